@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Quorate's one makefile. `make help` lists the targets, `make info` what they would use,
+# env/README.md the variables for systems without apt. Local choices go into config.mk.
+
+.DEFAULT_GOAL := build
+.SUFFIXES:
+.SECONDEXPANSION:
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+-include config.mk
+
+VERSION := 0.1.0
+MPI     ?= mpich
+PREFIX  ?= /usr/local
+V       ?= 0
+DEPS    ?= yes
+JOBS    ?= $(shell nproc)
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
+MAKEFLAGS += -j$(JOBS)
+endif
+
+# One folder for each kind of build; build/quorate is always the default one's program.
+kind := $(if $(filter-out mpich,$(MPI)),$(MPI))$(if $(SAN),san)$(if $(DEBUG),debug)
+B    ?= build$(if $(kind),/$(kind))
+
+# --- Configuration -----------------------------------------------------------------------
+# $(B)/configure.mk holds what env/configure found. Make remakes it before anything else when
+# it is missing, when one of these variables changed, when packages came or went, or when
+# PETSc is gone.
+configure_inputs := MPI MPICXX CXX DEPS DEPS_PREFIX QUORATE_DEPS PETSC_DIR PETSC_ARCH \
+  PKG_CONFIG_PATH LAUNCHER PYTHON HDF5_DIR EBROOTHDF5 \
+  $(foreach l,MPI HDF5 PETSC BOOST EIGEN JSON FMT CRYPTO GTEST BENCHMARK,$(l)_CFLAGS $(l)_LIBS)
+ifeq ($(origin CXX),default)
+CXX :=
+endif
+export $(configure_inputs)
+configure_key := $(foreach v,$(configure_inputs),$(if $($(v)),$(v)=$($(v))))
+
+unconfigured := help deps clean distclean test format lint uninstall
+ifneq ($(filter-out $(unconfigured),$(or $(MAKECMDGOALS),build)),)
+include $(B)/configure.mk
+ifneq ($(configured_for),$(configure_key))
+# Once only: a value that does not survive the file must not loop.
+$(if $(MAKE_RESTARTS),,$(eval $(B)/configure.mk: force))
+endif
+endif
+
+packages_state := $(if $(filter no,$(DEPS)),,$(wildcard /var/lib/dpkg/status))
+$(B)/configure.mk: env/configure env/petsc env/deps $(wildcard env/packages-*.txt config.mk) \
+                   $(packages_state)
+	@mkdir -p $(@D)
+	@$(if $(filter no,$(DEPS)),,env/deps $(MPI) && env/petsc $(MPI) > /dev/null)
+	@env/configure > $@.new
+	@echo '$@: $$(found_petsc_prefix)/include/petscconf.h' >> $@.new
+	@echo '$$(found_petsc_prefix)/include/petscconf.h:' >> $@.new
+	@printf 'configured_for := %s\n' '$(subst #,\#,$(subst $$,$$$$,$(configure_key)))' >> $@.new
+	@mv $@.new $@
+
+# --- Flags -------------------------------------------------------------------------------
+machine := $(shell uname -m)
+ifdef SAN
+OPT ?= -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+else ifdef DEBUG
+OPT ?= -O0 -g -D_GLIBCXX_ASSERTIONS
+else
+# Not native: the building and the running node of a cluster differ.
+OPT ?= -O3 -g $(if $(filter x86_64,$(machine)),-march=x86-64-v3)
+endif
+WARNINGS ?= -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-qual
+ifdef WERROR
+WARNINGS += -Werror
+endif
+base_flags := -std=c++20 $(OPT) $(WARNINGS) -Isrc $(CPPFLAGS) $(CXXFLAGS)
+index_flag := $(if $(filter 64,$(found_petsc_index)),-DQUORATE_INDEX_64)
+
+# The layers that hold no MPI are compiled without its headers: env/poison has an mpi.h, a
+# petsc.h and an hdf5.h that are errors, so a forbidden include breaks the build.
+pure_layers := base code model optimizer straggler scheme
+pure_flags  := -Ienv/poison $(base_flags) $(index_flag) $(found_pure_cflags)
+full_flags  := $(base_flags) $(index_flag) $(found_pure_cflags) $(found_mpi_cflags)
+flags_of     = $(if $(filter $(pure_layers:%=src/%/%),$(1)),$(pure_flags),$(full_flags)) \
+  $(if $(filter tests/unit/%,$(1)),$(found_gtest_cflags) -Itests/unit) \
+  $(if $(filter tests/bench/%,$(1)),$(found_benchmark_cflags) -Itests/bench)
+link_flags  := $(OPT) -Wl,--as-needed $(LDFLAGS)
+link_libs   := $(found_libs) $(LDLIBS)
+
+# --- Sources -----------------------------------------------------------------------------
+main      := src/cli/main.cpp
+sources   := $(filter-out $(main),$(wildcard src/*/*.cpp))
+units     := $(wildcard tests/unit/*.cpp)
+benches   := $(wildcard tests/bench/*.cpp)
+all_cpp   := $(main) $(sources) $(units) $(benches)
+objects_of = $(patsubst %.cpp,$(B)/obj/%.o,$(1))
+shared    := $(if $(SAN),,$(addprefix $(B)/share/,man/man1/quorate.1 \
+  bash-completion/completions/quorate))
+
+ifeq ($(V),0)
+say = @printf '  %-8s %s\n' $(1) '$(2)';
+Q   = @
+else
+say =
+Q   =
+endif
+
+# --- Targets -----------------------------------------------------------------------------
+.PHONY: help info deps build demo test tests-ready check-layers bench plot format lint \
+        install uninstall clean distclean force
+force:
+
+help: ## this list
+	@sed -n 's/^\([a-z_-][a-z_.-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 26
+	@echo
+	@echo '  MPI=openmpi  SAN=1 (sanitizers)  DEBUG=1  V=1 (show commands)  JOBS=N  DEPS=no (no apt)'
+	@echo '  Local choices: config.mk. Systems without apt: env/README.md.'
+
+deps: ## install what is missing, by apt, and build PETSc if need be
+	@env/deps $(MPI)
+	@prefix=$$(env/petsc $(MPI)) && echo "deps: PETSc is in $$prefix"
+
+build: $(B)/quorate $(shared) ## the program, build/quorate (the default target)
+
+$(B)/quorate: $(call objects_of,$(main)) $(B)/libquorate.a
+	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(link_libs)
+
+$(B)/libquorate.a: $(call objects_of,$(sources)) $(B)/obj/version.o
+	$(call say,AR,$@) rm -f $@ && $(AR) rcs $@ $^
+
+$(B)/obj/version.o: $(B)/version.cpp src/base/version.hpp $(B)/flags
+	$(Q)$(found_cxx) $(base_flags) -c -o $@ $<
+
+# Objects depend on the flags they were compiled with.
+$(B)/obj/%.o: %.cpp $(B)/flags | $$(@D)/.dir
+	$(call say,CXX,$<) $(found_cxx) $(call flags_of,$<) -MMD -MP -c -o $@ $<
+
+%/.dir:
+	@mkdir -p $(@D) && touch $@
+.PRECIOUS: %/.dir
+
+# $(call keep,FILE): replaces FILE by FILE.new unless they are the same, and keeps its time then.
+keep = if cmp -s $(1).new $(1); then rm $(1).new; else mv $(1).new $(1); fi
+
+$(B)/flags: force | $(B)/.dir
+	@printf '%s\n' '$(found_cxx) $(found_cxx_version)' '$(pure_flags)' '$(full_flags)' '$(link_flags) $(link_libs)' > $@.new
+	@$(call keep,$@)
+
+define configuration
+quorate    $(VERSION)
+build      $(B)/quorate
+MPI        $(MPI) $(found_mpi_version)
+launcher   $(found_launcher)
+compiler   $(found_cxx) $(found_cxx_version)
+flags      $(strip $(base_flags) $(index_flag))
+PETSc      $(found_petsc_version), $(found_petsc_index)-bit indices, $(found_petsc_prefix)
+HDF5       $(found_hdf5_version)
+Boost      $(found_boost_version)
+Eigen      $(found_eigen_version)
+fmt        $(found_fmt_version)
+python     $(found_python)
+endef
+
+info: ## the effective configuration, as compiled into the program
+	$(info $(configuration))@:
+
+# What produced a result: the git revision and the configuration, compiled in.
+revision = $(or $(shell git describe --always --dirty 2>/dev/null),unknown)
+$(B)/version.cpp: force | $(B)/obj/.dir
+	$(file >$@.new,$(version_source))
+	@$(call keep,$@)
+
+define version_source
+// Made by the Makefile.
+#include "base/version.hpp"
+
+namespace quorate {
+const char* const version = "$(VERSION)";
+const char* const git_revision = "$(revision)";
+const char* const launcher = "$(found_launcher)";
+const char* const build_info = R"QUORATE($(configuration))QUORATE";
+} // namespace quorate
+endef
+
+# Man page and completion come from the option tables, by the program itself.
+$(B)/share/man/man1/quorate.1: $(B)/quorate | $$(@D)/.dir
+	$(Q)$(abspath $<) help --man > $@.new && mv $@.new $@
+$(B)/share/bash-completion/completions/quorate: $(B)/quorate | $$(@D)/.dir
+	$(Q)$(abspath $<) help --completion bash > $@.new && mv $@.new $@
+
+# What the scripts and tests that run the program are told.
+run_env = QUORATE='$(abspath $(B)/quorate)' LAUNCHER='$(found_launcher)' PYTHON='$(found_python)' \
+  B='$(B)' MPI='$(MPI)' $(launch_env)
+# Open MPI refuses root and more ranks than cores unless told; tests and demo need both.
+ifeq ($(MPI),openmpi)
+launch_env := OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+  OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+endif
+
+demo: build ## coded gradient descent with stragglers on generated data, and its figure
+	@$(run_env) jobs/demo
+
+test: ## install, build and test; search=PATTERN runs a part
+	+@MAKE='$(MAKE)' B='$(B)' search='$(search)' tests/run
+
+# For tests/run: builds what it needs and writes down what to run it with.
+tests-ready: build $(if $(units),$(B)/tests/unit)
+	@mkdir -p $(B)/tests
+	@echo "export $(run_env) $(san_env)" > $(B)/tests/environment
+
+ifdef SAN
+# MPI, PETSc and HDF5 keep memory until the end of the process: env/lsan.supp names them.
+san_env := LSAN_OPTIONS=suppressions=$(abspath env/lsan.supp):print_suppressions=0 \
+  UBSAN_OPTIONS=print_stacktrace=1
+endif
+
+check-layers: $(call objects_of,$(filter $(pure_layers:%=src/%/%),$(sources))) ## the pure layers know no MPI
+	@env/check-layers $^
+
+$(B)/tests/unit: $(call objects_of,$(units)) $(B)/libquorate.a | $$(@D)/.dir
+	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(found_gtest_libs) $(link_libs)
+
+$(B)/bench: $(call objects_of,$(benches)) $(B)/libquorate.a
+	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(found_benchmark_libs) $(link_libs)
+
+bench: build $(B)/bench ## Google Benchmark programs; ARGS="--benchmark_filter=..."
+	@$(run_env) $(B)/bench $(ARGS)
+
+plot: $(B)/configure.mk ## loss and AUC of TRACES="a.h5 b.h5" in figures (OUTPUT=figure)
+	@test -n '$(TRACES)' || { echo 'make plot: name the traces: TRACES="a.h5 b.h5"' >&2; exit 2; }
+	@$(found_python) analysis/plot.py --output '$(or $(OUTPUT),figure)' $(TRACES)
+
+compile_commands.json: $(B)/configure.mk $(B)/flags Makefile ## for clangd and clang-tidy
+	$(file >$@,[)$(foreach s,$(all_cpp),$(file >>$@,$(call command_of,$(s))))$(file >>$@,])@:
+comma := ,
+command_of = {"directory": "$(CURDIR)"$(comma) "file": "$(1)"$(comma) "command": \
+  "$(found_cxx) $(subst ",\",$(call flags_of,$(1))) -c $(1)"}$(if \
+  $(filter-out $(lastword $(all_cpp)),$(1)),$(comma))
+
+# --- Style -------------------------------------------------------------------------------
+tracked = $(shell git ls-files -co --exclude-standard -- $(1))
+cpp_files     = $(call tracked,'*.cpp' '*.hpp' '*.h')
+python_files  = $(call tracked,'*.py')
+shell_files   = $(shell git grep -lI --untracked -E '^\#!.*(bash|/sh)( |$$)' -- . ':!*.cpp')
+
+format: ## clang-format and black, in place
+	@env/deps lint
+	@clang-format -i $(cpp_files)
+	@$(if $(python_files),black -q $(python_files))
+
+lint: compile_commands.json ## clang-format, clang-tidy, cppcheck, shellcheck, flake8, black
+	@env/lint
+
+# --- Install -----------------------------------------------------------------------------
+installed_headers = $(patsubst src/%,%,$(wildcard src/*/*.hpp))
+root = $(DESTDIR)$(PREFIX)
+
+install: build ## program, library, headers, pkg-config file, man page, completion (PREFIX, DESTDIR)
+	@install -D -m 755 -t '$(root)/bin' $(B)/quorate
+	@install -D -m 644 -t '$(root)/lib' $(B)/libquorate.a
+	@$(foreach h,$(installed_headers),install -D -m 644 src/$(h) '$(root)/include/quorate/$(h)' &&) :
+	@install -d '$(root)/lib/pkgconfig'
+	@sed 's|@prefix@|$(PREFIX)|; s|@version@|$(VERSION)|; s|@cflags@|$(index_flag) $(subst \
+	  -isystem ,-I,$(found_pure_cflags) $(found_mpi_cflags))|; s|@libs@|$(link_libs)|' \
+	  env/quorate.pc.in > '$(root)/lib/pkgconfig/quorate.pc'
+	@install -D -m 644 -t '$(root)/share/man/man1' $(B)/share/man/man1/quorate.1
+	@install -D -m 644 -t '$(root)/share/bash-completion/completions' \
+	  $(B)/share/bash-completion/completions/quorate
+
+uninstall: ## what install put there
+	@rm -rf '$(root)/bin/quorate' '$(root)/lib/libquorate.a' '$(root)/include/quorate' \
+	  '$(root)/lib/pkgconfig/quorate.pc' '$(root)/share/man/man1/quorate.1' \
+	  '$(root)/share/bash-completion/completions/quorate'
+
+clean: ## everything that was built
+	@rm -rf build '$(B)' compile_commands.json
+
+-include $(patsubst %.o,%.d,$(call objects_of,$(all_cpp)))
