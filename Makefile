@@ -22,8 +22,8 @@ MAKEFLAGS += -j$(JOBS)
 endif
 
 # One folder for each kind of build; build/quorate is always the default one's program.
-kind := $(if $(filter-out mpich,$(MPI)),$(MPI))$(if $(SAN),san)$(if $(DEBUG),debug)
-B    ?= build$(if $(kind),/$(kind))
+kind := $(strip $(filter-out mpich,$(MPI)) $(if $(SAN),san) $(if $(DEBUG),debug))
+B    ?= build$(if $(kind),/$(subst $() ,-,$(kind)))
 
 # --- Configuration -----------------------------------------------------------------------
 # $(B)/configure.mk holds what env/configure found. Make remakes it before anything else when
@@ -38,7 +38,7 @@ endif
 export $(configure_inputs)
 configure_key := $(foreach v,$(configure_inputs),$(if $($(v)),$(v)=$($(v))))
 
-unconfigured := help deps clean distclean test format lint uninstall
+unconfigured := help deps clean test format lint uninstall
 ifneq ($(filter-out $(unconfigured),$(or $(MAKECMDGOALS),build)),)
 include $(B)/configure.mk
 ifneq ($(configured_for),$(configure_key))
@@ -79,7 +79,8 @@ index_flag := $(if $(filter 64,$(found_petsc_index)),-DQUORATE_INDEX_64)
 # petsc.h and an hdf5.h that are errors, so a forbidden include breaks the build.
 pure_layers := base code model optimizer straggler scheme
 pure_flags  := -Ienv/poison $(base_flags) $(index_flag) $(found_pure_cflags)
-full_flags  := $(base_flags) $(index_flag) $(found_pure_cflags) $(found_mpi_cflags)
+full_flags  := $(base_flags) $(index_flag) $(found_pure_cflags) $(found_mpi_cflags) \
+  -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX
 flags_of     = $(if $(filter $(pure_layers:%=src/%/%),$(1)),$(pure_flags),$(full_flags)) \
   $(if $(filter tests/unit/%,$(1)),$(found_gtest_cflags) -Itests/unit) \
   $(if $(filter tests/bench/%,$(1)),$(found_benchmark_cflags) -Itests/bench)
@@ -88,10 +89,13 @@ link_libs   := $(found_libs) $(LDLIBS)
 
 # --- Sources -----------------------------------------------------------------------------
 main      := src/cli/main.cpp
+# Everything but main.cpp goes into libquorate.a, with which program, tests and benchmarks are
+# linked; tests/unit and tests/bench are one program each.
 sources   := $(filter-out $(main),$(wildcard src/*/*.cpp))
 units     := $(wildcard tests/unit/*.cpp)
 benches   := $(wildcard tests/bench/*.cpp)
-all_cpp   := $(main) $(sources) $(units) $(benches)
+every     := $(if $(SAN),env/sanitizers.cpp)
+all_cpp   := $(main) $(sources) $(units) $(benches) $(every)
 objects_of = $(patsubst %.cpp,$(B)/obj/%.o,$(1))
 shared    := $(if $(SAN),,$(addprefix $(B)/share/,man/man1/quorate.1 \
   bash-completion/completions/quorate))
@@ -106,11 +110,11 @@ endif
 
 # --- Targets -----------------------------------------------------------------------------
 .PHONY: help info deps build demo test tests-ready check-layers bench plot format lint \
-        install uninstall clean distclean force
+        install uninstall clean force
 force:
 
 help: ## this list
-	@sed -n 's/^\([a-z_-][a-z_.-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 26
+	@sed -n 's/^\([a-z_-][a-z_.-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 32
 	@echo
 	@echo '  MPI=openmpi  SAN=1 (sanitizers)  DEBUG=1  V=1 (show commands)  JOBS=N  DEPS=no (no apt)'
 	@echo '  Local choices: config.mk. Systems without apt: env/README.md.'
@@ -121,11 +125,11 @@ deps: ## install what is missing, by apt, and build PETSc if need be
 
 build: $(B)/quorate $(shared) ## the program, build/quorate (the default target)
 
-$(B)/quorate: $(call objects_of,$(main)) $(B)/libquorate.a
+$(B)/quorate: $(call objects_of,$(main) $(every)) $(B)/libquorate.a
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(link_libs)
 
-$(B)/libquorate.a: $(call objects_of,$(sources)) $(B)/obj/version.o
-	$(call say,AR,$@) rm -f $@ && $(AR) rcs $@ $^
+$(B)/libquorate.a: $(call objects_of,$(sources)) $(B)/obj/version.o $(B)/sources
+	$(call say,AR,$@) rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
 $(B)/obj/version.o: $(B)/version.cpp src/base/version.hpp $(B)/flags
 	$(Q)$(found_cxx) $(base_flags) -c -o $@ $<
@@ -143,6 +147,11 @@ keep = if cmp -s $(1).new $(1); then rm $(1).new; else mv $(1).new $(1); fi
 
 $(B)/flags: force | $(B)/.dir
 	@printf '%s\n' '$(found_cxx) $(found_cxx_version)' '$(pure_flags)' '$(full_flags)' '$(link_flags) $(link_libs)' > $@.new
+	@$(call keep,$@)
+
+# The list of sources: a library without the object of a file that is gone must be made again.
+$(B)/sources: force | $(B)/.dir
+	$(file >$@.new,$(sources) $(units))
 	@$(call keep,$@)
 
 define configuration
@@ -205,21 +214,15 @@ test: ## install, build and test; search=PATTERN runs a part
 # For tests/run: builds what it needs and writes down what to run it with.
 tests-ready: build $(if $(units),$(B)/tests/unit)
 	@mkdir -p $(B)/tests
-	@echo "export $(run_env) $(san_env)" > $(B)/tests/environment
-
-ifdef SAN
-# MPI, PETSc and HDF5 keep memory until the end of the process: env/lsan.supp names them.
-san_env := LSAN_OPTIONS=suppressions=$(abspath env/lsan.supp):print_suppressions=0 \
-  UBSAN_OPTIONS=print_stacktrace=1
-endif
+	@echo "export $(run_env)" > $(B)/tests/environment
 
 check-layers: $(call objects_of,$(filter $(pure_layers:%=src/%/%),$(sources))) ## the pure layers know no MPI
 	@env/check-layers $^
 
-$(B)/tests/unit: $(call objects_of,$(units)) $(B)/libquorate.a | $$(@D)/.dir
-	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(found_gtest_libs) $(link_libs)
+$(B)/tests/unit: $(call objects_of,$(units) $(every)) $(B)/libquorate.a $(B)/sources | $$(@D)/.dir
+	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $(filter-out %/sources,$^) $(found_gtest_libs) $(link_libs)
 
-$(B)/bench: $(call objects_of,$(benches)) $(B)/libquorate.a
+$(B)/bench: $(call objects_of,$(benches) $(every)) $(B)/libquorate.a
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(found_benchmark_libs) $(link_libs)
 
 bench: build $(B)/bench ## Google Benchmark programs; ARGS="--benchmark_filter=..."
@@ -237,15 +240,8 @@ command_of = {"directory": "$(CURDIR)"$(comma) "file": "$(1)"$(comma) "command":
   $(filter-out $(lastword $(all_cpp)),$(1)),$(comma))
 
 # --- Style -------------------------------------------------------------------------------
-tracked = $(shell git ls-files -co --exclude-standard -- $(1))
-cpp_files     = $(call tracked,'*.cpp' '*.hpp' '*.h')
-python_files  = $(call tracked,'*.py')
-shell_files   = $(shell git grep -lI --untracked -E '^\#!.*(bash|/sh)( |$$)' -- . ':!*.cpp')
-
 format: ## clang-format and black, in place
-	@env/deps lint
-	@clang-format -i $(cpp_files)
-	@$(if $(python_files),black -q $(python_files))
+	@env/lint --fix
 
 lint: compile_commands.json ## clang-format, clang-tidy, cppcheck, shellcheck, flake8, black
 	@env/lint
