@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/path.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "base/error.hpp"
+
+namespace quorate {
+
+void check_writable(const std::string& path, const std::string& option)
+{
+    const auto refuse = [&](const std::string& why) {
+        throw BadInput(fmt::format("--{} is {}, which cannot be written: {}", option, path, why));
+    };
+    std::error_code error;
+    if (path.empty()) throw BadInput(fmt::format("--{} is empty: give a file", option));
+    if (std::filesystem::is_directory(path, error)) refuse("it is a folder; give a file");
+    std::string beside = path + ".XXXXXX";
+    const int file = mkstemp(beside.data());
+    if (file < 0) refuse(std::string(std::strerror(errno)) + "; give a file in a folder that can be written");
+    close(file);
+    unlink(beside.c_str());
+    if (std::filesystem::exists(path, error) && access(path.c_str(), W_OK) != 0)
+        refuse(std::string(std::strerror(errno)));
+}
+
+}  // namespace quorate

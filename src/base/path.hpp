@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+
+namespace quorate {
+
+/// Finds out, before any work, whether a file can be written: makes a file beside it and removes it.
+/// @param option  the option that named the path, for the message
+/// @throws BadInput if the folder is missing or cannot be written, or the path is a folder
+void check_writable(const std::string& path, const std::string& option);
+
+}  // namespace quorate

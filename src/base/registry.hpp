@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a component says of itself. Each kind of component (scheme, model, optimizer, delay, format)
+// has one registry.cpp: a list of entries, one line each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/settings.hpp"
+#include "base/text.hpp"
+
+namespace quorate {
+
+template <class Make>
+struct Entry {
+    std::string name;             // the option's value
+    std::string arguments;        // after a colon: "constant:S" has "S"; empty: none
+    std::string text;             // what it does and when to choose it, one line
+    std::string source;           // paper or section
+    std::vector<Option> options;  // those that it reads beside its own name
+    Make make;
+};
+
+/// Names of all entries, in the order of the registry.
+template <class Make>
+std::vector<std::string> names(const std::vector<Entry<Make>>& entries)
+{
+    std::vector<std::string> all;
+    for (const auto& entry : entries) all.push_back(entry.name);
+    return all;
+}
+
+/// The entry that the option names; what follows a colon in the value is left aside.
+/// @throws BadInput with the nearest name.
+template <class Make>
+const Entry<Make>& chosen(const std::vector<Entry<Make>>& entries, const Settings& settings,
+                          const std::string& option)
+{
+    const auto word = split(settings.text(option), ':').front();
+    for (const auto& entry : entries)
+        if (entry.name == word) return entry;
+    settings.refuse(option, suggestion(word, names(entries)));
+}
+
+}  // namespace quorate

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace quorate {
+
+bool Settings::given(const std::string& name) const
+{
+    const auto at = values_.find(name);
+    return at != values_.end() && at->second.given;
+}
+
+const std::string& Settings::text(const std::string& name) const
+{
+    const auto at = values_.find(name);
+    if (at == values_.end()) throw std::logic_error("option --" + name + " is read but not declared");
+    return at->second.text;
+}
+
+std::int64_t Settings::integer(const std::string& name, std::int64_t lowest,
+                               std::int64_t highest) const
+{
+    const auto number = to_integer(text(name));
+    if (!number) refuse(name, ": give a whole number");
+    if (*number < lowest) refuse(name, fmt::format(": use at least {}", lowest));
+    if (*number > highest) refuse(name, fmt::format(": use at most {}", highest));
+    return *number;
+}
+
+double Settings::real(const std::string& name, double lowest, double highest) const
+{
+    const auto number = to_real(text(name));
+    if (!number) refuse(name, ": give a finite number");
+    if (*number < lowest) refuse(name, fmt::format(": use at least {}", lowest));
+    if (*number > highest) refuse(name, fmt::format(": use at most {}", highest));
+    return *number;
+}
+
+const std::string& Settings::one_of(const std::string& name,
+                                    const std::vector<std::string>& words) const
+{
+    const auto& word = text(name);
+    if (std::find(words.begin(), words.end(), word) == words.end())
+        refuse(name, suggestion(word, words));
+    return word;
+}
+
+void Settings::refuse(const std::string& name, const std::string& wrong) const
+{
+    const auto& value = values_.at(name);
+    throw BadInput(fmt::format("{}--{} is {}{}", value.origin, name,
+                               value.text.empty() ? "empty" : value.text, wrong));
+}
+
+std::string Settings::ini() const
+{
+    std::string lines;
+    for (const auto& [name, value] : values_)
+        if (!value.text.empty()) lines += name + " = " + value.text + "\n";
+    return lines;
+}
+
+}  // namespace quorate

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Options as data. A component (scheme, model, delay, subcommand) lists the options it reads; the
+// command line, INI files, --help, the manual page and shell completion are made from those lists.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace quorate {
+
+struct Option {
+    std::string name;      // as on the command line, without the dashes
+    std::string argument;  // in the help: N, SECONDS, FILE; empty: a switch without argument
+    std::string fallback;  // the default; empty: none
+    std::string text;      // what it does, one line, with the unit
+};
+
+/// The options of one run: every option that was declared, with its value and where that came from.
+class Settings {
+public:
+    struct Value {
+        std::string text;
+        std::string origin;  // "jobs/x.ini:12: ", or empty for the command line and defaults
+        bool given = false;
+    };
+
+    std::string command_line;  // as it was given, for the record
+
+    void set(const std::string& name, Value value) { values_[name] = std::move(value); }
+
+    /// Whether the user gave it; an option that was not declared was not given.
+    bool given(const std::string& name) const;
+    /// A switch that is on, or any option with a non-empty value.
+    bool on(const std::string& name) const { return !text(name).empty(); }
+    /// The value as it stands. @throws std::logic_error for an option that was not declared.
+    const std::string& text(const std::string& name) const;
+    /// @throws BadInput unless the value is an integer in [lowest, highest].
+    std::int64_t integer(const std::string& name, std::int64_t lowest,
+                         std::int64_t highest = std::numeric_limits<std::int64_t>::max()) const;
+    /// @throws BadInput unless the value is a finite number in [lowest, highest].
+    double real(const std::string& name, double lowest,
+                double highest = std::numeric_limits<double>::max()) const;
+    /// @throws BadInput unless the value is one of `words`.
+    const std::string& one_of(const std::string& name, const std::vector<std::string>& words) const;
+
+    /// A BadInput about this option, with where its value came from.
+    /// @param wrong  goes on from "--name is VALUE": " but there are 12 workers: use at most 11".
+    [[noreturn]] void refuse(const std::string& name, const std::string& wrong) const;
+
+    /// The effective configuration as the text of an INI file, options in alphabetical order.
+    std::string ini() const;
+
+private:
+    std::map<std::string, Value> values_;
+};
+
+}  // namespace quorate

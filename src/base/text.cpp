@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+namespace quorate {
+
+namespace {
+
+template <class Number>
+std::optional<Number> to_number(std::string_view text)
+{
+    if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+    Number number{};
+    const auto end = text.data() + text.size();
+    const auto result = std::from_chars(text.data(), end, number);
+    if (text.empty() || result.ec != std::errc() || result.ptr != end) return std::nullopt;
+    return number;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b)
+{
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = std::min({substituted, row[j] + 1, row[j - 1] + 1});
+        }
+    }
+    return row.back();
+}
+
+}  // namespace
+
+std::optional<double> to_real(std::string_view text)
+{
+    const auto number = to_number<double>(text);
+    return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
+std::optional<std::int64_t> to_integer(std::string_view text) { return to_number<std::int64_t>(text); }
+
+std::vector<std::string> split(std::string_view text, char separator)
+{
+    std::vector<std::string> pieces;
+    for (;;) {
+        const auto end = text.find(separator);
+        pieces.emplace_back(text.substr(0, end));
+        if (end == std::string_view::npos) return pieces;
+        text.remove_prefix(end + 1);
+    }
+}
+
+std::string trimmed(std::string_view text)
+{
+    const auto blank = " \t\r\n";
+    const auto first = text.find_first_not_of(blank);
+    if (first == std::string_view::npos) return {};
+    return std::string(text.substr(first, text.find_last_not_of(blank) - first + 1));
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates)
+{
+    std::string best;
+    std::size_t least = word.size();
+    for (const auto& candidate : candidates) {
+        const auto distance = edit_distance(word, candidate);
+        if (distance < least) {
+            least = distance;
+            best = candidate;
+        }
+    }
+    return 3 * least <= std::max(word.size(), best.size()) + 2 ? best : std::string();
+}
+
+std::string alternatives(const std::vector<std::string>& words)
+{
+    std::string list;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (i > 0) list += i + 1 == words.size() ? " or " : ", ";
+        list += words[i];
+    }
+    return list;
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& candidates)
+{
+    const auto meant = nearest(word, candidates);
+    return meant.empty() ? "; known: " + alternatives(candidates) : "; did you mean " + meant + "?";
+}
+
+}  // namespace quorate

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Small things done with words: numbers out of them, lists of them, the nearest of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quorate {
+
+/// The whole of `text` as a finite number; nothing if it is anything else.
+std::optional<double> to_real(std::string_view text);
+
+/// The whole of `text` as a decimal integer; nothing if it is anything else or does not fit.
+std::optional<std::int64_t> to_integer(std::string_view text);
+
+/// The pieces of `text` between separators, as they stand; one empty piece for an empty text.
+std::vector<std::string> split(std::string_view text, char separator);
+
+/// `text` without blanks at either end.
+std::string trimmed(std::string_view text);
+
+/// The candidate with the least edit distance to `word`, or an empty string if none is near enough
+/// to be what was meant (more than a third of its letters differ).
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+/// "a, b or c".
+std::string alternatives(const std::vector<std::string>& words);
+
+/// The end of a message about an unknown word: "; did you mean X?" or "; known: a, b or c".
+std::string suggestion(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace quorate
