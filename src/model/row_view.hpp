@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "base/index.hpp"
+
+namespace quorate {
+
+/// Rows of a data matrix with their labels, wherever they are stored. Owns nothing.
+/// Sparse (start != nullptr): CSR, values all one if value == nullptr. Dense: column by column,
+/// element (i, j) at dense[i + j * stride].
+struct RowView {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    const Index* start = nullptr;   // rows + 1; entries of row i are [start[i], start[i + 1])
+    const Index* column = nullptr;  // of all entries: not shifted by slice()
+    const double* value = nullptr;
+    const double* dense = nullptr;
+    std::int64_t stride = 0;
+    const double* label = nullptr;  // rows
+
+    RowView slice(std::int64_t first, std::int64_t count) const
+    {
+        RowView part = *this;
+        part.rows = count;
+        if (start) part.start += first;
+        if (dense) part.dense += first;
+        part.label += first;
+        return part;
+    }
+};
+
+}  // namespace quorate

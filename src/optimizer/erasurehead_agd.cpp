@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
+
+#include "optimizer/optimizer.hpp"
+
+namespace quorate {
+
+namespace {
+
+// What the public ErasureHead and gradient-coding programs call AGD: Nesterov's recursion with the
+// gradient taken at w instead of y and u_0 = 0, which is the heavy ball
+//   w_{t+1} = w_t + (t-1)/(t+2) (w_t - w_{t-1}) - step g(w_t) - 2 l2 step w_t,   t = 1, 2, ...
+// and, at t = 0, w_1 = -step g(w_0) - 2 l2 step w_0: the initial point itself is discarded.
+class ErasureHeadAgd final : public Optimizer {
+public:
+    ErasureHeadAgd(std::vector<double> initial, double l2)
+        : w_(std::move(initial)), last_(w_.size()), l2_(l2)
+    {
+    }
+
+    void update(std::span<const double> estimate, double step, std::span<double> next) override
+    {
+        const double t = static_cast<double>(updates_);
+        const double momentum = updates_ > 0 ? (t - 1) / (t + 2) : 0;
+        const double kept = (updates_ > 0 ? 1 + momentum : 0) - 2 * l2_ * step;
+        for (std::size_t i = 0; i < w_.size(); ++i) {
+            const double w = kept * w_[i] - momentum * last_[i] - step * estimate[i];
+            last_[i] = w_[i];
+            next[i] = w_[i] = w;
+        }
+        ++updates_;
+    }
+
+    std::span<const double> model() const override { return w_; }
+
+private:
+    std::vector<double> w_, last_;
+    double l2_;
+    long updates_ = 0;
+};
+
+}  // namespace
+
+Entry<MakeOptimizer> erasurehead_agd_entry()
+{
+    return {.name = "agd-eh",
+            .arguments = "",
+            .text = "the AGD of the public ErasureHead code: a heavy ball that discards the initial point",
+            .source = "hwang595/approximate_coding_gd; ErasureHead, arXiv 1901.09671",
+            .options = {},
+            .make = [](const Settings&, std::vector<double> initial, double l2) -> std::unique_ptr<Optimizer> {
+                return std::make_unique<ErasureHeadAgd>(std::move(initial), l2);
+            }};
+}
+
+}  // namespace quorate

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Update rules. Pure mathematics: no MPI, no clock, no files.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/registry.hpp"
+
+namespace quorate {
+
+/// One model being trained. The objective is f(w) = mean loss + l2 |w|^2; estimates are of the mean
+/// gradient of the loss alone, the optimiser adds 2 l2 w. Local.
+class Optimizer {
+public:
+    virtual ~Optimizer() = default;
+
+    /// One update. O(p), one pass.
+    /// @param estimate  mean gradient of the loss at the point published last, p elements
+    /// @param step      step size of this round
+    /// @param next      receives the point at which the next gradient is to be taken (not always
+    ///                  the model: agd wants y); must not be a vector handed out before
+    virtual void update(std::span<const double> estimate, double step, std::span<double> next) = 0;
+
+    /// The model w after the updates so far, p elements.
+    virtual std::span<const double> model() const = 0;
+    /// Whether the points handed out are the models themselves.
+    virtual bool publishes_model() const { return true; }
+};
+
+/// @param initial  w_0, p elements; also the first point
+/// @param l2       coefficient of |w|^2 in the objective
+using MakeOptimizer = std::unique_ptr<Optimizer> (*)(const Settings&, std::vector<double> initial,
+                                                     double l2);
+
+/// The optimisers that --optimizer can name.
+const std::vector<Entry<MakeOptimizer>>& optimizers();
+
+}  // namespace quorate
