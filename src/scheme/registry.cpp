@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// To add a scheme: one file with an entry, and one line here.
+#include "scheme/scheme.hpp"
+
+namespace quorate {
+
+Entry<MakeScheme> uncoded_entry();
+Entry<MakeScheme> frc_entry();
+Entry<MakeScheme> agc_entry();
+
+const std::vector<Entry<MakeScheme>>& schemes()
+{
+    static const std::vector<Entry<MakeScheme>> all = {
+        uncoded_entry(),
+        frc_entry(),
+        agc_entry(),
+    };
+    return all;
+}
+
+}  // namespace quorate

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A scheme: who computes what, when to stop waiting, what to do with late answers. A state machine
+// over the events and actions of types.hpp; no MPI, no vectors, no clock.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/registry.hpp"
+#include "scheme/types.hpp"
+
+namespace quorate {
+
+/// What a scheme needs of the engine, fixed from the start.
+struct Needs {
+    std::vector<Block> blocks;            // sets of training rows, by number
+    std::vector<std::vector<int>> shard;  // for each worker, the blocks it stores, ascending
+};
+
+class Scheme {
+public:
+    virtual ~Scheme() = default;
+    virtual Needs needs() const = 0;
+    /// Pure: what it does depends on its state, the event and `now` only.
+    /// @param out  receives the actions, in the order in which they are to be carried out
+    virtual void handle(const Event& event, Seconds now, std::vector<Action>& out) = 0;
+};
+
+/// What a scheme is made for.
+struct Problem {
+    int workers;
+    std::int64_t rows;  // of the training split
+};
+
+/// @throws BadInput, with the nearest valid values, if the scheme cannot work with these settings
+using MakeScheme = std::unique_ptr<Scheme> (*)(const Settings&, const Problem&);
+
+/// The schemes that --scheme can name.
+const std::vector<Entry<MakeScheme>>& schemes();
+
+}  // namespace quorate
