@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "data/data_set.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "base/error.hpp"
+
+namespace quorate {
+
+namespace {
+
+const char* group_of(Split split) { return split == Split::train ? "train" : "test"; }
+
+}  // namespace
+
+DataSet::DataSet(const std::string& path) : path_(path), file_(h5::open(path))
+{
+    if (!h5::has_attribute(file_.get(), "format") ||
+        h5::read_string(file_.get(), "format") != "quorate data set")
+        throw BadInput(path + " is not a data set: make one with 'quorate import' or 'quorate generate'");
+    try {
+        if (const auto version = h5::read_integer(file_.get(), "format_version"); version != 1)
+            throw BadInput(fmt::format("{} has data set format {}, this program reads format 1: "
+                                       "import it again", path, version));
+        name_ = h5::read_string(file_.get(), "name");
+        columns_ = h5::read_integer(file_.get(), "columns");
+        dense_ = h5::read_integer(file_.get(), "dense") != 0;
+        ones_ = h5::read_integer(file_.get(), "ones") != 0;
+        train_ = size_of("train");
+        test_ = size_of("test");
+    } catch (const Failure& damaged) {
+        throw BadInput(fmt::format("{} is a damaged data set ({}): import it again", path, damaged.what()));
+    }
+    if (columns_ < 1 || train_.rows < 1)
+        throw BadInput(fmt::format("{} holds {} training rows of {} columns: a data set needs one of each",
+                                   path, train_.rows, columns_));
+}
+
+DataSet::Size DataSet::size_of(const std::string& group) const
+{
+    if (!h5::has(file_.get(), group)) return {};
+    Size size;
+    size.rows = h5::shape(file_.get(), group + "/label").at(0);
+    if (dense_) {
+        const auto shape = h5::shape(file_.get(), group + "/values");
+        if (shape != std::vector<std::int64_t>{size.rows, columns_})
+            throw Failure("labels and values of " + group + " differ in number");
+        size.entries = size.rows * columns_;
+    } else {
+        if (h5::shape(file_.get(), group + "/row_start").at(0) != size.rows + 1)
+            throw Failure("labels and rows of " + group + " differ in number");
+        size.entries = h5::shape(file_.get(), group + "/column").at(0);
+        const auto last = h5::read<std::int64_t>(file_.get(), group + "/row_start", size.rows, 1);
+        if (last[0] != size.entries) throw Failure("row_start of " + group + " does not end at its entries");
+    }
+    return size;
+}
+
+RawRows DataSet::read(Split split, std::int64_t first, std::int64_t count) const
+{
+    const std::string group = group_of(split);
+    RawRows rows;
+    rows.label = h5::read<double>(file_.get(), group + "/label", first, count);
+    if (dense_) {
+        rows.dense = h5::read_rows<double>(file_.get(), group + "/values", first, count);
+        return rows;
+    }
+    rows.start = h5::read<std::int64_t>(file_.get(), group + "/row_start", first, count + 1);
+    const auto from = rows.start.front();
+    const auto entries = rows.start.back() - from;
+    if (entries > std::numeric_limits<Index>::max())
+        throw BadInput(fmt::format("rows {} to {} of {} hold {} entries, more than this build's indices "
+                                   "can count: use more workers, or a PETSc with 64-bit indices",
+                                   first, first + count, path_, entries));
+    for (auto& start : rows.start) start -= from;
+    rows.column = h5::read<Index>(file_.get(), group + "/column", from, entries);
+    if (!ones_) rows.value = h5::read<double>(file_.get(), group + "/value", from, entries);
+    for (const auto column : rows.column)
+        if (column < 0 || column >= columns_)
+            throw BadInput(fmt::format("{} is damaged: it has an entry in column {} of {}; import it again",
+                                       path_, column, columns_));
+    return rows;
+}
+
+std::map<std::string, std::string> DataSet::attributes() const
+{
+    std::map<std::string, std::string> all;
+    for (const auto& name : h5::attribute_names(file_.get())) {
+        const h5::Attribute attribute(H5Aopen(file_.get(), name.c_str(), H5P_DEFAULT), "open " + name);
+        const h5::Type type(H5Aget_type(attribute.get()), "get the type of " + name);
+        all[name] = H5Tget_class(type.get()) == H5T_STRING
+                        ? h5::read_string(file_.get(), name)
+                        : std::to_string(h5::read_integer(file_.get(), name));
+    }
+    return all;
+}
+
+}  // namespace quorate

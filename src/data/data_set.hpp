@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The data set: one HDF5 file that import and generate write and runs read.
+//
+//   /              format = "quorate data set", format_version = 1, name, columns, dense (0|1),
+//                  ones (0|1: every stored value is one, and values are not stored),
+//                  command_line, quorate_version, sources, sha256, options (INI text)
+//   /train, /test  row_start (int64, rows + 1), column (int64, ascending in a row), value (double,
+//                  absent if ones), label (double); dense: values (rows x columns, double), label.
+//                  Attributes rows, entries.
+//   /feature/name  (optional) a name for each column
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/index.hpp"
+#include "data/hdf5.hpp"
+
+namespace quorate {
+
+enum class Split { train, test };
+
+/// Rows as read from a file: CSR with starts counted from 0, or dense row by row.
+struct RawRows {
+    std::vector<std::int64_t> start;  // rows + 1; empty if dense
+    std::vector<Index> column;        // of each entry, ascending in a row
+    std::vector<double> value;        // of each entry; empty if all are one
+    std::vector<double> dense;        // rows x columns, row by row; empty if sparse
+    std::vector<double> label;        // of each row
+};
+
+/// An open data set. Local; every rank opens the file for itself and reads just its rows.
+class DataSet {
+public:
+    /// @throws BadInput if the file cannot be read, is not a data set or is inconsistent.
+    explicit DataSet(const std::string& path);
+
+    const std::string& path() const { return path_; }
+    const std::string& name() const { return name_; }
+    std::int64_t columns() const { return columns_; }
+    bool dense() const { return dense_; }
+    bool ones() const { return ones_; }
+    std::int64_t rows(Split split) const { return split == Split::train ? train_.rows : test_.rows; }
+    std::int64_t entries(Split split) const
+    {
+        return split == Split::train ? train_.entries : test_.entries;
+    }
+    /// Rows [first, first + count). Cost: reads those rows only.
+    RawRows read(Split split, std::int64_t first, std::int64_t count) const;
+    /// All attributes of the file as text, for inspect.
+    std::map<std::string, std::string> attributes() const;
+
+private:
+    struct Size {
+        std::int64_t rows = 0, entries = 0;
+    };
+    Size size_of(const std::string& group) const;
+
+    std::string path_, name_;
+    h5::File file_;
+    std::int64_t columns_ = 0;
+    bool dense_ = false, ones_ = false;
+    Size train_, test_;
+};
+
+}  // namespace quorate

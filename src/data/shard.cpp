@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "data/shard.hpp"
+
+#include <numeric>
+
+namespace quorate {
+
+static_assert(sizeof(Index) == sizeof(PetscInt), "QUORATE_INDEX_64 does not agree with PETSc's PetscInt");
+
+namespace {
+
+// Numbers the columns in use from 0, in their order; -1 for those not in use.
+std::vector<Index> local_numbers(const std::vector<RawRows>& blocks, std::int64_t columns,
+                                 std::vector<Index>& used)
+{
+    std::vector<Index> number(static_cast<std::size_t>(columns), -1);
+    for (const auto& block : blocks)
+        for (const auto column : block.column) number[static_cast<std::size_t>(column)] = 0;
+    for (std::size_t column = 0; column < number.size(); ++column)
+        if (number[column] == 0) {
+            number[column] = static_cast<Index>(used.size());
+            used.push_back(static_cast<Index>(column));
+        }
+    return number;
+}
+
+petsc::Matrix make_matrix(std::int64_t rows, std::int64_t columns, std::vector<Index>& start,
+                          std::vector<Index>& column, std::vector<double>& value,
+                          std::vector<double>& dense)
+{
+    Mat matrix = nullptr;
+    const auto m = static_cast<PetscInt>(rows), n = static_cast<PetscInt>(columns);
+    if (start.empty())
+        petsc::check(MatCreateSeqDense(PETSC_COMM_SELF, m, n, dense.data(), &matrix), "MatCreateSeqDense");
+    else
+        petsc::check(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, m, n, start.data(), column.data(),
+                                               value.data(), &matrix),
+                     "MatCreateSeqAIJWithArrays");
+    return petsc::Matrix(matrix);
+}
+
+petsc::Vector make_vector(std::vector<double>& values)
+{
+    Vec vector = nullptr;
+    petsc::check(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, static_cast<PetscInt>(values.size()),
+                                       values.data(), &vector),
+                 "VecCreateSeqWithArray");
+    return petsc::Vector(vector);
+}
+
+// PETSc's dense matrices are stored column by column.
+std::vector<double> transposed(const std::vector<double>& by_row, std::size_t rows, std::size_t columns)
+{
+    std::vector<double> by_column(by_row.size());
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < columns; ++j) by_column[i + j * rows] = by_row[i * columns + j];
+    return by_column;
+}
+
+}  // namespace
+
+ShardBlock::ShardBlock(RawRows raw, std::int64_t columns)
+    : arrays_(std::make_unique<Arrays>()), rows_(static_cast<std::int64_t>(raw.label.size())),
+      columns_(columns), matrix_(nullptr), labels_(nullptr)
+{
+    auto& arrays = *arrays_;
+    arrays.label = std::move(raw.label);
+    if (raw.start.empty()) {
+        arrays.dense = transposed(raw.dense, static_cast<std::size_t>(rows_),
+                                  static_cast<std::size_t>(columns));
+    } else {
+        arrays.start.assign(raw.start.begin(), raw.start.end());
+        arrays.column = std::move(raw.column);
+        arrays.ones = raw.value.empty();
+        arrays.value = arrays.ones ? std::vector<double>(arrays.column.size(), 1.0) : std::move(raw.value);
+    }
+    matrix_ = make_matrix(rows_, columns, arrays.start, arrays.column, arrays.value, arrays.dense);
+    labels_ = make_vector(arrays.label);
+}
+
+RowView ShardBlock::view() const
+{
+    RowView view;
+    view.rows = rows_;
+    view.columns = columns_;
+    view.label = arrays_->label.data();
+    if (arrays_->start.empty()) {
+        view.dense = arrays_->dense.data();
+        view.stride = rows_;
+    } else {
+        view.start = arrays_->start.data();
+        view.column = arrays_->column.data();
+        view.value = arrays_->ones ? nullptr : arrays_->value.data();
+    }
+    return view;
+}
+
+Shard::Shard(const DataSet& data, std::span<const RowSet> sets) : support_(Support::all(data.columns()))
+{
+    std::vector<RawRows> raw;
+    for (const auto& set : sets) raw.push_back(data.read(set.split, set.first, set.count));
+    if (!data.dense()) {
+        std::vector<Index> used;
+        const auto number = local_numbers(raw, data.columns(), used);
+        for (auto& block : raw)
+            for (auto& column : block.column) column = number[static_cast<std::size_t>(column)];
+        support_ = Support::of(data.columns(), std::move(used));
+    }
+    for (auto& block : raw) blocks_.emplace_back(std::move(block), static_cast<std::int64_t>(support_.size()));
+}
+
+std::int64_t Shard::rows() const
+{
+    return std::accumulate(blocks_.begin(), blocks_.end(), std::int64_t{0},
+                           [](auto sum, const auto& block) { return sum + block.view().rows; });
+}
+
+}  // namespace quorate

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace quorate {
+
+/// The permutation of 0..count-1 that NumPy's legacy generator gives for this seed
+/// (RandomState(seed).permutation(count)), bit for bit: Fisher-Yates from the top, each index by
+/// masked rejection on the 32-bit outputs of MT19937. So splits agree with scikit-learn's.
+std::vector<std::int64_t> numpy_permutation(std::int64_t count, std::uint32_t seed);
+
+/// Rows for (training, test): the first ceil(fraction * count) of the permutation are for test.
+std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> split_rows(std::int64_t count, double fraction,
+                                                                           std::uint32_t seed);
+
+}  // namespace quorate
