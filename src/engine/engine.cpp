@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "engine/engine.hpp"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <tuple>
+
+#include "base/error.hpp"
+
+namespace quorate {
+
+Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet, Optimizer& optimizer,
+               trace::Writer& trace)
+    : options_(options), scheme_(scheme), fleet_(fleet), optimizer_(optimizer), trace_(trace),
+      points_(optimizer.model().size()), estimate_(optimizer.model().size())
+{
+    auto initial = points_.blank();
+    std::copy(optimizer.model().begin(), optimizer.model().end(), initial->begin());
+    points_.publish(0, std::move(initial));
+}
+
+std::int64_t Engine::run(const std::atomic<bool>& stop, Observer observer)
+{
+    observer_ = std::move(observer);
+    Start start;
+    for (std::size_t i = 0; i < fleet_.workers().size(); ++i) {
+        start.active.push_back(static_cast<Worker>(i));
+        trace_.add(trace::Membership{event_, 0, static_cast<std::int64_t>(i),
+                                     static_cast<std::int64_t>(trace::Change::joined)});
+    }
+    events_.push_back(start);
+    while (!stop) {
+        while (!events_.empty()) {
+            const auto event = std::move(events_.front());
+            events_.erase(events_.begin());
+            if (std::holds_alternative<Stepped>(event)) {
+                if (observer_.round) observer_.round({round_, loss_, fleet_.now()});
+                if (round_ == options_.rounds) return round_;
+            }
+            give(event);
+        }
+        const auto until = next_timer();
+        const auto arrivals = fleet_.wait(until, stop);
+        if (!arrivals.empty()) {
+            hear(arrivals);
+        } else if (fleet_.now() >= until) {
+            const auto due = std::min_element(timers_.begin(), timers_.end(), [](const auto& a, const auto& b) {
+                return std::tie(a.second, a.first) < std::tie(b.second, b.first);
+            });
+            trace_.add(trace::Timer{++event_, due->first});
+            events_.push_back(Deadline{due->first});
+            timers_.erase(due);
+        }
+    }
+    return round_;
+}
+
+void Engine::give(const Event& event)
+{
+    std::vector<Action> actions;
+    scheme_.handle(event, fleet_.now(), actions);
+    for (const auto& action : actions)
+        std::visit([this](const auto& one) { carry_out(one); }, action);
+}
+
+void Engine::hear(const std::vector<Arrival>& arrivals)
+{
+    Arrived arrived;
+    ++event_;
+    for (const auto& arrival : arrivals) {
+        const trace::Arrival row{.event = event_,
+                                 .round = round_ + 1,
+                                 .worker = arrival.worker,
+                                 .task = arrival.task,
+                                 .part = arrival.part,
+                                 .draw = arrival.draw,
+                                 .version = arrival.newest,
+                                 .version_oldest = arrival.oldest,
+                                 .sent = arrival.sent,
+                                 .arrived = arrival.arrived,
+                                 .compute = arrival.compute,
+                                 .delay = arrival.delay,
+                                 .idle = arrival.idle,
+                                 .send = arrival.send,
+                                 .samples = arrival.samples,
+                                 .bytes = arrival.bytes,
+                                 .used = 0};
+        if (!is_open(arrival.task)) {  // closed is closed: it is counted and dropped
+            record(row);
+            fleet_.release(arrival.handle);
+            continue;
+        }
+        const auto id = contributions_++;
+        live_.emplace(id, Live{arrival, row});
+        arrived.contributions.push_back({.id = id,
+                                         .worker = arrival.worker,
+                                         .task = arrival.task,
+                                         .part = arrival.part,
+                                         .draw = arrival.draw,
+                                         .samples = arrival.samples,
+                                         .oldest = arrival.oldest,
+                                         .newest = arrival.newest});
+    }
+    if (!arrived.contributions.empty()) events_.push_back(std::move(arrived));
+}
+
+void Engine::record(const trace::Arrival& row)
+{
+    trace_.add(row);
+    if (observer_.arrival) observer_.arrival(row);
+}
+
+bool Engine::is_open(TaskId task) const { return open_.contains(task); }
+
+void Engine::carry_out(const Dispatch& dispatch)
+{
+    open_[dispatch.task] = dispatch.inputs;
+    std::vector<Point> inputs;
+    for (const auto version : dispatch.inputs) inputs.push_back(points_.at(version));
+    fleet_.dispatch(dispatch, std::move(inputs));
+}
+
+void Engine::carry_out(const Close& close)
+{
+    open_.erase(open_.lower_bound(close.first), open_.upper_bound(close.last));
+    fleet_.close(close.first, close.last);
+    for (auto at = live_.begin(); at != live_.end();) {
+        if (close.first <= at->second.arrival.task && at->second.arrival.task <= close.last) {
+            record(at->second.row);
+            fleet_.release(at->second.arrival.handle);
+            at = live_.erase(at);
+        } else {
+            ++at;
+        }
+    }
+    Version oldest = points_.newest();
+    for (const auto& [task, inputs] : open_)
+        for (const auto version : inputs) oldest = std::min(oldest, version);
+    points_.forget_before(oldest);
+}
+
+void Engine::form_estimate(const Step& step, trace::Round& row)
+{
+    // Fixed sums: terms by (worker, task, part), each sum from +0.0, whatever the order of arrival.
+    std::vector<std::pair<Live*, double>> terms;
+    for (const auto& term : step.terms) terms.emplace_back(&live_.at(term.contribution), term.weight);
+    std::sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) {
+        const auto key = [](const Arrival& x) { return std::tie(x.worker, x.task, x.part); };
+        return key(a.first->arrival) < key(b.first->arrival);
+    });
+    std::fill(estimate_.begin(), estimate_.end(), 0.0);
+    double loss = 0, staleness = 0;
+    for (const auto& [live, weight] : terms) {
+        const auto& arrival = live->arrival;
+        const auto values = fleet_.values(arrival.handle);
+        values.support.add(weight, values.packed, estimate_);
+        live->row.used = 1;
+        row.samples += arrival.samples;
+        loss += arrival.loss;
+        const auto stale = points_.newest() - arrival.newest;
+        staleness += static_cast<double>(stale);
+        row.staleness_max = std::max(row.staleness_max, stale);
+    }
+    row.used = static_cast<std::int64_t>(terms.size());
+    row.staleness_mean = terms.empty() ? 0 : staleness / static_cast<double>(terms.size());
+    row.loss_estimate = row.samples > 0 ? loss / static_cast<double>(row.samples) : 0;
+    Eigen::Map<Eigen::ArrayXd> mean(estimate_.data(), static_cast<Eigen::Index>(estimate_.size()));
+    mean /= step.divisor;
+    row.gradient_norm = mean.matrix().norm();
+}
+
+void Engine::carry_out(const Step& step)
+{
+    const auto decided = fleet_.now();
+    trace::Round row{};
+    form_estimate(step, row);
+    row.step_size = options_.step * step.scale;
+    auto next = points_.blank();
+    optimizer_.update(estimate_, row.step_size, *next);
+    const auto version = points_.newest() + 1;
+    points_.publish(version, std::move(next));
+    ++round_;
+    ++event_;
+    row.time = fleet_.now();
+    row.wait = decided - dispatched_;
+    row.erased = static_cast<std::int64_t>(fleet_.workers().size()) - row.used;
+    row.decode_error = step.error;
+    row.bytes_sent = fleet_.bytes_sent() - std::exchange(bytes_sent_, fleet_.bytes_sent());
+    row.bytes_received = fleet_.bytes_received() - std::exchange(bytes_received_, fleet_.bytes_received());
+    dispatched_ = row.time;
+    loss_ = row.loss_estimate;
+    trace_.add(row);
+    if (options_.evaluate_every > 0 && (round_ % options_.evaluate_every == 0 || round_ == options_.rounds))
+        keep_model();
+    events_.push_back(Stepped{version});
+}
+
+void Engine::keep_model()
+{
+    // For most update rules the model is the point just published, and needs no copy.
+    const auto model = optimizer_.model();
+    const auto& point = points_.at(points_.newest());
+    if (optimizer_.publishes_model()) {
+        trace_.keep(round_, point);
+        return;
+    }
+    auto copy = points_.blank();
+    std::copy(model.begin(), model.end(), copy->begin());
+    trace_.keep(round_, std::move(copy));
+}
+
+void Engine::carry_out(const SetTimer& timer)
+{
+    if (timer.at == never)
+        timers_.erase(timer.timer);
+    else
+        timers_[timer.timer] = timer.at;
+}
+
+void Engine::carry_out(const Stuck& stuck) { throw Failure("no estimate is possible any more: " + stuck.why); }
+
+Seconds Engine::next_timer() const
+{
+    Seconds first = never;
+    for (const auto& [timer, at] : timers_) first = std::min(first, at);
+    return first;
+}
+
+}  // namespace quorate

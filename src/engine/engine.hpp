@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Joins a scheme and a fleet: events in, actions out. It owns the points, the contributions that are
+// alive and the optimiser, forms the estimates, and writes the trace.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+
+#include "engine/points.hpp"
+#include "fleet/fleet.hpp"
+#include "optimizer/optimizer.hpp"
+#include "scheme/scheme.hpp"
+#include "trace/writer.hpp"
+
+namespace quorate {
+
+struct EngineOptions {
+    std::int64_t rounds = 100;
+    double step = 1;                  // step size
+    std::int64_t evaluate_every = 1;  // keep the model of every so many rounds, and the last; 0: none
+};
+
+/// What is shown of a round while a run goes on.
+struct Progress {
+    std::int64_t round;
+    double loss;  // mean loss over the samples used, at the points used: an estimate
+    Seconds time;
+};
+
+/// Who watches a run; either may be empty.
+struct Observer {
+    std::function<void(const Progress&)> round;            // after each update
+    std::function<void(const trace::Arrival&)> arrival;    // each contribution, once its use is known
+};
+
+class Engine {
+public:
+    Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet, Optimizer& optimizer,
+           trace::Writer& trace);
+
+    /// Runs until all rounds are done or `stop` is set. Per round: one dispatch a worker at most,
+    /// contributions summed in (worker, task, part) order, O(used x support + p).
+    /// @return rounds done
+    /// @throws Failure if the scheme is stuck
+    std::int64_t run(const std::atomic<bool>& stop, Observer observer);
+
+private:
+    struct Live {
+        Arrival arrival;
+        trace::Arrival row;
+    };
+
+    void give(const Event& event);
+    void carry_out(const Dispatch& dispatch);
+    void carry_out(const Close& close);
+    void carry_out(const Step& step);
+    void carry_out(const SetTimer& timer);
+    void carry_out(const Stuck& stuck);
+    void hear(const std::vector<Arrival>& arrivals);
+    bool is_open(TaskId task) const;
+    void form_estimate(const Step& step, trace::Round& row);
+    void keep_model();
+    void record(const trace::Arrival& row);
+    Seconds next_timer() const;
+
+    EngineOptions options_;
+    Scheme& scheme_;
+    Fleet& fleet_;
+    Optimizer& optimizer_;
+    trace::Writer& trace_;
+    Observer observer_;
+
+    Points points_;
+    std::vector<double> estimate_;
+    std::map<ContributionId, Live> live_;
+    std::map<TaskId, std::vector<Version>> open_;  // tasks not closed, with the points they name
+    std::map<int, Seconds> timers_;
+    std::vector<Event> events_;  // that the last actions caused, to be given to the scheme next
+    ContributionId contributions_ = 0;
+    std::int64_t event_ = 0, round_ = 0;
+    Seconds dispatched_ = 0;  // when the running round was dispatched
+    std::int64_t bytes_sent_ = 0, bytes_received_ = 0;
+    double loss_ = 0;
+};
+
+}  // namespace quorate

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Scoring models after a run: each worker scores its share of the rows, whatever the scheme was.
+#pragma once
+
+#include "data/shard.hpp"
+#include "fleet/messages.hpp"
+#include "model/model.hpp"
+
+namespace quorate {
+
+/// The rows that one worker scores.
+struct EvaluationRows {
+    std::int64_t train_first, train_count, test_first, test_count;
+};
+
+/// Share `worker` of `workers`, each to within one row.
+EvaluationRows evaluation_rows(const DataSet& data, int workers, int worker);
+
+/// Models at the columns that one worker's rows touch.
+/// @param models  whole vectors
+std::shared_ptr<mpi::Bytes> encode_models(std::span<const Point> models, const Support& support,
+                                          mpi::Pool& pool);
+
+/// The worker's half. @param shard  block 0: training rows; block 1, if any: test rows
+/// @return for each model the sum of its training losses, then for each model its test scores
+std::shared_ptr<mpi::Bytes> score_models(const mpi::Bytes& models, const Shard& shard,
+                                         const Model& model, mpi::Pool& pool);
+
+}  // namespace quorate

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The workers as the engine sees them: MPI ranks, or simulated ones.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/support.hpp"
+#include "scheme/types.hpp"
+
+namespace quorate {
+
+/// A published point: shared, read only, alive while anybody names it.
+using Point = std::shared_ptr<const std::vector<double>>;
+
+/// One contribution as it came in. Seconds are measured where they pass: delay, compute, idle and
+/// send at the worker; sent and arrived at the coordinator.
+struct Arrival {
+    Worker worker;
+    TaskId task;
+    int part;
+    std::int64_t draw, samples;
+    Version oldest, newest;
+    double loss;  // sum over the samples of the loss at the points used
+    Seconds sent, arrived, compute, delay, idle, send;
+    std::int64_t bytes;  // its share of the message
+    std::size_t handle;  // the fleet's name for its values
+};
+
+/// The values of a contribution at the columns of its worker's support.
+struct Values {
+    const Support& support;
+    std::span<const double> packed;
+};
+
+/// What a worker said when it was ready.
+struct WorkerInfo {
+    int rank;
+    std::string host;
+    std::int64_t rows, columns;  // of its shard; columns: of its support
+};
+
+/// Carries out what the engine wants of workers. Used by one thread.
+class Fleet {
+public:
+    virtual ~Fleet() = default;
+
+    virtual const std::vector<WorkerInfo>& workers() const = 0;
+    /// Seconds since the first dispatch; 0 before.
+    virtual Seconds now() const = 0;
+
+    /// Gives a worker a task, at the latest when wait() is called. Returns at once.
+    /// @param inputs  the points that the task names, in its order
+    virtual void dispatch(const Dispatch& task, std::vector<Point> inputs) = 0;
+    /// Lets workers drop these tasks, at the latest when wait() is called. Never waits.
+    virtual void close(TaskId first, TaskId last) = 0;
+
+    /// The contributions of the next message; nothing if `until` passes or `stop` is set before one
+    /// comes. Contributions of closed tasks are delivered too: the engine counts them.
+    virtual std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) = 0;
+
+    virtual Values values(std::size_t handle) const = 0;
+    virtual void release(std::size_t handle) = 0;
+
+    /// Bytes of all messages so far, headers included.
+    virtual std::int64_t bytes_sent() const = 0;
+    virtual std::int64_t bytes_received() const = 0;
+};
+
+}  // namespace quorate

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "fleet/mpi_fleet.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "fleet/evaluation.hpp"
+
+namespace quorate {
+
+namespace {
+
+constexpr std::atomic<bool> no_stop = false;
+
+}  // namespace
+
+MpiFleet::MpiFleet(const mpi::Comm& comm, int workers, std::int64_t columns)
+    : comm_(comm), info_(static_cast<std::size_t>(workers)), links_(info_.size())
+{
+    for (int i = 0; i < workers; ++i) info_[static_cast<std::size_t>(i)].rank = i + 1;
+    for (int i = 0; i < workers; ++i) {
+        const auto mail = next_of(mpi::Tag::ready);
+        const auto worker = static_cast<std::size_t>(mail.peer - 1);
+        auto [info, support] = decode_ready(*mail.bytes, columns);
+        info.rank = mail.peer;
+        info_[worker] = std::move(info);
+        // Replicas share one support, so that their tasks can share one message.
+        for (const auto& link : links_)
+            if (link.support && *link.support == support) links_[worker].support = link.support;
+        if (!links_[worker].support)
+            links_[worker].support = std::make_shared<const Support>(std::move(support));
+    }
+    bytes_sent_ = bytes_received_ = 0;
+}
+
+Seconds MpiFleet::now() const { return began_ < 0 ? 0 : clock_seconds() - began_; }
+
+void MpiFleet::dispatch(const Dispatch& task, std::vector<Point> inputs)
+{
+    if (began_ < 0) began_ = clock_seconds();
+    auto& link = links_.at(static_cast<std::size_t>(task.worker));
+    const bool after = task.begin == Dispatch::Begin::after;
+    const auto same = [&](const auto& shared) {
+        return shared->support == link.support.get() && shared->plan == task.plan &&
+               shared->message.draw == task.draw && shared->message.after == after && shared->points == inputs;
+    };
+    auto at = std::find_if(fresh_.begin(), fresh_.end(), same);
+    if (at == fresh_.end()) {
+        auto shared = std::make_shared<SharedTask>();
+        shared->message.draw = task.draw;
+        shared->message.after = after;
+        shared->message.plan = *task.plan;
+        for (const auto version : task.inputs) shared->message.inputs.push_back({version, true});
+        shared->plan = task.plan;
+        shared->points = std::move(inputs);
+        shared->support = link.support.get();
+        at = fresh_.insert(fresh_.end(), std::move(shared));
+    }
+    (*at)->message.recipients.emplace_back(task.worker, task.task);
+    if (!after) link.waiting.clear();  // latest wins
+    link.waiting.push_back({task.task, *at});
+}
+
+void MpiFleet::close(TaskId first, TaskId last)
+{
+    for (auto& link : links_) {
+        std::erase_if(link.waiting, [&](const auto& order) { return first <= order.task && order.task <= last; });
+        if (!link.sent.empty() && first <= link.sent.back().first && link.sent.back().first <= last)
+            link.cancel = link.sent.back().first;
+    }
+}
+
+void MpiFleet::post()
+{
+    fresh_.clear();
+    for (std::size_t worker = 0; worker < links_.size(); ++worker)
+        post(links_[worker], static_cast<Worker>(worker));
+}
+
+void MpiFleet::post(Link& link, Worker worker)
+{
+    if (link.sending) {
+        if (!link.sending->done()) return;
+        link.sending.reset();
+    }
+    const bool replaced = !link.waiting.empty() && !link.waiting.front().shared->message.after;
+    if (link.cancel >= 0 && !replaced) {
+        const bool answered = link.sent.empty() || link.sent.back().first > link.cancel;
+        const auto last = std::exchange(link.cancel, -1);
+        if (!answered) {
+            send(link, worker, mpi::Tag::cancel, encode_values(pool_, last));
+            return;
+        }
+    }
+    if (link.waiting.empty()) return;
+    link.cancel = -1;
+    const auto order = std::move(link.waiting.front());
+    link.waiting.pop_front();
+    auto& shared = *order.shared;
+    send(link, worker, mpi::Tag::task, bytes_for(shared, link.held));
+    link.sent.emplace_back(order.task, now());
+    link.held.clear();
+    for (const auto& input : shared.message.inputs) link.held.push_back(input.version);
+}
+
+std::shared_ptr<mpi::Bytes> MpiFleet::bytes_for(SharedTask& shared, const std::vector<Version>& held)
+{
+    std::vector<bool> included;
+    for (const auto& input : shared.message.inputs)
+        included.push_back(std::find(held.begin(), held.end(), input.version) == held.end());
+    for (const auto& [inputs, bytes] : shared.encoded)
+        if (inputs == included) return bytes;
+    for (std::size_t i = 0; i < included.size(); ++i) shared.message.inputs[i].included = included[i];
+    auto bytes = encode(shared.message, shared.points, *shared.support, pool_);
+    shared.encoded.emplace_back(std::move(included), bytes);
+    return bytes;
+}
+
+void MpiFleet::send(Link& link, Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes)
+{
+    bytes_sent_ += static_cast<std::int64_t>(bytes->size());
+    link.sending = mpi::send(comm_, rank(worker), tag, std::move(bytes));
+}
+
+bool MpiFleet::progress()
+{
+    while (auto mail = mpi::receive(comm_, MPI_ANY_SOURCE, pool_)) incoming_.push_back(std::move(*mail));
+    bool any = false;
+    for (auto at = incoming_.begin(); at != incoming_.end();) {
+        if (!at->done()) {
+            ++at;
+            continue;
+        }
+        bytes_received_ += static_cast<std::int64_t>(at->bytes->size());
+        arrived_.push_back(std::move(*at));
+        at = incoming_.erase(at);
+        any = true;
+    }
+    return any;
+}
+
+std::vector<Arrival> MpiFleet::wait(Seconds until, const std::atomic<bool>& stop)
+{
+    patience_.reset();
+    for (;;) {
+        post();
+        while (!arrived_.empty()) {
+            const auto mail = std::move(arrived_.front());
+            arrived_.pop_front();
+            if (mail.tag == mpi::Tag::contribution) return unpack(mail);
+        }
+        if (progress()) continue;
+        const auto left = until - now();
+        if (left <= 0 || stop) return {};
+        patience_.rest(left);
+    }
+}
+
+std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& mail)
+{
+    const Worker worker = mail.peer - 1;
+    auto& link = links_.at(static_cast<std::size_t>(worker));
+    Reader in(*mail.bytes);
+    const auto head = in.get<ContributionHead>();
+    while (!link.sent.empty() && link.sent.front().first < head.task) link.sent.pop_front();
+    const auto sent = link.sent.empty() ? 0 : link.sent.front().second;
+    std::vector<PartHead> parts;
+    for (int i = 0; i < head.parts; ++i) parts.push_back(in.get<PartHead>());
+    std::vector<Arrival> arrivals;
+    for (const auto& part : parts) {
+        std::size_t handle = slots_.size();
+        if (free_slots_.empty()) {
+            slots_.emplace_back();
+        } else {
+            handle = free_slots_.back();
+            free_slots_.pop_back();
+        }
+        slots_[handle] = {mail.bytes, in.doubles(link.support->size()), worker};
+        arrivals.push_back({.worker = worker,
+                            .task = head.task,
+                            .part = part.part,
+                            .draw = head.draw,
+                            .samples = part.samples,
+                            .oldest = part.oldest,
+                            .newest = part.newest,
+                            .loss = part.loss,
+                            .sent = sent,
+                            .arrived = now(),
+                            .compute = part.compute,
+                            .delay = head.delay,
+                            .idle = head.idle,
+                            .send = head.send,
+                            .bytes = static_cast<std::int64_t>(mail.bytes->size()) / head.parts,
+                            .handle = handle});
+    }
+    return arrivals;
+}
+
+Values MpiFleet::values(std::size_t handle) const
+{
+    const auto& slot = slots_.at(handle);
+    return {*links_[static_cast<std::size_t>(slot.worker)].support, slot.packed};
+}
+
+void MpiFleet::release(std::size_t handle)
+{
+    slots_.at(handle) = {};
+    free_slots_.push_back(handle);
+}
+
+mpi::Transfer MpiFleet::next_of(mpi::Tag tag)
+{
+    patience_.reset();
+    for (;;) {
+        for (auto at = arrived_.begin(); at != arrived_.end(); ++at)
+            if (at->tag == tag) {
+                auto mail = std::move(*at);
+                arrived_.erase(at);
+                return mail;
+            }
+        std::erase_if(arrived_, [](const auto& mail) { return mail.tag == mpi::Tag::contribution; });
+        post();
+        if (!progress()) patience_.rest();
+    }
+}
+
+void MpiFleet::evaluate(const DataSet& data, const Model& model,
+                        const std::function<std::vector<Point>()>& next,
+                        const std::function<void(double, const Quality&)>& scored)
+{
+    const int n = static_cast<int>(links_.size());
+    const auto settled = [&](Link& link) {
+        link.waiting.clear();
+        while (link.sending && !link.sending->done()) progress() ? void() : patience_.rest();
+        link.sending.reset();
+    };
+    std::vector<EvaluationRows> rows;
+    for (Worker worker = 0; worker < n; ++worker) {
+        auto& link = links_[static_cast<std::size_t>(worker)];
+        settled(link);
+        rows.push_back(evaluation_rows(data, n, worker));
+        send(link, worker, mpi::Tag::evaluate, encode_values(pool_, rows.back()));
+    }
+    std::vector<std::optional<Support>> supports(links_.size());
+    for (int i = 0; i < n; ++i) {
+        const auto mail = next_of(mpi::Tag::ready);
+        supports[static_cast<std::size_t>(mail.peer - 1)] = decode_ready(*mail.bytes, data.columns()).second;
+    }
+    const auto labels = data.read(Split::test, 0, data.rows(Split::test)).label;
+    for (auto models = next(); !models.empty(); models = next()) {
+        for (Worker worker = 0; worker < n; ++worker) {
+            auto& link = links_[static_cast<std::size_t>(worker)];
+            settled(link);
+            send(link, worker, mpi::Tag::score,
+                 encode_models(models, *supports[static_cast<std::size_t>(worker)], pool_));
+        }
+        // Sums go by worker, so that the order of arrival changes no bit.
+        std::vector<mpi::Transfer> answers(links_.size());
+        for (int i = 0; i < n; ++i) {
+            auto mail = next_of(mpi::Tag::scores);
+            answers[static_cast<std::size_t>(mail.peer - 1)] = std::move(mail);
+        }
+        std::vector<double> train_loss(models.size()), scores(models.size() * labels.size());
+        for (std::size_t worker = 0; worker < answers.size(); ++worker) {
+            Reader in(*answers[worker].bytes);
+            const auto losses = in.doubles(models.size());
+            for (std::size_t i = 0; i < models.size(); ++i) train_loss[i] += losses[i];
+            const auto& share = rows[worker];
+            for (std::size_t i = 0; i < models.size(); ++i) {
+                const auto part = in.doubles(static_cast<std::size_t>(share.test_count));
+                std::copy(part.begin(), part.end(),
+                          scores.begin() + static_cast<std::ptrdiff_t>(i * labels.size()) + share.test_first);
+            }
+        }
+        for (std::size_t i = 0; i < models.size(); ++i)
+            scored(train_loss[i] / static_cast<double>(data.rows(Split::train)),
+                   model.quality(std::span(scores).subspan(i * labels.size(), labels.size()), labels));
+    }
+}
+
+void MpiFleet::finish()
+{
+    int missing = static_cast<int>(links_.size());
+    std::vector<bool> told(links_.size());
+    patience_.reset();
+    while (missing > 0 || !incoming_.empty()) {
+        for (std::size_t worker = 0; worker < links_.size(); ++worker) {
+            auto& link = links_[worker];
+            if (link.sending && link.sending->done()) link.sending.reset();
+            if (link.sending || told[worker]) continue;
+            send(link, static_cast<Worker>(worker), mpi::Tag::stop, encode_values(pool_));
+            told[worker] = true;
+        }
+        if (!progress()) patience_.rest();
+        for (const auto& mail : arrived_) missing -= mail.tag == mpi::Tag::farewell;
+        arrived_.clear();
+    }
+    for (auto& link : links_)
+        while (link.sending && !link.sending->done()) patience_.rest();
+}
+
+}  // namespace quorate

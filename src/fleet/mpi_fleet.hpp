@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The coordinator's side of a fleet of MPI ranks.
+#pragma once
+
+#include <deque>
+#include <functional>
+
+#include "data/data_set.hpp"
+#include "fleet/fleet.hpp"
+#include "fleet/messages.hpp"
+#include "fleet/mpi.hpp"
+#include "fleet/patience.hpp"
+#include "model/model.hpp"
+
+namespace quorate {
+
+/// Workers are ranks 1..n of the communicator. At most one send is in flight to each; a newer task
+/// replaces one that waits. Nothing here ever waits for a worker that the caller does not need.
+class MpiFleet final : public Fleet {
+public:
+    /// Waits until all workers have loaded their shards. Messages only; n of them.
+    MpiFleet(const mpi::Comm& comm, int workers, std::int64_t columns);
+
+    const std::vector<WorkerInfo>& workers() const override { return info_; }
+    Seconds now() const override;
+    void dispatch(const Dispatch& task, std::vector<Point> inputs) override;
+    void close(TaskId first, TaskId last) override;
+    std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) override;
+    Values values(std::size_t handle) const override;
+    void release(std::size_t handle) override;
+    std::int64_t bytes_sent() const override { return bytes_sent_; }
+    std::int64_t bytes_received() const override { return bytes_received_; }
+
+    /// After the last round: scores models on all rows, all workers in parallel.
+    /// @param next   the next few models; none when there are no more
+    /// @param scored receives, in order, each model's mean training loss and its test quality
+    void evaluate(const DataSet& data, const Model& model, const std::function<std::vector<Point>()>& next,
+                  const std::function<void(double train_loss, const Quality& test)>& scored);
+
+    /// The end: every worker is told to stop, whatever it is doing, and says farewell.
+    void finish();
+
+private:
+    // Tasks that are the same but for worker and number, and travel as the same bytes.
+    struct SharedTask {
+        TaskMessage message;
+        std::shared_ptr<const Plan> plan;
+        std::vector<Point> points;
+        const Support* support;
+        std::vector<std::pair<std::vector<bool>, std::shared_ptr<mpi::Bytes>>> encoded;  // by inputs included
+    };
+    struct Order {
+        TaskId task;
+        std::shared_ptr<SharedTask> shared;
+    };
+    struct Link {
+        std::shared_ptr<const Support> support;
+        std::deque<Order> waiting;
+        std::optional<mpi::Transfer> sending;
+        std::vector<Version> held;  // points that the worker surely holds: those of the task sent last
+        std::deque<std::pair<TaskId, Seconds>> sent;  // tasks not yet answered in full, and when
+        TaskId cancel = -1;  // tasks up to this one are to be dropped; -1: nothing to say
+    };
+    struct Slot {
+        std::shared_ptr<mpi::Bytes> bytes;
+        std::span<const double> packed;
+        Worker worker = 0;
+    };
+
+    int rank(Worker worker) const { return info_[static_cast<std::size_t>(worker)].rank; }
+    void post();
+    void post(Link& link, Worker worker);
+    std::shared_ptr<mpi::Bytes> bytes_for(SharedTask& shared, const std::vector<Version>& held);
+    void send(Link& link, Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
+    bool progress();
+    std::vector<Arrival> unpack(const mpi::Transfer& mail);
+    mpi::Transfer next_of(mpi::Tag tag);
+
+    const mpi::Comm& comm_;
+    mpi::Pool pool_;
+    Patience patience_{200e-6};
+    std::vector<WorkerInfo> info_;
+    std::vector<Link> links_;
+    std::vector<std::shared_ptr<SharedTask>> fresh_;  // since the last post(): more may join them
+    std::deque<mpi::Transfer> incoming_, arrived_;
+    std::vector<Slot> slots_;
+    std::vector<std::size_t> free_slots_;
+    Seconds began_ = -1;
+    std::int64_t bytes_sent_ = 0, bytes_received_ = 0;
+};
+
+}  // namespace quorate

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "fleet/mpi_worker.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.hpp"
+#include "fleet/evaluation.hpp"
+
+namespace quorate {
+
+namespace {
+
+std::vector<RowSet> rows_of(const Needs& needs, Worker worker)
+{
+    std::vector<RowSet> sets;
+    for (const int block : needs.shard[static_cast<std::size_t>(worker)]) {
+        const auto& rows = needs.blocks[static_cast<std::size_t>(block)];
+        sets.push_back({Split::train, rows.first, rows.count});
+    }
+    return sets;
+}
+
+// About 0.2 ms of work. It depends on the data set alone, never on measured time, so that a run's
+// bits do not depend on speed; a multiple of the tile in which models work.
+std::int64_t rows_in_chunk(const DataSet& data)
+{
+    constexpr std::int64_t entries_in_chunk = 1 << 16, tile = 256;
+    const auto entries = std::max<std::int64_t>(1, data.entries(Split::train) / data.rows(Split::train));
+    return std::max<std::int64_t>(1, entries_in_chunk / entries / tile) * tile;
+}
+
+std::string host_name()
+{
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    return name;
+}
+
+}  // namespace
+
+MpiWorker::MpiWorker(const mpi::Comm& comm, Worker worker, const DataSet& data, const Model& model,
+                     DelayModel& delays, const Needs& needs)
+    : comm_(comm), worker_(worker), data_(data), model_(model), delays_(delays),
+      shard_(data, rows_of(needs, worker)), block_(needs.blocks.size()), chunk_rows_(rows_in_chunk(data))
+{
+    const auto& held = needs.shard[static_cast<std::size_t>(worker)];
+    for (std::size_t i = 0; i < held.size(); ++i) block_[static_cast<std::size_t>(held[i])] = i;
+    const WorkerInfo info{comm.rank(), host_name(), shard_.rows(), 0};
+    outgoing_ = mpi::send(comm_, 0, mpi::Tag::ready, encode_ready(info, shard_.support(), pool_));
+    idle_since_ = clock_seconds();
+}
+
+void MpiWorker::run()
+{
+    while (!stopped_) {
+        look();
+        if (!task_ && !next_.empty()) begin();
+        if (!task_) {
+            patience_.rest();
+        } else if (const auto now = clock_seconds(); now < wake_) {
+            patience_.rest(wake_ - now);
+        } else {
+            patience_.reset();
+            compute_chunk();
+        }
+    }
+    const auto farewell = pool_.take(0);
+    auto last = mpi::send(comm_, 0, mpi::Tag::farewell, farewell);
+    while (outgoing_ && !outgoing_->done()) patience_.rest();
+    while (!last.done()) patience_.rest();
+}
+
+void MpiWorker::look()
+{
+    if (outgoing_ && outgoing_->done()) {
+        outgoing_.reset();
+        send_ = clock_seconds() - send_began_;
+    }
+    if (!incoming_) incoming_ = mpi::receive(comm_, 0, pool_);
+    while (incoming_ && incoming_->done()) {
+        take(std::move(*incoming_));
+        incoming_ = mpi::receive(comm_, 0, pool_);
+    }
+}
+
+void MpiWorker::take(mpi::Transfer mail)
+{
+    patience_.reset();
+    switch (mail.tag) {
+        case mpi::Tag::task: accept(std::move(mail.bytes)); break;
+        case mpi::Tag::cancel: {
+            const auto last = Reader(*mail.bytes).get<TaskId>();
+            if (task_ && task_->id <= last) {
+                task_.reset();
+                idle_since_ = clock_seconds();
+            }
+            std::erase_if(next_, [last](const Task& task) { return task.id <= last; });
+            break;
+        }
+        case mpi::Tag::evaluate: evaluate(*mail.bytes); break;
+        case mpi::Tag::score: score(*mail.bytes); break;
+        case mpi::Tag::stop: stopped_ = true; break;
+        default: throw Failure("a worker got a message that is not for workers: report this as a bug");
+    }
+}
+
+void MpiWorker::accept(std::shared_ptr<mpi::Bytes> bytes)
+{
+    auto message = decode_task(*bytes, shard_.support().size());
+    for (const auto& input : message.inputs)
+        if (input.included) points_[input.version] = {bytes, input.packed};
+    if (!message.after) {
+        if (task_) idle_since_ = clock_seconds();
+        task_.reset();
+        next_.clear();
+    }
+    // Points that neither this task nor one before it names are gone; the coordinator knows.
+    std::erase_if(points_, [&](const auto& held) {
+        const auto names = [&](const TaskMessage& task) {
+            return std::any_of(task.inputs.begin(), task.inputs.end(),
+                               [&](const auto& input) { return input.version == held.first; });
+        };
+        return !names(message) && !(task_ && names(task_->message)) &&
+               std::none_of(next_.begin(), next_.end(), [&](const auto& task) { return names(task.message); });
+    });
+    for (const auto& [worker, task] : message.recipients)
+        if (worker == worker_) {
+            next_.push_back({.id = task, .message = std::move(message)});
+            return;
+        }
+    throw Failure("a task came to a worker it does not name: report this as a bug");
+}
+
+void MpiWorker::begin()
+{
+    task_ = std::move(next_.front());
+    next_.pop_front();
+    const auto now = clock_seconds();
+    idle_ = now - idle_since_;
+    // A draw's delay is paid once: a second task of the same draw sleeps what is left of it.
+    if (task_->message.draw != drawn_) {
+        drawn_ = task_->message.draw;
+        wake_ = now + delays_.delay(worker_, drawn_);
+    }
+    task_->delay = std::max(0.0, wake_ - now);
+    patience_.reset();
+}
+
+std::size_t MpiWorker::parts_in_message() const
+{
+    return task_->message.plan.each_when_ready ? 1 : task_->message.plan.parts.size();
+}
+
+std::size_t MpiWorker::values_at() const
+{
+    return Writer::aligned(sizeof(ContributionHead) + parts_in_message() * sizeof(PartHead));
+}
+
+std::span<double> MpiWorker::output(std::size_t slot)
+{
+    const auto size = shard_.support().size();
+    auto* values = reinterpret_cast<double*>(task_->output->data() + values_at());
+    return {values + slot * size, size};
+}
+
+void MpiWorker::compute_chunk()
+{
+    auto& task = *task_;
+    const auto& part = task.message.plan.parts[task.part];
+    const auto began = clock_seconds();
+    const auto slot = task.part % parts_in_message();
+    if (!task.output) task.output = pool_.take(values_at() + parts_in_message() * shard_.support().size() * sizeof(double));
+    if (task.item == 0 && task.row == 0) {
+        const auto sum = output(slot);
+        std::fill(sum.begin(), sum.end(), 0.0);
+        task.heads.push_back({.part = static_cast<std::int32_t>(task.part),
+                              .samples = 0,
+                              .oldest = std::numeric_limits<Version>::max(),
+                              .newest = -1,
+                              .loss = 0,
+                              .compute = 0});
+    }
+    auto& head = task.heads.back();
+    if (task.item < part.items.size()) {
+        const auto& item = part.items[task.item];
+        const auto version = task.message.inputs.at(static_cast<std::size_t>(item.input)).version;
+        const auto all = shard_.block(block_.at(static_cast<std::size_t>(item.block))).view();
+        const auto rows = all.slice(task.row, std::min(chunk_rows_, all.rows - task.row));
+        head.loss += model_.add_gradient(rows, points_.at(version).packed, item.coefficient, output(slot));
+        head.samples += rows.rows;
+        head.oldest = std::min(head.oldest, version);
+        head.newest = std::max(head.newest, version);
+        task.row += rows.rows;
+        if (task.row >= all.rows) {
+            task.row = 0;
+            ++task.item;
+        }
+    }
+    head.compute += clock_seconds() - began;
+    if (task.item >= part.items.size()) finish_part();
+}
+
+void MpiWorker::finish_part()
+{
+    auto& task = *task_;
+    ++task.part;
+    task.item = 0;
+    task.row = 0;
+    if (task.part % parts_in_message() == 0) send_parts();
+}
+
+void MpiWorker::send_parts()
+{
+    // At most one unsent message: wait for the one before, unless told to stop or to do other work.
+    while (outgoing_) {
+        look();
+        if (!task_ || stopped_) return;
+        if (outgoing_) patience_.rest();
+    }
+    auto& task = *task_;
+    Writer out(*task.output);
+    out.put(ContributionHead{task.id, task.message.draw, task.delay, idle_, send_,
+                             static_cast<std::int32_t>(task.heads.size())});
+    for (const auto& head : task.heads) out.put(head);
+    send_began_ = clock_seconds();
+    outgoing_ = mpi::send(comm_, 0, mpi::Tag::contribution, std::move(task.output));
+    task.output.reset();
+    task.heads.clear();
+    idle_ = 0;
+    task.delay = 0;  // told once
+    if (task.part == task.message.plan.parts.size()) {
+        task_.reset();
+        idle_since_ = clock_seconds();
+    }
+}
+
+void MpiWorker::evaluate(const mpi::Bytes& bytes)
+{
+    task_.reset();
+    next_.clear();
+    const auto rows = Reader(bytes).get<EvaluationRows>();
+    const RowSet sets[] = {{Split::train, rows.train_first, rows.train_count},
+                           {Split::test, rows.test_first, rows.test_count}};
+    evaluation_.emplace(data_, std::span(sets).first(rows.test_count > 0 ? 2 : 1));
+    const WorkerInfo info{comm_.rank(), "", evaluation_->rows(), 0};
+    while (outgoing_ && !outgoing_->done()) patience_.rest();
+    outgoing_ = mpi::send(comm_, 0, mpi::Tag::ready, encode_ready(info, evaluation_->support(), pool_));
+}
+
+void MpiWorker::score(const mpi::Bytes& bytes)
+{
+    auto scores = score_models(bytes, *evaluation_, model_, pool_);
+    while (outgoing_ && !outgoing_->done()) patience_.rest();
+    outgoing_ = mpi::send(comm_, 0, mpi::Tag::scores, std::move(scores));
+}
+
+}  // namespace quorate

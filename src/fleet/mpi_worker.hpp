@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a worker's rank does from the start of a run to its farewell.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+
+#include "data/shard.hpp"
+#include "fleet/messages.hpp"
+#include "fleet/mpi.hpp"
+#include "fleet/patience.hpp"
+#include "model/model.hpp"
+#include "scheme/scheme.hpp"
+#include "straggler/delay.hpp"
+
+namespace quorate {
+
+/// Computes tasks in chunks of rows and looks at its mailbox in between, so that a newer task, a
+/// cancel or the end of the run interrupts computation and delays alike.
+class MpiWorker {
+public:
+    /// @param worker  its number in the code; the rows it holds are `needs.shard[worker]`
+    MpiWorker(const mpi::Comm& comm, Worker worker, const DataSet& data, const Model& model,
+              DelayModel& delays, const Needs& needs);
+
+    /// Until the coordinator says stop. Local, but for its messages.
+    void run();
+
+private:
+    struct HeldPoint {
+        std::shared_ptr<mpi::Bytes> bytes;  // keeps alive what `packed` looks at
+        std::span<const double> packed;
+    };
+    struct Task {
+        TaskId id;
+        TaskMessage message;
+        Seconds delay = 0;
+        std::size_t part = 0, item = 0;  // what is computed next
+        std::int64_t row = 0;
+        std::vector<PartHead> heads = {};  // of the parts computed and not yet sent, and the running one
+        std::shared_ptr<mpi::Bytes> output = {};
+    };
+
+    void look();
+    void take(mpi::Transfer mail);
+    void accept(std::shared_ptr<mpi::Bytes> bytes);
+    void begin();
+    void compute_chunk();
+    void finish_part();
+    void send_parts();
+    void evaluate(const mpi::Bytes& bytes);
+    void score(const mpi::Bytes& bytes);
+    std::span<double> output(std::size_t slot);
+    std::size_t parts_in_message() const;
+    std::size_t values_at() const;
+
+    const mpi::Comm& comm_;
+    Worker worker_;
+    const DataSet& data_;
+    const Model& model_;
+    DelayModel& delays_;
+    Shard shard_;
+    std::vector<std::size_t> block_;  // number of a block in the needs -> in the shard
+    std::int64_t chunk_rows_;
+    mpi::Pool pool_;
+    Patience patience_{1e-3};
+    bool stopped_ = false;
+
+    std::map<Version, HeldPoint> points_;  // those that the newest task names
+    std::optional<Task> task_;
+    std::deque<Task> next_;  // tasks that follow the running one
+    std::optional<mpi::Transfer> incoming_, outgoing_;
+    std::int64_t drawn_ = -1;       // the draw whose delay was slept
+    Seconds wake_ = 0;              // when the delay of that draw is over
+    Seconds idle_since_ = 0, idle_ = 0;
+    Seconds send_began_ = 0, send_ = 0;
+    std::optional<Shard> evaluation_;  // rows to score, after the run
+};
+
+}  // namespace quorate

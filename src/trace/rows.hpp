@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The rows of a trace's tables, and the name under which each field is stored: the one place that
+// says what a trace holds. docs/trace.md explains the fields.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+
+namespace quorate::trace {
+
+/// A column of a table: its name in the file and the field that fills it.
+template <class Row, class T>
+struct Column {
+    const char* name;
+    T Row::*field;
+};
+
+/// One model update. Times are seconds from the first dispatch.
+struct Round {
+    double time, wait, step_size;
+    std::int64_t used, erased, samples;
+    double decode_error, staleness_mean;
+    std::int64_t staleness_max;
+    double gradient_norm, loss_estimate;
+    std::int64_t bytes_sent, bytes_received;
+
+    static constexpr const char* table = "round";
+    static constexpr auto columns = std::tuple{
+        Column{"time", &Round::time},
+        Column{"wait", &Round::wait},
+        Column{"step_size", &Round::step_size},
+        Column{"used", &Round::used},
+        Column{"erased", &Round::erased},
+        Column{"samples", &Round::samples},
+        Column{"decode_error", &Round::decode_error},
+        Column{"staleness_mean", &Round::staleness_mean},
+        Column{"staleness_max", &Round::staleness_max},
+        Column{"gradient_norm", &Round::gradient_norm},
+        Column{"loss_estimate", &Round::loss_estimate},
+        Column{"bytes_sent", &Round::bytes_sent},
+        Column{"bytes_received", &Round::bytes_received},
+    };
+};
+
+/// One contribution that reached the coordinator, used or not.
+struct Arrival {
+    std::int64_t event, round, worker, task, part, draw, version, version_oldest;
+    double sent, arrived, compute, delay, idle, send;
+    std::int64_t samples, bytes, used;
+
+    static constexpr const char* table = "arrival";
+    static constexpr auto columns = std::tuple{
+        Column{"event", &Arrival::event},
+        Column{"round", &Arrival::round},
+        Column{"worker", &Arrival::worker},
+        Column{"task", &Arrival::task},
+        Column{"part", &Arrival::part},
+        Column{"draw", &Arrival::draw},
+        Column{"version", &Arrival::version},
+        Column{"version_oldest", &Arrival::version_oldest},
+        Column{"sent", &Arrival::sent},
+        Column{"arrived", &Arrival::arrived},
+        Column{"compute", &Arrival::compute},
+        Column{"delay", &Arrival::delay},
+        Column{"idle", &Arrival::idle},
+        Column{"send", &Arrival::send},
+        Column{"samples", &Arrival::samples},
+        Column{"bytes", &Arrival::bytes},
+        Column{"used", &Arrival::used},
+    };
+};
+
+/// A timer that went off.
+struct Timer {
+    std::int64_t event, timer;
+
+    static constexpr const char* table = "timer";
+    static constexpr auto columns = std::tuple{
+        Column{"event", &Timer::event},
+        Column{"timer", &Timer::timer},
+    };
+};
+
+enum class Change : std::int64_t { joined = 1 };
+
+/// A change of who takes part.
+struct Membership {
+    std::int64_t event;
+    double time;
+    std::int64_t worker, kind;
+
+    static constexpr const char* table = "membership";
+    static constexpr auto columns = std::tuple{
+        Column{"event", &Membership::event},
+        Column{"time", &Membership::time},
+        Column{"worker", &Membership::worker},
+        Column{"kind", &Membership::kind},
+    };
+};
+
+/// The model after `round` updates, scored.
+struct Evaluation {
+    std::int64_t round, model;
+    double time, train_loss, objective, test_loss, accuracy, auc, precision, recall, f1;
+
+    static constexpr const char* table = "evaluation";
+    static constexpr auto columns = std::tuple{
+        Column{"round", &Evaluation::round},
+        Column{"model", &Evaluation::model},
+        Column{"time", &Evaluation::time},
+        Column{"train_loss", &Evaluation::train_loss},
+        Column{"objective", &Evaluation::objective},
+        Column{"test_loss", &Evaluation::test_loss},
+        Column{"accuracy", &Evaluation::accuracy},
+        Column{"auc", &Evaluation::auc},
+        Column{"precision", &Evaluation::precision},
+        Column{"recall", &Evaluation::recall},
+        Column{"f1", &Evaluation::f1},
+    };
+};
+
+/// Who took part, in the order of worker numbers.
+struct WorkerRow {
+    std::int64_t rank, rows, columns_held;
+
+    static constexpr const char* table = "worker";
+    static constexpr auto columns = std::tuple{
+        Column{"rank", &WorkerRow::rank},
+        Column{"rows", &WorkerRow::rows},
+        Column{"columns", &WorkerRow::columns_held},
+    };
+};
+
+}  // namespace quorate::trace

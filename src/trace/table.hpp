@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A table of a trace: a group of one-dimensional data sets of equal length, one a column.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "data/hdf5.hpp"
+#include "trace/rows.hpp"
+
+namespace quorate::trace {
+
+/// Calls f(column) for each column of a row type.
+template <class Row, class F>
+void for_columns(F f)
+{
+    std::apply([&](const auto&... column) { (f(column), ...); }, Row::columns);
+}
+
+/// Appends to a table.
+template <class Row>
+class Table {
+public:
+    /// Creates it, empty, in a file.
+    explicit Table(hid_t file) : group_(h5::create_group(file, Row::table))
+    {
+        for_columns<Row>([&]<class T>(const Column<Row, T>& column) {
+            data_sets_.push_back(h5::create_extendable<T>(group_.get(), column.name, 1024));
+        });
+    }
+
+    void append(std::span<const Row> rows)
+    {
+        if (rows.empty()) return;
+        auto data_set = data_sets_.begin();
+        for_columns<Row>([&]<class T>(const Column<Row, T>& column) {
+            std::vector<T> values;
+            values.reserve(rows.size());
+            for (const auto& row : rows) values.push_back(row.*column.field);
+            h5::append<T>(*data_set++, values);
+        });
+    }
+
+private:
+    h5::Group group_;
+    std::vector<h5::DataSet> data_sets_;
+};
+
+/// All rows of a table. Of a trace that was killed while a commit was under way, columns may differ
+/// in length by the rows of that commit: the rows that all columns have are returned.
+template <class Row>
+std::vector<Row> read_table(hid_t file)
+{
+    const std::string prefix = std::string(Row::table) + "/";
+    std::int64_t count = -1;
+    for_columns<Row>([&](const auto& column) {
+        const auto length = h5::shape(file, prefix + column.name).at(0);
+        count = count < 0 ? length : std::min(count, length);
+    });
+    std::vector<Row> rows(static_cast<std::size_t>(count));
+    for_columns<Row>([&]<class T>(const Column<Row, T>& column) {
+        const auto values = h5::read<T>(file, prefix + column.name, 0, count);
+        for (std::size_t i = 0; i < rows.size(); ++i) rows[i].*column.field = values[i];
+    });
+    return rows;
+}
+
+}  // namespace quorate::trace

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "trace/writer.hpp"
+
+#include <chrono>
+
+#include "base/error.hpp"
+
+namespace quorate::trace {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto commit_interval = 250ms;
+constexpr std::size_t soon = 32 << 20;    // bytes of iterates after which a commit is due at once
+constexpr std::size_t behind = 128 << 20;  // bytes of iterates after which keep() waits for the disk
+
+void write_header(hid_t file, const Header& header)
+{
+    h5::write_attribute(file, "format", std::string("quorate trace"));
+    h5::write_attribute(file, "format_version", std::int64_t{1});
+    h5::write_attribute(file, "status", std::string("running"));
+    for (const auto& [name, value] : header.text) h5::write_attribute(file, name, value);
+    for (const auto& [name, value] : header.real) h5::write_attribute(file, name, value);
+    for (const auto& [name, value] : header.integer) h5::write_attribute(file, name, value);
+}
+
+}  // namespace
+
+Writer::Writer(const std::string& path, const Header& header, std::int64_t width)
+    : path_(path), file_(h5::create(path)),
+      tables_(Table<Round>(file_.get()), Table<Arrival>(file_.get()), Table<Timer>(file_.get()),
+              Table<Membership>(file_.get()), Table<Evaluation>(file_.get()), Table<WorkerRow>(file_.get())),
+      iterate_group_(h5::create_group(file_.get(), "iterate")),
+      iterate_round_(h5::create_extendable<std::int64_t>(iterate_group_.get(), "round", 1024)),
+      // One iterate a chunk, not compressed: such chunks go to the file without a copy.
+      iterate_model_(h5::create_extendable<double>(iterate_group_.get(), "model", 1, width, false)),
+      width_(width)
+{
+    write_header(file_.get(), header);
+    h5::check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "flush " + path_);
+    thread_ = std::thread([this] { write_in_background(); });
+}
+
+Writer::~Writer()
+{
+    try {
+        pause();
+    } catch (const std::exception&) {
+        // Only reached when another error is on its way, which says more.
+    }
+}
+
+void Writer::keep(std::int64_t round, Iterate model)
+{
+    std::unique_lock lock(mutex_);
+    const auto waiting = [this] { return batch_.iterates.size() * static_cast<std::size_t>(width_) * sizeof(double); };
+    caught_up_.wait(lock, [&] { return waiting() < behind || error_; });
+    batch_.iterates.emplace_back(round, std::move(model));
+    if (waiting() >= soon) wake_.notify_one();
+}
+
+void Writer::write_in_background()
+{
+    for (bool last = false; !last;) {
+        {
+            std::unique_lock lock(mutex_);
+            wake_.wait_for(lock, commit_interval, [this] {
+                return pausing_ || batch_.iterates.size() * static_cast<std::size_t>(width_) * sizeof(double) >= soon;
+            });
+            last = pausing_;
+        }
+        try {
+            commit();
+        } catch (...) {
+            const std::lock_guard lock(mutex_);
+            error_ = std::current_exception();
+            last = true;
+        }
+        caught_up_.notify_all();
+    }
+}
+
+void Writer::commit()
+{
+    Batch batch;
+    {
+        const std::lock_guard lock(mutex_);
+        std::swap(batch, batch_);
+    }
+    const auto append = [&](auto&... table) {
+        auto rows = [&]<class Row>(Table<Row>& one) { one.append(std::get<std::vector<Row>>(batch.rows)); };
+        (rows(table), ...);
+    };
+    std::apply(append, tables_);
+    for (const auto& [round, model] : batch.iterates) {
+        h5::append<double>(iterate_model_, *model);
+        h5::append<std::int64_t>(iterate_round_, std::span(&round, 1));
+        ++iterates_;
+    }
+    h5::check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "flush " + path_);
+}
+
+void Writer::pause()
+{
+    if (thread_.joinable()) {
+        {
+            const std::lock_guard lock(mutex_);
+            pausing_ = true;
+        }
+        wake_.notify_one();
+        thread_.join();
+    }
+    if (error_) std::rethrow_exception(error_);
+}
+
+Iterate Writer::iterate(std::int64_t i) const
+{
+    return std::make_shared<std::vector<double>>(h5::read_rows<double>(iterate_group_.get(), "model", i, 1));
+}
+
+std::vector<std::int64_t> Writer::iterate_rounds() const
+{
+    return h5::read<std::int64_t>(iterate_group_.get(), "round");
+}
+
+void Writer::finish(std::span<const double> model, const std::string& status)
+{
+    pause();
+    commit();
+    const auto group = h5::create_group(file_.get(), "model");
+    h5::write(group.get(), "final", model);
+    h5::write_attribute(file_.get(), "status", status);
+    h5::check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "flush " + path_);
+    file_.close("close " + path_);
+}
+
+}  // namespace quorate::trace

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Writes the trace of a run. Rows and iterates are handed over at once; a thread of its own writes
+// and flushes them a few times a second, so that a slow file system never slows a round, and a
+// `kill -9` loses at most the last moment.
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "trace/table.hpp"
+
+namespace quorate::trace {
+
+/// A vector that is being kept: shared and immutable.
+using Iterate = std::shared_ptr<const std::vector<double>>;
+
+/// What the root of a trace says of its run. Values are text, numbers as JSON would write them.
+struct Header {
+    std::map<std::string, std::string> text;
+    std::map<std::string, double> real;
+    std::map<std::string, std::int64_t> integer;
+};
+
+/// Local. Between construction and finish(), nobody else of this process may use HDF5: use pause().
+class Writer {
+public:
+    /// Creates the file, or replaces the trace that is there.
+    /// @param width  elements of an iterate
+    /// @throws Failure if it cannot be created
+    Writer(const std::string& path, const Header& header, std::int64_t width);
+    ~Writer();
+
+    template <class Row>
+    void add(const Row& row)
+    {
+        const std::lock_guard lock(mutex_);
+        std::get<std::vector<Row>>(batch_.rows).push_back(row);
+    }
+
+    /// Keeps a model for evaluation. Returns at once, unless the disk is far behind.
+    void keep(std::int64_t round, Iterate model);
+
+    /// Writes all that was handed over and stops the thread: from here on, all writing is at once.
+    /// @throws Failure if a write failed, now or before
+    void pause();
+
+    /// Iterates kept. After pause().
+    std::int64_t iterates() const { return iterates_; }
+    /// Reads back iterate i. After pause().
+    Iterate iterate(std::int64_t i) const;
+    std::vector<std::int64_t> iterate_rounds() const;
+
+    /// Writes the final model, sets the status, closes. @throws Failure
+    void finish(std::span<const double> model, const std::string& status);
+
+private:
+    struct Batch {
+        std::tuple<std::vector<Round>, std::vector<Arrival>, std::vector<Timer>, std::vector<Membership>,
+                   std::vector<Evaluation>, std::vector<WorkerRow>>
+            rows;
+        std::vector<std::pair<std::int64_t, Iterate>> iterates;
+    };
+    using Tables = std::tuple<Table<Round>, Table<Arrival>, Table<Timer>, Table<Membership>,
+                              Table<Evaluation>, Table<WorkerRow>>;
+
+    void write_in_background();
+    void commit();
+
+    std::string path_;
+    h5::File file_;
+    Tables tables_;
+    h5::Group iterate_group_;
+    h5::DataSet iterate_round_, iterate_model_;
+    std::int64_t width_, iterates_ = 0;
+
+    std::mutex mutex_;
+    std::condition_variable wake_, caught_up_;
+    Batch batch_;
+    bool pausing_ = false;
+    std::exception_ptr error_;
+    std::thread thread_;
+};
+
+}  // namespace quorate::trace
