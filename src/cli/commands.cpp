@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// To add a subcommand: one file, one line in command.hpp and one line here.
+#include "cli/command.hpp"
+
+namespace quorate {
+
+const std::vector<Command>& commands()
+{
+    static const std::vector<Command> all = {
+        import_command(), generate_command(), run_command(), inspect_command(), list_command(), help_command(),
+    };
+    return all;
+}
+
+}  // namespace quorate

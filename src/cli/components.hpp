@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The registries as the command line sees them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/settings.hpp"
+
+namespace quorate {
+
+/// What is said of one entry of a registry.
+struct Component {
+    std::string name, arguments, text, source;
+    std::vector<Option> options;
+};
+
+/// A registry: which option names its entries, and what they are called together.
+struct ComponentKind {
+    std::string option;  // "scheme"
+    std::string plural;  // "schemes"
+    std::vector<Component> all;
+};
+
+/// Those whose entries a run can choose from.
+const std::vector<ComponentKind>& run_components();
+
+/// The options of all entries of all kinds, each once.
+std::vector<Option> component_options();
+
+/// @throws BadInput if an option was given that none of the chosen components reads
+void refuse_unused_options(const Settings& settings);
+
+}  // namespace quorate

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// quorate inspect: check and summarise a trace or a data set.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "cli/command.hpp"
+#include "data/data_set.hpp"
+#include "trace/reader.hpp"
+
+namespace quorate {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no NaN.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+template <class Row>
+Json row_as_json(const Row& row)
+{
+    Json json;
+    trace::for_columns<Row>([&](const auto& column) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(row.*column.field)>, double>)
+            json[column.name] = number(row.*column.field);
+        else
+            json[column.name] = row.*column.field;
+    });
+    return json;
+}
+
+Json describe(const trace::Trace& trace)
+{
+    Json json;
+    json["kind"] = "trace";
+    for (const auto& [name, value] : trace.attributes) json[name] = value;
+    for (const auto* name : {"seed", "workers", "rows", "test_rows", "columns", "rounds"})
+        if (json.contains(name)) json[name] = std::stoll(trace.attributes.at(name));
+    if (json.contains("l2")) json["l2"] = std::stod(trace.attributes.at("l2"));
+    const auto rounds = trace.rounds.size();
+    const auto sum = [&](auto field) {
+        return std::accumulate(trace.rounds.begin(), trace.rounds.end(), 0.0, [&](double total, const auto& round) {
+            return total + static_cast<double>(round.*field);
+        });
+    };
+    const double time = rounds ? trace.rounds.back().time : 0;
+    const double count = static_cast<double>(std::max<std::size_t>(rounds, 1));
+    json["rounds_done"] = rounds;
+    json["time"] = time;
+    json["time_per_round"] = time / count;
+    json["wait_per_round"] = sum(&trace::Round::wait) / count;
+    json["used_per_round"] = sum(&trace::Round::used) / count;
+    json["decode_error_mean"] = sum(&trace::Round::decode_error) / count;
+    json["bytes_sent_per_round"] = sum(&trace::Round::bytes_sent) / count;
+    json["bytes_received_per_round"] = sum(&trace::Round::bytes_received) / count;
+    std::int64_t held = 0;
+    for (const auto& worker : trace.workers) held += worker.columns_held;
+    // One message of a support each way for each worker; dense vectors would take 8 p instead.
+    json["bytes_of_supports_one_way"] = 8 * held;
+    json["arrivals"] = trace.arrivals.size();
+    json["arrivals_used"] = std::count_if(trace.arrivals.begin(), trace.arrivals.end(),
+                                          [](const auto& arrival) { return arrival.used != 0; });
+    json["iterates"] = trace.iterates;
+    json["evaluations"] = trace.evaluations.size();
+    if (!trace.evaluations.empty()) json["last_evaluation"] = row_as_json(trace.evaluations.back());
+    json["faults"] = trace::faults(trace);
+    return json;
+}
+
+Json describe(const DataSet& data)
+{
+    Json json;
+    json["kind"] = "data set";
+    for (const auto& [name, value] : data.attributes()) json[name] = value;
+    json["columns"] = data.columns();
+    json["dense"] = data.dense();
+    json["ones"] = data.ones();
+    for (const auto split : {Split::train, Split::test}) {
+        const std::string name = split == Split::train ? "train" : "test";
+        const auto rows = data.rows(split);
+        // Reads all of it, which also checks it.
+        const auto raw = data.read(split, 0, rows);
+        json[name + "_rows"] = rows;
+        json[name + "_entries"] = data.entries(split);
+        json[name + "_positive"] = std::count_if(raw.label.begin(), raw.label.end(), [](double y) { return y > 0; });
+    }
+    return json;
+}
+
+void print(const Json& json)
+{
+    for (const auto& [name, value] : json.items()) {
+        if (name == "faults") continue;
+        if (value.is_object()) {
+            fmt::print("{}\n", name);
+            for (const auto& [inner, one] : value.items()) fmt::print("  {:<26} {}\n", inner, one.dump());
+            continue;
+        }
+        auto text = value.is_string() ? value.get<std::string>() : value.dump();
+        while (!text.empty() && text.back() == '\n') text.pop_back();
+        for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 29))
+            text.insert(at + 1, std::string(29, ' '));
+        fmt::print("{:<28} {}\n", name, text);
+    }
+}
+
+int inspect(const Settings& settings)
+{
+    const auto& path = settings.text("FILE");
+    std::string format;
+    {
+        const auto file = h5::open(path);
+        if (h5::has_attribute(file.get(), "format")) format = h5::read_string(file.get(), "format");
+    }
+    Json json;
+    if (format == "quorate trace")
+        json = describe(trace::read(path));
+    else if (format == "quorate data set")
+        json = describe(DataSet(path));
+    else
+        throw BadInput(path + " is neither a trace nor a data set: give a file that quorate wrote");
+    if (settings.on("json"))
+        fmt::print("{}\n", json.dump(2));
+    else
+        print(json);
+    if (!json.contains("faults") || json["faults"].empty()) return exit_done;
+    for (const auto& fault : json["faults"]) fmt::print(stderr, "quorate: {}: {}\n", path, fault.get<std::string>());
+    return exit_failed;
+}
+
+}  // namespace
+
+Command inspect_command()
+{
+    return {"inspect", "check and summarise a trace or a data set", "FILE", {{"json", "", "", "as JSON"}}, inspect};
+}
+
+}  // namespace quorate

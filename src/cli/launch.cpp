@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/launch.hpp"
+
+#include <fmt/format.h>
+#include <petscsys.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "data/petsc.hpp"
+#include "fleet/mpi.hpp"
+
+namespace quorate {
+
+namespace {
+
+std::optional<int> number_in(const char* variable)
+{
+    const char* value = std::getenv(variable);
+    const auto number = value ? to_integer(value) : std::nullopt;
+    return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
+}  // namespace
+
+Launch launch_environment()
+{
+    // Of Open MPI's mpiexec, of hydra and of srun, in this order: inside a job, mpiexec's own
+    // variables stand beside srun's.
+    Launch launch;
+    for (const auto* prefix : {"OMPI_COMM_WORLD_", "PMI_"}) {
+        launch.rank = number_in((std::string(prefix) + "RANK").c_str());
+        launch.size = number_in((std::string(prefix) + "SIZE").c_str());
+        if (launch.rank && launch.size) return launch;
+    }
+    if (std::getenv("SLURM_STEP_ID")) return {number_in("SLURM_PROCID"), number_in("SLURM_NTASKS")};
+    return {};
+}
+
+Session::Session()
+{
+    int provided = 0;
+    // The trace is written by a second thread, which makes no MPI calls.
+    mpi::check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+    PETSC_COMM_WORLD = MPI_COMM_SELF;
+    std::string program = "quorate", no_file = "-skip_petscrc";
+    char* arguments[] = {program.data(), no_file.data(), nullptr};
+    int count = 2;
+    char** list = arguments;
+    petsc::check(PetscInitialize(&count, &list, nullptr, nullptr), "PetscInitialize");
+    petsc::check(PetscPopSignalHandler(), "PetscPopSignalHandler");
+}
+
+Session::~Session()
+{
+    PetscFinalize();
+    MPI_Finalize();
+}
+
+void check_world(int size)
+{
+    const auto launch = launch_environment();
+    if (size == 1 && launch.size.value_or(1) > 1)
+        throw BadInput(fmt::format("this is {} ranks that each see a world of one: the launcher belongs to another "
+                                   "MPI; start this build with {} -n {}",
+                                   *launch.size, launcher, *launch.size));
+    const auto tasks = number_in("SLURM_NTASKS");
+    if (tasks && *tasks != size)
+        throw BadInput(fmt::format("the world has {} ranks but SLURM_NTASKS is {}: start all {} with srun or {}, or "
+                                   "ask SLURM for {}",
+                                   size, *tasks, *tasks, launcher, size));
+    if (size < 2)
+        throw BadInput(fmt::format("quorate run needs at least 2 ranks, a coordinator and a worker, and has {}: "
+                                   "start it with {} -n 2 or more",
+                                   size, launcher));
+}
+
+}  // namespace quorate

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <optional>
+
+namespace quorate {
+
+/// What the launcher's environment says of this process, before MPI does.
+struct Launch {
+    std::optional<int> rank, size;  // none: no launcher
+};
+Launch launch_environment();
+
+/// MPI and PETSc, from construction to destruction. PETSc's world is this process alone, so that it
+/// outlives others; it sees no options but its own defaults.
+class Session {
+public:
+    Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+    ~Session();
+};
+
+/// @throws BadInput if the world has fewer than 2 ranks, or another number than the launcher's
+///         environment says: the remedy names the launcher of this build's MPI
+void check_world(int size);
+
+}  // namespace quorate

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/command.hpp"
+#include "cli/components.hpp"
+#include "data/formats.hpp"
+
+namespace quorate {
+
+namespace {
+
+std::vector<ComponentKind> kinds()
+{
+    auto all = run_components();
+    ComponentKind format{"format", "formats", {}};
+    for (const auto& entry : formats())
+        format.all.push_back({entry.name, entry.arguments, entry.text, entry.source, entry.options});
+    all.push_back(std::move(format));
+    return all;
+}
+
+int list(const Settings& settings)
+{
+    const auto& wanted = settings.text("WHAT");
+    std::vector<std::string> known;
+    for (const auto& kind : kinds()) {
+        known.push_back(kind.plural);
+        if (kind.plural != wanted) continue;
+        for (const auto& component : kind.all) {
+            const auto name = component.name + (component.arguments.empty() ? "" : ":" + component.arguments);
+            fmt::print("{:<18} {}{}\n", name, component.text,
+                       component.source.empty() ? "" : " [" + component.source + "]");
+            for (const auto& option : component.options)
+                fmt::print("{:<18}   --{} {}  {}\n", "", option.name, option.argument, option.text);
+        }
+        return exit_done;
+    }
+    throw BadInput("quorate list: there are no " + wanted + suggestion(wanted, known));
+}
+
+}  // namespace
+
+Command list_command()
+{
+    return {"list", "schemes, models, optimizers, delays or formats, one line each", "WHAT", {}, list};
+}
+
+}  // namespace quorate

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "cli/command.hpp"
+#include "cli/launch.hpp"
+#include "cli/parse.hpp"
+
+namespace {
+
+using namespace quorate;
+
+const Command& command_of(const std::string& word)
+{
+    std::vector<std::string> known;
+    for (const auto& command : commands()) {
+        if (command.name == word) return command;
+        known.push_back(command.name);
+    }
+    throw BadInput("quorate has no command " + word + suggestion(word, known));
+}
+
+int dispatch(std::vector<std::string> words)
+{
+    if (words.empty() || words[0] == "--help") words = {"help"};
+    if (words[0] == "--version") {
+        fmt::print("quorate {} ({})\n", version, git_revision);
+        return exit_done;
+    }
+    const auto& command = command_of(words[0]);
+    auto settings = parse(command, {words.begin() + 1, words.end()});
+    settings.command_line = "quorate";
+    for (const auto& word : words) settings.command_line += " " + word;
+    if (settings.on("help")) {
+        fmt::print("{}", usage(command));
+        return exit_done;
+    }
+    return command.run(settings);
+}
+
+// Many ranks fail alike before MPI is there; one message is enough.
+bool speaks() { return launch_environment().rank.value_or(0) == 0; }
+
+int fail(int status, const std::exception& error)
+{
+    if (speaks() || status != exit_bad_input) {
+        const auto launch = launch_environment();
+        const auto who = launch.size ? fmt::format("[rank {} of {}]", launch.rank.value_or(0), *launch.size) : "";
+        fmt::print(stderr, "quorate{}: {}\n", status == exit_bad_input ? "" : who, error.what());
+    }
+    int running = 0, finalized = 0;
+    MPI_Initialized(&running);
+    MPI_Finalized(&finalized);
+    // The other ranks would wait for this one for ever.
+    if (running && !finalized) MPI_Abort(MPI_COMM_WORLD, status);
+    return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    try {
+        return dispatch({argv + 1, argv + argc});
+    } catch (const BadInput& error) {
+        return fail(exit_bad_input, error);
+    } catch (const std::exception& error) {
+        return fail(exit_failed, error);
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/parse.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/program_options.hpp>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace quorate {
+
+namespace {
+
+namespace po = boost::program_options;
+
+std::vector<Option> all_options(const Command& command)
+{
+    auto all = command.options;
+    for (auto& option : common_options()) all.push_back(std::move(option));
+    return all;
+}
+
+po::options_description describe(const std::vector<Option>& options)
+{
+    po::options_description description;
+    for (const auto& option : options) {
+        auto* value = po::value<std::string>();
+        if (option.argument.empty())
+            value->implicit_value("on");
+        else
+            value->value_name(option.argument);
+        description.add_options()(option.name.c_str(), value, option.text.c_str());
+    }
+    return description;
+}
+
+[[noreturn]] void refuse_unknown(const std::string& where, const std::string& name,
+                                 const std::vector<Option>& options, const Command& command)
+{
+    std::vector<std::string> known;
+    for (const auto& option : options) known.push_back(option.name);
+    const auto meant = nearest(name, known);
+    throw BadInput(fmt::format("{}quorate {} has no option --{}{}", where, command.name, name,
+                               meant.empty() ? "; see quorate " + command.name + " --help"
+                                             : "; did you mean --" + meant + "?"));
+}
+
+std::string without_dashes(const std::string& name)
+{
+    const auto first = name.find_first_not_of('-');
+    return first == std::string::npos ? name : name.substr(first, name.find('=') - first);
+}
+
+// Boost does not say where in an INI file a value stands.
+std::string line_of(const std::string& path, const std::string& name)
+{
+    std::ifstream file(path);
+    std::string line;
+    for (int number = 1; std::getline(file, line); ++number)
+        if (trimmed(line.substr(0, line.find('='))) == name) return fmt::format("{}:{}: ", path, number);
+    return path + ": ";
+}
+
+void read_config(const std::string& path, const std::vector<Option>& options, const Command& command,
+                 Settings& settings)
+{
+    std::ifstream file(path);
+    if (!file) throw BadInput("--config is " + path + ", which cannot be read: give an INI file");
+    try {
+        const auto parsed = po::parse_config_file(file, po::options_description(), true);
+        for (const auto& option : parsed.options) {
+            const auto known = std::find_if(options.begin(), options.end(), [&](const auto& one) {
+                return one.name == option.string_key && one.name != "config";
+            });
+            if (known == options.end())
+                refuse_unknown(line_of(path, option.string_key), option.string_key, options, command);
+            const auto value = option.value.empty() ? std::string() : option.value[0];
+            if (known->argument.empty() && value != "on" && value != "off" && value != "true" && value != "false")
+                throw BadInput(fmt::format("{}{} is {}: write on or off", line_of(path, known->name), known->name,
+                                           value));
+            const bool off = known->argument.empty() && (value == "off" || value == "false");
+            settings.set(known->name,
+                         {known->argument.empty() ? (off ? "" : "on") : value, line_of(path, known->name), true});
+        }
+    } catch (const po::error& wrong) {
+        throw BadInput(path + " is not an INI file of lines 'name = value': " + wrong.what());
+    }
+}
+
+}  // namespace
+
+std::vector<Option> common_options()
+{
+    return {{"config", "FILE", "", "INI file with values for these options; the command line goes first"},
+            {"quiet", "", "", "print errors only"},
+            {"help", "", "", "print this and stop"}};
+}
+
+Settings parse(const Command& command, const std::vector<std::string>& arguments)
+{
+    const auto options = all_options(command);
+    auto description = describe(options);
+    const std::string operand_key = "operand";
+    description.add_options()(operand_key.c_str(), po::value<std::vector<std::string>>());
+    po::positional_options_description positions;
+    positions.add(operand_key.c_str(), -1);
+    using style = po::command_line_style::style_t;
+    const int exact = style::unix_style & ~style::allow_guessing & ~style::allow_sticky;
+
+    Settings settings;
+    for (const auto& option : options) settings.set(option.name, {option.fallback, "", false});
+    std::vector<std::string> operands;
+    std::vector<std::pair<std::string, std::string>> given;
+    try {
+        const auto parsed =
+            po::command_line_parser(arguments).options(description).positional(positions).style(exact).run();
+        for (const auto& option : parsed.options) {
+            if (option.string_key == operand_key)
+                operands.insert(operands.end(), option.value.begin(), option.value.end());
+            else
+                given.emplace_back(option.string_key, option.value.empty() ? "on" : option.value[0]);
+        }
+    } catch (const po::unknown_option& unknown) {
+        refuse_unknown("", without_dashes(unknown.get_option_name()), options, command);
+    } catch (const po::error& wrong) {
+        throw BadInput(fmt::format("quorate {}: {}", command.name, wrong.what()));
+    }
+    for (const auto& [name, value] : given)
+        if (name == "config") read_config(value, options, command, settings);
+    for (auto at = given.begin(); at != given.end(); ++at) {
+        const auto& name = at->first;
+        if (std::any_of(given.begin(), at, [&](const auto& before) { return before.first == name; }))
+            throw BadInput(fmt::format("quorate {}: --{} is given twice: give it once", command.name, name));
+        settings.set(name, {at->second, "", true});
+    }
+    if (settings.on("help")) return settings;
+
+    const std::size_t wanted = command.operand.empty() ? 0 : 1;
+    if (operands.size() > wanted)
+        throw BadInput(fmt::format("quorate {}: {} is one word too many: options begin with --", command.name,
+                                   operands[wanted]));
+    if (operands.size() < wanted)
+        throw BadInput(fmt::format("quorate {} needs {}: quorate {} {}", command.name, command.operand,
+                                   command.name, command.operand));
+    if (wanted) settings.set(command.operand, {operands[0], "", true});
+    return settings;
+}
+
+std::string usage(const Command& command)
+{
+    std::string text = fmt::format("quorate {}{}{} [OPTIONS]\n{}\n\n", command.name,
+                                   command.operand.empty() ? "" : " ", command.operand, command.text);
+    for (const auto& option : all_options(command)) {
+        const auto head = option.argument.empty() ? "--" + option.name : "--" + option.name + " " + option.argument;
+        const auto fallback = option.fallback.empty() ? "" : " [" + option.fallback + "]";
+        text += fmt::format("  {:<26} {}{}\n", head, option.text, fallback);
+    }
+    return text;
+}
+
+}  // namespace quorate

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace quorate {
+
+namespace {
+
+// A launcher hands its ranks a pipe and copies it to its own stderr, so the first terminal or file
+// among the ancestors' stderr is where lines end up. Linux only; elsewhere: no terminal.
+bool ends_on_terminal()
+{
+    if (isatty(STDERR_FILENO)) return true;
+    long process = getpid();
+    for (int generation = 0; generation < 5 && process > 1; ++generation) {
+        std::error_code error;
+        const auto target = std::filesystem::read_symlink(fmt::format("/proc/{}/fd/2", process), error).string();
+        if (error || target.empty()) return false;
+        if (!target.starts_with("pipe:")) return target.starts_with("/dev/pts/") || target.starts_with("/dev/tty");
+        std::ifstream status(fmt::format("/proc/{}/status", process));
+        process = 0;
+        for (std::string word; status >> word;)
+            if (word == "PPid:") status >> process;
+    }
+    return false;
+}
+
+}  // namespace
+
+ProgressLine::ProgressLine(std::int64_t rounds, bool quiet)
+    : rounds_(rounds), quiet_(quiet), terminal_(!quiet && ends_on_terminal()), next_(terminal_ ? 0.1 : 1)
+{
+}
+
+void ProgressLine::show(const Progress& progress)
+{
+    const bool last = progress.round == rounds_;
+    if (quiet_ || (progress.time < next_ && !last)) return;
+    // A terminal is refreshed ten times a second; a file gets a line after 1, 2, 4, ... seconds, at
+    // most one in ten minutes apart.
+    next_ = terminal_ ? progress.time + 0.1 : progress.time + std::min(progress.time, 600.0);
+    const double left = progress.time / static_cast<double>(progress.round) *
+                        static_cast<double>(rounds_ - progress.round);
+    fmt::print(stderr, "{}round {}/{}  loss about {:.6f}  {:.1f} s  {:.0f} s left{}", terminal_ ? "\r" : "",
+               progress.round, rounds_, progress.loss, progress.time, left, terminal_ ? "   " : "\n");
+    std::fflush(stderr);
+}
+
+void ProgressLine::finish()
+{
+    if (terminal_) fmt::print(stderr, "\n");
+}
+
+}  // namespace quorate

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "engine/engine.hpp"
+
+namespace quorate {
+
+/// Shows how a run goes on, on stderr: one line that is written over on a terminal, whole lines at
+/// growing intervals in a file.
+class ProgressLine {
+public:
+    ProgressLine(std::int64_t rounds, bool quiet);
+    void show(const Progress& progress);
+    /// Ends the line on a terminal.
+    void finish();
+
+private:
+    std::int64_t rounds_;
+    bool quiet_, terminal_;
+    Seconds next_ = 0;
+};
+
+}  // namespace quorate
