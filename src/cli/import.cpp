@@ -120,6 +120,8 @@ int import(const Settings& settings)
     }
     if (train.empty()) settings.refuse("test-fraction", ", which leaves no training row: use less");
 
+    if (!examples.feature.empty()) number_by_first_use(examples, train);
+
     std::vector<std::string> sources, digests;
     for (const auto* option : {"input", "labels", "test-input", "test-labels"})
         if (settings.on(option)) {

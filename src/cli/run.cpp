@@ -211,7 +211,8 @@ trace::Evaluation evaluate(const Run& run, MpiFleet& fleet, trace::Writer& trace
     return row;
 }
 
-int coordinate(const Settings& settings, const Run& run, const mpi::Comm& comm, Optimizer& optimizer, double l2)
+int coordinate(const Settings& settings, const Run& run, const mpi::Comm& comm, Doorbells& bells,
+               Optimizer& optimizer, double l2)
 {
     const bool quiet = settings.on("quiet");
     const auto& path = settings.text("trace");
@@ -219,7 +220,7 @@ int coordinate(const Settings& settings, const Run& run, const mpi::Comm& comm, 
                                        .step = settings.real("step", 0),
                                        .evaluate_every = settings.integer("evaluate-every", 0)};
     if (!quiet) print_configuration(settings, run, l2);
-    MpiFleet fleet(comm, run.workers, run.data.columns());
+    MpiFleet fleet(comm, run.workers, run.data.columns(), bells);
     trace::Writer trace(path, header(settings, run, l2), run.model->parameters(run.data.columns()));
     for (const auto& worker : fleet.workers()) trace.add(trace::WorkerRow{worker.rank, worker.rows, worker.columns});
 
@@ -257,17 +258,22 @@ int coordinate(const Settings& settings, const Run& run, const mpi::Comm& comm, 
     return exit_done;
 }
 
-/// What the coordinator found when it checked everything that can be wrong, told to all.
-int tell_verdict(const mpi::Comm& comm, int verdict)
+/// The first message: what the coordinator found when it checked all that can be wrong.
+struct Verdict {
+    DoorbellAddress bells;
+    std::int64_t status;
+};
+
+int tell_verdict(const mpi::Comm& comm, const Doorbells& bells, int status)
 {
     mpi::Pool pool;
     Patience patience(1e-3);
     std::vector<mpi::Transfer> sends;
     for (int rank = 1; rank < comm.size(); ++rank)
-        sends.push_back(mpi::send(comm, rank, mpi::Tag::verdict, encode_values(pool, verdict)));
+        sends.push_back(mpi::send(comm, rank, mpi::Tag::verdict, encode_values(pool, Verdict{bells.address(), status})));
     for (auto& send : sends)
         while (!send.done()) patience.rest();
-    return verdict;
+    return status;
 }
 
 mpi::Transfer wait_for_coordinator(const mpi::Comm& comm)
@@ -288,6 +294,7 @@ int lead(const Settings& settings, const mpi::Comm& comm)
     std::optional<Run> run;
     std::unique_ptr<Optimizer> optimizer;
     double l2 = 0;
+    Doorbells bells(comm.size());
     try {
         check_world(comm.size());
         run.emplace(build(settings, comm.size()));
@@ -301,10 +308,10 @@ int lead(const Settings& settings, const mpi::Comm& comm)
         optimizer = chosen(optimizers(), settings, "optimizer").make(settings, initial_model(settings, run->seed, width), l2);
     } catch (const BadInput& wrong) {
         fmt::print(stderr, "quorate: {}\n", wrong.what());
-        return tell_verdict(comm, exit_bad_input);
+        return tell_verdict(comm, bells, exit_bad_input);
     }
-    tell_verdict(comm, exit_done);
-    const int status = coordinate(settings, *run, comm, *optimizer, l2);
+    tell_verdict(comm, bells, exit_done);
+    const int status = coordinate(settings, *run, comm, bells, *optimizer, l2);
     // Standby ranks slept until now: MPI_Finalize would have made them spin.
     mpi::Pool pool;
     Patience patience(1e-3);
@@ -318,11 +325,13 @@ int lead(const Settings& settings, const mpi::Comm& comm)
 int follow(const Settings& settings, const mpi::Comm& comm)
 {
     const auto mail = wait_for_coordinator(comm);
-    if (const int verdict = Reader(*mail.bytes).get<int>(); verdict != exit_done) return verdict;
+    const auto verdict = Reader(*mail.bytes).get<Verdict>();
+    if (verdict.status != exit_done) return static_cast<int>(verdict.status);
     const auto run = build(settings, comm.size());
     const Worker worker = comm.rank() - 1;
+    Doorbells bells(verdict.bells, comm.rank(), comm.size());
     if (worker < run.workers)
-        MpiWorker(comm, worker, run.data, *run.model, *run.delays, run.needs).run();
+        MpiWorker(comm, worker, run.data, *run.model, *run.delays, run.needs, bells).run();
     else
         wait_for_coordinator(comm);
     return exit_done;

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -45,6 +47,37 @@ void map_labels(std::vector<double>& labels, const std::string& map)
                                    fmt::join(some, ", ")));
     }
     for (double& label : labels) label = to[label];
+}
+
+void number_by_first_use(Examples& examples, std::span<const std::int64_t> rows)
+{
+    std::vector<std::int64_t> number(static_cast<std::size_t>(examples.columns), -1);
+    std::int64_t next = 0;
+    const auto use = [&](std::int64_t row) {
+        const auto at = static_cast<std::size_t>(row);
+        for (auto k = examples.start[at]; k < examples.start[at + 1]; ++k) {
+            auto& to = number[static_cast<std::size_t>(examples.column[static_cast<std::size_t>(k)])];
+            if (to < 0) to = next++;
+        }
+    };
+    for (const auto row : rows) use(row);
+    for (std::int64_t row = 0; row < examples.rows(); ++row) use(row);
+    for (auto& to : number)
+        if (to < 0) to = next++;
+
+    std::vector<std::string> feature(examples.feature.size());
+    for (std::size_t column = 0; column < feature.size(); ++column)
+        feature[static_cast<std::size_t>(number[column])] = std::move(examples.feature[column]);
+    examples.feature = std::move(feature);
+    std::vector<std::pair<std::int64_t, double>> entries;
+    for (std::size_t row = 0; row + 1 < examples.start.size(); ++row) {
+        const auto first = static_cast<std::size_t>(examples.start[row]), last = static_cast<std::size_t>(examples.start[row + 1]);
+        entries.clear();
+        for (auto k = first; k < last; ++k)
+            entries.emplace_back(number[static_cast<std::size_t>(examples.column[k])], examples.value[k]);
+        std::sort(entries.begin(), entries.end());
+        for (auto k = first; k < last; ++k) std::tie(examples.column[k], examples.value[k]) = entries[k - first];
+    }
 }
 
 }  // namespace quorate

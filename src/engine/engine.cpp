@@ -3,16 +3,31 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 #include "base/error.hpp"
 
 namespace quorate {
 
+namespace {
+
+// Iterates wait in memory until the trace has written them, so a run begins with that many.
+std::size_t stock(const EngineOptions& options, std::size_t width)
+{
+    constexpr std::int64_t alive = 4;
+    const auto kept = options.evaluate_every > 0 ? options.rounds / options.evaluate_every : 0;
+    const auto most = static_cast<std::int64_t>(trace::iterates_in_memory / (width * sizeof(double)));
+    return static_cast<std::size_t>(std::min(kept, most) + alive);
+}
+
+}  // namespace
+
 Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet, Optimizer& optimizer,
                trace::Writer& trace)
     : options_(options), scheme_(scheme), fleet_(fleet), optimizer_(optimizer), trace_(trace),
-      points_(optimizer.model().size()), estimate_(optimizer.model().size())
+      points_(optimizer.model().size(), stock(options, optimizer.model().size())),
+      estimate_(optimizer.model().size(), 0.0)
 {
     auto initial = points_.blank();
     std::copy(optimizer.model().begin(), optimizer.model().end(), initial->begin());
@@ -164,9 +179,16 @@ void Engine::form_estimate(const Step& step, trace::Round& row)
     row.used = static_cast<std::int64_t>(terms.size());
     row.staleness_mean = terms.empty() ? 0 : staleness / static_cast<double>(terms.size());
     row.loss_estimate = row.samples > 0 ? loss / static_cast<double>(row.samples) : 0;
-    Eigen::Map<Eigen::ArrayXd> mean(estimate_.data(), static_cast<Eigen::Index>(estimate_.size()));
-    mean /= step.divisor;
-    row.gradient_norm = mean.matrix().norm();
+    // Mean and norm in blocks that stay in cache.
+    constexpr std::size_t block = 4096;
+    double square = 0;
+    for (std::size_t first = 0; first < estimate_.size(); first += block) {
+        Eigen::Map<Eigen::VectorXd> mean(estimate_.data() + first,
+                                         static_cast<Eigen::Index>(std::min(block, estimate_.size() - first)));
+        mean /= step.divisor;
+        square += mean.squaredNorm();
+    }
+    row.gradient_norm = std::sqrt(square);
 }
 
 void Engine::carry_out(const Step& step)

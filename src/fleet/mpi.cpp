@@ -82,7 +82,9 @@ std::optional<Transfer> receive(const Comm& comm, int from, Pool& pool)
     int flag = 0, size = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
-    check(MPI_Improbe(from, MPI_ANY_TAG, comm.get(), &flag, &message, &status), "MPI_Improbe");
+    // MPICH looks first and makes progress then: what has just come is seen at the second look.
+    for (int look = 0; look < 2 && !flag; ++look)
+        check(MPI_Improbe(from, MPI_ANY_TAG, comm.get(), &flag, &message, &status), "MPI_Improbe");
     if (!flag) return std::nullopt;
     check(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
     Transfer transfer{MPI_REQUEST_NULL, pool.take(static_cast<std::size_t>(size)), status.MPI_SOURCE,

@@ -19,7 +19,7 @@ namespace quorate {
 class MpiFleet final : public Fleet {
 public:
     /// Waits until all workers have loaded their shards. Messages only; n of them.
-    MpiFleet(const mpi::Comm& comm, int workers, std::int64_t columns);
+    MpiFleet(const mpi::Comm& comm, int workers, std::int64_t columns, Doorbells& bells);
 
     const std::vector<WorkerInfo>& workers() const override { return info_; }
     Seconds now() const override;
@@ -78,7 +78,8 @@ private:
 
     const mpi::Comm& comm_;
     mpi::Pool pool_;
-    Patience patience_{200e-6};
+    Doorbells& bells_;
+    Patience patience_{200e-6, &bells_};
     std::vector<WorkerInfo> info_;
     std::vector<Link> links_;
     std::vector<std::shared_ptr<SharedTask>> fresh_;  // since the last post(): more may join them

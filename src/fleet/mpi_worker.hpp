@@ -22,7 +22,7 @@ class MpiWorker {
 public:
     /// @param worker  its number in the code; the rows it holds are `needs.shard[worker]`
     MpiWorker(const mpi::Comm& comm, Worker worker, const DataSet& data, const Model& model,
-              DelayModel& delays, const Needs& needs);
+              DelayModel& delays, const Needs& needs, Doorbells& bells);
 
     /// Until the coordinator says stop. Local, but for its messages.
     void run();
@@ -49,6 +49,7 @@ private:
     void compute_chunk();
     void finish_part();
     void send_parts();
+    void send(mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
     void evaluate(const mpi::Bytes& bytes);
     void score(const mpi::Bytes& bytes);
     std::span<double> output(std::size_t slot);
@@ -64,7 +65,8 @@ private:
     std::vector<std::size_t> block_;  // number of a block in the needs -> in the shard
     std::int64_t chunk_rows_;
     mpi::Pool pool_;
-    Patience patience_{1e-3};
+    Doorbells& bells_;
+    Patience patience_{1e-3, &bells_};
     bool stopped_ = false;
 
     std::map<Version, HeldPoint> points_;  // those that the newest task names

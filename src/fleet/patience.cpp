@@ -17,17 +17,26 @@ Seconds clock_seconds()
 
 void Patience::rest(Seconds at_most)
 {
-    constexpr int yields = 10;
+    constexpr int yields = 3;
     constexpr Seconds shortest = 20e-6;
+    constexpr Seconds longest = 0.5;  // so that a signal's flag is looked at in time
+    const bool bell = bells_ && bells_->present();
     if (rests_ == 0) since_ = clock_seconds();
     if (rests_++ < yields) {
+        if (bell) heard_ = bells_->rings();
         sched_yield();
         return;
     }
     const Seconds waited = clock_seconds() - since_;
-    const Seconds nap = std::min(std::clamp(waited / 8, shortest, bound_), at_most);
+    const Seconds patient = bell ? 10 : 1;
+    const Seconds nap = std::min({std::clamp(patient * waited / 8, patient * shortest, patient * bound_), at_most, longest});
     if (nap <= 0) return;
-    const timespec sleep{0, static_cast<long>(std::min(nap, 0.5) * 1e9)};
+    if (bell) {
+        bells_->wait(heard_, nap);  // returns at once if it rang since the caller looked
+        heard_ = bells_->rings();
+        return;
+    }
+    const timespec sleep{0, static_cast<long>(nap * 1e9)};
     nanosleep(&sleep, nullptr);
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/array.hpp"
 #include "base/registry.hpp"
 
 namespace quorate {
@@ -32,7 +33,7 @@ public:
 
 /// @param initial  w_0, p elements; also the first point
 /// @param l2       coefficient of |w|^2 in the objective
-using MakeOptimizer = std::unique_ptr<Optimizer> (*)(const Settings&, std::vector<double> initial,
+using MakeOptimizer = std::unique_ptr<Optimizer> (*)(const Settings&, Array initial,
                                                      double l2);
 
 /// The optimisers that --optimizer can name.

@@ -11,9 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto commit_interval = 250ms;
-constexpr std::size_t soon = 32 << 20;    // bytes of iterates after which a commit is due at once
-constexpr std::size_t behind = 128 << 20;  // bytes of iterates after which keep() waits for the disk
+constexpr auto commit_interval = 1s;
 
 void write_header(hid_t file, const Header& header)
 {
@@ -55,9 +53,9 @@ void Writer::keep(std::int64_t round, Iterate model)
 {
     std::unique_lock lock(mutex_);
     const auto waiting = [this] { return batch_.iterates.size() * static_cast<std::size_t>(width_) * sizeof(double); };
-    caught_up_.wait(lock, [&] { return waiting() < behind || error_; });
+    caught_up_.wait(lock, [&] { return waiting() < 2 * iterates_in_memory || error_; });
     batch_.iterates.emplace_back(round, std::move(model));
-    if (waiting() >= soon) wake_.notify_one();
+    if (waiting() >= iterates_in_memory) wake_.notify_one();
 }
 
 void Writer::write_in_background()
@@ -66,7 +64,7 @@ void Writer::write_in_background()
         {
             std::unique_lock lock(mutex_);
             wake_.wait_for(lock, commit_interval, [this] {
-                return pausing_ || batch_.iterates.size() * static_cast<std::size_t>(width_) * sizeof(double) >= soon;
+                return pausing_ || batch_.iterates.size() * static_cast<std::size_t>(width_) * sizeof(double) >= iterates_in_memory;
             });
             last = pausing_;
         }
@@ -116,7 +114,8 @@ void Writer::pause()
 
 Iterate Writer::iterate(std::int64_t i) const
 {
-    return std::make_shared<std::vector<double>>(h5::read_rows<double>(iterate_group_.get(), "model", i, 1));
+    const auto values = h5::read_rows<double>(iterate_group_.get(), "model", i, 1);
+    return std::make_shared<Array>(values.begin(), values.end());
 }
 
 std::vector<std::int64_t> Writer::iterate_rounds() const

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Writes the trace of a run. Rows and iterates are handed over at once; a thread of its own writes
-// and flushes them a few times a second, so that a slow file system never slows a round, and a
-// `kill -9` loses at most the last moment.
+// and flushes them once a second, so that a slow file system never slows a round, and a `kill -9`
+// loses at most the last second.
 #pragma once
 
 #include <condition_variable>
@@ -14,12 +14,16 @@
 #include <tuple>
 #include <vector>
 
+#include "base/array.hpp"
 #include "trace/table.hpp"
 
 namespace quorate::trace {
 
+/// Bytes of iterates that wait for the next commit at most; a round waits for the disk at twice that.
+inline constexpr std::size_t iterates_in_memory = 208 << 20;
+
 /// A vector that is being kept: shared and immutable.
-using Iterate = std::shared_ptr<const std::vector<double>>;
+using Iterate = std::shared_ptr<const Array>;
 
 /// What the root of a trace says of its run. Values are text, numbers as JSON would write them.
 struct Header {
