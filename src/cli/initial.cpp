@@ -9,14 +9,14 @@
 
 namespace quorate {
 
-Array initial_model(const Settings& settings, std::uint64_t seed, std::int64_t width)
+std::vector<double> initial_model(const Settings& settings, std::uint64_t seed, std::int64_t width)
 {
     const auto& text = settings.text("init");
-    if (text == "zero") return Array(static_cast<std::size_t>(width), 0.0);
+    if (text == "zero") return std::vector<double>(static_cast<std::size_t>(width), 0.0);
     if (text == "normal" || text.starts_with("normal:")) {
         const auto deviation = to_real(text.substr(std::min(text.size(), std::size_t{7})));
         if (!deviation || *deviation < 0) settings.refuse("init", ": write normal:SD with SD of at least 0");
-        Array model;
+        std::vector<double> model;
         Stream stream(seed, Purpose::initial_point);
         for (std::int64_t i = 0; i < width; ++i) model.push_back(*deviation * stream.normal());
         return model;

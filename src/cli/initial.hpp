@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "base/array.hpp"
 #include "base/settings.hpp"
 
 namespace quorate {
@@ -11,6 +10,6 @@ namespace quorate {
 /// The model that --init asks for: zero, normal:SD, or the final model of a trace.
 /// @param width  its elements
 /// @throws BadInput
-Array initial_model(const Settings& settings, std::uint64_t seed, std::int64_t width);
+std::vector<double> initial_model(const Settings& settings, std::uint64_t seed, std::int64_t width);
 
 }  // namespace quorate

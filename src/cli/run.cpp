@@ -174,7 +174,7 @@ void print_arrival(const trace::Arrival& row)
 trace::Evaluation evaluate(const Run& run, MpiFleet& fleet, trace::Writer& trace, const std::vector<double>& times,
                            double l2)
 {
-    constexpr std::size_t batch_bytes = 16 << 20;
+    constexpr std::size_t batch_bytes = 4 << 20;
     const auto width = static_cast<std::size_t>(run.model->parameters(run.data.columns()));
     const auto batch = std::max<std::size_t>(1, batch_bytes / (width * sizeof(double)));
     const auto rounds = trace.iterate_rounds();

@@ -317,6 +317,9 @@ DataSet create_extendable(hid_t parent, const std::string& name, std::int64_t ch
     if (compress) {
         check(H5Pset_shuffle(properties.get()), "shuffle " + name);
         check(H5Pset_deflate(properties.get(), 1), "compress " + name);
+    } else {
+        // Every chunk is written in full: filling it with zeros first would double the work.
+        check(H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER), "set the fill time of " + name);
     }
     return DataSet(H5Dcreate2(parent, name.c_str(), native<T>(), space.get(), H5P_DEFAULT,
                               properties.get(), H5P_DEFAULT),

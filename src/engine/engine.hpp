@@ -72,7 +72,7 @@ private:
     Observer observer_;
 
     Points points_;
-    Array estimate_;
+    std::vector<double> estimate_;
     std::map<ContributionId, Live> live_;
     std::map<TaskId, std::vector<Version>> open_;  // tasks not closed, with the points they name
     std::map<int, Seconds> timers_;

@@ -19,13 +19,13 @@ public:
     /// @param stock  vectors to make in advance, their memory touched
     Points(std::size_t width, std::size_t stock) : shelf_(std::make_shared<Shelf>()), width_(width)
     {
-        for (; stock > 0; --stock) shelf_->free.push_back(std::make_unique<Array>(width, 0.0));
+        for (; stock > 0; --stock) shelf_->free.push_back(std::make_unique<std::vector<double>>(width, 0.0));
     }
 
     /// A vector to be filled; what is in it is left over. It returns to the shelf with its last owner.
-    std::shared_ptr<Array> blank()
+    std::shared_ptr<std::vector<double>> blank()
     {
-        std::unique_ptr<Array> values;
+        std::unique_ptr<std::vector<double>> values;
         {
             const std::lock_guard lock(shelf_->mutex);  // the trace's thread lets go of iterates
             if (!shelf_->free.empty()) {
@@ -33,9 +33,9 @@ public:
                 shelf_->free.pop_back();
             }
         }
-        if (!values) values = std::make_unique<Array>(width_);
-        const auto give_back = [shelf = std::weak_ptr(shelf_)](Array* used) {
-            std::unique_ptr<Array> owned(used);
+        if (!values) values = std::make_unique<std::vector<double>>(width_);
+        const auto give_back = [shelf = std::weak_ptr(shelf_)](std::vector<double>* used) {
+            std::unique_ptr<std::vector<double>> owned(used);
             if (const auto home = shelf.lock()) {
                 const std::lock_guard lock(home->mutex);
                 home->free.push_back(std::move(owned));
@@ -53,7 +53,7 @@ public:
 private:
     struct Shelf {
         std::mutex mutex;
-        std::vector<std::unique_ptr<Array>> free;
+        std::vector<std::unique_ptr<std::vector<double>>> free;
     };
     std::shared_ptr<Shelf> shelf_;
     std::size_t width_;

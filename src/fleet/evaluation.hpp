@@ -22,7 +22,7 @@ std::shared_ptr<mpi::Bytes> encode_models(std::span<const Point> models, const S
                                           mpi::Pool& pool);
 
 /// The worker's half. @param shard  block 0: training rows; block 1, if any: test rows
-/// @return for each model the sum of its training losses, then for each model its test scores
+/// @return the sum of each model's training losses, then the test scores of one model after the other
 std::shared_ptr<mpi::Bytes> score_models(const mpi::Bytes& models, const Shard& shard,
                                          const Model& model, mpi::Pool& pool);
 

@@ -9,14 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "base/array.hpp"
 #include "data/support.hpp"
 #include "scheme/types.hpp"
 
 namespace quorate {
 
 /// A published point: shared, read only, alive while anybody names it.
-using Point = std::shared_ptr<const Array>;
+using Point = std::shared_ptr<const std::vector<double>>;
 
 /// One contribution as it came in. Seconds are measured where they pass: delay, compute, idle and
 /// send at the worker; sent and arrived at the coordinator.

@@ -210,12 +210,12 @@ void MpiFleet::release(std::size_t handle)
     free_slots_.push_back(handle);
 }
 
-mpi::Transfer MpiFleet::next_of(mpi::Tag tag)
+mpi::Transfer MpiFleet::next_of(mpi::Tag tag, const std::function<bool(const mpi::Transfer&)>& wanted)
 {
     patience_.reset();
     for (;;) {
         for (auto at = arrived_.begin(); at != arrived_.end(); ++at)
-            if (at->tag == tag) {
+            if (at->tag == tag && (!wanted || wanted(*at))) {
                 auto mail = std::move(*at);
                 arrived_.erase(at);
                 return mail;
@@ -226,58 +226,77 @@ mpi::Transfer MpiFleet::next_of(mpi::Tag tag)
     }
 }
 
+std::vector<Support> MpiFleet::begin_evaluation(const DataSet& data)
+{
+    std::vector<Support> supports(links_.size(), Support::all(0));
+    for (std::size_t worker = 0; worker < links_.size(); ++worker) {
+        links_[worker].waiting.clear();
+        const auto rows = evaluation_rows(data, static_cast<int>(links_.size()), static_cast<int>(worker));
+        send_next(worker, mpi::Tag::evaluate, encode_values(pool_, rows));
+    }
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+        const auto mail = next_of(mpi::Tag::ready);
+        supports[static_cast<std::size_t>(mail.peer - 1)] = decode_ready(*mail.bytes, data.columns()).second;
+    }
+    return supports;
+}
+
+void MpiFleet::send_next(std::size_t worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes)
+{
+    auto& link = links_[worker];
+    while (link.sending && !link.sending->done())
+        if (!progress()) patience_.rest();
+    send(link, static_cast<Worker>(worker), tag, std::move(bytes));
+}
+
 void MpiFleet::evaluate(const DataSet& data, const Model& model,
                         const std::function<std::vector<Point>()>& next,
                         const std::function<void(double, const Quality&)>& scored)
 {
-    const int n = static_cast<int>(links_.size());
-    const auto settled = [&](Link& link) {
-        link.waiting.clear();
-        while (link.sending && !link.sending->done()) progress() ? void() : patience_.rest();
-        link.sending.reset();
-    };
-    std::vector<EvaluationRows> rows;
-    for (Worker worker = 0; worker < n; ++worker) {
-        auto& link = links_[static_cast<std::size_t>(worker)];
-        settled(link);
-        rows.push_back(evaluation_rows(data, n, worker));
-        send(link, worker, mpi::Tag::evaluate, encode_values(pool_, rows.back()));
-    }
-    std::vector<std::optional<Support>> supports(links_.size());
-    for (int i = 0; i < n; ++i) {
-        const auto mail = next_of(mpi::Tag::ready);
-        supports[static_cast<std::size_t>(mail.peer - 1)] = decode_ready(*mail.bytes, data.columns()).second;
-    }
+    const auto supports = begin_evaluation(data);
     const auto labels = data.read(Split::test, 0, data.rows(Split::test)).label;
-    for (auto models = next(); !models.empty(); models = next()) {
-        for (Worker worker = 0; worker < n; ++worker) {
-            auto& link = links_[static_cast<std::size_t>(worker)];
-            settled(link);
-            send(link, worker, mpi::Tag::score,
-                 encode_models(models, *supports[static_cast<std::size_t>(worker)], pool_));
-        }
-        // Sums go by worker, so that the order of arrival changes no bit.
-        std::vector<mpi::Transfer> answers(links_.size());
-        for (int i = 0; i < n; ++i) {
-            auto mail = next_of(mpi::Tag::scores);
-            answers[static_cast<std::size_t>(mail.peer - 1)] = std::move(mail);
-        }
-        std::vector<double> train_loss(models.size()), scores(models.size() * labels.size());
-        for (std::size_t worker = 0; worker < answers.size(); ++worker) {
-            Reader in(*answers[worker].bytes);
-            const auto losses = in.doubles(models.size());
-            for (std::size_t i = 0; i < models.size(); ++i) train_loss[i] += losses[i];
-            const auto& share = rows[worker];
-            for (std::size_t i = 0; i < models.size(); ++i) {
-                const auto part = in.doubles(static_cast<std::size_t>(share.test_count));
-                std::copy(part.begin(), part.end(),
-                          scores.begin() + static_cast<std::ptrdiff_t>(i * labels.size()) + share.test_first);
-            }
-        }
-        for (std::size_t i = 0; i < models.size(); ++i)
-            scored(train_loss[i] / static_cast<double>(data.rows(Split::train)),
-                   model.quality(std::span(scores).subspan(i * labels.size(), labels.size()), labels));
+    const auto ask = [&](const std::vector<Point>& models) {
+        for (std::size_t worker = 0; worker < links_.size() && !models.empty(); ++worker)
+            send_next(worker, mpi::Tag::score, encode_models(models, supports[worker], pool_));
+    };
+    // One batch ahead, so that nobody waits for the other side.
+    auto models = next();
+    ask(models);
+    while (!models.empty()) {
+        auto following = next();
+        ask(following);
+        collect_scores(data, model, models.size(), labels, scored);
+        models = std::move(following);
     }
+}
+
+void MpiFleet::collect_scores(const DataSet& data, const Model& model, std::size_t models,
+                              const std::vector<double>& labels,
+                              const std::function<void(double, const Quality&)>& scored)
+{
+    // A worker answers batch after batch: its first answer here is to the oldest. Sums go by
+    // worker, so that the order of arrival changes no bit.
+    std::vector<std::optional<mpi::Transfer>> answers(links_.size());
+    const auto unanswered = [&](const mpi::Transfer& mail) { return !answers[static_cast<std::size_t>(mail.peer - 1)]; };
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+        auto mail = next_of(mpi::Tag::scores, unanswered);
+        answers[static_cast<std::size_t>(mail.peer - 1)] = std::move(mail);
+    }
+    std::vector<double> train_loss(models), scores(models * labels.size());
+    for (std::size_t worker = 0; worker < answers.size(); ++worker) {
+        const auto rows = evaluation_rows(data, static_cast<int>(links_.size()), static_cast<int>(worker));
+        Reader in(*answers[worker]->bytes);
+        const auto losses = in.doubles(models);
+        for (std::size_t i = 0; i < models; ++i) {
+            train_loss[i] += losses[i];
+            const auto part = in.doubles(static_cast<std::size_t>(rows.test_count));
+            std::copy(part.begin(), part.end(),
+                      scores.begin() + static_cast<std::ptrdiff_t>(i * labels.size()) + rows.test_first);
+        }
+    }
+    for (std::size_t i = 0; i < models; ++i)
+        scored(train_loss[i] / static_cast<double>(data.rows(Split::train)),
+               model.quality(std::span(scores).subspan(i * labels.size(), labels.size()), labels));
 }
 
 void MpiFleet::finish()

@@ -74,7 +74,13 @@ private:
     void send(Link& link, Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
     bool progress();
     std::vector<Arrival> unpack(const mpi::Transfer& mail);
-    mpi::Transfer next_of(mpi::Tag tag);
+    /// The next message of that kind, out of turn; contributions that come meanwhile are dropped.
+    mpi::Transfer next_of(mpi::Tag tag, const std::function<bool(const mpi::Transfer&)>& wanted = {});
+    void send_next(std::size_t worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
+    std::vector<Support> begin_evaluation(const DataSet& data);
+    void collect_scores(const DataSet& data, const Model& model, std::size_t models,
+                        const std::vector<double>& labels,
+                        const std::function<void(double, const Quality&)>& scored);
 
     const mpi::Comm& comm_;
     mpi::Pool pool_;

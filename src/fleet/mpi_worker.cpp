@@ -223,11 +223,13 @@ void MpiWorker::finish_part()
 
 void MpiWorker::send_parts()
 {
-    // At most one unsent message: wait for the one before, unless told to stop or to do other work.
-    while (outgoing_) {
+    // A last look: an answer to a task that was replaced meanwhile would cost the coordinator its
+    // receipt. And at most one unsent message: wait for the one before.
+    for (const auto id = task_->id;;) {
         look();
-        if (!task_ || stopped_) return;
-        if (outgoing_) patience_.rest();
+        if (!task_ || task_->id != id || stopped_) return;
+        if (!outgoing_) break;
+        patience_.rest();
     }
     auto& task = *task_;
     Writer out(*task.output);

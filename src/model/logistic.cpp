@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Logistic regression: loss log(1 + exp(-m)) with margin m = y x.w, labels y = +1 or -1.
+#include <algorithm>
 #include <limits>
 #include <numbers>
 
@@ -11,12 +12,24 @@ namespace quorate {
 
 namespace {
 
+using Values = Eigen::Map<const Eigen::ArrayXd>;
+
 // Stable for every margin: with e = exp(-|m|) nothing overflows,
 //   loss = max(0, -m) + log1p(e),   sigma(-m) = e / (1 + e) for m >= 0, 1 / (1 + e) else.
-template <class Margin>
-double loss_sum(const Margin& margin)
+// Eigen has no vectorised log1p; Kahan's form, log(u) e / (u - 1) with u = fl(1 + e), is as exact.
+double loss_sum(const double* margin, const double* e, std::int64_t rows)
 {
-    return ((-margin).max(0.0) + (-margin.abs()).exp().log1p()).sum();
+    double sum = 0;
+    linear::Tile log_u;
+    for (std::int64_t first = 0; first < rows; first += linear::tile) {
+        const auto count = std::min(linear::tile, rows - first);
+        log_u.head(count) = (1 + Values(e + first, count)).log();
+        for (std::int64_t i = 0; i < count; ++i) {
+            const double small = e[first + i], rest = 1 + small - 1;
+            sum += std::max(0.0, -margin[first + i]) + (rest == 0 ? small : log_u[i] * small / rest);
+        }
+    }
+    return sum;
 }
 
 class Logistic final : public Model {
@@ -29,11 +42,10 @@ public:
         // r = -y sigma(-m)
         const auto weight = [](const auto& z, const auto& y, auto& r, std::int64_t count) {
             linear::Tile margin, e;
-            auto m = margin.head(count);
-            m = z.head(count) * y.head(count);
-            e.head(count) = (-m.abs()).exp();
-            r.head(count) = -y.head(count) * (m >= 0).select(e.head(count), 1.0) / (1 + e.head(count));
-            return ((-m).max(0.0) + e.head(count).log1p()).sum();
+            margin.head(count) = z.head(count) * y.head(count);
+            e.head(count) = (-margin.head(count).abs()).exp();
+            for (std::int64_t i = 0; i < count; ++i) r[i] = -y[i] * (margin[i] >= 0 ? e[i] : 1.0) / (1 + e[i]);
+            return loss_sum(margin.data(), e.data(), count);
         };
         return linear::add_gradient(rows, point, coefficient, gradient, std::numbers::ln2, weight);
     }
@@ -46,10 +58,10 @@ public:
 
     double loss(std::span<const double> scores, std::span<const double> labels) const override
     {
-        using Values = Eigen::Map<const Eigen::ArrayXd>;
         const auto count = static_cast<Eigen::Index>(scores.size());
         const Eigen::ArrayXd margin = Values(scores.data(), count) * Values(labels.data(), count);
-        return loss_sum(margin);
+        const Eigen::ArrayXd e = (-margin.abs()).exp();
+        return loss_sum(margin.data(), e.data(), count);
     }
 
     Quality quality(std::span<const double> scores, std::span<const double> labels) const override

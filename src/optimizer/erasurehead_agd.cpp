@@ -13,7 +13,7 @@ namespace {
 // and, at t = 0, w_1 = -step g(w_0) - 2 l2 step w_0: the initial point itself is discarded.
 class ErasureHeadAgd final : public Optimizer {
 public:
-    ErasureHeadAgd(Array initial, double l2)
+    ErasureHeadAgd(std::vector<double> initial, double l2)
         : w_(std::move(initial)), last_(w_.size(), 0.0), l2_(l2)
     {
     }
@@ -34,7 +34,7 @@ public:
     std::span<const double> model() const override { return w_; }
 
 private:
-    Array w_, last_;
+    std::vector<double> w_, last_;
     double l2_;
     long updates_ = 0;
 };
@@ -48,7 +48,7 @@ Entry<MakeOptimizer> erasurehead_agd_entry()
             .text = "the AGD of the public ErasureHead code: a heavy ball that discards the initial point",
             .source = "hwang595/approximate_coding_gd; ErasureHead, arXiv 1901.09671",
             .options = {},
-            .make = [](const Settings&, Array initial, double l2) -> std::unique_ptr<Optimizer> {
+            .make = [](const Settings&, std::vector<double> initial, double l2) -> std::unique_ptr<Optimizer> {
                 return std::make_unique<ErasureHeadAgd>(std::move(initial), l2);
             }};
 }

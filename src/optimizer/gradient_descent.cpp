@@ -8,7 +8,7 @@ namespace {
 // w <- (1 - 2 l2 step) w - step g
 class GradientDescent final : public Optimizer {
 public:
-    GradientDescent(Array initial, double l2) : w_(std::move(initial)), l2_(l2) {}
+    GradientDescent(std::vector<double> initial, double l2) : w_(std::move(initial)), l2_(l2) {}
 
     void update(std::span<const double> estimate, double step, std::span<double> next) override
     {
@@ -19,7 +19,7 @@ public:
     std::span<const double> model() const override { return w_; }
 
 private:
-    Array w_;
+    std::vector<double> w_;
     double l2_;
 };
 
@@ -32,7 +32,7 @@ Entry<MakeOptimizer> gradient_descent_entry()
             .text = "gradient descent",
             .source = "textbook",
             .options = {},
-            .make = [](const Settings&, Array initial, double l2) -> std::unique_ptr<Optimizer> {
+            .make = [](const Settings&, std::vector<double> initial, double l2) -> std::unique_ptr<Optimizer> {
                 return std::make_unique<GradientDescent>(std::move(initial), l2);
             }};
 }

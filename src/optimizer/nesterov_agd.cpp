@@ -12,7 +12,7 @@ namespace {
 // u_0 = w_0, so that the initial point counts. The point published is y.
 class NesterovAgd final : public Optimizer {
 public:
-    NesterovAgd(Array initial, double l2) : w_(std::move(initial)), y_(w_), l2_(l2) {}
+    NesterovAgd(std::vector<double> initial, double l2) : w_(std::move(initial)), y_(w_), l2_(l2) {}
 
     void update(std::span<const double> estimate, double step, std::span<double> next) override
     {
@@ -30,7 +30,7 @@ public:
     bool publishes_model() const override { return false; }
 
 private:
-    Array w_, y_;
+    std::vector<double> w_, y_;
     double l2_;
     long updates_ = 0;
 };
@@ -44,7 +44,7 @@ Entry<MakeOptimizer> nesterov_agd_entry()
             .text = "Nesterov's accelerated gradient for smooth convex functions; gradients are taken at y",
             .source = "Nesterov 1983, momentum (t-1)/(t+2)",
             .options = {},
-            .make = [](const Settings&, Array initial, double l2) -> std::unique_ptr<Optimizer> {
+            .make = [](const Settings&, std::vector<double> initial, double l2) -> std::unique_ptr<Optimizer> {
                 return std::make_unique<NesterovAgd>(std::move(initial), l2);
             }};
 }

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/array.hpp"
 #include "base/registry.hpp"
 
 namespace quorate {
@@ -33,7 +32,7 @@ public:
 
 /// @param initial  w_0, p elements; also the first point
 /// @param l2       coefficient of |w|^2 in the objective
-using MakeOptimizer = std::unique_ptr<Optimizer> (*)(const Settings&, Array initial,
+using MakeOptimizer = std::unique_ptr<Optimizer> (*)(const Settings&, std::vector<double> initial,
                                                      double l2);
 
 /// The optimisers that --optimizer can name.

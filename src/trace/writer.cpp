@@ -69,7 +69,7 @@ void Writer::write_in_background()
             last = pausing_;
         }
         try {
-            commit();
+            commit(last);
         } catch (...) {
             const std::lock_guard lock(mutex_);
             error_ = std::current_exception();
@@ -79,7 +79,7 @@ void Writer::write_in_background()
     }
 }
 
-void Writer::commit()
+void Writer::commit(bool last)
 {
     Batch batch;
     {
@@ -96,6 +96,8 @@ void Writer::commit()
         h5::append<std::int64_t>(iterate_round_, std::span(&round, 1));
         ++iterates_;
     }
+    if (last)
+        for (auto& [round, model] : batch.iterates) last_.push_back(std::move(model));
     h5::check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "flush " + path_);
 }
 
@@ -114,8 +116,9 @@ void Writer::pause()
 
 Iterate Writer::iterate(std::int64_t i) const
 {
-    const auto values = h5::read_rows<double>(iterate_group_.get(), "model", i, 1);
-    return std::make_shared<Array>(values.begin(), values.end());
+    const auto in_file = iterates_ - static_cast<std::int64_t>(last_.size());
+    if (i >= in_file) return last_[static_cast<std::size_t>(i - in_file)];
+    return std::make_shared<std::vector<double>>(h5::read_rows<double>(iterate_group_.get(), "model", i, 1));
 }
 
 std::vector<std::int64_t> Writer::iterate_rounds() const
@@ -126,7 +129,7 @@ std::vector<std::int64_t> Writer::iterate_rounds() const
 void Writer::finish(std::span<const double> model, const std::string& status)
 {
     pause();
-    commit();
+    commit(false);
     const auto group = h5::create_group(file_.get(), "model");
     h5::write(group.get(), "final", model);
     h5::write_attribute(file_.get(), "status", status);

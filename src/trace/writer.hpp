@@ -14,7 +14,6 @@
 #include <tuple>
 #include <vector>
 
-#include "base/array.hpp"
 #include "trace/table.hpp"
 
 namespace quorate::trace {
@@ -23,7 +22,7 @@ namespace quorate::trace {
 inline constexpr std::size_t iterates_in_memory = 208 << 20;
 
 /// A vector that is being kept: shared and immutable.
-using Iterate = std::shared_ptr<const Array>;
+using Iterate = std::shared_ptr<const std::vector<double>>;
 
 /// What the root of a trace says of its run. Values are text, numbers as JSON would write them.
 struct Header {
@@ -75,7 +74,7 @@ private:
                               Table<Evaluation>, Table<WorkerRow>>;
 
     void write_in_background();
-    void commit();
+    void commit(bool last);
 
     std::string path_;
     h5::File file_;
@@ -83,6 +82,7 @@ private:
     h5::Group iterate_group_;
     h5::DataSet iterate_round_, iterate_model_;
     std::int64_t width_, iterates_ = 0;
+    std::vector<Iterate> last_;  // the iterates of the last commit, for those who read them back
 
     std::mutex mutex_;
     std::condition_variable wake_, caught_up_;

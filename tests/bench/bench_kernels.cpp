@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The gradient kernel against PETSc's two products on the same matrix, and what the coordinator does
+// with a contribution. Counters: seconds of the rival over ours where there is one, and bytes a
+// second against the memory's. The matrix is one-hot like the Amazon data: 26,215 rows of 44 ones
+// in 241,915 columns; half of the entries in popular columns, half in rare ones.
+#include <benchmark/benchmark.h>
+#include <petscmat.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/random.hpp"
+#include "data/petsc.hpp"
+#include "data/support.hpp"
+#include "fleet/messages.hpp"
+#include "model/model.hpp"
+
+namespace {
+
+using namespace quorate;
+
+constexpr Index rows = 26215, columns = 241915, entries_per_row = 44;
+
+struct OneHot {
+    std::vector<Index> start = {0}, column;
+    std::vector<double> value, label;
+
+    OneHot()
+    {
+        Stream stream(1, Purpose::generated_data);
+        for (Index i = 0; i < rows; ++i) {
+            std::vector<Index> row;
+            while (row.size() < entries_per_row) {
+                const Index range = row.size() % 2 ? columns : 2000;
+                const auto j = static_cast<Index>(stream.uniform() * range);
+                if (std::find(row.begin(), row.end(), j) == row.end()) row.push_back(j);
+            }
+            std::sort(row.begin(), row.end());
+            column.insert(column.end(), row.begin(), row.end());
+            start.push_back(static_cast<Index>(column.size()));
+            label.push_back(stream.uniform() < 0.9 ? 1 : -1);
+        }
+        value.assign(column.size(), 1.0);
+    }
+
+    RowView view(bool ones) const
+    {
+        RowView view;
+        view.rows = rows;
+        view.columns = columns;
+        view.start = start.data();
+        view.column = column.data();
+        view.value = ones ? nullptr : value.data();
+        view.label = label.data();
+        return view;
+    }
+};
+
+OneHot& data()
+{
+    static OneHot data;
+    return data;
+}
+
+void set_matrix_bytes(benchmark::State& state, std::size_t bytes_per_entry)
+{
+    const auto bytes = static_cast<std::int64_t>(data().column.size() * bytes_per_entry) + 4 * 8 * rows;
+    state.SetBytesProcessed(state.iterations() * bytes);
+}
+
+// Loss and gradient of the logistic model in one pass.
+void gradient(benchmark::State& state)
+{
+    const bool ones = state.range(0) != 0;
+    const auto model = models()[0].make(Settings());
+    std::vector<double> w(columns, 0.01), g(columns);
+    for (auto _ : state) benchmark::DoNotOptimize(model->add_gradient(data().view(ones), w, 1, g));
+    set_matrix_bytes(state, ones ? sizeof(Index) : sizeof(Index) + sizeof(double));
+}
+BENCHMARK(gradient)->ArgName("ones")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
+
+// The rival: the two products alone, without loss or weights.
+void petsc_products(benchmark::State& state)
+{
+    Mat made = nullptr;
+    petsc::check(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, rows, columns, data().start.data(), data().column.data(),
+                                           data().value.data(), &made),
+                 "MatCreateSeqAIJWithArrays");
+    const petsc::Matrix matrix(made);
+    Vec w_made = nullptr, z_made = nullptr, g_made = nullptr;
+    petsc::check(MatCreateVecs(made, &w_made, &z_made), "MatCreateVecs");
+    petsc::check(VecDuplicate(w_made, &g_made), "VecDuplicate");
+    const petsc::Vector w(w_made), z(z_made), g(g_made);
+    petsc::check(VecSet(w.get(), 0.01), "VecSet");
+    for (auto _ : state) {
+        petsc::check(MatMult(made, w.get(), z.get()), "MatMult");
+        petsc::check(MatMultTranspose(made, z.get(), g.get()), "MatMultTranspose");
+    }
+    set_matrix_bytes(state, 2 * (sizeof(Index) + sizeof(double)));
+}
+BENCHMARK(petsc_products)->Unit(benchmark::kMillisecond);
+
+// The physical bound: reading the kernel's bytes, the column numbers, once.
+void read_columns(benchmark::State& state)
+{
+    std::vector<Index> copy(data().column.size());
+    for (auto _ : state) {
+        std::memcpy(copy.data(), data().column.data(), copy.size() * sizeof(Index));
+        benchmark::ClobberMemory();
+    }
+    set_matrix_bytes(state, sizeof(Index));
+}
+BENCHMARK(read_columns)->Unit(benchmark::kMillisecond);
+
+// One worker's columns: those of its 1/30 of the rows.
+Support support()
+{
+    std::vector<Index> used(data().column.begin(), data().column.begin() + data().start[rows / 30]);
+    std::sort(used.begin(), used.end());
+    used.erase(std::unique(used.begin(), used.end()), used.end());
+    return Support::of(columns, std::move(used));
+}
+
+// Encode: a task message for one worker. @counter elements a second
+void encode_task(benchmark::State& state)
+{
+    const auto columns_held = support();
+    const Point point = std::make_shared<std::vector<double>>(columns, 1.0);
+    TaskMessage message;
+    message.recipients = {{0, 0}};
+    message.plan = Plan{{Part{{Item{0}}}}, false};
+    message.inputs = {{0, true}};
+    mpi::Pool pool;
+    for (auto _ : state) benchmark::DoNotOptimize(encode(message, std::span(&point, 1), columns_held, pool));
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(columns_held.size()));
+}
+BENCHMARK(encode_task)->Unit(benchmark::kMicrosecond);
+
+// Decode: adding one contribution to the estimate.
+void add_contribution(benchmark::State& state)
+{
+    const auto columns_held = support();
+    std::vector<double> packed(columns_held.size(), 1.0), estimate(columns);
+    for (auto _ : state) {
+        columns_held.add(1.0, packed, estimate);
+        benchmark::ClobberMemory();
+    }
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(columns_held.size()));
+}
+BENCHMARK(add_contribution)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    PetscInitializeNoArguments();
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+    benchmark::RunSpecifiedBenchmarks();
+    PetscFinalize();
+}
