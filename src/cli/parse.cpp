@@ -29,7 +29,7 @@ po::options_description describe(const std::vector<Option>& options)
     for (const auto& option : options) {
         auto* value = po::value<std::string>();
         if (option.argument.empty())
-            value->implicit_value("on");
+            value->zero_tokens();  // or a switch would take the operand behind it as its value
         else
             value->value_name(option.argument);
         description.add_options()(option.name.c_str(), value, option.text.c_str());
