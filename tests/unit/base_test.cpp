@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "base/path.hpp"
+#include "base/random.hpp"
+#include "base/settings.hpp"
+#include "base/text.hpp"
+#include "support.hpp"
+
+namespace quorate {
+namespace {
+
+using test::Folder;
+using test::refusal;
+using test::settings;
+
+TEST(Text, AnIntegerIsTheWholeWordOrNothing)
+{
+    EXPECT_EQ(to_integer("42"), 42);
+    EXPECT_EQ(to_integer("+42"), 42);
+    EXPECT_EQ(to_integer("-3"), -3);
+    for (const auto* wrong : {"", "+", "4x", " 4", "4 ", "4.0", "0x10", "1e3", "9223372036854775808"})
+        EXPECT_FALSE(to_integer(wrong)) << wrong;
+}
+
+TEST(Text, ARealIsFiniteAndTheWholeWordOrNothing)
+{
+    EXPECT_EQ(to_real("1e-3"), 1e-3);
+    EXPECT_EQ(to_real("+.5"), 0.5);
+    EXPECT_EQ(to_real("-7"), -7.0);
+    for (const auto* wrong : {"", "nan", "inf", "-inf", "1e999", "1,5", "1.5s", "one"})
+        EXPECT_FALSE(to_real(wrong)) << wrong;
+}
+
+TEST(Text, SplitKeepsEmptyPieces)
+{
+    EXPECT_EQ(split("a,b", ','), (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(split(",a,", ','), (std::vector<std::string>{"", "a", ""}));
+    EXPECT_EQ(split("", ','), (std::vector<std::string>{""}));
+}
+
+TEST(Text, TrimmedTakesBlanksFromBothEndsOnly)
+{
+    EXPECT_EQ(trimmed("  a b\t\r\n"), "a b");
+    EXPECT_EQ(trimmed(" \t"), "");
+}
+
+TEST(Text, NearestFindsWhatWasMeantAndNothingFarAway)
+{
+    const std::vector<std::string> known = {"scheme", "optimizer", "step"};
+    EXPECT_EQ(nearest("shceme", known), "scheme");
+    EXPECT_EQ(nearest("optimiser", known), "optimizer");
+    EXPECT_EQ(nearest("sch", known), "");
+    EXPECT_EQ(nearest("banana", known), "");
+    EXPECT_EQ(suggestion("stpe", known), "; did you mean step?");
+    EXPECT_EQ(suggestion("banana", known), "; known: scheme, optimizer or step");
+}
+
+TEST(Settings, AValueOutOfRangeIsRefusedWithValueAndRemedy)
+{
+    const auto given = settings({{"n", "12"}, {"x", "0.5"}, {"word", "twelve"}, {"none", ""}});
+    EXPECT_EQ(given.integer("n", 1, 12), 12);
+    EXPECT_EQ(refusal([&] { given.integer("n", 13); }), "--n is 12: use at least 13");
+    EXPECT_EQ(refusal([&] { given.integer("n", 0, 11); }), "--n is 12: use at most 11");
+    EXPECT_EQ(refusal([&] { given.integer("x", 0); }), "--x is 0.5: give a whole number");
+    EXPECT_EQ(refusal([&] { given.real("x", 1); }), "--x is 0.5: use at least 1");
+    EXPECT_EQ(refusal([&] { given.real("x", 0, 0.25); }), "--x is 0.5: use at most 0.25");
+    EXPECT_EQ(refusal([&] { given.real("word", 0); }), "--word is twelve: give a finite number");
+    EXPECT_EQ(refusal([&] { given.integer("none", 0); }), "--none is empty: give a whole number");
+}
+
+TEST(Settings, AWordThatIsNotKnownIsRefusedWithTheNearest)
+{
+    const auto given = settings({{"rescale", "nome"}});
+    EXPECT_EQ(refusal([&] { given.one_of("rescale", {"coverage", "none"}); }),
+              "--rescale is nome; did you mean none?");
+}
+
+TEST(Settings, ARefusalSaysWhereTheValueStands)
+{
+    Settings given;
+    given.set("rounds", {"many", "jobs/x.ini:12: ", true});
+    EXPECT_EQ(refusal([&] { given.integer("rounds", 1); }),
+              "jobs/x.ini:12: --rounds is many: give a whole number");
+}
+
+TEST(Settings, AnOptionThatNobodyDeclaredIsABug)
+{
+    EXPECT_THROW(Settings().text("rounds"), std::logic_error);
+    EXPECT_FALSE(Settings().given("rounds"));
+}
+
+TEST(Settings, TheConfigurationIsAnIniFileWithoutEmptyValues)
+{
+    EXPECT_EQ(settings({{"step", "10"}, {"quiet", ""}, {"rounds", "100"}}).ini(),
+              "rounds = 100\nstep = 10\n");
+}
+
+TEST(Path, AFileInAFolderThatIsThereCanBeWrittenAndNothingIsLeft)
+{
+    const Folder folder;
+    check_writable(folder.file("trace.h5"), "trace");
+    EXPECT_EQ(folder.files(), 0u);
+}
+
+TEST(Path, WhatCannotBeWrittenIsRefused)
+{
+    const Folder folder;
+    EXPECT_EQ(refusal([&] { check_writable(folder.file("no/trace.h5"), "trace"); }),
+              "--trace is " + folder.file("no/trace.h5") +
+                  ", which cannot be written: No such file or directory; give a file in a folder "
+                  "that can be written");
+    EXPECT_EQ(refusal([&] { check_writable(folder.file(""), "output"); }),
+              "--output is " + folder.file("") +
+                  ", which cannot be written: it is a folder; give a file");
+    EXPECT_EQ(refusal([&] { check_writable("", "output"); }), "--output is empty: give a file");
+}
+
+TEST(Random, AStreamDependsOnItsKeyAlone)
+{
+    Stream one(7, Purpose::delay, 3, 4), again(7, Purpose::delay, 3, 4);
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(one(), again());
+}
+
+TEST(Random, StreamsOfDifferentKeysShareNothing)
+{
+    std::set<std::uint64_t> firsts;
+    const auto first = [](Stream stream) {
+        const std::uint64_t high = stream();
+        return high << 32 | stream();
+    };
+    for (const std::uint64_t seed : {0u, 1u})
+        for (const auto purpose : {Purpose::delay, Purpose::samples})
+            for (std::uint32_t a = 0; a < 10; ++a)
+                for (std::uint32_t b = 0; b < 10; ++b)
+                    firsts.insert(first(Stream(seed, purpose, a, b)));
+    firsts.insert(first(Stream(std::uint64_t{1} << 32, Purpose::delay)));
+    EXPECT_EQ(firsts.size(), 401u);
+}
+
+TEST(Random, UniformNormalAndExponentialHaveTheirMoments)
+{
+    constexpr int count = 200000;
+    Stream stream(1, Purpose::samples);
+    double uniform = 0, normal = 0, square = 0, exponential = 0;
+    for (int i = 0; i < count; ++i) {
+        const double u = stream.uniform(), z = stream.normal();
+        ASSERT_TRUE(0 < u && u < 1);
+        uniform += u / count;
+        normal += z / count;
+        square += z * z / count;
+        exponential += stream.exponential(3) / count;
+    }
+    const double five_sigma = 5 / std::sqrt(count);
+    EXPECT_NEAR(uniform, 0.5, five_sigma * std::sqrt(1. / 12));
+    EXPECT_NEAR(normal, 0, five_sigma);
+    EXPECT_NEAR(square, 1, five_sigma * std::sqrt(2));
+    EXPECT_NEAR(exponential, 3, five_sigma * 3);
+}
+
+}  // namespace
+}  // namespace quorate

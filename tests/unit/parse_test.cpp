@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/parse.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cli/components.hpp"
+#include "support.hpp"
+
+namespace quorate {
+namespace {
+
+using test::Folder;
+using test::refusal;
+
+Command command(const std::string& operand = "")
+{
+    return {"cook",
+            "a command",
+            operand,
+            {{"rounds", "N", "100", "how often"},
+             {"round-trip", "N", "", "a longer name"},
+             {"fast", "", "", "a switch"}},
+            nullptr};
+}
+
+TEST(Parse, GivesDefaultsAndWhatWasGiven)
+{
+    const auto got = parse(command(), {"--rounds", "7", "--fast"});
+    EXPECT_EQ(got.text("rounds"), "7");
+    EXPECT_TRUE(got.given("rounds"));
+    EXPECT_TRUE(got.on("fast"));
+    EXPECT_FALSE(got.on("round-trip"));
+    EXPECT_EQ(parse(command(), {}).text("rounds"), "100");
+    EXPECT_FALSE(parse(command(), {}).given("rounds"));
+}
+
+TEST(Parse, TakesAnEqualsSignAndANegativeNumber)
+{
+    EXPECT_EQ(parse(command(), {"--rounds=7"}).text("rounds"), "7");
+    EXPECT_EQ(parse(command(), {"--rounds", "-7"}).text("rounds"), "-7");
+}
+
+TEST(Parse, NamesTheNearestOptionForOneItDoesNotKnow)
+{
+    EXPECT_EQ(refusal([] { parse(command(), {"--ruonds", "3"}); }),
+              "quorate cook has no option --ruonds; did you mean --rounds?");
+    EXPECT_EQ(refusal([] { parse(command(), {"--ruonds=3"}); }),
+              "quorate cook has no option --ruonds; did you mean --rounds?");
+    EXPECT_EQ(refusal([] { parse(command(), {"--banana"}); }),
+              "quorate cook has no option --banana; see quorate cook --help");
+}
+
+TEST(Parse, RefusesAbbreviations)
+{
+    EXPECT_EQ(refusal([] { parse(command(), {"--round", "3"}); }),
+              "quorate cook has no option --round; did you mean --rounds?");
+    EXPECT_EQ(refusal([] { parse(command(), {"--fas"}); }),
+              "quorate cook has no option --fas; did you mean --fast?");
+}
+
+TEST(Parse, RefusesAnOptionGivenTwiceOrWithoutItsValue)
+{
+    EXPECT_EQ(refusal([] { parse(command(), {"--rounds", "1", "--rounds", "2"}); }),
+              "quorate cook: --rounds is given twice: give it once");
+    EXPECT_NE(refusal([] { parse(command(), {"--rounds"}); }).find("--rounds"), std::string::npos);
+}
+
+TEST(Parse, WantsItsOperandAndNoMore)
+{
+    EXPECT_EQ(parse(command("FILE"), {"a.h5"}).text("FILE"), "a.h5");
+    EXPECT_EQ(parse(command("FILE"), {"--fast", "a.h5"}).text("FILE"), "a.h5");
+    EXPECT_EQ(refusal([] { parse(command("FILE"), {}); }),
+              "quorate cook needs FILE: quorate cook FILE");
+    EXPECT_EQ(refusal([] { parse(command("FILE"), {"a", "b"}); }),
+              "quorate cook: b is one word too many: options begin with --");
+    EXPECT_EQ(refusal([] { parse(command(), {"a"}); }),
+              "quorate cook: a is one word too many: options begin with --");
+}
+
+TEST(Parse, ReadsAnIniFileAndTheCommandLineGoesFirst)
+{
+    const Folder folder;
+    const auto path = folder.write("x.ini", "# a comment\nrounds = 8\nround-trip=3\nfast = on\n");
+    const auto got = parse(command(), {"--rounds", "9", "--config", path});
+    EXPECT_EQ(got.text("rounds"), "9");
+    EXPECT_EQ(got.text("round-trip"), "3");
+    EXPECT_TRUE(got.on("fast"));
+    EXPECT_TRUE(got.given("round-trip"));
+}
+
+TEST(Parse, ASwitchInAnIniFileCanBeOff)
+{
+    const Folder folder;
+    EXPECT_FALSE(parse(command(), {"--config", folder.write("x.ini", "fast = off\n")}).on("fast"));
+    const auto path = folder.write("y.ini", "rounds = 1\nfast = maybe\n");
+    EXPECT_EQ(refusal([&] { parse(command(), {"--config", path}); }),
+              path + ":2: fast is maybe: write on or off");
+}
+
+TEST(Parse, ComplaintsAboutAnIniFileNameFileAndLine)
+{
+    const Folder folder;
+    const auto unknown = folder.write("x.ini", "# comment\n\nruonds = 8\n");
+    EXPECT_EQ(refusal([&] { parse(command(), {"--config", unknown}); }),
+              unknown + ":3: quorate cook has no option --ruonds; did you mean --rounds?");
+    const auto range = folder.write("y.ini", "fast = on\nrounds = 0\n");
+    EXPECT_EQ(refusal([&] { parse(command(), {"--config", range}).integer("rounds", 1); }),
+              range + ":2: --rounds is 0: use at least 1");
+    const auto garbage = folder.write("z.ini", "rounds\n");
+    EXPECT_NE(refusal([&] { parse(command(), {"--config", garbage}); }).find(garbage),
+              std::string::npos);
+    EXPECT_EQ(refusal([&] { parse(command(), {"--config", folder.file("none.ini")}); }),
+              "--config is " + folder.file("none.ini") +
+                  ", which cannot be read: give an INI file");
+}
+
+TEST(Parse, HelpListsEveryOptionWithItsDefault)
+{
+    const auto text = usage(command("FILE"));
+    for (const auto* part : {"quorate cook FILE", "--rounds N", "[100]", "--fast", "--config FILE"})
+        EXPECT_NE(text.find(part), std::string::npos) << part;
+}
+
+TEST(Components, AnOptionThatTheChosenSchemeDoesNotUseIsRefused)
+{
+    auto all = component_options();
+    for (const auto* kind : {"scheme", "model", "optimizer", "delay"}) all.push_back({kind, "", "", ""});
+    const std::map<std::string, std::string> chosen = {
+        {"scheme", "uncoded"}, {"model", "logistic"}, {"optimizer", "gd"}, {"delay", "none"}};
+    auto with = chosen;
+    with["collect"] = "3";
+    EXPECT_EQ(refusal([&] { refuse_unused_options(test::settings(all, with)); }),
+              "--collect is 3, but only --scheme agc uses it: leave it out");
+    refuse_unused_options(test::settings(all, chosen));
+    with["scheme"] = "agc";
+    refuse_unused_options(test::settings(all, with));
+}
+
+}  // namespace
+}  // namespace quorate
