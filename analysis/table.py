@@ -3,43 +3,59 @@
 """Prints a table of traces: times, final loss and AUC, speed-up against the first one."""
 
 import argparse
+import math
 import sys
 
-from traces import BadInput, labels, last, read_trace
+from traces import BadInput, labels, read_trace
+
+HEADER = ("scheme", "wall time (s)", "ms per round", "final loss", "AUC", "speed-up")
+
+
+def number(value: float, digits: int) -> str:
+    return f"{value:.{digits}f}" if math.isfinite(value) else "-"
 
 
 def rows(traces) -> list:
-    """A header, and a row of words for each trace."""
-    table = [("scheme", "wall time s", "s per round", "final loss", "AUC", "speed-up")]
-    base = traces[0].time / max(traces[0].rounds, 1)
+    """A row of words for each trace. Speed-up: the first one's time per round over this one's."""
+    table = []
     for trace, label in zip(traces, labels(traces)):
-        per_round = trace.time / max(trace.rounds, 1)
+        estimate = "" if trace.evaluated or not trace.rounds else "~"
+        speedup = traces[0].time_per_round / trace.time_per_round if trace.time else math.nan
         table.append(
             (
                 label,
-                f"{trace.time:.3f}",
-                f"{per_round:.5f}",
-                f"{last(trace, 'train_loss'):.4f}",
-                f"{last(trace, 'auc'):.4f}",
-                f"{base / per_round:.2f}" if per_round > 0 else "-",
+                number(trace.time, 3),
+                number(1000 * trace.time_per_round, 2),
+                estimate + number(trace.final_loss, 4),
+                number(trace.final_auc, 4),
+                number(speedup, 2),
             )
         )
     return table
 
 
+def text(table) -> str:
+    """The table, with its header; the first column to the left, numbers to the right."""
+    lines = [HEADER, *table]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(HEADER))]
+    return "\n".join(
+        "  ".join([line[0].ljust(widths[0]), *(w.rjust(n) for w, n in zip(line[1:], widths[1:]))])
+        for line in lines
+    )
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("traces", nargs="+")
+    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
+    parser.add_argument("traces", nargs="+", metavar="TRACE")
     arguments = parser.parse_args()
     try:
-        table = rows([read_trace(path) for path in arguments.traces])
+        traces = [read_trace(path) for path in arguments.traces]
     except BadInput as error:
         print(f"table: {error}", file=sys.stderr)
         return 2
-    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
-    for row in table:
-        first, *rest = (word.rjust(width) for word, width in zip(row, widths))
-        print("  ".join([row[0].ljust(widths[0]), *rest]))
+    print(text(rows(traces)))
+    if any(trace.rounds and not trace.evaluated for trace in traces):
+        print("~ the last round's estimate: that trace holds no evaluation")
     return 0
 
 

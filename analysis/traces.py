@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Reads traces; docs/trace.md says what they hold."""
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import h5py
 import numpy as np
+
+FORMAT_VERSION = 1
+TRIES = 3  # a trace that is being written may be caught in the middle of a commit
+NEEDED = ("scheme", "status", "data", "rows", "columns", "workers", "optimizer", "delay")
 
 
 class BadInput(Exception):
@@ -23,19 +28,40 @@ class Trace:
     evaluation: dict
 
     @property
-    def label(self) -> str:
-        """The scheme, which is what traces are mostly compared by."""
+    def scheme(self) -> str:
         return self.attributes["scheme"]
+
+    @property
+    def rounds(self) -> int:
+        """Rounds done."""
+        return len(self.round["time"])
 
     @property
     def time(self) -> float:
         """Wall time from the first dispatch to the last update, seconds."""
-        times = self.round["time"]
-        return float(times[-1]) if len(times) else 0.0
+        return float(self.round["time"][-1]) if self.rounds else 0.0
 
     @property
-    def rounds(self) -> int:
-        return len(self.round["time"])
+    def time_per_round(self) -> float:
+        """Seconds; NaN before the first update."""
+        return self.time / self.rounds if self.rounds else float("nan")
+
+    @property
+    def evaluated(self) -> bool:
+        """Whether models were scored. Interrupted and running traces were not."""
+        return len(self.evaluation["round"]) > 0
+
+    @property
+    def final_loss(self) -> float:
+        """Training loss of the last model scored; else the last round's estimate."""
+        if self.evaluated:
+            return float(self.evaluation["train_loss"][-1])
+        return float(self.round["loss_estimate"][-1]) if self.rounds else float("nan")
+
+    @property
+    def final_auc(self) -> float:
+        """NaN if nothing was scored, or on no test rows."""
+        return float(self.evaluation["auc"][-1]) if self.evaluated else float("nan")
 
 
 def read_table(file: h5py.File, name: str) -> dict:
@@ -45,33 +71,66 @@ def read_table(file: h5py.File, name: str) -> dict:
     return {key: column[:rows] for key, column in columns.items()}
 
 
+def read_once(path: Path) -> Trace:
+    with h5py.File(path, "r", locking=False) as file:
+        attributes = dict(file.attrs)
+        if attributes.get("format") != "quorate trace":
+            raise BadInput(f"{path} is not a trace: give one that 'quorate run' wrote")
+        if attributes.get("format_version") != FORMAT_VERSION:
+            raise BadInput(
+                f"{path} has trace format {attributes.get('format_version')}, "
+                f"this reads {FORMAT_VERSION}: use the analysis of the Quorate that wrote it"
+            )
+        for name in NEEDED:
+            if name not in attributes:
+                raise KeyError(f"no attribute {name}")
+        tables = {name: read_table(file, name) for name in ("round", "arrival", "evaluation")}
+        return Trace(path, attributes, **tables)
+
+
 def read_trace(path) -> Trace:
     """Reads one trace, finished or not. Raises BadInput."""
     path = Path(path)
-    if not path.exists():
-        raise BadInput(f"{path} does not exist: give a trace that 'quorate run' wrote")
+    if not path.is_file():
+        raise BadInput(f"{path} is not a file: give a trace that 'quorate run' wrote")
     try:
-        with h5py.File(path, "r", locking=False) as file:
-            if file.attrs.get("format") != "quorate trace":
-                raise BadInput(f"{path} is not a trace: give one that 'quorate run' wrote")
-            tables = {name: read_table(file, name) for name in ("round", "arrival", "evaluation")}
-            return Trace(path, dict(file.attrs), **tables)
-    except (OSError, KeyError) as error:
+        if not h5py.is_hdf5(path):
+            raise BadInput(f"{path} is not an HDF5 file: give a trace that 'quorate run' wrote")
+        for left in reversed(range(TRIES)):
+            try:
+                return read_once(path)
+            except (OSError, RuntimeError, KeyError):
+                if left == 0:
+                    raise
+                time.sleep(0.1)
+    except (OSError, RuntimeError, KeyError, ValueError, AttributeError) as error:
+        reason = " ".join(str(error.args[0] if error.args else error).split())
         raise BadInput(
-            f"{path} cannot be read as a trace ({error}); if it is being written, try again"
+            f"{path} cannot be read as a trace ({reason}); if it is being written, try again"
         ) from error
 
 
 def labels(traces) -> list:
-    """A label for each trace: its scheme, with the file's name where schemes repeat."""
-    schemes = [trace.label for trace in traces]
+    """A label for each trace: its scheme; the file's name too where schemes repeat."""
+    schemes = [trace.scheme for trace in traces]
+    stems = [trace.path.stem for trace in traces]
+    names = stems if len(set(stems)) == len(stems) else [str(trace.path) for trace in traces]
     return [
-        scheme if schemes.count(scheme) == 1 else f"{scheme} ({trace.path.stem})"
-        for trace, scheme in zip(traces, schemes)
+        scheme if schemes.count(scheme) == 1 else f"{scheme} ({name})"
+        for scheme, name in zip(schemes, names)
     ]
 
 
-def last(trace: Trace, column: str) -> float:
-    """The last value of an evaluation column; NaN if nothing was evaluated."""
-    values = trace.evaluation[column]
-    return float(values[-1]) if len(values) else float(np.nan)
+def curve(trace: Trace, metric: str):
+    """(rounds, times, values) of a metric of the evaluation table.
+
+    A trace without evaluation has the estimates of its rounds in place of the training loss, and
+    nothing else.
+    """
+    table = trace.evaluation
+    if trace.evaluated:
+        known = np.isfinite(table[metric])
+        return table["round"][known], table["time"][known], table[metric][known]
+    if metric == "train_loss":
+        return np.arange(1, trace.rounds + 1), trace.round["time"], trace.round["loss_estimate"]
+    return np.array([]), np.array([]), np.array([])
