@@ -49,7 +49,7 @@ std::int64_t Engine::run(const std::atomic<bool>& stop, Observer observer)
             const auto event = std::move(events_.front());
             events_.erase(events_.begin());
             if (std::holds_alternative<Stepped>(event)) {
-                if (observer_.round) observer_.round({round_, loss_, fleet_.now()});
+                if (observer_.round) observer_.round({round_, loss_, dispatched_});
                 if (round_ == options_.rounds) return round_;
             }
             give(event);
