@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The engine with a fleet in memory that answers in a scripted order.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+
+#include "base/error.hpp"
+#include "engine/engine.hpp"
+#include "fleet/messages.hpp"
+#include "trace/reader.hpp"
+
+namespace {
+
+using namespace quorate;
+
+// Worker i's contribution is i + 1 + (sum of the point) / 10 in each of two columns.
+class ScriptedFleet final : public Fleet {
+public:
+    ScriptedFleet(int n, unsigned seed) : generator_(seed)
+    {
+        for (int i = 0; i < n; ++i) info_.push_back({i + 1, "here", 1, 2});
+    }
+    const std::vector<WorkerInfo>& workers() const override { return info_; }
+    Seconds now() const override { return time_; }
+    void dispatch(const Dispatch& task, std::vector<Point> inputs) override
+    {
+        pending_.push_back({task.task, task.worker, task.draw, task.inputs[0], inputs[0]});
+    }
+    void close(TaskId, TaskId) override {}  // so late answers do come
+    std::vector<Arrival> wait(Seconds until, const std::atomic<bool>&) override
+    {
+        if (pending_.empty()) {
+            time_ = until;
+            return {};
+        }
+        time_ += 1;
+        const auto at = static_cast<std::ptrdiff_t>(generator_() % pending_.size());
+        const auto task = pending_[static_cast<std::size_t>(at)];
+        pending_.erase(pending_.begin() + at);
+        const double sum = (*task.point)[0] + (*task.point)[1];
+        values_.push_back(std::vector<double>(2, (task.worker + 1) * 0.1 + sum / 10));
+        return {{.worker = task.worker, .task = task.task, .part = 0, .draw = task.draw, .samples = 1,
+                 .oldest = task.version, .newest = task.version, .loss = 1, .sent = 0, .arrived = time_, .compute = 0,
+                 .delay = 0, .idle = 0, .send = 0, .bytes = 16, .handle = values_.size() - 1}};
+    }
+    Values values(std::size_t handle) const override { return {support_, values_[handle]}; }
+    void release(std::size_t handle) override { ++released[handle]; }
+    std::int64_t bytes_sent() const override { return 0; }
+    std::int64_t bytes_received() const override { return 0; }
+
+    std::map<std::size_t, int> released;
+    std::size_t delivered() const { return values_.size(); }
+
+private:
+    struct Pending {
+        TaskId task;
+        Worker worker;
+        std::int64_t draw;
+        Version version;
+        Point point;
+    };
+    std::mt19937 generator_;
+    std::vector<WorkerInfo> info_;
+    std::vector<Pending> pending_;
+    std::vector<std::vector<double>> values_;
+    Support support_ = Support::all(2);
+    Seconds time_ = 0;
+};
+
+class EngineTest : public ::testing::Test {
+protected:
+    std::string path_ = std::filesystem::temp_directory_path() / ("quorate-engine-" + std::to_string(getpid()) + ".h5");
+    void TearDown() override { std::filesystem::remove(path_); }
+
+    trace::Header header(int rounds)
+    {
+        return {{{"scheme", "x"}}, {}, {{"rounds", rounds}}};
+    }
+    std::vector<double> run(const std::string& scheme_name, unsigned seed, int rounds, ScriptedFleet& fleet)
+    {
+        Settings settings;
+        settings.set("scheme", {scheme_name, "", true});
+        settings.set("optimizer", {"gd", "", true});
+        settings.set("stragglers", {"1", "", true});
+        settings.set("collect", {"3", "", true});
+        settings.set("rescale", {"coverage", "", true});
+        (void)seed;
+        const auto scheme = chosen(schemes(), settings, "scheme").make(settings, {6, 6});
+        const auto optimizer = chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, 0.01);
+        trace::Writer trace(path_, header(rounds), 2);
+        for (int i = 0; i < 6; ++i) trace.add(trace::WorkerRow{i + 1, 1, 2});
+        Engine engine({.rounds = rounds, .step = 0.1, .evaluate_every = 2}, *scheme, fleet, *optimizer, trace);
+        const std::atomic<bool> stop = false;
+        EXPECT_EQ(engine.run(stop, {}), rounds);
+        trace.finish(optimizer->model(), "completed");
+        return {optimizer->model().begin(), optimizer->model().end()};
+    }
+};
+
+TEST_F(EngineTest, OrderOfArrivalChangesNoBit)
+{
+    ScriptedFleet a(6, 1), b(6, 99);
+    EXPECT_EQ(run("uncoded", 1, 20, a), run("uncoded", 2, 20, b));
+}
+
+TEST_F(EngineTest, LateAnswersAreCountedAndReleasedOnce)
+{
+    ScriptedFleet fleet(6, 5);
+    run("agc", 0, 30, fleet);
+    for (const auto& [handle, times] : fleet.released) EXPECT_EQ(times, 1) << handle;
+    EXPECT_EQ(fleet.released.size(), fleet.delivered());
+    const auto trace = trace::read(path_);
+    EXPECT_EQ(trace::faults(trace), std::vector<std::string>());
+    EXPECT_EQ(trace.rounds.size(), 30U);
+    EXPECT_EQ(trace.arrivals.size(), fleet.delivered());
+    EXPECT_EQ(trace.iterates, 15);
+    std::int64_t late = 0;
+    for (const auto& arrival : trace.arrivals)
+        if (arrival.version + 1 < arrival.round) {
+            ++late;
+            EXPECT_EQ(arrival.used, 0);
+        }
+    EXPECT_GT(late, 0) << "the script has no late answer: the test shows nothing";
+}
+
+TEST_F(EngineTest, PlantedFaultsAreFound)
+{
+    ScriptedFleet fleet(6, 5);
+    run("uncoded", 0, 3, fleet);
+    auto trace = trace::read(path_);
+    trace.rounds[1].time = -1;
+    trace.rounds[2].erased = 5;
+    trace.arrivals[0].compute = -1;
+    EXPECT_EQ(trace::faults(trace).size(), 3U);
+    trace = trace::read(path_);
+    trace.rounds.pop_back();
+    EXPECT_FALSE(trace::faults(trace).empty());
+}
+
+// A scheme that only waits for its timers, and then gives up.
+class TimerScheme final : public Scheme {
+public:
+    Needs needs() const override { return {}; }
+    void handle(const Event& event, Seconds, std::vector<Action>& out) override
+    {
+        if (std::holds_alternative<Start>(event)) {
+            out.push_back(SetTimer{2, 5});
+            out.push_back(SetTimer{1, 5});
+            out.push_back(SetTimer{3, 4});
+            out.push_back(SetTimer{3, never});
+        } else if (const auto* deadline = std::get_if<Deadline>(&event)) {
+            seen.push_back(deadline->timer);
+            if (deadline->timer == 2) out.push_back(Stuck{"no worker is left"});
+        }
+    }
+    std::vector<int> seen;
+};
+
+TEST_F(EngineTest, TimersGoOffInOrderAndStuckIsAFailure)
+{
+    ScriptedFleet fleet(1, 0);
+    TimerScheme scheme;
+    Settings settings;
+    settings.set("optimizer", {"gd", "", true});
+    const auto optimizer = chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, 0);
+    trace::Writer trace(path_, header(1), 2);
+    Engine engine({}, scheme, fleet, *optimizer, trace);
+    const std::atomic<bool> stop = false;
+    EXPECT_THROW(engine.run(stop, {}), Failure);
+    EXPECT_EQ(scheme.seen, (std::vector<int>{1, 2}));
+}
+
+TEST_F(EngineTest, AnUnfinishedTraceOpensAndSaysRunning)
+{
+    trace::Writer trace(path_, header(5), 2);
+    trace.add(trace::Round{});
+    trace.keep(1, std::make_shared<std::vector<double>>(2, 1.5));
+    trace.pause();
+    const auto seen = trace::read(path_);
+    EXPECT_EQ(seen.status(), "running");
+    EXPECT_EQ(seen.rounds.size(), 1U);
+    EXPECT_EQ(*trace.iterate(0), std::vector<double>(2, 1.5));
+}
+
+TEST(Messages, ATaskSurvivesItsJourney)
+{
+    mpi::Pool pool;
+    const auto support = Support::of(5, {1, 4});
+    const Point point = std::make_shared<std::vector<double>>(std::vector<double>{0, 10, 20, 30, 40});
+    TaskMessage message;
+    message.recipients = {{3, 17}, {4, 18}};
+    message.draw = 9;
+    message.after = true;
+    message.plan = Plan{{Part{{Item{2, 0, 0.5}, Item{3, 1, -1}}}, Part{{Item{7, 0, 1}}}}, true};
+    message.inputs = {{5, false}, {6, true}};
+    const std::vector<Point> points = {nullptr, point};
+    const auto bytes = encode(message, points, support, pool);
+    const auto got = decode_task(*bytes, support.size());
+    EXPECT_EQ(got.recipients, message.recipients);
+    EXPECT_EQ(got.draw, 9);
+    EXPECT_TRUE(got.after);
+    ASSERT_EQ(got.plan.parts.size(), 2U);
+    EXPECT_TRUE(got.plan.each_when_ready);
+    EXPECT_EQ(got.plan.parts[0].items[1].block, 3);
+    EXPECT_EQ(got.plan.parts[0].items[1].coefficient, -1);
+    EXPECT_TRUE(got.inputs[0].packed.empty());
+    EXPECT_EQ(std::vector<double>(got.inputs[1].packed.begin(), got.inputs[1].packed.end()), (std::vector<double>{10, 40}));
+    const mpi::Bytes cut(bytes->size() - 8);
+    std::copy(bytes->data(), bytes->data() + cut.size(), const_cast<std::byte*>(cut.data()));
+    EXPECT_THROW(decode_task(cut, support.size()), Failure);
+}
+
+}  // namespace
