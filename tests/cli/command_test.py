@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Commands that do their work: generate, import, inspect, list, help."""
+
+import gzip
+import json
+import subprocess
+
+import h5py
+import numpy
+import pytest
+
+from conftest import REPOSITORY, call, inspect
+
+
+def ok(*words):
+    done = call(*words)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    "what, names",
+    [
+        ("schemes", ["uncoded", "frc", "agc"]),
+        ("models", ["logistic"]),
+        ("optimizers", ["gd", "agd", "agd-eh"]),
+        ("delays", ["none", "constant:SECONDS", "exponential:MEAN", "erasurehead"]),
+        ("formats", ["csv", "libsvm"]),
+    ],
+)
+def test_list_names_what_can_be_chosen(what, names):
+    lines = ok("list", what).splitlines()
+    assert {line.split()[0] for line in lines if not line.startswith(" ")} >= set(names)
+
+
+def test_help_version_man_page_and_completion_are_made_from_the_tables(tmp_path):
+    assert ok() == ok("help") == ok("--help")
+    assert ok("--version").startswith("quorate ")
+    usage = ok("run", "--help")
+    page = ok("help", "--man")
+    script = ok("help", "--completion", "bash")
+    for name in ("data", "scheme", "stragglers", "evaluate-every", "l2"):
+        assert f"--{name} " in usage
+        assert f"--{name}" in script
+        assert name.replace("-", "\\-") in page
+    (tmp_path / "completion").write_text(script)
+    subprocess.run(["bash", "-n", tmp_path / "completion"], check=True, timeout=20)
+
+
+def test_generated_data_depend_on_seed_and_size_alone(tmp_path):
+    words = ["--rows", 50, "--columns", 4, "--test-rows", 7]
+    for name, seed in [("a", 1), ("b", 1), ("c", 2)]:
+        ok("generate", *words, "--seed", seed, "--output", tmp_path / name, "--quiet")
+    values = {}
+    for name in "abc":
+        with h5py.File(tmp_path / name, "r") as file:
+            values[name] = file["train/values"][:]
+            assert file["test/values"].shape == (7, 4)
+            assert set(file["train/label"][:]) <= {-1.0, 1.0}
+    assert (values["a"] == values["b"]).all()
+    assert (values["a"] != values["c"]).any()
+
+
+def test_generated_data_have_the_moments_of_the_original(tmp_path):
+    path, p = tmp_path / "x.h5", 16
+    ok("generate", "--rows", 40000, "--columns", p, "--test-rows", 0, "--output", path, "--quiet")
+    with h5py.File(path, "r") as file:
+        x, y = file["train/values"][:], file["train/label"][:]
+    # Two Gaussians with means +-(1.5/p) beta: the mean is 0, the deviation 10/sqrt(p) and a little.
+    assert numpy.abs(x.mean(axis=0)).max() < 5 * 2.5 / 200
+    assert numpy.abs(x.std(axis=0) - (2.5**2 + (1.5 / p) ** 2) ** 0.5).max() < 0.06
+    # Labels follow beta: each coordinate of y x has the sign of beta, far from 0.
+    pull = (y[:, None] * x).mean(axis=0)
+    assert numpy.abs(pull).min() > 0.1
+
+
+def test_inspect_describes_a_data_set(gaussians):
+    found = inspect(gaussians)
+    assert found["kind"] == "data set" and found["dense"]
+    assert (found["train_rows"], found["test_rows"], found["columns"]) == (203, 41, 12)
+    assert json.loads(ok("inspect", "--json", gaussians)) == found
+    assert "train_rows                   203" in ok("inspect", gaussians)
+
+
+def test_import_reads_libsvm_with_labels_and_test_rows_of_their_own(tmp_path):
+    (tmp_path / "x").write_text("0 1:1 3:0.5\n0 2:1\n0 1:1 2:1\n")
+    (tmp_path / "y").write_text("3\n8\n3\n")
+    (tmp_path / "test").write_bytes(gzip.compress(b"8 5:2\n3 1:1\n"))
+    words = [
+        "--input",
+        tmp_path / "x",
+        "--labels",
+        tmp_path / "y",
+        "--test-input",
+        tmp_path / "test",
+    ]
+    ok("import", *words, "--output", tmp_path / "x.h5", "--quiet")
+    with h5py.File(tmp_path / "x.h5", "r") as file:
+        assert file.attrs["columns"] == 5
+        assert list(file["train/label"]) == [-1, 1, -1]
+        assert list(file["train/row_start"]) == [0, 2, 3, 5]
+        assert list(file["train/column"]) == [0, 2, 1, 0, 1]
+        assert list(file["train/value"]) == [1, 0.5, 1, 1, 1]
+        assert list(file["test/label"]) == [1, -1]
+        assert list(file["test/column"]) == [4, 0]
+
+
+def test_import_leaves_no_half_written_file(tmp_path):
+    (tmp_path / "x").write_text("1 1:1\n-1 2:1\n")
+    ok("import", "--input", tmp_path / "x", "--output", tmp_path / "x.h5", "--quiet")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x", "x.h5"]
+
+
+# --- real data -------------------------------------------------------------------------------------
+
+
+def test_amazon_is_imported_as_the_erasurehead_code_does(amazon):
+    found = inspect(amazon)
+    assert found["train_rows"] == 26215 and found["columns"] == 241915
+    assert found["test_rows"] == 6554
+    assert found["train_entries"] == 44 * 26215 and found["test_entries"] == 44 * 6554
+    assert found["train_positive"] + found["test_positive"] == 30872
+    assert found["ones"] is True
+    with h5py.File(amazon, "r") as file:
+        names = file["feature/name"][:]
+    assert len(set(names)) == 241915
+    singles = sum(b"*" not in name for name in names)
+    assert singles == 15626 + 1 and b"intercept" in names
+
+
+def test_credit_is_imported_as_its_readme_says(real_data, tmp_path):
+    folder, output = real_data / "credit", tmp_path / "credit.h5"
+    config = REPOSITORY / "jobs" / "data" / "credit.ini"
+    files = ["--input", folder / "train.liblinear.gz", "--test-input", folder / "test.liblinear.gz"]
+    ok("import", "--config", config, *files, "--output", output, "--quiet")
+    found = inspect(output)
+    assert (found["train_rows"], found["columns"], found["test_rows"]) == (20000, 219, 10000)
+    assert (found["train_positive"], found["test_positive"]) == (4408, 2228)
