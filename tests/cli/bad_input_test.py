@@ -9,7 +9,7 @@ import os
 import h5py
 import pytest
 
-from conftest import LAUNCHER, call, our_lines
+from program import LAUNCHER, call, our_lines
 
 RANKS = 5  # of a run: a coordinator and 4 workers
 
@@ -35,7 +35,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-# --- commands and options --------------------------------------------------------------------------
+# --- commands and options -------------------------------------------------------------------------
 
 
 def test_an_unknown_command_names_the_nearest(folder):
@@ -70,7 +70,7 @@ def test_words_that_mean_nothing_are_refused(folder, words, message):
     assert refused(folder, *words) == message
 
 
-# --- generate --------------------------------------------------------------------------------------
+# --- generate -------------------------------------------------------------------------------------
 
 
 def test_generate_refuses_what_it_cannot_make(folder):
@@ -93,7 +93,7 @@ def test_generate_refuses_what_it_cannot_make(folder):
         assert refused(folder, "generate", *words) == message
 
 
-# --- import ----------------------------------------------------------------------------------------
+# --- import ---------------------------------------------------------------------------------------
 
 
 def import_refused(folder, *words):
@@ -231,7 +231,7 @@ def test_an_ini_file_is_refused_with_its_line(folder):
     assert message == f"{config}:3: --columns is 0: use at least 1"
 
 
-# --- inspect ---------------------------------------------------------------------------------------
+# --- inspect --------------------------------------------------------------------------------------
 
 
 def test_inspect_refuses_what_is_neither_trace_nor_data_set(folder, gaussians):
@@ -266,7 +266,7 @@ def test_inspect_refuses_a_damaged_data_set(folder, gaussians):
     assert message.endswith("): import it again")
 
 
-# --- run -------------------------------------------------------------------------------------------
+# --- run ------------------------------------------------------------------------------------------
 
 
 def run_refused(folder, data, *words, ranks=RANKS, env=None):
@@ -384,7 +384,7 @@ def test_a_trace_without_final_model_is_no_initial_model(folder, gaussians):
     )
 
 
-# --- the world -------------------------------------------------------------------------------------
+# --- the world ------------------------------------------------------------------------------------
 
 
 def test_a_world_of_one_is_too_small(folder, gaussians):

@@ -9,7 +9,7 @@ import h5py
 import numpy
 import pytest
 
-from conftest import REPOSITORY, call, inspect
+from program import REPOSITORY, call, inspect
 
 
 def ok(*words):
@@ -112,7 +112,7 @@ def test_import_leaves_no_half_written_file(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x", "x.h5"]
 
 
-# --- real data -------------------------------------------------------------------------------------
+# --- real data ------------------------------------------------------------------------------------
 
 
 def test_amazon_is_imported_as_the_erasurehead_code_does(amazon):

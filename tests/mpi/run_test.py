@@ -10,7 +10,7 @@ import h5py
 import numpy
 import pytest
 
-from conftest import OPEN_MPI, call, inspect, rounds_in, start, wait_until
+from program import OPEN_MPI, call, inspect, rounds_in, start, wait_until
 
 
 def run(data, trace, *words, ranks=5, quiet=True):
@@ -50,7 +50,7 @@ def sparse(tmp_path_factory):
     return output
 
 
-# --- what is computed ------------------------------------------------------------------------------
+# --- what is computed -----------------------------------------------------------------------------
 
 
 def reference(data, rounds, step):
@@ -117,7 +117,7 @@ def test_an_approximate_round_says_what_it_left_out(sparse, tmp_path):
     assert inspect(trace)["faults"] == []
 
 
-# --- what is waited for ----------------------------------------------------------------------------
+# --- what is waited for ---------------------------------------------------------------------------
 
 
 def needed(scheme, draws):
@@ -162,7 +162,7 @@ def test_standby_ranks_take_no_part(gaussians, tmp_path):
     assert list(column(with_standby, "worker/rank")) == [1, 2, 3]
 
 
-# --- options ---------------------------------------------------------------------------------------
+# --- options --------------------------------------------------------------------------------------
 
 
 def test_a_run_goes_on_from_the_final_model_of_a_trace(gaussians, tmp_path):
@@ -246,7 +246,7 @@ def test_a_trace_is_replaced_by_the_next(gaussians, tmp_path):
     assert inspect(trace)["rounds_done"] == 4
 
 
-# --- the wire --------------------------------------------------------------------------------------
+# --- the wire -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("scheme", [["uncoded"], ["frc", "--stragglers", 1]])
@@ -261,7 +261,7 @@ def test_a_round_sends_what_the_supports_require(sparse, tmp_path, scheme):
     assert found["bytes_received_per_round"] <= 1.1 * one_way
 
 
-# --- the end ---------------------------------------------------------------------------------------
+# --- the end --------------------------------------------------------------------------------------
 
 
 def endless(data, trace, *words, ranks=5):
@@ -334,7 +334,7 @@ def test_what_kill_9_leaves_is_a_trace_that_opens(gaussians, tmp_path):
     assert found["status"] == "running" and found["rounds_done"] > 20
 
 
-# --- real data -------------------------------------------------------------------------------------
+# --- real data ------------------------------------------------------------------------------------
 
 # schemes.md, "Reference trajectories": training loss, test loss and AUC after so many rounds.
 TRAJECTORIES = {

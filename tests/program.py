@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Starting the program, alone or under the launcher, and reading what it leaves.
+
+QUORATE and LAUNCHER come from tests/run; MPI names the kind of launcher.
+"""
+
+import json
+import os
+import pathlib
+import shlex
+import signal
+import subprocess
+import time
+
+import h5py
+import pytest
+
+REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
+QUORATE = os.environ.get("QUORATE", str(REPOSITORY / "build" / "quorate"))
+LAUNCHER = shlex.split(os.environ.get("LAUNCHER", "mpiexec.mpich"))
+OPEN_MPI = os.environ.get("MPI", "mpich") == "openmpi"
+TIMEOUT = 120  # seconds; far more than any run here takes
+
+# What a launcher or scheduler around the tests may have set must not reach the program.
+LAUNCHED = ("PMI", "OMPI_COMM_WORLD", "SLURM", "PMIX")
+
+
+def environment(extra=None):
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHED)}
+    return {**clean, "HDF5_USE_FILE_LOCKING": "FALSE", **(extra or {})}
+
+
+def descendants(pid):
+    """Process ids below this one."""
+    children = {}
+    for folder in pathlib.Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            children.setdefault(int(fields[1]), []).append(int(folder.name))
+    found, todo = [], [pid]
+    while todo:
+        below = children.get(todo.pop(), [])
+        found += below
+        todo += below
+    return found
+
+
+class Job:
+    """A run under way."""
+
+    def __init__(self, command, env):
+        self.process = subprocess.Popen(
+            command,
+            env=environment(env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def rank(self, wanted):
+        """The process of a rank."""
+        for pid in descendants(self.process.pid):
+            try:
+                variables = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+                program = os.readlink(f"/proc/{pid}/exe")
+            except OSError:
+                continue
+            names = (f"PMI_RANK={wanted}", f"OMPI_COMM_WORLD_RANK={wanted}")
+            if program == os.path.realpath(QUORATE) and any(n.encode() in variables for n in names):
+                return pid
+        return None
+
+    def kill(self):
+        """kill -9 of the launcher and all that it started."""
+        for pid in [self.process.pid, *descendants(self.process.pid)]:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def wait(self, timeout=TIMEOUT):
+        try:
+            out, err = self.process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            out, err = self.process.communicate()
+            pytest.fail(f"no end after {timeout} s\n{out}\n{err}")
+        return subprocess.CompletedProcess(self.process.args, self.process.returncode, out, err)
+
+
+def command_line(words, ranks=None):
+    command = [QUORATE, *[str(word) for word in words]]
+    return command if ranks is None else [*LAUNCHER, "-n", str(ranks), *command]
+
+
+def start(*words, ranks=None, env=None):
+    return Job(command_line(words, ranks), env)
+
+
+def call(*words, ranks=None, env=None, timeout=TIMEOUT):
+    """Runs the program to its end, whatever that is."""
+    return start(*words, ranks=ranks, env=env).wait(timeout)
+
+
+def wait_until(condition, timeout=TIMEOUT):
+    limit = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < limit, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def rounds_in(path):
+    """Rounds that a trace holds, which may be under way."""
+    try:
+        with h5py.File(path, "r") as trace:
+            return trace["round/time"].shape[0]
+    except (OSError, KeyError):
+        return 0
+
+
+def inspect(path):
+    done = call("inspect", path, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def our_lines(text):
+    """Lines of the program, without those of the launcher."""
+    return [line for line in text.splitlines() if line.startswith("quorate")]
