@@ -210,6 +210,9 @@ endif
 demo: build ## coded gradient descent with stragglers on generated data, and its figure
 	@$(run_env) jobs/demo
 
+amazon: build ## the Amazon experiment of the ErasureHead paper, measured (AMAZON=train.csv.gz)
+	@AMAZON='$(AMAZON)' $(run_env) jobs/amazon
+
 test: ## install, build and test; search=PATTERN runs a part
 	+@MAKE='$(MAKE)' B='$(B)' search='$(search)' tests/run
 

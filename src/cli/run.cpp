@@ -307,7 +307,8 @@ int lead(const Settings& settings, const mpi::Comm& comm)
         const auto width = run->model->parameters(run->data.columns());
         optimizer = chosen(optimizers(), settings, "optimizer").make(settings, initial_model(settings, run->seed, width), l2);
     } catch (const BadInput& wrong) {
-        fmt::print(stderr, "quorate: {}\n", wrong.what());
+        // Under a foreign launcher every rank leads a world of its own; one message is enough.
+        if (launch_environment().rank.value_or(0) == 0) fmt::print(stderr, "quorate: {}\n", wrong.what());
         return tell_verdict(comm, bells, exit_bad_input);
     }
     tell_verdict(comm, bells, exit_done);

@@ -2,59 +2,26 @@
 // The gradient kernel against PETSc's two products on the same matrix, and what the coordinator does
 // with a contribution. Counters: seconds of the rival over ours where there is one, and bytes a
 // second against the memory's. The matrix is one-hot like the Amazon data: 26,215 rows of 44 ones
-// in 241,915 columns; half of the entries in popular columns, half in rare ones.
+// in 241,915 columns.
 #include <benchmark/benchmark.h>
 #include <petscmat.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "base/random.hpp"
 #include "data/petsc.hpp"
 #include "data/support.hpp"
 #include "fleet/messages.hpp"
 #include "model/model.hpp"
+#include "one_hot.hpp"
 
 namespace {
 
 using namespace quorate;
 
-constexpr Index rows = 26215, columns = 241915, entries_per_row = 44;
-
-struct OneHot {
-    std::vector<Index> start = {0}, column;
-    std::vector<double> value, label;
-
-    OneHot()
-    {
-        Stream stream(1, Purpose::generated_data);
-        for (Index i = 0; i < rows; ++i) {
-            std::vector<Index> row;
-            while (row.size() < entries_per_row) {
-                const Index range = row.size() % 2 ? columns : 2000;
-                const auto j = static_cast<Index>(stream.uniform() * range);
-                if (std::find(row.begin(), row.end(), j) == row.end()) row.push_back(j);
-            }
-            std::sort(row.begin(), row.end());
-            column.insert(column.end(), row.begin(), row.end());
-            start.push_back(static_cast<Index>(column.size()));
-            label.push_back(stream.uniform() < 0.9 ? 1 : -1);
-        }
-        value.assign(column.size(), 1.0);
-    }
-
-    RowView view(bool ones) const
-    {
-        RowView view;
-        view.rows = rows;
-        view.columns = columns;
-        view.start = start.data();
-        view.column = column.data();
-        view.value = ones ? nullptr : value.data();
-        view.label = label.data();
-        return view;
-    }
-};
+using bench::columns;
+using bench::OneHot;
+using bench::rows;
 
 OneHot& data()
 {
