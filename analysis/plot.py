@@ -50,38 +50,47 @@ def caption(traces) -> str:
     return "; ".join(parts)
 
 
+def names(traces) -> list:
+    """Labels of the lines, with a word where they show estimates."""
+    words = []
+    for trace, label in zip(traces, labels(traces)):
+        if not trace.evaluated:
+            label = label[:-1] + ", estimate)" if label.endswith(")") else label + " (estimate)"
+        words.append(label)
+    return words
+
+
 def draw(traces):
-    """The figure: loss above, AUC below; against time on the left, rounds on the right."""
-    figure, axes = plt.subplots(2, 2, figsize=(9, 6.4), sharex="col", sharey="row")
-    for row, (metric, name) in zip(axes, METRICS.items()):
-        drawn = 0
-        for trace, label, style in zip(traces, labels(traces), styles(len(traces))):
+    """The figure: loss above, AUC below; against time on the left, rounds on the right.
+
+    A metric that no trace has is left out. Raises BadInput if that leaves nothing.
+    """
+    metrics = [m for m in METRICS if any(len(curve(trace, m)[2]) for trace in traces)]
+    if not metrics:
+        raise BadInput(f"{traces[0].path} holds no finite loss or AUC: nothing to plot")
+    figure, axes = plt.subplots(
+        len(metrics),
+        2,
+        figsize=(9, 1 + 2.7 * len(metrics)),
+        sharex="col",
+        sharey="row",
+        squeeze=False,
+    )
+    for row, metric in zip(axes, metrics):
+        for trace, label, style in zip(traces, names(traces), styles(len(traces))):
             rounds, times, values = curve(trace, metric)
-            label += "" if trace.evaluated else " (estimate)"
-            # A dot shows where a run ends, and a run of one point at all.
-            row[0].plot(times, values, label=label, **style)
-            row[0].plot(times[-1:], values[-1:], "o", markersize=5, color=style["color"])
-            row[1].plot(rounds, values, label=label, **style)
-            row[1].plot(rounds[-1:], values[-1:], "o", markersize=5, color=style["color"])
-            drawn += len(values)
-        row[0].set_ylabel(name)
+            for axis, where in zip(row, (times, rounds)):
+                axis.plot(where, values, label=label, **style)
+                # A dot shows where a run ends, and a run of one point at all.
+                axis.plot(where[-1:], values[-1:], "o", markersize=5, color=style["color"])
+        row[0].set_ylabel(METRICS[metric])
         for axis in row:
             axis.grid(color="0.9")
             axis.set_axisbelow(True)
             axis.spines[["top", "right"]].set_visible(False)
             axis.set_xlim(left=0)
-            if not drawn:
-                axis.set_yticks([])
-                axis.text(
-                    0.5,
-                    0.5,
-                    f"no {name} in these traces",
-                    ha="center",
-                    color="0.4",
-                    transform=axis.transAxes,
-                )
-    axes[1][0].set_xlabel("wall time (s)")
-    axes[1][1].set_xlabel("round")
+    axes[-1][0].set_xlabel("wall time (s)")
+    axes[-1][1].set_xlabel("round")
     handles, texts = axes[0][0].get_legend_handles_labels()
     widest = max(len(text) for text in texts)
     columns = max(1, min(len(texts), 90 // (widest + 8)))
@@ -89,9 +98,10 @@ def draw(traces):
     figure.legend(
         handles, texts, loc="upper center", ncols=columns, frameon=False, handlelength=3.5
     )
-    figure.text(0.5, 0.01, caption(traces), ha="center", fontsize=9, color="0.35")
+    height = figure.get_figheight()
+    figure.text(0.5, 0.07 / height, caption(traces), ha="center", fontsize=9, color="0.35")
     figure.align_ylabels()
-    figure.tight_layout(rect=(0, 0.035, 1, 1 - 0.02 - 0.037 * lines))
+    figure.tight_layout(rect=(0, 0.22 / height, 1, 1 - (0.1 + 0.22 * lines) / height))
     return figure
 
 

@@ -125,12 +125,16 @@ def curve(trace: Trace, metric: str):
     """(rounds, times, values) of a metric of the evaluation table.
 
     A trace without evaluation has the estimates of its rounds in place of the training loss, and
-    nothing else.
+    nothing else. A round's estimate is taken before its update: it belongs to the end of the round
+    before, and the first one to the beginning.
     """
     table = trace.evaluation
     if trace.evaluated:
-        known = np.isfinite(table[metric])
-        return table["round"][known], table["time"][known], table[metric][known]
-    if metric == "train_loss":
-        return np.arange(1, trace.rounds + 1), trace.round["time"], trace.round["loss_estimate"]
-    return np.array([]), np.array([]), np.array([])
+        rounds, times, values = table["round"], table["time"], table[metric]
+    elif metric == "train_loss":
+        rounds, values = np.arange(trace.rounds), trace.round["loss_estimate"]
+        times = np.concatenate([[0.0], trace.round["time"][:-1]])
+    else:
+        rounds = times = values = np.array([])
+    known = np.isfinite(values)
+    return rounds[known], times[known], values[known]

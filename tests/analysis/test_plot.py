@@ -56,9 +56,12 @@ def test_the_caption_says_what_all_traces_share(runs):
 
 def test_a_trace_without_evaluation_is_drawn_by_its_estimates_and_labelled_so(runs):
     figure = plot.draw([read_trace(runs["bare"])])
-    assert figure.axes[0].get_lines()[0].get_label() == "uncoded (estimate)"
-    assert len(figure.axes[0].get_lines()[0].get_xdata()) == 6
-    assert "no test AUC" in figure.axes[2].texts[0].get_text()
+    loss_time, loss_round = figure.axes  # and no panel for the AUC, which it has not
+    for axis in (loss_time, loss_round):
+        assert axis.get_lines()[0].get_label() == "uncoded (estimate)"
+        assert len(axis.get_lines()[0].get_xdata()) == 6
+    both = [read_trace(runs[name]) for name in ("uncoded", "bare")]
+    assert plot.names(both) == ["uncoded (uncoded)", "uncoded (bare, estimate)"]
 
 
 def test_many_traces_have_lines_that_differ():

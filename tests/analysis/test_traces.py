@@ -46,8 +46,9 @@ def test_a_curve_is_a_column_of_the_evaluation_at_the_times_of_its_rounds(runs):
 def test_a_trace_without_evaluation_gives_estimates_of_the_loss_and_no_auc(runs):
     trace = read_trace(runs["bare"])
     assert not trace.evaluated
-    rounds, _, values = curve(trace, "train_loss")
-    assert list(rounds) == [1, 2, 3, 4, 5, 6]
+    rounds, times, values = curve(trace, "train_loss")
+    assert list(rounds) == [0, 1, 2, 3, 4, 5]  # an estimate is of the point before its update
+    assert list(times) == [0, *trace.round["time"][:-1]]
     assert list(values) == list(column(runs["bare"], "round/loss_estimate"))
     assert len(curve(trace, "auc")[0]) == 0
     assert trace.final_loss == values[-1] and np.isnan(trace.final_auc)
