@@ -111,7 +111,7 @@ Q   =
 endif
 
 # --- Targets -----------------------------------------------------------------------------
-.PHONY: help info deps build demo test tests-ready check-layers bench plot format lint \
+.PHONY: help info deps build demo amazon test tests-ready check-layers bench plot format lint \
         install uninstall clean force
 force:
 

@@ -60,6 +60,7 @@ void MpiFleet::dispatch(const Dispatch& task, std::vector<Point> inputs)
     (*at)->message.recipients.emplace_back(task.worker, task.task);
     if (!after) link.waiting.clear();  // latest wins
     link.waiting.push_back({task.task, *at});
+    if (!std::exchange(link.queued, true)) queue_.push_back(task.worker);
 }
 
 void MpiFleet::close(TaskId first, TaskId last)
@@ -74,8 +75,14 @@ void MpiFleet::close(TaskId first, TaskId last)
 void MpiFleet::post()
 {
     fresh_.clear();
+    std::erase_if(queue_, [this](Worker worker) {
+        auto& link = links_[static_cast<std::size_t>(worker)];
+        post(link, worker);
+        link.queued = !link.waiting.empty();
+        return !link.queued;
+    });
     for (std::size_t worker = 0; worker < links_.size(); ++worker)
-        post(links_[worker], static_cast<Worker>(worker));
+        if (links_[worker].cancel >= 0) post(links_[worker], static_cast<Worker>(worker));
 }
 
 void MpiFleet::post(Link& link, Worker worker)

@@ -56,6 +56,7 @@ private:
     struct Link {
         std::shared_ptr<const Support> support;
         std::deque<Order> waiting;
+        bool queued = false;  // stands in queue_
         std::optional<mpi::Transfer> sending;
         std::vector<Version> held;  // points that the worker surely holds: those of the task sent last
         std::deque<std::pair<TaskId, Seconds>> sent;  // tasks not yet answered in full, and when
@@ -88,6 +89,7 @@ private:
     Patience patience_{200e-6, &bells_};
     std::vector<WorkerInfo> info_;
     std::vector<Link> links_;
+    std::deque<Worker> queue_;  // those with orders waiting, in the order of dispatch
     std::vector<std::shared_ptr<SharedTask>> fresh_;  // since the last post(): more may join them
     std::deque<mpi::Transfer> incoming_, arrived_;
     std::vector<Slot> slots_;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace quorate {
 
 GroupScheme::GroupScheme(const Problem& problem, FractionalRepetition code, int collect, bool rescale)
@@ -30,6 +32,18 @@ Needs GroupScheme::needs() const
 std::shared_ptr<const Plan> GroupScheme::plan(Worker worker) const
 {
     return plans_[static_cast<std::size_t>(code_.group(worker))];
+}
+
+// One worker of each group, then a second of each, and so on: where nobody straggles, every group is
+// heard after as many answers as there are groups.
+std::vector<Worker> GroupScheme::order(std::vector<Worker> active) const
+{
+    std::vector<int> place(heard_.size());
+    std::vector<std::pair<int, Worker>> turns;
+    for (const auto worker : active) turns.emplace_back(place[static_cast<std::size_t>(code_.group(worker))]++, worker);
+    std::stable_sort(turns.begin(), turns.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::transform(turns.begin(), turns.end(), active.begin(), [](const auto& turn) { return turn.second; });
+    return active;
 }
 
 void GroupScheme::begin()

@@ -19,6 +19,7 @@ public:
 
 protected:
     std::shared_ptr<const Plan> plan(Worker worker) const override;
+    std::vector<Worker> order(std::vector<Worker> active) const override;
     void begin() override;
     std::optional<Step> hear(const Contribution& contribution) override;
 

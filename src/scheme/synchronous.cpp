@@ -6,7 +6,7 @@ namespace quorate {
 void SynchronousScheme::handle(const Event& event, Seconds, std::vector<Action>& out)
 {
     if (const auto* start = std::get_if<Start>(&event)) {
-        active_ = start->active;
+        active_ = order(start->active);
         dispatch(0, out);
     } else if (const auto* stepped = std::get_if<Stepped>(&event)) {
         dispatch(stepped->version, out);

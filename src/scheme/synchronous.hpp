@@ -16,6 +16,8 @@ public:
 protected:
     /// What a worker computes, the same in every round.
     virtual std::shared_ptr<const Plan> plan(Worker worker) const = 0;
+    /// Who is given its task first; those asked first tend to answer first.
+    virtual std::vector<Worker> order(std::vector<Worker> active) const { return active; }
     /// A round begins.
     virtual void begin() = 0;
     /// One more contribution of the running round. @return the step, if the quorum is reached
