@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Messages, their buffers, supports and doorbells. No MPI is started.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "fleet/doorbell.hpp"
+#include "fleet/messages.hpp"
+#include "fleet/patience.hpp"
+#include "support.hpp"
+
+namespace quorate {
+namespace {
+
+using Reals = std::vector<double>;
+
+Reals list(std::span<const double> values) { return {values.begin(), values.end()}; }
+
+Point point(std::initializer_list<double> values)
+{
+    return std::make_shared<Point::element_type>(values);
+}
+
+TEST(Support, GathersAndAddsItsColumnsOnly)
+{
+    const auto some = Support::of(4, {1, 3});
+    Reals packed(2), whole = {1, 1, 1, 1};
+    some.gather(Reals{10, 11, 12, 13}, packed.data());
+    EXPECT_EQ(packed, (Reals{11, 13}));
+    some.add(2, Reals{5, 7}, whole);
+    EXPECT_EQ(whole, (Reals{1, 11, 1, 15}));
+}
+
+TEST(Support, OfAllColumnsIsAll)
+{
+    const auto all = Support::all(2);
+    EXPECT_EQ(Support::of(2, {0, 1}), all);
+    EXPECT_TRUE(Support::of(2, {0, 1}).full());
+    EXPECT_FALSE(Support::of(2, {1}).full());
+    EXPECT_EQ(all.size(), 2u);
+    Reals packed(2), whole = {1, 2};
+    all.gather(whole, packed.data());
+    all.add(-1, packed, whole);
+    EXPECT_EQ(whole, (Reals{0, 0}));
+}
+
+TEST(Messages, OnlyTheColumnsOfTheSupportTravel)
+{
+    mpi::Pool pool;
+    TaskMessage message;
+    message.recipients = {{0, 1}};
+    message.plan.parts = {Part{{Item{0}}}};
+    message.inputs = {{0, true}};
+    const auto size = [&](const Support& support) {
+        return encode(message, std::vector<Point>{point({1, 2, 3, 4})}, support, pool)->size();
+    };
+    EXPECT_EQ(size(Support::all(4)) - size(Support::of(4, {2})), 3 * sizeof(double));
+}
+
+TEST(Messages, APointThatTheWorkerHoldsDoesNotTravelAgain)
+{
+    mpi::Pool pool;
+    const auto support = Support::all(3);
+    TaskMessage message;
+    message.recipients = {{0, 1}, {1, 2}};
+    message.plan.parts = {Part{{Item{0}}}};
+    message.inputs = {{4, false}, {5, true}};
+    const auto bytes = encode(message, std::vector<Point>{point({1, 1, 1}), point({2, 3, 4})}, support, pool);
+    const auto got = decode_task(*bytes, 3);
+    ASSERT_EQ(got.inputs.size(), 2u);
+    EXPECT_FALSE(got.inputs[0].included);
+    EXPECT_EQ(got.inputs[0].version, 4);
+    EXPECT_EQ(list(got.inputs[1].packed), (Reals{2, 3, 4}));
+}
+
+TEST(Messages, TheReadyMessageCarriesRowsHostAndSupport)
+{
+    mpi::Pool pool;
+    for (const auto& support : {Support::all(9), Support::of(9, {0, 4, 8})}) {
+        const WorkerInfo info{3, "a-host", 77, 0};
+        const auto [got, columns] = decode_ready(*encode_ready(info, support, pool), 9);
+        EXPECT_EQ(got.host, "a-host");
+        EXPECT_EQ(got.rows, 77);
+        EXPECT_EQ(got.columns, static_cast<std::int64_t>(support.size()));
+        EXPECT_EQ(columns, support);
+    }
+}
+
+TEST(Messages, PlainValuesComeBackInOrder)
+{
+    mpi::Pool pool;
+    const auto bytes = encode_values(pool, std::int64_t{-5}, 0.25, std::int32_t{7});
+    Reader in(*bytes);
+    EXPECT_EQ(in.get<std::int64_t>(), -5);
+    EXPECT_EQ(in.get<double>(), 0.25);
+    EXPECT_EQ(in.get<std::int32_t>(), 7);
+    EXPECT_THROW(in.get<std::int32_t>(), Failure);
+}
+
+TEST(Messages, DoublesAreAlignedBehindAnything)
+{
+    mpi::Bytes bytes(1 + 7 + 2 * sizeof(double));
+    Writer out(bytes);
+    out.put('x');
+    double* values = out.doubles(2);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(values) % alignof(double), 0u);
+    values[0] = 1;
+    values[1] = 2;
+    EXPECT_THROW(out.put('y'), Failure);
+    Reader in(bytes);
+    EXPECT_EQ(in.get<char>(), 'x');
+    EXPECT_EQ(list(in.doubles(2)), (Reals{1, 2}));
+}
+
+TEST(Pool, GivesABufferBackOnlyWhenItsLastOwnerLetsGo)
+{
+    mpi::Pool pool;
+    auto first = pool.take(100);
+    const auto* place = first->data();
+    auto second_owner = first;
+    first.reset();
+    EXPECT_NE(pool.take(100)->data(), place);
+    second_owner.reset();
+    auto small = pool.take(10);
+    auto again = pool.take(10);
+    EXPECT_TRUE(small->data() == place || again->data() == place);
+    EXPECT_EQ(small->size(), 10u);
+}
+
+TEST(Pool, ABufferMayOutliveItsPool)
+{
+    std::shared_ptr<mpi::Bytes> bytes;
+    {
+        mpi::Pool pool;
+        bytes = pool.take(8);
+    }
+    EXPECT_EQ(bytes->size(), 8u);
+}
+
+TEST(Doorbells, ARingWakesASleeperLongBeforeItsTime)
+{
+    Doorbells coordinator(2);
+    if (!coordinator.present()) GTEST_SKIP() << "this system gives no memory to share";
+    Doorbells worker(coordinator.address(), 1, 2);
+    ASSERT_TRUE(worker.present());
+    const auto heard = worker.rings();
+    const auto began = clock_seconds();
+    std::thread ringer([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        coordinator.ring(1);
+    });
+    worker.wait(heard, 30);
+    ringer.join();
+    EXPECT_LT(clock_seconds() - began, 15);
+    EXPECT_EQ(worker.rings(), heard + 1);
+}
+
+TEST(Doorbells, ARingBeforeTheSleepIsNotLost)
+{
+    Doorbells coordinator(2);
+    if (!coordinator.present()) GTEST_SKIP() << "this system gives no memory to share";
+    Doorbells worker(coordinator.address(), 1, 2);
+    const auto heard = worker.rings();
+    coordinator.ring(1);
+    const auto began = clock_seconds();
+    worker.wait(heard, 30);
+    EXPECT_LT(clock_seconds() - began, 15);
+}
+
+TEST(Doorbells, SomebodyElsesMemoryIsNotJoined)
+{
+    const Doorbells coordinator(2);
+    auto address = coordinator.address();
+    address.token ^= 1;  // another host may have a process of that number
+    EXPECT_FALSE(Doorbells(address, 1, 2).present());
+    EXPECT_FALSE(Doorbells(coordinator.address(), 1, 3).present());
+    Doorbells none;
+    none.ring(0);  // nothing happens
+    EXPECT_FALSE(none.present());
+}
+
+}  // namespace
+}  // namespace quorate

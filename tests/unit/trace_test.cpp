@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A trace as it is written, read while it is written, and checked.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "support.hpp"
+#include "trace/reader.hpp"
+#include "trace/writer.hpp"
+
+namespace quorate {
+namespace {
+
+using test::Folder;
+using test::refusal;
+
+constexpr std::int64_t width = 3;
+
+trace::Header header()
+{
+    trace::Header header;
+    header.text = {{"scheme", "uncoded"}};
+    header.real = {{"l2", 0.125}};
+    header.integer = {{"rounds", 2}, {"workers", 2}};
+    return header;
+}
+
+trace::Round round_at(double time)
+{
+    trace::Round row{};
+    row.time = time;
+    row.used = 2;
+    row.erased = 0;
+    return row;
+}
+
+trace::Arrival arrival_of(std::int64_t round, std::int64_t worker)
+{
+    trace::Arrival row{};
+    row.round = round;
+    row.worker = worker;
+    row.arrived = 0.5;
+    row.used = 1;
+    return row;
+}
+
+trace::Iterate iterate(double first)
+{
+    return std::make_shared<trace::Iterate::element_type>(
+        std::initializer_list<double>{first, first + 1, first + 2});
+}
+
+/// Two sound rounds of two workers.
+void fill(trace::Writer& writer)
+{
+    for (const std::int64_t rank : {1, 2}) writer.add(trace::WorkerRow{rank, 10, 3});
+    for (std::int64_t round = 1; round <= 2; ++round) {
+        for (const std::int64_t worker : {0, 1}) writer.add(arrival_of(round, worker));
+        writer.add(round_at(static_cast<double>(round)));
+        writer.keep(round, iterate(static_cast<double>(round)));
+    }
+}
+
+TEST(Trace, WhatWasWrittenIsRead)
+{
+    const Folder folder;
+    const auto path = folder.file("t.h5");
+    {
+        trace::Writer writer(path, header(), width);
+        fill(writer);
+        writer.add(trace::Evaluation{.round = 2, .model = 0, .time = 2, .train_loss = 0.5, .objective = 0.6,
+                                     .test_loss = 0.7, .accuracy = 0.8, .auc = 0.9, .precision = 0.1,
+                                     .recall = 0.2, .f1 = 0.3});
+        writer.finish(std::vector<double>{7, 8, 9}, "completed");
+    }
+    const auto got = trace::read(path);
+    EXPECT_EQ(got.status(), "completed");
+    EXPECT_EQ(got.attributes.at("format"), "quorate trace");
+    EXPECT_EQ(got.attributes.at("scheme"), "uncoded");
+    EXPECT_EQ(got.attributes.at("l2"), "0.125");
+    EXPECT_EQ(got.attributes.at("rounds"), "2");
+    ASSERT_EQ(got.rounds.size(), 2u);
+    EXPECT_EQ(got.rounds[1].time, 2);
+    ASSERT_EQ(got.arrivals.size(), 4u);
+    EXPECT_EQ(got.arrivals[3].worker, 1);
+    ASSERT_EQ(got.evaluations.size(), 1u);
+    EXPECT_EQ(got.evaluations[0].auc, 0.9);
+    ASSERT_EQ(got.workers.size(), 2u);
+    EXPECT_EQ(got.workers[1].rank, 2);
+    EXPECT_EQ(got.iterates, 2);
+    EXPECT_EQ(trace::faults(got), std::vector<std::string>());
+    const auto file = h5::open(path);
+    EXPECT_EQ(h5::read<double>(file.get(), "model/final"), (std::vector<double>{7, 8, 9}));
+    EXPECT_EQ(h5::read_rows<double>(file.get(), "iterate/model", 1, 1), (std::vector<double>{2, 3, 4}));
+}
+
+TEST(Trace, EveryColumnOfEveryTableComesBackInItsPlace)
+{
+    // Each field gets a number of its own; a name given twice or two fields swapped would show.
+    const Folder folder;
+    const auto path = folder.file("t.h5");
+    trace::Round round{};
+    trace::Arrival arrival{};
+    double next = 1;
+    const auto number = [&]<class Row>(Row& row) {
+        trace::for_columns<Row>([&](const auto& column) {
+            row.*column.field = static_cast<std::decay_t<decltype(row.*column.field)>>(next++);
+        });
+    };
+    number(round);
+    number(arrival);
+    {
+        trace::Writer writer(path, header(), width);
+        writer.add(round);
+        writer.add(arrival);
+        writer.finish(std::vector<double>(3), "completed");
+    }
+    const auto got = trace::read(path);
+    const auto compare = []<class Row>(const Row& a, const Row& b) {
+        trace::for_columns<Row>(
+            [&](const auto& column) { EXPECT_EQ(a.*column.field, b.*column.field) << column.name; });
+    };
+    compare(got.rounds.at(0), round);
+    compare(got.arrivals.at(0), arrival);
+}
+
+TEST(Trace, IsReadableWhileItIsWritten)
+{
+    const Folder folder;
+    const auto path = folder.file("t.h5"), copy = folder.file("copy.h5");
+    trace::Writer writer(path, header(), width);
+    fill(writer);
+    // HDF5 belongs to the writer's thread until pause(): a copy of the bytes is what a kill leaves.
+    // The writer commits once a second.
+    std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+    std::filesystem::copy_file(path, copy);
+    writer.pause();
+    const auto got = trace::read(copy);
+    EXPECT_EQ(got.status(), "running");
+    EXPECT_EQ(got.rounds.size(), 2u);
+    EXPECT_EQ(got.iterates, 2);
+    EXPECT_EQ(trace::faults(got), std::vector<std::string>());
+}
+
+TEST(Trace, IteratesAreReadBackInOrderAfterAPause)
+{
+    const Folder folder;
+    trace::Writer writer(folder.file("t.h5"), header(), width);
+    for (int i = 0; i < 50; ++i) writer.keep(2 * i, iterate(i));
+    writer.pause();
+    ASSERT_EQ(writer.iterates(), 50);
+    EXPECT_EQ(writer.iterate_rounds()[49], 98);
+    for (int i = 0; i < 50; ++i) EXPECT_EQ((*writer.iterate(i))[2], i + 2);
+    writer.finish(std::vector<double>(3), "completed");
+}
+
+TEST(Trace, AWriterThatIsDestroyedLeavesAReadableTrace)
+{
+    const Folder folder;
+    const auto path = folder.file("t.h5");
+    {
+        trace::Writer writer(path, header(), width);
+        fill(writer);
+    }
+    const auto got = trace::read(path);
+    EXPECT_EQ(got.status(), "running");
+    EXPECT_EQ(got.rounds.size(), 2u);
+}
+
+TEST(Trace, ARowThatNotAllColumnsHoldIsLeftOut)
+{
+    const Folder folder;
+    const auto path = folder.file("t.h5");
+    {
+        trace::Writer writer(path, header(), width);
+        fill(writer);
+    }
+    {
+        const auto file = h5::open_to_append(path);
+        const h5::DataSet time(H5Dopen2(file.get(), "round/time", H5P_DEFAULT), "open round/time");
+        h5::append<double>(time, std::vector<double>{9});
+    }
+    EXPECT_EQ(trace::read(path).rounds.size(), 2u);
+}
+
+TEST(Trace, OtherFilesAndDamagedTracesAreRefused)
+{
+    const Folder folder;
+    const auto other = folder.file("other.h5"), path = folder.file("t.h5");
+    h5::create(other).close("close");
+    EXPECT_EQ(refusal([&] { trace::read(other); }),
+              other + " is not a trace: give one that 'quorate run' wrote");
+    {
+        trace::Writer writer(path, header(), width);
+    }
+    {
+        const auto file = h5::open_to_append(path);
+        h5::check(H5Ldelete(file.get(), "round/wait", H5P_DEFAULT), "delete");
+    }
+    const auto said = refusal([&] { trace::read(path); });
+    EXPECT_EQ(said.find(path + " is a damaged trace ("), 0u) << said;
+}
+
+// --- faults --------------------------------------------------------------------------------------
+
+trace::Trace sound()
+{
+    trace::Trace one;
+    one.attributes = {{"status", "completed"}, {"rounds", "2"}};
+    one.workers = {{1, 10, 3}, {2, 10, 3}};
+    for (std::int64_t round = 1; round <= 2; ++round) {
+        one.rounds.push_back(round_at(static_cast<double>(round)));
+        for (const std::int64_t worker : {0, 1}) one.arrivals.push_back(arrival_of(round, worker));
+    }
+    return one;
+}
+
+template <class Change>
+std::vector<std::string> faults_after(Change change)
+{
+    auto one = sound();
+    change(one);
+    return trace::faults(one);
+}
+
+using Faults = std::vector<std::string>;
+
+TEST(Faults, ASoundTraceHasNone) { EXPECT_EQ(trace::faults(sound()), Faults()); }
+
+TEST(Faults, TimesThatGoBackAreFound)
+{
+    EXPECT_EQ(faults_after([](auto& one) { one.rounds[1].time = 0.5; }),
+              Faults{"round 2 ends before the one before it"});
+}
+
+TEST(Faults, UsedAndErasedMustBeAllWorkers)
+{
+    EXPECT_EQ(faults_after([](auto& one) { one.rounds[0].erased = 1; }),
+              Faults{"round 1: 2 used and 1 erased are not 2 workers"});
+}
+
+TEST(Faults, UsedArrivalsMustBeThoseOfTheRound)
+{
+    EXPECT_EQ(faults_after([](auto& one) { one.arrivals[2].used = 0; }),
+              Faults{"round 2: 1 arrivals are marked used, the round says 2"});
+}
+
+TEST(Faults, NegativeDurationsAreFound)
+{
+    const Faults wanted = {"event 0: a duration is negative"};
+    EXPECT_EQ(faults_after([](auto& one) { one.arrivals[0].compute = -1e-9; }), wanted);
+    EXPECT_EQ(faults_after([](auto& one) { one.arrivals[1].idle = -1; }), wanted);
+    EXPECT_EQ(faults_after([](auto& one) { one.arrivals[1].sent = 0.6; }), wanted);
+}
+
+TEST(Faults, ACompletedRunHasAllItsRounds)
+{
+    EXPECT_EQ(faults_after([](auto& one) { one.attributes["rounds"] = "3"; }),
+              Faults{"completed with 2 of 3 rounds"});
+}
+
+TEST(Faults, AnUnfinishedTraceMayMissTheArrivalsOfItsLastRound)
+{
+    EXPECT_EQ(faults_after([](auto& one) {
+                  one.attributes["status"] = "interrupted";
+                  one.arrivals.pop_back();
+              }),
+              Faults());
+}
+
+}  // namespace
+}  // namespace quorate
