@@ -23,10 +23,4 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// A signal ended the work early; what was done is on disk.
-class Interrupted : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
-
 }  // namespace quorate

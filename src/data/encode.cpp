@@ -91,7 +91,14 @@ Examples encode(const CsvTable& table, const Encoding& encoding, const std::stri
 
     const auto rows = table.rows();
     Examples examples;
-    for (std::size_t row = 0; row < rows; ++row) examples.label.push_back(number_in(table, row, label, name));
+    for (std::size_t row = 0; row < rows; ++row) {
+        const auto number = to_real(trimmed(table.cell(row, label)));
+        if (!number)
+            throw BadInput(fmt::format("{}: row {}, column {}: expected a label, a finite number, got '{}'; write "
+                                       "classes as numbers",
+                                       name, row + 1, encoding.label, table.cell(row, label).substr(0, 20)));
+        examples.label.push_back(*number);
+    }
 
     // Features in order: each is a list of levels, or the numbers of a column.
     struct Numbers {

@@ -19,7 +19,7 @@ void check(int code, const char* call);
 enum class Tag : int {
     verdict = 1,   // start-up: whether to go on
     ready,         // worker: its shard is loaded; support, rows, host
-    task,          // coordinator: see task_message.hpp
+    task,          // coordinator: see messages.hpp
     cancel,        // coordinator: drop tasks up to the one named
     contribution,  // worker: one or more parts of a task
     evaluate,      // coordinator: the rows to score

@@ -25,6 +25,8 @@ double sum_of_rounds(const std::string& scheme_name, int d, int collect, int n, 
 {
     Settings settings;
     settings.set("scheme", {scheme_name, "", true});
+    for (const auto& option : chosen(schemes(), settings, "scheme").options)
+        settings.set(option.name, {option.fallback, "", false});
     settings.set("stragglers", {std::to_string(d - 1), "", true});
     settings.set("collect", {std::to_string(collect), "", true});
     settings.set("rescale", {"coverage", "", true});

@@ -21,6 +21,8 @@ std::unique_ptr<Scheme> make(const std::string& name, int n, std::int64_t rows, 
 {
     Settings settings;
     settings.set("scheme", {name, "", true});
+    for (const auto& option : chosen(schemes(), settings, "scheme").options)
+        settings.set(option.name, {option.fallback, "", false});
     settings.set("stragglers", {std::to_string(stragglers), "", true});
     settings.set("collect", {collect ? std::to_string(collect) : "", "", true});
     settings.set("rescale", {rescale, "", true});
