@@ -69,8 +69,9 @@ else
 OPT ?= -O3 -g $(if $(filter x86_64,$(machine)),-march=x86-64-v3)
 endif
 WARNINGS ?= -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-qual
-# GCC 12 sees overflows in fmt's headers that are not there.
-WARNINGS += -Wno-stringop-overflow
+# GCC 12 sees overflows in fmt's headers that are not there and, with the sanitizers, members
+# of std::variant that nobody reads.
+WARNINGS += -Wno-stringop-overflow $(if $(SAN),-Wno-maybe-uninitialized)
 ifdef WERROR
 WARNINGS += -Werror
 endif
