@@ -23,7 +23,8 @@ void check_writable(const std::string& path, const std::string& option)
     if (std::filesystem::is_directory(path, error)) refuse("it is a folder; give a file");
     std::string beside = path + ".XXXXXX";
     const int file = mkstemp(beside.data());
-    if (file < 0) refuse(std::string(std::strerror(errno)) + "; give a file in a folder that can be written");
+    if (file < 0)
+        refuse(std::string(std::strerror(errno)) + "; give a file in a folder that can be written");
     close(file);
     unlink(beside.c_str());
     if (std::filesystem::exists(path, error) && access(path.c_str(), W_OK) != 0)

@@ -14,7 +14,12 @@
 namespace quorate {
 
 /// What a stream is for; two purposes never share numbers. The values are part of every result.
-enum class Purpose : std::uint32_t { delay = 1, initial_point = 2, generated_data = 3, samples = 4 };
+enum class Purpose : std::uint32_t {
+    delay = 1,
+    initial_point = 2,
+    generated_data = 3,
+    samples = 4
+};
 
 /// A stream keyed by (seed, purpose, a, b). A standard uniform random bit generator of 32 bits.
 class Stream {

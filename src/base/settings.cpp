@@ -20,7 +20,8 @@ bool Settings::given(const std::string& name) const
 const std::string& Settings::text(const std::string& name) const
 {
     const auto at = values_.find(name);
-    if (at == values_.end()) throw std::logic_error("option --" + name + " is read but not declared");
+    if (at == values_.end())
+        throw std::logic_error("option --" + name + " is read but not declared");
     return at->second.text;
 }
 

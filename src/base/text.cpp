@@ -45,7 +45,10 @@ std::optional<double> to_real(std::string_view text)
     return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
-std::optional<std::int64_t> to_integer(std::string_view text) { return to_number<std::int64_t>(text); }
+std::optional<std::int64_t> to_integer(std::string_view text)
+{
+    return to_number<std::int64_t>(text);
+}
 
 std::vector<std::string> split(std::string_view text, char separator)
 {

@@ -12,9 +12,9 @@ namespace quorate {
 
 struct Command {
     std::string name;
-    std::string text;              // one line for the list of commands
-    std::string operand;           // the name of its one operand in the help, read back under that
-                                   // name from the settings; empty: none
+    std::string text;     // one line for the list of commands
+    std::string operand;  // the name of its one operand in the help, read back under that
+                          // name from the settings; empty: none
     std::vector<Option> options;
     std::function<int(const Settings&)> run;  // returns the exit status; errors are thrown
 };

@@ -7,7 +7,8 @@ namespace quorate {
 const std::vector<Command>& commands()
 {
     static const std::vector<Command> all = {
-        import_command(), generate_command(), run_command(), inspect_command(), list_command(), help_command(),
+        import_command(),  generate_command(), run_command(),
+        inspect_command(), list_command(),     help_command(),
     };
     return all;
 }

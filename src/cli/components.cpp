@@ -24,7 +24,8 @@ ComponentKind kind(std::string option, std::string plural, const std::vector<Ent
 
 bool has(const std::vector<Option>& options, const std::string& name)
 {
-    return std::any_of(options.begin(), options.end(), [&](const auto& option) { return option.name == name; });
+    return std::any_of(options.begin(), options.end(),
+                       [&](const auto& option) { return option.name == name; });
 }
 
 }  // namespace
@@ -62,7 +63,9 @@ void refuse_unused_options(const Settings& settings)
                     used = used || component.name == split(settings.text(kind.option), ':').front();
                     users.push_back("--" + kind.option + " " + component.name);
                 }
-        if (!used) settings.refuse(option.name, ", but only " + alternatives(users) + " uses it: leave it out");
+        if (!used)
+            settings.refuse(option.name,
+                            ", but only " + alternatives(users) + " uses it: leave it out");
     }
 }
 

@@ -31,7 +31,8 @@ int generate(const Settings& settings)
                     {"sources", ""},
                     {"sha256", ""}});
     if (!settings.on("quiet"))
-        fmt::print("{}: {} x {} training rows, {} test rows, dense\n", output, rows, columns, test_rows);
+        fmt::print("{}: {} x {} training rows, {} test rows, dense\n", output, rows, columns,
+                   test_rows);
     return exit_done;
 }
 

@@ -16,7 +16,8 @@ namespace {
 std::string roff(const std::string& text)
 {
     std::string safe = text.empty() || (text[0] != '.' && text[0] != '\'') ? "" : "\\&";
-    for (const char letter : text) safe += letter == '\\' ? "\\e" : letter == '-' ? "\\-" : std::string(1, letter);
+    for (const char letter : text)
+        safe += letter == '\\' ? "\\e" : letter == '-' ? "\\-" : std::string(1, letter);
     return safe;
 }
 
@@ -29,25 +30,32 @@ std::vector<Option> options_of(const Command& command)
 
 std::string manual_page()
 {
-    std::string page = fmt::format(".TH QUORATE 1 \"\" \"quorate {}\" \"User commands\"\n", version);
-    page += ".SH NAME\nquorate \\- distributed first-order optimisation that does not wait for stragglers\n";
+    std::string page =
+        fmt::format(".TH QUORATE 1 \"\" \"quorate {}\" \"User commands\"\n", version);
+    page +=
+        ".SH NAME\nquorate \\- distributed first-order optimisation that does not wait for "
+        "stragglers\n";
     page += ".SH SYNOPSIS\n.B quorate\n.I COMMAND\n[\\fIOPTIONS\\fR]\n.SH COMMANDS\n";
     for (const auto& command : commands()) {
-        page += fmt::format(".SS {} {}\n{}\n", roff(command.name), roff(command.operand), roff(command.text));
+        page += fmt::format(".SS {} {}\n{}\n", roff(command.name), roff(command.operand),
+                            roff(command.text));
         for (const auto& option : options_of(command))
-            page += fmt::format(".TP\n\\fB\\-\\-{}\\fR {}\n{}{}\n", roff(option.name), roff(option.argument),
-                                roff(option.text),
+            page += fmt::format(".TP\n\\fB\\-\\-{}\\fR {}\n{}{}\n", roff(option.name),
+                                roff(option.argument), roff(option.text),
                                 option.fallback.empty() ? "" : roff(" [" + option.fallback + "]"));
     }
     for (const auto& kind : run_components()) {
         page += fmt::format(".SH {}\n", roff(kind.plural));
         for (const auto& component : kind.all)
-            page += fmt::format(".TP\n\\fB{}{}\\fR\n{}{}\n", roff(component.name),
-                                component.arguments.empty() ? "" : roff(":" + component.arguments),
-                                roff(component.text),
-                                component.source.empty() ? "" : roff(" [" + component.source + "]"));
+            page +=
+                fmt::format(".TP\n\\fB{}{}\\fR\n{}{}\n", roff(component.name),
+                            component.arguments.empty() ? "" : roff(":" + component.arguments),
+                            roff(component.text),
+                            component.source.empty() ? "" : roff(" [" + component.source + "]"));
     }
-    page += ".SH EXIT STATUS\n0 done; 1 failed; 2 bad input, nothing written; 75 stopped in time, run me again.\n";
+    page +=
+        ".SH EXIT STATUS\n0 done; 1 failed; 2 bad input, nothing written; 75 stopped in time, run "
+        "me again.\n";
     return page;
 }
 
@@ -57,18 +65,21 @@ std::string completion()
     for (const auto& command : commands()) {
         words += (words.empty() ? "" : " ") + command.name;
         std::string options;
-        for (const auto& option : options_of(command)) options += (options.empty() ? "--" : " --") + option.name;
+        for (const auto& option : options_of(command))
+            options += (options.empty() ? "--" : " --") + option.name;
         cases += fmt::format("    {}) words=\"{}\" ;;\n", command.name, options);
     }
     std::string values;
     for (const auto& kind : run_components()) {
         std::string known;
         for (const auto& component : kind.all) known += (known.empty() ? "" : " ") + component.name;
-        values += fmt::format("    --{}) mapfile -t COMPREPLY < <(compgen -W \"{}\" -- \"$2\"); return ;;\n",
-                              kind.option, known);
+        values += fmt::format(
+            "    --{}) mapfile -t COMPREPLY < <(compgen -W \"{}\" -- \"$2\"); return ;;\n",
+            kind.option, known);
     }
     return fmt::format(
-        "# bash completion for quorate\n_quorate() {{\n  local words=\"{}\"\n  case \"$3\" in\n{}  esac\n"
+        "# bash completion for quorate\n_quorate() {{\n  local words=\"{}\"\n  case \"$3\" in\n{}  "
+        "esac\n"
         "  case \"${{COMP_WORDS[1]}}\" in\n{}  esac\n  [ \"$COMP_CWORD\" -eq 1 ] && words=\"{}\"\n"
         "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$2\")\n}}\n"
         "complete -o default -F _quorate quorate\n",
@@ -83,9 +94,14 @@ int help(const Settings& settings)
         settings.one_of("completion", {"bash"});
         fmt::print("{}", completion());
     } else {
-        fmt::print("quorate {}: distributed first-order optimisation that does not wait for stragglers\n\n", version);
-        for (const auto& command : commands()) fmt::print("  quorate {:<10} {}\n", command.name, command.text);
-        fmt::print("\nquorate COMMAND --help tells its options; quorate --version tells the version\n");
+        fmt::print(
+            "quorate {}: distributed first-order optimisation that does not wait for "
+            "stragglers\n\n",
+            version);
+        for (const auto& command : commands())
+            fmt::print("  quorate {:<10} {}\n", command.name, command.text);
+        fmt::print(
+            "\nquorate COMMAND --help tells its options; quorate --version tells the version\n");
     }
     return exit_done;
 }

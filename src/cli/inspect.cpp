@@ -44,9 +44,10 @@ Json describe(const trace::Trace& trace)
     if (json.contains("l2")) json["l2"] = std::stod(trace.attributes.at("l2"));
     const auto rounds = trace.rounds.size();
     const auto sum = [&](auto field) {
-        return std::accumulate(trace.rounds.begin(), trace.rounds.end(), 0.0, [&](double total, const auto& round) {
-            return total + static_cast<double>(round.*field);
-        });
+        return std::accumulate(trace.rounds.begin(), trace.rounds.end(), 0.0,
+                               [&](double total, const auto& round) {
+                                   return total + static_cast<double>(round.*field);
+                               });
     };
     const double time = rounds ? trace.rounds.back().time : 0;
     const double count = static_cast<double>(std::max<std::size_t>(rounds, 1));
@@ -87,7 +88,8 @@ Json describe(const DataSet& data)
         const auto raw = data.read(split, 0, rows);
         json[name + "_rows"] = rows;
         json[name + "_entries"] = data.entries(split);
-        json[name + "_positive"] = std::count_if(raw.label.begin(), raw.label.end(), [](double y) { return y > 0; });
+        json[name + "_positive"] =
+            std::count_if(raw.label.begin(), raw.label.end(), [](double y) { return y > 0; });
     }
     return json;
 }
@@ -98,12 +100,14 @@ void print(const Json& json)
         if (name == "faults") continue;
         if (value.is_object()) {
             fmt::print("{}\n", name);
-            for (const auto& [inner, one] : value.items()) fmt::print("  {:<26} {}\n", inner, one.dump());
+            for (const auto& [inner, one] : value.items())
+                fmt::print("  {:<26} {}\n", inner, one.dump());
             continue;
         }
         auto text = value.is_string() ? value.get<std::string>() : value.dump();
         while (!text.empty() && text.back() == '\n') text.pop_back();
-        for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 29))
+        for (std::size_t at = text.find('\n'); at != std::string::npos;
+             at = text.find('\n', at + 29))
             text.insert(at + 1, std::string(29, ' '));
         fmt::print("{:<28} {}\n", name, text);
     }
@@ -129,7 +133,8 @@ int inspect(const Settings& settings)
     else
         print(json);
     if (!json.contains("faults") || json["faults"].empty()) return exit_done;
-    for (const auto& fault : json["faults"]) fmt::print(stderr, "quorate: {}: {}\n", path, fault.get<std::string>());
+    for (const auto& fault : json["faults"])
+        fmt::print(stderr, "quorate: {}: {}\n", path, fault.get<std::string>());
     return exit_failed;
 }
 
@@ -137,7 +142,11 @@ int inspect(const Settings& settings)
 
 Command inspect_command()
 {
-    return {"inspect", "check and summarise a trace or a data set", "FILE", {{"json", "", "", "as JSON"}}, inspect};
+    return {"inspect",
+            "check and summarise a trace or a data set",
+            "FILE",
+            {{"json", "", "", "as JSON"}},
+            inspect};
 }
 
 }  // namespace quorate

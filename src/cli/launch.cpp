@@ -44,7 +44,8 @@ Session::Session()
 {
     int provided = 0;
     // The trace is written by a second thread, which makes no MPI calls.
-    mpi::check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+    mpi::check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided),
+               "MPI_Init_thread");
     PETSC_COMM_WORLD = MPI_COMM_SELF;
     std::string program = "quorate", no_file = "-skip_petscrc";
     char* arguments[] = {program.data(), no_file.data(), nullptr};
@@ -64,18 +65,21 @@ void check_world(int size)
 {
     const auto launch = launch_environment();
     if (size == 1 && launch.size.value_or(1) > 1)
-        throw BadInput(fmt::format("this is {} ranks that each see a world of one: the launcher belongs to another "
-                                   "MPI; start this build with {} -n {}",
-                                   *launch.size, launcher, *launch.size));
+        throw BadInput(fmt::format(
+            "this is {} ranks that each see a world of one: the launcher belongs to another "
+            "MPI; start this build with {} -n {}",
+            *launch.size, launcher, *launch.size));
     const auto tasks = number_in("SLURM_NTASKS");
     if (tasks && *tasks != size)
-        throw BadInput(fmt::format("the world has {} ranks but SLURM_NTASKS is {}: start all {} with srun or {}, or "
-                                   "ask SLURM for {}",
-                                   size, *tasks, *tasks, launcher, size));
+        throw BadInput(fmt::format(
+            "the world has {} ranks but SLURM_NTASKS is {}: start all {} with srun or {}, or "
+            "ask SLURM for {}",
+            size, *tasks, *tasks, launcher, size));
     if (size < 2)
-        throw BadInput(fmt::format("quorate run needs at least 2 ranks, a coordinator and a worker, and has {}: "
-                                   "start it with {} -n 2 or more",
-                                   size, launcher));
+        throw BadInput(fmt::format(
+            "quorate run needs at least 2 ranks, a coordinator and a worker, and has {}: "
+            "start it with {} -n 2 or more",
+            size, launcher));
 }
 
 }  // namespace quorate

@@ -16,7 +16,8 @@ std::vector<ComponentKind> kinds()
     auto all = run_components();
     ComponentKind format{"format", "formats", {}};
     for (const auto& entry : formats())
-        format.all.push_back({entry.name, entry.arguments, entry.text, entry.source, entry.options});
+        format.all.push_back(
+            {entry.name, entry.arguments, entry.text, entry.source, entry.options});
     all.push_back(std::move(format));
     return all;
 }
@@ -29,7 +30,8 @@ int list(const Settings& settings)
         known.push_back(kind.plural);
         if (kind.plural != wanted) continue;
         for (const auto& component : kind.all) {
-            const auto name = component.name + (component.arguments.empty() ? "" : ":" + component.arguments);
+            const auto name =
+                component.name + (component.arguments.empty() ? "" : ":" + component.arguments);
             fmt::print("{:<18} {}{}\n", name, component.text,
                        component.source.empty() ? "" : " [" + component.source + "]");
             for (const auto& option : component.options)
@@ -44,7 +46,8 @@ int list(const Settings& settings)
 
 Command list_command()
 {
-    return {"list", "schemes, models, optimizers, delays or formats, one line each", "WHAT", {}, list};
+    return {
+        "list", "schemes, models, optimizers, delays or formats, one line each", "WHAT", {}, list};
 }
 
 }  // namespace quorate

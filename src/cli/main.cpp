@@ -51,7 +51,9 @@ int fail(int status, const std::exception& error)
 {
     if (speaks() || status != exit_bad_input) {
         const auto launch = launch_environment();
-        const auto who = launch.size ? fmt::format("[rank {} of {}]", launch.rank.value_or(0), *launch.size) : "";
+        const auto who = launch.size
+                             ? fmt::format("[rank {} of {}]", launch.rank.value_or(0), *launch.size)
+                             : "";
         fmt::print(stderr, "quorate{}: {}\n", status == exit_bad_input ? "" : who, error.what());
     }
     int running = 0, finalized = 0;

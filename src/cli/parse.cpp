@@ -60,12 +60,13 @@ std::string line_of(const std::string& path, const std::string& name)
     std::ifstream file(path);
     std::string line;
     for (int number = 1; std::getline(file, line); ++number)
-        if (trimmed(line.substr(0, line.find('='))) == name) return fmt::format("{}:{}: ", path, number);
+        if (trimmed(line.substr(0, line.find('='))) == name)
+            return fmt::format("{}:{}: ", path, number);
     return path + ": ";
 }
 
-void read_config(const std::string& path, const std::vector<Option>& options, const Command& command,
-                 Settings& settings)
+void read_config(const std::string& path, const std::vector<Option>& options,
+                 const Command& command, Settings& settings)
 {
     std::ifstream file(path);
     if (!file) throw BadInput("--config is " + path + ", which cannot be read: give an INI file");
@@ -76,14 +77,16 @@ void read_config(const std::string& path, const std::vector<Option>& options, co
                 return one.name == option.string_key && one.name != "config";
             });
             if (known == options.end())
-                refuse_unknown(line_of(path, option.string_key), option.string_key, options, command);
+                refuse_unknown(line_of(path, option.string_key), option.string_key, options,
+                               command);
             const auto value = option.value.empty() ? std::string() : option.value[0];
-            if (known->argument.empty() && value != "on" && value != "off" && value != "true" && value != "false")
-                throw BadInput(fmt::format("{}{} is {}: write on or off", line_of(path, known->name), known->name,
-                                           value));
+            if (known->argument.empty() && value != "on" && value != "off" && value != "true" &&
+                value != "false")
+                throw BadInput(fmt::format("{}{} is {}: write on or off",
+                                           line_of(path, known->name), known->name, value));
             const bool off = known->argument.empty() && (value == "off" || value == "false");
-            settings.set(known->name,
-                         {known->argument.empty() ? (off ? "" : "on") : value, line_of(path, known->name), true});
+            settings.set(known->name, {known->argument.empty() ? (off ? "" : "on") : value,
+                                       line_of(path, known->name), true});
         }
     } catch (const po::error& wrong) {
         throw BadInput(path + " is not an INI file of lines 'name = value': " + wrong.what());
@@ -94,7 +97,8 @@ void read_config(const std::string& path, const std::vector<Option>& options, co
 
 std::vector<Option> common_options()
 {
-    return {{"config", "FILE", "", "INI file with values for these options; the command line goes first"},
+    return {{"config", "FILE", "",
+             "INI file with values for these options; the command line goes first"},
             {"quiet", "", "", "print errors only"},
             {"help", "", "", "print this and stop"}};
 }
@@ -115,13 +119,17 @@ Settings parse(const Command& command, const std::vector<std::string>& arguments
     std::vector<std::string> operands;
     std::vector<std::pair<std::string, std::string>> given;
     try {
-        const auto parsed =
-            po::command_line_parser(arguments).options(description).positional(positions).style(exact).run();
+        const auto parsed = po::command_line_parser(arguments)
+                                .options(description)
+                                .positional(positions)
+                                .style(exact)
+                                .run();
         for (const auto& option : parsed.options) {
             if (option.string_key == operand_key)
                 operands.insert(operands.end(), option.value.begin(), option.value.end());
             else
-                given.emplace_back(option.string_key, option.value.empty() ? "on" : option.value[0]);
+                given.emplace_back(option.string_key,
+                                   option.value.empty() ? "on" : option.value[0]);
         }
     } catch (const po::unknown_option& unknown) {
         refuse_unknown("", without_dashes(unknown.get_option_name()), options, command);
@@ -132,29 +140,33 @@ Settings parse(const Command& command, const std::vector<std::string>& arguments
         if (name == "config") read_config(value, options, command, settings);
     for (auto at = given.begin(); at != given.end(); ++at) {
         const auto& name = at->first;
-        if (std::any_of(given.begin(), at, [&](const auto& before) { return before.first == name; }))
-            throw BadInput(fmt::format("quorate {}: --{} is given twice: give it once", command.name, name));
+        if (std::any_of(given.begin(), at,
+                        [&](const auto& before) { return before.first == name; }))
+            throw BadInput(
+                fmt::format("quorate {}: --{} is given twice: give it once", command.name, name));
         settings.set(name, {at->second, "", true});
     }
     if (settings.on("help")) return settings;
 
     const std::size_t wanted = command.operand.empty() ? 0 : 1;
     if (operands.size() > wanted)
-        throw BadInput(fmt::format("quorate {}: {} is one word too many: options begin with --", command.name,
-                                   operands[wanted]));
+        throw BadInput(fmt::format("quorate {}: {} is one word too many: options begin with --",
+                                   command.name, operands[wanted]));
     if (operands.size() < wanted)
-        throw BadInput(fmt::format("quorate {} needs {}: quorate {} {}", command.name, command.operand,
-                                   command.name, command.operand));
+        throw BadInput(fmt::format("quorate {} needs {}: quorate {} {}", command.name,
+                                   command.operand, command.name, command.operand));
     if (wanted) settings.set(command.operand, {operands[0], "", true});
     return settings;
 }
 
 std::string usage(const Command& command)
 {
-    std::string text = fmt::format("quorate {}{}{} [OPTIONS]\n{}\n\n", command.name,
-                                   command.operand.empty() ? "" : " ", command.operand, command.text);
+    std::string text =
+        fmt::format("quorate {}{}{} [OPTIONS]\n{}\n\n", command.name,
+                    command.operand.empty() ? "" : " ", command.operand, command.text);
     for (const auto& option : all_options(command)) {
-        const auto head = option.argument.empty() ? "--" + option.name : "--" + option.name + " " + option.argument;
+        const auto head = option.argument.empty() ? "--" + option.name
+                                                  : "--" + option.name + " " + option.argument;
         const auto fallback = option.fallback.empty() ? "" : " [" + option.fallback + "]";
         text += fmt::format("  {:<26} {}{}\n", head, option.text, fallback);
     }

@@ -21,9 +21,11 @@ bool ends_on_terminal()
     long process = getpid();
     for (int generation = 0; generation < 5 && process > 1; ++generation) {
         std::error_code error;
-        const auto target = std::filesystem::read_symlink(fmt::format("/proc/{}/fd/2", process), error).string();
+        const auto target =
+            std::filesystem::read_symlink(fmt::format("/proc/{}/fd/2", process), error).string();
         if (error || target.empty()) return false;
-        if (!target.starts_with("pipe:")) return target.starts_with("/dev/pts/") || target.starts_with("/dev/tty");
+        if (!target.starts_with("pipe:"))
+            return target.starts_with("/dev/pts/") || target.starts_with("/dev/tty");
         std::ifstream status(fmt::format("/proc/{}/status", process));
         process = 0;
         for (std::string word; status >> word;)
@@ -35,7 +37,8 @@ bool ends_on_terminal()
 }  // namespace
 
 ProgressLine::ProgressLine(std::int64_t rounds, bool quiet)
-    : rounds_(rounds), quiet_(quiet), terminal_(!quiet && ends_on_terminal()), next_(terminal_ ? 0.1 : 1)
+    : rounds_(rounds), quiet_(quiet), terminal_(!quiet && ends_on_terminal()),
+      next_(terminal_ ? 0.1 : 1)
 {
 }
 
@@ -48,8 +51,9 @@ void ProgressLine::show(const Progress& progress)
     next_ = terminal_ ? progress.time + 0.1 : progress.time + std::min(progress.time, 600.0);
     const double left = progress.time / static_cast<double>(progress.round) *
                         static_cast<double>(rounds_ - progress.round);
-    fmt::print(stderr, "{}round {}/{}  loss about {:.6f}  {:.1f} s  {:.0f} s left{}", terminal_ ? "\r" : "",
-               progress.round, rounds_, progress.loss, progress.time, left, terminal_ ? "   " : "\n");
+    fmt::print(stderr, "{}round {}/{}  loss about {:.6f}  {:.1f} s  {:.0f} s left{}",
+               terminal_ ? "\r" : "", progress.round, rounds_, progress.loss, progress.time, left,
+               terminal_ ? "   " : "\n");
     std::fflush(stderr);
 }
 

@@ -31,7 +31,8 @@ void ask_to_stop(int) { stop_asked = true; }
 void listen_for_signals(bool coordinator)
 {
     struct sigaction action {};
-    action.sa_handler = coordinator ? ask_to_stop : SIG_IGN;  // workers stop when the coordinator says so
+    action.sa_handler =
+        coordinator ? ask_to_stop : SIG_IGN;  // workers stop when the coordinator says so
     action.sa_flags = SA_RESETHAND * coordinator;
     for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
@@ -42,16 +43,20 @@ std::vector<Option> options()
         {"data", "FILE", "", "data set, from 'quorate import' or 'quorate generate'"},
         {"trace", "FILE", "trace.h5", "where the trace goes; a trace that is there is replaced"},
         {"workers", "N", "", "workers; default: one for each rank but the coordinator's"},
-        {"scheme", "NAME", "uncoded", "who computes what and when to stop waiting; see quorate list schemes"},
+        {"scheme", "NAME", "uncoded",
+         "who computes what and when to stop waiting; see quorate list schemes"},
         {"model", "NAME", "logistic", "what is trained; see quorate list models"},
         {"optimizer", "NAME", "gd", "update rule; see quorate list optimizers"},
         {"step", "ETA", "1", "step size"},
-        {"l2", "A|1/n", "1/n", "the objective is the mean loss + A |w|^2; 1/n: one over the training rows"},
+        {"l2", "A|1/n", "1/n",
+         "the objective is the mean loss + A |w|^2; 1/n: one over the training rows"},
         {"rounds", "N", "100", "model updates"},
         {"init", "zero|normal:SD|FILE", "zero", "initial model; FILE: the final one of a trace"},
         {"seed", "N", "0", "key of all random streams"},
-        {"delay", "MODEL", "none", "injected delays, NAME or NAME:SECONDS; see quorate list delays"},
-        {"evaluate-every", "N", "1", "score the model of every N-th round, and the last, after the run; 0: none"},
+        {"delay", "MODEL", "none",
+         "injected delays, NAME or NAME:SECONDS; see quorate list delays"},
+        {"evaluate-every", "N", "1",
+         "score the model of every N-th round, and the last, after the run; 0: none"},
         {"log", "workers", "", "print a line for each contribution, as its worker measured it"},
     };
     for (auto& option : component_options()) all.push_back(std::move(option));
@@ -71,20 +76,28 @@ struct Run {
 
 Run build(const Settings& settings, int ranks)
 {
-    if (!settings.on("data")) throw BadInput("quorate run needs --data FILE: make one with 'quorate import' or 'quorate generate'");
+    if (!settings.on("data"))
+        throw BadInput(
+            "quorate run needs --data FILE: make one with 'quorate import' or 'quorate generate'");
     refuse_unused_options(settings);
     Run run{DataSet(settings.text("data")), ranks - 1, 0, nullptr, nullptr, nullptr, {}};
     if (settings.on("workers")) {
-        run.workers = static_cast<int>(settings.integer("workers", 1, std::numeric_limits<int>::max()));
+        run.workers =
+            static_cast<int>(settings.integer("workers", 1, std::numeric_limits<int>::max()));
         if (run.workers > ranks - 1)
-            settings.refuse("workers", fmt::format(", but {} ranks make a coordinator and {} workers: start {} ranks",
-                                                   ranks, ranks - 1, run.workers + 1));
+            settings.refuse(
+                "workers",
+                fmt::format(", but {} ranks make a coordinator and {} workers: start {} ranks",
+                            ranks, ranks - 1, run.workers + 1));
     }
     if (run.workers > run.data.rows(Split::train))
-        throw BadInput(fmt::format("{} has {} training rows, too few for {} workers: use --workers {} or fewer",
-                                   run.data.path(), run.data.rows(Split::train), run.workers, run.data.rows(Split::train)));
+        throw BadInput(fmt::format(
+            "{} has {} training rows, too few for {} workers: use --workers {} or fewer",
+            run.data.path(), run.data.rows(Split::train), run.workers,
+            run.data.rows(Split::train)));
     run.seed = static_cast<std::uint64_t>(settings.integer("seed", 0));
-    run.scheme = chosen(schemes(), settings, "scheme").make(settings, {run.workers, run.data.rows(Split::train)});
+    run.scheme = chosen(schemes(), settings, "scheme")
+                     .make(settings, {run.workers, run.data.rows(Split::train)});
     run.model = chosen(models(), settings, "model").make(settings);
     run.delays = chosen(delays(), settings, "delay").make(settings, run.seed, run.workers);
     run.needs = run.scheme->needs();
@@ -94,7 +107,8 @@ Run build(const Settings& settings, int ranks)
 double l2_of(const Settings& settings, const DataSet& data)
 {
     if (settings.text("l2") == "1/n") return 1.0 / static_cast<double>(data.rows(Split::train));
-    if (!to_real(settings.text("l2"))) settings.refuse("l2", ": give a number of at least 0, or 1/n");
+    if (!to_real(settings.text("l2")))
+        settings.refuse("l2", ": give a number of at least 0, or 1/n");
     return settings.real("l2", 0);
 }
 
@@ -109,10 +123,13 @@ void check_trace_path(const Settings& settings)
     bool is_trace = false;
     try {
         const auto file = h5::open(path);
-        is_trace = h5::has_attribute(file.get(), "format") && h5::read_string(file.get(), "format") == "quorate trace";
+        is_trace = h5::has_attribute(file.get(), "format") &&
+                   h5::read_string(file.get(), "format") == "quorate trace";
     } catch (const BadInput&) {
     }
-    if (!is_trace) settings.refuse("trace", ", which exists and is not a trace: remove it or give another name");
+    if (!is_trace)
+        settings.refuse("trace",
+                        ", which exists and is not a trace: remove it or give another name");
 }
 
 trace::Header header(const Settings& settings, const Run& run, double l2)
@@ -155,24 +172,28 @@ void print_configuration(const Settings& settings, const Run& run, double l2)
     fmt::print("objective  {}, l2 {:.9g}\n", settings.text("model"), l2);
     std::string scheme = settings.text("scheme");
     for (const auto& option : chosen(schemes(), settings, "scheme").options)
-        if (settings.on(option.name)) scheme += fmt::format(" --{} {}", option.name, settings.text(option.name));
-    fmt::print("scheme     {}, {} workers, delay {}, seed {}\n", scheme, run.workers, settings.text("delay"), run.seed);
-    fmt::print("optimizer  {}, step {}, {} rounds, init {}\n", settings.text("optimizer"), settings.text("step"),
-               settings.text("rounds"), settings.text("init"));
+        if (settings.on(option.name))
+            scheme += fmt::format(" --{} {}", option.name, settings.text(option.name));
+    fmt::print("scheme     {}, {} workers, delay {}, seed {}\n", scheme, run.workers,
+               settings.text("delay"), run.seed);
+    fmt::print("optimizer  {}, step {}, {} rounds, init {}\n", settings.text("optimizer"),
+               settings.text("step"), settings.text("rounds"), settings.text("init"));
     std::fflush(stdout);
 }
 
 void print_arrival(const trace::Arrival& row)
 {
-    fmt::print("round {} worker {} task {} part {}: compute {:.6f} delay {:.6f} idle {:.6f} send {:.6f} s, {} rows, "
-               "{} bytes, {}\n",
-               row.round, row.worker, row.task, row.part, row.compute, row.delay, row.idle, row.send, row.samples,
-               row.bytes, row.used ? "used" : "not used");
+    fmt::print(
+        "round {} worker {} task {} part {}: compute {:.6f} delay {:.6f} idle {:.6f} send {:.6f} "
+        "s, {} rows, "
+        "{} bytes, {}\n",
+        row.round, row.worker, row.task, row.part, row.compute, row.delay, row.idle, row.send,
+        row.samples, row.bytes, row.used ? "used" : "not used");
 }
 
 // Scores what was kept, and adds it to the trace. @return the last row
-trace::Evaluation evaluate(const Run& run, MpiFleet& fleet, trace::Writer& trace, const std::vector<double>& times,
-                           double l2)
+trace::Evaluation evaluate(const Run& run, MpiFleet& fleet, trace::Writer& trace,
+                           const std::vector<double>& times, double l2)
 {
     constexpr std::size_t batch_bytes = 4 << 20;
     const auto width = static_cast<std::size_t>(run.model->parameters(run.data.columns()));
@@ -222,7 +243,8 @@ int coordinate(const Settings& settings, const Run& run, const mpi::Comm& comm, 
     if (!quiet) print_configuration(settings, run, l2);
     MpiFleet fleet(comm, run.workers, run.data.columns(), bells);
     trace::Writer trace(path, header(settings, run, l2), run.model->parameters(run.data.columns()));
-    for (const auto& worker : fleet.workers()) trace.add(trace::WorkerRow{worker.rank, worker.rows, worker.columns});
+    for (const auto& worker : fleet.workers())
+        trace.add(trace::WorkerRow{worker.rank, worker.rows, worker.columns});
 
     ProgressLine line(engine_options.rounds, quiet);
     std::vector<double> times;
@@ -245,15 +267,16 @@ int coordinate(const Settings& settings, const Run& run, const mpi::Comm& comm, 
 
     const double time = times.empty() ? 0 : times.back();
     if (!completed) {
-        fmt::print(stderr, "quorate: interrupted after round {} of {}; {} holds what was done\n", done,
-                   engine_options.rounds, path);
+        fmt::print(stderr, "quorate: interrupted after round {} of {}; {} holds what was done\n",
+                   done, engine_options.rounds, path);
         return exit_run_again;
     }
     if (!quiet) {
-        fmt::print("{}: {} rounds in {:.3f} s, {:.6f} s a round\n", path, done, time, time / static_cast<double>(done));
+        fmt::print("{}: {} rounds in {:.3f} s, {:.6f} s a round\n", path, done, time,
+                   time / static_cast<double>(done));
         if (last.round > 0)
-            fmt::print("round {}: training loss {:.4f}, test loss {:.4f}, AUC {:.4f}\n", last.round, last.train_loss,
-                       last.test_loss, last.auc);
+            fmt::print("round {}: training loss {:.4f}, test loss {:.4f}, AUC {:.4f}\n", last.round,
+                       last.train_loss, last.test_loss, last.auc);
     }
     return exit_done;
 }
@@ -270,7 +293,8 @@ int tell_verdict(const mpi::Comm& comm, const Doorbells& bells, int status)
     Patience patience(1e-3);
     std::vector<mpi::Transfer> sends;
     for (int rank = 1; rank < comm.size(); ++rank)
-        sends.push_back(mpi::send(comm, rank, mpi::Tag::verdict, encode_values(pool, Verdict{bells.address(), status})));
+        sends.push_back(mpi::send(comm, rank, mpi::Tag::verdict,
+                                  encode_values(pool, Verdict{bells.address(), status})));
     for (auto& send : sends)
         while (!send.done()) patience.rest();
     return status;
@@ -305,10 +329,12 @@ int lead(const Settings& settings, const mpi::Comm& comm)
         l2 = l2_of(settings, run->data);
         check_trace_path(settings);
         const auto width = run->model->parameters(run->data.columns());
-        optimizer = chosen(optimizers(), settings, "optimizer").make(settings, initial_model(settings, run->seed, width), l2);
+        optimizer = chosen(optimizers(), settings, "optimizer")
+                        .make(settings, initial_model(settings, run->seed, width), l2);
     } catch (const BadInput& wrong) {
         // Under a foreign launcher every rank leads a world of its own; one message is enough.
-        if (launch_environment().rank.value_or(0) == 0) fmt::print(stderr, "quorate: {}\n", wrong.what());
+        if (launch_environment().rank.value_or(0) == 0)
+            fmt::print(stderr, "quorate: {}\n", wrong.what());
         return tell_verdict(comm, bells, exit_bad_input);
     }
     tell_verdict(comm, bells, exit_done);
@@ -348,6 +374,9 @@ int run(const Settings& settings)
 
 }  // namespace
 
-Command run_command() { return {"run", "train a model; start it with mpiexec or srun", "", options(), run}; }
+Command run_command()
+{
+    return {"run", "train a model; start it with mpiexec or srun", "", options(), run};
+}
 
 }  // namespace quorate

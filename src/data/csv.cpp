@@ -30,7 +30,9 @@ bool read_record(Lines& lines, std::string& line, std::vector<std::string>& fiel
                 if (at >= line.size()) {
                     std::string more;
                     if (!lines.next(more))
-                        lines.refuse(opened + 1, fmt::format("a quote opened in line {} is not closed", first_line));
+                        lines.refuse(
+                            opened + 1,
+                            fmt::format("a quote opened in line {} is not closed", first_line));
                     field += '\n';
                     line = std::move(more);
                     at = 0;
@@ -50,7 +52,9 @@ bool read_record(Lines& lines, std::string& line, std::vector<std::string>& fiel
             const auto end = std::min(line.find(',', at), line.size());
             field = line.substr(at, end - at);
             if (const auto quote = field.find('"'); quote != std::string::npos)
-                lines.refuse(at + quote + 1, "a quote inside an unquoted field: quote the field and double the quote");
+                lines.refuse(
+                    at + quote + 1,
+                    "a quote inside an unquoted field: quote the field and double the quote");
             if (const auto nul = field.find('\0'); nul != std::string::npos)
                 lines.refuse(at + nul + 1, "a zero byte: this is not text");
             at = end;
@@ -69,7 +73,8 @@ bool read_record(Lines& lines, std::string& line, std::vector<std::string>& fiel
 
 void CsvTable::append(const CsvTable& more, const std::string& name)
 {
-    if (more.header != header) throw BadInput(name + " has other columns than the training file: give files of one form");
+    if (more.header != header)
+        throw BadInput(name + " has other columns than the training file: give files of one form");
     cells.insert(cells.end(), more.cells.begin(), more.cells.end());
 }
 
@@ -78,10 +83,12 @@ CsvTable read_csv(std::istream& in, const std::string& name)
     CsvTable table;
     Lines lines(in, name);
     std::string line;
-    if (!read_record(lines, line, table.header)) throw BadInput(name + " holds no header line: give CSV text");
+    if (!read_record(lines, line, table.header))
+        throw BadInput(name + " holds no header line: give CSV text");
     for (std::vector<std::string> fields; read_record(lines, line, fields);) {
         if (fields.size() != table.header.size())
-            lines.refuse(1, fmt::format("expected {} fields as in the header, got {}", table.header.size(), fields.size()));
+            lines.refuse(1, fmt::format("expected {} fields as in the header, got {}",
+                                        table.header.size(), fields.size()));
         for (auto& field : fields) table.cells.push_back(std::move(field));
     }
     if (table.rows() == 0) throw BadInput(name + " holds no rows after its header: give CSV text");
@@ -94,15 +101,18 @@ Imported read(const Settings& settings)
 {
     Encoding encoding;
     encoding.label = settings.text("label");
-    if (encoding.label.empty()) throw BadInput("CSV needs --label COLUMN: the name of the column with the labels");
+    if (encoding.label.empty())
+        throw BadInput("CSV needs --label COLUMN: the name of the column with the labels");
     const auto& categorical = settings.text("categorical");
     encoding.all_categorical = categorical == "all";
-    if (!encoding.all_categorical && categorical != "none") encoding.categorical = split(categorical, ',');
+    if (!encoding.all_categorical && categorical != "none")
+        encoding.categorical = split(categorical, ',');
     encoding.pairs = settings.integer("interactions", 1, 2) == 2;
     if (settings.on("exclude-pairs"))
         for (const auto& pair : split(settings.text("exclude-pairs"), ',')) {
             const auto ends = split(pair, '*');
-            if (ends.size() != 2) settings.refuse("exclude-pairs", ": write pairs A*B, separated by commas");
+            if (ends.size() != 2)
+                settings.refuse("exclude-pairs", ": write pairs A*B, separated by commas");
             encoding.excluded_pairs.emplace_back(trimmed(ends[0]), trimmed(ends[1]));
         }
     encoding.intercept = settings.on("intercept");
@@ -130,8 +140,10 @@ Entry<ReadFormat> csv_entry()
             .text = "comma-separated values with a header line; quoted fields",
             .source = "RFC 4180",
             .options = {{"label", "COLUMN", "", "the column with the labels"},
-                        {"categorical", "all|none|A,B", "none", "columns to encode as one column for each value"},
-                        {"interactions", "1|2", "1", "2: also a column for each pair of values of categorical columns"},
+                        {"categorical", "all|none|A,B", "none",
+                         "columns to encode as one column for each value"},
+                        {"interactions", "1|2", "1",
+                         "2: also a column for each pair of values of categorical columns"},
                         {"exclude-pairs", "A*B,C*D", "", "pairs of columns without interaction"},
                         {"intercept", "", "", "a last column of ones"}},
             .make = read};

@@ -12,7 +12,10 @@ struct CsvTable {
     std::vector<std::string> header;
     std::vector<std::string> cells;  // rows x header.size()
     std::size_t rows() const { return header.empty() ? 0 : cells.size() / header.size(); }
-    const std::string& cell(std::size_t row, std::size_t column) const { return cells[row * header.size() + column]; }
+    const std::string& cell(std::size_t row, std::size_t column) const
+    {
+        return cells[row * header.size() + column];
+    }
     /// Appends the rows of a table with the same header. @throws BadInput if it differs
     void append(const CsvTable& more, const std::string& name);
 };

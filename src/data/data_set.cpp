@@ -19,11 +19,14 @@ DataSet::DataSet(const std::string& path) : path_(path), file_(h5::open(path))
 {
     if (!h5::has_attribute(file_.get(), "format") ||
         h5::read_string(file_.get(), "format") != "quorate data set")
-        throw BadInput(path + " is not a data set: make one with 'quorate import' or 'quorate generate'");
+        throw BadInput(path +
+                       " is not a data set: make one with 'quorate import' or 'quorate generate'");
     try {
         if (const auto version = h5::read_integer(file_.get(), "format_version"); version != 1)
-            throw BadInput(fmt::format("{} has data set format {}, this program reads format 1: "
-                                       "import it again", path, version));
+            throw BadInput(
+                fmt::format("{} has data set format {}, this program reads format 1: "
+                            "import it again",
+                            path, version));
         name_ = h5::read_string(file_.get(), "name");
         columns_ = h5::read_integer(file_.get(), "columns");
         dense_ = h5::read_integer(file_.get(), "dense") != 0;
@@ -31,11 +34,13 @@ DataSet::DataSet(const std::string& path) : path_(path), file_(h5::open(path))
         train_ = size_of("train");
         test_ = size_of("test");
     } catch (const Failure& damaged) {
-        throw BadInput(fmt::format("{} is a damaged data set ({}): import it again", path, damaged.what()));
+        throw BadInput(
+            fmt::format("{} is a damaged data set ({}): import it again", path, damaged.what()));
     }
     if (columns_ < 1 || train_.rows < 1)
-        throw BadInput(fmt::format("{} holds {} training rows of {} columns: a data set needs one of each",
-                                   path, train_.rows, columns_));
+        throw BadInput(
+            fmt::format("{} holds {} training rows of {} columns: a data set needs one of each",
+                        path, train_.rows, columns_));
 }
 
 DataSet::Size DataSet::size_of(const std::string& group) const
@@ -53,7 +58,8 @@ DataSet::Size DataSet::size_of(const std::string& group) const
             throw Failure("labels and rows of " + group + " differ in number");
         size.entries = h5::shape(file_.get(), group + "/column").at(0);
         const auto last = h5::read<std::int64_t>(file_.get(), group + "/row_start", size.rows, 1);
-        if (last[0] != size.entries) throw Failure("row_start of " + group + " does not end at its entries");
+        if (last[0] != size.entries)
+            throw Failure("row_start of " + group + " does not end at its entries");
     }
     return size;
 }
@@ -71,16 +77,18 @@ RawRows DataSet::read(Split split, std::int64_t first, std::int64_t count) const
     const auto from = rows.start.front();
     const auto entries = rows.start.back() - from;
     if (entries > std::numeric_limits<Index>::max())
-        throw BadInput(fmt::format("rows {} to {} of {} hold {} entries, more than this build's indices "
-                                   "can count: use more workers, or a PETSc with 64-bit indices",
-                                   first, first + count, path_, entries));
+        throw BadInput(
+            fmt::format("rows {} to {} of {} hold {} entries, more than this build's indices "
+                        "can count: use more workers, or a PETSc with 64-bit indices",
+                        first, first + count, path_, entries));
     for (auto& start : rows.start) start -= from;
     rows.column = h5::read<Index>(file_.get(), group + "/column", from, entries);
     if (!ones_) rows.value = h5::read<double>(file_.get(), group + "/value", from, entries);
     for (const auto column : rows.column)
         if (column < 0 || column >= columns_)
-            throw BadInput(fmt::format("{} is damaged: it has an entry in column {} of {}; import it again",
-                                       path_, column, columns_));
+            throw BadInput(
+                fmt::format("{} is damaged: it has an entry in column {} of {}; import it again",
+                            path_, column, columns_));
     return rows;
 }
 
@@ -88,7 +96,8 @@ std::map<std::string, std::string> DataSet::attributes() const
 {
     std::map<std::string, std::string> all;
     for (const auto& name : h5::attribute_names(file_.get())) {
-        const h5::Attribute attribute(H5Aopen(file_.get(), name.c_str(), H5P_DEFAULT), "open " + name);
+        const h5::Attribute attribute(H5Aopen(file_.get(), name.c_str(), H5P_DEFAULT),
+                                      "open " + name);
         const h5::Type type(H5Aget_type(attribute.get()), "get the type of " + name);
         all[name] = H5Tget_class(type.get()) == H5T_STRING
                         ? h5::read_string(file_.get(), name)

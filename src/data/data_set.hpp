@@ -42,7 +42,10 @@ public:
     std::int64_t columns() const { return columns_; }
     bool dense() const { return dense_; }
     bool ones() const { return ones_; }
-    std::int64_t rows(Split split) const { return split == Split::train ? train_.rows : test_.rows; }
+    std::int64_t rows(Split split) const
+    {
+        return split == Split::train ? train_.rows : test_.rows;
+    }
     std::int64_t entries(Split split) const
     {
         return split == Split::train ? train_.entries : test_.entries;

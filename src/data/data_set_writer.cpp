@@ -49,15 +49,18 @@ void write_head(hid_t file, const std::string& name, std::int64_t columns, bool 
     for (const auto& [key, value] : provenance) h5::write_attribute(file, key, value);
 }
 
-void write_split(hid_t file, const std::string& name, const Examples& all, std::span<const std::int64_t> rows,
-                 bool ones)
+void write_split(hid_t file, const std::string& name, const Examples& all,
+                 std::span<const std::int64_t> rows, bool ones)
 {
     std::vector<std::int64_t> start = {0}, column;
     std::vector<double> value, label;
     for (const auto row : rows) {
         const auto at = static_cast<std::size_t>(row);
-        column.insert(column.end(), all.column.begin() + all.start[at], all.column.begin() + all.start[at + 1]);
-        if (!ones) value.insert(value.end(), all.value.begin() + all.start[at], all.value.begin() + all.start[at + 1]);
+        column.insert(column.end(), all.column.begin() + all.start[at],
+                      all.column.begin() + all.start[at + 1]);
+        if (!ones)
+            value.insert(value.end(), all.value.begin() + all.start[at],
+                         all.value.begin() + all.start[at + 1]);
         start.push_back(static_cast<std::int64_t>(column.size()));
         label.push_back(all.label[at]);
     }
@@ -83,7 +86,8 @@ void write_data_set(const std::string& path, const std::string& name, const Exam
                     std::span<const std::int64_t> train, std::span<const std::int64_t> test,
                     const Provenance& provenance)
 {
-    const bool ones = std::all_of(examples.value.begin(), examples.value.end(), [](double value) { return value == 1; });
+    const bool ones = std::all_of(examples.value.begin(), examples.value.end(),
+                                  [](double value) { return value == 1; });
     write_then_rename(path, [&](hid_t file) {
         write_head(file, name, examples.columns, false, ones, provenance);
         write_split(file, "train", examples, train, ones);
@@ -94,8 +98,8 @@ void write_data_set(const std::string& path, const std::string& name, const Exam
     });
 }
 
-void write_data_set(const std::string& path, const std::string& name, std::int64_t columns, const DenseRows& train,
-                    const DenseRows& test, const Provenance& provenance)
+void write_data_set(const std::string& path, const std::string& name, std::int64_t columns,
+                    const DenseRows& train, const DenseRows& test, const Provenance& provenance)
 {
     write_then_rename(path, [&](hid_t file) {
         write_head(file, name, columns, true, false, provenance);

@@ -24,7 +24,7 @@ struct DenseRows {
     std::vector<double> values;  // rows x columns, row by row
     std::vector<double> label;
 };
-void write_data_set(const std::string& path, const std::string& name, std::int64_t columns, const DenseRows& train,
-                    const DenseRows& test, const Provenance& provenance);
+void write_data_set(const std::string& path, const std::string& name, std::int64_t columns,
+                    const DenseRows& train, const DenseRows& test, const Provenance& provenance);
 
 }  // namespace quorate

@@ -20,18 +20,20 @@ std::size_t column_of(const CsvTable& table, const std::string& column, const st
 {
     const auto at = std::find(table.header.begin(), table.header.end(), column);
     if (at == table.header.end())
-        throw BadInput(fmt::format("--{} names {}, which is not a column of {}{}", option, column, name,
-                                   suggestion(column, table.header)));
+        throw BadInput(fmt::format("--{} names {}, which is not a column of {}{}", option, column,
+                                   name, suggestion(column, table.header)));
     return static_cast<std::size_t>(at - table.header.begin());
 }
 
-double number_in(const CsvTable& table, std::size_t row, std::size_t column, const std::string& name)
+double number_in(const CsvTable& table, std::size_t row, std::size_t column,
+                 const std::string& name)
 {
     const auto number = to_real(trimmed(table.cell(row, column)));
     if (!number)
-        throw BadInput(fmt::format("{}: row {}, column {}: expected a finite number, got '{}'; name the column in "
-                                   "--categorical if it is not one",
-                                   name, row + 1, table.header[column], table.cell(row, column).substr(0, 20)));
+        throw BadInput(fmt::format(
+            "{}: row {}, column {}: expected a finite number, got '{}'; name the column in "
+            "--categorical if it is not one",
+            name, row + 1, table.header[column], table.cell(row, column).substr(0, 20)));
     return *number;
 }
 
@@ -63,13 +65,15 @@ Feature single(const CsvTable& table, std::size_t column)
 }
 
 // A pair's key is the two level numbers themselves, so that no two pairs ever collide.
-Feature pair(const CsvTable& table, std::size_t a, std::size_t b, const Feature& first, const Feature& second)
+Feature pair(const CsvTable& table, std::size_t a, std::size_t b, const Feature& first,
+             const Feature& second)
 {
     const auto width = static_cast<std::int64_t>(second.names.size());
     return levels<std::int64_t>(
         table.rows(), [&](auto row) { return first.level[row] * width + second.level[row]; },
         [&](auto row) {
-            return fmt::format("{}*{}={}*{}", table.header[a], table.header[b], table.cell(row, a), table.cell(row, b));
+            return fmt::format("{}*{}={}*{}", table.header[a], table.header[b], table.cell(row, a),
+                               table.cell(row, b));
         });
 }
 
@@ -79,13 +83,16 @@ Examples encode(const CsvTable& table, const Encoding& encoding, const std::stri
 {
     const auto label = column_of(table, encoding.label, "label", name);
     std::set<std::size_t> categorical;
-    for (const auto& column : encoding.categorical) categorical.insert(column_of(table, column, "categorical", name));
+    for (const auto& column : encoding.categorical)
+        categorical.insert(column_of(table, column, "categorical", name));
     if (encoding.all_categorical)
-        for (std::size_t column = 0; column < table.header.size(); ++column) categorical.insert(column);
+        for (std::size_t column = 0; column < table.header.size(); ++column)
+            categorical.insert(column);
     categorical.erase(label);
     std::set<std::pair<std::size_t, std::size_t>> excluded;
     for (const auto& [a, b] : encoding.excluded_pairs) {
-        const auto i = column_of(table, a, "exclude-pairs", name), j = column_of(table, b, "exclude-pairs", name);
+        const auto i = column_of(table, a, "exclude-pairs", name),
+                   j = column_of(table, b, "exclude-pairs", name);
         excluded.insert(std::minmax(i, j));
     }
 
@@ -94,9 +101,10 @@ Examples encode(const CsvTable& table, const Encoding& encoding, const std::stri
     for (std::size_t row = 0; row < rows; ++row) {
         const auto number = to_real(trimmed(table.cell(row, label)));
         if (!number)
-            throw BadInput(fmt::format("{}: row {}, column {}: expected a label, a finite number, got '{}'; write "
-                                       "classes as numbers",
-                                       name, row + 1, encoding.label, table.cell(row, label).substr(0, 20)));
+            throw BadInput(fmt::format(
+                "{}: row {}, column {}: expected a label, a finite number, got '{}'; write "
+                "classes as numbers",
+                name, row + 1, encoding.label, table.cell(row, label).substr(0, 20)));
         examples.label.push_back(*number);
     }
 
@@ -109,7 +117,8 @@ Examples encode(const CsvTable& table, const Encoding& encoding, const std::stri
     std::unordered_map<std::size_t, std::size_t> feature_of;  // column of the table -> features
     const auto add = [&](Feature feature) {
         examples.feature.insert(examples.feature.end(), feature.names.begin(), feature.names.end());
-        const auto first = std::exchange(examples.columns, examples.columns + static_cast<std::int64_t>(feature.names.size()));
+        const auto first = std::exchange(
+            examples.columns, examples.columns + static_cast<std::int64_t>(feature.names.size()));
         features.emplace_back(first, std::move(feature));
     };
     for (std::size_t column = 0; column < table.header.size(); ++column) {
@@ -120,7 +129,8 @@ Examples encode(const CsvTable& table, const Encoding& encoding, const std::stri
             continue;
         }
         Numbers one;
-        for (std::size_t row = 0; row < rows; ++row) one.value.push_back(number_in(table, row, column, name));
+        for (std::size_t row = 0; row < rows; ++row)
+            one.value.push_back(number_in(table, row, column, name));
         numbers.emplace_back(examples.columns++, std::move(one));
         examples.feature.push_back(table.header[column]);
     }
@@ -128,7 +138,8 @@ Examples encode(const CsvTable& table, const Encoding& encoding, const std::stri
         for (auto a = categorical.begin(); a != categorical.end(); ++a)
             for (auto b = std::next(a); b != categorical.end(); ++b)
                 if (!excluded.contains({*a, *b}))
-                    add(pair(table, *a, *b, features[feature_of[*a]].second, features[feature_of[*b]].second));
+                    add(pair(table, *a, *b, features[feature_of[*a]].second,
+                             features[feature_of[*b]].second));
     if (encoding.intercept) {
         examples.feature.emplace_back("intercept");
         numbers.emplace_back(examples.columns++, Numbers{std::vector<double>(rows, 1.0)});
@@ -137,7 +148,8 @@ Examples encode(const CsvTable& table, const Encoding& encoding, const std::stri
     std::vector<std::pair<std::int64_t, double>> entries;
     for (std::size_t row = 0; row < rows; ++row) {
         entries.clear();
-        for (const auto& [first, feature] : features) entries.emplace_back(first + feature.level[row], 1.0);
+        for (const auto& [first, feature] : features)
+            entries.emplace_back(first + feature.level[row], 1.0);
         for (const auto& [column, one] : numbers)
             if (one.value[row] != 0) entries.emplace_back(column, one.value[row]);
         std::sort(entries.begin(), entries.end());

@@ -13,12 +13,12 @@
 namespace quorate {
 
 struct Encoding {
-    std::string label;                     // name of the label column
+    std::string label;  // name of the label column
     bool all_categorical = false;
     std::vector<std::string> categorical;  // names; the other columns are numbers
     bool pairs = false;                    // interactions of degree 2 of the categorical columns
     std::vector<std::pair<std::string, std::string>> excluded_pairs;
-    bool intercept = false;                // a last column of ones
+    bool intercept = false;  // a last column of ones
 };
 
 /// Columns are numbered by feature (columns in their order, then pairs in theirs, then the

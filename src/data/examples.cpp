@@ -22,14 +22,17 @@ void map_labels(std::vector<double>& labels, const std::string& map)
     } else {
         for (const auto& pair : split(map, ',')) {
             const auto ends = split(pair, ':');
-            const auto from = to_real(ends[0]), target = ends.size() == 2 ? to_real(ends[1]) : std::nullopt;
+            const auto from = to_real(ends[0]),
+                       target = ends.size() == 2 ? to_real(ends[1]) : std::nullopt;
             if (!from || !target || (*target != 1 && *target != -1))
-                throw BadInput(fmt::format("--label-map has '{}': write FROM:-1 or FROM:1, separated by commas", pair));
+                throw BadInput(fmt::format(
+                    "--label-map has '{}': write FROM:-1 or FROM:1, separated by commas", pair));
             to[*from] = *target;
         }
         for (const double label : found)
             if (!to.contains(label))
-                throw BadInput(fmt::format("label {} is not in --label-map {}: add it", label, map));
+                throw BadInput(
+                    fmt::format("label {} is not in --label-map {}: add it", label, map));
     }
     std::set<double> classes;
     for (const double label : found)
@@ -43,8 +46,9 @@ void map_labels(std::vector<double>& labels, const std::string& map)
             }
             some.push_back(fmt::format("{}", label));
         }
-        throw BadInput(fmt::format("the labels are not two classes but {}: {}; map them with --label-map", found.size(),
-                                   fmt::join(some, ", ")));
+        throw BadInput(
+            fmt::format("the labels are not two classes but {}: {}; map them with --label-map",
+                        found.size(), fmt::join(some, ", ")));
     }
     for (double& label : labels) label = to[label];
 }
@@ -56,7 +60,8 @@ void number_by_first_use(Examples& examples, std::span<const std::int64_t> rows)
     const auto use = [&](std::int64_t row) {
         const auto at = static_cast<std::size_t>(row);
         for (auto k = examples.start[at]; k < examples.start[at + 1]; ++k) {
-            auto& to = number[static_cast<std::size_t>(examples.column[static_cast<std::size_t>(k)])];
+            auto& to =
+                number[static_cast<std::size_t>(examples.column[static_cast<std::size_t>(k)])];
             if (to < 0) to = next++;
         }
     };
@@ -71,12 +76,15 @@ void number_by_first_use(Examples& examples, std::span<const std::int64_t> rows)
     examples.feature = std::move(feature);
     std::vector<std::pair<std::int64_t, double>> entries;
     for (std::size_t row = 0; row + 1 < examples.start.size(); ++row) {
-        const auto first = static_cast<std::size_t>(examples.start[row]), last = static_cast<std::size_t>(examples.start[row + 1]);
+        const auto first = static_cast<std::size_t>(examples.start[row]),
+                   last = static_cast<std::size_t>(examples.start[row + 1]);
         entries.clear();
         for (auto k = first; k < last; ++k)
-            entries.emplace_back(number[static_cast<std::size_t>(examples.column[k])], examples.value[k]);
+            entries.emplace_back(number[static_cast<std::size_t>(examples.column[k])],
+                                 examples.value[k]);
         std::sort(entries.begin(), entries.end());
-        for (auto k = first; k < last; ++k) std::tie(examples.column[k], examples.value[k]) = entries[k - first];
+        for (auto k = first; k < last; ++k)
+            std::tie(examples.column[k], examples.value[k]) = entries[k - first];
     }
 }
 

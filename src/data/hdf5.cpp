@@ -24,8 +24,9 @@ hid_t open_existing(const std::string& path, unsigned flags)
     std::ifstream readable(path, std::ios::binary);
     if (!readable) throw BadInput(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
     if (H5Fis_hdf5(path.c_str()) <= 0)
-        throw BadInput(path + " is not an HDF5 file (or it is truncated): give a data set made by "
-                              "'quorate import' or a trace made by 'quorate run'");
+        throw BadInput(path +
+                       " is not an HDF5 file (or it is truncated): give a data set made by "
+                       "'quorate import' or a trace made by 'quorate run'");
     // A live trace has a writer; locking would refuse the reader. The variable is read at open.
     setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0);
     const hid_t id = H5Fopen(path.c_str(), flags, H5P_DEFAULT);
@@ -82,10 +83,12 @@ std::vector<T> read_slab(const DataSet& data_set, const std::string& name, std::
 {
     auto size = extent(data_set, name);
     if (size.size() != rank)
-        throw Failure(fmt::format("HDF5: {} has {} dimensions, {} expected", name, size.size(), rank));
+        throw Failure(
+            fmt::format("HDF5: {} has {} dimensions, {} expected", name, size.size(), rank));
     const auto rows = static_cast<std::int64_t>(size[0]);
     if (first < 0 || count < 0 || first + count > rows)
-        throw Failure(fmt::format("HDF5: {} has {} rows, {} from {} asked for", name, rows, count, first));
+        throw Failure(
+            fmt::format("HDF5: {} has {} rows, {} from {} asked for", name, rows, count, first));
     std::vector<hsize_t> offset(rank, 0);
     offset[0] = static_cast<hsize_t>(first);
     size[0] = static_cast<hsize_t>(count);
@@ -94,11 +97,13 @@ std::vector<T> read_slab(const DataSet& data_set, const std::string& name, std::
     std::vector<T> values(elements);
     if (elements == 0) return values;
     const Space file(H5Dget_space(data_set.get()), "get the shape of " + name);
-    check(H5Sselect_hyperslab(file.get(), H5S_SELECT_SET, offset.data(), nullptr, size.data(), nullptr),
+    check(H5Sselect_hyperslab(file.get(), H5S_SELECT_SET, offset.data(), nullptr, size.data(),
+                              nullptr),
           "select rows of " + name);
     const Space memory(H5Screate_simple(1, &elements, nullptr), "make a memory space");
-    check(H5Dread(data_set.get(), native<T>(), memory.get(), file.get(), H5P_DEFAULT, values.data()),
-          "read " + name);
+    check(
+        H5Dread(data_set.get(), native<T>(), memory.get(), file.get(), H5P_DEFAULT, values.data()),
+        "read " + name);
     return values;
 }
 
@@ -129,13 +134,36 @@ void check(herr_t status, const std::string& what)
     if (status < 0) throw Failure("HDF5: cannot " + what);
 }
 
-template <> hid_t native<double>() { return H5T_NATIVE_DOUBLE; }
-template <> hid_t native<float>() { return H5T_NATIVE_FLOAT; }
-template <> hid_t native<std::int32_t>() { return H5T_NATIVE_INT32; }
-template <> hid_t native<std::int64_t>() { return H5T_NATIVE_INT64; }
-template <> hid_t native<std::uint8_t>() { return H5T_NATIVE_UINT8; }
+template <>
+hid_t native<double>()
+{
+    return H5T_NATIVE_DOUBLE;
+}
+template <>
+hid_t native<float>()
+{
+    return H5T_NATIVE_FLOAT;
+}
+template <>
+hid_t native<std::int32_t>()
+{
+    return H5T_NATIVE_INT32;
+}
+template <>
+hid_t native<std::int64_t>()
+{
+    return H5T_NATIVE_INT64;
+}
+template <>
+hid_t native<std::uint8_t>()
+{
+    return H5T_NATIVE_UINT8;
+}
 
-File open(const std::string& path) { return File(open_existing(path, H5F_ACC_RDONLY), "open " + path); }
+File open(const std::string& path)
+{
+    return File(open_existing(path, H5F_ACC_RDONLY), "open " + path);
+}
 
 File open_to_append(const std::string& path)
 {
@@ -208,14 +236,18 @@ std::string read_string(hid_t object, const std::string& name)
         check(H5free_memory(text), "free attribute " + name);
         return value;
     }
-    if (H5Tget_class(stored.get()) != H5T_STRING) throw Failure("HDF5: attribute " + name + " is not a string");
+    if (H5Tget_class(stored.get()) != H5T_STRING)
+        throw Failure("HDF5: attribute " + name + " is not a string");
     std::string value(H5Tget_size(stored.get()), '\0');
     check(H5Aread(attribute.get(), stored.get(), value.data()), "read attribute " + name);
     value.resize(std::strlen(value.c_str()));
     return value;
 }
 
-double read_double(hid_t object, const std::string& name) { return read_scalar<double>(object, name); }
+double read_double(hid_t object, const std::string& name)
+{
+    return read_scalar<double>(object, name);
+}
 
 std::int64_t read_integer(hid_t object, const std::string& name)
 {
@@ -242,7 +274,8 @@ std::vector<T> read(hid_t parent, const std::string& name)
 }
 
 template <class T>
-std::vector<T> read_rows(hid_t parent, const std::string& name, std::int64_t first, std::int64_t count)
+std::vector<T> read_rows(hid_t parent, const std::string& name, std::int64_t first,
+                         std::int64_t count)
 {
     return read_slab<T>(open_data_set(parent, name), name, 2, first, count);
 }
@@ -257,7 +290,8 @@ std::vector<std::string> read_strings(hid_t parent, const std::string& name)
     const auto size = extent(data_set, name);
     const auto count = size.empty() ? 0 : size[0];
     std::string all(width * count, '\0');
-    check(H5Dread(data_set.get(), stored.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, all.data()), "read " + name);
+    check(H5Dread(data_set.get(), stored.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, all.data()),
+          "read " + name);
     std::vector<std::string> values;
     for (std::size_t i = 0; i < count; ++i) {
         const auto one = all.substr(i * width, width);
@@ -319,7 +353,8 @@ DataSet create_extendable(hid_t parent, const std::string& name, std::int64_t ch
         check(H5Pset_deflate(properties.get(), 1), "compress " + name);
     } else {
         // Every chunk is written in full: filling it with zeros first would double the work.
-        check(H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER), "set the fill time of " + name);
+        check(H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER),
+              "set the fill time of " + name);
     }
     return DataSet(H5Dcreate2(parent, name.c_str(), native<T>(), space.get(), H5P_DEFAULT,
                               properties.get(), H5P_DEFAULT),
@@ -339,12 +374,14 @@ void append(const DataSet& data_set, std::span<const T> values)
     size[0] += added[0];
     check(H5Dset_extent(data_set.get(), size.data()), "extend a data set");
     const Space file(H5Dget_space(data_set.get()), "get the shape of a data set");
-    check(H5Sselect_hyperslab(file.get(), H5S_SELECT_SET, offset.data(), nullptr, added.data(), nullptr),
+    check(H5Sselect_hyperslab(file.get(), H5S_SELECT_SET, offset.data(), nullptr, added.data(),
+                              nullptr),
           "select new rows");
     const hsize_t count = values.size();
     const Space memory(H5Screate_simple(1, &count, nullptr), "make a memory space");
-    check(H5Dwrite(data_set.get(), native<T>(), memory.get(), file.get(), H5P_DEFAULT, values.data()),
-          "append to a data set");
+    check(
+        H5Dwrite(data_set.get(), native<T>(), memory.get(), file.get(), H5P_DEFAULT, values.data()),
+        "append to a data set");
 }
 
 #define QUORATE_H5_ELEMENT(T)                                                                    \

@@ -18,7 +18,8 @@ namespace {
 std::string shown(std::string_view word)
 {
     std::string text;
-    for (const char letter : word.substr(0, 20)) text += letter >= ' ' && letter <= '~' ? letter : '?';
+    for (const char letter : word.substr(0, 20))
+        text += letter >= ' ' && letter <= '~' ? letter : '?';
     return word.size() > 20 ? text + "..." : text;
 }
 
@@ -41,7 +42,9 @@ Examples read_libsvm(std::istream& in, const std::string& name, std::int64_t col
         };
         const auto first = word();
         const auto label = to_real(first);
-        if (!label) lines.refuse(at + 1, fmt::format("expected a label, a finite number, got '{}'", shown(first)));
+        if (!label)
+            lines.refuse(at + 1,
+                         fmt::format("expected a label, a finite number, got '{}'", shown(first)));
         examples.label.push_back(*label);
         std::int64_t last = 0;
         for (at = all.find_first_not_of(blanks, at + first.size()); at != std::string_view::npos;) {
@@ -51,15 +54,18 @@ Examples read_libsvm(std::istream& in, const std::string& name, std::int64_t col
                 lines.refuse(at + 1, fmt::format("expected index:value, got '{}'", shown(pair)));
             const auto index = to_integer(pair.substr(0, colon));
             if (!index || *index < 1)
-                lines.refuse(at + 1, fmt::format("expected an index of at least 1, got '{}'", shown(pair.substr(0, colon))));
+                lines.refuse(at + 1, fmt::format("expected an index of at least 1, got '{}'",
+                                                 shown(pair.substr(0, colon))));
             if (*index <= last)
-                lines.refuse(at + 1, fmt::format("index {} does not ascend: it follows {}", *index, last));
+                lines.refuse(at + 1,
+                             fmt::format("index {} does not ascend: it follows {}", *index, last));
             if (columns > 0 && *index > columns)
-                lines.refuse(at + 1, fmt::format("index {} is beyond --columns {}", *index, columns));
+                lines.refuse(at + 1,
+                             fmt::format("index {} is beyond --columns {}", *index, columns));
             const auto value = to_real(pair.substr(colon + 1));
             if (!value)
-                lines.refuse(at + colon + 2,
-                             fmt::format("expected a finite number, got '{}'", shown(pair.substr(colon + 1))));
+                lines.refuse(at + colon + 2, fmt::format("expected a finite number, got '{}'",
+                                                         shown(pair.substr(colon + 1))));
             if (*value != 0) {
                 examples.column.push_back(*index - 1);
                 examples.value.push_back(*value);
@@ -91,7 +97,8 @@ Imported read(const Settings& settings)
     all.test_rows = test.rows();
     both.columns = std::max(both.columns, test.columns);
     const auto entries = both.start.back();
-    for (std::size_t row = 1; row < test.start.size(); ++row) both.start.push_back(entries + test.start[row]);
+    for (std::size_t row = 1; row < test.start.size(); ++row)
+        both.start.push_back(entries + test.start[row]);
     both.column.insert(both.column.end(), test.column.begin(), test.column.end());
     both.value.insert(both.value.end(), test.value.begin(), test.value.end());
     both.label.insert(both.label.end(), test.label.begin(), test.label.end());

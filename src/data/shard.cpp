@@ -5,7 +5,8 @@
 
 namespace quorate {
 
-static_assert(sizeof(Index) == sizeof(PetscInt), "QUORATE_INDEX_64 does not agree with PETSc's PetscInt");
+static_assert(sizeof(Index) == sizeof(PetscInt),
+              "QUORATE_INDEX_64 does not agree with PETSc's PetscInt");
 
 namespace {
 
@@ -31,7 +32,8 @@ petsc::Matrix make_matrix(std::int64_t rows, std::int64_t columns, std::vector<I
     Mat matrix = nullptr;
     const auto m = static_cast<PetscInt>(rows), n = static_cast<PetscInt>(columns);
     if (start.empty())
-        petsc::check(MatCreateSeqDense(PETSC_COMM_SELF, m, n, dense.data(), &matrix), "MatCreateSeqDense");
+        petsc::check(MatCreateSeqDense(PETSC_COMM_SELF, m, n, dense.data(), &matrix),
+                     "MatCreateSeqDense");
     else
         petsc::check(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, m, n, start.data(), column.data(),
                                                value.data(), &matrix),
@@ -49,7 +51,8 @@ petsc::Vector make_vector(std::vector<double>& values)
 }
 
 // PETSc's dense matrices are stored column by column.
-std::vector<double> transposed(const std::vector<double>& by_row, std::size_t rows, std::size_t columns)
+std::vector<double> transposed(const std::vector<double>& by_row, std::size_t rows,
+                               std::size_t columns)
 {
     std::vector<double> by_column(by_row.size());
     for (std::size_t i = 0; i < rows; ++i)
@@ -72,7 +75,8 @@ ShardBlock::ShardBlock(RawRows raw, std::int64_t columns)
         arrays.start.assign(raw.start.begin(), raw.start.end());
         arrays.column = std::move(raw.column);
         arrays.ones = raw.value.empty();
-        arrays.value = arrays.ones ? std::vector<double>(arrays.column.size(), 1.0) : std::move(raw.value);
+        arrays.value =
+            arrays.ones ? std::vector<double>(arrays.column.size(), 1.0) : std::move(raw.value);
     }
     matrix_ = make_matrix(rows_, columns, arrays.start, arrays.column, arrays.value, arrays.dense);
     labels_ = make_vector(arrays.label);
@@ -95,7 +99,8 @@ RowView ShardBlock::view() const
     return view;
 }
 
-Shard::Shard(const DataSet& data, std::span<const RowSet> sets) : support_(Support::all(data.columns()))
+Shard::Shard(const DataSet& data, std::span<const RowSet> sets)
+    : support_(Support::all(data.columns()))
 {
     std::vector<RawRows> raw;
     for (const auto& set : sets) raw.push_back(data.read(set.split, set.first, set.count));
@@ -106,7 +111,8 @@ Shard::Shard(const DataSet& data, std::span<const RowSet> sets) : support_(Suppo
             for (auto& column : block.column) column = number[static_cast<std::size_t>(column)];
         support_ = Support::of(data.columns(), std::move(used));
     }
-    for (auto& block : raw) blocks_.emplace_back(std::move(block), static_cast<std::int64_t>(support_.size()));
+    for (auto& block : raw)
+        blocks_.emplace_back(std::move(block), static_cast<std::int64_t>(support_.size()));
 }
 
 std::int64_t Shard::rows() const

@@ -25,7 +25,8 @@ namespace io = boost::iostreams;
 std::ifstream open_file(const std::string& path)
 {
     std::error_code error;
-    if (std::filesystem::is_directory(path, error)) throw BadInput(path + " is a folder: give a file");
+    if (std::filesystem::is_directory(path, error))
+        throw BadInput(path + " is a folder: give a file");
     std::ifstream file(path, std::ios::binary);
     if (!file) throw BadInput(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
     return file;
@@ -70,15 +71,19 @@ std::unique_ptr<std::istream> open_source(const std::string& path)
 std::string sha256(const std::string& path)
 {
     auto file = open_file(path);
-    const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
-    if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1) throw Failure("cannot start SHA-256");
+    const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
+                                                                          EVP_MD_CTX_free);
+    if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1)
+        throw Failure("cannot start SHA-256");
     std::array<char, 1 << 16> block{};
     while (file.read(block.data(), block.size()), file.gcount() > 0)
-        if (EVP_DigestUpdate(context.get(), block.data(), static_cast<std::size_t>(file.gcount())) != 1)
+        if (EVP_DigestUpdate(context.get(), block.data(),
+                             static_cast<std::size_t>(file.gcount())) != 1)
             throw Failure("cannot compute SHA-256");
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned size = 0;
-    if (EVP_DigestFinal_ex(context.get(), digest.data(), &size) != 1) throw Failure("cannot finish SHA-256");
+    if (EVP_DigestFinal_ex(context.get(), digest.data(), &size) != 1)
+        throw Failure("cannot finish SHA-256");
     std::string text;
     for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
     return text;
@@ -89,8 +94,9 @@ bool Lines::next(std::string& line)
     try {
         if (!std::getline(in_, line)) return false;
     } catch (const std::exception&) {
-        throw BadInput(fmt::format("{} is damaged or truncated: its compressed data end wrongly after line {}", name_,
-                                   number_));
+        throw BadInput(
+            fmt::format("{} is damaged or truncated: its compressed data end wrongly after line {}",
+                        name_, number_));
     }
     ++number_;
     if (!line.empty() && line.back() == '\r') line.pop_back();

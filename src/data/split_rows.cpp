@@ -22,7 +22,8 @@ std::vector<std::int64_t> numpy_permutation(std::int64_t count, std::uint32_t se
     return order;
 }
 
-std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> split_rows(std::int64_t count, double fraction,
+std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> split_rows(std::int64_t count,
+                                                                           double fraction,
                                                                            std::uint32_t seed)
 {
     const auto order = numpy_permutation(count, seed);

@@ -13,7 +13,8 @@ namespace quorate {
 std::vector<std::int64_t> numpy_permutation(std::int64_t count, std::uint32_t seed);
 
 /// Rows for (training, test): the first ceil(fraction * count) of the permutation are for test.
-std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> split_rows(std::int64_t count, double fraction,
+std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> split_rows(std::int64_t count,
+                                                                           double fraction,
                                                                            std::uint32_t seed);
 
 }  // namespace quorate

@@ -17,7 +17,8 @@ std::size_t stock(const EngineOptions& options, std::size_t width)
 {
     constexpr std::int64_t alive = 4;
     const auto kept = options.evaluate_every > 0 ? options.rounds / options.evaluate_every : 0;
-    const auto most = static_cast<std::int64_t>(trace::iterates_in_memory / (width * sizeof(double)));
+    const auto most =
+        static_cast<std::int64_t>(trace::iterates_in_memory / (width * sizeof(double)));
     return static_cast<std::size_t>(std::min(kept, most) + alive);
 }
 
@@ -59,9 +60,10 @@ std::int64_t Engine::run(const std::atomic<bool>& stop, Observer observer)
         if (!arrivals.empty()) {
             hear(arrivals);
         } else if (fleet_.now() >= until) {
-            const auto due = std::min_element(timers_.begin(), timers_.end(), [](const auto& a, const auto& b) {
-                return std::tie(a.second, a.first) < std::tie(b.second, b.first);
-            });
+            const auto due =
+                std::min_element(timers_.begin(), timers_.end(), [](const auto& a, const auto& b) {
+                    return std::tie(a.second, a.first) < std::tie(b.second, b.first);
+                });
             trace_.add(trace::Timer{++event_, due->first});
             events_.push_back(Deadline{due->first});
             timers_.erase(due);
@@ -158,7 +160,8 @@ void Engine::form_estimate(const Step& step, trace::Round& row)
 {
     // Fixed sums: terms by (worker, task, part), each sum from +0.0, whatever the order of arrival.
     std::vector<std::pair<Live*, double>> terms;
-    for (const auto& term : step.terms) terms.emplace_back(&live_.at(term.contribution), term.weight);
+    for (const auto& term : step.terms)
+        terms.emplace_back(&live_.at(term.contribution), term.weight);
     std::sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) {
         const auto key = [](const Arrival& x) { return std::tie(x.worker, x.task, x.part); };
         return key(a.first->arrival) < key(b.first->arrival);
@@ -183,8 +186,9 @@ void Engine::form_estimate(const Step& step, trace::Round& row)
     constexpr std::size_t block = 4096;
     double square = 0;
     for (std::size_t first = 0; first < estimate_.size(); first += block) {
-        Eigen::Map<Eigen::VectorXd> mean(estimate_.data() + first,
-                                         static_cast<Eigen::Index>(std::min(block, estimate_.size() - first)));
+        Eigen::Map<Eigen::VectorXd> mean(
+            estimate_.data() + first,
+            static_cast<Eigen::Index>(std::min(block, estimate_.size() - first)));
         mean /= step.divisor;
         square += mean.squaredNorm();
     }
@@ -208,11 +212,13 @@ void Engine::carry_out(const Step& step)
     row.erased = static_cast<std::int64_t>(fleet_.workers().size()) - row.used;
     row.decode_error = step.error;
     row.bytes_sent = fleet_.bytes_sent() - std::exchange(bytes_sent_, fleet_.bytes_sent());
-    row.bytes_received = fleet_.bytes_received() - std::exchange(bytes_received_, fleet_.bytes_received());
+    row.bytes_received =
+        fleet_.bytes_received() - std::exchange(bytes_received_, fleet_.bytes_received());
     dispatched_ = row.time;
     loss_ = row.loss_estimate;
     trace_.add(row);
-    if (options_.evaluate_every > 0 && (round_ % options_.evaluate_every == 0 || round_ == options_.rounds))
+    if (options_.evaluate_every > 0 &&
+        (round_ % options_.evaluate_every == 0 || round_ == options_.rounds))
         keep_model();
     events_.push_back(Stepped{version});
 }
@@ -239,7 +245,10 @@ void Engine::carry_out(const SetTimer& timer)
         timers_[timer.timer] = timer.at;
 }
 
-void Engine::carry_out(const Stuck& stuck) { throw Failure("no estimate is possible any more: " + stuck.why); }
+void Engine::carry_out(const Stuck& stuck)
+{
+    throw Failure("no estimate is possible any more: " + stuck.why);
+}
 
 Seconds Engine::next_timer() const
 {

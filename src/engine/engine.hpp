@@ -17,8 +17,9 @@ namespace quorate {
 
 struct EngineOptions {
     std::int64_t rounds = 100;
-    double step = 1;                  // step size
-    std::int64_t evaluate_every = 1;  // keep the model of every so many rounds, and the last; 0: none
+    double step = 1;  // step size
+    std::int64_t evaluate_every =
+        1;  // keep the model of every so many rounds, and the last; 0: none
 };
 
 /// What is shown of a round while a run goes on.
@@ -30,8 +31,8 @@ struct Progress {
 
 /// Who watches a run; either may be empty.
 struct Observer {
-    std::function<void(const Progress&)> round;            // after each update
-    std::function<void(const trace::Arrival&)> arrival;    // each contribution, once its use is known
+    std::function<void(const Progress&)> round;          // after each update
+    std::function<void(const trace::Arrival&)> arrival;  // each contribution, once its use is known
 };
 
 class Engine {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -19,7 +19,8 @@ public:
     /// @param stock  vectors to make in advance, their memory touched
     Points(std::size_t width, std::size_t stock) : shelf_(std::make_shared<Shelf>()), width_(width)
     {
-        for (; stock > 0; --stock) shelf_->free.push_back(std::make_unique<std::vector<double>>(width, 0.0));
+        for (; stock > 0; --stock)
+            shelf_->free.push_back(std::make_unique<std::vector<double>>(width, 0.0));
     }
 
     /// A vector to be filled; what is in it is left over. It returns to the shelf with its last owner.

@@ -36,7 +36,8 @@ Doorbells::Doorbells(int ranks)
 {
     const int file = memfd_create("quorate-doorbells", MFD_CLOEXEC);
     if (file < 0) return;
-    if (ftruncate(file, static_cast<off_t>(static_cast<std::size_t>(ranks) * sizeof(Cell))) == 0) map(file, ranks);
+    if (ftruncate(file, static_cast<off_t>(static_cast<std::size_t>(ranks) * sizeof(Cell))) == 0)
+        map(file, ranks);
     if (!cells_) {
         close(file);
         return;

@@ -7,7 +7,8 @@ namespace quorate {
 
 std::byte* Writer::place(std::size_t size)
 {
-    if (at_ + size > bytes_.size()) throw Failure("a message was made too short: report this as a bug");
+    if (at_ + size > bytes_.size())
+        throw Failure("a message was made too short: report this as a bug");
     auto* here = bytes_.data() + at_;
     at_ += size;
     return here;
@@ -56,7 +57,8 @@ std::shared_ptr<mpi::Bytes> encode(const TaskMessage& message, std::span<const P
     Writer out(*bytes);
     const auto number = [](std::size_t count) { return static_cast<std::int32_t>(count); };
     out.put(TaskHead{message.draw, number(message.recipients.size()), number(message.inputs.size()),
-                     number(message.plan.parts.size()), message.after, message.plan.each_when_ready});
+                     number(message.plan.parts.size()), message.after,
+                     message.plan.each_when_ready});
     for (const auto& [worker, task] : message.recipients) out.put(Recipient{worker, task});
     for (const auto& input : message.inputs) out.put(InputHead{input.version, input.included});
     for (const auto& part : message.plan.parts) {
@@ -86,7 +88,8 @@ TaskMessage decode_task(const mpi::Bytes& bytes, std::size_t support_size)
     }
     for (int i = 0; i < head.parts; ++i) {
         Part part;
-        for (auto items = in.get<std::int64_t>(); items > 0; --items) part.items.push_back(in.get<Item>());
+        for (auto items = in.get<std::int64_t>(); items > 0; --items)
+            part.items.push_back(in.get<Item>());
         message.plan.parts.push_back(std::move(part));
     }
     for (auto& input : message.inputs)
@@ -94,7 +97,8 @@ TaskMessage decode_task(const mpi::Bytes& bytes, std::size_t support_size)
     return message;
 }
 
-std::shared_ptr<mpi::Bytes> encode_ready(const WorkerInfo& info, const Support& support, mpi::Pool& pool)
+std::shared_ptr<mpi::Bytes> encode_ready(const WorkerInfo& info, const Support& support,
+                                         mpi::Pool& pool)
 {
     const auto chosen = support.chosen();
     auto bytes = pool.take(4 * sizeof(std::int64_t) + info.host.size() + chosen.size_bytes());

@@ -75,7 +75,7 @@ struct TaskMessage {
     Plan plan;
     struct Input {
         Version version;
-        bool included;                // else the receiver holds it already
+        bool included;                        // else the receiver holds it already
         std::span<const double> packed = {};  // decoded: into the message's bytes
     };
     std::vector<Input> inputs;
@@ -102,7 +102,8 @@ struct PartHead {
     Seconds compute;
 };
 
-std::shared_ptr<mpi::Bytes> encode_ready(const WorkerInfo& info, const Support& support, mpi::Pool& pool);
+std::shared_ptr<mpi::Bytes> encode_ready(const WorkerInfo& info, const Support& support,
+                                         mpi::Pool& pool);
 std::pair<WorkerInfo, Support> decode_ready(const mpi::Bytes& bytes, std::int64_t columns);
 
 /// A message of a few plain values.

@@ -16,7 +16,8 @@ void check(int code, const char* call)
     char text[MPI_MAX_ERROR_STRING];
     int length = 0;
     MPI_Error_string(code, text, &length);
-    throw Failure(fmt::format("MPI: {} failed: {}", call, std::string(text, static_cast<std::size_t>(length))));
+    throw Failure(fmt::format("MPI: {} failed: {}", call,
+                              std::string(text, static_cast<std::size_t>(length))));
 }
 
 Comm::Comm(MPI_Comm parent)
@@ -69,7 +70,8 @@ bool Transfer::done()
 Transfer send(const Comm& comm, int to, Tag tag, std::shared_ptr<Bytes> bytes)
 {
     if (bytes->size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-        throw Failure(fmt::format("a message of {} bytes is more than MPI counts: use more workers", bytes->size()));
+        throw Failure(fmt::format("a message of {} bytes is more than MPI counts: use more workers",
+                                  bytes->size()));
     Transfer transfer{MPI_REQUEST_NULL, std::move(bytes), to, tag};
     check(MPI_Isend(transfer.bytes->data(), static_cast<int>(transfer.bytes->size()), MPI_BYTE, to,
                     static_cast<int>(tag), comm.get(), &transfer.request),
@@ -87,9 +89,10 @@ std::optional<Transfer> receive(const Comm& comm, int from, Pool& pool)
         check(MPI_Improbe(from, MPI_ANY_TAG, comm.get(), &flag, &message, &status), "MPI_Improbe");
     if (!flag) return std::nullopt;
     check(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
-    Transfer transfer{MPI_REQUEST_NULL, pool.take(static_cast<std::size_t>(size)), status.MPI_SOURCE,
-                      static_cast<Tag>(status.MPI_TAG)};
-    check(MPI_Imrecv(transfer.bytes->data(), size, MPI_BYTE, &message, &transfer.request), "MPI_Imrecv");
+    Transfer transfer{MPI_REQUEST_NULL, pool.take(static_cast<std::size_t>(size)),
+                      status.MPI_SOURCE, static_cast<Tag>(status.MPI_TAG)};
+    check(MPI_Imrecv(transfer.bytes->data(), size, MPI_BYTE, &message, &transfer.request),
+          "MPI_Imrecv");
     return transfer;
 }
 

@@ -55,7 +55,8 @@ public:
     void resize(std::size_t size)
     {
         if (size > capacity_) {
-            memory_ = std::make_unique_for_overwrite<double[]>((size + sizeof(double) - 1) / sizeof(double));
+            memory_ = std::make_unique_for_overwrite<double[]>((size + sizeof(double) - 1) /
+                                                               sizeof(double));
             capacity_ = size;
         }
         size_ = size;

@@ -43,7 +43,8 @@ void MpiFleet::dispatch(const Dispatch& task, std::vector<Point> inputs)
     const bool after = task.begin == Dispatch::Begin::after;
     const auto same = [&](const auto& shared) {
         return shared->support == link.support.get() && shared->plan == task.plan &&
-               shared->message.draw == task.draw && shared->message.after == after && shared->points == inputs;
+               shared->message.draw == task.draw && shared->message.after == after &&
+               shared->points == inputs;
     };
     auto at = std::find_if(fresh_.begin(), fresh_.end(), same);
     if (at == fresh_.end()) {
@@ -66,7 +67,8 @@ void MpiFleet::dispatch(const Dispatch& task, std::vector<Point> inputs)
 void MpiFleet::close(TaskId first, TaskId last)
 {
     for (auto& link : links_) {
-        std::erase_if(link.waiting, [&](const auto& order) { return first <= order.task && order.task <= last; });
+        std::erase_if(link.waiting,
+                      [&](const auto& order) { return first <= order.task && order.task <= last; });
         if (!link.sent.empty() && first <= link.sent.back().first && link.sent.back().first <= last)
             link.cancel = link.sent.back().first;
     }
@@ -111,14 +113,16 @@ void MpiFleet::post(Link& link, Worker worker)
     for (const auto& input : shared.message.inputs) link.held.push_back(input.version);
 }
 
-std::shared_ptr<mpi::Bytes> MpiFleet::bytes_for(SharedTask& shared, const std::vector<Version>& held)
+std::shared_ptr<mpi::Bytes> MpiFleet::bytes_for(SharedTask& shared,
+                                                const std::vector<Version>& held)
 {
     std::vector<bool> included;
     for (const auto& input : shared.message.inputs)
         included.push_back(std::find(held.begin(), held.end(), input.version) == held.end());
     for (const auto& [inputs, bytes] : shared.encoded)
         if (inputs == included) return bytes;
-    for (std::size_t i = 0; i < included.size(); ++i) shared.message.inputs[i].included = included[i];
+    for (std::size_t i = 0; i < included.size(); ++i)
+        shared.message.inputs[i].included = included[i];
     auto bytes = encode(shared.message, shared.points, *shared.support, pool_);
     shared.encoded.emplace_back(std::move(included), bytes);
     return bytes;
@@ -133,7 +137,8 @@ void MpiFleet::send(Link& link, Worker worker, mpi::Tag tag, std::shared_ptr<mpi
 
 bool MpiFleet::progress()
 {
-    while (auto mail = mpi::receive(comm_, MPI_ANY_SOURCE, pool_)) incoming_.push_back(std::move(*mail));
+    while (auto mail = mpi::receive(comm_, MPI_ANY_SOURCE, pool_))
+        incoming_.push_back(std::move(*mail));
     bool any = false;
     for (auto at = incoming_.begin(); at != incoming_.end();) {
         if (!at->done()) {
@@ -217,7 +222,8 @@ void MpiFleet::release(std::size_t handle)
     free_slots_.push_back(handle);
 }
 
-mpi::Transfer MpiFleet::next_of(mpi::Tag tag, const std::function<bool(const mpi::Transfer&)>& wanted)
+mpi::Transfer MpiFleet::next_of(mpi::Tag tag,
+                                const std::function<bool(const mpi::Transfer&)>& wanted)
 {
     patience_.reset();
     for (;;) {
@@ -227,7 +233,8 @@ mpi::Transfer MpiFleet::next_of(mpi::Tag tag, const std::function<bool(const mpi
                 arrived_.erase(at);
                 return mail;
             }
-        std::erase_if(arrived_, [](const auto& mail) { return mail.tag == mpi::Tag::contribution; });
+        std::erase_if(arrived_,
+                      [](const auto& mail) { return mail.tag == mpi::Tag::contribution; });
         post();
         if (!progress()) patience_.rest();
     }
@@ -238,12 +245,14 @@ std::vector<Support> MpiFleet::begin_evaluation(const DataSet& data)
     std::vector<Support> supports(links_.size(), Support::all(0));
     for (std::size_t worker = 0; worker < links_.size(); ++worker) {
         links_[worker].waiting.clear();
-        const auto rows = evaluation_rows(data, static_cast<int>(links_.size()), static_cast<int>(worker));
+        const auto rows =
+            evaluation_rows(data, static_cast<int>(links_.size()), static_cast<int>(worker));
         send_next(worker, mpi::Tag::evaluate, encode_values(pool_, rows));
     }
     for (std::size_t i = 0; i < links_.size(); ++i) {
         const auto mail = next_of(mpi::Tag::ready);
-        supports[static_cast<std::size_t>(mail.peer - 1)] = decode_ready(*mail.bytes, data.columns()).second;
+        supports[static_cast<std::size_t>(mail.peer - 1)] =
+            decode_ready(*mail.bytes, data.columns()).second;
     }
     return supports;
 }
@@ -284,21 +293,25 @@ void MpiFleet::collect_scores(const DataSet& data, const Model& model, std::size
     // A worker answers batch after batch: its first answer here is to the oldest. Sums go by
     // worker, so that the order of arrival changes no bit.
     std::vector<std::optional<mpi::Transfer>> answers(links_.size());
-    const auto unanswered = [&](const mpi::Transfer& mail) { return !answers[static_cast<std::size_t>(mail.peer - 1)]; };
+    const auto unanswered = [&](const mpi::Transfer& mail) {
+        return !answers[static_cast<std::size_t>(mail.peer - 1)];
+    };
     for (std::size_t i = 0; i < links_.size(); ++i) {
         auto mail = next_of(mpi::Tag::scores, unanswered);
         answers[static_cast<std::size_t>(mail.peer - 1)] = std::move(mail);
     }
     std::vector<double> train_loss(models), scores(models * labels.size());
     for (std::size_t worker = 0; worker < answers.size(); ++worker) {
-        const auto rows = evaluation_rows(data, static_cast<int>(links_.size()), static_cast<int>(worker));
+        const auto rows =
+            evaluation_rows(data, static_cast<int>(links_.size()), static_cast<int>(worker));
         Reader in(*answers[worker]->bytes);
         const auto losses = in.doubles(models);
         for (std::size_t i = 0; i < models; ++i) {
             train_loss[i] += losses[i];
             const auto part = in.doubles(static_cast<std::size_t>(rows.test_count));
-            std::copy(part.begin(), part.end(),
-                      scores.begin() + static_cast<std::ptrdiff_t>(i * labels.size()) + rows.test_first);
+            std::copy(
+                part.begin(), part.end(),
+                scores.begin() + static_cast<std::ptrdiff_t>(i * labels.size()) + rows.test_first);
         }
     }
     for (std::size_t i = 0; i < models; ++i)

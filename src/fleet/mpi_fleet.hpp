@@ -34,7 +34,8 @@ public:
     /// After the last round: scores models on all rows, all workers in parallel.
     /// @param next   the next few models; none when there are no more
     /// @param scored receives, in order, each model's mean training loss and its test quality
-    void evaluate(const DataSet& data, const Model& model, const std::function<std::vector<Point>()>& next,
+    void evaluate(const DataSet& data, const Model& model,
+                  const std::function<std::vector<Point>()>& next,
                   const std::function<void(double train_loss, const Quality& test)>& scored);
 
     /// The end: every worker is told to stop, whatever it is doing, and says farewell.
@@ -47,7 +48,8 @@ private:
         std::shared_ptr<const Plan> plan;
         std::vector<Point> points;
         const Support* support;
-        std::vector<std::pair<std::vector<bool>, std::shared_ptr<mpi::Bytes>>> encoded;  // by inputs included
+        std::vector<std::pair<std::vector<bool>, std::shared_ptr<mpi::Bytes>>>
+            encoded;  // by inputs included
     };
     struct Order {
         TaskId task;
@@ -58,7 +60,8 @@ private:
         std::deque<Order> waiting;
         bool queued = false;  // stands in queue_
         std::optional<mpi::Transfer> sending;
-        std::vector<Version> held;  // points that the worker surely holds: those of the task sent last
+        std::vector<Version>
+            held;  // points that the worker surely holds: those of the task sent last
         std::deque<std::pair<TaskId, Seconds>> sent;  // tasks not yet answered in full, and when
         TaskId cancel = -1;  // tasks up to this one are to be dropped; -1: nothing to say
     };
@@ -76,7 +79,8 @@ private:
     bool progress();
     std::vector<Arrival> unpack(const mpi::Transfer& mail);
     /// The next message of that kind, out of turn; contributions that come meanwhile are dropped.
-    mpi::Transfer next_of(mpi::Tag tag, const std::function<bool(const mpi::Transfer&)>& wanted = {});
+    mpi::Transfer next_of(mpi::Tag tag,
+                          const std::function<bool(const mpi::Transfer&)>& wanted = {});
     void send_next(std::size_t worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
     std::vector<Support> begin_evaluation(const DataSet& data);
     void collect_scores(const DataSet& data, const Model& model, std::size_t models,

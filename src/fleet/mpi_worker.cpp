@@ -31,7 +31,8 @@ constexpr Seconds soon = 20e-6;
 std::int64_t rows_in_chunk(const DataSet& data)
 {
     constexpr std::int64_t entries_in_chunk = 1 << 16, tile = 256;
-    const auto entries = std::max<std::int64_t>(1, data.entries(Split::train) / data.rows(Split::train));
+    const auto entries =
+        std::max<std::int64_t>(1, data.entries(Split::train) / data.rows(Split::train));
     return std::max<std::int64_t>(1, entries_in_chunk / entries / tile) * tile;
 }
 
@@ -47,8 +48,8 @@ std::string host_name()
 MpiWorker::MpiWorker(const mpi::Comm& comm, Worker worker, const DataSet& data, const Model& model,
                      DelayModel& delays, const Needs& needs, Doorbells& bells)
     : comm_(comm), worker_(worker), data_(data), model_(model), delays_(delays),
-      shard_(data, rows_of(needs, worker)), block_(needs.blocks.size()), chunk_rows_(rows_in_chunk(data)),
-      bells_(bells)
+      shard_(data, rows_of(needs, worker)), block_(needs.blocks.size()),
+      chunk_rows_(rows_in_chunk(data)), bells_(bells)
 {
     const auto& held = needs.shard[static_cast<std::size_t>(worker)];
     for (std::size_t i = 0; i < held.size(); ++i) block_[static_cast<std::size_t>(held[i])] = i;
@@ -112,7 +113,8 @@ void MpiWorker::take(mpi::Transfer mail)
         case mpi::Tag::evaluate: evaluate(*mail.bytes); break;
         case mpi::Tag::score: score(*mail.bytes); break;
         case mpi::Tag::stop: stopped_ = true; break;
-        default: throw Failure("a worker got a message that is not for workers: report this as a bug");
+        default:
+            throw Failure("a worker got a message that is not for workers: report this as a bug");
     }
 }
 
@@ -133,7 +135,8 @@ void MpiWorker::accept(std::shared_ptr<mpi::Bytes> bytes)
                                [&](const auto& input) { return input.version == held.first; });
         };
         return !names(message) && !(task_ && names(task_->message)) &&
-               std::none_of(next_.begin(), next_.end(), [&](const auto& task) { return names(task.message); });
+               std::none_of(next_.begin(), next_.end(),
+                            [&](const auto& task) { return names(task.message); });
     });
     for (const auto& [worker, task] : message.recipients)
         if (worker == worker_) {
@@ -181,7 +184,9 @@ void MpiWorker::compute_chunk()
     const auto& part = task.message.plan.parts[task.part];
     const auto began = clock_seconds();
     const auto slot = task.part % parts_in_message();
-    if (!task.output) task.output = pool_.take(values_at() + parts_in_message() * shard_.support().size() * sizeof(double));
+    if (!task.output)
+        task.output =
+            pool_.take(values_at() + parts_in_message() * shard_.support().size() * sizeof(double));
     if (task.item == 0 && task.row == 0) {
         const auto sum = output(slot);
         std::fill(sum.begin(), sum.end(), 0.0);
@@ -198,7 +203,8 @@ void MpiWorker::compute_chunk()
         const auto version = task.message.inputs.at(static_cast<std::size_t>(item.input)).version;
         const auto all = shard_.block(block_.at(static_cast<std::size_t>(item.block))).view();
         const auto rows = all.slice(task.row, std::min(chunk_rows_, all.rows - task.row));
-        head.loss += model_.add_gradient(rows, points_.at(version).packed, item.coefficient, output(slot));
+        head.loss +=
+            model_.add_gradient(rows, points_.at(version).packed, item.coefficient, output(slot));
         head.samples += rows.rows;
         head.oldest = std::min(head.oldest, version);
         head.newest = std::max(head.newest, version);

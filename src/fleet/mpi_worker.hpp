@@ -38,7 +38,8 @@ private:
         Seconds delay = 0;
         std::size_t part = 0, item = 0;  // what is computed next
         std::int64_t row = 0;
-        std::vector<PartHead> heads = {};  // of the parts computed and not yet sent, and the running one
+        std::vector<PartHead> heads =
+            {};  // of the parts computed and not yet sent, and the running one
         std::shared_ptr<mpi::Bytes> output = {};
     };
 
@@ -73,8 +74,8 @@ private:
     std::optional<Task> task_;
     std::deque<Task> next_;  // tasks that follow the running one
     std::optional<mpi::Transfer> incoming_, outgoing_;
-    std::int64_t drawn_ = -1;       // the draw whose delay was slept
-    Seconds wake_ = 0;              // when the delay of that draw is over
+    std::int64_t drawn_ = -1;  // the draw whose delay was slept
+    Seconds wake_ = 0;         // when the delay of that draw is over
     Seconds idle_since_ = 0, idle_ = 0;
     Seconds send_began_ = 0, send_ = 0;
     std::optional<Shard> evaluation_;  // rows to score, after the run

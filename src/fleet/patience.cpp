@@ -29,7 +29,8 @@ void Patience::rest(Seconds at_most)
     }
     const Seconds waited = clock_seconds() - since_;
     const Seconds patient = bell ? 10 : 1;
-    const Seconds nap = std::min({std::clamp(patient * waited / 8, patient * shortest, patient * bound_), at_most, longest});
+    const Seconds nap = std::min(
+        {std::clamp(patient * waited / 8, patient * shortest, patient * bound_), at_most, longest});
     if (nap <= 0) return;
     if (bell) {
         bells_->wait(heard_, nap);  // returns at once if it rang since the caller looked

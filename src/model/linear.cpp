@@ -35,7 +35,8 @@ void product(const RowView& rows, std::span<const double> w, double* z)
         const auto first = rows.start[i];
         const auto entries = rows.start[i + 1] - first;
         const auto value = rows.value ? rows.value + first : nullptr;
-        z[i] = value ? dot(rows.column + first, entries, w.data(), [value](auto k) { return value[k]; })
+        z[i] = value ? dot(rows.column + first, entries, w.data(),
+                           [value](auto k) { return value[k]; })
                      : dot(rows.column + first, entries, w.data(), [](auto) { return 1.0; });
     }
 }

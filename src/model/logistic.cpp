@@ -26,7 +26,8 @@ double loss_sum(const double* margin, const double* e, std::int64_t rows)
         log_u.head(count) = (1 + Values(e + first, count)).log();
         for (std::int64_t i = 0; i < count; ++i) {
             const double small = e[first + i], rest = 1 + small - 1;
-            sum += std::max(0.0, -margin[first + i]) + (rest == 0 ? small : log_u[i] * small / rest);
+            sum +=
+                std::max(0.0, -margin[first + i]) + (rest == 0 ? small : log_u[i] * small / rest);
         }
     }
     return sum;
@@ -44,7 +45,8 @@ public:
             linear::Tile margin, e;
             margin.head(count) = z.head(count) * y.head(count);
             e.head(count) = (-margin.head(count).abs()).exp();
-            for (std::int64_t i = 0; i < count; ++i) r[i] = -y[i] * (margin[i] >= 0 ? e[i] : 1.0) / (1 + e[i]);
+            for (std::int64_t i = 0; i < count; ++i)
+                r[i] = -y[i] * (margin[i] >= 0 ? e[i] : 1.0) / (1 + e[i]);
             return loss_sum(margin.data(), e.data(), count);
         };
         return linear::add_gradient(rows, point, coefficient, gradient, std::numbers::ln2, weight);
@@ -87,7 +89,9 @@ Entry<MakeModel> logistic_entry()
             .text = "logistic regression on labels +1 and -1, score x.w, called positive above 0",
             .source = "textbook; stable form",
             .options = {},
-            .make = [](const Settings&) -> std::unique_ptr<Model> { return std::make_unique<Logistic>(); }};
+            .make = [](const Settings&) -> std::unique_ptr<Model> {
+                return std::make_unique<Logistic>();
+            }};
 }
 
 }  // namespace quorate

@@ -11,7 +11,8 @@ namespace quorate {
 double auc(std::span<const double> scores, std::span<const double> labels);
 
 struct Classification {
-    double accuracy, precision, recall, f1;  // 0 where the denominator is 0; accuracy NaN for no rows
+    double accuracy, precision, recall,
+        f1;  // 0 where the denominator is 0; accuracy NaN for no rows
 };
 
 /// Rows with a score above the threshold are called positive.

@@ -43,7 +43,8 @@ public:
     virtual double loss(std::span<const double> scores, std::span<const double> labels) const = 0;
 
     /// All that is known of rows with these scores. O(rows log rows).
-    virtual Quality quality(std::span<const double> scores, std::span<const double> labels) const = 0;
+    virtual Quality quality(std::span<const double> scores,
+                            std::span<const double> labels) const = 0;
 };
 
 using MakeModel = std::unique_ptr<Model> (*)(const Settings&);

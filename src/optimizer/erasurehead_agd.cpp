@@ -43,14 +43,17 @@ private:
 
 Entry<MakeOptimizer> erasurehead_agd_entry()
 {
-    return {.name = "agd-eh",
-            .arguments = "",
-            .text = "the AGD of the public ErasureHead code: a heavy ball that discards the initial point",
-            .source = "hwang595/approximate_coding_gd; ErasureHead, arXiv 1901.09671",
-            .options = {},
-            .make = [](const Settings&, std::vector<double> initial, double l2) -> std::unique_ptr<Optimizer> {
-                return std::make_unique<ErasureHeadAgd>(std::move(initial), l2);
-            }};
+    return {
+        .name = "agd-eh",
+        .arguments = "",
+        .text =
+            "the AGD of the public ErasureHead code: a heavy ball that discards the initial point",
+        .source = "hwang595/approximate_coding_gd; ErasureHead, arXiv 1901.09671",
+        .options = {},
+        .make = [](const Settings&, std::vector<double> initial,
+                   double l2) -> std::unique_ptr<Optimizer> {
+            return std::make_unique<ErasureHeadAgd>(std::move(initial), l2);
+        }};
 }
 
 }  // namespace quorate

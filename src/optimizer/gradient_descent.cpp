@@ -13,7 +13,8 @@ public:
     void update(std::span<const double> estimate, double step, std::span<double> next) override
     {
         const double kept = 1 - 2 * l2_ * step;
-        for (std::size_t i = 0; i < w_.size(); ++i) next[i] = w_[i] = kept * w_[i] - step * estimate[i];
+        for (std::size_t i = 0; i < w_.size(); ++i)
+            next[i] = w_[i] = kept * w_[i] - step * estimate[i];
     }
 
     std::span<const double> model() const override { return w_; }
@@ -32,7 +33,8 @@ Entry<MakeOptimizer> gradient_descent_entry()
             .text = "gradient descent",
             .source = "textbook",
             .options = {},
-            .make = [](const Settings&, std::vector<double> initial, double l2) -> std::unique_ptr<Optimizer> {
+            .make = [](const Settings&, std::vector<double> initial,
+                       double l2) -> std::unique_ptr<Optimizer> {
                 return std::make_unique<GradientDescent>(std::move(initial), l2);
             }};
 }

@@ -39,14 +39,17 @@ private:
 
 Entry<MakeOptimizer> nesterov_agd_entry()
 {
-    return {.name = "agd",
-            .arguments = "",
-            .text = "Nesterov's accelerated gradient for smooth convex functions; gradients are taken at y",
-            .source = "Nesterov 1983, momentum (t-1)/(t+2)",
-            .options = {},
-            .make = [](const Settings&, std::vector<double> initial, double l2) -> std::unique_ptr<Optimizer> {
-                return std::make_unique<NesterovAgd>(std::move(initial), l2);
-            }};
+    return {
+        .name = "agd",
+        .arguments = "",
+        .text =
+            "Nesterov's accelerated gradient for smooth convex functions; gradients are taken at y",
+        .source = "Nesterov 1983, momentum (t-1)/(t+2)",
+        .options = {},
+        .make = [](const Settings&, std::vector<double> initial,
+                   double l2) -> std::unique_ptr<Optimizer> {
+            return std::make_unique<NesterovAgd>(std::move(initial), l2);
+        }};
 }
 
 }  // namespace quorate

@@ -8,10 +8,12 @@ namespace {
 std::vector<Option> options()
 {
     auto all = repetition_options();
-    all.push_back({"collect", "M", "", "answers after which a round ends; default: half of the workers"});
-    all.push_back({"rescale", "coverage|none", "coverage",
-                   "scale the sum by groups / groups heard (unbiased for random stragglers), or not "
-                   "(as the public ErasureHead code)"});
+    all.push_back(
+        {"collect", "M", "", "answers after which a round ends; default: half of the workers"});
+    all.push_back(
+        {"rescale", "coverage|none", "coverage",
+         "scale the sum by groups / groups heard (unbiased for random stragglers), or not "
+         "(as the public ErasureHead code)"});
     return all;
 }
 
@@ -28,13 +30,15 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
 
 Entry<MakeScheme> agc_entry()
 {
-    return {.name = "agc",
-            .arguments = "",
-            .text = "approximate gradient coding: fractional repetition that ends after M answers even if "
-                    "groups are missing; for random delays where a small error is acceptable",
-            .source = "Wang, Charles, Papailiopoulos, ErasureHead, arXiv 1901.09671",
-            .options = options(),
-            .make = make};
+    return {
+        .name = "agc",
+        .arguments = "",
+        .text =
+            "approximate gradient coding: fractional repetition that ends after M answers even if "
+            "groups are missing; for random delays where a small error is acceptable",
+        .source = "Wang, Charles, Papailiopoulos, ErasureHead, arXiv 1901.09671",
+        .options = options(),
+        .make = make};
 }
 
 }  // namespace quorate

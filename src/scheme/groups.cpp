@@ -7,7 +7,8 @@
 
 namespace quorate {
 
-GroupScheme::GroupScheme(const Problem& problem, FractionalRepetition code, int collect, bool rescale)
+GroupScheme::GroupScheme(const Problem& problem, FractionalRepetition code, int collect,
+                         bool rescale)
     : problem_(problem), code_(code), collect_(collect), rescale_(rescale),
       heard_(static_cast<std::size_t>(code.groups()))
 {
@@ -40,9 +41,12 @@ std::vector<Worker> GroupScheme::order(std::vector<Worker> active) const
 {
     std::vector<int> place(heard_.size());
     std::vector<std::pair<int, Worker>> turns;
-    for (const auto worker : active) turns.emplace_back(place[static_cast<std::size_t>(code_.group(worker))]++, worker);
-    std::stable_sort(turns.begin(), turns.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::transform(turns.begin(), turns.end(), active.begin(), [](const auto& turn) { return turn.second; });
+    for (const auto worker : active)
+        turns.emplace_back(place[static_cast<std::size_t>(code_.group(worker))]++, worker);
+    std::stable_sort(turns.begin(), turns.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::transform(turns.begin(), turns.end(), active.begin(),
+                   [](const auto& turn) { return turn.second; });
     return active;
 }
 

@@ -13,10 +13,10 @@
 
 namespace quorate {
 
-using Worker = int;            // 0..n-1, the index in the code; the fleet maps it to a rank
-using Seconds = double;        // the fleet's clock, from the first dispatch
-using Version = std::int64_t;  // numbers the published points, from 0
-using TaskId = std::int64_t;   // chosen by the scheme, ascending, never used twice
+using Worker = int;                   // 0..n-1, the index in the code; the fleet maps it to a rank
+using Seconds = double;               // the fleet's clock, from the first dispatch
+using Version = std::int64_t;         // numbers the published points, from 0
+using TaskId = std::int64_t;          // chosen by the scheme, ascending, never used twice
 using ContributionId = std::int64_t;  // given by the engine, ascending
 
 inline constexpr Seconds never = std::numeric_limits<Seconds>::infinity();

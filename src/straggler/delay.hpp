@@ -21,7 +21,8 @@ public:
 };
 
 /// @param machines  number of workers, for models that draw for all of them at once
-using MakeDelay = std::unique_ptr<DelayModel> (*)(const Settings&, std::uint64_t seed, int machines);
+using MakeDelay = std::unique_ptr<DelayModel> (*)(const Settings&, std::uint64_t seed,
+                                                  int machines);
 
 /// The delay models that --delay can name.
 const std::vector<Entry<MakeDelay>>& delays();

@@ -31,7 +31,8 @@ Entry<MakeDelay> exponential_delay_entry()
             .text = "independent exponential delays of that mean, in seconds",
             .source = "",
             .options = {},
-            .make = [](const Settings& settings, std::uint64_t seed, int) -> std::unique_ptr<DelayModel> {
+            .make = [](const Settings& settings, std::uint64_t seed,
+                       int) -> std::unique_ptr<DelayModel> {
                 return std::make_unique<ExponentialDelay>(seed, delay_arguments(settings)[0]);
             }};
 }

@@ -15,7 +15,8 @@ std::map<std::string, std::string> read_attributes(hid_t file)
 {
     std::map<std::string, std::string> all;
     for (const auto& name : h5::attribute_names(file)) {
-        const h5::Attribute attribute(H5Aopen(file, name.c_str(), H5P_DEFAULT), "open attribute " + name);
+        const h5::Attribute attribute(H5Aopen(file, name.c_str(), H5P_DEFAULT),
+                                      "open attribute " + name);
         const h5::Type type(H5Aget_type(attribute.get()), "get the type of " + name);
         switch (H5Tget_class(type.get())) {
             case H5T_STRING: all[name] = h5::read_string(file, name); break;
@@ -31,7 +32,8 @@ std::map<std::string, std::string> read_attributes(hid_t file)
 Trace read(const std::string& path)
 {
     const auto file = h5::open(path);
-    if (!h5::has_attribute(file.get(), "format") || h5::read_string(file.get(), "format") != "quorate trace")
+    if (!h5::has_attribute(file.get(), "format") ||
+        h5::read_string(file.get(), "format") != "quorate trace")
         throw BadInput(path + " is not a trace: give one that 'quorate run' wrote");
     try {
         Trace trace;
@@ -43,8 +45,8 @@ Trace read(const std::string& path)
         trace.iterates = h5::shape(file.get(), "iterate/round").at(0);
         return trace;
     } catch (const Failure& damaged) {
-        throw BadInput(fmt::format("{} is a damaged trace ({}); if it is being written, try again", path,
-                                   damaged.what()));
+        throw BadInput(fmt::format("{} is a damaged trace ({}); if it is being written, try again",
+                                   path, damaged.what()));
     }
 }
 
@@ -55,26 +57,30 @@ std::vector<std::string> faults(const Trace& trace)
     double before = 0;
     for (std::size_t i = 0; i < trace.rounds.size(); ++i) {
         const auto& round = trace.rounds[i];
-        if (round.time < before) wrong.push_back(fmt::format("round {} ends before the one before it", i + 1));
+        if (round.time < before)
+            wrong.push_back(fmt::format("round {} ends before the one before it", i + 1));
         before = round.time;
         if (workers > 0 && round.used + round.erased != workers)
-            wrong.push_back(fmt::format("round {}: {} used and {} erased are not {} workers", i + 1, round.used,
-                                        round.erased, workers));
+            wrong.push_back(fmt::format("round {}: {} used and {} erased are not {} workers", i + 1,
+                                        round.used, round.erased, workers));
     }
     std::vector<std::int64_t> used(trace.rounds.size());
     for (const auto& arrival : trace.arrivals) {
-        if (arrival.used && arrival.round >= 1 && arrival.round <= static_cast<std::int64_t>(used.size()))
+        if (arrival.used && arrival.round >= 1 &&
+            arrival.round <= static_cast<std::int64_t>(used.size()))
             ++used[static_cast<std::size_t>(arrival.round - 1)];
-        if (std::min({arrival.compute, arrival.delay, arrival.idle, arrival.send}) < 0 || arrival.arrived < arrival.sent)
+        if (std::min({arrival.compute, arrival.delay, arrival.idle, arrival.send}) < 0 ||
+            arrival.arrived < arrival.sent)
             wrong.push_back(fmt::format("event {}: a duration is negative", arrival.event));
     }
     if (trace.status() != "completed") return wrong;
     for (std::size_t i = 0; i < used.size(); ++i)
         if (used[i] != trace.rounds[i].used)
-            wrong.push_back(fmt::format("round {}: {} arrivals are marked used, the round says {}", i + 1, used[i],
-                                        trace.rounds[i].used));
+            wrong.push_back(fmt::format("round {}: {} arrivals are marked used, the round says {}",
+                                        i + 1, used[i], trace.rounds[i].used));
     if (trace.attributes.at("rounds") != std::to_string(trace.rounds.size()))
-        wrong.push_back(fmt::format("completed with {} of {} rounds", trace.rounds.size(), trace.attributes.at("rounds")));
+        wrong.push_back(fmt::format("completed with {} of {} rounds", trace.rounds.size(),
+                                    trace.attributes.at("rounds")));
     return wrong;
 }
 

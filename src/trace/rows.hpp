@@ -50,22 +50,14 @@ struct Arrival {
 
     static constexpr const char* table = "arrival";
     static constexpr auto columns = std::tuple{
-        Column{"event", &Arrival::event},
-        Column{"round", &Arrival::round},
-        Column{"worker", &Arrival::worker},
-        Column{"task", &Arrival::task},
-        Column{"part", &Arrival::part},
-        Column{"draw", &Arrival::draw},
-        Column{"version", &Arrival::version},
-        Column{"version_oldest", &Arrival::version_oldest},
-        Column{"sent", &Arrival::sent},
-        Column{"arrived", &Arrival::arrived},
-        Column{"compute", &Arrival::compute},
-        Column{"delay", &Arrival::delay},
-        Column{"idle", &Arrival::idle},
-        Column{"send", &Arrival::send},
-        Column{"samples", &Arrival::samples},
-        Column{"bytes", &Arrival::bytes},
+        Column{"event", &Arrival::event},     Column{"round", &Arrival::round},
+        Column{"worker", &Arrival::worker},   Column{"task", &Arrival::task},
+        Column{"part", &Arrival::part},       Column{"draw", &Arrival::draw},
+        Column{"version", &Arrival::version}, Column{"version_oldest", &Arrival::version_oldest},
+        Column{"sent", &Arrival::sent},       Column{"arrived", &Arrival::arrived},
+        Column{"compute", &Arrival::compute}, Column{"delay", &Arrival::delay},
+        Column{"idle", &Arrival::idle},       Column{"send", &Arrival::send},
+        Column{"samples", &Arrival::samples}, Column{"bytes", &Arrival::bytes},
         Column{"used", &Arrival::used},
     };
 };

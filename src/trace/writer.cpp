@@ -28,7 +28,8 @@ void write_header(hid_t file, const Header& header)
 Writer::Writer(const std::string& path, const Header& header, std::int64_t width)
     : path_(path), file_(h5::create(path)),
       tables_(Table<Round>(file_.get()), Table<Arrival>(file_.get()), Table<Timer>(file_.get()),
-              Table<Membership>(file_.get()), Table<Evaluation>(file_.get()), Table<WorkerRow>(file_.get())),
+              Table<Membership>(file_.get()), Table<Evaluation>(file_.get()),
+              Table<WorkerRow>(file_.get())),
       iterate_group_(h5::create_group(file_.get(), "iterate")),
       iterate_round_(h5::create_extendable<std::int64_t>(iterate_group_.get(), "round", 1024)),
       // One iterate a chunk, not compressed: such chunks go to the file without a copy.
@@ -52,7 +53,9 @@ Writer::~Writer()
 void Writer::keep(std::int64_t round, Iterate model)
 {
     std::unique_lock lock(mutex_);
-    const auto waiting = [this] { return batch_.iterates.size() * static_cast<std::size_t>(width_) * sizeof(double); };
+    const auto waiting = [this] {
+        return batch_.iterates.size() * static_cast<std::size_t>(width_) * sizeof(double);
+    };
     caught_up_.wait(lock, [&] { return waiting() < 2 * iterates_in_memory || error_; });
     batch_.iterates.emplace_back(round, std::move(model));
     if (waiting() >= iterates_in_memory) wake_.notify_one();
@@ -64,7 +67,9 @@ void Writer::write_in_background()
         {
             std::unique_lock lock(mutex_);
             wake_.wait_for(lock, commit_interval, [this] {
-                return pausing_ || batch_.iterates.size() * static_cast<std::size_t>(width_) * sizeof(double) >= iterates_in_memory;
+                return pausing_ ||
+                       batch_.iterates.size() * static_cast<std::size_t>(width_) * sizeof(double) >=
+                           iterates_in_memory;
             });
             last = pausing_;
         }
@@ -87,7 +92,9 @@ void Writer::commit(bool last)
         std::swap(batch, batch_);
     }
     const auto append = [&](auto&... table) {
-        auto rows = [&]<class Row>(Table<Row>& one) { one.append(std::get<std::vector<Row>>(batch.rows)); };
+        auto rows = [&]<class Row>(Table<Row>& one) {
+            one.append(std::get<std::vector<Row>>(batch.rows));
+        };
         (rows(table), ...);
     };
     std::apply(append, tables_);
@@ -118,7 +125,8 @@ Iterate Writer::iterate(std::int64_t i) const
 {
     const auto in_file = iterates_ - static_cast<std::int64_t>(last_.size());
     if (i >= in_file) return last_[static_cast<std::size_t>(i - in_file)];
-    return std::make_shared<std::vector<double>>(h5::read_rows<double>(iterate_group_.get(), "model", i, 1));
+    return std::make_shared<std::vector<double>>(
+        h5::read_rows<double>(iterate_group_.get(), "model", i, 1));
 }
 
 std::vector<std::int64_t> Writer::iterate_rounds() const

@@ -65,8 +65,8 @@ public:
 
 private:
     struct Batch {
-        std::tuple<std::vector<Round>, std::vector<Arrival>, std::vector<Timer>, std::vector<Membership>,
-                   std::vector<Evaluation>, std::vector<WorkerRow>>
+        std::tuple<std::vector<Round>, std::vector<Arrival>, std::vector<Timer>,
+                   std::vector<Membership>, std::vector<Evaluation>, std::vector<WorkerRow>>
             rows;
         std::vector<std::pair<std::int64_t, Iterate>> iterates;
     };

@@ -31,7 +31,8 @@ OneHot& data()
 
 void set_matrix_bytes(benchmark::State& state, std::size_t bytes_per_entry)
 {
-    const auto bytes = static_cast<std::int64_t>(data().column.size() * bytes_per_entry) + 4 * 8 * rows;
+    const auto bytes =
+        static_cast<std::int64_t>(data().column.size() * bytes_per_entry) + 4 * 8 * rows;
     state.SetBytesProcessed(state.iterations() * bytes);
 }
 
@@ -50,8 +51,8 @@ BENCHMARK(gradient)->ArgName("ones")->Arg(1)->Arg(0)->Unit(benchmark::kMilliseco
 void petsc_products(benchmark::State& state)
 {
     Mat made = nullptr;
-    petsc::check(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, rows, columns, data().start.data(), data().column.data(),
-                                           data().value.data(), &made),
+    petsc::check(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, rows, columns, data().start.data(),
+                                           data().column.data(), data().value.data(), &made),
                  "MatCreateSeqAIJWithArrays");
     const petsc::Matrix matrix(made);
     Vec w_made = nullptr, z_made = nullptr, g_made = nullptr;
@@ -98,7 +99,8 @@ void encode_task(benchmark::State& state)
     message.plan = Plan{{Part{{Item{0}}}}, false};
     message.inputs = {{0, true}};
     mpi::Pool pool;
-    for (auto _ : state) benchmark::DoNotOptimize(encode(message, std::span(&point, 1), columns_held, pool));
+    for (auto _ : state)
+        benchmark::DoNotOptimize(encode(message, std::span(&point, 1), columns_held, pool));
     state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(columns_held.size()));
 }
 BENCHMARK(encode_task)->Unit(benchmark::kMicrosecond);

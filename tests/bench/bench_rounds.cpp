@@ -19,7 +19,8 @@ using namespace quorate;
 
 std::string file(const std::string& name)
 {
-    return std::filesystem::temp_directory_path() / ("quorate-bench-" + std::to_string(getpid()) + "-" + name);
+    return std::filesystem::temp_directory_path() /
+           ("quorate-bench-" + std::to_string(getpid()) + "-" + name);
 }
 
 // The one-hot data as a data set, its columns numbered as import would.
@@ -53,8 +54,9 @@ void round_over_mpi(benchmark::State& state, const std::string& scheme)
         return;
     }
     const auto trace = file("trace.h5");
-    const auto command = std::string(launcher) + " -n 31 " + program + " run --quiet --data " + data_set() + " --trace " +
-                         trace + " --optimizer agd-eh --rounds 100 --scheme " + scheme;
+    const auto command = std::string(launcher) + " -n 31 " + program + " run --quiet --data " +
+                         data_set() + " --trace " + trace +
+                         " --optimizer agd-eh --rounds 100 --scheme " + scheme;
     for (auto _ : state) {
         if (std::system(command.c_str()) != 0) {
             state.SkipWithError("the run failed");
@@ -62,12 +64,19 @@ void round_over_mpi(benchmark::State& state, const std::string& scheme)
         }
         const auto rounds = trace::read(trace).rounds;
         state.SetIterationTime(rounds.back().time / static_cast<double>(rounds.size()));
-        state.counters["bytes_a_round"] = static_cast<double>(rounds.back().bytes_sent + rounds.back().bytes_received);
+        state.counters["bytes_a_round"] =
+            static_cast<double>(rounds.back().bytes_sent + rounds.back().bytes_received);
     }
     std::filesystem::remove(trace);
 }
-BENCHMARK_CAPTURE(round_over_mpi, uncoded, "uncoded")->UseManualTime()->Iterations(3)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(round_over_mpi, frc, "frc --stragglers 2")->UseManualTime()->Iterations(3)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(round_over_mpi, uncoded, "uncoded")
+    ->UseManualTime()
+    ->Iterations(3)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(round_over_mpi, frc, "frc --stragglers 2")
+    ->UseManualTime()
+    ->Iterations(3)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(round_over_mpi, agc, "agc --stragglers 2 --collect 15")
     ->UseManualTime()
     ->Iterations(3)

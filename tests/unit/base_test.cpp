@@ -22,7 +22,8 @@ TEST(Text, AnIntegerIsTheWholeWordOrNothing)
     EXPECT_EQ(to_integer("42"), 42);
     EXPECT_EQ(to_integer("+42"), 42);
     EXPECT_EQ(to_integer("-3"), -3);
-    for (const auto* wrong : {"", "+", "4x", " 4", "4 ", "4.0", "0x10", "1e3", "9223372036854775808"})
+    for (const auto* wrong :
+         {"", "+", "4x", " 4", "4 ", "4.0", "0x10", "1e3", "9223372036854775808"})
         EXPECT_FALSE(to_integer(wrong)) << wrong;
 }
 
@@ -75,7 +76,9 @@ TEST(Settings, AValueOutOfRangeIsRefusedWithValueAndRemedy)
 TEST(Settings, AWordThatIsNotKnownIsRefusedWithTheNearest)
 {
     const auto given = settings({{"rescale", "nome"}});
-    EXPECT_EQ(refusal([&] { given.one_of("rescale", {"coverage", "none"}); }),
+    EXPECT_EQ(refusal([&] {
+                  given.one_of("rescale", {"coverage", "none"});
+              }),
               "--rescale is nome; did you mean none?");
 }
 

@@ -24,8 +24,12 @@ class Petsc : public ::testing::Environment {
 
 Examples three_rows()
 {
-    return {.columns = 6, .start = {0, 2, 4, 5}, .column = {0, 2, 2, 5, 1}, .value = {1, 1, 1, 1, 1},
-            .label = {1, -1, 1}, .feature = {}};
+    return {.columns = 6,
+            .start = {0, 2, 4, 5},
+            .column = {0, 2, 2, 5, 1},
+            .value = {1, 1, 1, 1, 1},
+            .label = {1, -1, 1},
+            .feature = {}};
 }
 
 TEST(DataSet, GivesBackWhatWasWritten)
@@ -50,10 +54,12 @@ TEST(DataSet, RefusesOtherFiles)
 {
     const Folder folder;
     folder.write("text", "hello");
-    EXPECT_TRUE(test::refusal([&] { DataSet(folder.file("text")); }).find("is not an HDF5 file") != std::string::npos);
+    EXPECT_TRUE(test::refusal([&] { DataSet(folder.file("text")); }).find("is not an HDF5 file") !=
+                std::string::npos);
     h5::create(folder.file("other.h5"));
     EXPECT_EQ(test::refusal([&] { DataSet(folder.file("other.h5")); }),
-              folder.file("other.h5") + " is not a data set: make one with 'quorate import' or 'quorate generate'");
+              folder.file("other.h5") +
+                  " is not a data set: make one with 'quorate import' or 'quorate generate'");
     const std::int64_t train[] = {0, 1, 2};
     write_data_set(folder.file("d.h5"), "three", three_rows(), train, {}, {});
     std::filesystem::resize_file(folder.file("d.h5"), 2000);
@@ -92,7 +98,8 @@ TEST(Generate, ARowDependsOnItsNumberAlone)
         squares += x * x;
     }
     const double count = static_cast<double>(large.values.size());
-    EXPECT_NEAR(squares / count, 25 + 1.5 * 1.5 / 16, 0.5);  // variance 100/p, and the means' square
+    EXPECT_NEAR(squares / count, 25 + 1.5 * 1.5 / 16,
+                0.5);  // variance 100/p, and the means' square
     EXPECT_NEAR(sum / count, 0, 5 * 5 / std::sqrt(count));
 }
 

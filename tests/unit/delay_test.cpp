@@ -13,7 +13,8 @@ namespace {
 
 using test::refusal;
 
-std::unique_ptr<DelayModel> delay(const std::string& text, std::uint64_t seed = 0, int machines = 30)
+std::unique_ptr<DelayModel> delay(const std::string& text, std::uint64_t seed = 0,
+                                  int machines = 30)
 {
     const auto settings = test::settings({{"delay", text}});
     return chosen(delays(), settings, "delay").make(settings, seed, machines);
@@ -35,7 +36,8 @@ TEST(Delays, ErasureHeadsDrawsDependOnRoundAndWorkerAlone)
         for (int worker = 0; worker < 30; ++worker) draws.push_back(forward->delay(worker, round));
     for (int round = 20; round-- > 0;)
         for (int worker = 30; worker-- > 0;)
-            EXPECT_EQ(backward->delay(worker, round), draws[static_cast<std::size_t>(round * 30 + worker)]);
+            EXPECT_EQ(backward->delay(worker, round),
+                      draws[static_cast<std::size_t>(round * 30 + worker)]);
     // The draws of few workers are the first of many.
     EXPECT_EQ(delay("erasurehead", 0, 4)->delay(3, 5), forward->delay(3, 5));
 }
@@ -78,12 +80,17 @@ TEST(Delays, ExponentialDrawsHaveTheirMeanAndDeviation)
 TEST(Delays, WrongArgumentsAreRefusedWithTheRightForm)
 {
     EXPECT_EQ(refusal([] { delay("constant"); }), "--delay is constant: write constant:SECONDS");
-    EXPECT_EQ(refusal([] { delay("constant:1,2"); }), "--delay is constant:1,2: write constant:SECONDS");
+    EXPECT_EQ(refusal([] { delay("constant:1,2"); }),
+              "--delay is constant:1,2: write constant:SECONDS");
     EXPECT_EQ(refusal([] { delay("none:1"); }), "--delay is none:1: write none");
-    EXPECT_EQ(refusal([] { delay("erasurehead:1"); }), "--delay is erasurehead:1: write erasurehead");
-    EXPECT_EQ(refusal([] { delay("exponential:-1"); }), "--delay is exponential:-1: give seconds of at least 0");
-    EXPECT_EQ(refusal([] { delay("exponential:nan"); }), "--delay is exponential:nan: give seconds of at least 0");
-    EXPECT_EQ(refusal([] { delay("exponental:1"); }), "--delay is exponental:1; did you mean exponential?");
+    EXPECT_EQ(refusal([] { delay("erasurehead:1"); }),
+              "--delay is erasurehead:1: write erasurehead");
+    EXPECT_EQ(refusal([] { delay("exponential:-1"); }),
+              "--delay is exponential:-1: give seconds of at least 0");
+    EXPECT_EQ(refusal([] { delay("exponential:nan"); }),
+              "--delay is exponential:nan: give seconds of at least 0");
+    EXPECT_EQ(refusal([] { delay("exponental:1"); }),
+              "--delay is exponental:1; did you mean exponential?");
 }
 
 }  // namespace

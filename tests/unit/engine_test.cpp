@@ -41,9 +41,22 @@ public:
         pending_.erase(pending_.begin() + at);
         const double sum = (*task.point)[0] + (*task.point)[1];
         values_.push_back(std::vector<double>(2, (task.worker + 1) * 0.1 + sum / 10));
-        return {{.worker = task.worker, .task = task.task, .part = 0, .draw = task.draw, .samples = 1,
-                 .oldest = task.version, .newest = task.version, .loss = 1, .sent = 0, .arrived = time_, .compute = 0,
-                 .delay = 0, .idle = 0, .send = 0, .bytes = 16, .handle = values_.size() - 1}};
+        return {{.worker = task.worker,
+                 .task = task.task,
+                 .part = 0,
+                 .draw = task.draw,
+                 .samples = 1,
+                 .oldest = task.version,
+                 .newest = task.version,
+                 .loss = 1,
+                 .sent = 0,
+                 .arrived = time_,
+                 .compute = 0,
+                 .delay = 0,
+                 .idle = 0,
+                 .send = 0,
+                 .bytes = 16,
+                 .handle = values_.size() - 1}};
     }
     Values values(std::size_t handle) const override { return {support_, values_[handle]}; }
     void release(std::size_t handle) override { ++released[handle]; }
@@ -71,14 +84,13 @@ private:
 
 class EngineTest : public ::testing::Test {
 protected:
-    std::string path_ = std::filesystem::temp_directory_path() / ("quorate-engine-" + std::to_string(getpid()) + ".h5");
+    std::string path_ = std::filesystem::temp_directory_path() /
+                        ("quorate-engine-" + std::to_string(getpid()) + ".h5");
     void TearDown() override { std::filesystem::remove(path_); }
 
-    trace::Header header(int rounds)
-    {
-        return {{{"scheme", "x"}}, {}, {{"rounds", rounds}}};
-    }
-    std::vector<double> run(const std::string& scheme_name, unsigned seed, int rounds, ScriptedFleet& fleet)
+    trace::Header header(int rounds) { return {{{"scheme", "x"}}, {}, {{"rounds", rounds}}}; }
+    std::vector<double> run(const std::string& scheme_name, unsigned seed, int rounds,
+                            ScriptedFleet& fleet)
     {
         Settings settings;
         settings.set("scheme", {scheme_name, "", true});
@@ -88,10 +100,12 @@ protected:
         settings.set("rescale", {"coverage", "", true});
         (void)seed;
         const auto scheme = chosen(schemes(), settings, "scheme").make(settings, {6, 6});
-        const auto optimizer = chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, 0.01);
+        const auto optimizer =
+            chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, 0.01);
         trace::Writer trace(path_, header(rounds), 2);
         for (int i = 0; i < 6; ++i) trace.add(trace::WorkerRow{i + 1, 1, 2});
-        Engine engine({.rounds = rounds, .step = 0.1, .evaluate_every = 2}, *scheme, fleet, *optimizer, trace);
+        Engine engine({.rounds = rounds, .step = 0.1, .evaluate_every = 2}, *scheme, fleet,
+                      *optimizer, trace);
         const std::atomic<bool> stop = false;
         EXPECT_EQ(engine.run(stop, {}), rounds);
         trace.finish(optimizer->model(), "completed");
@@ -188,7 +202,8 @@ TEST(Messages, ATaskSurvivesItsJourney)
 {
     mpi::Pool pool;
     const auto support = Support::of(5, {1, 4});
-    const Point point = std::make_shared<std::vector<double>>(std::vector<double>{0, 10, 20, 30, 40});
+    const Point point =
+        std::make_shared<std::vector<double>>(std::vector<double>{0, 10, 20, 30, 40});
     TaskMessage message;
     message.recipients = {{3, 17}, {4, 18}};
     message.draw = 9;
@@ -206,7 +221,8 @@ TEST(Messages, ATaskSurvivesItsJourney)
     EXPECT_EQ(got.plan.parts[0].items[1].block, 3);
     EXPECT_EQ(got.plan.parts[0].items[1].coefficient, -1);
     EXPECT_TRUE(got.inputs[0].packed.empty());
-    EXPECT_EQ(std::vector<double>(got.inputs[1].packed.begin(), got.inputs[1].packed.end()), (std::vector<double>{10, 40}));
+    EXPECT_EQ(std::vector<double>(got.inputs[1].packed.begin(), got.inputs[1].packed.end()),
+              (std::vector<double>{10, 40}));
     const mpi::Bytes cut(bytes->size() - 8);
     std::copy(bytes->data(), bytes->data() + cut.size(), const_cast<std::byte*>(cut.data()));
     EXPECT_THROW(decode_task(cut, support.size()), Failure);

@@ -125,8 +125,9 @@ TEST(Libsvm, MalformedLinesAreNamedByLineAndColumn)
 
 TEST(Csv, ReadsQuotedFieldsWithCommasQuotesAndLineEnds)
 {
-    const auto table = csv("\xef\xbb\xbf"
-                           "a,\"b,c\",d\r\n1,\"x \"\"y\"\"\",\n\n2,\"two\nlines\",3");
+    const auto table =
+        csv("\xef\xbb\xbf"
+            "a,\"b,c\",d\r\n1,\"x \"\"y\"\"\",\n\n2,\"two\nlines\",3");
     EXPECT_EQ(table.header, (std::vector<std::string>{"a", "b,c", "d"}));
     ASSERT_EQ(table.rows(), 2u);
     EXPECT_EQ(table.cell(0, 1), "x \"y\"");
@@ -148,7 +149,8 @@ TEST(Csv, MalformedTextIsNamedByLineAndColumn)
     };
     for (const auto& [text, message] : table)
         EXPECT_EQ(refusal([&, t = text] { csv(t); }), message);
-    EXPECT_EQ(refusal([] { csv(std::string("a,b\n1,\0", 7)); }), "x:2:3: a zero byte: this is not text");
+    EXPECT_EQ(refusal([] { csv(std::string("a,b\n1,\0", 7)); }),
+              "x:2:3: a zero byte: this is not text");
 }
 
 TEST(Csv, TablesOfDifferentColumnsAreNotJoined)
@@ -249,8 +251,9 @@ TEST(Labels, WhatIsNotTwoClassesIsRefused)
     };
     EXPECT_EQ(said({1, 1}, ""),
               "the labels are not two classes but 1: 1; map them with --label-map");
-    EXPECT_EQ(said({1, 2, 3, 4, 5, 6, 7}, ""),
-              "the labels are not two classes but 7: 1, 2, 3, 4, 5, more; map them with --label-map");
+    EXPECT_EQ(
+        said({1, 2, 3, 4, 5, 6, 7}, ""),
+        "the labels are not two classes but 7: 1, 2, 3, 4, 5, more; map them with --label-map");
     EXPECT_EQ(said({0, 2}, "0:-1,1:1"), "label 2 is not in --label-map 0:-1,1:1: add it");
     EXPECT_EQ(said({0, 1}, "0:-1,1:2"),
               "--label-map has '1:2': write FROM:-1 or FROM:1, separated by commas");
@@ -351,7 +354,8 @@ TEST(Source, WhatCannotBeOpenedOrIsEmptyIsRefused)
     const Folder folder;
     EXPECT_EQ(refusal([&] { open_source(folder.file("none")); }),
               "cannot open " + folder.file("none") + ": No such file or directory");
-    EXPECT_EQ(refusal([&] { open_source(folder.file("")); }), folder.file("") + " is a folder: give a file");
+    EXPECT_EQ(refusal([&] { open_source(folder.file("")); }),
+              folder.file("") + " is a folder: give a file");
     const auto empty = folder.write("empty", "");
     EXPECT_EQ(refusal([&] { open_source(empty); }), empty + " is empty: give a file with data");
 }

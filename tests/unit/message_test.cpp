@@ -65,7 +65,8 @@ TEST(Messages, APointThatTheWorkerHoldsDoesNotTravelAgain)
     message.recipients = {{0, 1}, {1, 2}};
     message.plan.parts = {Part{{Item{0}}}};
     message.inputs = {{4, false}, {5, true}};
-    const auto bytes = encode(message, std::vector<Point>{point({1, 1, 1}), point({2, 3, 4})}, support, pool);
+    const auto bytes =
+        encode(message, std::vector<Point>{point({1, 1, 1}), point({2, 3, 4})}, support, pool);
     const auto got = decode_task(*bytes, 3);
     ASSERT_EQ(got.inputs.size(), 2u);
     EXPECT_FALSE(got.inputs[0].included);

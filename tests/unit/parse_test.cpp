@@ -42,7 +42,9 @@ TEST(Parse, TakesAnEqualsSignAndANegativeNumber)
 
 TEST(Parse, NamesTheNearestOptionForOneItDoesNotKnow)
 {
-    EXPECT_EQ(refusal([] { parse(command(), {"--ruonds", "3"}); }),
+    EXPECT_EQ(refusal([] {
+                  parse(command(), {"--ruonds", "3"});
+              }),
               "quorate cook has no option --ruonds; did you mean --rounds?");
     EXPECT_EQ(refusal([] { parse(command(), {"--ruonds=3"}); }),
               "quorate cook has no option --ruonds; did you mean --rounds?");
@@ -52,7 +54,9 @@ TEST(Parse, NamesTheNearestOptionForOneItDoesNotKnow)
 
 TEST(Parse, RefusesAbbreviations)
 {
-    EXPECT_EQ(refusal([] { parse(command(), {"--round", "3"}); }),
+    EXPECT_EQ(refusal([] {
+                  parse(command(), {"--round", "3"});
+              }),
               "quorate cook has no option --round; did you mean --rounds?");
     EXPECT_EQ(refusal([] { parse(command(), {"--fas"}); }),
               "quorate cook has no option --fas; did you mean --fast?");
@@ -60,7 +64,9 @@ TEST(Parse, RefusesAbbreviations)
 
 TEST(Parse, RefusesAnOptionGivenTwiceOrWithoutItsValue)
 {
-    EXPECT_EQ(refusal([] { parse(command(), {"--rounds", "1", "--rounds", "2"}); }),
+    EXPECT_EQ(refusal([] {
+                  parse(command(), {"--rounds", "1", "--rounds", "2"});
+              }),
               "quorate cook: --rounds is given twice: give it once");
     EXPECT_NE(refusal([] { parse(command(), {"--rounds"}); }).find("--rounds"), std::string::npos);
 }
@@ -71,7 +77,9 @@ TEST(Parse, WantsItsOperandAndNoMore)
     EXPECT_EQ(parse(command("FILE"), {"--fast", "a.h5"}).text("FILE"), "a.h5");
     EXPECT_EQ(refusal([] { parse(command("FILE"), {}); }),
               "quorate cook needs FILE: quorate cook FILE");
-    EXPECT_EQ(refusal([] { parse(command("FILE"), {"a", "b"}); }),
+    EXPECT_EQ(refusal([] {
+                  parse(command("FILE"), {"a", "b"});
+              }),
               "quorate cook: b is one word too many: options begin with --");
     EXPECT_EQ(refusal([] { parse(command(), {"a"}); }),
               "quorate cook: a is one word too many: options begin with --");
@@ -93,7 +101,9 @@ TEST(Parse, ASwitchInAnIniFileCanBeOff)
     const Folder folder;
     EXPECT_FALSE(parse(command(), {"--config", folder.write("x.ini", "fast = off\n")}).on("fast"));
     const auto path = folder.write("y.ini", "rounds = 1\nfast = maybe\n");
-    EXPECT_EQ(refusal([&] { parse(command(), {"--config", path}); }),
+    EXPECT_EQ(refusal([&] {
+                  parse(command(), {"--config", path});
+              }),
               path + ":2: fast is maybe: write on or off");
 }
 
@@ -101,17 +111,25 @@ TEST(Parse, ComplaintsAboutAnIniFileNameFileAndLine)
 {
     const Folder folder;
     const auto unknown = folder.write("x.ini", "# comment\n\nruonds = 8\n");
-    EXPECT_EQ(refusal([&] { parse(command(), {"--config", unknown}); }),
+    EXPECT_EQ(refusal([&] {
+                  parse(command(), {"--config", unknown});
+              }),
               unknown + ":3: quorate cook has no option --ruonds; did you mean --rounds?");
     const auto range = folder.write("y.ini", "fast = on\nrounds = 0\n");
-    EXPECT_EQ(refusal([&] { parse(command(), {"--config", range}).integer("rounds", 1); }),
+    EXPECT_EQ(refusal([&] {
+                  parse(command(), {"--config", range}).integer("rounds", 1);
+              }),
               range + ":2: --rounds is 0: use at least 1");
     const auto garbage = folder.write("z.ini", "rounds\n");
-    EXPECT_NE(refusal([&] { parse(command(), {"--config", garbage}); }).find(garbage),
+    EXPECT_NE(refusal([&] {
+                  parse(command(), {"--config", garbage});
+              }).find(garbage),
               std::string::npos);
-    EXPECT_EQ(refusal([&] { parse(command(), {"--config", folder.file("none.ini")}); }),
-              "--config is " + folder.file("none.ini") +
-                  ", which cannot be read: give an INI file");
+    EXPECT_EQ(
+        refusal([&] {
+            parse(command(), {"--config", folder.file("none.ini")});
+        }),
+        "--config is " + folder.file("none.ini") + ", which cannot be read: give an INI file");
 }
 
 TEST(Parse, HelpListsEveryOptionWithItsDefault)
@@ -124,7 +142,8 @@ TEST(Parse, HelpListsEveryOptionWithItsDefault)
 TEST(Components, AnOptionThatTheChosenSchemeDoesNotUseIsRefused)
 {
     auto all = component_options();
-    for (const auto* kind : {"scheme", "model", "optimizer", "delay"}) all.push_back({kind, "", "", ""});
+    for (const auto* kind : {"scheme", "model", "optimizer", "delay"})
+        all.push_back({kind, "", "", ""});
     const std::map<std::string, std::string> chosen = {
         {"scheme", "uncoded"}, {"model", "logistic"}, {"optimizer", "gd"}, {"delay", "none"}};
     auto with = chosen;

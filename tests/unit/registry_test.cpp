@@ -95,8 +95,11 @@ TEST(Registries, TheDefaultsOfRunCanBeMade)
 
 TEST(Registries, WhatFollowsAColonIsNoPartOfTheName)
 {
-    EXPECT_EQ(chosen(delays(), test::settings({{"delay", "constant:3"}}), "delay").name, "constant");
-    EXPECT_EQ(test::refusal([] { chosen(schemes(), test::settings({{"scheme", "frk"}}), "scheme"); }),
+    EXPECT_EQ(chosen(delays(), test::settings({{"delay", "constant:3"}}), "delay").name,
+              "constant");
+    EXPECT_EQ(test::refusal([] {
+                  chosen(schemes(), test::settings({{"scheme", "frk"}}), "scheme");
+              }),
               "--scheme is frk; did you mean frc?");
 }
 

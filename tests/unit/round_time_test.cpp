@@ -51,7 +51,9 @@ double sum_of_rounds(const std::string& scheme_name, int d, int collect, int n, 
         std::sort(order.begin(), order.end());
         actions.clear();
         for (const auto& [time, task] : order) {
-            Contribution one{id++, worker_of[static_cast<std::size_t>(task - first)], task, 0, round, 10, round, round};
+            Contribution one{
+                id++, worker_of[static_cast<std::size_t>(task - first)], task, 0, round, 10, round,
+                round};
             scheme->handle(Arrived{{one}}, time, actions);
             if (!actions.empty()) {
                 total += time;
@@ -75,7 +77,8 @@ TEST(EveryScheme, SumsOfRoundsUnderErasureHeadDelaysAreThoseOfTheTable)
     for (const auto& [d, sums] : table) {
         EXPECT_NEAR(sum_of_rounds("frc", d, 30, 30, 100), sums[0], 5e-4) << "d = " << d;
         for (int m = 1; m <= 4; ++m)
-            EXPECT_NEAR(sum_of_rounds("agc", d, 5 * m, 30, 100), sums[static_cast<std::size_t>(m)], 5e-4)
+            EXPECT_NEAR(sum_of_rounds("agc", d, 5 * m, 30, 100), sums[static_cast<std::size_t>(m)],
+                        5e-4)
                 << "d = " << d << ", m = " << 5 * m;
     }
 }

@@ -16,8 +16,8 @@ namespace {
 
 using namespace quorate;
 
-std::unique_ptr<Scheme> make(const std::string& name, int n, std::int64_t rows, int stragglers, int collect = 0,
-                             const std::string& rescale = "coverage")
+std::unique_ptr<Scheme> make(const std::string& name, int n, std::int64_t rows, int stragglers,
+                             int collect = 0, const std::string& rescale = "coverage")
 {
     Settings settings;
     settings.set("scheme", {name, "", true});
@@ -38,8 +38,8 @@ struct Round {
 
 // One round with answers in the given order of workers. @param actions  the dispatches, replaced by
 // those of the next round
-Round play(Scheme& scheme, std::vector<Action>& actions, const std::vector<Worker>& order, ContributionId& id,
-           Version version)
+Round play(Scheme& scheme, std::vector<Action>& actions, const std::vector<Worker>& order,
+           ContributionId& id, Version version)
 {
     std::map<Worker, Dispatch> tasks;
     for (const auto& action : actions) {
@@ -53,7 +53,8 @@ Round play(Scheme& scheme, std::vector<Action>& actions, const std::vector<Worke
         const auto& task = tasks.at(worker);
         std::vector<Action> out;
         round.sender[id] = worker;
-        scheme.handle(Arrived{{{id++, worker, task.task, 0, task.draw, 1, version, version}}}, 0, out);
+        scheme.handle(Arrived{{{id++, worker, task.task, 0, task.draw, 1, version, version}}}, 0,
+                      out);
         ++round.heard;
         for (const auto& action : out) {
             if (const auto* step = std::get_if<Step>(&action)) round.step = *step;
@@ -64,7 +65,8 @@ Round play(Scheme& scheme, std::vector<Action>& actions, const std::vector<Worke
     if (round.step) {
         for (const auto& [worker, task] : tasks) {
             bool covered = false;
-            for (const auto& close : round.closed) covered |= close.first <= task.task && task.task <= close.last;
+            for (const auto& close : round.closed)
+                covered |= close.first <= task.task && task.task <= close.last;
             EXPECT_TRUE(covered) << "the task of worker " << worker << " stays open";
         }
         scheme.handle(Stepped{version + 1}, 0, actions);
@@ -90,8 +92,10 @@ std::vector<double> weights(const Scheme& scheme, const Round& round, std::int64
     for (const auto& term : round.step->terms) {
         EXPECT_TRUE(round.sender.contains(term.contribution)) << "a term names what never arrived";
         EXPECT_TRUE(named.insert(term.contribution).second) << "a contribution is named twice";
-        for (const int block : needs.shard[static_cast<std::size_t>(round.sender.at(term.contribution))])
-            weight[static_cast<std::size_t>(block)] += term.weight * static_cast<double>(rows) / round.step->divisor;
+        for (const int block :
+             needs.shard[static_cast<std::size_t>(round.sender.at(term.contribution))])
+            weight[static_cast<std::size_t>(block)] +=
+                term.weight * static_cast<double>(rows) / round.step->divisor;
     }
     return weight;
 }
@@ -106,8 +110,9 @@ TEST(EveryScheme, HoldsEveryRowInBlocksOfEqualSize)
             std::set<int> held;
             for (const auto& block : needs.blocks) {
                 EXPECT_EQ(block.first, next) << entry.name;
-                EXPECT_LE(std::abs(block.count * static_cast<std::int64_t>(needs.blocks.size()) - rows),
-                          static_cast<std::int64_t>(needs.blocks.size()));
+                EXPECT_LE(
+                    std::abs(block.count * static_cast<std::int64_t>(needs.blocks.size()) - rows),
+                    static_cast<std::int64_t>(needs.blocks.size()));
                 next += block.count;
             }
             EXPECT_EQ(next, rows);
@@ -135,7 +140,8 @@ TEST(EveryScheme, EndsEveryRoundInAnyOrderOfArrivalWithTheErrorItStates)
                 const auto round = play(*scheme, actions, order, id, version);
                 ASSERT_TRUE(round.step) << entry.name << " does not step when all have answered";
                 double error = 0;
-                for (const double weight : weights(*scheme, round, rows)) error += (weight - 1) * (weight - 1);
+                for (const double weight : weights(*scheme, round, rows))
+                    error += (weight - 1) * (weight - 1);
                 EXPECT_NEAR(round.step->error, error, 1e-9) << entry.name;
                 ASSERT_EQ(actions.size(), static_cast<std::size_t>(n));
             }
@@ -200,8 +206,8 @@ TEST(Agc, StopsAtWhicheverComesFirst)
         int groups;  // groups in it
     };
     // Two groups of three, collect 2.
-    for (const auto& one : {Case{{0, 1, 3}, 2, 1},      // the second answer, one group missing
-                            Case{{0, 3, 1}, 2, 2},      // both at once
+    for (const auto& one : {Case{{0, 1, 3}, 2, 1},  // the second answer, one group missing
+                            Case{{0, 3, 1}, 2, 2},  // both at once
                             Case{{5, 4, 3, 0}, 2, 1}}) {
         const auto scheme = make("agc", 6, 60, 2, 2);
         auto actions = begin(*scheme, 6);
@@ -257,7 +263,8 @@ TEST(Agc, CoversTheFractionOfTheFormula)
         std::iota(order.begin(), order.end(), 0);
         for (Version version = 0; version < rounds; ++version) {
             std::shuffle(order.begin(), order.end(), generator);
-            covered += static_cast<double>(play(*scheme, actions, order, id, version).step->terms.size());
+            covered +=
+                static_cast<double>(play(*scheme, actions, order, id, version).step->terms.size());
         }
         EXPECT_NEAR(covered / rounds / (one.n / one.d), one.covered, 0.01 * one.covered);
     }
@@ -270,7 +277,8 @@ TEST(Repetition, SaysWhatWouldDivide)
         FAIL();
     } catch (const BadInput& error) {
         EXPECT_STREQ(error.what(),
-                     "--stragglers is 3, but stragglers + 1 = 4 does not divide the 30 workers: try --stragglers 2 or 4, "
+                     "--stragglers is 3, but stragglers + 1 = 4 does not divide the 30 workers: "
+                     "try --stragglers 2 or 4, "
                      "or 28 or 32 workers");
     }
 }

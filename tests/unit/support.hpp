@@ -40,7 +40,8 @@ public:
     std::size_t files() const
     {
         std::size_t count = 0;
-        for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(path_)) ++count;
+        for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(path_))
+            ++count;
         return count;
     }
 

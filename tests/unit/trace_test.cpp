@@ -69,9 +69,17 @@ TEST(Trace, WhatWasWrittenIsRead)
     {
         trace::Writer writer(path, header(), width);
         fill(writer);
-        writer.add(trace::Evaluation{.round = 2, .model = 0, .time = 2, .train_loss = 0.5, .objective = 0.6,
-                                     .test_loss = 0.7, .accuracy = 0.8, .auc = 0.9, .precision = 0.1,
-                                     .recall = 0.2, .f1 = 0.3});
+        writer.add(trace::Evaluation{.round = 2,
+                                     .model = 0,
+                                     .time = 2,
+                                     .train_loss = 0.5,
+                                     .objective = 0.6,
+                                     .test_loss = 0.7,
+                                     .accuracy = 0.8,
+                                     .auc = 0.9,
+                                     .precision = 0.1,
+                                     .recall = 0.2,
+                                     .f1 = 0.3});
         writer.finish(std::vector<double>{7, 8, 9}, "completed");
     }
     const auto got = trace::read(path);
@@ -92,7 +100,8 @@ TEST(Trace, WhatWasWrittenIsRead)
     EXPECT_EQ(trace::faults(got), std::vector<std::string>());
     const auto file = h5::open(path);
     EXPECT_EQ(h5::read<double>(file.get(), "model/final"), (std::vector<double>{7, 8, 9}));
-    EXPECT_EQ(h5::read_rows<double>(file.get(), "iterate/model", 1, 1), (std::vector<double>{2, 3, 4}));
+    EXPECT_EQ(h5::read_rows<double>(file.get(), "iterate/model", 1, 1),
+              (std::vector<double>{2, 3, 4}));
 }
 
 TEST(Trace, EveryColumnOfEveryTableComesBackInItsPlace)
@@ -118,8 +127,9 @@ TEST(Trace, EveryColumnOfEveryTableComesBackInItsPlace)
     }
     const auto got = trace::read(path);
     const auto compare = []<class Row>(const Row& a, const Row& b) {
-        trace::for_columns<Row>(
-            [&](const auto& column) { EXPECT_EQ(a.*column.field, b.*column.field) << column.name; });
+        trace::for_columns<Row>([&](const auto& column) {
+            EXPECT_EQ(a.*column.field, b.*column.field) << column.name;
+        });
     };
     compare(got.rounds.at(0), round);
     compare(got.arrivals.at(0), arrival);
