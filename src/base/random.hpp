@@ -18,7 +18,10 @@ enum class Purpose : std::uint32_t {
     delay = 1,
     initial_point = 2,
     generated_data = 3,
-    samples = 4
+    samples = 4,
+    slowdown = 5,
+    code = 6,
+    liar = 7
 };
 
 /// A stream keyed by (seed, purpose, a, b). A standard uniform random bit generator of 32 bits.

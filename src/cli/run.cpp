@@ -97,9 +97,10 @@ Run build(const Settings& settings, int ranks)
             run.data.rows(Split::train)));
     run.seed = static_cast<std::uint64_t>(settings.integer("seed", 0));
     run.scheme = chosen(schemes(), settings, "scheme")
-                     .make(settings, {run.workers, run.data.rows(Split::train)});
+                     .make(settings, {run.workers, run.data.rows(Split::train), run.seed});
     run.model = chosen(models(), settings, "model").make(settings);
-    run.delays = chosen(delays(), settings, "delay").make(settings, run.seed, run.workers);
+    run.delays = chosen(delays(), settings, "delay")
+                     .make(settings, {.seed = run.seed, .machines = run.workers});
     run.needs = run.scheme->needs();
     return run;
 }

@@ -155,7 +155,7 @@ void MpiWorker::begin()
     // A draw's delay is paid once: a second task of the same draw sleeps what is left of it.
     if (task_->message.draw != drawn_) {
         drawn_ = task_->message.draw;
-        wake_ = now + delays_.delay(worker_, drawn_);
+        wake_ = now + delays_.draw(worker_, drawn_, 0);
     }
     task_->delay = std::max(0.0, wake_ - now);
     patience_.reset();

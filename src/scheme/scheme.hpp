@@ -29,7 +29,8 @@ public:
 /// What a scheme is made for.
 struct Problem {
     int workers;
-    std::int64_t rows;  // of the training split
+    std::int64_t rows;       // of the training split
+    std::uint64_t seed = 0;  // of random codes
 };
 
 /// @throws BadInput, with the nearest valid values, if the scheme cannot work with these settings

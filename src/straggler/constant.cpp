@@ -8,7 +8,7 @@ namespace {
 class ConstantDelay final : public DelayModel {
 public:
     explicit ConstantDelay(double seconds) : seconds_(seconds) {}
-    double delay(int, std::int64_t) override { return seconds_; }
+    double draw(int, std::int64_t, double) override { return seconds_; }
 
 private:
     double seconds_;
@@ -18,29 +18,29 @@ private:
 
 Entry<MakeDelay> no_delay_entry()
 {
-    return {
-        .name = "none",
-        .arguments = "",
-        .text = "no injected delay",
-        .source = "",
-        .options = {},
-        .make = [](const Settings& settings, std::uint64_t, int) -> std::unique_ptr<DelayModel> {
-            delay_arguments(settings);
-            return std::make_unique<ConstantDelay>(0);
-        }};
+    return {.name = "none",
+            .arguments = "",
+            .text = "no injected delay",
+            .source = "",
+            .options = {},
+            .make = [](const Settings& settings,
+                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+                delay_arguments(settings, setup);
+                return std::make_unique<ConstantDelay>(setup.neutral);
+            }};
 }
 
 Entry<MakeDelay> constant_delay_entry()
 {
-    return {
-        .name = "constant",
-        .arguments = "SECONDS",
-        .text = "the same delay for every worker and round",
-        .source = "",
-        .options = {},
-        .make = [](const Settings& settings, std::uint64_t, int) -> std::unique_ptr<DelayModel> {
-            return std::make_unique<ConstantDelay>(delay_arguments(settings)[0]);
-        }};
+    return {.name = "constant",
+            .arguments = "SECONDS",
+            .text = "the same delay for every worker and round",
+            .source = "",
+            .options = {},
+            .make = [](const Settings& settings,
+                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+                return std::make_unique<ConstantDelay>(delay_arguments(settings, setup)[0]);
+            }};
 }
 
 }  // namespace quorate

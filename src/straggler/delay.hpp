@@ -3,32 +3,57 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "base/random.hpp"
 #include "base/registry.hpp"
 
 namespace quorate {
 
-/// How long a machine sleeps before it begins a task. A draw is the task's round, or the worker's
+/// How long a machine sleeps before it begins a task, or how much slower than others it computes. A draw is the task's round, or the worker's
 /// own count of tasks where there are no rounds; the same (machine, draw) gives the same delay in
 /// every scheme, whatever was cancelled in between. Local.
 class DelayModel {
 public:
     virtual ~DelayModel() = default;
-    /// @return seconds, >= 0
-    virtual double delay(int machine, std::int64_t draw) = 0;
+    /// @param load  share of the training rows that the task computes on, for models whose draws
+    ///              depend on it (replayed times)
+    /// @return seconds of a delay, or the factor of a slowdown; >= 0
+    virtual double draw(int machine, std::int64_t draw, double load) = 0;
+    /// Whether the message is delayed on its way to the coordinator, not the computation before it.
+    virtual bool on_reception() const { return false; }
 };
 
-/// @param machines  number of workers, for models that draw for all of them at once
-using MakeDelay = std::unique_ptr<DelayModel> (*)(const Settings&, std::uint64_t seed,
-                                                  int machines);
+/// Times that were recorded, for replay.
+struct WorkerTimes {
+    int workers = 0;
+    std::int64_t rounds = 0;
+    std::vector<double> seconds;  // workers x rounds, worker by worker
+    double load = 0;              // share of the training rows at which they were recorded
+    double slope = 0;             // further seconds for each unit of load
+};
 
-/// The delay models that --delay can name.
+/// What a delay model is made for. The same models serve as delays (seconds before a task) and as
+/// slowdowns (factors of its computing time).
+struct DelaySetup {
+    std::string option = "delay";  // the option that names the model: delay or slowdown
+    double neutral = 0;            // what undisturbed machines draw: 0 seconds, or the factor 1
+    Purpose purpose = Purpose::delay;
+    std::uint64_t seed = 0;
+    int machines = 0;                                                     // workers
+    std::function<WorkerTimes(const std::string& path)> read_times = {};  // throws BadInput
+};
+
+using MakeDelay = std::unique_ptr<DelayModel> (*)(const Settings&, const DelaySetup&);
+
+/// The models that --delay and --slowdown can name.
 const std::vector<Entry<MakeDelay>>& delays();
 
-/// The numbers after the colon of --delay, as many as the entry's `arguments` names, each >= 0.
+/// The numbers after the colon of the option, as many as the entry's `arguments` names, each >= 0.
 /// @throws BadInput
-std::vector<double> delay_arguments(const Settings& settings);
+std::vector<double> delay_arguments(const Settings& settings, const DelaySetup& setup);
 
 }  // namespace quorate

@@ -15,7 +15,7 @@ class ErasureHeadDelay final : public DelayModel {
 public:
     explicit ErasureHeadDelay(int machines) : seconds_(static_cast<std::size_t>(machines)) {}
 
-    double delay(int machine, std::int64_t draw) override
+    double draw(int machine, std::int64_t draw, double) override
     {
         if (draw != draw_) {
             std::mt19937 generator(static_cast<std::mt19937::result_type>(draw));
@@ -46,10 +46,10 @@ Entry<MakeDelay> erasurehead_delay_entry()
                 "by the round",
             .source = "hwang595/approximate_coding_gd; ErasureHead, arXiv 1901.09671",
             .options = {},
-            .make = [](const Settings& settings, std::uint64_t,
-                       int machines) -> std::unique_ptr<DelayModel> {
-                delay_arguments(settings);
-                return std::make_unique<ErasureHeadDelay>(machines);
+            .make = [](const Settings& settings,
+                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+                delay_arguments(settings, setup);
+                return std::make_unique<ErasureHeadDelay>(setup.machines);
             }};
 }
 

@@ -8,17 +8,21 @@ namespace {
 
 class ExponentialDelay final : public DelayModel {
 public:
-    ExponentialDelay(std::uint64_t seed, double mean) : seed_(seed), mean_(mean) {}
-
-    double delay(int machine, std::int64_t draw) override
+    ExponentialDelay(const DelaySetup& setup, double mean)
+        : seed_(setup.seed), purpose_(setup.purpose), mean_(mean)
     {
-        Stream stream(seed_, Purpose::delay, static_cast<std::uint32_t>(machine),
+    }
+
+    double draw(int machine, std::int64_t draw, double) override
+    {
+        Stream stream(seed_, purpose_, static_cast<std::uint32_t>(machine),
                       static_cast<std::uint32_t>(draw));
         return stream.exponential(mean_);
     }
 
 private:
     std::uint64_t seed_;
+    Purpose purpose_;
     double mean_;
 };
 
@@ -31,9 +35,10 @@ Entry<MakeDelay> exponential_delay_entry()
             .text = "independent exponential delays of that mean, in seconds",
             .source = "",
             .options = {},
-            .make = [](const Settings& settings, std::uint64_t seed,
-                       int) -> std::unique_ptr<DelayModel> {
-                return std::make_unique<ExponentialDelay>(seed, delay_arguments(settings)[0]);
+            .make = [](const Settings& settings,
+                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+                return std::make_unique<ExponentialDelay>(setup,
+                                                          delay_arguments(settings, setup)[0]);
             }};
 }
 

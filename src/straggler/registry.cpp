@@ -21,21 +21,23 @@ const std::vector<Entry<MakeDelay>>& delays()
     return all;
 }
 
-std::vector<double> delay_arguments(const Settings& settings)
+std::vector<double> delay_arguments(const Settings& settings, const DelaySetup& setup)
 {
-    const auto& entry = chosen(delays(), settings, "delay");
+    const auto& entry = chosen(delays(), settings, setup.option);
     const auto wanted = entry.arguments.empty() ? 0 : split(entry.arguments, ',').size();
-    const auto& text = settings.text("delay");
+    const auto& text = settings.text(setup.option);
     const auto colon = text.find(':');
     std::vector<double> numbers;
     if (colon != std::string::npos)
         for (const auto& word : split(text.substr(colon + 1), ',')) {
             const auto number = to_real(word);
-            if (!number || *number < 0) settings.refuse("delay", ": give seconds of at least 0");
+            if (!number || *number < 0)
+                settings.refuse(setup.option, ": give numbers of at least 0");
             numbers.push_back(*number);
         }
     if (numbers.size() != wanted)
-        settings.refuse("delay", ": write " + entry.name + (wanted ? ":" + entry.arguments : ""));
+        settings.refuse(setup.option,
+                        ": write " + entry.name + (wanted ? ":" + entry.arguments : ""));
     return numbers;
 }
 

@@ -17,7 +17,7 @@ std::unique_ptr<DelayModel> delay(const std::string& text, std::uint64_t seed = 
                                   int machines = 30)
 {
     const auto settings = test::settings({{"delay", text}});
-    return chosen(delays(), settings, "delay").make(settings, seed, machines);
+    return chosen(delays(), settings, "delay").make(settings, {.seed = seed, .machines = machines});
 }
 
 TEST(Delays, ErasureHeadsFirstDrawsAreThePublicCodes)
@@ -25,7 +25,7 @@ TEST(Delays, ErasureHeadsFirstDrawsAreThePublicCodes)
     const auto model = delay("erasurehead");
     const double first[] = {0.397937, 0.627965, 0.461612, 0.393601, 0.275524};
     for (int worker = 0; worker < 5; ++worker)
-        EXPECT_NEAR(model->delay(worker, 0), first[worker], 5e-7) << worker;
+        EXPECT_NEAR(model->draw(worker, 0, 0), first[worker], 5e-7) << worker;
 }
 
 TEST(Delays, ErasureHeadsDrawsDependOnRoundAndWorkerAlone)
@@ -33,19 +33,20 @@ TEST(Delays, ErasureHeadsDrawsDependOnRoundAndWorkerAlone)
     const auto forward = delay("erasurehead", 0, 30), backward = delay("erasurehead", 7, 30);
     std::vector<double> draws;
     for (int round = 0; round < 20; ++round)
-        for (int worker = 0; worker < 30; ++worker) draws.push_back(forward->delay(worker, round));
+        for (int worker = 0; worker < 30; ++worker)
+            draws.push_back(forward->draw(worker, round, 0));
     for (int round = 20; round-- > 0;)
         for (int worker = 30; worker-- > 0;)
-            EXPECT_EQ(backward->delay(worker, round),
+            EXPECT_EQ(backward->draw(worker, round, 0),
                       draws[static_cast<std::size_t>(round * 30 + worker)]);
     // The draws of few workers are the first of many.
-    EXPECT_EQ(delay("erasurehead", 0, 4)->delay(3, 5), forward->delay(3, 5));
+    EXPECT_EQ(delay("erasurehead", 0, 4)->draw(3, 5, 0), forward->draw(3, 5, 0));
 }
 
 TEST(Delays, ConstantAndNoneAreWhatTheySay)
 {
-    EXPECT_EQ(delay("none")->delay(3, 4), 0);
-    EXPECT_EQ(delay("constant:0.25")->delay(3, 4), 0.25);
+    EXPECT_EQ(delay("none")->draw(3, 4, 0), 0);
+    EXPECT_EQ(delay("constant:0.25")->draw(3, 4, 0), 0.25);
 }
 
 TEST(Delays, ExponentialDrawsAreKeyedByWorkerAndDraw)
@@ -54,12 +55,12 @@ TEST(Delays, ExponentialDrawsAreKeyedByWorkerAndDraw)
     std::set<double> values;
     for (int worker = 0; worker < 4; ++worker)
         for (int draw = 0; draw < 50; ++draw) {
-            EXPECT_EQ(one->delay(worker, draw), again->delay(worker, draw));
-            values.insert(one->delay(worker, draw));
+            EXPECT_EQ(one->draw(worker, draw, 0), again->draw(worker, draw, 0));
+            values.insert(one->draw(worker, draw, 0));
         }
     EXPECT_EQ(values.size(), 200u);
-    EXPECT_NE(delay("exponential:2", 6)->delay(0, 0), one->delay(0, 0));
-    EXPECT_DOUBLE_EQ(delay("exponential:6", 5)->delay(1, 1), 3 * one->delay(1, 1));
+    EXPECT_NE(delay("exponential:2", 6)->draw(0, 0, 0), one->draw(0, 0, 0));
+    EXPECT_DOUBLE_EQ(delay("exponential:6", 5)->draw(1, 1, 0), 3 * one->draw(1, 1, 0));
 }
 
 TEST(Delays, ExponentialDrawsHaveTheirMeanAndDeviation)
@@ -68,7 +69,7 @@ TEST(Delays, ExponentialDrawsHaveTheirMeanAndDeviation)
     constexpr int count = 100000;
     double sum = 0, square = 0;
     for (int i = 0; i < count; ++i) {
-        const double x = model->delay(i % 10, i / 10);
+        const double x = model->draw(i % 10, i / 10, 0);
         ASSERT_GE(x, 0);
         sum += x;
         square += x * x;

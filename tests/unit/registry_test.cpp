@@ -90,7 +90,8 @@ TEST(Registries, TheDefaultsOfRunCanBeMade)
     EXPECT_NE(chosen(schemes(), settings, "scheme").make(settings, {4, 100}), nullptr);
     EXPECT_NE(chosen(models(), settings, "model").make(settings), nullptr);
     EXPECT_NE(chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, 0), nullptr);
-    EXPECT_NE(chosen(delays(), settings, "delay").make(settings, 0, 4), nullptr);
+    EXPECT_NE(chosen(delays(), settings, "delay").make(settings, {.seed = 0, .machines = 4}),
+              nullptr);
 }
 
 TEST(Registries, WhatFollowsAColonIsNoPartOfTheName)

@@ -16,7 +16,7 @@ std::unique_ptr<DelayModel> make(const std::string& spec, int machines, std::uin
 {
     Settings settings;
     settings.set("delay", {spec, "", true});
-    return chosen(delays(), settings, "delay").make(settings, seed, machines);
+    return chosen(delays(), settings, "delay").make(settings, {.seed = seed, .machines = machines});
 }
 
 // Time of a round in which all compute nothing and worker i answers after its delay: feeds a scheme
@@ -46,7 +46,7 @@ double sum_of_rounds(const std::string& scheme_name, int d, int collect, int n, 
             if (const auto* task = std::get_if<Dispatch>(&action)) {
                 if (first < 0) first = task->task;
                 worker_of[static_cast<std::size_t>(task->task - first)] = task->worker;
-                order.emplace_back(delays->delay(task->worker, task->draw), task->task);
+                order.emplace_back(delays->draw(task->worker, task->draw, 0), task->task);
             }
         std::sort(order.begin(), order.end());
         actions.clear();
