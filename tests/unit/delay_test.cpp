@@ -87,9 +87,9 @@ TEST(Delays, WrongArgumentsAreRefusedWithTheRightForm)
     EXPECT_EQ(refusal([] { delay("erasurehead:1"); }),
               "--delay is erasurehead:1: write erasurehead");
     EXPECT_EQ(refusal([] { delay("exponential:-1"); }),
-              "--delay is exponential:-1: give seconds of at least 0");
+              "--delay is exponential:-1: give numbers of at least 0");
     EXPECT_EQ(refusal([] { delay("exponential:nan"); }),
-              "--delay is exponential:nan: give seconds of at least 0");
+              "--delay is exponential:nan: give numbers of at least 0");
     EXPECT_EQ(refusal([] { delay("exponental:1"); }),
               "--delay is exponental:1; did you mean exponential?");
 }
