@@ -21,7 +21,8 @@ enum class Purpose : std::uint32_t {
     samples = 4,
     slowdown = 5,
     code = 6,
-    liar = 7
+    liar = 7,
+    probe = 8
 };
 
 /// A stream keyed by (seed, purpose, a, b). A standard uniform random bit generator of 32 bits.

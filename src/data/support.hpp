@@ -47,6 +47,15 @@ public:
                 whole[static_cast<std::size_t>(chosen_[i])] += weight * packed[i];
     }
 
+    /// sum over i of packed[i] * whole[column i]
+    double dot(std::span<const double> packed, std::span<const double> whole) const
+    {
+        double sum = 0;
+        for (std::size_t i = 0; i < packed.size(); ++i)
+            sum += packed[i] * whole[full_ ? i : static_cast<std::size_t>(chosen_[i])];
+        return sum;
+    }
+
 private:
     Support(std::int64_t columns, std::vector<Index> chosen, bool full)
         : columns_(columns), chosen_(std::move(chosen)), full_(full)

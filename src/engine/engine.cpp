@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "engine/engine.hpp"
 
+#include <fmt/format.h>
+
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <tuple>
 
 #include "base/error.hpp"
+#include "base/random.hpp"
 
 namespace quorate {
 
@@ -26,13 +30,20 @@ std::size_t stock(const EngineOptions& options, std::size_t width)
 
 Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet, Optimizer& optimizer,
                trace::Writer& trace)
-    : options_(options), scheme_(scheme), fleet_(fleet), optimizer_(optimizer), trace_(trace),
+    : options_(options), scheme_(scheme), needs_(scheme.needs()), fleet_(fleet),
+      optimizer_(optimizer), trace_(trace),
       points_(optimizer.model().size(), stock(options, optimizer.model().size())),
       estimate_(optimizer.model().size(), 0.0)
 {
     auto initial = points_.blank();
     std::copy(optimizer.model().begin(), optimizer.model().end(), initial->begin());
     points_.publish(0, std::move(initial));
+    if (needs_.projection) {
+        Stream stream(options.seed, Purpose::probe);
+        probe_.resize(estimate_.size());
+        for (auto& element : probe_) element = stream.normal();
+    }
+    if (needs_.inner_product) last_estimate_.resize(estimate_.size());
 }
 
 std::int64_t Engine::run(const std::atomic<bool>& stop, Observer observer)
@@ -74,10 +85,29 @@ std::int64_t Engine::run(const std::atomic<bool>& stop, Observer observer)
 
 void Engine::give(const Event& event)
 {
-    std::vector<Action> actions;
-    scheme_.handle(event, fleet_.now(), actions);
-    for (const auto& action : actions)
+    actions_.clear();
+    scheme_.handle(event, fleet_.now(), actions_);
+    for (const auto& action : actions_)
         std::visit([this](const auto& one) { carry_out(one); }, action);
+}
+
+Contribution Engine::describe(const Live& live)
+{
+    const auto& arrival = live.arrival;
+    Contribution told{.id = live.id,
+                      .worker = arrival.worker,
+                      .task = arrival.task,
+                      .part = arrival.part,
+                      .draw = arrival.draw,
+                      .samples = arrival.samples,
+                      .oldest = arrival.oldest,
+                      .newest = arrival.newest};
+    if (needs_.fingerprint) told.fingerprint = fleet_.fingerprint(arrival.handle);
+    if (needs_.projection) {
+        const auto values = fleet_.values(arrival.handle);
+        told.projection = values.support.dot(values.packed, probe_);
+    }
+    return told;
 }
 
 void Engine::hear(const std::vector<Arrival>& arrivals)
@@ -107,31 +137,36 @@ void Engine::hear(const std::vector<Arrival>& arrivals)
             fleet_.release(arrival.handle);
             continue;
         }
-        const auto id = contributions_++;
-        live_.emplace(id, Live{arrival, row});
-        arrived.contributions.push_back({.id = id,
-                                         .worker = arrival.worker,
-                                         .task = arrival.task,
-                                         .part = arrival.part,
-                                         .draw = arrival.draw,
-                                         .samples = arrival.samples,
-                                         .oldest = arrival.oldest,
-                                         .newest = arrival.newest});
+        live_.push_back({contributions_++, arrival, row});
+        arrived.contributions.push_back(describe(live_.back()));
     }
     if (!arrived.contributions.empty()) events_.push_back(std::move(arrived));
 }
 
 void Engine::record(const trace::Arrival& row)
 {
-    trace_.add(row);
+    if (options_.arrivals == Arrivals::all || (options_.arrivals == Arrivals::used && row.used))
+        trace_.add(row);
     if (observer_.arrival) observer_.arrival(row);
 }
 
-bool Engine::is_open(TaskId task) const { return open_.contains(task); }
+bool Engine::is_open(TaskId task) const
+{
+    const auto at = std::ranges::lower_bound(open_, task, {}, &OpenTask::id);
+    return at != open_.end() && at->id == task;
+}
+
+Engine::Live& Engine::live(ContributionId id)
+{
+    const auto at = std::ranges::lower_bound(live_, id, {}, &Live::id);
+    if (at == live_.end() || at->id != id)
+        throw std::logic_error("a scheme named a contribution that it closed or never got");
+    return *at;
+}
 
 void Engine::carry_out(const Dispatch& dispatch)
 {
-    open_[dispatch.task] = dispatch.inputs;
+    open_.push_back({dispatch.task, std::ranges::min(dispatch.inputs)});
     std::vector<Point> inputs;
     for (const auto version : dispatch.inputs) inputs.push_back(points_.at(version));
     fleet_.dispatch(dispatch, std::move(inputs));
@@ -139,20 +174,19 @@ void Engine::carry_out(const Dispatch& dispatch)
 
 void Engine::carry_out(const Close& close)
 {
-    open_.erase(open_.lower_bound(close.first), open_.upper_bound(close.last));
+    open_.erase(std::ranges::lower_bound(open_, close.first, {}, &OpenTask::id),
+                std::ranges::upper_bound(open_, close.last, {}, &OpenTask::id));
     fleet_.close(close.first, close.last);
-    for (auto at = live_.begin(); at != live_.end();) {
-        if (close.first <= at->second.arrival.task && at->second.arrival.task <= close.last) {
-            record(at->second.row);
-            fleet_.release(at->second.arrival.handle);
-            at = live_.erase(at);
-        } else {
-            ++at;
+    std::erase_if(live_, [&](const Live& one) {
+        const bool closed = close.first <= one.arrival.task && one.arrival.task <= close.last;
+        if (closed) {
+            record(one.row);
+            fleet_.release(one.arrival.handle);
         }
-    }
+        return closed;
+    });
     Version oldest = points_.newest();
-    for (const auto& [task, inputs] : open_)
-        for (const auto version : inputs) oldest = std::min(oldest, version);
+    for (const auto& task : open_) oldest = std::min(oldest, task.oldest);
     points_.forget_before(oldest);
 }
 
@@ -160,12 +194,14 @@ void Engine::form_estimate(const Step& step, trace::Round& row)
 {
     // Fixed sums: terms by (worker, task, part), each sum from +0.0, whatever the order of arrival.
     std::vector<std::pair<Live*, double>> terms;
-    for (const auto& term : step.terms)
-        terms.emplace_back(&live_.at(term.contribution), term.weight);
+    for (const auto& term : step.terms) terms.emplace_back(&live(term.contribution), term.weight);
     std::sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) {
         const auto key = [](const Arrival& x) { return std::tie(x.worker, x.task, x.part); };
         return key(a.first->arrival) < key(b.first->arrival);
     });
+    std::vector<std::size_t> handles;
+    for (const auto& [live, weight] : terms) handles.push_back(live->arrival.handle);
+    fleet_.prepare(handles);
     std::fill(estimate_.begin(), estimate_.end(), 0.0);
     double loss = 0, staleness = 0;
     for (const auto& [live, weight] : terms) {
@@ -174,7 +210,7 @@ void Engine::form_estimate(const Step& step, trace::Round& row)
         values.support.add(weight, values.packed, estimate_);
         live->row.used = 1;
         row.samples += arrival.samples;
-        loss += arrival.loss;
+        loss += values.loss;
         const auto stale = points_.newest() - arrival.newest;
         staleness += static_cast<double>(stale);
         row.staleness_max = std::max(row.staleness_max, stale);
@@ -193,6 +229,21 @@ void Engine::form_estimate(const Step& step, trace::Round& row)
         square += mean.squaredNorm();
     }
     row.gradient_norm = std::sqrt(square);
+    if (!std::isfinite(square))
+        throw Failure(fmt::format(
+            "the estimate of round {} is not finite: a worker sent NaN or infinity, or the step "
+            "of {} is too large: use a smaller --step, or a scheme that tolerates liars",
+            round_ + 1, options_.step));
+}
+
+double Engine::inner_with_last()
+{
+    if (!needs_.inner_product) return 0;
+    const auto size = static_cast<Eigen::Index>(estimate_.size());
+    const double inner = Eigen::Map<const Eigen::VectorXd>(estimate_.data(), size)
+                             .dot(Eigen::Map<const Eigen::VectorXd>(last_estimate_.data(), size));
+    last_estimate_ = estimate_;
+    return inner;
 }
 
 void Engine::carry_out(const Step& step)
@@ -220,7 +271,7 @@ void Engine::carry_out(const Step& step)
     if (options_.evaluate_every > 0 &&
         (round_ % options_.evaluate_every == 0 || round_ == options_.rounds))
         keep_model();
-    events_.push_back(Stepped{version});
+    events_.push_back(Stepped{version, inner_with_last()});
 }
 
 void Engine::keep_model()

@@ -15,11 +15,16 @@
 
 namespace quorate {
 
+/// Which contributions the trace lists.
+enum class Arrivals { all, used, none };
+
 struct EngineOptions {
     std::int64_t rounds = 100;
     double step = 1;  // step size
     std::int64_t evaluate_every =
         1;  // keep the model of every so many rounds, and the last; 0: none
+    Arrivals arrivals = Arrivals::all;
+    std::uint64_t seed = 0;  // of what the engine measures with a random vector
 };
 
 /// What is shown of a round while a run goes on.
@@ -48,8 +53,13 @@ public:
 
 private:
     struct Live {
+        ContributionId id;
         Arrival arrival;
         trace::Arrival row;
+    };
+    struct OpenTask {
+        TaskId id;
+        Version oldest;  // of the points it names
     };
 
     void give(const Event& event);
@@ -60,22 +70,28 @@ private:
     void carry_out(const Stuck& stuck);
     void hear(const std::vector<Arrival>& arrivals);
     bool is_open(TaskId task) const;
+    Live& live(ContributionId id);
+    Contribution describe(const Live& live);
     void form_estimate(const Step& step, trace::Round& row);
+    double inner_with_last();
     void keep_model();
     void record(const trace::Arrival& row);
     Seconds next_timer() const;
 
     EngineOptions options_;
     Scheme& scheme_;
+    Needs needs_;
     Fleet& fleet_;
     Optimizer& optimizer_;
     trace::Writer& trace_;
     Observer observer_;
 
     Points points_;
-    std::vector<double> estimate_;
-    std::map<ContributionId, Live> live_;
-    std::map<TaskId, std::vector<Version>> open_;  // tasks not closed, with the points they name
+    std::vector<double> estimate_, last_estimate_;
+    std::vector<double> probe_;   // a random vector to project contributions on
+    std::vector<Live> live_;      // contributions not closed, ascending by id
+    std::vector<OpenTask> open_;  // tasks not closed, ascending
+    std::vector<Action> actions_;
     std::map<int, Seconds> timers_;
     std::vector<Event> events_;  // that the last actions caused, to be given to the scheme next
     ContributionId contributions_ = 0;

@@ -25,7 +25,6 @@ struct Arrival {
     int part;
     std::int64_t draw, samples;
     Version oldest, newest;
-    double loss;  // sum over the samples of the loss at the points used
     Seconds sent, arrived, compute, delay, idle, send;
     std::int64_t bytes;  // its share of the message
     std::size_t handle;  // the fleet's name for its values
@@ -35,6 +34,7 @@ struct Arrival {
 struct Values {
     const Support& support;
     std::span<const double> packed;
+    double loss;  // sum over the samples of the loss at the points used
 };
 
 /// What a worker said when it was ready.
@@ -63,7 +63,12 @@ public:
     /// comes. Contributions of closed tasks are delivered too: the engine counts them.
     virtual std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) = 0;
 
-    virtual Values values(std::size_t handle) const = 0;
+    /// The values of these contributions are wanted next: a fleet that computes them itself may do
+    /// so all at once.
+    virtual void prepare(std::span<const std::size_t>) {}
+    virtual Values values(std::size_t handle) = 0;
+    /// Equal for contributions whose values are equal bit by bit. Not safe against forgery.
+    virtual std::uint64_t fingerprint(std::size_t handle);
     virtual void release(std::size_t handle) = 0;
 
     /// Bytes of all messages so far, headers included.

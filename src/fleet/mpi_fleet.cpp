@@ -189,7 +189,7 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& mail)
             handle = free_slots_.back();
             free_slots_.pop_back();
         }
-        slots_[handle] = {mail.bytes, in.doubles(link.support->size()), worker};
+        slots_[handle] = {mail.bytes, in.doubles(link.support->size()), worker, part.loss};
         arrivals.push_back({.worker = worker,
                             .task = head.task,
                             .part = part.part,
@@ -197,7 +197,6 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& mail)
                             .samples = part.samples,
                             .oldest = part.oldest,
                             .newest = part.newest,
-                            .loss = part.loss,
                             .sent = sent,
                             .arrived = now(),
                             .compute = part.compute,
@@ -210,10 +209,10 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& mail)
     return arrivals;
 }
 
-Values MpiFleet::values(std::size_t handle) const
+Values MpiFleet::values(std::size_t handle)
 {
     const auto& slot = slots_.at(handle);
-    return {*links_[static_cast<std::size_t>(slot.worker)].support, slot.packed};
+    return {*links_[static_cast<std::size_t>(slot.worker)].support, slot.packed, slot.loss};
 }
 
 void MpiFleet::release(std::size_t handle)

@@ -26,7 +26,7 @@ public:
     void dispatch(const Dispatch& task, std::vector<Point> inputs) override;
     void close(TaskId first, TaskId last) override;
     std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) override;
-    Values values(std::size_t handle) const override;
+    Values values(std::size_t handle) override;
     void release(std::size_t handle) override;
     std::int64_t bytes_sent() const override { return bytes_sent_; }
     std::int64_t bytes_received() const override { return bytes_received_; }
@@ -69,6 +69,7 @@ private:
         std::shared_ptr<mpi::Bytes> bytes;
         std::span<const double> packed;
         Worker worker = 0;
+        double loss = 0;
     };
 
     int rank(Worker worker) const { return info_[static_cast<std::size_t>(worker)].rank; }

@@ -15,12 +15,16 @@ namespace quorate {
 struct Needs {
     std::vector<Block> blocks;            // sets of training rows, by number
     std::vector<std::vector<int>> shard;  // for each worker, the blocks it stores, ascending
+    // What the engine is to measure of vectors that the scheme never sees.
+    bool fingerprint = false, projection = false, inner_product = false;
 };
 
 class Scheme {
 public:
     virtual ~Scheme() = default;
     virtual Needs needs() const = 0;
+    /// What is not promised for these parameters, for the user; empty: nothing.
+    virtual std::string warning() const { return ""; }
     /// Pure: what it does depends on its state, the event and `now` only.
     /// @param out  receives the actions, in the order in which they are to be carried out
     virtual void handle(const Event& event, Seconds now, std::vector<Action>& out) = 0;

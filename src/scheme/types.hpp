@@ -104,6 +104,9 @@ struct Contribution {
     std::int64_t draw;
     std::int64_t samples;    // rows that went into it
     Version oldest, newest;  // of the points that its items were taken at
+    // Measured by the engine, if Needs asks:
+    std::uint64_t fingerprint = 0;  // equal for payloads that are equal bit by bit
+    double projection = 0;          // inner product with a random vector that no worker knows
 };
 
 /// The first event, with the workers that take part.
@@ -123,6 +126,7 @@ struct Deadline {
 /// A Step is done and the point `version` is published.
 struct Stepped {
     Version version;
+    double inner_with_last = 0;  // of this estimate and the one before, if Needs asks; first: 0
 };
 
 using Event = std::variant<Start, Arrived, Deadline, Stepped>;

@@ -48,7 +48,6 @@ public:
                  .samples = 1,
                  .oldest = task.version,
                  .newest = task.version,
-                 .loss = 1,
                  .sent = 0,
                  .arrived = time_,
                  .compute = 0,
@@ -58,7 +57,7 @@ public:
                  .bytes = 16,
                  .handle = values_.size() - 1}};
     }
-    Values values(std::size_t handle) const override { return {support_, values_[handle]}; }
+    Values values(std::size_t handle) override { return {support_, values_[handle], 1}; }
     void release(std::size_t handle) override { ++released[handle]; }
     std::int64_t bytes_sent() const override { return 0; }
     std::int64_t bytes_received() const override { return 0; }
