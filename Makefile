@@ -75,7 +75,7 @@ WARNINGS += -Wno-stringop-overflow $(if $(SAN),-Wno-maybe-uninitialized)
 ifdef WERROR
 WARNINGS += -Werror
 endif
-base_flags := -std=c++20 $(OPT) $(WARNINGS) -Isrc $(CPPFLAGS) $(CXXFLAGS)
+base_flags := -std=c++20 -fopenmp $(OPT) $(WARNINGS) -Isrc $(CPPFLAGS) $(CXXFLAGS)
 index_flag := $(if $(filter 64,$(found_petsc_index)),-DQUORATE_INDEX_64)
 
 # The layers that hold no MPI are compiled without its headers: env/poison has an mpi.h, a
@@ -87,7 +87,7 @@ full_flags  := $(base_flags) $(index_flag) $(found_pure_cflags) $(found_mpi_cfla
 flags_of     = $(if $(filter $(pure_layers:%=src/%/%),$(1)),$(pure_flags),$(full_flags)) \
   $(if $(filter tests/unit/%,$(1)),$(found_gtest_cflags) -Itests/unit) \
   $(if $(filter tests/bench/%,$(1)),$(found_benchmark_cflags) -Itests/bench)
-link_flags  := $(OPT) -Wl,--as-needed $(LDFLAGS)
+link_flags  := -fopenmp $(OPT) -Wl,--as-needed $(LDFLAGS)
 link_libs   := $(found_libs) $(LDLIBS)
 
 # --- Sources -----------------------------------------------------------------------------

@@ -23,6 +23,7 @@ struct Command {
 Command import_command();
 Command generate_command();
 Command run_command();
+Command simulate_command();
 Command inspect_command();
 Command list_command();
 Command help_command();

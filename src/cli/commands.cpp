@@ -7,7 +7,7 @@ namespace quorate {
 const std::vector<Command>& commands()
 {
     static const std::vector<Command> all = {
-        import_command(),  generate_command(), run_command(),
+        import_command(),  generate_command(), run_command(),  simulate_command(),
         inspect_command(), list_command(),     help_command(),
     };
     return all;

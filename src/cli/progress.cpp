@@ -9,6 +9,8 @@
 #include <fstream>
 #include <string>
 
+#include "fleet/patience.hpp"
+
 namespace quorate {
 
 namespace {
@@ -38,18 +40,19 @@ bool ends_on_terminal()
 
 ProgressLine::ProgressLine(std::int64_t rounds, bool quiet)
     : rounds_(rounds), quiet_(quiet), terminal_(!quiet && ends_on_terminal()),
-      next_(terminal_ ? 0.1 : 1)
+      began_(clock_seconds()), next_(terminal_ ? 0.1 : 1)
 {
 }
 
 void ProgressLine::show(const Progress& progress)
 {
     const bool last = progress.round == rounds_;
-    if (quiet_ || (progress.time < next_ && !last)) return;
+    const double passed = clock_seconds() - began_;  // progress.time may be simulated
+    if (quiet_ || (passed < next_ && !last)) return;
     // A terminal is refreshed ten times a second; a file gets a line after 1, 2, 4, ... seconds, at
     // most one in ten minutes apart.
-    next_ = terminal_ ? progress.time + 0.1 : progress.time + std::min(progress.time, 600.0);
-    const double left = progress.time / static_cast<double>(progress.round) *
+    next_ = terminal_ ? passed + 0.1 : passed + std::min(passed, 600.0);
+    const double left = passed / static_cast<double>(progress.round) *
                         static_cast<double>(rounds_ - progress.round);
     fmt::print(stderr, "{}round {}/{}  loss about {:.6f}  {:.1f} s  {:.0f} s left{}",
                terminal_ ? "\r" : "", progress.round, rounds_, progress.loss, progress.time, left,

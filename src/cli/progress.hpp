@@ -17,7 +17,7 @@ public:
 private:
     std::int64_t rounds_;
     bool quiet_, terminal_;
-    Seconds next_ = 0;
+    Seconds began_, next_;
 };
 
 }  // namespace quorate

@@ -93,18 +93,18 @@ void Engine::give(const Event& event)
 
 Contribution Engine::describe(const Live& live)
 {
-    const auto& arrival = live.arrival;
+    const auto& row = live.row;
     Contribution told{.id = live.id,
-                      .worker = arrival.worker,
-                      .task = arrival.task,
-                      .part = arrival.part,
-                      .draw = arrival.draw,
-                      .samples = arrival.samples,
-                      .oldest = arrival.oldest,
-                      .newest = arrival.newest};
-    if (needs_.fingerprint) told.fingerprint = fleet_.fingerprint(arrival.handle);
+                      .worker = static_cast<Worker>(row.worker),
+                      .task = row.task,
+                      .part = static_cast<int>(row.part),
+                      .draw = row.draw,
+                      .samples = row.samples,
+                      .oldest = row.version_oldest,
+                      .newest = row.version};
+    if (needs_.fingerprint) told.fingerprint = fleet_.fingerprint(live.handle);
     if (needs_.projection) {
-        const auto values = fleet_.values(arrival.handle);
+        const auto values = fleet_.values(live.handle);
         told.projection = values.support.dot(values.packed, probe_);
     }
     return told;
@@ -137,7 +137,7 @@ void Engine::hear(const std::vector<Arrival>& arrivals)
             fleet_.release(arrival.handle);
             continue;
         }
-        live_.push_back({contributions_++, arrival, row});
+        live_.push_back({contributions_++, arrival.handle, row});
         arrived.contributions.push_back(describe(live_.back()));
     }
     if (!arrived.contributions.empty()) events_.push_back(std::move(arrived));
@@ -167,7 +167,7 @@ Engine::Live& Engine::live(ContributionId id)
 void Engine::carry_out(const Dispatch& dispatch)
 {
     open_.push_back({dispatch.task, std::ranges::min(dispatch.inputs)});
-    std::vector<Point> inputs;
+    PointList inputs;
     for (const auto version : dispatch.inputs) inputs.push_back(points_.at(version));
     fleet_.dispatch(dispatch, std::move(inputs));
 }
@@ -178,10 +178,10 @@ void Engine::carry_out(const Close& close)
                 std::ranges::upper_bound(open_, close.last, {}, &OpenTask::id));
     fleet_.close(close.first, close.last);
     std::erase_if(live_, [&](const Live& one) {
-        const bool closed = close.first <= one.arrival.task && one.arrival.task <= close.last;
+        const bool closed = close.first <= one.row.task && one.row.task <= close.last;
         if (closed) {
             record(one.row);
-            fleet_.release(one.arrival.handle);
+            fleet_.release(one.handle);
         }
         return closed;
     });
@@ -196,26 +196,28 @@ void Engine::form_estimate(const Step& step, trace::Round& row)
     std::vector<std::pair<Live*, double>> terms;
     for (const auto& term : step.terms) terms.emplace_back(&live(term.contribution), term.weight);
     std::sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) {
-        const auto key = [](const Arrival& x) { return std::tie(x.worker, x.task, x.part); };
-        return key(a.first->arrival) < key(b.first->arrival);
+        const auto key = [](const Live& x) {
+            return std::tie(x.row.worker, x.row.task, x.row.part);
+        };
+        return key(*a.first) < key(*b.first);
     });
     std::vector<std::size_t> handles;
-    for (const auto& [live, weight] : terms) handles.push_back(live->arrival.handle);
+    for (const auto& [live, weight] : terms) handles.push_back(live->handle);
     fleet_.prepare(handles);
     std::fill(estimate_.begin(), estimate_.end(), 0.0);
     double loss = 0, staleness = 0;
     for (const auto& [live, weight] : terms) {
-        const auto& arrival = live->arrival;
-        const auto values = fleet_.values(arrival.handle);
+        const auto values = fleet_.values(live->handle);
         values.support.add(weight, values.packed, estimate_);
         live->row.used = 1;
-        row.samples += arrival.samples;
+        row.samples += live->row.samples;
         loss += values.loss;
-        const auto stale = points_.newest() - arrival.newest;
+        const auto stale = points_.newest() - live->row.version;
         staleness += static_cast<double>(stale);
         row.staleness_max = std::max(row.staleness_max, stale);
     }
-    row.used = static_cast<std::int64_t>(terms.size());
+    for (std::size_t i = 0; i < terms.size(); ++i)  // workers, who may have sent several parts
+        row.used += i == 0 || terms[i].first->row.worker != terms[i - 1].first->row.worker;
     row.staleness_mean = terms.empty() ? 0 : staleness / static_cast<double>(terms.size());
     row.loss_estimate = row.samples > 0 ? loss / static_cast<double>(row.samples) : 0;
     // Mean and norm in blocks that stay in cache.

@@ -54,7 +54,7 @@ public:
 private:
     struct Live {
         ContributionId id;
-        Arrival arrival;
+        std::size_t handle;  // the fleet's name for its values
         trace::Arrival row;
     };
     struct OpenTask {

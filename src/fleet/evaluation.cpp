@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "fleet/evaluation.hpp"
 
+#include <exception>
+#include <functional>
+
 #include "code/fractional_repetition.hpp"
 
 namespace quorate {
@@ -42,6 +45,42 @@ std::shared_ptr<mpi::Bytes> score_models(const mpi::Bytes& models, const Shard& 
         if (test_rows > 0) model.score(test, point, {scores + i * test_rows, test_rows});
     }
     return bytes;
+}
+
+void evaluate_here(const DataSet& data, const Model& model,
+                   const std::function<std::vector<Point>()>& next,
+                   const std::function<void(double, const Quality&)>& scored)
+{
+    const RowSet sets[] = {{Split::train, 0, data.rows(Split::train)},
+                           {Split::test, 0, data.rows(Split::test)}};
+    const auto test_rows = static_cast<std::size_t>(data.rows(Split::test));
+    const Shard shard(data, std::span(sets).first(test_rows > 0 ? 2 : 1));
+    const auto labels = data.read(Split::test, 0, data.rows(Split::test)).label;
+    for (auto models = next(); !models.empty(); models = next()) {
+        std::vector<double> losses(models.size());
+        std::vector<Quality> qualities(models.size());
+        std::exception_ptr error;
+        const auto count = static_cast<std::ptrdiff_t>(models.size());
+#pragma omp parallel for schedule(dynamic)
+        for (std::ptrdiff_t i = 0; i < count; ++i) {
+            try {  // an exception must not leave a parallel region
+                mpi::Pool pool;
+                const auto at = static_cast<std::size_t>(i);
+                const auto message =
+                    encode_models(std::span(models).subspan(at, 1), shard.support(), pool);
+                const auto answer = score_models(*message, shard, model, pool);
+                Reader in(*answer);
+                losses[at] = in.doubles(1)[0];
+                qualities[at] = model.quality(in.doubles(test_rows), labels);
+            } catch (...) {
+#pragma omp critical
+                error = std::current_exception();
+            }
+        }
+        if (error) std::rethrow_exception(error);
+        for (std::size_t i = 0; i < models.size(); ++i)
+            scored(losses[i] / static_cast<double>(data.rows(Split::train)), qualities[i]);
+    }
 }
 
 }  // namespace quorate

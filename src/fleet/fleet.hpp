@@ -16,6 +16,7 @@ namespace quorate {
 
 /// A published point: shared, read only, alive while anybody names it.
 using Point = std::shared_ptr<const std::vector<double>>;
+using PointList = boost::container::small_vector<Point, 1>;
 
 /// One contribution as it came in. Seconds are measured where they pass: delay, compute, idle and
 /// send at the worker; sent and arrived at the coordinator.
@@ -55,7 +56,7 @@ public:
 
     /// Gives a worker a task, at the latest when wait() is called. Returns at once.
     /// @param inputs  the points that the task names, in its order
-    virtual void dispatch(const Dispatch& task, std::vector<Point> inputs) = 0;
+    virtual void dispatch(const Dispatch& task, PointList inputs) = 0;
     /// Lets workers drop these tasks, at the latest when wait() is called. Never waits.
     virtual void close(TaskId first, TaskId last) = 0;
 

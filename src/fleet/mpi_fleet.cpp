@@ -36,7 +36,7 @@ MpiFleet::MpiFleet(const mpi::Comm& comm, int workers, std::int64_t columns, Doo
 
 Seconds MpiFleet::now() const { return began_ < 0 ? 0 : clock_seconds() - began_; }
 
-void MpiFleet::dispatch(const Dispatch& task, std::vector<Point> inputs)
+void MpiFleet::dispatch(const Dispatch& task, PointList inputs)
 {
     if (began_ < 0) began_ = clock_seconds();
     auto& link = links_.at(static_cast<std::size_t>(task.worker));
@@ -113,8 +113,7 @@ void MpiFleet::post(Link& link, Worker worker)
     for (const auto& input : shared.message.inputs) link.held.push_back(input.version);
 }
 
-std::shared_ptr<mpi::Bytes> MpiFleet::bytes_for(SharedTask& shared,
-                                                const std::vector<Version>& held)
+std::shared_ptr<mpi::Bytes> MpiFleet::bytes_for(SharedTask& shared, const Versions& held)
 {
     std::vector<bool> included;
     for (const auto& input : shared.message.inputs)
@@ -123,7 +122,8 @@ std::shared_ptr<mpi::Bytes> MpiFleet::bytes_for(SharedTask& shared,
         if (inputs == included) return bytes;
     for (std::size_t i = 0; i < included.size(); ++i)
         shared.message.inputs[i].included = included[i];
-    auto bytes = encode(shared.message, shared.points, *shared.support, pool_);
+    auto bytes = encode(shared.message, {shared.points.data(), shared.points.size()},
+                        *shared.support, pool_);
     shared.encoded.emplace_back(std::move(included), bytes);
     return bytes;
 }

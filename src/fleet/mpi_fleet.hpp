@@ -23,7 +23,7 @@ public:
 
     const std::vector<WorkerInfo>& workers() const override { return info_; }
     Seconds now() const override;
-    void dispatch(const Dispatch& task, std::vector<Point> inputs) override;
+    void dispatch(const Dispatch& task, PointList inputs) override;
     void close(TaskId first, TaskId last) override;
     std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) override;
     Values values(std::size_t handle) override;
@@ -46,7 +46,7 @@ private:
     struct SharedTask {
         TaskMessage message;
         std::shared_ptr<const Plan> plan;
-        std::vector<Point> points;
+        PointList points;
         const Support* support;
         std::vector<std::pair<std::vector<bool>, std::shared_ptr<mpi::Bytes>>>
             encoded;  // by inputs included
@@ -60,8 +60,7 @@ private:
         std::deque<Order> waiting;
         bool queued = false;  // stands in queue_
         std::optional<mpi::Transfer> sending;
-        std::vector<Version>
-            held;  // points that the worker surely holds: those of the task sent last
+        Versions held;  // points that the worker surely holds: those of the task sent last
         std::deque<std::pair<TaskId, Seconds>> sent;  // tasks not yet answered in full, and when
         TaskId cancel = -1;  // tasks up to this one are to be dropped; -1: nothing to say
     };
@@ -75,7 +74,7 @@ private:
     int rank(Worker worker) const { return info_[static_cast<std::size_t>(worker)].rank; }
     void post();
     void post(Link& link, Worker worker);
-    std::shared_ptr<mpi::Bytes> bytes_for(SharedTask& shared, const std::vector<Version>& held);
+    std::shared_ptr<mpi::Bytes> bytes_for(SharedTask& shared, const Versions& held);
     void send(Link& link, Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
     bool progress();
     std::vector<Arrival> unpack(const mpi::Transfer& mail);

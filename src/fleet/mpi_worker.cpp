@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "fleet/chunk.hpp"
 #include "fleet/evaluation.hpp"
 
 namespace quorate {
@@ -26,16 +27,6 @@ std::vector<RowSet> rows_of(const Needs& needs, Worker worker)
 // A message that has begun to come needs a few more looks, and no bell rings for them.
 constexpr Seconds soon = 20e-6;
 
-// About 0.2 ms of work. It depends on the data set alone, never on measured time, so that a run's
-// bits do not depend on speed; a multiple of the tile in which models work.
-std::int64_t rows_in_chunk(const DataSet& data)
-{
-    constexpr std::int64_t entries_in_chunk = 1 << 16, tile = 256;
-    const auto entries =
-        std::max<std::int64_t>(1, data.entries(Split::train) / data.rows(Split::train));
-    return std::max<std::int64_t>(1, entries_in_chunk / entries / tile) * tile;
-}
-
 std::string host_name()
 {
     char name[256] = "";
@@ -46,13 +37,18 @@ std::string host_name()
 }  // namespace
 
 MpiWorker::MpiWorker(const mpi::Comm& comm, Worker worker, const DataSet& data, const Model& model,
-                     DelayModel& delays, const Needs& needs, Doorbells& bells)
-    : comm_(comm), worker_(worker), data_(data), model_(model), delays_(delays),
+                     const Handicap& handicap, const Liars& liars, const Needs& needs,
+                     Doorbells& bells)
+    : comm_(comm), worker_(worker), data_(data), model_(model), handicap_(handicap), liars_(liars),
       shard_(data, rows_of(needs, worker)), block_(needs.blocks.size()),
       chunk_rows_(rows_in_chunk(data)), bells_(bells)
 {
     const auto& held = needs.shard[static_cast<std::size_t>(worker)];
     for (std::size_t i = 0; i < held.size(); ++i) block_[static_cast<std::size_t>(held[i])] = i;
+    for (const auto& block : needs.blocks) {
+        block_rows_.push_back(block.count);
+        total_rows_ += block.count;
+    }
     const WorkerInfo info{comm.rank(), host_name(), shard_.rows(), 0};
     send(mpi::Tag::ready, encode_ready(info, shard_.support(), pool_));
     idle_since_ = clock_seconds();
@@ -69,7 +65,7 @@ void MpiWorker::run()
             patience_.rest(incoming_ ? soon : wake_ - now);
         } else {
             patience_.reset();
-            compute_chunk();
+            step();
         }
     }
     send(mpi::Tag::farewell, pool_.take(0));
@@ -155,10 +151,28 @@ void MpiWorker::begin()
     // A draw's delay is paid once: a second task of the same draw sleeps what is left of it.
     if (task_->message.draw != drawn_) {
         drawn_ = task_->message.draw;
-        wake_ = now + delays_.draw(worker_, drawn_, 0);
+        std::int64_t rows = 0;
+        for (const auto& part : task_->message.plan.parts)
+            for (const auto& item : part.items)
+                rows += block_rows_[static_cast<std::size_t>(item.block)];
+        const double load = static_cast<double>(rows) / static_cast<double>(total_rows_);
+        factor_ = handicap_.slowdowns.draw(worker_, drawn_, load);
+        const auto delay = handicap_.delays.draw(worker_, drawn_, load);
+        reception_ = handicap_.delays.on_reception() ? delay : 0;
+        delayed_ = now + delay - reception_;
     }
-    task_->delay = std::max(0.0, wake_ - now);
+    wake_ = delayed_;
+    task_->delay = std::max(0.0, delayed_ - now) + reception_;
     patience_.reset();
+}
+
+void MpiWorker::step()
+{
+    switch (task_->stage) {
+        case Task::Stage::computing: compute_chunk(); break;
+        case Task::Stage::computed: finish_part(); break;
+        case Task::Stage::held: send_parts(); break;
+    }
 }
 
 std::size_t MpiWorker::parts_in_message() const
@@ -183,11 +197,14 @@ void MpiWorker::compute_chunk()
     auto& task = *task_;
     const auto& part = task.message.plan.parts[task.part];
     const auto began = clock_seconds();
+    if (task.paused > 0) task.heads.back().compute += began - std::exchange(task.paused, 0);
     const auto slot = task.part % parts_in_message();
     if (!task.output)
         task.output =
             pool_.take(values_at() + parts_in_message() * shard_.support().size() * sizeof(double));
     if (task.item == 0 && task.row == 0) {
+        task.part_began = began;
+        task.part_rows = 0;
         const auto sum = output(slot);
         std::fill(sum.begin(), sum.end(), 0.0);
         task.heads.push_back({.part = static_cast<std::int32_t>(task.part),
@@ -209,22 +226,50 @@ void MpiWorker::compute_chunk()
         head.oldest = std::min(head.oldest, version);
         head.newest = std::max(head.newest, version);
         task.row += rows.rows;
+        task.part_rows += rows.rows;
         if (task.row >= all.rows) {
             task.row = 0;
             ++task.item;
         }
     }
-    head.compute += clock_seconds() - began;
-    if (task.item >= part.items.size()) finish_part();
+    const auto chunk = clock_seconds() - began;
+    head.compute += chunk;
+    if (task.item >= part.items.size()) task.stage = Task::Stage::computed;
+    pace(chunk);
+}
+
+// Sleeps, interruptibly, until a worker with this row time and slowdown would have got here.
+void MpiWorker::pace(Seconds chunk)
+{
+    auto& task = *task_;
+    const auto now = clock_seconds();
+    const auto until =
+        handicap_.row_time > 0
+            ? task.part_began + static_cast<double>(task.part_rows) * handicap_.row_time * factor_
+            : now + chunk * (factor_ - 1);
+    if (until <= now) return;
+    wake_ = until;
+    task.paused = now;
 }
 
 void MpiWorker::finish_part()
 {
     auto& task = *task_;
+    if (task.paused > 0)
+        task.heads.back().compute += clock_seconds() - std::exchange(task.paused, 0);
+    liars_.falsify(worker_, task.message.draw, static_cast<int>(task.part),
+                   output(task.part % parts_in_message()));
     ++task.part;
     task.item = 0;
     task.row = 0;
-    if (task.part % parts_in_message() == 0) send_parts();
+    task.stage = Task::Stage::computing;
+    if (task.part % parts_in_message() != 0) return;
+    if (reception_ > 0) {
+        task.stage = Task::Stage::held;
+        wake_ = clock_seconds() + reception_;
+    } else {
+        send_parts();
+    }
 }
 
 void MpiWorker::send_parts()
@@ -248,6 +293,7 @@ void MpiWorker::send_parts()
     task.heads.clear();
     idle_ = 0;
     task.delay = 0;  // told once
+    task.stage = Task::Stage::computing;
     if (task.part == task.message.plan.parts.size()) {
         task_.reset();
         idle_since_ = clock_seconds();

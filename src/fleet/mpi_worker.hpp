@@ -13,8 +13,16 @@
 #include "model/model.hpp"
 #include "scheme/scheme.hpp"
 #include "straggler/delay.hpp"
+#include "straggler/liars.hpp"
 
 namespace quorate {
+
+/// What is done to a worker's times: delays are slept, slow computation is padded with sleep.
+struct Handicap {
+    Seconds row_time;  // computing a row takes at least that long, times the slowdown
+    DelayModel& delays;
+    DelayModel& slowdowns;
+};
 
 /// Computes tasks in chunks of rows and looks at its mailbox in between, so that a newer task, a
 /// cancel or the end of the run interrupts computation and delays alike.
@@ -22,7 +30,7 @@ class MpiWorker {
 public:
     /// @param worker  its number in the code; the rows it holds are `needs.shard[worker]`
     MpiWorker(const mpi::Comm& comm, Worker worker, const DataSet& data, const Model& model,
-              DelayModel& delays, const Needs& needs, Doorbells& bells);
+              const Handicap& handicap, const Liars& liars, const Needs& needs, Doorbells& bells);
 
     /// Until the coordinator says stop. Local, but for its messages.
     void run();
@@ -36,8 +44,11 @@ private:
         TaskId id;
         TaskMessage message;
         Seconds delay = 0;
+        enum class Stage { computing, computed, held } stage = Stage::computing;
         std::size_t part = 0, item = 0;  // what is computed next
-        std::int64_t row = 0;
+        std::int64_t row = 0;            // of the item
+        std::int64_t part_rows = 0;      // of the part, computed so far
+        Seconds part_began = 0, paused = 0;
         std::vector<PartHead> heads =
             {};  // of the parts computed and not yet sent, and the running one
         std::shared_ptr<mpi::Bytes> output = {};
@@ -48,6 +59,8 @@ private:
     void accept(std::shared_ptr<mpi::Bytes> bytes);
     void begin();
     void compute_chunk();
+    void step();
+    void pace(Seconds chunk);
     void finish_part();
     void send_parts();
     void send(mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
@@ -61,9 +74,12 @@ private:
     Worker worker_;
     const DataSet& data_;
     const Model& model_;
-    DelayModel& delays_;
+    Handicap handicap_;
+    const Liars& liars_;
     Shard shard_;
     std::vector<std::size_t> block_;  // number of a block in the needs -> in the shard
+    std::vector<std::int64_t> block_rows_;
+    std::int64_t total_rows_ = 0;
     std::int64_t chunk_rows_;
     mpi::Pool pool_;
     Doorbells& bells_;
@@ -75,7 +91,10 @@ private:
     std::deque<Task> next_;  // tasks that follow the running one
     std::optional<mpi::Transfer> incoming_, outgoing_;
     std::int64_t drawn_ = -1;  // the draw whose delay was slept
-    Seconds wake_ = 0;         // when the delay of that draw is over
+    double factor_ = 1;        // slowdown of that draw
+    Seconds reception_ = 0;    // delay of that draw's messages
+    Seconds wake_ = 0;         // when it goes on: the delay is over, the computation slow enough
+    Seconds delayed_ = 0;      // when the delay of that draw is over
     Seconds idle_since_ = 0, idle_ = 0;
     Seconds send_began_ = 0, send_ = 0;
     std::optional<Shard> evaluation_;  // rows to score, after the run

@@ -3,6 +3,7 @@
 // (actions), what it is told (events). Metadata only: no vectors, no MPI, no clock.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -18,6 +19,9 @@ using Seconds = double;               // the fleet's clock, from the first dispa
 using Version = std::int64_t;         // numbers the published points, from 0
 using TaskId = std::int64_t;          // chosen by the scheme, ascending, never used twice
 using ContributionId = std::int64_t;  // given by the engine, ascending
+
+/// Versions named together: mostly one, and then no memory is allocated.
+using Versions = boost::container::small_vector<Version, 1>;
 
 inline constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
 
@@ -58,8 +62,8 @@ struct Dispatch {
     TaskId task;
     Worker worker;
     std::shared_ptr<const Plan> plan;
-    std::vector<Version> inputs;  // all points that the plan needs: a task is self-contained
-    std::int64_t draw;            // key of delay and samples
+    Versions inputs;    // all points that the plan needs: a task is self-contained
+    std::int64_t draw;  // key of delay and samples
     enum class Begin { now, after } begin = Begin::now;  // replaces the running task, or follows it
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.hpp"
 
@@ -40,6 +41,7 @@ Trace read(const std::string& path)
         trace.attributes = read_attributes(file.get());
         trace.rounds = read_table<Round>(file.get());
         trace.arrivals = read_table<Arrival>(file.get());
+        trace.timers = read_table<Timer>(file.get());
         trace.evaluations = read_table<Evaluation>(file.get());
         trace.workers = read_table<WorkerRow>(file.get());
         trace.iterates = h5::shape(file.get(), "iterate/round").at(0);
@@ -64,20 +66,21 @@ std::vector<std::string> faults(const Trace& trace)
             wrong.push_back(fmt::format("round {}: {} used and {} erased are not {} workers", i + 1,
                                         round.used, round.erased, workers));
     }
-    std::vector<std::int64_t> used(trace.rounds.size());
+    std::vector<std::set<std::int64_t>> used(trace.rounds.size());  // workers of each round
     for (const auto& arrival : trace.arrivals) {
         if (arrival.used && arrival.round >= 1 &&
             arrival.round <= static_cast<std::int64_t>(used.size()))
-            ++used[static_cast<std::size_t>(arrival.round - 1)];
+            used[static_cast<std::size_t>(arrival.round - 1)].insert(arrival.worker);
         if (std::min({arrival.compute, arrival.delay, arrival.idle, arrival.send}) < 0 ||
             arrival.arrived < arrival.sent)
             wrong.push_back(fmt::format("event {}: a duration is negative", arrival.event));
     }
     if (trace.status() != "completed") return wrong;
-    for (std::size_t i = 0; i < used.size(); ++i)
-        if (used[i] != trace.rounds[i].used)
-            wrong.push_back(fmt::format("round {}: {} arrivals are marked used, the round says {}",
-                                        i + 1, used[i], trace.rounds[i].used));
+    for (std::size_t i = 0; i < used.size() && trace.listed() != "none"; ++i)
+        if (static_cast<std::int64_t>(used[i].size()) != trace.rounds[i].used)
+            wrong.push_back(
+                fmt::format("round {}: arrivals of {} workers are marked used, the round says {}",
+                            i + 1, used[i].size(), trace.rounds[i].used));
     if (trace.attributes.at("rounds") != std::to_string(trace.rounds.size()))
         wrong.push_back(fmt::format("completed with {} of {} rounds", trace.rounds.size(),
                                     trace.attributes.at("rounds")));

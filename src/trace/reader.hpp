@@ -14,11 +14,18 @@ struct Trace {
     std::map<std::string, std::string> attributes;  // all of the root, as text
     std::vector<Round> rounds;
     std::vector<Arrival> arrivals;
+    std::vector<Timer> timers;
     std::vector<Evaluation> evaluations;
     std::vector<WorkerRow> workers;
     std::int64_t iterates = 0;
 
     const std::string& status() const { return attributes.at("status"); }
+    /// Which contributions it lists: all, used or none. Traces that do not say list all.
+    std::string listed() const
+    {
+        const auto at = attributes.find("arrivals");
+        return at == attributes.end() ? "all" : at->second;
+    }
 };
 
 /// Local. @throws BadInput if the file is not a trace or lacks a table

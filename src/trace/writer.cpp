@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "trace/writer.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/error.hpp"
@@ -33,7 +34,8 @@ Writer::Writer(const std::string& path, const Header& header, std::int64_t width
       iterate_group_(h5::create_group(file_.get(), "iterate")),
       iterate_round_(h5::create_extendable<std::int64_t>(iterate_group_.get(), "round", 1024)),
       // One iterate a chunk, not compressed: such chunks go to the file without a copy.
-      iterate_model_(h5::create_extendable<double>(iterate_group_.get(), "model", 1, width, false)),
+      iterate_model_(h5::create_extendable<double>(iterate_group_.get(), "model", 1,
+                                                   std::max<std::int64_t>(1, width), false)),
       width_(width)
 {
     write_header(file_.get(), header);

@@ -24,7 +24,7 @@ public:
     }
     const std::vector<WorkerInfo>& workers() const override { return info_; }
     Seconds now() const override { return time_; }
-    void dispatch(const Dispatch& task, std::vector<Point> inputs) override
+    void dispatch(const Dispatch& task, PointList inputs) override
     {
         pending_.push_back({task.task, task.worker, task.draw, task.inputs[0], inputs[0]});
     }

@@ -253,7 +253,7 @@ TEST(Faults, UsedAndErasedMustBeAllWorkers)
 TEST(Faults, UsedArrivalsMustBeThoseOfTheRound)
 {
     EXPECT_EQ(faults_after([](auto& one) { one.arrivals[2].used = 0; }),
-              Faults{"round 2: 1 arrivals are marked used, the round says 2"});
+              Faults{"round 2: arrivals of 1 workers are marked used, the round says 2"});
 }
 
 TEST(Faults, NegativeDurationsAreFound)

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// quorate simulate: one run without MPI, under a virtual clock, or again from its trace.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/command.hpp"
+#include "cli/launch.hpp"
+#include "cli/stop.hpp"
+#include "cli/training.hpp"
+#include "fleet/evaluation.hpp"
+#include "fleet/replay_fleet.hpp"
+#include "fleet/virtual_fleet.hpp"
+
+namespace quorate {
+
+namespace {
+
+std::vector<Option> options()
+{
+    auto all = training_options();
+    for (auto& option : all)
+        if (option.name == "workers") option.text = "simulated workers";
+    const std::vector<Option> own = {
+        {"dry", "", "", "simulate times only: no data, no gradients"},
+        {"rows", "N", "", "training rows of a dry run; default: 1000 a worker"},
+        {"columns", "N", "0", "elements of a dry run's messages"},
+        {"latency", "SECONDS", "0", "of each message"},
+        {"bandwidth", "BYTES", "", "a second, of each link; default: messages take no time"},
+        {"port", "shared|separate", "shared",
+         "the coordinator's link: one message at a time each way, or one link for each worker"},
+        {"replay", "TRACE", "",
+         "take options, arrivals and their times from a trace, and compute its iterates again"}};
+    all.insert(all.end(), own.begin(), own.end());
+    return all;
+}
+
+// The options of the trace's run, but for those given now.
+Settings with_options_of(const trace::Trace& trace, Settings settings)
+{
+    const auto& path = settings.text("replay");
+    for (const auto* name :
+         {"workers", "delay", "slowdown", "row-time", "dry", "latency", "bandwidth", "port"})
+        if (settings.given(name))
+            settings.refuse(name,
+                            ", but --replay takes times and workers from its trace: leave "
+                            "out one of the two");
+    if (trace.listed() != "all")
+        settings.refuse("replay",
+                        ", which does not list all contributions: give a trace of "
+                        "--trace-arrivals all");
+    if (std::error_code error; std::filesystem::equivalent(path, settings.text("trace"), error))
+        settings.refuse("trace", ", which is the trace that is replayed: give another name");
+    std::istringstream lines(trace.attributes.at("config"));
+    for (std::string line; std::getline(lines, line);) {
+        const auto equals = line.find('=');
+        const auto name = trimmed(line.substr(0, equals));
+        if (name == "trace" || name == "config" || name == "quiet" || name == "log" ||
+            settings.given(name))
+            continue;
+        settings.set(name, {trimmed(line.substr(equals + 1)), path + ": ", true});
+    }
+    settings.set("workers", {trace.attributes.at("workers"), path + ": ", true});
+    if (!settings.given("rounds") || trace.status() != "completed")
+        settings.set("rounds", {std::to_string(trace.rounds.size()), path + ": ", true});
+    return settings;
+}
+
+std::optional<DrySize> dry_size(const Settings& settings)
+{
+    if (!settings.on("dry")) {
+        for (const auto* name : {"rows", "columns"})
+            if (settings.given(name))
+                settings.refuse(name, ", but the data set says it: leave it out, or add --dry");
+        return {};
+    }
+    for (const auto* name : {"data", "model", "init", "l2", "evaluate-every"})
+        if (settings.given(name))
+            settings.refuse(name, ", but a dry run computes nothing: leave out one of the two");
+    const auto workers = settings.integer("workers", 1, std::numeric_limits<int>::max());
+    return DrySize{settings.on("rows") ? settings.integer("rows", 1) : 1000 * workers,
+                   settings.integer("columns", 0)};
+}
+
+Network network_of(const Settings& settings)
+{
+    Network network;
+    network.latency = settings.real("latency", 0);
+    if (settings.on("bandwidth"))
+        network.bandwidth = settings.real("bandwidth", std::numeric_limits<double>::min());
+    network.shared_port = settings.one_of("port", {"shared", "separate"}) == "shared";
+    return network;
+}
+
+int simulate(const Settings& given)
+{
+    if (launch_environment().size.value_or(1) > 1)
+        throw BadInput("quorate simulate is one process: start it without a launcher");
+    std::optional<trace::Trace> recorded;
+    if (given.on("replay")) recorded = trace::read(given.text("replay"));
+    const auto settings = recorded ? with_options_of(*recorded, given) : given;
+    if (!settings.on("workers"))
+        throw BadInput("quorate simulate needs --workers N, how many to simulate");
+    std::optional<Session> session;
+    const auto size = dry_size(settings);
+    if (!size) session.emplace();
+    const auto training = build_training(settings, 0, size);
+    const auto network = network_of(settings);
+    if (size && training.needs.inner_product)
+        settings.refuse("scheme", ", which looks at gradients: a dry run has none");
+    const auto optimizer = build_optimizer(settings, training);
+    listen_for_signals(true);
+
+    auto recipes = size ? Recipes(training.needs, training.liars, training.columns)
+                        : Recipes(training.needs, training.liars, *training.data, *training.model);
+    std::unique_ptr<Fleet> fleet;
+    if (recorded)
+        fleet = std::make_unique<ReplayFleet>(recipes, *recorded);
+    else
+        fleet = std::make_unique<VirtualFleet>(
+            recipes,
+            VirtualTimes{training.row_time, *training.delays, *training.slowdowns, network});
+    return train(settings, training, *fleet, *optimizer, recorded ? "replayed" : "virtual",
+                 [&](const auto& next, const auto& scored) {
+                     evaluate_here(*training.data, *training.model, next, scored);
+                 });
+}
+
+}  // namespace
+
+Command simulate_command()
+{
+    return {"simulate", "train under a virtual clock, with any number of workers and without MPI",
+            "", options(), simulate};
+}
+
+}  // namespace quorate

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What `run` and `simulate` share: the options, what is built from them, and the run itself over
+// whichever fleet.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/data_set.hpp"
+#include "engine/engine.hpp"
+#include "model/model.hpp"
+#include "straggler/delay.hpp"
+#include "straggler/liars.hpp"
+
+namespace quorate {
+
+/// Those of both commands.
+std::vector<Option> training_options();
+
+/// Everything that all ranks of a run build alike from its options. Without data: a dry run.
+struct Training {
+    std::optional<DataSet> data;
+    std::int64_t rows, columns;  // of the training split
+    int workers;
+    std::uint64_t seed;
+    double l2;
+    Seconds row_time;
+    Liars liars;
+    EngineOptions engine;
+    std::unique_ptr<Scheme> scheme;
+    std::unique_ptr<Model> model;  // none if dry
+    std::unique_ptr<DelayModel> delays, slowdowns;
+    Needs needs;
+
+    /// Elements of the model; 0 if dry.
+    std::int64_t width() const { return model ? model->parameters(columns) : 0; }
+};
+
+/// How large a problem is that has no data.
+struct DrySize {
+    std::int64_t rows, columns;
+};
+
+/// @param default_workers  unless --workers says otherwise
+/// @param dry  of a run without data; else --data is read
+/// @throws BadInput for whatever the options get wrong
+Training build_training(const Settings& settings, int default_workers,
+                        const std::optional<DrySize>& dry = {});
+
+/// What only the coordinator needs, checked before any work. @throws BadInput
+std::unique_ptr<Optimizer> build_optimizer(const Settings& settings, const Training& training);
+
+/// Scores models; see MpiFleet::evaluate.
+using Evaluate =
+    std::function<void(const std::function<std::vector<Point>()>& next,
+                       const std::function<void(double train_loss, const Quality& test)>& scored)>;
+
+/// Trains, scores what was kept, writes the trace and says how it went.
+/// @param clock  wall, virtual or replayed
+/// @return the exit status
+int train(const Settings& settings, const Training& training, Fleet& fleet, Optimizer& optimizer,
+          const std::string& clock, const Evaluate& evaluate);
+
+}  // namespace quorate

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Contributions as recipes: what a worker would have computed, computed here when it is wanted, or
+// never. The same kernel on the same shards as a worker's, so the same bits.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "data/shard.hpp"
+#include "fleet/fleet.hpp"
+#include "model/model.hpp"
+#include "scheme/scheme.hpp"
+#include "straggler/liars.hpp"
+
+namespace quorate {
+
+class Recipes {
+public:
+    /// Without data (dry): nothing is ever computed, and all values are empty.
+    /// @param columns  of the points, for the size of messages
+    Recipes(const Needs& needs, const Liars& liars, std::int64_t columns);
+    /// Reads every worker's shard; workers that store the same blocks share one.
+    Recipes(const Needs& needs, const Liars& liars, const DataSet& data, const Model& model);
+
+    bool dry() const { return model_ == nullptr; }
+    /// What each worker stores. Ranks are those that MPI would give.
+    std::vector<WorkerInfo> workers() const;
+    /// Training rows that a part computes on.
+    std::int64_t rows(const Part& part) const;
+    /// Training rows of all blocks.
+    std::int64_t rows() const { return total_rows_; }
+
+    /// Bytes of the payload of one point or contribution of a worker.
+    std::int64_t payload(Worker worker) const;
+
+    /// A contribution that has arrived. @param inputs  the points its task names, kept alive
+    std::size_t add(Worker worker, std::shared_ptr<const Plan> plan, int part, std::int64_t draw,
+                    PointList inputs);
+    /// Computes those not yet computed, on all cores.
+    void prepare(std::span<const std::size_t> handles);
+    Values values(std::size_t handle);
+    /// Of the recipe itself, for dry runs: equal for replicas; a liar's differs from all others.
+    std::uint64_t fingerprint(std::size_t handle);
+    void release(std::size_t handle);
+
+private:
+    struct Recipe {
+        Worker worker = 0;
+        std::shared_ptr<const Plan> plan;
+        int part = 0;
+        std::int64_t draw = 0;
+        PointList inputs;
+        bool computed = false;
+        std::vector<double> values;
+        double loss = 0;
+    };
+    struct Store {
+        Shard shard;
+        std::vector<std::size_t> place;  // number of a block in the needs -> in the shard
+    };
+    void compute(Recipe& recipe) const;
+    const Support& support(Worker worker) const;
+
+    std::vector<std::int64_t> block_rows_;
+    std::int64_t total_rows_ = 0, columns_, chunk_rows_ = 0;
+    const Liars& liars_;
+    const Model* model_ = nullptr;                      // none: dry
+    std::vector<std::shared_ptr<const Store>> stores_;  // by worker; all empty if dry
+    std::vector<std::int64_t> shard_rows_;              // by worker
+    Support nothing_ = Support::all(0);
+    std::vector<Recipe> recipes_;
+    std::vector<std::size_t> free_;
+};
+
+}  // namespace quorate

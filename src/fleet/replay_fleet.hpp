@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A run again from its trace: contributions come in the order and at the times that were recorded,
+// and are computed here. With the options of that run it gives the same bits.
+#pragma once
+
+#include <map>
+
+#include "fleet/recipes.hpp"
+#include "trace/reader.hpp"
+
+namespace quorate {
+
+class ReplayFleet final : public Fleet {
+public:
+    /// @throws BadInput if the trace does not list all contributions
+    ReplayFleet(Recipes& recipes, const trace::Trace& trace);
+
+    const std::vector<WorkerInfo>& workers() const override { return info_; }
+    Seconds now() const override { return now_; }
+    void dispatch(const Dispatch& task, PointList inputs) override;
+    void close(TaskId first, TaskId last) override;
+    /// @throws Failure if what comes next in the trace does not fit to what was dispatched
+    std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) override;
+    void prepare(std::span<const std::size_t> handles) override { recipes_.prepare(handles); }
+    Values values(std::size_t handle) override { return recipes_.values(handle); }
+    void release(std::size_t handle) override { recipes_.release(handle); }
+    std::int64_t bytes_sent() const override { return 0; }
+    std::int64_t bytes_received() const override { return bytes_received_; }
+
+private:
+    struct Order {
+        Dispatch task;
+        PointList points;
+    };
+    [[noreturn]] void refuse(std::int64_t event, const std::string& why) const;
+
+    Recipes& recipes_;
+    std::vector<WorkerInfo> info_;
+    std::map<std::int64_t, std::vector<trace::Arrival>> messages_;  // by event
+    std::map<std::int64_t, trace::Timer> timers_;                   // by event
+    std::map<TaskId, Order> open_;
+    Seconds now_ = 0;
+    std::int64_t bytes_received_ = 0;
+};
+
+}  // namespace quorate

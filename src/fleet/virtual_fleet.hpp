@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Simulated workers under a virtual clock: a discrete-event queue. The same schemes and the same
+// engine as under MPI; how long a worker takes comes from models of delay, computation and network.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <queue>
+#include <tuple>
+
+#include "fleet/network.hpp"
+#include "fleet/recipes.hpp"
+#include "straggler/delay.hpp"
+
+namespace quorate {
+
+/// How long simulated workers take: a task of R rows its delay, then R * row_time * slowdown.
+struct VirtualTimes {
+    Seconds row_time;  // seconds a training row
+    DelayModel& delays;
+    DelayModel& slowdowns;
+    Network network;
+};
+
+/// Events at the same time are taken in this order: arrivals by (worker, task, part), deadlines,
+/// deliveries to workers. So an answer at the deadline counts, and a worker that is done at the
+/// moment when its task is replaced has answered.
+class VirtualFleet final : public Fleet {
+public:
+    VirtualFleet(Recipes& recipes, const VirtualTimes& times);
+
+    const std::vector<WorkerInfo>& workers() const override { return info_; }
+    Seconds now() const override { return now_; }
+    void dispatch(const Dispatch& task, PointList inputs) override;
+    void close(TaskId first, TaskId last) override;
+    /// @throws Failure if nothing can happen any more: no worker computes and no timer runs
+    std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) override;
+    void prepare(std::span<const std::size_t> handles) override { recipes_.prepare(handles); }
+    Values values(std::size_t handle) override { return recipes_.values(handle); }
+    std::uint64_t fingerprint(std::size_t handle) override;
+    void release(std::size_t handle) override { recipes_.release(handle); }
+    std::int64_t bytes_sent() const override { return bytes_sent_; }
+    std::int64_t bytes_received() const override { return bytes_received_; }
+
+private:
+    struct Order {
+        Dispatch task;
+        PointList points;
+        Seconds sent = 0;
+    };
+    struct Machine {
+        // At the coordinator and on the way:
+        std::vector<Order> waiting, travelling;
+        bool queued = false;  // stands in outbox_
+        Versions held;        // points that it holds: those of the task sent last
+        Port link;            // to the coordinator, unless all share its port
+        // At the worker:
+        std::vector<Order> next;  // follow the running task
+        std::optional<Order> running;
+        std::uint32_t epoch = 0;         // changes when the running task ends or is dropped
+        std::size_t part = 0;            // of the running task, sent next
+        std::vector<std::int64_t> rows;  // of each part of `measured`
+        std::shared_ptr<const Plan> measured;
+        std::int64_t drawn = -1;  // the draw whose delay it has begun to pay
+        Seconds wake = 0;         // when that delay is over
+        double factor = 1;        // slowdown of that draw
+        Seconds reception = 0;    // delay of the draw's messages
+        Seconds delay = 0, idle = 0, idle_since = 0, send = 0;  // for the trace
+    };
+    enum class Kind : std::uint8_t { arrival, finished, delivery, cancel, port_free };
+    struct Event {
+        Seconds time;
+        Kind kind;
+        Worker worker;
+        TaskId task;       // cancel: the last task to drop
+        std::size_t what;  // finished: epoch; arrival: number of the message
+        bool operator>(const Event& other) const
+        {
+            return std::tie(time, kind, worker, task, what) >
+                   std::tie(other.time, other.kind, other.worker, other.task, other.what);
+        }
+    };
+
+    Machine& machine(Worker worker) { return machines_[static_cast<std::size_t>(worker)]; }
+    std::vector<Arrival> take(const Event& event);
+    bool post();
+    void send(Worker worker);
+    void cancel(TaskId first, TaskId last);
+    void deliver(Worker worker, Order order);
+    void drop(Machine& machine, TaskId last);
+    void begin(Worker worker);
+    void compute(Worker worker, Seconds from);
+    std::vector<Arrival> finish(Worker worker);
+    double load(Machine& machine, const std::shared_ptr<const Plan>& plan);
+
+    Recipes& recipes_;
+    VirtualTimes times_;
+    std::vector<WorkerInfo> info_;
+    std::vector<Machine> machines_;
+    std::deque<Worker> outbox_;  // those with orders waiting, in the order of dispatch
+    std::vector<std::pair<TaskId, TaskId>> closed_;  // since the last wait
+    Port sending_, receiving_;                       // the coordinator's, if shared
+    Seconds wake_at_port_ = -1;                      // the port_free event that was made last
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+    std::vector<std::vector<Arrival>> messages_;  // on their way to the coordinator
+    std::vector<std::size_t> free_messages_;
+    Seconds now_ = 0;
+    std::int64_t bytes_sent_ = 0, bytes_received_ = 0;
+};
+
+}  // namespace quorate

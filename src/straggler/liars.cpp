@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "straggler/liars.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/random.hpp"
+#include "base/text.hpp"
+
+namespace quorate {
+
+void Liars::falsify(int worker, std::int64_t draw, int part, std::span<double> payload) const
+{
+    if (!lies(worker)) return;
+    double square = 0;
+    for (const double x : payload) square += x * x;
+    const double size = std::sqrt(square / static_cast<double>(payload.size())) + 1;
+    Stream stream(seed_, Purpose::liar, static_cast<std::uint32_t>(worker),
+                  static_cast<std::uint32_t>(2 * draw + part));
+    for (auto& x : payload) switch (kind_) {
+            case Kind::random: x = size * stream.normal(); break;
+            case Kind::sign_flip: x = -x; break;
+            case Kind::nan: x = std::numeric_limits<double>::quiet_NaN(); break;
+        }
+}
+
+Option liars_option()
+{
+    return {"liars", "KIND:WORKER,...", "",
+            "workers that send false contributions: random, sign-flip or nan; for tests of schemes "
+            "that tolerate them"};
+}
+
+Liars liars(const Settings& settings, std::uint64_t seed, int workers)
+{
+    if (!settings.on("liars")) return {};
+    const auto refuse = [&](const std::string& wrong) { settings.refuse("liars", wrong); };
+    const auto words = split(settings.text("liars"), ':');
+    const auto kinds = {std::pair{"random", Liars::Kind::random},
+                        std::pair{"sign-flip", Liars::Kind::sign_flip},
+                        std::pair{"nan", Liars::Kind::nan}};
+    std::optional<Liars::Kind> kind;
+    for (const auto& [name, one] : kinds)
+        if (words[0] == name) kind = one;
+    if (!kind || words.size() != 2)
+        refuse(": write KIND:WORKER,... with KIND random, sign-flip or nan");
+    std::set<int> who;
+    for (const auto& word : split(words[1], ',')) {
+        const auto worker = to_integer(word);
+        if (!worker || *worker < 0 || *worker >= workers)
+            refuse(fmt::format(", but workers are numbered 0 to {}", workers - 1));
+        if (!who.insert(static_cast<int>(*worker)).second)
+            refuse(fmt::format(", which names worker {} twice: name it once", *worker));
+    }
+    return {*kind, std::move(who), seed};
+}
+
+}  // namespace quorate
