@@ -11,34 +11,53 @@
 
 namespace quorate {
 
-namespace {
+CsvRecords::CsvRecords(std::istream& in, const std::string& name) : lines_(in, name)
+{
+    if (!read(header_)) throw BadInput(name + " holds no header line: give CSV text");
+}
 
-// The fields of one record; a quoted field may go on in the next lines.
-// @return false at the end of the file
-bool read_record(Lines& lines, std::string& line, std::vector<std::string>& fields)
+bool CsvRecords::next(std::vector<std::string>& fields)
+{
+    if (!read(fields)) return false;
+    if (fields.size() != header_.size())
+        lines_.refuse(1, fmt::format("expected {} fields as in the header, got {}", header_.size(),
+                                     fields.size()));
+    return true;
+}
+
+void CsvRecords::refuse(std::size_t field, const std::string& wrong) const
+{
+    const auto& place = places_.at(field);
+    throw BadInput(fmt::format("{}:{}:{}: {}", name(), place.line, place.column, wrong));
+}
+
+// A quoted field may go on in the next lines.
+bool CsvRecords::read(std::vector<std::string>& fields)
 {
     do {
-        if (!lines.next(line)) return false;
-    } while (line.empty());
+        if (!lines_.next(text_)) return false;
+    } while (text_.empty());
     fields.clear();
-    const auto first_line = lines.number();
+    places_.clear();
+    line_ = lines_.number();
     for (std::size_t at = 0;;) {
         std::string field;
-        if (at < line.size() && line[at] == '"') {
+        places_.push_back({lines_.number(), at + 1});
+        if (at < text_.size() && text_[at] == '"') {
             const auto opened = at++;
             for (;;) {
-                if (at >= line.size()) {
+                if (at >= text_.size()) {
                     std::string more;
-                    if (!lines.next(more))
-                        lines.refuse(
+                    if (!lines_.next(more))
+                        lines_.refuse(
                             opened + 1,
-                            fmt::format("a quote opened in line {} is not closed", first_line));
+                            fmt::format("a quote opened in line {} is not closed", line_));
                     field += '\n';
-                    line = std::move(more);
+                    text_ = std::move(more);
                     at = 0;
-                } else if (line[at] != '"') {
-                    field += line[at++];
-                } else if (at + 1 < line.size() && line[at + 1] == '"') {
+                } else if (text_[at] != '"') {
+                    field += text_[at++];
+                } else if (at + 1 < text_.size() && text_[at + 1] == '"') {
                     field += '"';
                     at += 2;
                 } else {
@@ -46,30 +65,29 @@ bool read_record(Lines& lines, std::string& line, std::vector<std::string>& fiel
                     break;
                 }
             }
-            if (at < line.size() && line[at] != ',')
-                lines.refuse(at + 1, "expected a comma after the closing quote");
+            if (at < text_.size() && text_[at] != ',')
+                lines_.refuse(at + 1, "expected a comma after the closing quote");
         } else {
-            const auto end = std::min(line.find(',', at), line.size());
-            field = line.substr(at, end - at);
+            const auto end = std::min(text_.find(',', at), text_.size());
+            field = text_.substr(at, end - at);
             if (const auto quote = field.find('"'); quote != std::string::npos)
-                lines.refuse(
+                lines_.refuse(
                     at + quote + 1,
                     "a quote inside an unquoted field: quote the field and double the quote");
             if (const auto nul = field.find('\0'); nul != std::string::npos)
-                lines.refuse(at + nul + 1, "a zero byte: this is not text");
+                lines_.refuse(at + nul + 1, "a zero byte: this is not text");
             at = end;
         }
         fields.push_back(std::move(field));
-        if (at >= line.size()) return true;
+        if (at >= text_.size()) return true;
         ++at;  // the comma
-        if (at == line.size()) {
+        if (at == text_.size()) {
+            places_.push_back({lines_.number(), at + 1});
             fields.emplace_back();
             return true;
         }
     }
 }
-
-}  // namespace
 
 void CsvTable::append(const CsvTable& more, const std::string& name)
 {
@@ -81,16 +99,10 @@ void CsvTable::append(const CsvTable& more, const std::string& name)
 CsvTable read_csv(std::istream& in, const std::string& name)
 {
     CsvTable table;
-    Lines lines(in, name);
-    std::string line;
-    if (!read_record(lines, line, table.header))
-        throw BadInput(name + " holds no header line: give CSV text");
-    for (std::vector<std::string> fields; read_record(lines, line, fields);) {
-        if (fields.size() != table.header.size())
-            lines.refuse(1, fmt::format("expected {} fields as in the header, got {}",
-                                        table.header.size(), fields.size()));
+    CsvRecords records(in, name);
+    table.header = records.header();
+    for (std::vector<std::string> fields; records.next(fields);)
         for (auto& field : fields) table.cells.push_back(std::move(field));
-    }
     if (table.rows() == 0) throw BadInput(name + " holds no rows after its header: give CSV text");
     return table;
 }

@@ -153,6 +153,22 @@ TEST(Csv, MalformedTextIsNamedByLineAndColumn)
               "x:2:3: a zero byte: this is not text");
 }
 
+TEST(Csv, RecordsKnowTheLineAndColumnOfEachField)
+{
+    std::istringstream in("a,b,c\n\n1,\"two\nlines\",\n4,55,6\n");
+    CsvRecords records(in, "x");
+    std::vector<std::string> fields;
+    EXPECT_EQ(refusal([&] { records.refuse(1, "no"); }), "x:1:3: no");
+    ASSERT_TRUE(records.next(fields));
+    EXPECT_EQ(records.line(), 3);
+    EXPECT_EQ(refusal([&] { records.refuse(1, "no"); }), "x:3:3: no");
+    EXPECT_EQ(refusal([&] { records.refuse(2, "no"); }), "x:4:8: no");
+    ASSERT_TRUE(records.next(fields));
+    EXPECT_EQ(records.line(), 5);
+    EXPECT_EQ(refusal([&] { records.refuse(2, "no"); }), "x:5:6: no");
+    EXPECT_FALSE(records.next(fields));
+}
+
 TEST(Csv, TablesOfDifferentColumnsAreNotJoined)
 {
     auto table = csv("a,b\n1,2\n");
