@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "straggler/delay.hpp"
+#include "straggler/arguments.hpp"
 
 namespace quorate {
 
@@ -7,11 +7,11 @@ namespace {
 
 class ConstantDelay final : public DelayModel {
 public:
-    explicit ConstantDelay(double seconds) : seconds_(seconds) {}
-    double draw(int, std::int64_t, double) override { return seconds_; }
+    explicit ConstantDelay(double value) : value_(value) {}
+    double draw(int, std::int64_t, double) override { return value_; }
 
 private:
-    double seconds_;
+    double value_;
 };
 
 }  // namespace
@@ -25,22 +25,23 @@ Entry<MakeDelay> no_delay_entry()
             .options = {},
             .make = [](const Settings& settings,
                        const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
-                delay_arguments(settings, setup);
+                DelayArguments(settings, setup).numbers();
                 return std::make_unique<ConstantDelay>(setup.neutral);
             }};
 }
 
 Entry<MakeDelay> constant_delay_entry()
 {
-    return {.name = "constant",
-            .arguments = "SECONDS",
-            .text = "the same delay for every worker and round",
-            .source = "",
-            .options = {},
-            .make = [](const Settings& settings,
-                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
-                return std::make_unique<ConstantDelay>(delay_arguments(settings, setup)[0]);
-            }};
+    return {
+        .name = "constant",
+        .arguments = "SECONDS",
+        .text = "the same delay for every worker and round",
+        .source = "",
+        .options = {},
+        .make = [](const Settings& settings,
+                   const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+            return std::make_unique<ConstantDelay>(DelayArguments(settings, setup).numbers()[0]);
+        }};
 }
 
 }  // namespace quorate

@@ -13,9 +13,10 @@
 
 namespace quorate {
 
-/// How long a machine sleeps before it begins a task, or how much slower than others it computes. A draw is the task's round, or the worker's
-/// own count of tasks where there are no rounds; the same (machine, draw) gives the same delay in
-/// every scheme, whatever was cancelled in between. Local.
+/// How long a machine sleeps before it begins a task, or how much slower than others it computes.
+/// A draw is the task's round, from 0, or the worker's own count of tasks where there are no rounds;
+/// the same (machine, draw) gives the same value in every scheme, whatever was cancelled in between
+/// and in whatever order values are asked for. Local.
 class DelayModel {
 public:
     virtual ~DelayModel() = default;
@@ -27,7 +28,8 @@ public:
     virtual bool on_reception() const { return false; }
 };
 
-/// Times that were recorded, for replay.
+/// Times that were recorded, for replay. All come from one run, so that every scheme meets the same
+/// stragglers; where runs at several loads were recorded, they give the slope.
 struct WorkerTimes {
     int workers = 0;
     std::int64_t rounds = 0;
@@ -51,9 +53,5 @@ using MakeDelay = std::unique_ptr<DelayModel> (*)(const Settings&, const DelaySe
 
 /// The models that --delay and --slowdown can name.
 const std::vector<Entry<MakeDelay>>& delays();
-
-/// The numbers after the colon of the option, as many as the entry's `arguments` names, each >= 0.
-/// @throws BadInput
-std::vector<double> delay_arguments(const Settings& settings, const DelaySetup& setup);
 
 }  // namespace quorate

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <random>
 
-#include "straggler/delay.hpp"
+#include "straggler/arguments.hpp"
 
 namespace quorate {
 
@@ -48,7 +48,7 @@ Entry<MakeDelay> erasurehead_delay_entry()
             .options = {},
             .make = [](const Settings& settings,
                        const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
-                delay_arguments(settings, setup);
+                DelayArguments(settings, setup).numbers();
                 return std::make_unique<ErasureHeadDelay>(setup.machines);
             }};
 }

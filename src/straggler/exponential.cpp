@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "base/random.hpp"
-#include "straggler/delay.hpp"
+#include "straggler/arguments.hpp"
+#include "straggler/keyed.hpp"
 
 namespace quorate {
 
@@ -8,22 +8,19 @@ namespace {
 
 class ExponentialDelay final : public DelayModel {
 public:
-    ExponentialDelay(const DelaySetup& setup, double mean)
-        : seed_(setup.seed), purpose_(setup.purpose), mean_(mean)
+    ExponentialDelay(const DelaySetup& setup, double shift, double mean)
+        : draws_(setup), shift_(shift), mean_(mean)
     {
     }
 
     double draw(int machine, std::int64_t draw, double) override
     {
-        Stream stream(seed_, purpose_, static_cast<std::uint32_t>(machine),
-                      static_cast<std::uint32_t>(draw));
-        return stream.exponential(mean_);
+        return shift_ + draws_.stream(machine, draw).exponential(mean_);
     }
 
 private:
-    std::uint64_t seed_;
-    Purpose purpose_;
-    double mean_;
+    Draws draws_;
+    double shift_, mean_;
 };
 
 }  // namespace
@@ -37,8 +34,22 @@ Entry<MakeDelay> exponential_delay_entry()
             .options = {},
             .make = [](const Settings& settings,
                        const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
-                return std::make_unique<ExponentialDelay>(setup,
-                                                          delay_arguments(settings, setup)[0]);
+                const auto numbers = DelayArguments(settings, setup).numbers();
+                return std::make_unique<ExponentialDelay>(setup, 0, numbers[0]);
+            }};
+}
+
+Entry<MakeDelay> shifted_exponential_delay_entry()
+{
+    return {.name = "shifted-exponential",
+            .arguments = "SHIFT,MEAN",
+            .text = "SHIFT and an exponential delay of mean MEAN on top: mean SHIFT + MEAN",
+            .source = "Lee et al., arXiv 1512.02673",
+            .options = {},
+            .make = [](const Settings& settings,
+                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+                const auto numbers = DelayArguments(settings, setup).numbers();
+                return std::make_unique<ExponentialDelay>(setup, numbers[0], numbers[1]);
             }};
 }
 

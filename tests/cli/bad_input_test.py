@@ -292,7 +292,11 @@ def run_refused(folder, data, *words, ranks=RANKS, env=None):
         (["--model", "logistics"], "--model is logistics; did you mean logistic?"),
         (["--optimizer", "gdd"], "--optimizer is gdd; did you mean gd?"),
         (["--delay", "constant"], "--delay is constant: write constant:SECONDS"),
-        (["--delay", "exponential:x"], "--delay is exponential:x: give numbers of at least 0"),
+        (
+            ["--delay", "exponential:x"],
+            "--delay is exponential:x, but MEAN is x, not a number of at least 0: "
+            "write exponential:MEAN",
+        ),
         (
             ["--stragglers", 1],
             "--stragglers is 1, but only --scheme frc or --scheme agc uses it: leave it out",

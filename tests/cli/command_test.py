@@ -25,7 +25,10 @@ def ok(*words):
         ("schemes", ["uncoded", "frc", "agc"]),
         ("models", ["logistic"]),
         ("optimizers", ["gd", "agd", "agd-eh"]),
-        ("delays", ["none", "constant:SECONDS", "exponential:MEAN", "erasurehead"]),
+        (
+            "delays",
+            ["none", "constant:SECONDS", "pareto:SCALE,SHAPE", "mixture:MEAN/SD/WEIGHT,...", "cedar"],
+        ),
         ("formats", ["csv", "libsvm"]),
     ],
 )

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "straggler/arguments.hpp"
+#include "straggler/keyed.hpp"
+
+namespace quorate {
+
+namespace {
+
+// P(X > x) = (scale / x)^shape for x >= scale: the mean is scale shape / (shape - 1), and infinite
+// for a shape of at most 1.
+class ParetoDelay final : public DelayModel {
+public:
+    ParetoDelay(const DelaySetup& setup, double scale, double shape)
+        : draws_(setup), scale_(scale), shape_(shape)
+    {
+    }
+
+    double draw(int machine, std::int64_t draw, double) override
+    {
+        constexpr double most = std::numeric_limits<double>::max();  // shapes below 0.05 overflow
+        const double tail = std::pow(draws_.stream(machine, draw).uniform(), -1 / shape_);
+        return std::min(scale_ * std::min(tail, most), most);
+    }
+
+private:
+    Draws draws_;
+    double scale_, shape_;
+};
+
+}  // namespace
+
+Entry<MakeDelay> pareto_delay_entry()
+{
+    return {.name = "pareto",
+            .arguments = "SCALE,SHAPE",
+            .text = "heavy tail: at least SCALE, above x with probability (SCALE/x)^SHAPE",
+            .source = "",
+            .options = {},
+            .make = [](const Settings& settings,
+                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+                const DelayArguments arguments(settings, setup);
+                const auto numbers = arguments.numbers();
+                if (numbers[1] == 0) arguments.refuse(", but SHAPE must be above 0");
+                return std::make_unique<ParetoDelay>(setup, numbers[0], numbers[1]);
+            }};
+}
+
+}  // namespace quorate

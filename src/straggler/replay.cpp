@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/median.hpp"
+#include "straggler/arguments.hpp"
+
+namespace quorate {
+
+namespace {
+
+// As a delay: the recorded time, moved along the slope to the load of the task; never below 0, which
+// a small load could give. Rounds are used again when they are over.
+//
+// As a slowdown: the recorded time over the median of all. The slope has no say there, since the
+// computation that the factor multiplies is already in proportion to the load.
+class ReplayDelay final : public DelayModel {
+public:
+    explicit ReplayDelay(WorkerTimes times) : times_(std::move(times)) {}
+
+    double draw(int machine, std::int64_t draw, double load) override
+    {
+        const auto at = machine * times_.rounds + draw % times_.rounds;
+        return std::max(
+            times_.seconds.at(static_cast<std::size_t>(at)) + times_.slope * (load - times_.load),
+            0.0);
+    }
+
+private:
+    WorkerTimes times_;
+};
+
+}  // namespace
+
+Entry<MakeDelay> trace_delay_entry()
+{
+    return {.name = "trace",
+            .arguments = "FILE",
+            .text = "replays recorded times, from CSV or a trace; as a slowdown: over their median",
+            .source = "",
+            .options = {},
+            .make = [](const Settings& settings,
+                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+                const DelayArguments arguments(settings, setup);
+                if (!setup.read_times) throw std::logic_error("a trace without read_times");
+                auto times = setup.read_times(arguments.text());
+                if (times.workers < setup.machines)
+                    arguments.refuse_value(
+                        fmt::format(", which holds times of {} workers, but there are {}: use "
+                                    "--workers {} or fewer, or times of more workers",
+                                    times.workers, setup.machines, times.workers));
+                if (setup.purpose == Purpose::slowdown) {
+                    // Of all workers in the file: how slow a worker is does not depend on how many
+                    // take part.
+                    const double typical = median(times.seconds);
+                    if (typical <= 0)
+                        arguments.refuse_value(
+                            ", whose median time is 0, so that nothing can be said to be slower "
+                            "than it: use it as --delay");
+                    for (auto& seconds : times.seconds) seconds /= typical;
+                    times.slope = 0;
+                }
+                return std::make_unique<ReplayDelay>(std::move(times));
+            }};
+}
+
+}  // namespace quorate
