@@ -5,10 +5,12 @@
 #include <stdlib.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -85,6 +87,16 @@ const auto& entry(const Entries& entries, const std::string& name)
     for (const auto& one : entries)
         if (one.name == name) return one;
     throw std::logic_error("no entry " + name);
+}
+
+/// The folder with real data sets, or nothing: as tests/conftest.py. Unit tests run in the repository.
+inline std::optional<std::string> real_data()
+{
+    const char* given = std::getenv("QUORATE_DATA");
+    const std::string folder = given ? given : "../shared/data";
+    std::error_code error;
+    if (!std::filesystem::is_directory(folder, error)) return std::nullopt;
+    return folder;
 }
 
 inline bool same_bits(std::span<const double> a, std::span<const double> b)
