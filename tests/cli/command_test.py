@@ -27,7 +27,13 @@ def ok(*words):
         ("optimizers", ["gd", "agd", "agd-eh"]),
         (
             "delays",
-            ["none", "constant:SECONDS", "pareto:SCALE,SHAPE", "mixture:MEAN/SD/WEIGHT,...", "cedar"],
+            [
+                "none",
+                "constant:SECONDS",
+                "pareto:SCALE,SHAPE",
+                "mixture:MEAN/SD/WEIGHT,...",
+                "cedar",
+            ],
         ),
         ("formats", ["csv", "libsvm"]),
     ],

@@ -15,6 +15,7 @@
 namespace quorate {
 namespace {
 
+using namespace std::string_literals;
 using test::Folder;
 using test::refusal;
 
@@ -159,7 +160,7 @@ TEST(WorkerTimes, MangledFilesAreReadSoundlyOrRefusedInOneLine)
             for (int worker = 0; worker < 3; ++worker)
                 sound += std::string(load) + "," + std::to_string(round) + "," +
                          std::to_string(worker) + ",1.5e0\n";
-    const std::string bytes("\0\n\r,\"-+.0919einfaN\x1f\x8b\xff ", 24);
+    const auto bytes = "\0\n\r,\"-+.0919einfaN\x1f\x8b\xff "s;
     const Folder folder;
     int read = 0;
     for (std::uint32_t seed = 0; seed < 3000; ++seed) {
