@@ -84,7 +84,7 @@ Entry<MakeDelay> niagara_delay_entry()
     return {.name = "niagara",
             .arguments = "",
             .text =
-                "delays that Anytime Minibatch's code induces, of seconds: mixture "
+                "induced delays of Anytime Minibatch, seconds: mixture "
                 "0/0/0.4,0/0.4/0.3,2/0.3/0.2,5/0.3/0.1, mean 1.0 s",
             .source = "Anytime Minibatch, arXiv 1810.02976, and thadikari/anytime",
             .options = {},
@@ -102,7 +102,7 @@ Entry<MakeDelay> cedar_delay_entry()
     return {.name = "cedar",
             .arguments = "",
             .text =
-                "delays that Anytime Minibatch's code induces, of milliseconds: mixture "
+                "induced delays of Anytime Minibatch, a tenth of a second: mixture "
                 "0/0/0.4,0.05/0.04/0.3,0.15/0.03/0.2,0.25/0.03/0.1, mean 71 ms",
             .source = "thadikari/anytime",
             .options = {},
