@@ -32,10 +32,10 @@ int list(const Settings& settings)
         for (const auto& component : kind.all) {
             const auto name =
                 component.name + (component.arguments.empty() ? "" : ":" + component.arguments);
-            fmt::print("{:<18} {}{}\n", name, component.text,
+            fmt::print("{:<28} {}{}\n", name, component.text,
                        component.source.empty() ? "" : " [" + component.source + "]");
             for (const auto& option : component.options)
-                fmt::print("{:<18}   --{} {}  {}\n", "", option.name, option.argument, option.text);
+                fmt::print("{:<28}   --{} {}  {}\n", "", option.name, option.argument, option.text);
         }
         return exit_done;
     }

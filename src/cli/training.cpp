@@ -16,6 +16,7 @@
 #include "cli/progress.hpp"
 #include "cli/stop.hpp"
 #include "trace/reader.hpp"
+#include "trace/recorded_times.hpp"
 
 namespace quorate {
 
@@ -250,12 +251,14 @@ Training build_training(const Settings& settings, int default_workers,
     const auto delay_model = [&](const DelaySetup& setup) {
         return chosen(delays(), settings, setup.option).make(settings, setup);
     };
-    training.delays = delay_model({.seed = training.seed, .machines = n});
+    training.delays =
+        delay_model({.seed = training.seed, .machines = n, .read_times = trace::read_times});
     training.slowdowns = delay_model({.option = "slowdown",
                                       .neutral = 1,
                                       .purpose = Purpose::slowdown,
                                       .seed = training.seed,
-                                      .machines = n});
+                                      .machines = n,
+                                      .read_times = trace::read_times});
     training.row_time = row_time_of(settings);
     training.liars = liars(settings, training.seed, n);
     training.needs = training.scheme->needs();

@@ -1,26 +1,83 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "code/fractional_repetition.hpp"
 
-#include <numeric>
+#include <algorithm>
 
 namespace quorate {
 
-RowRange partition(std::int64_t rows, int k, int j)
+Groups repetition_groups(int n, int d)
 {
-    const auto begin = rows * j / k;
-    return {begin, rows * (j + 1) / k - begin};
+    const int count = n / d;
+    Groups groups;
+    for (int q = 0; q < count; ++q) {
+        const int first = static_cast<int>(static_cast<long>(n) * q / count);
+        const int after = static_cast<int>(static_cast<long>(n) * (q + 1) / count);
+        groups.size.push_back(after - first);
+        groups.of.insert(groups.of.end(), static_cast<std::size_t>(after - first), q);
+    }
+    return groups;
 }
 
-std::vector<int> FractionalRepetition::partitions(int group) const
+Encoding repetition_encoding(const Groups& groups)
 {
-    std::vector<int> held(static_cast<std::size_t>(d_));
-    std::iota(held.begin(), held.end(), group * d_);
-    return held;
+    Encoding encoding;
+    int first = 0;
+    for (const int size : groups.size) {
+        Row row;
+        for (int j = first; j < first + size; ++j) row.push_back({j, 1});
+        encoding.rows.insert(encoding.rows.end(), static_cast<std::size_t>(size), {row});
+        first += size;
+    }
+    encoding.partitions = first;
+    return encoding;
 }
 
-double FractionalRepetition::error(int heard, double a) const
+GroupDecoder::GroupDecoder(Groups groups, int collect, bool rescale)
+    : groups_(std::move(groups)), collect_(collect), rescale_(rescale)
 {
-    return d_ * (heard * (a - 1) * (a - 1) + (groups() - heard));
+    begin();
+}
+
+void GroupDecoder::begin()
+{
+    heard_.assign(groups_.size.size(), false);
+    decoding_.weights.clear();
+    answers_ = covered_ = 0;
+}
+
+const Decoding* GroupDecoder::hear(int worker)
+{
+    const auto group = static_cast<std::size_t>(groups_.of[static_cast<std::size_t>(worker)]);
+    ++answers_;
+    if (!heard_[group]) {
+        heard_[group] = true;
+        covered_ += groups_.size[group];
+        decoding_.weights.push_back({worker, 0, 1});
+    }
+    if (decoding_.weights.size() < heard_.size() && answers_ < collect_) return nullptr;
+    return expire();
+}
+
+const Decoding* GroupDecoder::expire()
+{
+    if (answers_ == 0) return nullptr;
+    std::ranges::sort(decoding_.weights, {}, &Weight::worker);
+    const auto k = static_cast<double>(groups_.of.size());
+    const auto covered = static_cast<double>(covered_);
+    const double a = rescale_ ? k / covered : 1;
+    decoding_.scale = a;
+    decoding_.error = covered * (a - 1) * (a - 1) + (k - covered);
+    return &decoding_;
+}
+
+GradientCode fractional_repetition(int n, int d) { return approximate_repetition(n, d, n, true); }
+
+GradientCode approximate_repetition(int n, int d, int collect, bool rescale)
+{
+    auto groups = repetition_groups(n, d);
+    auto encoding = repetition_encoding(groups);
+    return {std::move(encoding),
+            std::make_unique<GroupDecoder>(std::move(groups), collect, rescale)};
 }
 
 }  // namespace quorate

@@ -1,38 +1,51 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fractional repetition: n workers in G = n/d groups; every worker of group q holds the d partitions
-// qd .. qd+d-1 and sends their plain sum. Tandon et al., "Gradient Coding", ICML 2017.
+// Fractional repetition: n workers in G = floor(n/d) groups; every worker of a group holds the
+// group's partitions and sends their plain sum. Tandon et al., "Gradient Coding", ICML 2017; for d
+// that does not divide n, groups of n/G workers rounded down or up, which hold as many partitions:
+// still d copies at least, and the load of a worker within one partition of another's.
 #pragma once
 
-#include <cstdint>
-#include <utility>
-#include <vector>
+#include "code/gradient_code.hpp"
 
 namespace quorate {
 
-/// Rows [first, first + count).
-using RowRange = std::pair<std::int64_t, std::int64_t>;
+/// Groups of workers that send the same sum.
+struct Groups {
+    std::vector<int> of;    // group of each worker; groups are runs of worker numbers
+    std::vector<int> size;  // workers, and partitions, of each group
+};
 
-/// Partition j of k: sizes differ by at most one row and no row is dropped.
-RowRange partition(std::int64_t rows, int k, int j);
+/// @param d  copies of each partition at least, 1..n
+Groups repetition_groups(int n, int d);
 
-class FractionalRepetition {
+/// k = n. Coefficients 1.
+Encoding repetition_encoding(const Groups& groups);
+
+/// Takes the first answer of each group, and ends when every group is heard or `collect` workers
+/// have answered, whichever is first. O(1) an answer.
+class GroupDecoder final : public Decoder {
 public:
-    /// @param n  workers = partitions; d must divide it
-    /// @param d  replication, stragglers tolerated + 1
-    FractionalRepetition(int n, int d) : n_(n), d_(d) {}
+    /// @param rescale  scale the sum by partitions / partitions heard (unbiased for random
+    ///                 stragglers); else missing groups shrink the estimate
+    GroupDecoder(Groups groups, int collect, bool rescale);
 
-    int groups() const { return n_ / d_; }
-    /// Groups are runs of worker numbers.
-    int group(int worker) const { return worker / d_; }
-    /// The d partitions that each worker of a group holds, ascending.
-    std::vector<int> partitions(int group) const;
-
-    /// ||B^T a - 1||^2 when `heard` groups are decoded with weight `a` each: d (a-1)^2 for each of
-    /// them and d for each of the others.
-    double error(int heard, double a) const;
+    void begin() override;
+    const Decoding* hear(int worker) override;
+    const Decoding* expire() override;
 
 private:
-    int n_, d_;
+    Groups groups_;
+    int collect_;
+    bool rescale_;
+    std::vector<bool> heard_;  // by group
+    int answers_ = 0, covered_ = 0;
+    Decoding decoding_;
 };
+
+/// Exact: ends when every group is heard.
+GradientCode fractional_repetition(int n, int d);
+
+/// ErasureHead: ends after `collect` answers at the latest. Wang et al., arXiv 1901.09671.
+GradientCode approximate_repetition(int n, int d, int collect, bool rescale);
 
 }  // namespace quorate

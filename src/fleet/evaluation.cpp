@@ -4,7 +4,7 @@
 #include <exception>
 #include <functional>
 
-#include "code/fractional_repetition.hpp"
+#include "code/partition.hpp"
 
 namespace quorate {
 

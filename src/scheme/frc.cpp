@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "scheme/groups.hpp"
+#include "code/fractional_repetition.hpp"
+#include "scheme/coded.hpp"
+#include "scheme/options.hpp"
 
 namespace quorate {
 
@@ -12,10 +14,11 @@ Entry<MakeScheme> frc_entry()
             "fractional repetition: exact, ends when every group of S + 1 replicas is heard once; "
             "the fastest exact code under random delays",
         .source = "Tandon et al., Gradient Coding, ICML 2017",
-        .options = repetition_options(),
+        .options = {stragglers_option()},
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            return std::make_unique<GroupScheme>(problem, repetition(settings, problem),
-                                                 problem.workers, true);
+            const int n = problem.workers;
+            return std::make_unique<CodedScheme>(
+                problem, fractional_repetition(n, stragglers(settings, n - 1) + 1));
         }};
 }
 

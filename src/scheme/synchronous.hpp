@@ -8,13 +8,14 @@
 namespace quorate {
 
 /// What synchronous schemes share: a round gives every worker one task at the newest point, hears
-/// contributions until they suffice, steps, and closes the round's tasks: late answers are dropped.
+/// contributions until they suffice or time is up, steps, and closes the round's tasks: late answers
+/// are dropped. When all have answered and no estimate is possible, it is stuck.
 class SynchronousScheme : public Scheme {
 public:
     void handle(const Event& event, Seconds now, std::vector<Action>& out) final;
 
 protected:
-    /// What a worker computes, the same in every round.
+    /// What a worker computes in the round that begins.
     virtual std::shared_ptr<const Plan> plan(Worker worker) const = 0;
     /// Who is given its task first; those asked first tend to answer first.
     virtual std::vector<Worker> order(std::vector<Worker> active) const { return active; }
@@ -23,11 +24,25 @@ protected:
     /// One more contribution of the running round. @return the step, if the quorum is reached
     virtual std::optional<Step> hear(const Contribution& contribution) = 0;
 
+    /// Seconds after which a round ends with what has come; never: it waits for its quorum.
+    virtual Seconds limit() const { return never; }
+    /// Time is up. @return the step that what has come allows; without one, it is asked again after
+    /// each contribution that hear() finds too few
+    virtual std::optional<Step> expire() { return std::nullopt; }
+
+    /// The round's step is done, before the next round begins.
+    virtual void stepped(const Stepped&) {}
+    /// Why all contributions together allow no step.
+    virtual std::string why_stuck() const { return "all workers have answered"; }
+
 private:
-    void dispatch(Version version, std::vector<Action>& out);
+    void dispatch(Version version, Seconds now, std::vector<Action>& out);
+    void finish(Step step, std::vector<Action>& out);
 
     std::vector<Worker> active_;
     TaskId first_ = 0, next_ = 0;  // tasks of the running round are [first_, next_)
+    std::int64_t missing_ = 0;     // contributions of the running round that have not come
+    bool expired_ = false;
 };
 
 }  // namespace quorate

@@ -88,16 +88,13 @@ protected:
     void TearDown() override { std::filesystem::remove(path_); }
 
     trace::Header header(int rounds) { return {{{"scheme", "x"}}, {}, {{"rounds", rounds}}}; }
-    std::vector<double> run(const std::string& scheme_name, unsigned seed, int rounds,
-                            ScriptedFleet& fleet)
+    std::vector<double> run(const std::string& scheme_name, int rounds, ScriptedFleet& fleet)
     {
         Settings settings;
         settings.set("scheme", {scheme_name, "", true});
         settings.set("optimizer", {"gd", "", true});
-        settings.set("stragglers", {"1", "", true});
-        settings.set("collect", {"3", "", true});
-        settings.set("rescale", {"coverage", "", true});
-        (void)seed;
+        for (const auto& option : chosen(schemes(), settings, "scheme").options)
+            settings.set(option.name, {option.fallback, "", false});
         const auto scheme = chosen(schemes(), settings, "scheme").make(settings, {6, 6});
         const auto optimizer =
             chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, 0.01);
@@ -115,13 +112,13 @@ protected:
 TEST_F(EngineTest, OrderOfArrivalChangesNoBit)
 {
     ScriptedFleet a(6, 1), b(6, 99);
-    EXPECT_EQ(run("uncoded", 1, 20, a), run("uncoded", 2, 20, b));
+    EXPECT_EQ(run("uncoded", 20, a), run("uncoded", 20, b));
 }
 
 TEST_F(EngineTest, LateAnswersAreCountedAndReleasedOnce)
 {
     ScriptedFleet fleet(6, 5);
-    run("agc", 0, 30, fleet);
+    run("agc", 30, fleet);
     for (const auto& [handle, times] : fleet.released) EXPECT_EQ(times, 1) << handle;
     EXPECT_EQ(fleet.released.size(), fleet.delivered());
     const auto trace = trace::read(path_);
@@ -141,7 +138,7 @@ TEST_F(EngineTest, LateAnswersAreCountedAndReleasedOnce)
 TEST_F(EngineTest, PlantedFaultsAreFound)
 {
     ScriptedFleet fleet(6, 5);
-    run("uncoded", 0, 3, fleet);
+    run("uncoded", 3, fleet);
     auto trace = trace::read(path_);
     trace.rounds[1].time = -1;
     trace.rounds[2].erased = 5;

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "scheme/coded.hpp"
+
+namespace quorate {
+
+CodedScheme::CodedScheme(const Problem& problem, GradientCode code, Seconds limit)
+    : problem_(problem), code_(std::move(code)), limit_(limit), plans_(plans_of(code_.encoding)),
+      heard_(parts_of(plans_))
+{
+}
+
+Needs CodedScheme::needs() const { return needs_of(code_.encoding, problem_.rows); }
+
+std::shared_ptr<const Plan> CodedScheme::plan(Worker worker) const
+{
+    return plans_[static_cast<std::size_t>(worker)];
+}
+
+std::vector<Worker> CodedScheme::order(std::vector<Worker> active) const
+{
+    return distinct_first(plans_, std::move(active));
+}
+
+void CodedScheme::begin()
+{
+    heard_.clear();
+    code_.decoder->begin();
+}
+
+std::optional<Step> CodedScheme::hear(const Contribution& contribution)
+{
+    if (!heard_.add(contribution)) return std::nullopt;
+    const auto* decoding = code_.decoder->hear(contribution.worker);
+    if (!decoding) return std::nullopt;
+    return heard_.step(*decoding, problem_.rows);
+}
+
+std::optional<Step> CodedScheme::expire()
+{
+    const auto* decoding = code_.decoder->expire();
+    if (!decoding) return std::nullopt;
+    return heard_.step(*decoding, problem_.rows);
+}
+
+std::string CodedScheme::why_stuck() const
+{
+    return "all workers have answered, and the code cannot decode to its accuracy";
+}
+
+}  // namespace quorate

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "scheme/contributions.hpp"
+#include "scheme/placement.hpp"
+#include "scheme/synchronous.hpp"
+
+namespace quorate {
+
+/// A gradient code as a scheme: each worker sends its rows of B, and a round ends when the decoder
+/// has an estimate.
+class CodedScheme : public SynchronousScheme {
+public:
+    /// @param limit  seconds after which a round ends with what has come; never: no limit
+    CodedScheme(const Problem& problem, GradientCode code, Seconds limit = never);
+
+    Needs needs() const override;
+    std::string warning() const override { return code_.warning; }
+
+protected:
+    std::shared_ptr<const Plan> plan(Worker worker) const override;
+    std::vector<Worker> order(std::vector<Worker> active) const override;
+    void begin() override;
+    std::optional<Step> hear(const Contribution& contribution) override;
+    Seconds limit() const override { return limit_; }
+    std::optional<Step> expire() override;
+    std::string why_stuck() const override;
+
+    const Problem& problem() const { return problem_; }
+    Decoder& decoder() { return *code_.decoder; }
+
+private:
+    Problem problem_;
+    GradientCode code_;
+    Seconds limit_;
+    Plans plans_;
+    Contributions heard_;
+};
+
+}  // namespace quorate

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "scheme/contributions.hpp"
+
+namespace quorate {
+
+Contributions::Contributions(std::vector<int> parts) : parts_(std::move(parts)), missing_(parts_)
+{
+    int next = 0;
+    for (const int count : parts_) {
+        begin_.push_back(next);
+        next += count;
+    }
+    ids_.resize(static_cast<std::size_t>(next));
+}
+
+void Contributions::clear() { missing_ = parts_; }
+
+bool Contributions::add(const Contribution& contribution)
+{
+    const auto worker = static_cast<std::size_t>(contribution.worker);
+    ids_[static_cast<std::size_t>(begin_[worker] + contribution.part)] = contribution.id;
+    return --missing_[worker] == 0;
+}
+
+ContributionId Contributions::id(Worker worker, int part) const
+{
+    return ids_[static_cast<std::size_t>(begin_[static_cast<std::size_t>(worker)] + part)];
+}
+
+std::vector<Term> Contributions::terms(const Decoding& decoding, int first_part) const
+{
+    std::vector<Term> terms;
+    terms.reserve(decoding.weights.size());
+    for (const auto& [worker, part, value] : decoding.weights)
+        if (value != 0) terms.push_back({id(worker, first_part + part), value});
+    return terms;
+}
+
+Step Contributions::step(const Decoding& decoding, std::int64_t rows) const
+{
+    // The estimate is scale * sum of the weighted messages, over the rows: divisor = N / scale.
+    return {terms(decoding), static_cast<double>(rows) / decoding.scale, decoding.error};
+}
+
+}  // namespace quorate

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Options that several schemes share, so that they mean the same everywhere.
+#pragma once
+
+#include <optional>
+
+#include "scheme/scheme.hpp"
+
+namespace quorate {
+
+/// --stragglers S: how many workers a round can do without.
+Option stragglers_option();
+/// At most `most`. @throws BadInput
+int stragglers(const Settings& settings, int most);
+
+/// --collect M: answers after which a round ends.
+Option collect_option();
+/// Default: half of the workers, rounded up. @throws BadInput
+int collect(const Settings& settings, int workers);
+
+/// --degree D: partitions that a worker holds.
+Option degree_option(const std::string& fallback);
+/// 1..most. @throws BadInput
+int degree(const Settings& settings, int most);
+
+/// --deadline: seconds after which a round ends with what has come.
+Option deadline_option();
+/// never if it is not given. @throws BadInput
+Seconds deadline(const Settings& settings);
+
+}  // namespace quorate

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "scheme/placement.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "code/partition.hpp"
+
+namespace quorate {
+
+Needs needs_of(const Encoding& encoding, std::int64_t rows)
+{
+    Needs needs;
+    for (int j = 0; j < encoding.partitions; ++j) {
+        const auto [first, count] = partition(rows, encoding.partitions, j);
+        needs.blocks.push_back({first, count});
+    }
+    for (const auto& parts : encoding.rows) {
+        std::set<int> held;
+        for (const auto& row : parts)
+            for (const auto& coefficient : row) held.insert(coefficient.partition);
+        needs.shard.emplace_back(held.begin(), held.end());
+    }
+    return needs;
+}
+
+Plans plans_of(const Encoding& encoding)
+{
+    const auto less = [](const std::vector<Row>& a, const std::vector<Row>& b) {
+        const auto before = [](const Coefficient& x, const Coefficient& y) {
+            return std::tie(x.partition, x.value) < std::tie(y.partition, y.value);
+        };
+        return std::ranges::lexicographical_compare(a, b, [&](const Row& x, const Row& y) {
+            return std::ranges::lexicographical_compare(x, y, before);
+        });
+    };
+    std::map<std::vector<Row>, std::shared_ptr<const Plan>, decltype(less)> shared(less);
+    Plans plans;
+    for (const auto& parts : encoding.rows) {
+        auto& plan = shared[parts];
+        if (!plan) {
+            Plan made;
+            for (const auto& row : parts) {
+                Part part;
+                for (const auto& [j, value] : row) part.items.push_back(Item{j, 0, value});
+                made.parts.push_back(std::move(part));
+            }
+            plan = std::make_shared<Plan>(std::move(made));
+        }
+        plans.push_back(plan);
+    }
+    return plans;
+}
+
+std::vector<int> parts_of(const Plans& plans)
+{
+    std::vector<int> parts;
+    for (const auto& plan : plans) parts.push_back(static_cast<int>(plan->parts.size()));
+    return parts;
+}
+
+std::vector<Worker> distinct_first(const Plans& plans, std::vector<Worker> workers)
+{
+    std::map<const Plan*, int> place;
+    std::map<Worker, int> turn;
+    for (const auto worker : workers)
+        turn[worker] = place[plans.at(static_cast<std::size_t>(worker)).get()]++;
+    std::ranges::stable_sort(workers, {}, [&](Worker worker) { return turn.at(worker); });
+    return workers;
+}
+
+}  // namespace quorate
