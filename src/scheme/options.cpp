@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "scheme/options.hpp"
 
+#include <algorithm>
+
 namespace quorate {
 
 Option stragglers_option()
@@ -11,6 +13,16 @@ Option stragglers_option()
 int stragglers(const Settings& settings, int most)
 {
     return static_cast<int>(settings.integer("stragglers", 0, most));
+}
+
+Option tolerate_option()
+{
+    return {"tolerate", "L", "1", "workers that may send anything instead of what they computed"};
+}
+
+int tolerate(const Settings& settings, int most)
+{
+    return static_cast<int>(settings.integer("tolerate", 0, std::max(0, most)));
 }
 
 Option collect_option()
@@ -32,6 +44,18 @@ Option degree_option(const std::string& fallback)
 int degree(const Settings& settings, int most)
 {
     return static_cast<int>(settings.integer("degree", 1, most));
+}
+
+Option own_partitions_option()
+{
+    return {"own", "U", "",
+            "partitions of its own that a worker sends first; tolerates a slowdown of (U + S + 1) "
+            "/ U; default: S + 1, a slowdown of 2"};
+}
+
+int own_partitions(const Settings& settings, int d)
+{
+    return settings.on("own") ? static_cast<int>(settings.integer("own", 1, 1 << 20)) : d;
 }
 
 Option deadline_option()

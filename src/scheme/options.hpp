@@ -13,6 +13,11 @@ Option stragglers_option();
 /// At most `most`. @throws BadInput
 int stragglers(const Settings& settings, int most);
 
+/// --tolerate L: liars.
+Option tolerate_option();
+/// At most `most`. @throws BadInput
+int tolerate(const Settings& settings, int most);
+
 /// --collect M: answers after which a round ends.
 Option collect_option();
 /// Default: half of the workers, rounded up. @throws BadInput
@@ -22,6 +27,11 @@ int collect(const Settings& settings, int workers);
 Option degree_option(const std::string& fallback);
 /// 1..most. @throws BadInput
 int degree(const Settings& settings, int most);
+
+/// --own U: partitions that a worker computes before its d coded ones.
+Option own_partitions_option();
+/// Default: d, which tolerates a slowdown of 2. @throws BadInput
+int own_partitions(const Settings& settings, int d);
 
 /// --deadline: seconds after which a round ends with what has come.
 Option deadline_option();

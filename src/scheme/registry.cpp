@@ -6,14 +6,18 @@ namespace quorate {
 
 Entry<MakeScheme> uncoded_entry();
 Entry<MakeScheme> frc_entry();
+Entry<MakeScheme> partial_frc_entry();
 Entry<MakeScheme> agc_entry();
+Entry<MakeScheme> draco_repetition_entry();
 
 const std::vector<Entry<MakeScheme>>& schemes()
 {
     static const std::vector<Entry<MakeScheme>> all = {
         uncoded_entry(),
         frc_entry(),
+        partial_frc_entry(),
         agc_entry(),
+        draco_repetition_entry(),
     };
     return all;
 }

@@ -11,12 +11,13 @@ constexpr int end_of_round = 0;  // the only timer
 
 void SynchronousScheme::handle(const Event& event, Seconds now, std::vector<Action>& out)
 {
+    now_ = now;
     if (const auto* start = std::get_if<Start>(&event)) {
         active_ = order(start->active);
-        dispatch(0, now, out);
+        dispatch(0, out);
     } else if (const auto* done = std::get_if<Stepped>(&event)) {
         stepped(*done);
-        dispatch(done->version, now, out);
+        dispatch(done->version, out);
     } else if (std::holds_alternative<Deadline>(event)) {
         expired_ = true;
         if (auto step = expire()) finish(std::move(*step), out);
@@ -34,8 +35,9 @@ void SynchronousScheme::handle(const Event& event, Seconds now, std::vector<Acti
     }
 }
 
-void SynchronousScheme::dispatch(Version version, Seconds now, std::vector<Action>& out)
+void SynchronousScheme::dispatch(Version version, std::vector<Action>& out)
 {
+    dispatched_ = now_;
     begin();
     first_ = next_;
     missing_ = 0;
@@ -45,7 +47,7 @@ void SynchronousScheme::dispatch(Version version, Seconds now, std::vector<Actio
         missing_ += static_cast<std::int64_t>(task->parts.size());
         out.push_back(Dispatch{next_++, worker, std::move(task), {version}, version});
     }
-    if (limit() != never) out.push_back(SetTimer{end_of_round, now + limit()});
+    if (limit() != never) out.push_back(SetTimer{end_of_round, now_ + limit()});
 }
 
 void SynchronousScheme::finish(Step step, std::vector<Action>& out)

@@ -30,19 +30,23 @@ protected:
     /// each contribution that hear() finds too few
     virtual std::optional<Step> expire() { return std::nullopt; }
 
+    /// Seconds since the tasks of the round were given out.
+    Seconds elapsed() const { return now_ - dispatched_; }
+
     /// The round's step is done, before the next round begins.
     virtual void stepped(const Stepped&) {}
     /// Why all contributions together allow no step.
     virtual std::string why_stuck() const { return "all workers have answered"; }
 
 private:
-    void dispatch(Version version, Seconds now, std::vector<Action>& out);
+    void dispatch(Version version, std::vector<Action>& out);
     void finish(Step step, std::vector<Action>& out);
 
     std::vector<Worker> active_;
     TaskId first_ = 0, next_ = 0;  // tasks of the running round are [first_, next_)
     std::int64_t missing_ = 0;     // contributions of the running round that have not come
     bool expired_ = false;
+    Seconds now_ = 0, dispatched_ = 0;
 };
 
 }  // namespace quorate

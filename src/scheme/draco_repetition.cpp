@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <fmt/format.h>
+
+#include <map>
+
+#include "code/fractional_repetition.hpp"
+#include "scheme/coded.hpp"
+#include "scheme/options.hpp"
+
+namespace quorate {
+
+namespace {
+
+// Replicas of a group send the same bits, so L + 1 equal answers are the truth if at most L workers
+// lie; with S more replicas it need not wait for S stragglers. d = S + 2 L + 1.
+class DracoRepetition final : public SynchronousScheme {
+public:
+    DracoRepetition(const Problem& problem, Groups groups, int liars)
+        : problem_(problem), groups_(std::move(groups)), liars_(liars),
+          encoding_(repetition_encoding(groups_)), plans_(plans_of(encoding_)),
+          votes_(groups_.size.size())
+    {
+    }
+
+    Needs needs() const override
+    {
+        auto needs = needs_of(encoding_, problem_.rows);
+        needs.fingerprint = true;
+        return needs;
+    }
+
+protected:
+    std::shared_ptr<const Plan> plan(Worker worker) const override
+    {
+        return plans_[static_cast<std::size_t>(worker)];
+    }
+    std::vector<Worker> order(std::vector<Worker> active) const override
+    {
+        return distinct_first(plans_, std::move(active));
+    }
+    void begin() override
+    {
+        for (auto& group : votes_) group = {};
+        terms_.clear();
+    }
+    std::optional<Step> hear(const Contribution& contribution) override
+    {
+        auto& group = votes_[static_cast<std::size_t>(
+            groups_.of[static_cast<std::size_t>(contribution.worker)])];
+        if (group.decided) return std::nullopt;
+        if (++group.votes[contribution.fingerprint] <= liars_) return std::nullopt;
+        group.decided = true;
+        terms_.push_back({contribution.id});
+        if (terms_.size() < votes_.size()) return std::nullopt;
+        return Step{terms_, static_cast<double>(problem_.rows), 0};
+    }
+    std::string why_stuck() const override
+    {
+        std::size_t group = 0;
+        while (votes_[group].decided) ++group;
+        return fmt::format(
+            "all workers have answered, but no {} answers of group {} are equal: more than "
+            "--tolerate {} workers lie",
+            liars_ + 1, group, liars_);
+    }
+
+private:
+    struct Group {
+        std::map<std::uint64_t, int> votes;  // by fingerprint
+        bool decided = false;
+    };
+    Problem problem_;
+    Groups groups_;
+    int liars_;
+    Encoding encoding_;
+    Plans plans_;
+    std::vector<Group> votes_;
+    std::vector<Term> terms_;
+};
+
+std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
+{
+    const int n = problem.workers;
+    const int s = stragglers(settings, n - 1);
+    const int liars = tolerate(settings, (n - 1 - s) / 2);
+    return std::make_unique<DracoRepetition>(problem, repetition_groups(n, s + 2 * liars + 1),
+                                             liars);
+}
+
+}  // namespace
+
+Entry<MakeScheme> draco_repetition_entry()
+{
+    return {.name = "draco-repetition",
+            .arguments = "",
+            .text =
+                "exact although L workers send anything: each partition is on S + 2 L + 1 workers, "
+                "and L + 1 equal answers decide a group; where workers or memory are not trusted",
+            .source = "Chen et al., DRACO, ICML 2018",
+            .options = {stragglers_option(), tolerate_option()},
+            .make = make};
+}
+
+}  // namespace quorate
