@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "scheme/options.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace quorate {
@@ -13,6 +15,19 @@ Option stragglers_option()
 int stragglers(const Settings& settings, int most)
 {
     return static_cast<int>(settings.integer("stragglers", 0, most));
+}
+
+void refuse_unless_divides(const Settings& settings, const std::string& option, int d, int n)
+{
+    if (n % d == 0) return;
+    int below = d, above = d;
+    while (n % below != 0) --below;
+    while (n % above != 0) ++above;
+    settings.refuse(
+        option,
+        fmt::format(", but {} + 1 = {} does not divide the {} workers: try --{} {} or "
+                    "{}, or {} or {} workers",
+                    option, d, n, option, below - 1, above - 1, n / d * d, (n / d + 1) * d));
 }
 
 Option tolerate_option()

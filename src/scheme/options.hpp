@@ -13,6 +13,9 @@ Option stragglers_option();
 /// At most `most`. @throws BadInput
 int stragglers(const Settings& settings, int most);
 
+/// @throws BadInput with the nearest values that fit, unless d = value of the option + 1 divides n
+void refuse_unless_divides(const Settings& settings, const std::string& option, int d, int n);
+
 /// --tolerate L: liars.
 Option tolerate_option();
 /// At most `most`. @throws BadInput

@@ -39,8 +39,8 @@ private:
     Encoding encoding_;  // of both messages: part 0 and those of the code
     Plans plans_;
     Contributions heard_;
-    std::vector<Worker> firsts_;  // whose first message is there
-    std::optional<Decoding> coded_;     // once the second messages are enough
+    std::vector<Worker> firsts_;     // whose first message is there
+    std::optional<Decoding> coded_;  // once the second messages are enough
 };
 
 }  // namespace quorate

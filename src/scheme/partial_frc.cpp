@@ -19,8 +19,7 @@ Entry<MakeScheme> partial_frc_entry()
             const int n = problem.workers;
             const int d = stragglers(settings, n - 1) + 1;
             return std::make_unique<PartialScheme>(problem, own_partitions(settings, d),
-                                                   fractional_repetition(n, d),
-                                                   deadline(settings));
+                                                   fractional_repetition(n, d), deadline(settings));
         }};
 }
 

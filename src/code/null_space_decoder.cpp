@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "code/null_space_decoder.hpp"
+
+#include <Eigen/QR>
+
+namespace quorate {
+
+Eigen::VectorXd decoding_weights(const LinearCode& code, const std::vector<int>& missing)
+{
+    Eigen::VectorXd a = code.all_weights;
+    if (missing.empty()) return a;
+    const Eigen::MatrixXd rows = code.null_space(missing, Eigen::all);
+    const Eigen::VectorXd wrong = -a(missing);
+    // Min-norm and rank-revealing: patterns that lie together are nearly dependent.
+    a += code.null_space * rows.completeOrthogonalDecomposition().solve(wrong);
+    for (const int i : missing) a[i] = 0;
+    return a;
+}
+
+double residual(const Encoding& encoding, const Eigen::VectorXd& weights)
+{
+    Eigen::VectorXd sum = Eigen::VectorXd::Constant(encoding.partitions, -1);
+    for (int i = 0; i < encoding.workers(); ++i)
+        for (const auto& [j, value] : encoding.rows[static_cast<std::size_t>(i)][0])
+            sum[j] += weights[i] * value;
+    return sum.lpNorm<Eigen::Infinity>();
+}
+
+NullSpaceDecoder::NullSpaceDecoder(LinearCode code, int needed)
+    : code_(std::move(code)), needed_(needed)
+{
+    begin();
+}
+
+void NullSpaceDecoder::begin()
+{
+    heard_.assign(static_cast<std::size_t>(code_.encoding.workers()), false);
+    answers_ = 0;
+}
+
+const Decoding* NullSpaceDecoder::hear(int worker)
+{
+    heard_[static_cast<std::size_t>(worker)] = true;
+    if (++answers_ < needed_) return nullptr;
+    std::vector<int> missing;
+    for (std::size_t i = 0; i < heard_.size(); ++i)
+        if (!heard_[i]) missing.push_back(static_cast<int>(i));
+    const auto* known = cache_.find(missing);
+    if (!known) known = cache_.insert(missing, decode(missing));
+    return *known ? &**known : nullptr;
+}
+
+std::optional<Decoding> NullSpaceDecoder::decode(const std::vector<int>& missing) const
+{
+    const auto a = decoding_weights(code_, missing);
+    const double largest = std::max(1.0, a.lpNorm<Eigen::Infinity>());
+    // Written so that NaN is refused.
+    if (!(residual(code_.encoding, a) <= std::min(1e-6, 1e-9 * largest))) return std::nullopt;
+    Decoding decoding;
+    for (int i = 0; i < static_cast<int>(heard_.size()); ++i)
+        if (heard_[static_cast<std::size_t>(i)]) decoding.weights.push_back({i, 0, a[i]});
+    decoding.error = decode_error(code_.encoding, decoding.weights, 1);
+    return decoding;
+}
+
+}  // namespace quorate

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Decoding on demand for every code with rank(B) = n - s: one small system a pattern of stragglers,
+// never a table of patterns.
+#pragma once
+
+#include <Eigen/Core>
+#include <optional>
+
+#include "base/lru_cache.hpp"
+#include "code/gradient_code.hpp"
+
+namespace quorate {
+
+/// B with what decoding needs of it, computed once.
+struct LinearCode {
+    Encoding encoding;            // n x k, one part a worker
+    Eigen::MatrixXd null_space;   // N_0: n x s, orthonormal columns with B^T N_0 = 0
+    Eigen::VectorXd all_weights;  // a_0: n, min-norm solution of B^T a = 1
+};
+
+/// Decoding weights when the workers K do not answer, |K| <= s: the a with a[K] = 0 and B^T a = 1
+/// that is nearest to a_0:
+///     c = argmin ||c|| subject to N_0[K,:] c = -a_0[K];  a = a_0 + N_0 c
+/// Fewer than s stragglers make it under-determined, and the min-norm answer more accurate.
+/// O(s^3 + n s).
+/// @param missing  K, ascending
+Eigen::VectorXd decoding_weights(const LinearCode& code, const std::vector<int>& missing);
+
+/// ||B^T a - 1||_inf.
+double residual(const Encoding& encoding, const Eigen::VectorXd& weights);
+
+/// Ends a round at the first answer, from the `needed`-th on, whose decoding passes the residual
+/// test ||B^T a - 1||_inf <= min(1e-6, 1e-9 max(1, ||a||_inf)). Keeps the last 4096 patterns.
+class NullSpaceDecoder final : public Decoder {
+public:
+    /// @param needed  answers without which it does not try: n - s
+    NullSpaceDecoder(LinearCode code, int needed);
+
+    void begin() override;
+    const Decoding* hear(int worker) override;
+
+private:
+    std::optional<Decoding> decode(const std::vector<int>& missing) const;
+
+    LinearCode code_;
+    int needed_, answers_ = 0;
+    std::vector<bool> heard_;
+    LruCache<std::vector<int>, std::optional<Decoding>> cache_{4096};
+};
+
+}  // namespace quorate

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "code/reed_solomon.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+namespace quorate {
+
+namespace {
+
+using Complex = std::complex<long double>;
+
+Complex point(int n, int i)
+{
+    return std::polar(1.0L, 2 * std::numbers::pi_v<long double> * i / n);
+}
+
+class ReedSolomonDecoder final : public Decoder {
+public:
+    ReedSolomonDecoder(Encoding encoding, int needed)
+        : encoding_(std::move(encoding)), needed_(needed)
+    {
+    }
+    void begin() override { heard_.clear(); }
+    const Decoding* hear(int worker) override
+    {
+        heard_.push_back(worker);
+        if (static_cast<int>(heard_.size()) < needed_) return nullptr;
+        std::ranges::sort(heard_);
+        const int n = encoding_.workers();
+        decoding_.weights.clear();
+        double largest = 1;
+        for (const int i : heard_) {
+            Complex a = 1;
+            for (const int l : heard_)
+                if (l != i) a *= -point(n, l) / (point(n, i) - point(n, l));
+            // Re(a m) = Re a Re m - Im a Im m
+            decoding_.weights.push_back({i, 0, static_cast<double>(a.real())});
+            decoding_.weights.push_back({i, 1, static_cast<double>(-a.imag())});
+            largest = std::max(largest, static_cast<double>(std::abs(a)));
+        }
+        decoding_.error = decode_error(encoding_, decoding_.weights, 1);
+        // ||.||_2 bounds ||.||_inf; written so that NaN is refused.
+        return std::sqrt(decoding_.error) <= 1e-9 * largest ? &decoding_ : nullptr;
+    }
+
+private:
+    Encoding encoding_;
+    int needed_;
+    std::vector<int> heard_;
+    Decoding decoding_;
+};
+
+}  // namespace
+
+GradientCode reed_solomon_code(int n, int k, int s)
+{
+    Encoding encoding{
+        k, std::vector<std::vector<Row>>(static_cast<std::size_t>(n), std::vector<Row>(2))};
+    for (int j = 0; j < k; ++j) {
+        const int first = static_cast<int>(static_cast<long>(j) * n / k);
+        const auto holds = [&](int i) { return (i - first + n) % n <= s; };
+        for (int i = 0; i < n; ++i) {
+            if (!holds(i)) continue;
+            Complex t = 1;
+            for (int l = 0; l < n; ++l)
+                if (!holds(l)) t *= (point(n, i) - point(n, l)) / -point(n, l);
+            auto& parts = encoding.rows[static_cast<std::size_t>(i)];
+            parts[0].push_back({j, static_cast<double>(t.real())});
+            parts[1].push_back({j, static_cast<double>(t.imag())});
+        }
+    }
+    auto decoder = std::make_unique<ReedSolomonDecoder>(encoding, n - s);
+    return {std::move(encoding), std::move(decoder)};
+}
+
+}  // namespace quorate
