@@ -8,8 +8,11 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numbers>
+#include <utility>
+#include <vector>
 
 namespace quorate {
 
@@ -22,7 +25,8 @@ enum class Purpose : std::uint32_t {
     slowdown = 5,
     code = 6,
     liar = 7,
-    probe = 8
+    probe = 8,
+    placement = 9
 };
 
 /// A stream keyed by (seed, purpose, a, b). A standard uniform random bit generator of 32 bits.
@@ -62,6 +66,20 @@ public:
     {
         const double radius = std::sqrt(-2 * std::log(uniform()));
         return radius * std::cos(2 * std::numbers::pi * uniform());
+    }
+
+    /// Uniform in 0..bound-1.
+    std::size_t below(std::size_t bound)
+    {
+        return static_cast<std::size_t>(uniform() * static_cast<double>(bound));
+    }
+
+    /// Puts elements into a uniformly random order, the same with every standard library.
+    template <class T>
+    void shuffle(std::vector<T>& elements)
+    {
+        for (std::size_t i = elements.size(); i > 1; --i)
+            std::swap(elements[i - 1], elements[below(i)]);
     }
 
     /// Exponential with the given mean.

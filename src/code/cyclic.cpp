@@ -184,7 +184,7 @@ RandomCode random_cyclic_code(int n, int s, std::uint64_t seed)
         std::vector<int> order(static_cast<std::size_t>(n));
         std::iota(order.begin(), order.end(), 0);
         for (int pattern = 0; pattern < patterns; ++pattern) {
-            std::shuffle(order.begin(), order.end(), stream);
+            stream.shuffle(order);
             std::vector<int> missing(order.begin(), order.begin() + s);
             std::ranges::sort(missing);
             const auto a = decoding_weights(code, missing);

@@ -27,7 +27,7 @@ protected:
     std::string why_stuck() const override;
 
     const Problem& problem() const { return problem_; }
-    Decoder& decoder() { return *code_.decoder; }
+    Decoder& decoder() const { return *code_.decoder; }
 
 private:
     Problem problem_;

@@ -51,9 +51,9 @@ int collect(const Settings& settings, int workers)
                                   : (workers + 1) / 2;
 }
 
-Option degree_option(const std::string& fallback)
+Option degree_option()
 {
-    return {"degree", "D", fallback, "partitions that a worker holds, on average for random codes"};
+    return {"degree", "D", "2", "partitions that a worker holds, on average for random codes"};
 }
 
 int degree(const Settings& settings, int most)
@@ -71,6 +71,11 @@ Option own_partitions_option()
 int own_partitions(const Settings& settings, int d)
 {
     return settings.on("own") ? static_cast<int>(settings.integer("own", 1, 1 << 20)) : d;
+}
+
+Option placement_option()
+{
+    return {"placement", "cyclic|frc", "cyclic", "which partitions a worker holds"};
 }
 
 Option deadline_option()

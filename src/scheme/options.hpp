@@ -27,7 +27,7 @@ Option collect_option();
 int collect(const Settings& settings, int workers);
 
 /// --degree D: partitions that a worker holds.
-Option degree_option(const std::string& fallback);
+Option degree_option();
 /// 1..most. @throws BadInput
 int degree(const Settings& settings, int most);
 
@@ -35,6 +35,9 @@ int degree(const Settings& settings, int most);
 Option own_partitions_option();
 /// Default: d, which tolerates a slowdown of 2. @throws BadInput
 int own_partitions(const Settings& settings, int d);
+
+/// --placement cyclic|frc.
+Option placement_option();
 
 /// --deadline: seconds after which a round ends with what has come.
 Option deadline_option();

@@ -5,21 +5,35 @@
 namespace quorate {
 
 Entry<MakeScheme> uncoded_entry();
+Entry<MakeScheme> ignore_entry();
 Entry<MakeScheme> frc_entry();
 Entry<MakeScheme> cyclic_entry();
 Entry<MakeScheme> reed_solomon_entry();
 Entry<MakeScheme> partial_frc_entry();
 Entry<MakeScheme> partial_cyclic_entry();
 Entry<MakeScheme> agc_entry();
+Entry<MakeScheme> bernoulli_entry();
+Entry<MakeScheme> block_entry();
+Entry<MakeScheme> regular_entry();
+Entry<MakeScheme> margulis_entry();
+Entry<MakeScheme> bibd_entry();
+Entry<MakeScheme> graph_entry();
+Entry<MakeScheme> stochastic_entry();
+Entry<MakeScheme> is_gc_entry();
+Entry<MakeScheme> nested_entry();
 Entry<MakeScheme> draco_repetition_entry();
 
 const std::vector<Entry<MakeScheme>>& schemes()
 {
     static const std::vector<Entry<MakeScheme>> all = {
-        uncoded_entry(),     frc_entry(),
-        cyclic_entry(),      reed_solomon_entry(),
-        partial_frc_entry(), partial_cyclic_entry(),
-        agc_entry(),         draco_repetition_entry(),
+        // clang-format off: one a line
+        uncoded_entry(),        ignore_entry(),       frc_entry(),
+        cyclic_entry(),         reed_solomon_entry(), partial_frc_entry(),
+        partial_cyclic_entry(), agc_entry(),          bernoulli_entry(),
+        block_entry(),          regular_entry(),      margulis_entry(),
+        bibd_entry(),           graph_entry(),        stochastic_entry(),
+        is_gc_entry(),          nested_entry(),       draco_repetition_entry(),
+        // clang-format on
     };
     return all;
 }

@@ -147,9 +147,9 @@ TEST(Components, AnOptionThatTheChosenSchemeDoesNotUseIsRefused)
     const std::map<std::string, std::string> chosen = {
         {"scheme", "uncoded"}, {"model", "logistic"}, {"optimizer", "gd"}, {"delay", "none"}};
     auto with = chosen;
-    with["collect"] = "3";
+    with["rescale"] = "none";
     EXPECT_EQ(refusal([&] { refuse_unused_options(test::settings(all, with)); }),
-              "--collect is 3, but only --scheme agc uses it: leave it out");
+              "--rescale is none, but only --scheme agc uses it: leave it out");
     refuse_unused_options(test::settings(all, chosen));
     with["scheme"] = "agc";
     refuse_unused_options(test::settings(all, with));

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "base/random.hpp"
+#include "base/text.hpp"
+#include "code/collect_decoder.hpp"
+#include "code/fractional_repetition.hpp"
+#include "scheme/coded.hpp"
+#include "scheme/options.hpp"
+
+namespace quorate {
+
+namespace {
+
+// r grows when progress is noise: whenever `count` more estimates have pointed against the one before
+// than along it (Pflug's statistic).
+struct Adaptive {
+    int start, step, count;
+};
+
+struct Ways {
+    bool ratio = false;      // divide by the rows heard
+    bool reshuffle = false;  // partitions go to other workers in each round
+    std::optional<Adaptive> adaptive;
+};
+
+// Worker i holds partition i, or all where they are reshuffled; a round takes the first r answers.
+class Ignore final : public CodedScheme {
+public:
+    /// @param code  of the identity encoding, with a CollectDecoder
+    Ignore(const Problem& problem, int most, GradientCode code, const Ways& ways, Seconds limit)
+        : CodedScheme(problem, std::move(code), limit), most_(most), ways_(ways),
+          collecting_(dynamic_cast<CollectDecoder&>(decoder())),
+          all_(static_cast<std::size_t>(problem.workers))
+    {
+        std::iota(all_.begin(), all_.end(), 0);
+    }
+
+    Needs needs() const override
+    {
+        auto needs = CodedScheme::needs();
+        needs.inner_product = ways_.adaptive.has_value();
+        if (ways_.reshuffle)
+            for (auto& shard : needs.shard) shard = all_;
+        return needs;
+    }
+
+protected:
+    std::shared_ptr<const Plan> plan(Worker worker) const override
+    {
+        return CodedScheme::plan(partition_of_[static_cast<std::size_t>(worker)]);
+    }
+
+    void begin() override
+    {
+        CodedScheme::begin();
+        rows_ = 0;
+        answers_ = 0;
+        partition_of_ = all_;
+        if (ways_.reshuffle)
+            Stream(problem().seed, Purpose::placement, round_).shuffle(partition_of_);
+        ++round_;
+    }
+
+    std::optional<Step> hear(const Contribution& contribution) override
+    {
+        rows_ += contribution.samples;
+        ++answers_;
+        return scaled(CodedScheme::hear(contribution));
+    }
+
+    std::optional<Step> expire() override { return scaled(CodedScheme::expire()); }
+
+    void stepped(const Stepped& done) override
+    {
+        if (!ways_.adaptive) return;
+        against_ += done.inner_with_last < 0 ? 1 : -1;
+        if (against_ <= ways_.adaptive->count) return;
+        collecting_.collect(std::min(most_, collecting_.collect() + ways_.adaptive->step));
+        against_ = 0;
+    }
+
+private:
+    std::optional<Step> scaled(std::optional<Step> step) const
+    {
+        if (!step || !ways_.ratio) return step;
+        const double a = static_cast<double>(problem().rows) / static_cast<double>(rows_);
+        step->divisor = static_cast<double>(rows_);
+        step->error = answers_ * (a - 1) * (a - 1) + (problem().workers - answers_);
+        return step;
+    }
+
+    int most_;
+    Ways ways_;
+    CollectDecoder& collecting_;
+    std::vector<int> all_;           // 0..n-1
+    std::vector<int> partition_of_;  // by worker, in the running round
+    std::uint32_t round_ = 0;
+    std::int64_t rows_ = 0;
+    int answers_ = 0, against_ = 0;
+};
+
+Adaptive adaptive(const Settings& settings, int most)
+{
+    std::vector<int> numbers;
+    for (const auto& word : split(settings.text("adaptive"), ',')) {
+        const auto number = to_integer(word);
+        if (number && *number >= 1 && *number <= 1'000'000)
+            numbers.push_back(static_cast<int>(*number));
+    }
+    if (numbers.size() != 3)
+        settings.refuse("adaptive", ": write START,STEP,COUNT, whole numbers of at least 1");
+    if (numbers[0] > most)
+        settings.refuse("adaptive",
+                        fmt::format(", but it can start with {} answers at most: the workers "
+                                    "without --stragglers",
+                                    most));
+    return {numbers[0], numbers[1], numbers[2]};
+}
+
+std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
+{
+    const int n = problem.workers;
+    const int most = n - stragglers(settings, n - 1);
+    const auto& weights = settings.one_of("weights", {"rescale", "horvitz-thompson", "ratio"});
+    Ways ways{weights == "ratio", settings.on("reshuffle"), {}};
+    if (settings.on("adaptive")) ways.adaptive = adaptive(settings, most);
+    const int first = ways.adaptive ? ways.adaptive->start : most;
+    auto weigh = weights == "horvitz-thompson"
+                     ? horvitz_thompson(n, first, settings.real("least-frequency", 1e-6, 1))
+                     : plain_sum(n);
+    auto identity = repetition_encoding(repetition_groups(n, 1));
+    auto decoder = std::make_unique<CollectDecoder>(identity, first, std::move(weigh));
+    return std::make_unique<Ignore>(problem, most,
+                                    GradientCode{std::move(identity), std::move(decoder)}, ways,
+                                    deadline(settings));
+}
+
+}  // namespace
+
+Entry<MakeScheme> ignore_entry()
+{
+    return {
+        .name = "ignore",
+        .arguments = "",
+        .text =
+            "no redundancy: takes the first N - S answers; unbiased if stragglers are random, else "
+            "use --weights horvitz-thompson or --reshuffle",
+        .source = "Chen et al., arXiv 1604.00981; Dutta et al., AISTATS 2018 (K-sync)",
+        .options =
+            {stragglers_option(),
+             {"weights", "rescale|horvitz-thompson|ratio", "rescale",
+              "scale by N / answers; by one over how often each worker is heard; or by the rows "
+              "heard (a ratio estimate)"},
+             {"least-frequency", "F", "0.1", "how often a worker is taken to be heard at least"},
+             {"reshuffle", "", "",
+              "give the partitions to other workers in each round; every worker stores all data"},
+             {"adaptive", "START,STEP,COUNT", "",
+              "begin with START answers, and wait for STEP more whenever COUNT more estimates went "
+              "against the one before than along it, up to N - S"},
+             deadline_option()},
+        .make = make};
+}
+
+}  // namespace quorate

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "code/collect_decoder.hpp"
+#include "code/cyclic.hpp"
+#include "code/fractional_repetition.hpp"
+#include "scheme/coded.hpp"
+#include "scheme/options.hpp"
+
+namespace quorate {
+
+namespace {
+
+// Fractional repetition: one worker of each group heard, and groups of any size.
+Weigh one_a_group(Groups groups)
+{
+    return [groups = std::move(groups)](const std::vector<int>& heard) {
+        GroupDecoder decoder(groups, static_cast<int>(heard.size()), true);
+        const Decoding* decoding = nullptr;
+        for (const int worker : heard) decoding = decoder.hear(worker);
+        return *decoding;
+    };
+}
+
+std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
+{
+    const int n = problem.workers;
+    const int c = degree(settings, n);
+    const bool cyclic = settings.one_of("placement", {"cyclic", "frc"}) == "cyclic";
+    const auto groups = repetition_groups(n, c);
+    auto encoding = cyclic ? cyclic_windows(n, c) : repetition_encoding(groups);
+    auto decoder = std::make_unique<CollectDecoder>(
+        encoding, collect(settings, n), cyclic ? disjoint_windows(n, c) : one_a_group(groups));
+    return std::make_unique<CodedScheme>(
+        problem, GradientCode{std::move(encoding), std::move(decoder)}, deadline(settings));
+}
+
+}  // namespace
+
+Entry<MakeScheme> is_gc_entry()
+{
+    return {.name = "is-gc",
+            .arguments = "",
+            .text =
+                "ignore-straggler gradient coding: after M answers, the largest set of them with "
+                "disjoint partitions, scaled; for any number of stragglers at small redundancy",
+            .source = "Su, Sukhnandan, Li, ICDCS 2023",
+            .options = {degree_option(), placement_option(), collect_option(), deadline_option()},
+            .make = make};
+}
+
+}  // namespace quorate

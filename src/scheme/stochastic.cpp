@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "code/assignments.hpp"
+#include "code/collect_decoder.hpp"
+#include "scheme/coded.hpp"
+#include "scheme/options.hpp"
+
+namespace quorate {
+
+namespace {
+
+std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
+{
+    const int n = problem.workers;
+    auto encoding = stochastic_assignment(n, degree(settings, n), problem.seed);
+    const auto limit = deadline(settings);
+    if (limit != never && settings.on("collect"))
+        settings.refuse("collect",
+                        ", but a round ends at its --deadline: leave out one of the two");
+    if (limit == never && settings.on("straggling"))
+        settings.refuse("straggling", ", but only rounds with a --deadline use it: leave it out");
+    auto weigh = plain_sum(n);
+    int answers = n;
+    if (limit == never)
+        answers = collect(settings, n);
+    else
+        weigh = plain_sum_of_probability(
+            settings.on("straggling") ? settings.real("straggling", 0, 0.999) : 0);
+    auto decoder = std::make_unique<CollectDecoder>(encoding, answers, std::move(weigh));
+    return std::make_unique<CodedScheme>(
+        problem, GradientCode{std::move(encoding), std::move(decoder)}, limit);
+}
+
+}  // namespace
+
+Entry<MakeScheme> stochastic_entry()
+{
+    return {.name = "stochastic",
+            .arguments = "",
+            .text =
+                "stochastic gradient coding: unbiased without decoding; each partition is on D "
+                "random workers, and what comes in time is added up",
+            .source = "Bitar, Wootters, El Rouayheb, arXiv 1905.05383",
+            .options = {degree_option(),
+                        collect_option(),
+                        deadline_option(),
+                        {"straggling", "P", "",
+                         "probability that a worker misses the deadline, by which the sum is "
+                         "scaled; default: 0"}},
+            .make = make};
+}
+
+}  // namespace quorate
