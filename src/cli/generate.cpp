@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "base/error.hpp"
-#include "base/path.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "data/two_gaussians.hpp"
 
 namespace quorate {
@@ -21,7 +21,7 @@ int generate(const Settings& settings)
     const auto rows = settings.integer("rows", 1), columns = settings.integer("columns", 1);
     const auto test_rows = settings.integer("test-rows", 0);
     const auto seed = static_cast<std::uint64_t>(settings.integer("seed", 0));
-    check_writable(output, "output");
+    check_output(settings, "output", "data set");
     const auto train = two_gaussians(seed, columns, 0, rows);
     const auto test = two_gaussians(seed, columns, rows, test_rows);
     write_data_set(output, std::filesystem::path(output).stem(), columns, train, test,

@@ -8,10 +8,10 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "base/path.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "data/data_set_writer.hpp"
 #include "data/formats.hpp"
 #include "data/source.hpp"
@@ -87,11 +87,10 @@ void replace_labels(const std::string& path, std::vector<double>& labels, std::i
             fmt::format("{} has {} labels for {} rows: give one for each", path, row, count));
 }
 
-void check_output(const Settings& settings)
+void check_files(const Settings& settings)
 {
     const auto& output = settings.text("output");
     if (output.empty()) throw BadInput("quorate import needs --output FILE");
-    check_writable(output, "output");
     for (const auto* option : {"input", "labels", "test-input", "test-labels"}) {
         std::error_code error;
         if (settings.on(option) &&
@@ -99,6 +98,7 @@ void check_output(const Settings& settings)
             settings.refuse("output",
                             fmt::format(", which is --{} as well: give another name", option));
     }
+    check_output(settings, "output", "data set");
 }
 
 int import(const Settings& settings)
@@ -107,7 +107,7 @@ int import(const Settings& settings)
     if (!settings.on("input")) throw BadInput("quorate import needs --input FILE");
     if (settings.on("test-labels") && !settings.on("test-input"))
         throw BadInput("--test-labels needs --test-input FILE: the rows that they belong to");
-    check_output(settings);
+    check_files(settings);
     const double fraction = settings.real("test-fraction", 0, 0.99);
     const auto seed = settings.integer("split-seed", 0, std::numeric_limits<std::uint32_t>::max());
     if (fraction > 0 && settings.on("test-input"))

@@ -5,6 +5,7 @@
 #include <petscsys.h>
 
 #include <cstdlib>
+#include <exception>
 #include <string>
 
 #include "base/error.hpp"
@@ -57,6 +58,10 @@ Session::Session()
 
 Session::~Session()
 {
+    // After an error the other ranks still wait, and MPI_Finalize would wait for them.
+    int size = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (std::uncaught_exceptions() > 0 && size > 1) return;
     PetscFinalize();
     MPI_Finalize();
 }

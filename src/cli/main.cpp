@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fmt/format.h>
+#include <hdf5.h>
 
+#include <chrono>
 #include <cstdio>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/error.hpp"
@@ -59,8 +62,10 @@ int fail(int status, const std::exception& error)
     int running = 0, finalized = 0;
     MPI_Initialized(&running);
     MPI_Finalized(&finalized);
-    // The other ranks would wait for this one for ever.
-    if (running && !finalized) MPI_Abort(MPI_COMM_WORLD, status);
+    if (!running || finalized) return status;
+    // The other ranks would wait for this one for ever. MPI_Abort may cut off the message above.
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    MPI_Abort(MPI_COMM_WORLD, status);
     return status;
 }
 
@@ -68,6 +73,10 @@ int fail(int status, const std::exception& error)
 
 int main(int argc, char** argv)
 {
+    // Or HDF5 would close again, at exit or in MPI_Finalize, what could not be closed on a full disk,
+    // and crash: it must not be opened by itself, nor after MPI.
+    H5dont_atexit();
+    H5open();
     try {
         return dispatch({argv + 1, argv + argc});
     } catch (const BadInput& error) {

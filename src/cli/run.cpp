@@ -74,10 +74,18 @@ int lead(const Settings& settings, const mpi::Comm& comm)
     }
     tell_verdict(comm, bells, exit_done);
     MpiFleet fleet(comm, training->workers, training->columns, bells);
-    const int status = train(settings, *training, fleet, *optimizer, "wall",
-                             [&](const auto& next, const auto& scored) {
-                                 fleet.evaluate(*training->data, *training->model, next, scored);
-                             });
+    int status = exit_failed;
+    try {
+        status = train(settings, *training, fleet, *optimizer, "wall",
+                       [&](const auto& next, const auto& scored) {
+                           fleet.evaluate(*training->data, *training->model, next, scored);
+                       });
+    } catch (const mpi::Error&) {
+        throw;
+    } catch (const Failure& error) {
+        // The others can be told, so they are: MPI_Abort may cut off the message.
+        fmt::print(stderr, "quorate: {}\n", error.what());
+    }
     fleet.finish();
     // Standby ranks slept until now: MPI_Finalize would have made them spin.
     mpi::Pool pool;

@@ -8,11 +8,11 @@
 #include <filesystem>
 
 #include "base/error.hpp"
-#include "base/path.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/components.hpp"
 #include "cli/initial.hpp"
+#include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/stop.hpp"
 #include "trace/reader.hpp"
@@ -28,26 +28,6 @@ double l2_of(const Settings& settings, const DataSet& data)
     if (!to_real(settings.text("l2")))
         settings.refuse("l2", ": give a number of at least 0, or 1/n");
     return settings.real("l2", 0);
-}
-
-// Replaces only what is a trace: a data set given by mistake must survive.
-void check_trace_path(const Settings& settings)
-{
-    const auto& path = settings.text("trace");
-    if (path.empty()) settings.refuse("trace", ": give a file");
-    check_writable(path, "trace");
-    std::error_code error;
-    if (!std::filesystem::exists(path, error) || std::filesystem::is_empty(path, error)) return;
-    bool is_trace = false;
-    try {
-        const auto file = h5::open(path);
-        is_trace = h5::has_attribute(file.get(), "format") &&
-                   h5::read_string(file.get(), "format") == "quorate trace";
-    } catch (const BadInput&) {
-    }
-    if (!is_trace)
-        settings.refuse("trace",
-                        ", which exists and is not a trace: remove it or give another name");
 }
 
 // --row-time: seconds, or the median of what the workers of a trace took.
@@ -90,7 +70,7 @@ trace::Header header(const Settings& settings, const Training& training, const s
     header.text = {{"quorate_version", version},
                    {"git_revision", git_revision},
                    {"command_line", settings.command_line},
-                   {"config", settings.ini()},
+                   {"config", without_unused_options(settings).ini()},
                    {"host", host},
                    {"cluster", environment("SLURM_CLUSTER_NAME")},
                    {"scheduler_job_id", environment("SLURM_JOB_ID")},
@@ -230,7 +210,8 @@ Training build_training(const Settings& settings, int default_workers,
     if (!dry) {
         if (!settings.on("data"))
             throw BadInput(
-                "a run needs --data FILE: make one with 'quorate import' or 'quorate generate'");
+                "quorate run needs --data FILE: make one with 'quorate import' or 'quorate "
+                "generate'");
         training.data.emplace(settings.text("data"));
     }
     training.rows = dry ? dry->rows : training.data->rows(Split::train);
@@ -275,7 +256,7 @@ Training build_training(const Settings& settings, int default_workers,
 std::unique_ptr<Optimizer> build_optimizer(const Settings& settings, const Training& training)
 {
     if (settings.on("log")) settings.one_of("log", {"workers"});
-    check_trace_path(settings);
+    check_output(settings, "trace", "trace");
     return chosen(optimizers(), settings, "optimizer")
         .make(settings, initial_model(settings, training.seed, training.width()), training.l2);
 }

@@ -18,6 +18,31 @@ namespace {
 // HDF5 prints its error stack to stderr unless told otherwise; our one-line messages replace it.
 void be_quiet() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
+std::string between(const std::string& text, const std::string& before, const std::string& after)
+{
+    const auto at = text.find(before);
+    if (at == std::string::npos) return "";
+    const auto first = at + before.size();
+    return text.substr(first, text.find(after, first) - first);
+}
+
+// What lies at the bottom of HDF5's error stack; of a system call that failed, its file and why.
+std::string reason()
+{
+    std::string cause;
+    H5Ewalk2(
+        H5E_DEFAULT, H5E_WALK_UPWARD,
+        [](unsigned depth, const H5E_error2_t* error, void* text) {
+            if (depth == 0 && error->desc) *static_cast<std::string*>(text) = error->desc;
+            return herr_t{0};
+        },
+        &cause);
+    const auto file = between(cause, "filename = '", "'");
+    const auto why = between(cause, "error message = '", "'");
+    if (!file.empty() && !why.empty()) return fmt::format(": {}: {}", file, why);
+    return cause.empty() ? "" : ": " + cause;
+}
+
 hid_t open_existing(const std::string& path, unsigned flags)
 {
     be_quiet();
@@ -112,7 +137,7 @@ std::vector<T> read_slab(const DataSet& data_set, const std::string& name, std::
 template <herr_t (*Close)(hid_t)>
 Handle<Close>::Handle(hid_t id, const std::string& what) : id_(id)
 {
-    if (id_ < 0) throw Failure("HDF5: cannot " + what);
+    if (id_ < 0) throw Failure("HDF5: cannot " + what + reason());
 }
 
 template <herr_t (*Close)(hid_t)>
@@ -131,7 +156,7 @@ template class Handle<H5Pclose>;
 
 void check(herr_t status, const std::string& what)
 {
-    if (status < 0) throw Failure("HDF5: cannot " + what);
+    if (status < 0) throw Failure("HDF5: cannot " + what + reason());
 }
 
 template <>

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/error.hpp"
-
 namespace quorate::mpi {
 
 void check(int code, const char* call)
@@ -16,8 +14,8 @@ void check(int code, const char* call)
     char text[MPI_MAX_ERROR_STRING];
     int length = 0;
     MPI_Error_string(code, text, &length);
-    throw Failure(fmt::format("MPI: {} failed: {}", call,
-                              std::string(text, static_cast<std::size_t>(length))));
+    throw Error(fmt::format("MPI: {} failed: {}", call,
+                            std::string(text, static_cast<std::size_t>(length))));
 }
 
 Comm::Comm(MPI_Comm parent)

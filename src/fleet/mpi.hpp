@@ -11,9 +11,17 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
+
 namespace quorate::mpi {
 
-/// @throws Failure with MPI's text if code is not MPI_SUCCESS
+/// A call of MPI failed: other ranks may be out of reach.
+class Error : public Failure {
+public:
+    using Failure::Failure;
+};
+
+/// @throws Error with MPI's text if code is not MPI_SUCCESS
 void check(int code, const char* call);
 
 enum class Tag : int {

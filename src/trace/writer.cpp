@@ -45,10 +45,13 @@ Writer::Writer(const std::string& path, const Header& header, std::int64_t width
 
 Writer::~Writer()
 {
+    if (!file_) return;
     try {
         pause();
+        commit(false);
+        h5::write_attribute(file_.get(), "status", std::string("failed"));
     } catch (const std::exception&) {
-        // Only reached when another error is on its way, which says more.
+        // The error that brought us here says more.
     }
 }
 

@@ -38,6 +38,7 @@ public:
     /// @param width  elements of an iterate
     /// @throws Failure if it cannot be created
     Writer(const std::string& path, const Header& header, std::int64_t width);
+    /// Without finish(): the status becomes `failed`, if that can be written.
     ~Writer();
 
     template <class Row>

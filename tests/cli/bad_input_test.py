@@ -41,7 +41,7 @@ def folder(tmp_path):
 def test_an_unknown_command_names_the_nearest(folder):
     assert refused(folder, "runn") == "quorate has no command runn; did you mean run?"
     assert refused(folder, "dance") == (
-        "quorate has no command dance; known: import, generate, run, inspect, list or help"
+        "quorate has no command dance; known: import, generate, run, simulate, inspect, list or help"
     )
 
 
@@ -299,21 +299,13 @@ def run_refused(folder, data, *words, ranks=RANKS, env=None):
         ),
         (
             ["--stragglers", 1],
-            "--stragglers is 1, but only --scheme frc or --scheme agc uses it: leave it out",
+            "--stragglers is 1, but only --scheme ignore, frc, cyclic, reed-solomon, partial-frc, "
+            "partial-cyclic, agc, nested or draco-repetition uses it: leave it out",
         ),
         (
             ["--scheme", "frc", "--collect", 2],
-            "--collect is 2, but only --scheme agc uses it: leave it out",
-        ),
-        (
-            ["--scheme", "frc", "--stragglers", 2],
-            "--stragglers is 2, but stragglers + 1 = 3 does not divide the 4 workers: try "
-            "--stragglers 1 or 3, or 3 or 6 workers",
-        ),
-        (
-            ["--scheme", "agc", "--stragglers", 2],
-            "--stragglers is 2, but stragglers + 1 = 3 does not divide the 4 workers: try "
-            "--stragglers 1 or 3, or 3 or 6 workers",
+            "--collect is 2, but only --scheme agc, bernoulli, block, regular, margulis, bibd, "
+            "graph, stochastic or is-gc uses it: leave it out",
         ),
         (["--scheme", "agc", "--stragglers", 4], "--stragglers is 4: use at most 3"),
         (["--scheme", "agc", "--collect", 0], "--collect is 0: use at least 1"),

@@ -165,7 +165,7 @@ TEST(Trace, IteratesAreReadBackInOrderAfterAPause)
     writer.finish(std::vector<double>(3), "completed");
 }
 
-TEST(Trace, AWriterThatIsDestroyedLeavesAReadableTrace)
+TEST(Trace, AWriterWithoutFinishLeavesAReadableTraceThatFailed)
 {
     const Folder folder;
     const auto path = folder.file("t.h5");
@@ -174,7 +174,7 @@ TEST(Trace, AWriterThatIsDestroyedLeavesAReadableTrace)
         fill(writer);
     }
     const auto got = trace::read(path);
-    EXPECT_EQ(got.status(), "running");
+    EXPECT_EQ(got.status(), "failed");
     EXPECT_EQ(got.rounds.size(), 2u);
 }
 
