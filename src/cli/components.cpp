@@ -28,6 +28,17 @@ bool has(const std::vector<Option>& options, const std::string& name)
                        [&](const auto& option) { return option.name == name; });
 }
 
+// Whether one of the chosen components reads it.
+bool is_used(const Option& option, const Settings& settings)
+{
+    for (const auto& kind : run_components())
+        for (const auto& component : kind.all)
+            if (component.name == split(settings.text(kind.option), ':').front() &&
+                has(component.options, option.name))
+                return true;
+    return false;
+}
+
 }  // namespace
 
 const std::vector<ComponentKind>& run_components()
@@ -54,19 +65,24 @@ std::vector<Option> component_options()
 void refuse_unused_options(const Settings& settings)
 {
     for (const auto& option : component_options()) {
-        if (!settings.given(option.name)) continue;
-        bool used = false;
+        if (!settings.given(option.name) || is_used(option, settings)) continue;
         std::vector<std::string> users;
-        for (const auto& kind : run_components())
+        for (const auto& kind : run_components()) {
+            std::vector<std::string> names;
             for (const auto& component : kind.all)
-                if (has(component.options, option.name)) {
-                    used = used || component.name == split(settings.text(kind.option), ':').front();
-                    users.push_back("--" + kind.option + " " + component.name);
-                }
-        if (!used)
-            settings.refuse(option.name,
-                            ", but only " + alternatives(users) + " uses it: leave it out");
+                if (has(component.options, option.name)) names.push_back(component.name);
+            if (!names.empty()) users.push_back("--" + kind.option + " " + alternatives(names));
+        }
+        settings.refuse(option.name,
+                        ", but only " + alternatives(users) + " uses it: leave it out");
     }
+}
+
+Settings without_unused_options(Settings settings)
+{
+    for (const auto& option : component_options())
+        if (!is_used(option, settings)) settings.set(option.name, {});
+    return settings;
 }
 
 }  // namespace quorate

@@ -32,4 +32,7 @@ std::vector<Option> component_options();
 /// @throws BadInput if an option was given that none of the chosen components reads
 void refuse_unused_options(const Settings& settings);
 
+/// Without values for such options, defaults among them: what a run can be given again.
+Settings without_unused_options(Settings settings);
+
 }  // namespace quorate

@@ -75,6 +75,9 @@ std::optional<DrySize> dry_size(const Settings& settings)
         for (const auto* name : {"rows", "columns"})
             if (settings.given(name))
                 settings.refuse(name, ", but the data set says it: leave it out, or add --dry");
+        if (!settings.on("data"))
+            throw BadInput(
+                "quorate simulate needs --data FILE, or --dry to simulate times without data");
         return {};
     }
     for (const auto* name : {"data", "model", "init", "l2", "evaluate-every"})

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every scheme over MPI, and again from its trace: the same iterates, bit for bit."""
+
+import re
+
+import h5py
+import numpy
+import pytest
+
+from program import call, inspect, our_lines
+
+# Where the default number of workers does not fit a scheme.
+WORKERS = {"margulis": 4, "graph": 6}
+
+# Ways of a scheme beside its defaults.
+WAYS = [
+    ("ignore", ["--weights", "horvitz-thompson"]),
+    ("ignore", ["--weights", "ratio", "--reshuffle"]),
+    ("ignore", ["--adaptive", "3,1,1", "--stragglers", 0]),
+    ("ignore", ["--deadline", 0.004, "--stragglers", 0]),
+    ("frc", ["--stragglers", 2]),
+    ("cyclic", ["--stragglers", 2]),
+    ("cyclic", ["--stragglers", 3, "--coefficients", "random"]),
+    ("cyclic", ["--stragglers", 6, "--coefficients", "ones"]),
+    ("reed-solomon", ["--stragglers", 2, "--partitions", 11]),
+    ("stochastic", ["--deadline", 0.005, "--straggling", 0.2]),
+    ("is-gc", ["--placement", "frc", "--degree", 3]),
+    ("nested", ["--placement", "frc", "--stragglers", 6]),
+    ("draco-repetition", ["--liars", "sign-flip:2", "--stragglers", 0]),
+    ("draco-repetition", ["--liars", "nan:0,5", "--stragglers", 1, "--tolerate", 2]),
+]
+
+
+def schemes():
+    done = call("list", "schemes")
+    return [(name, []) for name in re.findall(r"^(\S+)", done.stdout, re.MULTILINE)]
+
+
+@pytest.mark.parametrize("scheme, options", schemes() + WAYS)
+def test_a_replayed_run_gives_the_same_bits(scheme, options, gaussians, tmp_path):
+    workers = WORKERS.get(scheme, 7)
+    run, again = tmp_path / "run.h5", tmp_path / "again.h5"
+    words = ["run", "--data", gaussians, "--scheme", scheme, *options, "--trace", run]
+    words += ["--rounds", 12, "--delay", "exponential:0.003", "--step", 0.1, "--quiet"]
+    done = call(*words, ranks=workers + 1)
+    assert done.returncode == 0, done.stderr
+    assert inspect(run)["faults"] == []
+    done = call("simulate", "--replay", run, "--trace", again, "--quiet")
+    assert done.returncode == 0, done.stderr
+    with h5py.File(run, "r") as first, h5py.File(again, "r") as second:
+        assert second.attrs["clock"] == "replayed"
+        for name in ["iterate/model", "model/final", "round/used", "round/loss_estimate"]:
+            assert numpy.array_equal(first[name][:], second[name][:]), name
+        for name in ["event", "worker", "task", "part", "used"]:
+            assert numpy.array_equal(first[f"arrival/{name}"][:], second[f"arrival/{name}"][:])
+
+
+def test_a_trace_without_all_arrivals_is_not_replayed(gaussians, tmp_path):
+    run = tmp_path / "run.h5"
+    words = ["run", "--data", gaussians, "--trace", run, "--rounds", 3, "--quiet"]
+    assert call(*words, "--trace-arrivals", "used", ranks=3).returncode == 0
+    assert inspect(run)["faults"] == []
+    done = call("simulate", "--replay", run, "--trace", tmp_path / "again.h5")
+    assert done.returncode == 2
+    assert our_lines(done.stderr) == [
+        f"quorate: --replay is {run}, which does not list all contributions: give a trace of "
+        "--trace-arrivals all"
+    ]
+
+
+def test_a_trace_is_not_replayed_into_itself(gaussians, tmp_path):
+    run = tmp_path / "run.h5"
+    words = ["run", "--data", gaussians, "--trace", run, "--rounds", 3, "--quiet"]
+    assert call(*words, ranks=3).returncode == 0
+    done = call("simulate", "--replay", run, "--trace", run)
+    assert done.returncode == 2
+    assert "which is the trace that is replayed" in done.stderr
+    assert inspect(run)["rounds_done"] == 3
+
+
+def test_a_liar_that_nobody_tolerates_is_seen_where_it_can_be(gaussians, tmp_path):
+    words = ["--data", gaussians, "--rounds", 3, "--quiet", "--trace", tmp_path / "t.h5"]
+    done = call("run", *words, "--liars", "nan:1", ranks=4)
+    assert done.returncode == 1
+    assert "the estimate of round 1 is not finite" in done.stderr
+    draco = ["--scheme", "draco-repetition", "--stragglers", 0]
+    done = call("run", *words, *draco, "--liars", "random:0,1", ranks=4)
+    assert done.returncode == 1
+    assert "no 2 answers of group 0 are equal" in done.stderr
+
+
+def test_row_time_and_slowdown_pad_the_computation(gaussians, tmp_path):
+    run = tmp_path / "run.h5"
+    words = ["run", "--data", gaussians, "--trace", run, "--rounds", 5, "--quiet"]
+    words += ["--row-time", 1e-4, "--slowdown", "fixed:3,1", "--evaluate-every", 0]
+    assert call(*words, ranks=4).returncode == 0
+    with h5py.File(run, "r") as trace:
+        worker, rows = trace["arrival/worker"][:], trace["arrival/samples"][:]
+        compute = trace["arrival/compute"][:]
+    least = rows * 1e-4 * numpy.where(worker == 1, 3, 1)
+    assert numpy.all(compute >= least * 0.999)
