@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "fleet/fleet.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 namespace quorate {
+
+std::pair<Version, Version> versions_of(const Part& part, const Versions& inputs)
+{
+    const auto version = [&](const Item& item) {
+        return inputs[static_cast<std::size_t>(item.input)];
+    };
+    if (part.items.empty()) return {inputs[0], inputs[0]};
+    const auto [oldest, newest] = std::ranges::minmax(part.items, {}, version);
+    return {version(oldest), version(newest)};
+}
 
 std::uint64_t Fleet::fingerprint(std::size_t handle)
 {

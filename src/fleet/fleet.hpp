@@ -45,6 +45,10 @@ struct WorkerInfo {
     std::int64_t rows, columns;  // of its shard; columns: of its support
 };
 
+/// The oldest and the newest of the points that a part's items are taken at; of a part without items,
+/// the task's first.
+std::pair<Version, Version> versions_of(const Part& part, const Versions& inputs);
+
 /// Carries out what the engine wants of workers. Used by one thread.
 class Fleet {
 public:

@@ -146,6 +146,7 @@ void MpiWorker::begin()
 {
     task_ = std::move(next_.front());
     next_.pop_front();
+    for (const auto& input : task_->message.inputs) task_->inputs.push_back(input.version);
     const auto now = clock_seconds();
     idle_ = now - idle_since_;
     // A draw's delay is paid once: a second task of the same draw sleeps what is left of it.
@@ -207,24 +208,23 @@ void MpiWorker::compute_chunk()
         task.part_rows = 0;
         const auto sum = output(slot);
         std::fill(sum.begin(), sum.end(), 0.0);
+        const auto [oldest, newest] = versions_of(part, task.inputs);
         task.heads.push_back({.part = static_cast<std::int32_t>(task.part),
                               .samples = 0,
-                              .oldest = std::numeric_limits<Version>::max(),
-                              .newest = -1,
+                              .oldest = oldest,
+                              .newest = newest,
                               .loss = 0,
                               .compute = 0});
     }
     auto& head = task.heads.back();
     if (task.item < part.items.size()) {
         const auto& item = part.items[task.item];
-        const auto version = task.message.inputs.at(static_cast<std::size_t>(item.input)).version;
+        const auto version = task.inputs.at(static_cast<std::size_t>(item.input));
         const auto all = shard_.block(block_.at(static_cast<std::size_t>(item.block))).view();
         const auto rows = all.slice(task.row, std::min(chunk_rows_, all.rows - task.row));
         head.loss +=
             model_.add_gradient(rows, points_.at(version).packed, item.coefficient, output(slot));
         head.samples += rows.rows;
-        head.oldest = std::min(head.oldest, version);
-        head.newest = std::max(head.newest, version);
         task.row += rows.rows;
         task.part_rows += rows.rows;
         if (task.row >= all.rows) {

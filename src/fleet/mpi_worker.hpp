@@ -49,6 +49,7 @@ private:
         std::int64_t row = 0;            // of the item
         std::int64_t part_rows = 0;      // of the part, computed so far
         Seconds part_began = 0, paused = 0;
+        Versions inputs = {};
         std::vector<PartHead> heads =
             {};  // of the parts computed and not yet sent, and the running one
         std::shared_ptr<mpi::Bytes> output = {};

@@ -228,13 +228,7 @@ std::vector<Arrival> VirtualFleet::finish(Worker worker)
     std::vector<Arrival> arrivals;
     for (; at.part < last; ++at.part) {
         const auto part = static_cast<int>(at.part);
-        const auto& items = plan->parts[at.part].items;
-        Version oldest = order.task.inputs[0], newest = oldest;
-        for (const auto& item : items) {
-            const auto version = order.task.inputs[static_cast<std::size_t>(item.input)];
-            oldest = std::min(oldest, version);
-            newest = std::max(newest, version);
-        }
+        const auto [oldest, newest] = versions_of(plan->parts[at.part], order.task.inputs);
         arrivals.push_back(
             {.worker = worker,
              .task = order.task.task,

@@ -99,3 +99,15 @@ def test_row_time_and_slowdown_pad_the_computation(gaussians, tmp_path):
         compute = trace["arrival/compute"][:]
     least = rows * 1e-4 * numpy.where(worker == 1, 3, 1)
     assert numpy.all(compute >= least * 0.999)
+
+
+def test_a_worker_that_drew_no_partition_answers(gaussians, tmp_path):
+    run = tmp_path / "run.h5"
+    words = ["run", "--data", gaussians, "--trace", run, "--rounds", 5, "--quiet"]
+    words += ["--scheme", "stochastic", "--degree", 1]
+    assert call(*words, ranks=9).returncode == 0
+    with h5py.File(run, "r") as trace:
+        idle = trace["arrival/samples"][:] == 0
+        assert idle.any()
+        assert numpy.array_equal(trace["arrival/version"][:], trace["arrival/version_oldest"][:])
+        assert (trace["arrival/version"][:] >= 0).all()
