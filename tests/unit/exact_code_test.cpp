@@ -10,11 +10,12 @@
 #include "code/cyclic.hpp"
 #include "code/fractional_repetition.hpp"
 #include "code/reed_solomon.hpp"
+#include "patterns.hpp"
 
 namespace quorate {
 namespace {
 
-using Pattern = std::vector<int>;  // who does not answer
+using namespace test;
 
 // Relative error of decoded sums, for random partition gradients of 16 numbers.
 class Trial {
@@ -62,34 +63,6 @@ private:
     Eigen::MatrixXd gradients_;
     Eigen::RowVectorXd exact_;
 };
-
-void for_all_patterns(int n, int s, const std::function<void(const Pattern&)>& f)
-{
-    Pattern pattern(static_cast<std::size_t>(s));
-    std::iota(pattern.begin(), pattern.end(), 0);
-    for (;;) {
-        f(pattern);
-        int at = s - 1;
-        while (at >= 0 && pattern[static_cast<std::size_t>(at)] == n - s + at) --at;
-        if (at < 0) return;
-        ++pattern[static_cast<std::size_t>(at)];
-        for (int i = at + 1; i < s; ++i)
-            pattern[static_cast<std::size_t>(i)] = pattern[static_cast<std::size_t>(i - 1)] + 1;
-    }
-}
-
-void for_random_patterns(int n, int s, int count, const std::function<void(const Pattern&)>& f)
-{
-    std::mt19937 generator(7);
-    Pattern order(static_cast<std::size_t>(n));
-    std::iota(order.begin(), order.end(), 0);
-    for (int i = 0; i < count; ++i) {
-        std::shuffle(order.begin(), order.end(), generator);
-        Pattern pattern(order.begin(), order.begin() + s);
-        std::ranges::sort(pattern);
-        f(pattern);
-    }
-}
 
 // Runs of neighbours (stride 1) and evenly spaced ones, from every start.
 void for_strided_patterns(int n, int s, int stride, const std::function<void(const Pattern&)>& f)
