@@ -345,7 +345,7 @@ TEST(IsGc, ChoosesALargestSetOfDisjointWindowsAndKeepsItsGuarantee)
             for (int heard = 1; heard <= workers; ++heard)
                 for_random_patterns(workers, heard, 12, [&](const Pattern& pattern) {
                     const auto decoding = weigh(pattern);
-                    const auto got = recovered(encoding, decoding) / decoding.scale;
+                    const Eigen::VectorXd got = recovered(encoding, decoding) / decoding.scale;
                     EXPECT_LE(got.maxCoeff(), 1) << "two windows overlap";
                     const auto chosen = decoding.weights.size();
                     EXPECT_EQ(chosen, largest_disjoint(pattern, workers, c));
