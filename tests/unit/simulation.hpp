@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Dry runs of the whole engine under the virtual clock.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "fleet/virtual_fleet.hpp"
+#include "support.hpp"
+
+namespace quorate::test {
+
+using Options = std::map<std::string, std::string>;
+
+/// A scheme of the registry, with its defaults but for the options given.
+inline std::unique_ptr<Scheme> make_scheme(const std::string& name, const Problem& problem,
+                                           const Options& given = {})
+{
+    const auto& one = entry(schemes(), name);
+    return one.make(settings(one.options, given), problem);
+}
+
+inline std::unique_ptr<DelayModel> make_delays(const std::string& text, int machines,
+                                               std::uint64_t seed = 0)
+{
+    const auto all = settings({{"delay", text}});
+    return chosen(delays(), all, "delay").make(all, {.seed = seed, .machines = machines});
+}
+
+inline std::unique_ptr<DelayModel> make_slowdowns(const std::string& text, int machines,
+                                                  std::uint64_t seed = 0)
+{
+    const auto all = settings({{"slowdown", text}});
+    return chosen(delays(), all, "slowdown")
+        .make(all, {.option = "slowdown",
+                    .neutral = 1,
+                    .purpose = Purpose::slowdown,
+                    .seed = seed,
+                    .machines = machines});
+}
+
+struct Simulation {
+    std::string scheme;
+    Options options = {};
+    int workers = 30;
+    std::int64_t rounds = 20000;
+    std::string delay = "exponential:1", slowdown = "none";
+    std::int64_t rows_each = 1;  // rows of a worker's partition; without codes its load
+    Seconds row_time = 0;
+    std::uint64_t seed = 1;
+    Network network = {};
+
+    /// Seconds of each round.
+    std::vector<double> run() const
+    {
+        const Problem problem{workers, rows_each * workers, seed};
+        const auto scheme_made = make_scheme(scheme, problem, options);
+        const auto delays_made = make_delays(delay, workers, seed);
+        const auto slowdowns_made = make_slowdowns(slowdown, workers, seed);
+        Recipes recipes(scheme_made->needs(), {}, 0);
+        VirtualFleet fleet(recipes, {row_time, *delays_made, *slowdowns_made, network});
+        const auto none = settings(entry(optimizers(), "gd").options, {});
+        const auto optimizer = entry(optimizers(), "gd").make(none, {}, 0);
+        const Folder folder;
+        trace::Writer trace(folder.file("t.h5"), {}, 0);
+        Engine engine({.rounds = rounds,
+                       .step = 1,
+                       .evaluate_every = 0,
+                       .arrivals = Arrivals::none,
+                       .seed = seed},
+                      *scheme_made, fleet, *optimizer, trace);
+        std::vector<double> seconds;
+        double last = 0;
+        const std::atomic<bool> stop = false;
+        engine.run(stop, {.round =
+                              [&](const Progress& progress) {
+                                  seconds.push_back(progress.time - last);
+                                  last = progress.time;
+                              },
+                          .arrival = {}});
+        trace.finish({}, "completed");
+        return seconds;
+    }
+};
+
+}  // namespace quorate::test
