@@ -10,24 +10,20 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "patterns.hpp"
 #include "scheme/scheme.hpp"
-#include "support.hpp"
+#include "simulation.hpp"
 
 namespace {
 
 using namespace quorate;
 
-using Options = std::map<std::string, std::string>;
+using namespace test;
 
 std::unique_ptr<Scheme> make(const std::string& name, int n, std::int64_t rows,
                              const Options& given = {})
 {
-    Settings settings;
-    settings.set("scheme", {name, "", true});
-    for (const auto& option : chosen(schemes(), settings, "scheme").options)
-        settings.set(option.name, {option.fallback, "", false});
-    for (const auto& [option, value] : given) settings.set(option, {value, "", true});
-    return chosen(schemes(), settings, "scheme").make(settings, {n, rows, 1});
+    return make_scheme(name, {n, rows, 1}, given);
 }
 
 std::unique_ptr<Scheme> make(const std::string& name, int n, std::int64_t rows, int stragglers)
@@ -63,10 +59,16 @@ double projection(const Part& part)
     return sum;
 }
 
+struct Circumstances {
+    std::vector<Seconds> at = {};  // when those in the order answer, from the start of the round
+    Seconds began = 0;
+    std::set<Worker> liars = {};
+};
+
 // One round with answers in the given order of workers. @param actions  the dispatches, replaced by
 // those of the next round
 Round play(Scheme& scheme, std::vector<Action>& actions, const std::vector<Worker>& order,
-           ContributionId& id, Version version)
+           ContributionId& id, Version version, const Circumstances& how = {})
 {
     std::map<Worker, Dispatch> tasks;
     for (const auto& action : actions)
@@ -85,13 +87,17 @@ Round play(Scheme& scheme, std::vector<Action>& actions, const std::vector<Worke
             Contribution one{id++,    worker, task.task, static_cast<int>(part),
                              version, 1,      version,   version};
             one.fingerprint = std::hash<const Part*>()(&parts[part]);
+            if (how.liars.contains(worker))
+                one.fingerprint += static_cast<std::uint64_t>(worker) + 1;
             one.projection = projection(parts[part]);
             messages[task.plan->each_when_ready ? part : 0].contributions.push_back(one);
         }
+        const Seconds now =
+            how.began + (how.at.empty() ? 0 : how.at[static_cast<std::size_t>(round.heard)]);
         ++round.heard;
         for (const auto& message : messages) {
             std::vector<Action> out;
-            scheme.handle(message, 0, out);
+            scheme.handle(message, now, out);
             for (const auto& action : out) {
                 if (const auto* step = std::get_if<Step>(&action)) round.step = *step;
                 if (const auto* close = std::get_if<Close>(&action)) round.closed.push_back(*close);
@@ -108,7 +114,9 @@ Round play(Scheme& scheme, std::vector<Action>& actions, const std::vector<Worke
                 covered |= close.first <= task.task && task.task <= close.last;
             EXPECT_TRUE(covered) << "the task of worker " << worker << " stays open";
         }
-        scheme.handle(Stepped{version + 1, 1}, 0, actions);
+        const Seconds ended =
+            how.began + (how.at.empty() ? 0 : how.at[static_cast<std::size_t>(round.heard - 1)]);
+        scheme.handle(Stepped{version + 1, 1}, ended, actions);
     }
     return round;
 }
@@ -364,6 +372,149 @@ TEST(Agc, CoversTheFractionOfTheFormula)
         }
         EXPECT_NEAR(covered / rounds / (one.n / one.d), one.covered, 0.01 * one.covered);
     }
+}
+
+TEST(Nested, IsExactWhileItsRedundancyFollowsTheStragglers)
+{
+    // Quiet stretches and bursts of up to four stragglers, ten times slower than the others.
+    for (const auto* placement : {"cyclic", "frc"}) {
+        constexpr int n = 12;
+        const auto scheme =
+            make("nested", n, 1200, Options{{"stragglers", "5"}, {"placement", placement}});
+        auto actions = begin(*scheme, n);
+        ContributionId id = 0;
+        std::mt19937 generator(4);
+        std::set<std::int64_t> loads;
+        Seconds began = 0;
+        for (Version version = 0; version < 600; ++version) {
+            std::int64_t load = 0;
+            for (const auto& action : actions)
+                if (const auto* task = std::get_if<Dispatch>(&action); task && task->worker == 0)
+                    load = static_cast<std::int64_t>(task->plan->parts[0].items.size());
+            loads.insert(load);
+            const auto late = version / 100 % 2 ? 1 + generator() % 4 : 0;
+            std::vector<Seconds> at(n, 1);
+            std::fill(at.end() - static_cast<std::ptrdiff_t>(late), at.end(), 10);
+            const auto round = play(*scheme, actions, shuffled(n, generator), id, version,
+                                    {.at = at, .began = began});
+            ASSERT_TRUE(round.step);
+            EXPECT_LE(round.step->error, 1e-12);
+            for (const double weight : weights(*scheme, round, 1200)) EXPECT_NEAR(weight, 1, 1e-9);
+            began += at[static_cast<std::size_t>(round.heard - 1)];
+        }
+        EXPECT_GE(loads.size(), 2u) << placement;
+        EXPECT_EQ(*loads.rbegin(), 6) << "it begins with all it stores";
+    }
+}
+
+TEST(Partial, AnyStragglersMayKeepTheirSecondMessageAndNobodyTheFirst)
+{
+    for (const auto& [name, n] : {std::pair{"partial-frc", 6}, {"partial-cyclic", 7}}) {
+        constexpr int s = 2, own = 3;
+        const int all = 80 * n;
+        const auto scheme =
+            make(name, n, all, Options{{"stragglers", "2"}, {"own", std::to_string(own)}});
+        // Load: 1/n (1 + s / (own + 1)).
+        auto actions = begin(*scheme, n);
+        const auto needs = scheme->needs();
+        for (const auto& shard : needs.shard) {
+            std::int64_t rows = 0;
+            for (const int block : shard)
+                rows += needs.blocks[static_cast<std::size_t>(block)].count;
+            EXPECT_EQ(rows, 80 * (own + 1 + s) / (own + 1)) << name;
+        }
+        for_all_patterns(n, s, [&](const Pattern& missing) {
+            std::map<Worker, Dispatch> tasks;
+            for (const auto& action : actions)
+                if (const auto* task = std::get_if<Dispatch>(&action))
+                    tasks.emplace(task->worker, *task);
+            actions.clear();
+            Round round;
+            ContributionId id = 0;
+            const auto tell = [&](Worker worker, int part) {
+                EXPECT_TRUE(actions.empty());
+                const auto& task = tasks.at(worker);
+                ASSERT_TRUE(task.plan->each_when_ready);
+                const Version version = task.inputs[0];
+                round.sent[id] = task.plan->parts[static_cast<std::size_t>(part)];
+                scheme->handle(
+                    Arrived{{{id++, worker, task.task, part, version, 1, version, version}}}, 0,
+                    actions);
+            };
+            // All second messages that come, then the last worker's first.
+            for (int i = 0; i < n - 1; ++i) tell(i, 0);
+            for (int i = 0; i < n - 1; ++i)
+                if (!std::ranges::binary_search(missing, i)) tell(i, 1);
+            EXPECT_TRUE(actions.empty()) << name << " does not wait for a first message";
+            tell(n - 1, 0);
+            if (actions.empty() && !std::ranges::binary_search(missing, n - 1)) tell(n - 1, 1);
+            ASSERT_FALSE(actions.empty()) << name;
+            round.step = std::get<Step>(actions[0]);
+            for (const double weight : weights(*scheme, round, all)) EXPECT_NEAR(weight, 1, 1e-9);
+            const auto version = tasks.at(0).inputs[0] + 1;
+            actions.clear();
+            scheme->handle(Stepped{version}, 0, actions);
+        });
+    }
+}
+
+TEST(Partial, AWorkerAsSlowAsToleratedCostsNoTime)
+{
+    // own / (own + s + 1) of the speed: its first message comes with the others' second.
+    for (const auto& [name, n] : {std::pair{"partial-frc", 6}, {"partial-cyclic", 7}}) {
+        Simulation even{name, {{"stragglers", "2"}, {"own", "3"}}, n, 3, "none"};
+        even.rows_each = 40;  // 10 rows a partition
+        even.row_time = 0.01;
+        auto slow = even;
+        slow.slowdown = "fixed:2,4";
+        for (const auto* simulation : {&even, &slow})
+            for (const double seconds : simulation->run()) EXPECT_NEAR(seconds, 0.6, 1e-9) << name;
+    }
+}
+
+TEST(Draco, NoPlacementOfTolerableLiarsChangesTheEstimate)
+{
+    for (int n = 3; n <= 9; ++n)
+        for (int liars = 0; 2 * liars + 1 <= n; ++liars)
+            for_all_patterns(n, liars, [&](const Pattern& who) {
+                const auto scheme =
+                    make("draco-repetition", n, 100 * n,
+                         Options{{"stragglers", "0"}, {"tolerate", std::to_string(liars)}});
+                auto actions = begin(*scheme, n);
+                ContributionId id = 0;
+                // The liars come first: they could outvote nobody but would be heard.
+                Pattern order = who;
+                for (const int other : others(n, who)) order.push_back(other);
+                const std::set<Worker> lie(who.begin(), who.end());
+                const auto round = play(*scheme, actions, order, id, 0, {.liars = lie});
+                ASSERT_TRUE(round.step);
+                for (const double weight : weights(*scheme, round, 100 * n)) EXPECT_EQ(weight, 1);
+                for (const auto& term : round.step->terms)
+                    EXPECT_GE(term.contribution, liars) << "a liar is in the estimate";
+            });
+}
+
+TEST(Draco, OneLiarTooManyInAGroupIsSeen)
+{
+    const auto scheme =
+        make("draco-repetition", 9, 900, Options{{"stragglers", "0"}, {"tolerate", "1"}});
+    auto actions = begin(*scheme, 9);
+    ContributionId id = 0;
+    const auto round =
+        play(*scheme, actions, {0, 1, 2, 3, 4, 5, 6, 7, 8}, id, 0, {.liars = {3, 5}});
+    EXPECT_FALSE(round.step);
+    EXPECT_TRUE(round.stuck);
+}
+
+TEST(Draco, ToleratesStragglersBesideLiars)
+{
+    const auto scheme =
+        make("draco-repetition", 8, 800, Options{{"stragglers", "1"}, {"tolerate", "1"}});
+    auto actions = begin(*scheme, 8);
+    ContributionId id = 0;
+    const auto round = play(*scheme, actions, {1, 2, 0, 5, 6, 4}, id, 0, {.liars = {1, 5}});
+    ASSERT_TRUE(round.step);
+    EXPECT_EQ(round.step->error, 0);
 }
 
 }  // namespace

@@ -19,7 +19,9 @@ inline std::unique_ptr<Scheme> make_scheme(const std::string& name, const Proble
                                            const Options& given = {})
 {
     const auto& one = entry(schemes(), name);
-    return one.make(settings(one.options, given), problem);
+    auto all = settings(one.options, given);
+    all.set("scheme", {name, "", true});
+    return one.make(all, problem);
 }
 
 inline std::unique_ptr<DelayModel> make_delays(const std::string& text, int machines,
