@@ -31,6 +31,8 @@ public:
 
     void set(const std::string& name, Value value) { values_[name] = std::move(value); }
 
+    /// Whether it was declared.
+    bool has(const std::string& name) const { return values_.contains(name); }
     /// Whether the user gave it; an option that was not declared was not given.
     bool given(const std::string& name) const;
     /// A switch that is on, or any option with a non-empty value.

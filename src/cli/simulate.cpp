@@ -58,10 +58,12 @@ Settings with_options_of(const trace::Trace& trace, Settings settings)
     for (std::string line; std::getline(lines, line);) {
         const auto equals = line.find('=');
         const auto name = trimmed(line.substr(0, equals));
-        if (name == "trace" || name == "config" || name == "quiet" || name == "log" ||
-            settings.given(name))
+        const auto value = trimmed(line.substr(equals + 1));
+        const bool ours = name == "trace" || name == "config" || name == "quiet" || name == "log";
+        // A default that the run wrote down was not given to it.
+        if (ours || !settings.has(name) || settings.given(name) || settings.text(name) == value)
             continue;
-        settings.set(name, {trimmed(line.substr(equals + 1)), path + ": ", true});
+        settings.set(name, {value, path + ": ", true});
     }
     settings.set("workers", {trace.attributes.at("workers"), path + ": ", true});
     if (!settings.given("rounds") || trace.status() != "completed")
@@ -113,7 +115,11 @@ int simulate(const Settings& given)
     const auto training = build_training(settings, 0, size);
     const auto network = network_of(settings);
     if (size && training.needs.inner_product)
-        settings.refuse("scheme", ", which looks at gradients: a dry run has none");
+        settings.refuse("scheme",
+                        ", which with these options looks at gradients, but a dry run has none: "
+                        "leave out --dry");
+    if (!recorded && settings.given("slowdown") && training.row_time == 0)
+        settings.refuse("slowdown", ", but computing takes no time: give --row-time too");
     const auto optimizer = build_optimizer(settings, training);
     listen_for_signals(true);
 

@@ -188,7 +188,9 @@ std::vector<Option> training_options()
         {"delay", "MODEL", "none",
          "seconds each worker waits before a task, NAME or NAME:NUMBERS; see quorate list delays"},
         {"slowdown", "MODEL", "none",
-         "factor of each worker's computing time, drawn from the same models as --delay"},
+         "factor of each worker's computing time, drawn from the same models as --delay; below 1 "
+         "it "
+         "needs --row-time"},
         {"row-time", "SECONDS|FILE", "0",
          "seconds that a worker takes for each row at least; FILE: as in that trace"},
         liars_option(),

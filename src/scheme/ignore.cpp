@@ -127,6 +127,9 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
     const int n = problem.workers;
     const int most = n - stragglers(settings, n - 1);
     const auto& weights = settings.one_of("weights", {"rescale", "horvitz-thompson", "ratio"});
+    if (settings.given("least-frequency") && weights != "horvitz-thompson")
+        settings.refuse("least-frequency",
+                        ", but only --weights horvitz-thompson uses it: leave it out");
     Ways ways{weights == "ratio", settings.on("reshuffle"), {}};
     if (settings.on("adaptive")) ways.adaptive = adaptive(settings, most);
     const int first = ways.adaptive ? ways.adaptive->start : most;

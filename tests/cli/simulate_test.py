@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs under the virtual clock: what they compute, what they cost, what they refuse."""
+
+import re
+
+import h5py
+import numpy
+import pytest
+
+from program import call, inspect
+
+# Where 12 workers do not fit a scheme.
+WORKERS = {"margulis": 9, "bibd": 13}
+
+SCHEMES = re.findall(r"^(\S+)", call("list", "schemes").stdout, re.MULTILINE)
+
+# Schemes and options whose every estimate is the gradient.
+EXACT = [
+    ("frc", ["--stragglers", 2]),
+    ("frc", ["--stragglers", 4]),
+    ("cyclic", ["--stragglers", 2]),
+    ("cyclic", ["--stragglers", 3]),
+    ("cyclic", ["--stragglers", 3, "--coefficients", "random"]),
+    ("cyclic", ["--stragglers", 2, "--coefficients", "ones"]),
+    ("reed-solomon", ["--stragglers", 3, "--partitions", 10]),
+    ("partial-frc", ["--stragglers", 2]),
+    ("partial-cyclic", ["--stragglers", 2]),
+    ("nested", ["--stragglers", 3]),
+    ("nested", ["--stragglers", 3, "--placement", "frc"]),
+    ("draco-repetition", ["--stragglers", 1]),
+]
+
+
+def simulate(trace, *words):
+    done = call("simulate", "--trace", trace, "--quiet", *words)
+    assert done.returncode == 0, done.stderr
+    assert inspect(trace)["faults"] == []
+    with h5py.File(trace, "r") as file:
+        return {
+            "model": file["model/final"][:],
+            "iterates": file["iterate/model"][:],
+            "time": file["round/time"][:],
+            "error": file["round/decode_error"][:],
+            "loss": file["evaluation/train_loss"][:],
+        }
+
+
+def refused(folder, *words):
+    """A call that must fail, leaving nothing; gives its one line."""
+    trace = folder / "refused.h5"
+    done = call("simulate", "--trace", trace, *words)
+    assert done.returncode == 2, done
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert not trace.exists()
+    return done.stderr.strip().removeprefix("quorate: ")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_every_scheme_trains_and_twice_the_same(scheme, gaussians, tmp_path):
+    words = ["--data", gaussians, "--scheme", scheme, "--workers", WORKERS.get(scheme, 12)]
+    words += ["--rounds", 20, "--step", 0.1, "--delay", "exponential:1", "--row-time", 1e-3]
+    words += ["--slowdown", "fixed:2,1"]
+    one = simulate(tmp_path / "a.h5", *words)
+    two = simulate(tmp_path / "b.h5", *words)
+    for name, values in one.items():
+        assert numpy.array_equal(values, two[name]), name
+    assert one["loss"][-1] < one["loss"][0]
+    again = simulate(tmp_path / "c.h5", "--replay", tmp_path / "a.h5")
+    for name, values in one.items():
+        assert numpy.array_equal(values, again[name]), name
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_dry_run_takes_the_time_of_a_real_one(scheme, gaussians, tmp_path):
+    words = ["--scheme", scheme, "--workers", WORKERS.get(scheme, 12), "--rounds", 20]
+    words += ["--delay", "pareto:0.1,2", "--row-time", 1e-3, "--latency", 1e-3]
+    real = simulate(tmp_path / "real.h5", "--data", gaussians, *words)
+    done = call("simulate", "--dry", "--rows", 203, "--trace", tmp_path / "dry.h5", *words)
+    assert done.returncode == 0, done.stderr
+    with h5py.File(tmp_path / "dry.h5", "r") as dry:
+        assert dry.attrs["data"] == ""
+        assert numpy.array_equal(dry["round/time"][:], real["time"])
+        assert numpy.array_equal(dry["round/decode_error"][:], real["error"])
+
+
+@pytest.fixture(scope="module")
+def uncoded(gaussians, tmp_path_factory):
+    words = ["--data", gaussians, "--workers", 12, "--rounds", 100, "--step", 0.5]
+    return simulate(tmp_path_factory.mktemp("uncoded") / "t.h5", *words)["model"]
+
+
+@pytest.mark.parametrize("scheme, options", EXACT)
+def test_exact_schemes_follow_the_path_of_the_uncoded_one(
+    scheme, options, gaussians, tmp_path, uncoded
+):
+    words = ["--data", gaussians, "--workers", 12, "--rounds", 100, "--step", 0.5]
+    words += ["--scheme", scheme, *options, "--delay", "exponential:1"]
+    got = simulate(tmp_path / "t.h5", *words)
+    assert numpy.abs(got["model"] - uncoded).max() <= 1e-7
+    assert got["error"].max() <= 1e-9
+
+
+@pytest.mark.parametrize("kind", ["random", "sign-flip", "nan"])
+def test_tolerated_liars_change_no_bit(kind, gaussians, tmp_path):
+    words = ["--data", gaussians, "--scheme", "draco-repetition", "--workers", 12]
+    words += ["--stragglers", 0, "--rounds", 10, "--step", 0.1, "--delay", "exponential:1"]
+    honest = simulate(tmp_path / "honest.h5", *words)["iterates"]
+    for liars in ["0", "1,4,8,11"]:
+        got = simulate(tmp_path / "t.h5", *words, "--liars", f"{kind}:{liars}")["iterates"]
+        assert numpy.array_equal(got, honest)
+
+
+def test_ignore_of_nobody_is_uncoded_and_agc_of_all_is_frc(gaussians, tmp_path):
+    words = ["--data", gaussians, "--workers", 12, "--rounds", 10, "--delay", "exponential:1"]
+    for one, other in [
+        (["uncoded"], ["ignore", "--stragglers", 0]),
+        (["frc", "--stragglers", 2], ["agc", "--stragglers", 2, "--collect", 12]),
+        (["frc"], ["block", "--inside", 1, "--outside", 0, "--collect", 12]),
+    ]:
+        a = simulate(tmp_path / "a.h5", *words, "--scheme", *one)["iterates"]
+        b = simulate(tmp_path / "b.h5", *words, "--scheme", *other)["iterates"]
+        if one == ["frc"]:  # which replica is used differs, and least squares may use both
+            assert numpy.abs(a - b).max() <= 1e-12
+        else:
+            assert numpy.array_equal(a, b)
+
+
+def test_the_noise_floor_of_agc_sinks_with_the_answers(gaussians, tmp_path):
+    words = ["--data", gaussians, "--workers", 12, "--rounds", 300, "--step", 0.5]
+    words += ["--scheme", "agc", "--stragglers", 2, "--delay", "exponential:1"]
+    best = simulate(tmp_path / "t.h5", *words, "--collect", 12)["loss"][-1]
+    floors = [
+        (simulate(tmp_path / "t.h5", *words, "--collect", m)["loss"][200:] - best).mean()
+        for m in (2, 4, 6, 9)
+    ]
+    assert floors == sorted(floors, reverse=True)
+
+
+def test_a_row_time_is_taken_from_a_trace(gaussians, tmp_path):
+    words = ["--data", gaussians, "--workers", 4, "--rounds", 3]
+    simulate(tmp_path / "a.h5", *words, "--row-time", 0.25)
+    simulate(tmp_path / "b.h5", *words, "--row-time", tmp_path / "a.h5")
+    with h5py.File(tmp_path / "b.h5", "r") as trace:
+        assert trace.attrs["row_time"] == 0.25
+        assert trace.attrs["clock"] == "virtual"
+
+
+def test_delays_are_replayed_from_a_trace_and_from_csv(gaussians, tmp_path):
+    words = ["--data", gaussians, "--workers", 3, "--rounds", 4]
+    simulate(tmp_path / "a.h5", *words, "--delay", "exponential:1")
+    one = simulate(tmp_path / "b.h5", *words, "--delay", f"trace:{tmp_path / 'a.h5'}")
+    with h5py.File(tmp_path / "a.h5", "r") as trace:
+        assert numpy.allclose(trace["round/time"][:], one["time"], rtol=1e-12)
+    rows = [f"{w},{r},{w + 10 * r}" for w in range(3) for r in range(4)]
+    (tmp_path / "x.csv").write_text("worker,round,seconds\n" + "\n".join(rows) + "\n")
+    one = simulate(tmp_path / "c.h5", *words, "--delay", f"trace:{tmp_path / 'x.csv'}")
+    assert numpy.allclose(one["time"], numpy.cumsum([2, 12, 22, 32]))
+
+
+def test_arrivals_are_listed_as_asked(tmp_path):
+    words = ["--dry", "--quiet", "--workers", 6, "--rounds", 5, "--delay", "exponential:1"]
+    words += ["--scheme", "ignore", "--stragglers", 2]
+    for listed, rows in [("all", range(20, 31)), ("used", [20]), ("none", [0])]:
+        trace = tmp_path / f"{listed}.h5"
+        assert (
+            call("simulate", *words, "--trace-arrivals", listed, "--trace", trace).returncode == 0
+        )
+        assert inspect(trace)["faults"] == []
+        with h5py.File(trace, "r") as file:
+            assert file.attrs["arrivals"] == listed
+            used = (file["arrival/used"][:] != 0).sum()
+            assert used == (20 if listed != "none" else 0)
+            assert file["arrival/worker"].shape[0] in rows
+
+
+def test_a_dry_run_of_a_million_arrivals_lists_none(tmp_path):
+    words = ["simulate", "--dry", "--quiet", "--workers", 10001, "--rounds", 100]
+    assert call(*words, "--trace", tmp_path / "t.h5").returncode == 0
+    with h5py.File(tmp_path / "t.h5", "r") as trace:
+        assert trace.attrs["arrivals"] == "none"
+        assert trace["arrival/worker"].shape == (0,)
+        assert trace["round/time"].shape == (100,)
+
+
+def test_simulate_refuses_what_makes_no_sense(gaussians, tmp_path):
+    data = ["--data", gaussians]
+    dry = ["--dry", "--workers", 4]
+    for words, message in [
+        (data, "quorate simulate needs --workers N, how many to simulate"),
+        (
+            ["--workers", 4],
+            "quorate simulate needs --data FILE, or --dry to simulate times without data",
+        ),
+        (
+            [*data, "--workers", 204],
+            f"{gaussians} has 203 training rows, too few for 204 workers: use --workers 203 or "
+            "fewer",
+        ),
+        ([*data, "--workers", 0], "--workers is 0: use at least 1"),
+        (
+            [*dry, *data],
+            f"--data is {gaussians}, but a dry run computes nothing: leave out one of the two",
+        ),
+        (
+            [*dry, "--model", "logistic"],
+            "--model is logistic, but a dry run computes nothing: leave out one of the two",
+        ),
+        (
+            [*data, "--workers", 4, "--rows", 9],
+            "--rows is 9, but the data set says it: leave it out, or add --dry",
+        ),
+        ([*dry, "--latency", -1], "--latency is -1: use at least 0"),
+        ([*dry, "--port", "own"], "--port is own; known: shared or separate"),
+        (
+            [*dry, "--row-time", "slow"],
+            "--row-time is slow: give seconds a row, or a trace to take them from",
+        ),
+        ([*dry, "--row-time", -1], "--row-time is -1: use at least 0"),
+        ([*dry, "--trace-arrivals", "1"], "--trace-arrivals is 1; known: all, used or none"),
+        (
+            [*dry, "--liars", "nan"],
+            "--liars is nan: write KIND:WORKER,... with KIND random, sign-flip or nan",
+        ),
+        ([*dry, "--liars", "nan:4"], None),
+        ([*dry, "--delay", "trace:none.csv"], "cannot open none.csv: No such file or directory"),
+        ([*dry, "--slowdown", "fixed:0.5"], None),
+        (
+            [*dry, "--slowdown", "fixed:2,1"],
+            "--slowdown is fixed:2,1, but computing takes no time: give --row-time too",
+        ),
+        (
+            [*dry, "--scheme", "ignore", "--adaptive", "1,1,1"],
+            "--scheme is ignore, which with these options looks at gradients, but a dry run has "
+            "none: leave out --dry",
+        ),
+    ]:
+        got = refused(tmp_path, *words)
+        if message:
+            assert got == message
+        else:
+            assert got.startswith(f"--{words[-2][2:]} is {words[-1]}"), got
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["uncoded", "--stragglers", 1],
+        ["ignore", "--stragglers", 12],
+        ["ignore", "--least-frequency", 2],
+        ["frc", "--stragglers", 12],
+        ["cyclic", "--stragglers", 12],
+        ["cyclic", "--coefficients", "ones", "--stragglers", 4],
+        ["cyclic", "--coefficients", "complex"],
+        ["reed-solomon", "--partitions", 0],
+        ["partial-frc", "--own", 0],
+        ["partial-cyclic", "--stragglers", 12],
+        ["agc", "--collect", 13],
+        ["bernoulli", "--degree", 0],
+        ["bernoulli", "--degree", 13],
+        ["block", "--groups", 13],
+        ["block", "--inside", 1.5],
+        ["regular", "--degree", 13],
+        ["margulis"],
+        ["bibd"],
+        ["graph", "--copies", 5],
+        ["graph", "--copies", 1],
+        ["stochastic", "--degree", 0],
+        ["stochastic", "--straggling", 1],
+        ["is-gc", "--degree", 13],
+        ["nested", "--placement", "frc", "--stragglers", 4],
+        ["draco-repetition", "--tolerate", 6],
+        ["frc", "--deadline", 1],
+    ],
+)
+def test_impossible_parameters_name_valid_ones(words, tmp_path):
+    got = refused(tmp_path, "--dry", "--workers", 12, "--scheme", *words)
+    assert got.startswith(f"--{words[-2][2:]} is {words[-1]}" if len(words) > 1 else "--scheme is")
+    assert re.search(r": (use|try|leave|write|give)|; (known|did you mean)", got), got
