@@ -29,31 +29,39 @@ public:
         heard_.push_back(worker);
         if (static_cast<int>(heard_.size()) < needed_) return nullptr;
         std::ranges::sort(heard_);
-        const int n = encoding_.workers();
-        decoding_.weights.clear();
-        double largest = 1;
-        for (const int i : heard_) {
-            Complex a = 1;
-            for (const int l : heard_)
-                if (l != i) a *= -point(n, l) / (point(n, i) - point(n, l));
-            // Re(a m) = Re a Re m - Im a Im m
-            decoding_.weights.push_back({i, 0, static_cast<double>(a.real())});
-            decoding_.weights.push_back({i, 1, static_cast<double>(-a.imag())});
-            largest = std::max(largest, static_cast<double>(std::abs(a)));
-        }
-        decoding_.error = decode_error(encoding_, decoding_.weights, 1);
-        // ||.||_2 bounds ||.||_inf; written so that NaN is refused.
-        return std::sqrt(decoding_.error) <= 1e-9 * largest ? &decoding_ : nullptr;
+        decoding_ = reed_solomon_decoding(encoding_, heard_);
+        return decoding_ ? &*decoding_ : nullptr;
     }
 
 private:
     Encoding encoding_;
     int needed_;
     std::vector<int> heard_;
-    Decoding decoding_;
+    std::optional<Decoding> decoding_;
 };
 
 }  // namespace
+
+std::optional<Decoding> reed_solomon_decoding(const Encoding& encoding,
+                                              const std::vector<int>& workers)
+{
+    const int n = encoding.workers();
+    Decoding decoding;
+    double largest = 1;
+    for (const int i : workers) {
+        Complex a = 1;
+        for (const int l : workers)
+            if (l != i) a *= -point(n, l) / (point(n, i) - point(n, l));
+        // Re(a m) = Re a Re m - Im a Im m
+        decoding.weights.push_back({i, 0, static_cast<double>(a.real())});
+        decoding.weights.push_back({i, 1, static_cast<double>(-a.imag())});
+        largest = std::max(largest, static_cast<double>(std::abs(a)));
+    }
+    decoding.error = decode_error(encoding, decoding.weights, 1);
+    // Written so that NaN is refused.
+    if (!(std::sqrt(decoding.error) <= 1e-9 * largest)) return std::nullopt;
+    return decoding;
+}
 
 GradientCode reed_solomon_code(int n, int k, int s)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <optional>
+
 #include "code/gradient_code.hpp"
 
 namespace quorate {
@@ -16,5 +18,11 @@ namespace quorate {
 /// Source: Halbawi, Azizan, Salehi, Hassibi, "Improving Distributed Gradient Descent Using
 /// Reed-Solomon Codes", ISIT 2018, arXiv 1706.05436.
 GradientCode reed_solomon_code(int n, int k, int s);
+
+/// The decoding of such a code from these workers. O(|S|^2 + k d).
+/// @param workers  S, ascending, n - s or more
+/// @return nullopt if it misses ||B^T a - 1||_2 <= 1e-9 max(1, ||a||_inf)
+std::optional<Decoding> reed_solomon_decoding(const Encoding& encoding,
+                                              const std::vector<int>& workers);
 
 }  // namespace quorate

@@ -22,6 +22,7 @@ Entry<MakeScheme> stochastic_entry();
 Entry<MakeScheme> is_gc_entry();
 Entry<MakeScheme> nested_entry();
 Entry<MakeScheme> draco_repetition_entry();
+Entry<MakeScheme> draco_cyclic_entry();
 
 const std::vector<Entry<MakeScheme>>& schemes()
 {
@@ -33,6 +34,7 @@ const std::vector<Entry<MakeScheme>>& schemes()
         block_entry(),          regular_entry(),      margulis_entry(),
         bibd_entry(),           graph_entry(),        stochastic_entry(),
         is_gc_entry(),          nested_entry(),       draco_repetition_entry(),
+        draco_cyclic_entry(),
         // clang-format on
     };
     return all;

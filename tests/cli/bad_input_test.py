@@ -300,7 +300,7 @@ def run_refused(folder, data, *words, ranks=RANKS, env=None):
         (
             ["--stragglers", 1],
             "--stragglers is 1, but only --scheme ignore, frc, cyclic, reed-solomon, partial-frc, "
-            "partial-cyclic, agc, nested or draco-repetition uses it: leave it out",
+            "partial-cyclic, agc, nested, draco-repetition or draco-cyclic uses it: leave it out",
         ),
         (
             ["--scheme", "frc", "--collect", 2],

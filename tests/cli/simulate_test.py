@@ -28,6 +28,7 @@ EXACT = [
     ("nested", ["--stragglers", 3]),
     ("nested", ["--stragglers", 3, "--placement", "frc"]),
     ("draco-repetition", ["--stragglers", 1]),
+    ("draco-cyclic", ["--stragglers", 1]),
 ]
 
 
@@ -101,13 +102,18 @@ def test_exact_schemes_follow_the_path_of_the_uncoded_one(
 
 
 @pytest.mark.parametrize("kind", ["random", "sign-flip", "nan"])
-def test_tolerated_liars_change_no_bit(kind, gaussians, tmp_path):
-    words = ["--data", gaussians, "--scheme", "draco-repetition", "--workers", 12]
-    words += ["--stragglers", 0, "--rounds", 10, "--step", 0.1, "--delay", "exponential:1"]
-    honest = simulate(tmp_path / "honest.h5", *words)["iterates"]
-    for liars in ["0", "1,4,8,11"]:
-        got = simulate(tmp_path / "t.h5", *words, "--liars", f"{kind}:{liars}")["iterates"]
+def test_tolerated_liars_change_nothing(kind, gaussians, tmp_path):
+    words = ["--data", gaussians, "--workers", 12, "--stragglers", 0, "--rounds", 10]
+    words += ["--step", 0.1, "--delay", "exponential:1"]
+    repetition = [*words, "--scheme", "draco-repetition"]
+    honest = simulate(tmp_path / "honest.h5", *repetition)["iterates"]
+    for liars in ["0", "1,4,8,11"]:  # one in a group
+        got = simulate(tmp_path / "t.h5", *repetition, "--liars", f"{kind}:{liars}")["iterates"]
         assert numpy.array_equal(got, honest)
+    cyclic = [*words, "--scheme", "draco-cyclic", "--tolerate", 4]
+    for liars in ["0", "1,4,8,11", "3,4,5"]:
+        got = simulate(tmp_path / "t.h5", *cyclic, "--liars", f"{kind}:{liars}")["iterates"]
+        assert numpy.abs(got - honest).max() <= 1e-9
 
 
 def test_ignore_of_nobody_is_uncoded_and_agc_of_all_is_frc(gaussians, tmp_path):

@@ -28,6 +28,7 @@ WAYS = [
     ("nested", ["--placement", "frc", "--stragglers", 6]),
     ("draco-repetition", ["--liars", "sign-flip:2", "--stragglers", 0]),
     ("draco-repetition", ["--liars", "nan:0,5", "--stragglers", 1, "--tolerate", 2]),
+    ("draco-cyclic", ["--liars", "random:2,3", "--stragglers", 1, "--tolerate", 2]),
 ]
 
 

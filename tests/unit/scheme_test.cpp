@@ -49,6 +49,7 @@ struct Round {
     std::vector<Close> closed;
     int heard = 0;  // workers until the step
     std::map<ContributionId, Part> sent;
+    std::map<ContributionId, Worker> sender;
 };
 
 // What the engine would measure of an honest contribution, for a gradient of one number a block.
@@ -59,10 +60,13 @@ double projection(const Part& part)
     return sum;
 }
 
+enum class Lie { other, flip, nan };
+
 struct Circumstances {
     std::vector<Seconds> at = {};  // when those in the order answer, from the start of the round
     Seconds began = 0;
     std::set<Worker> liars = {};
+    Lie lie = Lie::other;
 };
 
 // One round with answers in the given order of workers. @param actions  the dispatches, replaced by
@@ -84,12 +88,17 @@ Round play(Scheme& scheme, std::vector<Action>& actions, const std::vector<Worke
         std::vector<Arrived> messages(task.plan->each_when_ready ? parts.size() : 1);
         for (std::size_t part = 0; part < parts.size(); ++part) {
             round.sent[id] = parts[part];
+            round.sender[id] = worker;
             Contribution one{id++,    worker, task.task, static_cast<int>(part),
                              version, 1,      version,   version};
             one.fingerprint = std::hash<const Part*>()(&parts[part]);
-            if (how.liars.contains(worker))
-                one.fingerprint += static_cast<std::uint64_t>(worker) + 1;
             one.projection = projection(parts[part]);
+            if (how.liars.contains(worker)) {
+                one.fingerprint += static_cast<std::uint64_t>(worker) + 1;
+                one.projection = how.lie == Lie::nan    ? std::nan("")
+                                 : how.lie == Lie::flip ? -one.projection
+                                                        : worker + 0.1 * static_cast<double>(part);
+            }
             messages[task.plan->each_when_ready ? part : 0].contributions.push_back(one);
         }
         const Seconds now =
@@ -474,47 +483,56 @@ TEST(Partial, AWorkerAsSlowAsToleratedCostsNoTime)
 
 TEST(Draco, NoPlacementOfTolerableLiarsChangesTheEstimate)
 {
-    for (int n = 3; n <= 9; ++n)
-        for (int liars = 0; 2 * liars + 1 <= n; ++liars)
-            for_all_patterns(n, liars, [&](const Pattern& who) {
-                const auto scheme =
-                    make("draco-repetition", n, 100 * n,
-                         Options{{"stragglers", "0"}, {"tolerate", std::to_string(liars)}});
-                auto actions = begin(*scheme, n);
-                ContributionId id = 0;
-                // The liars come first: they could outvote nobody but would be heard.
-                Pattern order = who;
-                for (const int other : others(n, who)) order.push_back(other);
-                const std::set<Worker> lie(who.begin(), who.end());
-                const auto round = play(*scheme, actions, order, id, 0, {.liars = lie});
-                ASSERT_TRUE(round.step);
-                for (const double weight : weights(*scheme, round, 100 * n)) EXPECT_EQ(weight, 1);
-                for (const auto& term : round.step->terms)
-                    EXPECT_GE(term.contribution, liars) << "a liar is in the estimate";
-            });
+    for (const auto* name : {"draco-repetition", "draco-cyclic"})
+        for (int n = 3; n <= 9; ++n)
+            for (int liars = 0; 2 * liars + 1 <= n; ++liars)
+                for_all_patterns(n, liars, [&](const Pattern& who) {
+                    for (const auto lie : {Lie::other, Lie::flip, Lie::nan}) {
+                        const auto scheme =
+                            make(name, n, 100 * n,
+                                 Options{{"stragglers", "0"}, {"tolerate", std::to_string(liars)}});
+                        auto actions = begin(*scheme, n);
+                        ContributionId id = 0;
+                        Pattern order = who;  // they come first
+                        for (const int other : others(n, who)) order.push_back(other);
+                        const std::set<Worker> lie_all(who.begin(), who.end());
+                        const auto round =
+                            play(*scheme, actions, order, id, 0, {.liars = lie_all, .lie = lie});
+                        ASSERT_TRUE(round.step) << name << n << liars;
+                        for (const double weight : weights(*scheme, round, 100 * n))
+                            EXPECT_NEAR(weight, 1, 1e-12);
+                        for (const auto& term : round.step->terms)
+                            EXPECT_FALSE(lie_all.contains(round.sender.at(term.contribution)));
+                    }
+                });
 }
 
-TEST(Draco, OneLiarTooManyInAGroupIsSeen)
+TEST(Draco, OneLiarTooManyIsSeen)
 {
-    const auto scheme =
-        make("draco-repetition", 9, 900, Options{{"stragglers", "0"}, {"tolerate", "1"}});
-    auto actions = begin(*scheme, 9);
-    ContributionId id = 0;
-    const auto round =
-        play(*scheme, actions, {0, 1, 2, 3, 4, 5, 6, 7, 8}, id, 0, {.liars = {3, 5}});
-    EXPECT_FALSE(round.step);
-    EXPECT_TRUE(round.stuck);
+    // Of the repetition, in one group: the workers 3, 4 and 5.
+    for (const auto& [name, liars] : {std::pair{"draco-repetition", std::set<Worker>{3, 5}},
+                                      {"draco-cyclic", std::set<Worker>{1, 5}}}) {
+        const auto scheme = make(name, 9, 900, Options{{"stragglers", "0"}, {"tolerate", "1"}});
+        auto actions = begin(*scheme, 9);
+        ContributionId id = 0;
+        const auto round =
+            play(*scheme, actions, {0, 1, 2, 3, 4, 5, 6, 7, 8}, id, 0, {.liars = liars});
+        EXPECT_FALSE(round.step) << name;
+        EXPECT_TRUE(round.stuck) << name;
+    }
 }
 
 TEST(Draco, ToleratesStragglersBesideLiars)
 {
-    const auto scheme =
-        make("draco-repetition", 8, 800, Options{{"stragglers", "1"}, {"tolerate", "1"}});
-    auto actions = begin(*scheme, 8);
-    ContributionId id = 0;
-    const auto round = play(*scheme, actions, {1, 2, 0, 5, 6, 4}, id, 0, {.liars = {1, 5}});
-    ASSERT_TRUE(round.step);
-    EXPECT_EQ(round.step->error, 0);
+    for (const auto* name : {"draco-repetition", "draco-cyclic"}) {
+        const auto scheme = make(name, 8, 800, Options{{"stragglers", "1"}, {"tolerate", "1"}});
+        auto actions = begin(*scheme, 8);
+        ContributionId id = 0;
+        // Worker 3 does not answer.
+        const auto round = play(*scheme, actions, {1, 2, 0, 5, 6, 4, 7}, id, 0, {.liars = {1}});
+        ASSERT_TRUE(round.step) << name;
+        for (const double weight : weights(*scheme, round, 800)) EXPECT_NEAR(weight, 1, 1e-12);
+    }
 }
 
 }  // namespace

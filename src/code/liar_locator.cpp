@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "code/liar_locator.hpp"
+
+#include <Eigen/SVD>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace quorate {
+
+namespace {
+
+using Complex = std::complex<double>;
+
+Complex point(int n, std::int64_t i)
+{
+    return std::polar(1.0, 2 * std::numbers::pi * static_cast<double>(i % n) / n);
+}
+
+// The answers of those who are trusted so far.
+class Answers {
+public:
+    Answers(int n, int s) : n_(n), s_(s), y_(static_cast<std::size_t>(n)), heard_(y_.size()) {}
+
+    void add(int worker, Complex y)
+    {
+        y_[static_cast<std::size_t>(worker)] = y;
+        heard_[static_cast<std::size_t>(worker)] = true;
+    }
+    void remove(int worker) { heard_[static_cast<std::size_t>(worker)] = false; }
+    bool heard(int worker) const { return heard_[static_cast<std::size_t>(worker)]; }
+
+    /// T_k, and `size` the sum of the absolute values in it.
+    Eigen::VectorXcd syndromes(double& size) const
+    {
+        std::vector<int> missing;
+        for (int i = 0; i < n_; ++i)
+            if (!heard(i)) missing.push_back(i);
+        Eigen::VectorXcd sums = Eigen::VectorXcd::Zero(
+            std::max<Eigen::Index>(0, s_ - static_cast<Eigen::Index>(missing.size())));
+        size = 0;
+        for (int i = 0; i < n_; ++i) {
+            if (!heard(i)) continue;
+            Complex v = point(n_, i);
+            for (const int m : missing) v *= point(n_, i) - point(n_, m);
+            v *= y_[static_cast<std::size_t>(i)];
+            size += std::abs(v);
+            for (Eigen::Index k = 0; k < sums.size(); ++k) sums[k] += v * point(n_, i * k);
+        }
+        return sums;
+    }
+
+private:
+    int n_, s_;
+    std::vector<Complex> y_;
+    std::vector<bool> heard_;
+};
+
+// The `count` workers heard that are nearest to roots of the locator polynomial.
+std::vector<int> suspects(const Answers& answers, int n, const Eigen::VectorXcd& sums, int count)
+{
+    const Eigen::Index rows = sums.size() - count;
+    Eigen::MatrixXcd hankel(rows, count + 1);
+    for (Eigen::Index k = 0; k < rows; ++k)
+        for (Eigen::Index l = 0; l <= count; ++l) hankel(k, l) = sums[k + l];
+    const Eigen::JacobiSVD<Eigen::MatrixXcd> svd(hankel, Eigen::ComputeFullV);
+    const Eigen::VectorXcd locator = svd.matrixV().col(count);
+    std::vector<std::pair<double, int>> distance;
+    for (int i = 0; i < n; ++i) {
+        if (!answers.heard(i)) continue;
+        Complex value = 0;
+        for (Eigen::Index l = 0; l <= count; ++l) value += locator[l] * point(n, i * l);
+        distance.emplace_back(std::abs(value), i);
+    }
+    std::ranges::sort(distance);
+    std::vector<int> nearest;
+    for (int i = 0; i < count; ++i) nearest.push_back(distance[static_cast<std::size_t>(i)].second);
+    return nearest;
+}
+
+}  // namespace
+
+std::optional<std::vector<int>> locate_liars(int n, int s, const std::vector<int>& heard,
+                                             const std::vector<Complex>& y, int liars)
+{
+    Answers answers(n, s);
+    std::vector<int> found;
+    for (std::size_t i = 0; i < heard.size(); ++i) {
+        if (std::isfinite(y[i].real()) && std::isfinite(y[i].imag()))
+            answers.add(heard[i], y[i]);
+        else
+            found.push_back(heard[i]);
+    }
+    const int left = liars - static_cast<int>(found.size());
+    if (left < 0) return std::nullopt;
+    double size = 0;
+    // Smaller lies than this among the answers cannot be told from rounding, and change no more.
+    constexpr double tolerance = 1e-9;
+    const auto honest = [&](const Eigen::VectorXcd& sums) {
+        return sums.size() == 0 || sums.cwiseAbs().maxCoeff() <= tolerance * size;
+    };
+    auto sums = answers.syndromes(size);
+    if (!honest(sums)) {
+        if (left == 0) return std::nullopt;
+        for (const int worker : suspects(answers, n, sums, left)) {
+            answers.remove(worker);
+            found.push_back(worker);
+        }
+        sums = answers.syndromes(size);
+        if (!honest(sums)) return std::nullopt;
+    }
+    std::ranges::sort(found);
+    return found;
+}
+
+}  // namespace quorate

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "code/liar_locator.hpp"
+#include "code/reed_solomon.hpp"
+#include "scheme/contributions.hpp"
+#include "scheme/options.hpp"
+#include "scheme/placement.hpp"
+#include "scheme/synchronous.hpp"
+
+namespace quorate {
+
+namespace {
+
+// A Reed-Solomon code that can lose S stragglers and 2 L answers: where at most L workers lie, the
+// projections of all answers on a random vector name them.
+class DracoCyclic final : public SynchronousScheme {
+public:
+    DracoCyclic(const Problem& problem, int stragglers, int liars)
+        : problem_(problem), stragglers_(stragglers), liars_(liars),
+          encoding_(reed_solomon_code(problem.workers, problem.workers, losses()).encoding),
+          plans_(plans_of(encoding_)), heard_(parts_of(plans_)),
+          projection_(static_cast<std::size_t>(problem.workers))
+    {
+    }
+
+    Needs needs() const override
+    {
+        auto needs = needs_of(encoding_, problem_.rows);
+        needs.projection = true;
+        return needs;
+    }
+
+protected:
+    std::shared_ptr<const Plan> plan(Worker worker) const override
+    {
+        return plans_[static_cast<std::size_t>(worker)];
+    }
+    void begin() override
+    {
+        heard_.clear();
+        answered_.clear();
+    }
+    std::optional<Step> hear(const Contribution& contribution) override
+    {
+        auto& projection = projection_[static_cast<std::size_t>(contribution.worker)];
+        if (contribution.part == 0)
+            projection.real(contribution.projection);
+        else
+            projection.imag(contribution.projection);
+        if (!heard_.add(contribution)) return std::nullopt;
+        const auto at = std::upper_bound(answered_.begin(), answered_.end(), contribution.worker);
+        answered_.insert(at, contribution.worker);
+        if (static_cast<int>(answered_.size()) < problem_.workers - stragglers_)
+            return std::nullopt;
+        std::vector<std::complex<double>> projections;
+        for (const auto worker : answered_)
+            projections.push_back(projection_[static_cast<std::size_t>(worker)]);
+        const auto out = locate_liars(problem_.workers, losses(), answered_, projections, liars_);
+        if (!out) return std::nullopt;
+        std::vector<int> trusted;
+        std::set_difference(answered_.begin(), answered_.end(), out->begin(), out->end(),
+                            std::back_inserter(trusted));
+        const auto decoding = reed_solomon_decoding(encoding_, trusted);
+        if (!decoding) return std::nullopt;
+        return heard_.step(*decoding, problem_.rows);
+    }
+    std::string why_stuck() const override
+    {
+        return fmt::format(
+            "all workers have answered, but their answers do not fit together: more than "
+            "--tolerate {} workers lie",
+            liars_);
+    }
+
+private:
+    int losses() const { return stragglers_ + 2 * liars_; }
+
+    Problem problem_;
+    int stragglers_, liars_;
+    Encoding encoding_;
+    Plans plans_;
+    Contributions heard_;
+    std::vector<int> answered_;                     // ascending
+    std::vector<std::complex<double>> projection_;  // of the answer of each worker
+};
+
+}  // namespace
+
+Entry<MakeScheme> draco_cyclic_entry()
+{
+    return {
+        .name = "draco-cyclic",
+        .arguments = "",
+        .text =
+            "as draco-repetition, but liars are located in a Reed-Solomon code, whatever their "
+            "number in a group; complex coefficients cost twice the messages and computation",
+        .source = "Chen et al., DRACO, ICML 2018",
+        .options = {stragglers_option(), tolerate_option()},
+        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
+            const int n = problem.workers;
+            const int s = stragglers(settings, n - 1);
+            return std::make_unique<DracoCyclic>(problem, s, tolerate(settings, (n - 1 - s) / 2));
+        }};
+}
+
+}  // namespace quorate
