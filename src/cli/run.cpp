@@ -2,13 +2,18 @@
 // quorate run: one run, under mpiexec or srun.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "cli/command.hpp"
 #include "cli/launch.hpp"
 #include "cli/stop.hpp"
 #include "cli/training.hpp"
 #include "fleet/mpi_fleet.hpp"
 #include "fleet/mpi_worker.hpp"
+#include "fleet/seating.hpp"
 
 namespace quorate {
 
@@ -25,31 +30,20 @@ Training build(const Settings& settings, int ranks)
     return training;
 }
 
-/// The first message: what the coordinator found when it checked all that can be wrong.
+/// The answer to a rank's hello: what the coordinator found when it checked all that can be wrong,
+/// and who the rank is.
 struct Verdict {
     DoorbellAddress bells;
     std::int64_t status;
+    Worker worker;  // -1: none, it stands by
 };
 
-int tell_verdict(const mpi::Comm& comm, const Doorbells& bells, int status)
+/// The first message to come from a rank, with sleep in between.
+mpi::Transfer wait_for(const mpi::Comm& comm, int rank, mpi::Pool& pool)
 {
-    mpi::Pool pool;
-    Patience patience(1e-3);
-    std::vector<mpi::Transfer> sends;
-    for (int rank = 1; rank < comm.size(); ++rank)
-        sends.push_back(mpi::send(comm, rank, mpi::Tag::verdict,
-                                  encode_values(pool, Verdict{bells.address(), status})));
-    for (auto& send : sends)
-        while (!send.done()) patience.rest();
-    return status;
-}
-
-mpi::Transfer wait_for_coordinator(const mpi::Comm& comm)
-{
-    mpi::Pool pool;
     Patience patience(1e-3);
     for (;;) {
-        if (auto mail = mpi::receive(comm, 0, pool)) {
+        if (auto mail = mpi::receive(comm, rank, pool)) {
             while (!mail->done()) patience.rest();
             return std::move(*mail);
         }
@@ -57,11 +51,58 @@ mpi::Transfer wait_for_coordinator(const mpi::Comm& comm)
     }
 }
 
+void wait_until_sent(std::vector<mpi::Transfer> sends)
+{
+    Patience patience(1e-3);
+    for (auto& send : sends)
+        while (!send.done()) patience.rest();
+}
+
+/// Hosts of the ranks 1, 2, ...
+std::vector<std::string> hear_hosts(const mpi::Comm& comm)
+{
+    mpi::Pool pool;
+    std::vector<std::string> hosts;
+    for (int rank = 1; rank < comm.size(); ++rank) {
+        const auto mail = wait_for(comm, rank, pool);
+        const auto* text = reinterpret_cast<const char*>(mail.bytes->data());
+        hosts.emplace_back(text, mail.bytes->size());
+    }
+    return hosts;
+}
+
+void say_hello(const mpi::Comm& comm, mpi::Pool& pool)
+{
+    const auto host = host_name();
+    auto bytes = pool.take(host.size());
+    std::memcpy(bytes->data(), host.data(), host.size());
+    std::vector<mpi::Transfer> sends;
+    sends.push_back(mpi::send(comm, 0, mpi::Tag::hello, std::move(bytes)));
+    wait_until_sent(std::move(sends));
+}
+
+/// @param ranks  of each worker; none if the run does not take place
+int tell_verdict(const mpi::Comm& comm, const Doorbells& bells, int status,
+                 const std::vector<int>& ranks = {})
+{
+    mpi::Pool pool;
+    std::vector<mpi::Transfer> sends;
+    for (int rank = 1; rank < comm.size(); ++rank) {
+        const auto at = std::ranges::find(ranks, rank);
+        const auto worker = at == ranks.end() ? -1 : static_cast<Worker>(at - ranks.begin());
+        sends.push_back(mpi::send(comm, rank, mpi::Tag::verdict,
+                                  encode_values(pool, Verdict{bells.address(), status, worker})));
+    }
+    wait_until_sent(std::move(sends));
+    return status;
+}
+
 int lead(const Settings& settings, const mpi::Comm& comm)
 {
     std::optional<Training> training;
     std::unique_ptr<Optimizer> optimizer;
     Doorbells bells(comm.size());
+    auto hosts = hear_hosts(comm);
     try {
         check_world(comm.size());
         training.emplace(build(settings, comm.size()));
@@ -72,8 +113,10 @@ int lead(const Settings& settings, const mpi::Comm& comm)
             fmt::print(stderr, "quorate: {}\n", wrong.what());
         return tell_verdict(comm, bells, exit_bad_input);
     }
-    tell_verdict(comm, bells, exit_done);
-    MpiFleet fleet(comm, training->workers, training->columns, bells);
+    hosts.resize(static_cast<std::size_t>(training->workers));
+    const auto ranks = seating(hosts);
+    tell_verdict(comm, bells, exit_done, ranks);
+    MpiFleet fleet(comm, ranks, training->columns, bells);
     int status = exit_failed;
     try {
         status = train(settings, *training, fleet, *optimizer, "wall",
@@ -89,29 +132,28 @@ int lead(const Settings& settings, const mpi::Comm& comm)
     fleet.finish();
     // Standby ranks slept until now: MPI_Finalize would have made them spin.
     mpi::Pool pool;
-    Patience patience(1e-3);
-    for (int rank = training->workers + 1; rank < comm.size(); ++rank) {
-        auto stop = mpi::send(comm, rank, mpi::Tag::stop, encode_values(pool));
-        while (!stop.done()) patience.rest();
-    }
+    std::vector<mpi::Transfer> sends;
+    for (int rank = training->workers + 1; rank < comm.size(); ++rank)
+        sends.push_back(mpi::send(comm, rank, mpi::Tag::stop, encode_values(pool)));
+    wait_until_sent(std::move(sends));
     return status;
 }
 
 int follow(const Settings& settings, const mpi::Comm& comm)
 {
-    const auto mail = wait_for_coordinator(comm);
-    const auto verdict = Reader(*mail.bytes).get<Verdict>();
+    mpi::Pool pool;
+    say_hello(comm, pool);
+    const auto verdict = Reader(*wait_for(comm, 0, pool).bytes).get<Verdict>();
     if (verdict.status != exit_done) return static_cast<int>(verdict.status);
     const auto training = build(settings, comm.size());
-    const Worker worker = comm.rank() - 1;
     Doorbells bells(verdict.bells, comm.rank(), comm.size());
-    if (worker < training.workers)
-        MpiWorker(comm, worker, *training.data, *training.model,
+    if (verdict.worker >= 0)
+        MpiWorker(comm, verdict.worker, *training.data, *training.model,
                   {training.row_time, *training.delays, *training.slowdowns}, training.liars,
                   training.needs, bells)
             .run();
     else
-        wait_for_coordinator(comm);
+        wait_for(comm, 0, pool);
     return exit_done;
 }
 

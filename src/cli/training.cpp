@@ -2,12 +2,12 @@
 #include "cli/training.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/components.hpp"
@@ -64,14 +64,12 @@ trace::Header header(const Settings& settings, const Training& training, const s
         return std::string(value ? value : "");
     };
     trace::Header header;
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
     const auto recorded = training.engine.arrivals;
     header.text = {{"quorate_version", version},
                    {"git_revision", git_revision},
                    {"command_line", settings.command_line},
                    {"config", without_unused_options(settings).ini()},
-                   {"host", host},
+                   {"host", host_name()},
                    {"cluster", environment("SLURM_CLUSTER_NAME")},
                    {"scheduler_job_id", environment("SLURM_JOB_ID")},
                    {"libraries", build_info},

@@ -25,7 +25,8 @@ public:
 void check(int code, const char* call);
 
 enum class Tag : int {
-    verdict = 1,   // start-up: whether to go on
+    hello = 1,     // start-up, to the coordinator: the rank's host
+    verdict,       // start-up, from the coordinator: whether to go on, and as which worker
     ready,         // worker: its shard is loaded; support, rows, host
     task,          // coordinator: see messages.hpp
     cancel,        // coordinator: drop tasks up to the one named

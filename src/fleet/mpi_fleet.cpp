@@ -15,13 +15,18 @@ constexpr Seconds soon = 20e-6;
 
 }  // namespace
 
-MpiFleet::MpiFleet(const mpi::Comm& comm, int workers, std::int64_t columns, Doorbells& bells)
-    : comm_(comm), bells_(bells), info_(static_cast<std::size_t>(workers)), links_(info_.size())
+MpiFleet::MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::int64_t columns,
+                   Doorbells& bells)
+    : comm_(comm), bells_(bells), info_(ranks.size()),
+      worker_of_(static_cast<std::size_t>(comm.size()), -1), links_(info_.size())
 {
-    for (int i = 0; i < workers; ++i) info_[static_cast<std::size_t>(i)].rank = i + 1;
-    for (int i = 0; i < workers; ++i) {
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        info_[i].rank = ranks[i];
+        worker_of_[static_cast<std::size_t>(ranks[i])] = static_cast<Worker>(i);
+    }
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
         const auto mail = next_of(mpi::Tag::ready);
-        const auto worker = static_cast<std::size_t>(mail.peer - 1);
+        const auto worker = static_cast<std::size_t>(worker_of(mail.peer));
         auto [info, support] = decode_ready(*mail.bytes, columns);
         info.rank = mail.peer;
         info_[worker] = std::move(info);
@@ -172,7 +177,7 @@ std::vector<Arrival> MpiFleet::wait(Seconds until, const std::atomic<bool>& stop
 
 std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& mail)
 {
-    const Worker worker = mail.peer - 1;
+    const Worker worker = worker_of(mail.peer);
     auto& link = links_.at(static_cast<std::size_t>(worker));
     Reader in(*mail.bytes);
     const auto head = in.get<ContributionHead>();
@@ -250,7 +255,7 @@ std::vector<Support> MpiFleet::begin_evaluation(const DataSet& data)
     }
     for (std::size_t i = 0; i < links_.size(); ++i) {
         const auto mail = next_of(mpi::Tag::ready);
-        supports[static_cast<std::size_t>(mail.peer - 1)] =
+        supports[static_cast<std::size_t>(worker_of(mail.peer))] =
             decode_ready(*mail.bytes, data.columns()).second;
     }
     return supports;
@@ -293,11 +298,11 @@ void MpiFleet::collect_scores(const DataSet& data, const Model& model, std::size
     // worker, so that the order of arrival changes no bit.
     std::vector<std::optional<mpi::Transfer>> answers(links_.size());
     const auto unanswered = [&](const mpi::Transfer& mail) {
-        return !answers[static_cast<std::size_t>(mail.peer - 1)];
+        return !answers[static_cast<std::size_t>(worker_of(mail.peer))];
     };
     for (std::size_t i = 0; i < links_.size(); ++i) {
         auto mail = next_of(mpi::Tag::scores, unanswered);
-        answers[static_cast<std::size_t>(mail.peer - 1)] = std::move(mail);
+        answers[static_cast<std::size_t>(worker_of(mail.peer))] = std::move(mail);
     }
     std::vector<double> train_loss(models), scores(models * labels.size());
     for (std::size_t worker = 0; worker < answers.size(); ++worker) {

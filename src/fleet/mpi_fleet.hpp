@@ -14,12 +14,14 @@
 
 namespace quorate {
 
-/// Workers are ranks 1..n of the communicator. At most one send is in flight to each; a newer task
+/// At most one send is in flight to each; a newer task
 /// replaces one that waits. Nothing here ever waits for a worker that the caller does not need.
 class MpiFleet final : public Fleet {
 public:
     /// Waits until all workers have loaded their shards. Messages only; n of them.
-    MpiFleet(const mpi::Comm& comm, int workers, std::int64_t columns, Doorbells& bells);
+    /// @param ranks  of each worker
+    MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::int64_t columns,
+             Doorbells& bells);
 
     const std::vector<WorkerInfo>& workers() const override { return info_; }
     Seconds now() const override;
@@ -72,6 +74,7 @@ private:
     };
 
     int rank(Worker worker) const { return info_[static_cast<std::size_t>(worker)].rank; }
+    Worker worker_of(int rank) const { return worker_of_[static_cast<std::size_t>(rank)]; }
     void post();
     void post(Link& link, Worker worker);
     std::shared_ptr<mpi::Bytes> bytes_for(SharedTask& shared, const Versions& held);
@@ -92,6 +95,7 @@ private:
     Doorbells& bells_;
     Patience patience_{200e-6, &bells_};
     std::vector<WorkerInfo> info_;
+    std::vector<Worker> worker_of_;  // by rank
     std::vector<Link> links_;
     std::deque<Worker> queue_;  // those with orders waiting, in the order of dispatch
     std::vector<std::shared_ptr<SharedTask>> fresh_;  // since the last post(): more may join them

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "fleet/mpi_worker.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "fleet/chunk.hpp"
 #include "fleet/evaluation.hpp"
 
@@ -26,13 +25,6 @@ std::vector<RowSet> rows_of(const Needs& needs, Worker worker)
 
 // A message that has begun to come needs a few more looks, and no bell rings for them.
 constexpr Seconds soon = 20e-6;
-
-std::string host_name()
-{
-    char name[256] = "";
-    gethostname(name, sizeof name - 1);
-    return name;
-}
 
 }  // namespace
 
@@ -157,8 +149,9 @@ void MpiWorker::begin()
             for (const auto& item : part.items)
                 rows += block_rows_[static_cast<std::size_t>(item.block)];
         const double load = static_cast<double>(rows) / static_cast<double>(total_rows_);
-        factor_ = handicap_.slowdowns.draw(worker_, drawn_, load);
-        const auto delay = handicap_.delays.draw(worker_, drawn_, load);
+        const int machine = comm_.rank() - 1;
+        factor_ = handicap_.slowdowns.draw(machine, drawn_, load);
+        const auto delay = handicap_.delays.draw(machine, drawn_, load);
         reception_ = handicap_.delays.on_reception() ? delay : 0;
         delayed_ = now + delay - reception_;
     }

@@ -10,7 +10,17 @@ import h5py
 import numpy
 import pytest
 
-from program import OPEN_MPI, call, inspect, rounds_in, start, wait_until
+from program import (
+    LAUNCHER,
+    OPEN_MPI,
+    Job,
+    call,
+    command_line,
+    inspect,
+    rounds_in,
+    start,
+    wait_until,
+)
 
 
 def run(data, trace, *words, ranks=5, quiet=True):
@@ -370,3 +380,19 @@ def test_amazon_follows_the_reference_trajectory(amazon, tmp_path, optimizer):
                 scored[number] = [rows[name][i] for name in ("train_loss", "test_loss", "auc")]
     for number, wanted in TRAJECTORIES[optimizer].items():
         assert scored[number] == pytest.approx(wanted, abs=2e-3), f"round {number}"
+
+
+def test_workers_of_one_host_are_no_neighbours(gaussians, tmp_path):
+    words = ["--data", gaussians, "--rounds", 5, "--step", 0.1, "--quiet", "--scheme", "frc"]
+    assert call("run", *words, "--trace", tmp_path / "one.h5", ranks=7).returncode == 0
+    # Ranks 1 to 3 are on one node, 4 to 6 on another.
+    program = command_line(["run", *words, "--trace", tmp_path / "two.h5"])
+    rank = "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"
+    script = f'SLURMD_NODENAME=node$(({rank} / 4)) exec "$0" "$@"'
+    launch = [*LAUNCHER, "-n", "7", "sh", "-c", script, *program]
+    done = Job(launch, None).wait()
+    assert done.returncode == 0, done.stderr
+    assert inspect(tmp_path / "two.h5")["faults"] == []
+    assert list(column(tmp_path / "two.h5", "worker/rank")) == [1, 4, 2, 5, 3, 6]
+    one, two = final_model(tmp_path / "one.h5"), final_model(tmp_path / "two.h5")
+    assert numpy.array_equal(one, two)

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/host.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace quorate {
+
+std::string host_name()
+{
+    if (const char* node = std::getenv("SLURMD_NODENAME")) return node;
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    return name;
+}
+
+}  // namespace quorate
