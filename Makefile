@@ -75,7 +75,8 @@ WARNINGS += -Wno-stringop-overflow $(if $(SAN),-Wno-maybe-uninitialized)
 ifdef WERROR
 WARNINGS += -Werror
 endif
-base_flags := -std=c++20 -fopenmp $(OPT) $(WARNINGS) -Isrc $(CPPFLAGS) $(CXXFLAGS)
+# OpenMP is for the contributions of a simulation, and not for Eigen inside of them or of a rank.
+base_flags := -std=c++20 -fopenmp -DEIGEN_DONT_PARALLELIZE $(OPT) $(WARNINGS) -Isrc $(CPPFLAGS) $(CXXFLAGS)
 index_flag := $(if $(filter 64,$(found_petsc_index)),-DQUORATE_INDEX_64)
 
 # The layers that hold no MPI are compiled without its headers: env/poison has an mpi.h, a

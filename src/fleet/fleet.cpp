@@ -11,7 +11,7 @@ std::pair<Version, Version> versions_of(const Part& part, const Versions& inputs
     const auto version = [&](const Item& item) {
         return inputs[static_cast<std::size_t>(item.input)];
     };
-    if (part.items.empty()) return {inputs[0], inputs[0]};
+    if (inputs.size() == 1 || part.items.empty()) return {inputs[0], inputs[0]};
     const auto [oldest, newest] = std::ranges::minmax(part.items, {}, version);
     return {version(oldest), version(newest)};
 }

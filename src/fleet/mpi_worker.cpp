@@ -88,7 +88,7 @@ void MpiWorker::take(mpi::Transfer mail)
 {
     patience_.reset();
     switch (mail.tag) {
-        case mpi::Tag::task: accept(std::move(mail.bytes)); break;
+        case mpi::Tag::task: accept(mail.bytes); break;
         case mpi::Tag::cancel: {
             const auto last = Reader(*mail.bytes).get<TaskId>();
             if (task_ && task_->id <= last) {
@@ -106,7 +106,7 @@ void MpiWorker::take(mpi::Transfer mail)
     }
 }
 
-void MpiWorker::accept(std::shared_ptr<mpi::Bytes> bytes)
+void MpiWorker::accept(const std::shared_ptr<mpi::Bytes>& bytes)
 {
     auto message = decode_task(*bytes, shard_.support().size());
     for (const auto& input : message.inputs)

@@ -57,7 +57,7 @@ private:
 
     void look();
     void take(mpi::Transfer mail);
-    void accept(std::shared_ptr<mpi::Bytes> bytes);
+    void accept(const std::shared_ptr<mpi::Bytes>& bytes);
     void begin();
     void compute_chunk();
     void step();

@@ -5,26 +5,30 @@ namespace quorate {
 
 Contributions::Contributions(std::vector<int> parts) : parts_(std::move(parts)), missing_(parts_)
 {
-    int next = 0;
+    std::size_t next = 0;
     for (const int count : parts_) {
         begin_.push_back(next);
-        next += count;
+        next += static_cast<std::size_t>(count);
     }
-    ids_.resize(static_cast<std::size_t>(next));
+    ids_.resize(next);
 }
 
 void Contributions::clear() { missing_ = parts_; }
 
 bool Contributions::add(const Contribution& contribution)
 {
-    const auto worker = static_cast<std::size_t>(contribution.worker);
-    ids_[static_cast<std::size_t>(begin_[worker] + contribution.part)] = contribution.id;
-    return --missing_[worker] == 0;
+    ids_[place(contribution.worker, contribution.part)] = contribution.id;
+    return --missing_[static_cast<std::size_t>(contribution.worker)] == 0;
 }
 
 ContributionId Contributions::id(Worker worker, int part) const
 {
-    return ids_[static_cast<std::size_t>(begin_[static_cast<std::size_t>(worker)] + part)];
+    return ids_[place(worker, part)];
+}
+
+std::size_t Contributions::place(Worker worker, int part) const
+{
+    return begin_[static_cast<std::size_t>(worker)] + static_cast<std::size_t>(part);
 }
 
 std::vector<Term> Contributions::terms(const Decoding& decoding, int first_part) const

@@ -24,7 +24,10 @@ public:
     ContributionId id(Worker worker, int part) const;
 
 private:
-    std::vector<int> parts_, begin_, missing_;
+    std::size_t place(Worker worker, int part) const;
+
+    std::vector<int> parts_, missing_;
+    std::vector<std::size_t> begin_;
     std::vector<ContributionId> ids_;
 };
 
