@@ -113,7 +113,7 @@ Q   =
 endif
 
 # --- Targets -----------------------------------------------------------------------------
-.PHONY: help info deps build demo amazon test tests-ready check-layers bench plot format lint \
+.PHONY: help info deps build demo amazon lambda test tests-ready check-layers bench plot format lint \
         install uninstall clean force
 force:
 
@@ -214,6 +214,9 @@ demo: build ## coded gradient descent with stragglers on generated data, and its
 
 amazon: build ## the Amazon experiment of the ErasureHead paper, measured (AMAZON=train.csv.gz)
 	@AMAZON='$(AMAZON)' $(run_env) jobs/amazon
+
+lambda: build ## schemes on recorded times of AWS Lambda workers, simulated (LAMBDA=times.csv.gz)
+	@LAMBDA='$(LAMBDA)' $(run_env) jobs/lambda
 
 test: ## install, build and test; search=PATTERN runs a part
 	+@MAKE='$(MAKE)' B='$(B)' search='$(search)' tests/run

@@ -89,7 +89,8 @@ def draw(traces):
             axis.set_axisbelow(True)
             axis.spines[["top", "right"]].set_visible(False)
             axis.set_xlim(left=0)
-    axes[-1][0].set_xlabel("wall time (s)")
+    clocks = {trace.attributes["clock"] for trace in traces}
+    axes[-1][0].set_xlabel(f"{clocks.pop()} time (s)" if len(clocks) == 1 else "time (s)")
     axes[-1][1].set_xlabel("round")
     handles, texts = axes[0][0].get_legend_handles_labels()
     widest = max(len(text) for text in texts)

@@ -8,7 +8,15 @@ import sys
 
 from traces import BadInput, labels, read_trace
 
-HEADER = ("scheme", "wall time (s)", "ms per round", "final loss", "AUC", "speed-up")
+HEADER = (
+    "scheme",
+    "time (s)",
+    "ms per round",
+    "speed-up",
+    "decode error",
+    "final loss",
+    "AUC",
+)
 
 
 def number(value: float, digits: int) -> str:
@@ -19,16 +27,17 @@ def rows(traces) -> list:
     """A row of words for each trace. Speed-up: the first one's time per round over this one's."""
     table = []
     for trace, label in zip(traces, labels(traces)):
-        estimate = "" if trace.evaluated or not trace.rounds else "~"
+        estimate = "" if trace.evaluated or trace.dry or not trace.rounds else "~"
         speedup = traces[0].time_per_round / trace.time_per_round if trace.time else math.nan
         table.append(
             (
                 label,
                 number(trace.time, 3),
                 number(1000 * trace.time_per_round, 2),
+                number(speedup, 2),
+                f"{trace.decode_error:.3g}" if trace.rounds else "-",
                 estimate + number(trace.final_loss, 4),
                 number(trace.final_auc, 4),
-                number(speedup, 2),
             )
         )
     return table
@@ -54,7 +63,7 @@ def main() -> int:
         print(f"table: {error}", file=sys.stderr)
         return 2
     print(text(rows(traces)))
-    if any(trace.rounds and not trace.evaluated for trace in traces):
+    if any(trace.rounds and not trace.evaluated and not trace.dry for trace in traces):
         print("~ the last round's estimate: that trace holds no evaluation")
     return 0
 

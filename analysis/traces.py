@@ -10,7 +10,7 @@ import numpy as np
 
 FORMAT_VERSION = 1
 TRIES = 3  # a trace that is being written may be caught in the middle of a commit
-NEEDED = ("scheme", "status", "data", "rows", "columns", "workers", "optimizer", "delay")
+NEEDED = ("scheme", "status", "data", "rows", "columns", "workers", "optimizer", "delay", "clock")
 
 
 class BadInput(Exception):
@@ -38,7 +38,7 @@ class Trace:
 
     @property
     def time(self) -> float:
-        """Wall time from the first dispatch to the last update, seconds."""
+        """Seconds from the first dispatch to the last update, on the clock of the run."""
         return float(self.round["time"][-1]) if self.rounds else 0.0
 
     @property
@@ -52,10 +52,22 @@ class Trace:
         return len(self.evaluation["round"]) > 0
 
     @property
+    def dry(self) -> bool:
+        """Whether only times were simulated."""
+        return not self.attributes["data"]
+
+    @property
+    def decode_error(self) -> float:
+        """|B'a - 1|^2, mean over the rounds; NaN before the first update."""
+        return float(np.mean(self.round["decode_error"])) if self.rounds else float("nan")
+
+    @property
     def final_loss(self) -> float:
-        """Training loss of the last model scored; else the last round's estimate."""
+        """Training loss of the last model scored; else the last round's estimate; NaN if dry."""
         if self.evaluated:
             return float(self.evaluation["train_loss"][-1])
+        if self.dry:
+            return float("nan")
         return float(self.round["loss_estimate"][-1]) if self.rounds else float("nan")
 
     @property
@@ -131,7 +143,7 @@ def curve(trace: Trace, metric: str):
     table = trace.evaluation
     if trace.evaluated:
         rounds, times, values = table["round"], table["time"], table[metric]
-    elif metric == "train_loss":
+    elif metric == "train_loss" and not trace.dry:
         rounds, values = np.arange(trace.rounds), trace.round["loss_estimate"]
         times = np.concatenate([[0.0], trace.round["time"][:-1]])
     else:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """analysis/traces.py and analysis/table.py against traces read by hand."""
 
+import os
 import shutil
+import subprocess
 
 import h5py
 import numpy as np
@@ -75,14 +77,15 @@ def test_the_table_holds_the_numbers_of_the_traces(runs):
     times = [column(runs[name], "round/time")[-1] for name in ("uncoded", "frc")]
     loss = column(runs["frc"], "evaluation/train_loss")[-1]
     auc = column(runs["frc"], "evaluation/auc")[-1]
-    assert first[0] == "uncoded" and first[5] == "1.00"
+    assert first[0] == "uncoded" and first[3] == "1.00"
     assert second == (
         "frc",
         f"{times[1]:.3f}",
         f"{1000 * times[1] / 5:.2f}",
+        f"{(times[0] / 6) / (times[1] / 5):.2f}",  # runs of different length compare by round
+        "0",
         f"{loss:.4f}",
         f"{auc:.4f}",
-        f"{(times[0] / 6) / (times[1] / 5):.2f}",  # runs of different length compare by round
     )
 
 
@@ -90,9 +93,11 @@ def test_the_table_marks_estimates_and_says_so(runs, script):
     done = script("table.py", runs["uncoded"], runs["bare"])
     assert done.returncode == 0, done.stderr
     header, _, bare, note = done.stdout.splitlines()
-    assert header.split() == "scheme wall time (s) ms per round final loss AUC speed-up".split()
+    assert header.split() == (
+        "scheme time (s) ms per round speed-up decode error final loss AUC".split()
+    )
     estimate = column(runs["bare"], "round/loss_estimate")[-1]
-    assert bare.split()[-3:-1] == [f"~{estimate:.4f}", "-"]
+    assert bare.split()[-2:] == [f"~{estimate:.4f}", "-"]
     assert note.startswith("~")
 
 
@@ -103,7 +108,19 @@ def test_the_table_of_a_run_that_has_just_begun_has_no_numbers(runs, tmp_path):
                 data.resize((0,))
 
     (row,) = table.rows([read_trace(edited(runs["frc"], tmp_path, empty))])
-    assert row == ("frc", "0.000", "-", "-", "-", "-")
+    assert row == ("frc", "0.000", "-", "-", "-", "-", "-")
+
+
+def test_a_dry_run_has_times_and_no_loss(script, tmp_path):
+    trace = tmp_path / "dry.h5"
+    words = ["--dry", "--workers", "4", "--rounds", "5", "--delay", "constant:2", "--quiet"]
+    words += ["--scheme", "ignore", "--trace", str(trace)]
+    subprocess.run([os.environ["QUORATE"], "simulate", *words], check=True, timeout=60)
+    (row,) = table.rows([read_trace(trace)])
+    assert row == ("ignore", "10.000", "2000.00", "1.00", "1.33", "-", "-")
+    done = script("plot.py", "--output", tmp_path / "figure", trace)
+    assert done.returncode == 2
+    assert done.stderr.endswith("holds no finite loss or AUC: nothing to plot\n")
 
 
 def missing_table(file):
