@@ -38,8 +38,8 @@ bool ends_on_terminal()
 
 }  // namespace
 
-ProgressLine::ProgressLine(std::int64_t rounds, bool quiet)
-    : rounds_(rounds), quiet_(quiet), terminal_(!quiet && ends_on_terminal()),
+ProgressLine::ProgressLine(std::int64_t rounds, bool loss, bool quiet)
+    : rounds_(rounds), loss_(loss), quiet_(quiet), terminal_(!quiet && ends_on_terminal()),
       began_(clock_seconds()), next_(terminal_ ? 0.1 : 1)
 {
 }
@@ -54,9 +54,9 @@ void ProgressLine::show(const Progress& progress)
     next_ = terminal_ ? passed + 0.1 : passed + std::min(passed, 600.0);
     const double left = passed / static_cast<double>(progress.round) *
                         static_cast<double>(rounds_ - progress.round);
-    fmt::print(stderr, "{}round {}/{}  loss about {:.6f}  {:.1f} s  {:.0f} s left{}",
-               terminal_ ? "\r" : "", progress.round, rounds_, progress.loss, progress.time, left,
-               terminal_ ? "   " : "\n");
+    const auto loss = loss_ ? fmt::format("  loss about {:.6f}", progress.loss) : "";
+    fmt::print(stderr, "{}round {}/{}{}  {:.1f} s  {:.0f} s left{}", terminal_ ? "\r" : "",
+               progress.round, rounds_, loss, progress.time, left, terminal_ ? "   " : "\n");
     std::fflush(stderr);
 }
 

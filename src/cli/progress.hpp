@@ -9,14 +9,15 @@ namespace quorate {
 /// growing intervals in a file.
 class ProgressLine {
 public:
-    ProgressLine(std::int64_t rounds, bool quiet);
+    /// @param loss  whether there is one to show: a dry run has none
+    ProgressLine(std::int64_t rounds, bool loss, bool quiet);
     void show(const Progress& progress);
     /// Ends the line on a terminal.
     void finish();
 
 private:
     std::int64_t rounds_;
-    bool quiet_, terminal_;
+    bool loss_, quiet_, terminal_;
     Seconds began_, next_;
 };
 

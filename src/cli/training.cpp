@@ -273,7 +273,7 @@ int train(const Settings& settings, const Training& training, Fleet& fleet, Opti
     for (const auto& worker : fleet.workers())
         trace.add(trace::WorkerRow{worker.rank, worker.rows, worker.columns});
 
-    ProgressLine line(training.engine.rounds, quiet);
+    ProgressLine line(training.engine.rounds, training.data.has_value(), quiet);
     std::vector<double> times;
     Observer observer;
     observer.round = [&](const Progress& progress) {
