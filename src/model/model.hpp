@@ -29,7 +29,8 @@ public:
     /// gradient += coefficient * sum over the rows of the gradient of the loss at `point`.
     ///
     /// Rows are added one after the other in their order, so that cutting them into several calls
-    /// changes no bit of the gradient. One pass over the entries.
+    /// changes no bit of the gradient: sparse rows anywhere, dense ones at multiples of the tile of
+    /// 256 rows. One pass over the entries.
     /// @param point, gradient  parameters(rows.columns) elements
     /// @return sum over the rows of the loss at `point` (not weighted with the coefficient)
     virtual double add_gradient(const RowView& rows, std::span<const double> point,
