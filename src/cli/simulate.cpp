@@ -27,7 +27,7 @@ std::vector<Option> options()
     const std::vector<Option> own = {
         {"dry", "", "", "simulate times only: no data, no gradients"},
         {"rows", "N", "", "training rows of a dry run; default: 1000 a worker"},
-        {"columns", "N", "0", "elements of a dry run's messages"},
+        {"columns", "N", "", "elements of a dry run's messages; default: 0"},
         {"latency", "SECONDS", "0", "of each message"},
         {"bandwidth", "BYTES", "", "a second, of each link; default: messages take no time"},
         {"port", "shared|separate", "shared",
@@ -82,12 +82,12 @@ std::optional<DrySize> dry_size(const Settings& settings)
                 "quorate simulate needs --data FILE, or --dry to simulate times without data");
         return {};
     }
-    for (const auto* name : {"data", "model", "init", "l2", "evaluate-every"})
+    for (const auto* name : options_of_data)
         if (settings.given(name))
             settings.refuse(name, ", but a dry run computes nothing: leave out one of the two");
     const auto workers = settings.integer("workers", 1, std::numeric_limits<int>::max());
     return DrySize{settings.on("rows") ? settings.integer("rows", 1) : 1000 * workers,
-                   settings.integer("columns", 0)};
+                   settings.on("columns") ? settings.integer("columns", 0) : 0};
 }
 
 Network network_of(const Settings& settings)
@@ -118,7 +118,7 @@ int simulate(const Settings& given)
         settings.refuse("scheme",
                         ", which with these options looks at gradients, but a dry run has none: "
                         "leave out --dry");
-    if (!recorded && settings.given("slowdown") && training.row_time == 0)
+    if (!recorded && settings.text("slowdown") != "none" && training.row_time == 0)
         settings.refuse("slowdown", ", but computing takes no time: give --row-time too");
     const auto optimizer = build_optimizer(settings, training);
     listen_for_signals(true);

@@ -57,6 +57,15 @@ Arrivals arrivals_of(const Settings& settings, std::int64_t expected, bool dry)
     return word == "all" ? Arrivals::all : word == "used" ? Arrivals::used : Arrivals::none;
 }
 
+// What the run can be given again.
+std::string configuration(const Settings& settings, bool dry)
+{
+    auto used = without_unused_options(settings);
+    if (dry)
+        for (const auto* name : options_of_data) used.set(name, {});
+    return used.ini();
+}
+
 trace::Header header(const Settings& settings, const Training& training, const std::string& clock)
 {
     const auto environment = [](const char* name) {
@@ -68,7 +77,7 @@ trace::Header header(const Settings& settings, const Training& training, const s
     header.text = {{"quorate_version", version},
                    {"git_revision", git_revision},
                    {"command_line", settings.command_line},
-                   {"config", without_unused_options(settings).ini()},
+                   {"config", configuration(settings, !training.data)},
                    {"host", host_name()},
                    {"cluster", environment("SLURM_CLUSTER_NAME")},
                    {"scheduler_job_id", environment("SLURM_JOB_ID")},
@@ -80,9 +89,9 @@ trace::Header header(const Settings& settings, const Training& training, const s
                    {"optimizer", settings.text("optimizer")},
                    {"delay", settings.text("delay")},
                    {"slowdown", settings.text("slowdown")},
-                   {"arrivals", recorded == Arrivals::all    ? "all"
-                                : recorded == Arrivals::used ? "used"
-                                                             : "none"}};
+                   {"trace_arrivals", recorded == Arrivals::all    ? "all"
+                                      : recorded == Arrivals::used ? "used"
+                                                                   : "none"}};
     header.real = {{"l2", training.l2}, {"row_time", training.row_time}};
     header.integer = {{"seed", static_cast<std::int64_t>(training.seed)},
                       {"workers", training.workers},

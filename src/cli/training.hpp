@@ -40,6 +40,9 @@ struct Training {
     std::int64_t width() const { return model ? model->parameters(columns) : 0; }
 };
 
+/// Options that mean nothing to a dry run.
+inline constexpr const char* options_of_data[] = {"data", "model", "init", "l2", "evaluate-every"};
+
 /// How large a problem is that has no data.
 struct DrySize {
     std::int64_t rows, columns;

@@ -21,8 +21,8 @@ std::size_t stock(const EngineOptions& options, std::size_t width)
 {
     constexpr std::int64_t alive = 4;
     const auto kept = options.evaluate_every > 0 ? options.rounds / options.evaluate_every : 0;
-    const auto most =
-        static_cast<std::int64_t>(trace::iterates_in_memory / (width * sizeof(double)));
+    const auto bytes = std::max<std::size_t>(1, width) * sizeof(double);  // no width: a dry run
+    const auto most = static_cast<std::int64_t>(trace::iterates_in_memory / bytes);
     return static_cast<std::size_t>(std::min(kept, most) + alive);
 }
 

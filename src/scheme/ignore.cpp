@@ -127,15 +127,15 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
     const int n = problem.workers;
     const int most = n - stragglers(settings, n - 1);
     const auto& weights = settings.one_of("weights", {"rescale", "horvitz-thompson", "ratio"});
-    if (settings.given("least-frequency") && weights != "horvitz-thompson")
+    if (settings.on("least-frequency") && weights != "horvitz-thompson")
         settings.refuse("least-frequency",
                         ", but only --weights horvitz-thompson uses it: leave it out");
+    const double least =
+        settings.on("least-frequency") ? settings.real("least-frequency", 1e-6, 1) : 0.1;
     Ways ways{weights == "ratio", settings.on("reshuffle"), {}};
     if (settings.on("adaptive")) ways.adaptive = adaptive(settings, most);
     const int first = ways.adaptive ? ways.adaptive->start : most;
-    auto weigh = weights == "horvitz-thompson"
-                     ? horvitz_thompson(n, first, settings.real("least-frequency", 1e-6, 1))
-                     : plain_sum(n);
+    auto weigh = weights == "horvitz-thompson" ? horvitz_thompson(n, first, least) : plain_sum(n);
     auto identity = repetition_encoding(repetition_groups(n, 1));
     auto decoder = std::make_unique<CollectDecoder>(identity, first, std::move(weigh));
     return std::make_unique<Ignore>(problem, most,
@@ -159,7 +159,8 @@ Entry<MakeScheme> ignore_entry()
              {"weights", "rescale|horvitz-thompson|ratio", "rescale",
               "scale by N / answers; by one over how often each worker is heard; or by the rows "
               "heard (a ratio estimate)"},
-             {"least-frequency", "F", "0.1", "how often a worker is taken to be heard at least"},
+             {"least-frequency", "F", "",
+              "how often a worker is taken to be heard at least; default: 0.1"},
              {"reshuffle", "", "",
               "give the partitions to other workers in each round; every worker stores all data"},
              {"adaptive", "START,STEP,COUNT", "",

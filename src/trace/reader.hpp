@@ -23,7 +23,7 @@ struct Trace {
     /// Which contributions it lists: all, used or none. Traces that do not say list all.
     std::string listed() const
     {
-        const auto at = attributes.find("arrivals");
+        const auto at = attributes.find("trace_arrivals");
         return at == attributes.end() ? "all" : at->second;
     }
 };

@@ -142,6 +142,22 @@ def test_the_noise_floor_of_agc_sinks_with_the_answers(gaussians, tmp_path):
     assert floors == sorted(floors, reverse=True)
 
 
+@pytest.mark.parametrize("dry, scheme", [*((False, s) for s in SCHEMES), (True, "agc")])
+def test_the_configuration_in_a_trace_makes_the_run_again(dry, scheme, gaussians, tmp_path):
+    words = ["--dry"] if dry else ["--data", gaussians]
+    words += ["--workers", WORKERS.get(scheme, 12), "--rounds", 5, "--delay", "exponential:1"]
+    words += ["--scheme", scheme]
+    first, second, config = tmp_path / "a.h5", tmp_path / "b.h5", tmp_path / "x.ini"
+    assert call("simulate", *words, "--trace", first, "--quiet").returncode == 0
+    with h5py.File(first, "r") as trace:
+        config.write_text(trace.attrs["config"])
+    done = call("simulate", "--config", config, "--trace", second)
+    assert done.returncode == 0, done.stderr
+    with h5py.File(first, "r") as one, h5py.File(second, "r") as two:
+        assert numpy.array_equal(one["round/time"][:], two["round/time"][:])
+        assert numpy.array_equal(one["model/final"][:], two["model/final"][:])
+
+
 def test_a_row_time_is_taken_from_a_trace(gaussians, tmp_path):
     words = ["--data", gaussians, "--workers", 4, "--rounds", 3]
     simulate(tmp_path / "a.h5", *words, "--row-time", 0.25)
@@ -173,7 +189,7 @@ def test_arrivals_are_listed_as_asked(tmp_path):
         )
         assert inspect(trace)["faults"] == []
         with h5py.File(trace, "r") as file:
-            assert file.attrs["arrivals"] == listed
+            assert file.attrs["trace_arrivals"] == listed
             used = (file["arrival/used"][:] != 0).sum()
             assert used == (20 if listed != "none" else 0)
             assert file["arrival/worker"].shape[0] in rows
@@ -183,7 +199,7 @@ def test_a_dry_run_of_a_million_arrivals_lists_none(tmp_path):
     words = ["simulate", "--dry", "--quiet", "--workers", 10001, "--rounds", 100]
     assert call(*words, "--trace", tmp_path / "t.h5").returncode == 0
     with h5py.File(tmp_path / "t.h5", "r") as trace:
-        assert trace.attrs["arrivals"] == "none"
+        assert trace.attrs["trace_arrivals"] == "none"
         assert trace["arrival/worker"].shape == (0,)
         assert trace["round/time"].shape == (100,)
 
