@@ -19,7 +19,7 @@ void dry_run(benchmark::State& state, const std::string& scheme, const std::stri
     if (!stragglers.empty()) simulation.options["stragglers"] = stragglers;
     simulation.rows_each = 1000;
     for (auto _ : state) benchmark::DoNotOptimize(simulation.run());
-    state.counters["ms_a_round"] =
+    state.counters["round"] =
         benchmark::Counter(static_cast<double>(state.iterations() * rounds),
                            benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
