@@ -179,6 +179,28 @@ def test_delays_are_replayed_from_a_trace_and_from_csv(gaussians, tmp_path):
     assert numpy.allclose(one["time"], numpy.cumsum([2, 12, 22, 32]))
 
 
+@pytest.mark.parametrize(
+    "rows, message",
+    [
+        ("0,0,1\n0,1,2\n1,0,1", "holds no time of worker 1 in round 1: give each worker's time in"),
+        ("0,0,-1\n1,0,1", ":2:5: seconds is -1: give a finite number of at least 0"),
+        ("0,0,1\n1,0,inf", ":3:5: seconds is inf: give a finite number of at least 0"),
+        ("0,0,nan\n1,0,1", ":2:5: seconds is nan: give a finite number of at least 0"),
+        (
+            "0,0,1",
+            "holds times of 1 workers, but there are 2: use --workers 1 or fewer, or times of",
+        ),
+        ("", "holds no rows after its header: give recorded times"),
+    ],
+)
+def test_recorded_times_that_cannot_be_replayed_are_refused(rows, message, tmp_path):
+    times = tmp_path / "x.csv"
+    times.write_text(f"worker,round,seconds\n{rows}\n")
+    for option in ("--delay", "--slowdown"):
+        words = ["--dry", "--workers", 2, "--row-time", 1, option, f"trace:{times}"]
+        assert message in refused(tmp_path, *words)
+
+
 def test_arrivals_are_listed_as_asked(tmp_path):
     words = ["--dry", "--quiet", "--workers", 6, "--rounds", 5, "--delay", "exponential:1"]
     words += ["--scheme", "ignore", "--stragglers", 2]
