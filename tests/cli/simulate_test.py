@@ -2,12 +2,13 @@
 """Runs under the virtual clock: what they compute, what they cost, what they refuse."""
 
 import re
+import signal
 
 import h5py
 import numpy
 import pytest
 
-from program import call, inspect
+from program import call, inspect, rounds_in, start, wait_until
 
 # Where 12 workers do not fit a scheme.
 WORKERS = {"margulis": 9, "bibd": 13}
@@ -224,6 +225,21 @@ def test_a_dry_run_of_a_million_arrivals_lists_none(tmp_path):
         assert trace.attrs["trace_arrivals"] == "none"
         assert trace["arrival/worker"].shape == (0,)
         assert trace["round/time"].shape == (100,)
+
+
+def test_a_signal_ends_a_simulation_and_its_trace_is_whole(tmp_path):
+    trace = tmp_path / "t.h5"
+    words = ["--dry", "--workers", 100, "--rounds", 10**8, "--delay", "exponential:1", "--quiet"]
+    job = start("simulate", *words, "--trace", trace)
+    wait_until(lambda: rounds_in(trace) > 0)
+    job.process.send_signal(signal.SIGTERM)
+    done = job.wait()
+    assert done.returncode == 75
+    assert "interrupted after round" in done.stderr
+    assert inspect(trace)["status"] == "interrupted"
+    assert inspect(trace)["faults"] == []
+    again = call("simulate", "--replay", trace, "--dry", "--trace", tmp_path / "again.h5")
+    assert again.returncode == 2
 
 
 def test_simulate_refuses_what_makes_no_sense(gaussians, tmp_path):
