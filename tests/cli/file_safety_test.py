@@ -2,7 +2,6 @@
 """What is there survives a mistake, and a full disk ends in one line."""
 
 import resource
-import signal
 import subprocess
 
 import pytest
@@ -14,7 +13,6 @@ def on_a_disk_of(size, *words, ranks=None):
     """Runs the program where no file can grow beyond so many bytes."""
 
     def limit():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write fails, as on a full disk
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
     return subprocess.run(
