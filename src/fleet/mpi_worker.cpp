@@ -79,12 +79,12 @@ void MpiWorker::look()
     }
     if (!incoming_) incoming_ = mpi::receive(comm_, 0, pool_);
     while (incoming_ && incoming_->done()) {
-        take(std::move(*incoming_));
+        take(*incoming_);
         incoming_ = mpi::receive(comm_, 0, pool_);
     }
 }
 
-void MpiWorker::take(mpi::Transfer mail)
+void MpiWorker::take(const mpi::Transfer& mail)
 {
     patience_.reset();
     switch (mail.tag) {

@@ -56,7 +56,7 @@ private:
     };
 
     void look();
-    void take(mpi::Transfer mail);
+    void take(const mpi::Transfer& mail);
     void accept(const std::shared_ptr<mpi::Bytes>& bytes);
     void begin();
     void compute_chunk();
