@@ -10,7 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/launch.hpp"
 #include "cli/stop.hpp"
-#include "cli/training.hpp"
+#include "cli/train.hpp"
 #include "fleet/mpi_fleet.hpp"
 #include "fleet/mpi_worker.hpp"
 #include "fleet/seating.hpp"

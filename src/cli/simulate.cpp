@@ -10,7 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/launch.hpp"
 #include "cli/stop.hpp"
-#include "cli/training.hpp"
+#include "cli/train.hpp"
 #include "fleet/evaluation.hpp"
 #include "fleet/replay_fleet.hpp"
 #include "fleet/virtual_fleet.hpp"

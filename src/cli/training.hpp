@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What `run` and `simulate` share: the options, what is built from them, and the run itself over
-// whichever fleet.
+// What `run` and `simulate` share: the options, and what is built from them.
 #pragma once
 
-#include <atomic>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,16 +53,5 @@ Training build_training(const Settings& settings, int default_workers,
 
 /// What only the coordinator needs, checked before any work. @throws BadInput
 std::unique_ptr<Optimizer> build_optimizer(const Settings& settings, const Training& training);
-
-/// Scores models; see MpiFleet::evaluate.
-using Evaluate =
-    std::function<void(const std::function<std::vector<Point>()>& next,
-                       const std::function<void(double train_loss, const Quality& test)>& scored)>;
-
-/// Trains, scores what was kept, writes the trace and says how it went.
-/// @param clock  wall, virtual or replayed
-/// @return the exit status
-int train(const Settings& settings, const Training& training, Fleet& fleet, Optimizer& optimizer,
-          const std::string& clock, const Evaluate& evaluate);
 
 }  // namespace quorate

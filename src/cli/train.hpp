@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The run itself, over whichever fleet.
+#pragma once
+
+#include <functional>
+
+#include "cli/training.hpp"
+
+namespace quorate {
+
+/// Scores models; see MpiFleet::evaluate.
+using Evaluate =
+    std::function<void(const std::function<std::vector<Point>()>& next,
+                       const std::function<void(double train_loss, const Quality& test)>& scored)>;
+
+/// Trains, scores what was kept, writes the trace and says how it went.
+/// @param clock  wall, virtual or replayed
+/// @return the exit status
+int train(const Settings& settings, const Training& training, Fleet& fleet, Optimizer& optimizer,
+          const std::string& clock, const Evaluate& evaluate);
+
+}  // namespace quorate
