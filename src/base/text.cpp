@@ -93,6 +93,24 @@ std::string alternatives(const std::vector<std::string>& words)
     return list;
 }
 
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent)
+{
+    std::string lines;
+    std::size_t column = 0;
+    for (const auto& word : split(text, ' ')) {
+        if (column > 0 && column + 1 + word.size() > width) {
+            lines.append(1, '\n').append(indent, ' ');
+            column = 0;
+        } else if (column > 0) {
+            lines += ' ';
+            ++column;
+        }
+        lines += word;
+        column += word.size();
+    }
+    return lines;
+}
+
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates)
 {
     const auto meant = nearest(word, candidates);

@@ -26,6 +26,10 @@ std::string trimmed(std::string_view text);
 /// to be what was meant (more than a third of its letters differ).
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
+/// The text in lines of `width` characters at most, broken at blanks; lines after the first are
+/// indented. A longer word has a line of its own.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
+
 /// "a, b or c".
 std::string alternatives(const std::vector<std::string>& words);
 

@@ -161,6 +161,7 @@ Settings parse(const Command& command, const std::vector<std::string>& arguments
 
 std::string usage(const Command& command)
 {
+    constexpr std::size_t text_at = 29;
     std::string text =
         fmt::format("quorate {}{}{} [OPTIONS]\n{}\n\n", command.name,
                     command.operand.empty() ? "" : " ", command.operand, command.text);
@@ -168,7 +169,9 @@ std::string usage(const Command& command)
         const auto head = option.argument.empty() ? "--" + option.name
                                                   : "--" + option.name + " " + option.argument;
         const auto fallback = option.fallback.empty() ? "" : " [" + option.fallback + "]";
-        text += fmt::format("  {:<26} {}{}\n", head, option.text, fallback);
+        text += fmt::format("  {:<{}}", head, text_at - 2);
+        if (head.size() + 3 > text_at) text.append(1, '\n').append(text_at, ' ');
+        text += wrapped(option.text + fallback, 100 - text_at, text_at) + "\n";
     }
     return text;
 }

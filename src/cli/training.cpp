@@ -51,6 +51,15 @@ Arrivals arrivals_of(const Settings& settings, std::int64_t expected, bool dry)
     return word == "all" ? Arrivals::all : word == "used" ? Arrivals::used : Arrivals::none;
 }
 
+// none, constant:SECONDS, ...
+std::string delay_grammar()
+{
+    std::vector<std::string> forms;
+    for (const auto& model : delays())
+        forms.push_back(model.name + (model.arguments.empty() ? "" : ":") + model.arguments);
+    return alternatives(forms);
+}
+
 }  // namespace
 
 std::vector<Option> training_options()
@@ -70,7 +79,8 @@ std::vector<Option> training_options()
         {"init", "zero|normal:SD|FILE", "zero", "initial model; FILE: the final one of a trace"},
         {"seed", "N", "0", "key of all random streams"},
         {"delay", "MODEL", "none",
-         "seconds each worker waits before a task, NAME or NAME:NUMBERS; see quorate list delays"},
+         "seconds each worker waits before a task: " + delay_grammar() +
+             "; see quorate list delays"},
         {"slowdown", "MODEL", "none",
          "factor of each worker's computing time, drawn from the same models as --delay; below 1 "
          "it "

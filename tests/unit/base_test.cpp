@@ -60,6 +60,14 @@ TEST(Text, NearestFindsWhatWasMeantAndNothingFarAway)
     EXPECT_EQ(suggestion("banana", known), "; known: scheme, optimizer or step");
 }
 
+TEST(Text, WrappedBreaksAtBlanks)
+{
+    EXPECT_EQ(wrapped("one two three", 7, 2), "one two\n  three");
+    EXPECT_EQ(wrapped("one two", 3, 0), "one\ntwo");
+    EXPECT_EQ(wrapped("a-long-word b", 5, 1), "a-long-word\n b");
+    EXPECT_EQ(wrapped("", 5, 1), "");
+}
+
 TEST(Settings, AValueOutOfRangeIsRefusedWithValueAndRemedy)
 {
     const auto given = settings({{"n", "12"}, {"x", "0.5"}, {"word", "twelve"}, {"none", ""}});
