@@ -4,7 +4,8 @@
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
-#include <numbers>
+
+#include "code/reed_solomon.hpp"
 
 namespace quorate {
 
@@ -12,15 +13,17 @@ namespace {
 
 using Complex = std::complex<double>;
 
-Complex point(int n, std::int64_t i)
-{
-    return std::polar(1.0, 2 * std::numbers::pi * static_cast<double>(i % n) / n);
-}
-
 // The answers of those who are trusted so far.
 class Answers {
 public:
-    Answers(int n, int s) : n_(n), s_(s), y_(static_cast<std::size_t>(n)), heard_(y_.size()) {}
+    Answers(int n, int s) : n_(n), s_(s), y_(static_cast<std::size_t>(n)), heard_(y_.size())
+    {
+        for (const auto& point : reed_solomon_points(n)) points_.emplace_back(point);
+    }
+
+    int workers() const { return n_; }
+    /// alpha to the power i, i >= 0, alpha being the first point after 1.
+    Complex power(std::int64_t i) const { return points_[static_cast<std::size_t>(i % n_)]; }
 
     void add(int worker, Complex y)
     {
@@ -41,23 +44,23 @@ public:
         size = 0;
         for (int i = 0; i < n_; ++i) {
             if (!heard(i)) continue;
-            Complex v = point(n_, i);
-            for (const int m : missing) v *= point(n_, i) - point(n_, m);
+            Complex v = power(i);
+            for (const int m : missing) v *= power(i) - power(m);
             v *= y_[static_cast<std::size_t>(i)];
             size += std::abs(v);
-            for (Eigen::Index k = 0; k < sums.size(); ++k) sums[k] += v * point(n_, i * k);
+            for (Eigen::Index k = 0; k < sums.size(); ++k) sums[k] += v * power(i * k);
         }
         return sums;
     }
 
 private:
     int n_, s_;
-    std::vector<Complex> y_;
+    std::vector<Complex> points_, y_;
     std::vector<bool> heard_;
 };
 
 // The `count` workers heard that are nearest to roots of the locator polynomial.
-std::vector<int> suspects(const Answers& answers, int n, const Eigen::VectorXcd& sums, int count)
+std::vector<int> suspects(const Answers& answers, const Eigen::VectorXcd& sums, int count)
 {
     const Eigen::Index rows = sums.size() - count;
     Eigen::MatrixXcd hankel(rows, count + 1);
@@ -66,10 +69,10 @@ std::vector<int> suspects(const Answers& answers, int n, const Eigen::VectorXcd&
     const Eigen::JacobiSVD<Eigen::MatrixXcd> svd(hankel, Eigen::ComputeFullV);
     const Eigen::VectorXcd locator = svd.matrixV().col(count);
     std::vector<std::pair<double, int>> distance;
-    for (int i = 0; i < n; ++i) {
+    for (int i = 0; i < answers.workers(); ++i) {
         if (!answers.heard(i)) continue;
         Complex value = 0;
-        for (Eigen::Index l = 0; l <= count; ++l) value += locator[l] * point(n, i * l);
+        for (Eigen::Index l = 0; l <= count; ++l) value += locator[l] * answers.power(i * l);
         distance.emplace_back(std::abs(value), i);
     }
     std::ranges::sort(distance);
@@ -102,7 +105,7 @@ std::optional<std::vector<int>> locate_liars(int n, int s, const std::vector<int
     auto sums = answers.syndromes(size);
     if (!honest(sums)) {
         if (left == 0) return std::nullopt;
-        for (const int worker : suspects(answers, n, sums, left)) {
+        for (const int worker : suspects(answers, sums, left)) {
             answers.remove(worker);
             found.push_back(worker);
         }

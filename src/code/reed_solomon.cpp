@@ -12,11 +12,6 @@ namespace {
 
 using Complex = std::complex<long double>;
 
-Complex point(int n, int i)
-{
-    return std::polar(1.0L, 2 * std::numbers::pi_v<long double> * i / n);
-}
-
 class ReedSolomonDecoder final : public Decoder {
 public:
     ReedSolomonDecoder(Encoding encoding, int needed)
@@ -42,16 +37,29 @@ private:
 
 }  // namespace
 
+std::vector<Complex> reed_solomon_points(int n)
+{
+    std::vector<Complex> points;
+    for (int i = 0; i < n; ++i)
+        points.push_back(std::polar(1.0L, 2 * std::numbers::pi_v<long double> * i / n));
+    return points;
+}
+
 std::optional<Decoding> reed_solomon_decoding(const Encoding& encoding,
                                               const std::vector<int>& workers)
 {
-    const int n = encoding.workers();
+    const auto points = reed_solomon_points(encoding.workers());
+    const auto point = [&](int i) { return points[static_cast<std::size_t>(i)]; };
     Decoding decoding;
     double largest = 1;
     for (const int i : workers) {
-        Complex a = 1;
-        for (const int l : workers)
-            if (l != i) a *= -point(n, l) / (point(n, i) - point(n, l));
+        Complex over = 1, under = 1;  // products first: divisions are slow
+        for (const int l : workers) {
+            if (l == i) continue;
+            over *= -point(l);
+            under *= point(i) - point(l);
+        }
+        const Complex a = over / under;
         // Re(a m) = Re a Re m - Im a Im m
         decoding.weights.push_back({i, 0, static_cast<double>(a.real())});
         decoding.weights.push_back({i, 1, static_cast<double>(-a.imag())});
@@ -65,6 +73,8 @@ std::optional<Decoding> reed_solomon_decoding(const Encoding& encoding,
 
 GradientCode reed_solomon_code(int n, int k, int s)
 {
+    const auto points = reed_solomon_points(n);
+    const auto point = [&](int i) { return points[static_cast<std::size_t>(i)]; };
     Encoding encoding{
         k, std::vector<std::vector<Row>>(static_cast<std::size_t>(n), std::vector<Row>(2))};
     for (int j = 0; j < k; ++j) {
@@ -74,7 +84,7 @@ GradientCode reed_solomon_code(int n, int k, int s)
             if (!holds(i)) continue;
             Complex t = 1;
             for (int l = 0; l < n; ++l)
-                if (!holds(l)) t *= (point(n, i) - point(n, l)) / -point(n, l);
+                if (!holds(l)) t *= (point(i) - point(l)) / -point(l);
             auto& parts = encoding.rows[static_cast<std::size_t>(i)];
             parts[0].push_back({j, static_cast<double>(t.real())});
             parts[1].push_back({j, static_cast<double>(t.imag())});

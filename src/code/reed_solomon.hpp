@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <complex>
 #include <optional>
+#include <vector>
 
 #include "code/gradient_code.hpp"
 
 namespace quorate {
+
+/// The points alpha_i at which the code evaluates, i = 0..n-1.
+std::vector<std::complex<long double>> reed_solomon_points(int n);
 
 /// Reed-Solomon gradient code: any number k of partitions, any s stragglers, decoding weights in
 /// closed form. Coefficients are complex, so each worker sends two parts, the real and the imaginary

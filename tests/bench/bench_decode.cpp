@@ -12,6 +12,7 @@
 #include "code/collect_decoder.hpp"
 #include "code/cyclic.hpp"
 #include "code/fractional_repetition.hpp"
+#include "code/reed_solomon.hpp"
 
 namespace {
 
@@ -87,24 +88,31 @@ void repetition(benchmark::State& state)
 }
 BENCHMARK(repetition)->Arg(100)->Arg(1000)->Arg(10000)->Unit(benchmark::kMicrosecond);
 
+void decode_half(benchmark::State& state, Encoding encoding, Weigh weigh)
+{
+    const int half = encoding.workers() / 2;
+    auto decoder = std::make_unique<CollectDecoder>(encoding, half, std::move(weigh));
+    decode(state, {std::move(encoding), std::move(decoder)}, 16);
+}
+
 void least_squares_of_half(benchmark::State& state)
 {
-    const auto workers = static_cast<int>(state.range(0));
-    auto encoding = regular_assignment(workers, 3, 1);
-    auto weigh = least_squares(encoding);
-    auto decoder = std::make_unique<CollectDecoder>(encoding, workers / 2, std::move(weigh));
-    decode(state, {std::move(encoding), std::move(decoder)}, 16);
+    const auto encoding = regular_assignment(static_cast<int>(state.range(0)), 3, 1);
+    decode_half(state, encoding, least_squares(encoding));
 }
 BENCHMARK(least_squares_of_half)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
 
 void graph_of_half(benchmark::State& state)
 {
-    const auto workers = static_cast<int>(state.range(0));
-    auto encoding = graph_assignment(workers, 4, 1);
-    auto weigh = graph_weights(encoding);
-    auto decoder = std::make_unique<CollectDecoder>(encoding, workers / 2, std::move(weigh));
-    decode(state, {std::move(encoding), std::move(decoder)}, 16);
+    const auto encoding = graph_assignment(static_cast<int>(state.range(0)), 4, 1);
+    decode_half(state, encoding, graph_weights(encoding));
 }
 BENCHMARK(graph_of_half)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+void reed_solomon_new_pattern(benchmark::State& state)
+{
+    decode(state, reed_solomon_code(n, n, s), fresh);
+}
+BENCHMARK(reed_solomon_new_pattern)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
