@@ -187,14 +187,8 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& mail)
     for (int i = 0; i < head.parts; ++i) parts.push_back(in.get<PartHead>());
     std::vector<Arrival> arrivals;
     for (const auto& part : parts) {
-        std::size_t handle = slots_.size();
-        if (free_slots_.empty()) {
-            slots_.emplace_back();
-        } else {
-            handle = free_slots_.back();
-            free_slots_.pop_back();
-        }
-        slots_[handle] = {mail.bytes, in.doubles(link.support->size()), worker, part.loss};
+        const auto handle = slots_.take();
+        slots_.at(handle) = {mail.bytes, in.doubles(link.support->size()), worker, part.loss};
         arrivals.push_back({.worker = worker,
                             .task = head.task,
                             .part = part.part,
@@ -223,7 +217,7 @@ Values MpiFleet::values(std::size_t handle)
 void MpiFleet::release(std::size_t handle)
 {
     slots_.at(handle) = {};
-    free_slots_.push_back(handle);
+    slots_.give_back(handle);
 }
 
 mpi::Transfer MpiFleet::next_of(mpi::Tag tag,

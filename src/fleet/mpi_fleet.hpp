@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 
+#include "base/slots.hpp"
 #include "data/data_set.hpp"
 #include "fleet/fleet.hpp"
 #include "fleet/messages.hpp"
@@ -100,8 +101,7 @@ private:
     std::deque<Worker> queue_;  // those with orders waiting, in the order of dispatch
     std::vector<std::shared_ptr<SharedTask>> fresh_;  // since the last post(): more may join them
     std::deque<mpi::Transfer> incoming_, arrived_;
-    std::vector<Slot> slots_;
-    std::vector<std::size_t> free_slots_;
+    Slots<Slot> slots_;
     Seconds began_ = -1;
     std::int64_t bytes_sent_ = 0, bytes_received_ = 0;
 };

@@ -75,14 +75,8 @@ std::int64_t Recipes::payload(Worker worker) const
 std::size_t Recipes::add(Worker worker, std::shared_ptr<const Plan> plan, int part,
                          std::int64_t draw, PointList inputs)
 {
-    std::size_t handle = recipes_.size();
-    if (free_.empty()) {
-        recipes_.emplace_back();
-    } else {
-        handle = free_.back();
-        free_.pop_back();
-    }
-    auto& recipe = recipes_[handle];
+    const auto handle = recipes_.take();
+    auto& recipe = recipes_.at(handle);
     recipe.worker = worker;
     recipe.plan = std::move(plan);
     recipe.part = part;
@@ -125,7 +119,7 @@ void Recipes::prepare(std::span<const std::size_t> handles)
 #pragma omp parallel for schedule(dynamic)
     for (std::ptrdiff_t i = 0; i < count; ++i) {
         try {  // an exception must not leave a parallel region
-            compute(recipes_[handles[static_cast<std::size_t>(i)]]);
+            compute(recipes_.at(handles[static_cast<std::size_t>(i)]));
         } catch (...) {
 #pragma omp critical
             error = std::current_exception();
@@ -158,7 +152,7 @@ void Recipes::release(std::size_t handle)
     auto& recipe = recipes_.at(handle);
     recipe.plan.reset();
     recipe.inputs.clear();
-    free_.push_back(handle);
+    recipes_.give_back(handle);
 }
 
 }  // namespace quorate

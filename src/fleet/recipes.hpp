@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/slots.hpp"
 #include "data/shard.hpp"
 #include "fleet/fleet.hpp"
 #include "model/model.hpp"
@@ -69,8 +70,7 @@ private:
     std::vector<std::shared_ptr<const Store>> stores_;  // by worker; all empty if dry
     std::vector<std::int64_t> shard_rows_;              // by worker
     Support nothing_ = Support::all(0);
-    std::vector<Recipe> recipes_;
-    std::vector<std::size_t> free_;
+    Slots<Recipe> recipes_;
 };
 
 }  // namespace quorate

@@ -73,8 +73,8 @@ std::vector<Arrival> VirtualFleet::take(const Event& event)
     auto& at = machine(event.worker);
     switch (event.kind) {
         case Kind::arrival: {
-            auto arrivals = std::move(messages_[event.what]);
-            free_messages_.push_back(event.what);
+            auto arrivals = std::move(messages_.at(event.what));
+            messages_.give_back(event.what);
             for (auto& arrival : arrivals) arrival.arrived = now_;
             return arrivals;
         }
@@ -259,15 +259,9 @@ std::vector<Arrival> VirtualFleet::finish(Worker worker)
     auto& port = network.shared_port ? receiving_ : at.link;
     const auto arrived = port.pass(now_ + network.latency, network.wire(bytes));
     at.send = arrived - now_;
-    std::size_t number = messages_.size();
-    if (free_messages_.empty()) {
-        messages_.emplace_back();
-    } else {
-        number = free_messages_.back();
-        free_messages_.pop_back();
-    }
+    const auto number = messages_.take();
     events_.push({arrived, Kind::arrival, worker, arrivals[0].task, number});
-    messages_[number] = std::move(arrivals);
+    messages_.at(number) = std::move(arrivals);
     return {};
 }
 

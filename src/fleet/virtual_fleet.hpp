@@ -8,6 +8,7 @@
 #include <queue>
 #include <tuple>
 
+#include "base/slots.hpp"
 #include "fleet/network.hpp"
 #include "fleet/recipes.hpp"
 #include "straggler/delay.hpp"
@@ -102,8 +103,7 @@ private:
     Port sending_, receiving_;                       // the coordinator's, if shared
     Seconds wake_at_port_ = -1;                      // the port_free event that was made last
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-    std::vector<std::vector<Arrival>> messages_;  // on their way to the coordinator
-    std::vector<std::size_t> free_messages_;
+    Slots<std::vector<Arrival>> messages_;  // on their way to the coordinator
     Seconds now_ = 0;
     std::int64_t bytes_sent_ = 0, bytes_received_ = 0;
 };
