@@ -31,7 +31,7 @@ B    ?= build$(if $(kind),/$(subst $() ,-,$(kind)))
 # PETSc is gone.
 configure_inputs := MPI MPICXX CXX DEPS DEPS_PREFIX QUORATE_DEPS PETSC_DIR PETSC_ARCH \
   PKG_CONFIG_PATH LAUNCHER PYTHON HDF5_DIR EBROOTHDF5 \
-  $(foreach l,MPI HDF5 PETSC BOOST EIGEN JSON FMT CRYPTO GTEST BENCHMARK,$(l)_CFLAGS $(l)_LIBS)
+  $(foreach l,MPI HDF5 PETSC BOOST EIGEN JSON FMT CRYPTO DNNL GTEST BENCHMARK,$(l)_CFLAGS $(l)_LIBS)
 ifeq ($(origin CXX),default)
 CXX :=
 endif
@@ -170,6 +170,7 @@ HDF5       $(found_hdf5_version)
 Boost      $(found_boost_version)
 Eigen      $(found_eigen_version)
 fmt        $(found_fmt_version)
+oneDNN     $(found_dnnl_version)
 python     $(found_python)
 endef
 

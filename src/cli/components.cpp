@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "model/model.hpp"
 #include "optimizer/optimizer.hpp"
+#include "optimizer/schedule.hpp"
 #include "scheme/scheme.hpp"
 #include "straggler/delay.hpp"
 
@@ -47,6 +48,7 @@ const std::vector<ComponentKind>& run_components()
         kind("scheme", "schemes", schemes()),
         kind("model", "models", models()),
         kind("optimizer", "optimizers", optimizers()),
+        kind("schedule", "schedules", schedules()),
         kind("delay", "delays", delays()),
     };
     return all;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // quorate run: one run, under mpiexec or srun.
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cstring>
@@ -116,7 +117,7 @@ int lead(const Settings& settings, const mpi::Comm& comm)
     hosts.resize(static_cast<std::size_t>(training->workers));
     const auto ranks = seating(hosts);
     tell_verdict(comm, bells, exit_done, ranks);
-    MpiFleet fleet(comm, ranks, training->columns, bells);
+    MpiFleet fleet(comm, ranks, training->width(), bells);
     int status = exit_failed;
     try {
         status = train(settings, *training, fleet, *optimizer, "wall",
@@ -147,8 +148,10 @@ int follow(const Settings& settings, const mpi::Comm& comm)
     if (verdict.status != exit_done) return static_cast<int>(verdict.status);
     const auto training = build(settings, comm.size());
     Doorbells bells(verdict.bells, comm.rank(), comm.size());
+    const auto computing = training.computing();
+    omp_set_num_threads(training.threads);
     if (verdict.worker >= 0)
-        MpiWorker(comm, verdict.worker, *training.data, *training.model,
+        MpiWorker(comm, verdict.worker, *training.data, computing,
                   {training.row_time, *training.delays, *training.slowdowns}, training.liars,
                   training.needs, bells)
             .run();

@@ -123,8 +123,11 @@ int simulate(const Settings& given)
     const auto optimizer = build_optimizer(settings, training);
     listen_for_signals(true);
 
-    auto recipes = size ? Recipes(training.needs, training.liars, training.columns)
-                        : Recipes(training.needs, training.liars, *training.data, *training.model);
+    std::optional<Computing> computing;
+    if (!size) computing.emplace(training.computing());
+    auto recipes =
+        size ? Recipes(training.needs, *training.batches, training.liars, training.columns)
+             : Recipes(training.needs, training.liars, *training.data, *computing);
     std::unique_ptr<Fleet> fleet;
     if (recorded)
         fleet = std::make_unique<ReplayFleet>(recipes, *recorded);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdlib>
 
 #include "base/host.hpp"
@@ -51,7 +52,9 @@ trace::Header header(const Settings& settings, const Training& training, const s
                    {"trace_arrivals", recorded == Arrivals::all    ? "all"
                                       : recorded == Arrivals::used ? "used"
                                                                    : "none"}};
-    header.real = {{"l2", training.l2}, {"row_time", training.row_time}};
+    header.real = {{"l2", training.regularizer.l2},
+                   {"l1", training.regularizer.l1},
+                   {"row_time", training.row_time}};
     header.integer = {{"seed", static_cast<std::int64_t>(training.seed)},
                       {"workers", training.workers},
                       {"rows", training.rows},
@@ -61,12 +64,19 @@ trace::Header header(const Settings& settings, const Training& training, const s
     return header;
 }
 
+std::string initial_of(const Settings& settings, const Training& training)
+{
+    if (settings.on("init")) return settings.text("init");
+    return training.model && !training.model->linear() ? "he" : "zero";
+}
+
 void print_configuration(const Settings& settings, const Training& training)
 {
     if (training.data) {
         fmt::print("data       {}: {} x {} training rows, {} test rows\n", settings.text("data"),
                    training.rows, training.columns, training.data->rows(Split::test));
-        fmt::print("objective  {}, l2 {:.9g}\n", settings.text("model"), training.l2);
+        fmt::print("objective  {}, l2 {:.9g}, l1 {:.9g}\n", settings.text("model"),
+                   training.regularizer.l2, training.regularizer.l1);
     } else {
         fmt::print("data       none, {} rows: times only\n", training.rows);
     }
@@ -78,7 +88,7 @@ void print_configuration(const Settings& settings, const Training& training)
                training.workers, settings.text("delay"), settings.text("slowdown"),
                training.row_time, training.seed);
     fmt::print("optimizer  {}, step {}, {} rounds, init {}\n", settings.text("optimizer"),
-               settings.text("step"), settings.text("rounds"), settings.text("init"));
+               settings.text("step"), settings.text("rounds"), initial_of(settings, training));
     std::fflush(stdout);
 }
 
@@ -90,6 +100,16 @@ void print_arrival(const trace::Arrival& row)
         "{} bytes, {}\n",
         row.round, row.worker, row.task, row.part, row.compute, row.delay, row.idle, row.send,
         row.samples, row.bytes, row.used ? "used" : "not used");
+}
+
+// The metrics that the model has.
+void print_quality(const trace::Evaluation& row)
+{
+    fmt::print("round {}: training loss {:.4f}, test loss {:.4f}", row.round, row.train_loss,
+               row.test_loss);
+    if (!std::isnan(row.accuracy)) fmt::print(", accuracy {:.4f}", row.accuracy);
+    if (!std::isnan(row.auc)) fmt::print(", AUC {:.4f}", row.auc);
+    fmt::print("\n");
 }
 
 // Scores what was kept, and adds it to the trace. @return the last row
@@ -106,27 +126,29 @@ trace::Evaluation score(const Training& training, const Evaluate& evaluate, trac
         std::vector<Point> some;
         for (; some.size() < batch && next < trace.iterates(); ++next) {
             some.push_back(trace.iterate(next));
-            double square = 0;
-            for (const double w : *some.back()) square += w * w;
-            penalties.push_back(training.l2 * square);
+            penalties.push_back(training.regularizer.value(*some.back()));
         }
         return some;
     };
     std::size_t scored = 0;
     trace::Evaluation row{};
-    evaluate(models, [&](double train_loss, const Quality& test) {
+    evaluate(models, [&](const Scored& one) {
         const auto round = rounds.at(scored);
         row = {.round = round,
                .model = 0,
                .time = times.at(static_cast<std::size_t>(round - 1)),
-               .train_loss = train_loss,
-               .objective = train_loss + penalties.at(scored),
-               .test_loss = test.loss,
-               .accuracy = test.accuracy,
-               .auc = test.auc,
-               .precision = test.precision,
-               .recall = test.recall,
-               .f1 = test.f1};
+               .train_loss = one.train_loss,
+               .objective = one.train_loss + penalties.at(scored),
+               .train_accuracy = one.train_accuracy,
+               .test_loss = one.test.loss,
+               .accuracy = one.test.accuracy,
+               .auc = one.test.auc,
+               .average_precision = one.test.average_precision,
+               .precision = one.test.precision,
+               .recall = one.test.recall,
+               .f1 = one.test.f1,
+               .mse = one.test.mse,
+               .top_k = one.test.top_k};
         trace.add(row);
         ++scored;
     });
@@ -172,9 +194,7 @@ int train(const Settings& settings, const Training& training, Fleet& fleet, Opti
     if (!quiet) {
         fmt::print("{}: {} rounds in {:.3f} s, {:.6f} s a round\n", path, done, times.back(),
                    times.back() / static_cast<double>(done));
-        if (last.round > 0)
-            fmt::print("round {}: training loss {:.4f}, test loss {:.4f}, AUC {:.4f}\n", last.round,
-                       last.train_loss, last.test_loss, last.auc);
+        if (last.round > 0) print_quality(last);
     }
     return exit_done;
 }

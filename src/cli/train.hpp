@@ -5,13 +5,13 @@
 #include <functional>
 
 #include "cli/training.hpp"
+#include "fleet/evaluation.hpp"
 
 namespace quorate {
 
 /// Scores models; see MpiFleet::evaluate.
-using Evaluate =
-    std::function<void(const std::function<std::vector<Point>()>& next,
-                       const std::function<void(double train_loss, const Quality& test)>& scored)>;
+using Evaluate = std::function<void(const std::function<std::vector<Point>()>& next,
+                                    const std::function<void(const Scored&)>& scored)>;
 
 /// Trains, scores what was kept, writes the trace and says how it went.
 /// @param clock  wall, virtual or replayed

@@ -18,12 +18,13 @@ namespace quorate {
 
 namespace {
 
-double l2_of(const Settings& settings, const DataSet& data)
+// --l2 or --l1: a number, or one over the training rows.
+double penalty_of(const Settings& settings, const std::string& name, const DataSet& data)
 {
-    if (settings.text("l2") == "1/n") return 1.0 / static_cast<double>(data.rows(Split::train));
-    if (!to_real(settings.text("l2")))
-        settings.refuse("l2", ": give a number of at least 0, or 1/n");
-    return settings.real("l2", 0);
+    if (settings.text(name) == "1/n") return 1.0 / static_cast<double>(data.rows(Split::train));
+    if (!to_real(settings.text(name)))
+        settings.refuse(name, ": give a number of at least 0, or 1/n");
+    return settings.real(name, 0);
 }
 
 // --row-time: seconds, or the median of what the workers of a trace took.
@@ -52,11 +53,12 @@ Arrivals arrivals_of(const Settings& settings, std::int64_t expected, bool dry)
 }
 
 // none, constant:SECONDS, ...
-std::string delay_grammar()
+template <class Entries>
+std::string grammar(const Entries& entries)
 {
     std::vector<std::string> forms;
-    for (const auto& model : delays())
-        forms.push_back(model.name + (model.arguments.empty() ? "" : ":") + model.arguments);
+    for (const auto& entry : entries)
+        forms.push_back(entry.name + (entry.arguments.empty() ? "" : ":") + entry.arguments);
     return alternatives(forms);
 }
 
@@ -72,14 +74,24 @@ std::vector<Option> training_options()
          "who computes what and when to stop waiting; see quorate list schemes"},
         {"model", "NAME", "logistic", "what is trained; see quorate list models"},
         {"optimizer", "NAME", "gd", "update rule; see quorate list optimizers"},
-        {"step", "ETA", "1", "step size"},
+        {"step", "ETA", "1", "step size of the first round"},
+        {"schedule", "NAME", "constant",
+         "step size in later rounds: " + grammar(schedules()) + "; see quorate list schedules"},
+        {"clip", "NORM", "0", "gradients with a larger norm are scaled down to it; 0: none are"},
+        {"batch", "N", "0",
+         "samples of a round, drawn anew from each partition; 0: all rows. Contributions are "
+         "scaled so that their sum stands for all rows"},
         {"l2", "A|1/n", "1/n",
          "the objective is the mean loss + A |w|^2; 1/n: one over the training rows"},
+        {"l1", "A|1/n", "0", "the objective has + A |w|_1 too, by a proximal step"},
         {"rounds", "N", "100", "model updates"},
-        {"init", "zero|normal:SD|FILE", "zero", "initial model; FILE: the final one of a trace"},
+        {"init", "zero|normal:SD|he|glorot|FILE", "",
+         "initial model; FILE: the final one of a trace; default: zero for linear models, he for "
+         "networks"},
+        {"threads", "N", "1", "OpenMP threads of a worker"},
         {"seed", "N", "0", "key of all random streams"},
         {"delay", "MODEL", "none",
-         "seconds each worker waits before a task: " + delay_grammar() +
+         "seconds each worker waits before a task: " + grammar(delays()) +
              "; see quorate list delays"},
         {"slowdown", "MODEL", "none",
          "factor of each worker's computing time, drawn from the same models as --delay; below 1 "
@@ -124,7 +136,8 @@ Training build_training(const Settings& settings, int default_workers,
     training.seed = static_cast<std::uint64_t>(settings.integer("seed", 0));
     training.scheme =
         chosen(schemes(), settings, "scheme").make(settings, {n, training.rows, training.seed});
-    if (!dry) training.model = chosen(models(), settings, "model").make(settings);
+    if (!dry)
+        training.model = chosen(models(), settings, "model").make(settings, training.data->shape());
     const auto delay_model = [&](const DelaySetup& setup) {
         return chosen(delays(), settings, setup.option).make(settings, setup);
     };
@@ -139,10 +152,21 @@ Training build_training(const Settings& settings, int default_workers,
     training.row_time = row_time_of(settings);
     training.liars = liars(settings, training.seed, n);
     training.needs = training.scheme->needs();
-    training.l2 = dry ? 0 : l2_of(settings, *training.data);
+    const auto batch = settings.integer("batch", 0);
+    if (batch > training.rows)
+        settings.refuse("batch", fmt::format(", more than the {} training rows: use at most that, "
+                                             "or 0 for all of them",
+                                             training.rows));
+    training.batches.emplace(training.needs, training.seed, batch);
+    training.threads = static_cast<int>(settings.integer("threads", 1, 1024));
+    if (!dry)
+        training.regularizer = {.l2 = penalty_of(settings, "l2", *training.data),
+                                .l1 = penalty_of(settings, "l1", *training.data)};
     const auto rounds = settings.integer("rounds", 1);
     training.engine = {.rounds = rounds,
-                       .step = settings.real("step", 0),
+                       .schedule = chosen(schedules(), settings, "schedule")
+                                       .make(settings, settings.real("step", 0), rounds),
+                       .clip = settings.real("clip", 0),
                        .evaluate_every = dry ? 0 : settings.integer("evaluate-every", 0),
                        .arrivals = arrivals_of(settings, rounds * n, dry.has_value()),
                        .seed = training.seed};
@@ -154,7 +178,11 @@ std::unique_ptr<Optimizer> build_optimizer(const Settings& settings, const Train
     if (settings.on("log")) settings.one_of("log", {"workers"});
     check_output(settings, "trace", "trace");
     return chosen(optimizers(), settings, "optimizer")
-        .make(settings, initial_model(settings, training.seed, training.width()), training.l2);
+        .make(settings,
+              training.model
+                  ? initial_model(settings, training.seed, *training.model, training.columns)
+                  : std::vector<double>(),
+              training.regularizer);
 }
 
 }  // namespace quorate

@@ -9,6 +9,7 @@
 
 #include "data/data_set.hpp"
 #include "engine/engine.hpp"
+#include "fleet/part_sum.hpp"
 #include "model/model.hpp"
 #include "straggler/delay.hpp"
 #include "straggler/liars.hpp"
@@ -24,7 +25,7 @@ struct Training {
     std::int64_t rows, columns;  // of the training split
     int workers;
     std::uint64_t seed;
-    double l2;
+    Regularizer regularizer;
     Seconds row_time;
     Liars liars;
     EngineOptions engine;
@@ -32,13 +33,21 @@ struct Training {
     std::unique_ptr<Model> model;  // none if dry
     std::unique_ptr<DelayModel> delays, slowdowns;
     Needs needs;
+    std::optional<Batches> batches;
+    int threads;
 
     /// Elements of the model; 0 if dry.
     std::int64_t width() const { return model ? model->parameters(columns) : 0; }
+    /// Not of a dry run.
+    Computing computing() const
+    {
+        return {*model, *batches, model->chunk_rows(data->shape()), threads};
+    }
 };
 
 /// Options that mean nothing to a dry run.
-inline constexpr const char* options_of_data[] = {"data", "model", "init", "l2", "evaluate-every"};
+inline constexpr const char* options_of_data[] = {"data", "model", "init",    "l2",
+                                                  "l1",   "clip",  "threads", "evaluate-every"};
 
 /// How large a problem is that has no data.
 struct DrySize {

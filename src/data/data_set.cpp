@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 
 #include "base/error.hpp"
@@ -22,25 +23,41 @@ DataSet::DataSet(const std::string& path) : path_(path), file_(h5::open(path))
         throw BadInput(path +
                        " is not a data set: make one with 'quorate import' or 'quorate generate'");
     try {
-        if (const auto version = h5::read_integer(file_.get(), "format_version"); version != 1)
+        if (const auto version = h5::read_integer(file_.get(), "format_version"); version != 2)
             throw BadInput(
-                fmt::format("{} has data set format {}, this program reads format 1: "
+                fmt::format("{} has data set format {}, this program reads format 2: "
                             "import it again",
                             path, version));
         name_ = h5::read_string(file_.get(), "name");
-        columns_ = h5::read_integer(file_.get(), "columns");
-        dense_ = h5::read_integer(file_.get(), "dense") != 0;
+        read_shape();
         ones_ = h5::read_integer(file_.get(), "ones") != 0;
         train_ = size_of("train");
         test_ = size_of("test");
+        if (train_.rows > 0)
+            shape_.entries_per_row =
+                static_cast<double>(train_.entries) / static_cast<double>(train_.rows);
     } catch (const Failure& damaged) {
         throw BadInput(
             fmt::format("{} is a damaged data set ({}): import it again", path, damaged.what()));
     }
-    if (columns_ < 1 || train_.rows < 1)
+    if (columns() < 1 || train_.rows < 1)
         throw BadInput(
             fmt::format("{} holds {} training rows of {} columns: a data set needs one of each",
-                        path, train_.rows, columns_));
+                        path, train_.rows, columns()));
+}
+
+void DataSet::read_shape()
+{
+    shape_.columns = h5::read_integer(file_.get(), "columns");
+    shape_.dense = h5::read_integer(file_.get(), "dense") != 0;
+    shape_.classes = h5::read_integer(file_.get(), "classes");
+    const auto task = h5::read_string(file_.get(), "task");
+    for (const auto one : {Task::binary, Task::multiclass, Task::regression})
+        if (task == name_of(one)) shape_.task = one;
+    if (task != name_of(shape_.task)) throw Failure("its task is " + task);
+    if (const auto image = h5::read_string(file_.get(), "image");
+        !image.empty() && !shape_.set_image(image))
+        throw Failure("its images are " + image);
 }
 
 DataSet::Size DataSet::size_of(const std::string& group) const
@@ -48,11 +65,11 @@ DataSet::Size DataSet::size_of(const std::string& group) const
     if (!h5::has(file_.get(), group)) return {};
     Size size;
     size.rows = h5::shape(file_.get(), group + "/label").at(0);
-    if (dense_) {
+    if (dense()) {
         const auto shape = h5::shape(file_.get(), group + "/values");
-        if (shape != std::vector<std::int64_t>{size.rows, columns_})
+        if (shape != std::vector<std::int64_t>{size.rows, columns()})
             throw Failure("labels and values of " + group + " differ in number");
-        size.entries = size.rows * columns_;
+        size.entries = size.rows * columns();
     } else {
         if (h5::shape(file_.get(), group + "/row_start").at(0) != size.rows + 1)
             throw Failure("labels and rows of " + group + " differ in number");
@@ -64,12 +81,29 @@ DataSet::Size DataSet::size_of(const std::string& group) const
     return size;
 }
 
+bool DataSet::is_label(double label) const
+{
+    switch (shape_.task) {
+        case Task::binary: return label == 1 || label == -1;
+        case Task::multiclass:
+            return label >= 0 && label < static_cast<double>(shape_.classes) &&
+                   label == std::floor(label);
+        case Task::regression: break;
+    }
+    return std::isfinite(label);
+}
+
 RawRows DataSet::read(Split split, std::int64_t first, std::int64_t count) const
 {
     const std::string group = group_of(split);
     RawRows rows;
     rows.label = h5::read<double>(file_.get(), group + "/label", first, count);
-    if (dense_) {
+    for (const double label : rows.label)
+        if (!is_label(label))
+            throw BadInput(
+                fmt::format("{} is damaged: {} is no label of a {} task; import it again", path_,
+                            label, name_of(shape_.task)));
+    if (dense()) {
         rows.dense = h5::read_rows<double>(file_.get(), group + "/values", first, count);
         return rows;
     }
@@ -85,10 +119,10 @@ RawRows DataSet::read(Split split, std::int64_t first, std::int64_t count) const
     rows.column = h5::read<Index>(file_.get(), group + "/column", from, entries);
     if (!ones_) rows.value = h5::read<double>(file_.get(), group + "/value", from, entries);
     for (const auto column : rows.column)
-        if (column < 0 || column >= columns_)
+        if (column < 0 || column >= columns())
             throw BadInput(
                 fmt::format("{} is damaged: it has an entry in column {} of {}; import it again",
-                            path_, column, columns_));
+                            path_, column, columns()));
     return rows;
 }
 

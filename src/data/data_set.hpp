@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The data set: one HDF5 file that import and generate write and runs read.
 //
-//   /              format = "quorate data set", format_version = 1, name, columns, dense (0|1),
+//   /              format = "quorate data set", format_version = 2, name, columns, dense (0|1),
 //                  ones (0|1: every stored value is one, and values are not stored),
+//                  task (binary: labels are +1 and -1; multiclass: 0..classes-1; regression),
+//                  classes (0 of a regression), image (CxHxW; empty: rows are not images),
 //                  command_line, quorate_version, sources, sha256, options (INI text)
 //   /train, /test  row_start (int64, rows + 1), column (int64, ascending in a row), value (double,
 //                  absent if ones), label (double); dense: values (rows x columns, double), label.
@@ -17,6 +19,7 @@
 
 #include "base/index.hpp"
 #include "data/hdf5.hpp"
+#include "model/data_shape.hpp"
 
 namespace quorate {
 
@@ -39,8 +42,9 @@ public:
 
     const std::string& path() const { return path_; }
     const std::string& name() const { return name_; }
-    std::int64_t columns() const { return columns_; }
-    bool dense() const { return dense_; }
+    const DataShape& shape() const { return shape_; }
+    std::int64_t columns() const { return shape_.columns; }
+    bool dense() const { return shape_.dense; }
     bool ones() const { return ones_; }
     std::int64_t rows(Split split) const
     {
@@ -59,12 +63,14 @@ private:
     struct Size {
         std::int64_t rows = 0, entries = 0;
     };
+    void read_shape();
+    bool is_label(double label) const;
     Size size_of(const std::string& group) const;
 
     std::string path_, name_;
     h5::File file_;
-    std::int64_t columns_ = 0;
-    bool dense_ = false, ones_ = false;
+    DataShape shape_;
+    bool ones_ = false;
     Size train_, test_;
 };
 

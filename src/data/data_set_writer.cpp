@@ -41,7 +41,10 @@ void write_head(hid_t file, const std::string& name, std::int64_t columns, bool 
                 const Provenance& provenance)
 {
     h5::write_attribute(file, "format", std::string("quorate data set"));
-    h5::write_attribute(file, "format_version", std::int64_t{1});
+    h5::write_attribute(file, "format_version", std::int64_t{2});
+    h5::write_attribute(file, "task", std::string("binary"));
+    h5::write_attribute(file, "classes", std::int64_t{2});
+    h5::write_attribute(file, "image", std::string(""));
     h5::write_attribute(file, "name", name);
     h5::write_attribute(file, "columns", columns);
     h5::write_attribute(file, "dense", std::int64_t{dense});

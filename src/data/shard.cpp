@@ -25,19 +25,25 @@ std::vector<Index> local_numbers(const std::vector<RawRows>& blocks, std::int64_
     return number;
 }
 
-petsc::Matrix make_matrix(std::int64_t rows, std::int64_t columns, std::vector<Index>& start,
-                          std::vector<Index>& column, std::vector<double>& value,
-                          std::vector<double>& dense)
+petsc::Matrix sparse_matrix(std::int64_t rows, std::int64_t columns, std::vector<Index>& start,
+                            std::vector<Index>& column, std::vector<double>& value)
 {
     Mat matrix = nullptr;
-    const auto m = static_cast<PetscInt>(rows), n = static_cast<PetscInt>(columns);
-    if (start.empty())
-        petsc::check(MatCreateSeqDense(PETSC_COMM_SELF, m, n, dense.data(), &matrix),
-                     "MatCreateSeqDense");
-    else
-        petsc::check(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, m, n, start.data(), column.data(),
-                                               value.data(), &matrix),
-                     "MatCreateSeqAIJWithArrays");
+    petsc::check(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, static_cast<PetscInt>(rows),
+                                           static_cast<PetscInt>(columns), start.data(),
+                                           column.data(), value.data(), &matrix),
+                 "MatCreateSeqAIJWithArrays");
+    return petsc::Matrix(matrix);
+}
+
+petsc::Matrix dense_matrix(std::int64_t rows, std::int64_t columns, std::vector<double>& values)
+{
+    Mat by_column = nullptr, matrix = nullptr;
+    petsc::check(MatCreateSeqDense(PETSC_COMM_SELF, static_cast<PetscInt>(columns),
+                                   static_cast<PetscInt>(rows), values.data(), &by_column),
+                 "MatCreateSeqDense");
+    const petsc::Matrix owner(by_column);
+    petsc::check(MatCreateTranspose(by_column, &matrix), "MatCreateTranspose");
     return petsc::Matrix(matrix);
 }
 
@@ -50,16 +56,6 @@ petsc::Vector make_vector(std::vector<double>& values)
     return petsc::Vector(vector);
 }
 
-// PETSc's dense matrices are stored column by column.
-std::vector<double> transposed(const std::vector<double>& by_row, std::size_t rows,
-                               std::size_t columns)
-{
-    std::vector<double> by_column(by_row.size());
-    for (std::size_t i = 0; i < rows; ++i)
-        for (std::size_t j = 0; j < columns; ++j) by_column[i + j * rows] = by_row[i * columns + j];
-    return by_column;
-}
-
 }  // namespace
 
 ShardBlock::ShardBlock(RawRows raw, std::int64_t columns)
@@ -69,16 +65,16 @@ ShardBlock::ShardBlock(RawRows raw, std::int64_t columns)
     auto& arrays = *arrays_;
     arrays.label = std::move(raw.label);
     if (raw.start.empty()) {
-        arrays.dense = transposed(raw.dense, static_cast<std::size_t>(rows_),
-                                  static_cast<std::size_t>(columns));
+        arrays.dense = std::move(raw.dense);
+        matrix_ = dense_matrix(rows_, columns, arrays.dense);
     } else {
         arrays.start.assign(raw.start.begin(), raw.start.end());
         arrays.column = std::move(raw.column);
         arrays.ones = raw.value.empty();
         arrays.value =
             arrays.ones ? std::vector<double>(arrays.column.size(), 1.0) : std::move(raw.value);
+        matrix_ = sparse_matrix(rows_, columns, arrays.start, arrays.column, arrays.value);
     }
-    matrix_ = make_matrix(rows_, columns, arrays.start, arrays.column, arrays.value, arrays.dense);
     labels_ = make_vector(arrays.label);
 }
 
@@ -90,7 +86,6 @@ RowView ShardBlock::view() const
     view.label = arrays_->label.data();
     if (arrays_->start.empty()) {
         view.dense = arrays_->dense.data();
-        view.stride = rows_;
     } else {
         view.start = arrays_->start.data();
         view.column = arrays_->column.data();

@@ -20,7 +20,8 @@ struct RowSet {
     std::int64_t first = 0, count = 0;
 };
 
-/// One block: a SEQAIJ or SEQDENSE matrix over the shard's support, and its labels.
+/// One block: its rows as a matrix over the shard's support, and its labels. The matrix is SEQAIJ, or
+/// the transpose of a SEQDENSE one: PETSc's are stored by column, and rows are what is computed with.
 class ShardBlock {
 public:
     /// @param raw      its rows; the column numbers are those of the shard

@@ -10,7 +10,7 @@
 
 namespace quorate {
 
-/// A set of columns. Only their values cross the wire.
+/// A set of columns, or of the parameters that belong to them. Only their values cross the wire.
 class Support {
 public:
     /// All of `columns`.
@@ -20,6 +20,21 @@ public:
     {
         const bool full = static_cast<std::int64_t>(chosen.size()) == columns;
         return {columns, full ? std::vector<Index>() : std::move(chosen), full};
+    }
+
+    /// The parameters that these columns own, `per_column` each, and `further` ones behind all.
+    Support widened(std::int64_t per_column, std::int64_t further) const
+    {
+        const auto all_of = columns_ * per_column;
+        if (full_ || per_column == 0) return all(all_of + further);
+        if (per_column == 1 && further == 0) return *this;
+        std::vector<Index> parameters;
+        for (const auto column : chosen_)
+            for (std::int64_t i = 0; i < per_column; ++i)
+                parameters.push_back(static_cast<Index>(column * per_column + i));
+        for (std::int64_t i = 0; i < further; ++i)
+            parameters.push_back(static_cast<Index>(all_of + i));
+        return {all_of + further, std::move(parameters), false};
     }
 
     bool full() const { return full_; }

@@ -235,7 +235,13 @@ void Engine::form_estimate(const Step& step, trace::Round& row)
         throw Failure(fmt::format(
             "the estimate of round {} is not finite: a worker sent NaN or infinity, or the step "
             "of {} is too large: use a smaller --step, or a scheme that tolerates liars",
-            round_ + 1, options_.step));
+            round_ + 1, options_.schedule(round_)));
+}
+
+void Engine::clip_estimate(double norm)
+{
+    if (norm <= options_.clip) return;
+    for (auto& element : estimate_) element *= options_.clip / norm;
 }
 
 double Engine::inner_with_last()
@@ -253,7 +259,8 @@ void Engine::carry_out(const Step& step)
     const auto decided = fleet_.now();
     trace::Round row{};
     form_estimate(step, row);
-    row.step_size = options_.step * step.scale;
+    if (options_.clip > 0) clip_estimate(row.gradient_norm);
+    row.step_size = options_.schedule(round_) * step.scale;
     auto next = points_.blank();
     optimizer_.update(estimate_, row.step_size, *next);
     const auto version = points_.newest() + 1;

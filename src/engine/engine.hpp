@@ -10,6 +10,7 @@
 #include "engine/points.hpp"
 #include "fleet/fleet.hpp"
 #include "optimizer/optimizer.hpp"
+#include "optimizer/schedule.hpp"
 #include "scheme/scheme.hpp"
 #include "trace/writer.hpp"
 
@@ -20,7 +21,8 @@ enum class Arrivals { all, used, none };
 
 struct EngineOptions {
     std::int64_t rounds = 100;
-    double step = 1;  // step size
+    Schedule schedule = [](std::int64_t) { return 1.0; };  // step sizes
+    double clip = 0;  // estimates with a larger norm are scaled down to it; 0: none are
     std::int64_t evaluate_every =
         1;  // keep the model of every so many rounds, and the last; 0: none
     Arrivals arrivals = Arrivals::all;
@@ -73,6 +75,7 @@ private:
     Live& live(ContributionId id);
     Contribution describe(const Live& live);
     void form_estimate(const Step& step, trace::Round& row);
+    void clip_estimate(double norm);
     double inner_with_last();
     void keep_model();
     void record(const trace::Arrival& row);

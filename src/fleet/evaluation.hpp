@@ -18,7 +18,14 @@ struct EvaluationRows {
 /// Share `worker` of `workers`, each to within one row.
 EvaluationRows evaluation_rows(const DataSet& data, int workers, int worker);
 
-/// Models at the columns that one worker's rows touch.
+/// What is known of one model.
+struct Scored {
+    double train_loss;      // mean, without regulariser
+    double train_accuracy;  // NaN if labels are not classes
+    Quality test;
+};
+
+/// Models at the parameters that one worker's rows touch.
 /// @param models  whole vectors
 std::shared_ptr<mpi::Bytes> encode_models(std::span<const Point> models, const Support& support,
                                           mpi::Pool& pool);
@@ -26,10 +33,11 @@ std::shared_ptr<mpi::Bytes> encode_models(std::span<const Point> models, const S
 /// Scores models on all rows in this process, on all cores. @param next, scored  as in MpiFleet
 void evaluate_here(const DataSet& data, const Model& model,
                    const std::function<std::vector<Point>()>& next,
-                   const std::function<void(double train_loss, const Quality& test)>& scored);
+                   const std::function<void(const Scored&)>& scored);
 
 /// The worker's half. @param shard  block 0: training rows; block 1, if any: test rows
-/// @return the sum of each model's training losses, then the test scores of one model after the other
+/// @return for each model the sum of its training losses and the training rows that it tells, then the
+///         test scores of one model after the other
 std::shared_ptr<mpi::Bytes> score_models(const mpi::Bytes& models, const Shard& shard,
                                          const Model& model, mpi::Pool& pool);
 

@@ -15,7 +15,7 @@ constexpr Seconds soon = 20e-6;
 
 }  // namespace
 
-MpiFleet::MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::int64_t columns,
+MpiFleet::MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::int64_t parameters,
                    Doorbells& bells)
     : comm_(comm), bells_(bells), info_(ranks.size()),
       worker_of_(static_cast<std::size_t>(comm.size()), -1), links_(info_.size())
@@ -27,7 +27,7 @@ MpiFleet::MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::in
     for (std::size_t i = 0; i < ranks.size(); ++i) {
         const auto mail = next_of(mpi::Tag::ready);
         const auto worker = static_cast<std::size_t>(worker_of(mail.peer));
-        auto [info, support] = decode_ready(*mail.bytes, columns);
+        auto [info, support] = decode_ready(*mail.bytes, parameters);
         info.rank = mail.peer;
         info_[worker] = std::move(info);
         // Replicas share one support, so that their tasks can share one message.
@@ -238,7 +238,7 @@ mpi::Transfer MpiFleet::next_of(mpi::Tag tag,
     }
 }
 
-std::vector<Support> MpiFleet::begin_evaluation(const DataSet& data)
+std::vector<Support> MpiFleet::begin_evaluation(const DataSet& data, std::int64_t parameters)
 {
     std::vector<Support> supports(links_.size(), Support::all(0));
     for (std::size_t worker = 0; worker < links_.size(); ++worker) {
@@ -250,7 +250,7 @@ std::vector<Support> MpiFleet::begin_evaluation(const DataSet& data)
     for (std::size_t i = 0; i < links_.size(); ++i) {
         const auto mail = next_of(mpi::Tag::ready);
         supports[static_cast<std::size_t>(worker_of(mail.peer))] =
-            decode_ready(*mail.bytes, data.columns()).second;
+            decode_ready(*mail.bytes, parameters).second;
     }
     return supports;
 }
@@ -265,9 +265,9 @@ void MpiFleet::send_next(std::size_t worker, mpi::Tag tag, std::shared_ptr<mpi::
 
 void MpiFleet::evaluate(const DataSet& data, const Model& model,
                         const std::function<std::vector<Point>()>& next,
-                        const std::function<void(double, const Quality&)>& scored)
+                        const std::function<void(const Scored&)>& scored)
 {
-    const auto supports = begin_evaluation(data);
+    const auto supports = begin_evaluation(data, model.parameters(data.columns()));
     const auto labels = data.read(Split::test, 0, data.rows(Split::test)).label;
     const auto ask = [&](const std::vector<Point>& models) {
         for (std::size_t worker = 0; worker < links_.size() && !models.empty(); ++worker)
@@ -286,7 +286,7 @@ void MpiFleet::evaluate(const DataSet& data, const Model& model,
 
 void MpiFleet::collect_scores(const DataSet& data, const Model& model, std::size_t models,
                               const std::vector<double>& labels,
-                              const std::function<void(double, const Quality&)>& scored)
+                              const std::function<void(const Scored&)>& scored)
 {
     // A worker answers batch after batch: its first answer here is to the oldest. Sums go by
     // worker, so that the order of arrival changes no bit.
@@ -298,23 +298,27 @@ void MpiFleet::collect_scores(const DataSet& data, const Model& model, std::size
         auto mail = next_of(mpi::Tag::scores, unanswered);
         answers[static_cast<std::size_t>(worker_of(mail.peer))] = std::move(mail);
     }
-    std::vector<double> train_loss(models), scores(models * labels.size());
+    const auto outputs = static_cast<std::size_t>(model.outputs());
+    const auto width = labels.size() * outputs;
+    std::vector<double> losses(models), hits(models), scores(models * width);
     for (std::size_t worker = 0; worker < answers.size(); ++worker) {
         const auto rows =
             evaluation_rows(data, static_cast<int>(links_.size()), static_cast<int>(worker));
         Reader in(*answers[worker]->bytes);
-        const auto losses = in.doubles(models);
+        const auto sums = in.doubles(2 * models);
+        const auto first = static_cast<std::size_t>(rows.test_first) * outputs;
         for (std::size_t i = 0; i < models; ++i) {
-            train_loss[i] += losses[i];
-            const auto part = in.doubles(static_cast<std::size_t>(rows.test_count));
-            std::copy(
-                part.begin(), part.end(),
-                scores.begin() + static_cast<std::ptrdiff_t>(i * labels.size()) + rows.test_first);
+            losses[i] += sums[2 * i];
+            hits[i] += sums[2 * i + 1];
+            const auto part = in.doubles(static_cast<std::size_t>(rows.test_count) * outputs);
+            std::ranges::copy(part,
+                              scores.begin() + static_cast<std::ptrdiff_t>(i * width + first));
         }
     }
+    const auto count = static_cast<double>(data.rows(Split::train));
     for (std::size_t i = 0; i < models; ++i)
-        scored(train_loss[i] / static_cast<double>(data.rows(Split::train)),
-               model.quality(std::span(scores).subspan(i * labels.size(), labels.size()), labels));
+        scored({losses[i] / count, hits[i] / count,
+                model.loss().quality(std::span(scores).subspan(i * width, width), labels)});
 }
 
 void MpiFleet::finish()

@@ -7,11 +7,11 @@
 
 #include "base/slots.hpp"
 #include "data/data_set.hpp"
+#include "fleet/evaluation.hpp"
 #include "fleet/fleet.hpp"
 #include "fleet/messages.hpp"
 #include "fleet/mpi.hpp"
 #include "fleet/patience.hpp"
-#include "model/model.hpp"
 
 namespace quorate {
 
@@ -20,8 +20,8 @@ namespace quorate {
 class MpiFleet final : public Fleet {
 public:
     /// Waits until all workers have loaded their shards. Messages only; n of them.
-    /// @param ranks  of each worker
-    MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::int64_t columns,
+    /// @param ranks  of each worker  @param parameters  of the model
+    MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::int64_t parameters,
              Doorbells& bells);
 
     const std::vector<WorkerInfo>& workers() const override { return info_; }
@@ -36,10 +36,10 @@ public:
 
     /// After the last round: scores models on all rows, all workers in parallel.
     /// @param next   the next few models; none when there are no more
-    /// @param scored receives, in order, each model's mean training loss and its test quality
+    /// @param scored receives, in order, what is known of each
     void evaluate(const DataSet& data, const Model& model,
                   const std::function<std::vector<Point>()>& next,
-                  const std::function<void(double train_loss, const Quality& test)>& scored);
+                  const std::function<void(const Scored&)>& scored);
 
     /// The end: every worker is told to stop, whatever it is doing, and says farewell.
     void finish();
@@ -86,10 +86,10 @@ private:
     mpi::Transfer next_of(mpi::Tag tag,
                           const std::function<bool(const mpi::Transfer&)>& wanted = {});
     void send_next(std::size_t worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
-    std::vector<Support> begin_evaluation(const DataSet& data);
+    std::vector<Support> begin_evaluation(const DataSet& data, std::int64_t parameters);
     void collect_scores(const DataSet& data, const Model& model, std::size_t models,
                         const std::vector<double>& labels,
-                        const std::function<void(double, const Quality&)>& scored);
+                        const std::function<void(const Scored&)>& scored);
 
     const mpi::Comm& comm_;
     mpi::Pool pool_;

@@ -6,7 +6,6 @@
 
 #include "base/error.hpp"
 #include "base/host.hpp"
-#include "fleet/chunk.hpp"
 #include "fleet/evaluation.hpp"
 
 namespace quorate {
@@ -28,21 +27,17 @@ constexpr Seconds soon = 20e-6;
 
 }  // namespace
 
-MpiWorker::MpiWorker(const mpi::Comm& comm, Worker worker, const DataSet& data, const Model& model,
-                     const Handicap& handicap, const Liars& liars, const Needs& needs,
-                     Doorbells& bells)
-    : comm_(comm), worker_(worker), data_(data), model_(model), handicap_(handicap), liars_(liars),
-      shard_(data, rows_of(needs, worker)), block_(needs.blocks.size()),
-      chunk_rows_(rows_in_chunk(data)), bells_(bells)
+MpiWorker::MpiWorker(const mpi::Comm& comm, Worker worker, const DataSet& data,
+                     const Computing& computing, const Handicap& handicap, const Liars& liars,
+                     const Needs& needs, Doorbells& bells)
+    : comm_(comm), worker_(worker), data_(data), computing_(computing), handicap_(handicap),
+      liars_(liars), shard_(data, rows_of(needs, worker)),
+      support_(parameters_of(shard_, computing.model)), place_(needs.blocks.size()), bells_(bells)
 {
     const auto& held = needs.shard[static_cast<std::size_t>(worker)];
-    for (std::size_t i = 0; i < held.size(); ++i) block_[static_cast<std::size_t>(held[i])] = i;
-    for (const auto& block : needs.blocks) {
-        block_rows_.push_back(block.count);
-        total_rows_ += block.count;
-    }
+    for (std::size_t i = 0; i < held.size(); ++i) place_[static_cast<std::size_t>(held[i])] = i;
     const WorkerInfo info{comm.rank(), host_name(), shard_.rows(), 0};
-    send(mpi::Tag::ready, encode_ready(info, shard_.support(), pool_));
+    send(mpi::Tag::ready, encode_ready(info, support_, pool_));
     idle_since_ = clock_seconds();
 }
 
@@ -108,7 +103,7 @@ void MpiWorker::take(const mpi::Transfer& mail)
 
 void MpiWorker::accept(const std::shared_ptr<mpi::Bytes>& bytes)
 {
-    auto message = decode_task(*bytes, shard_.support().size());
+    auto message = decode_task(*bytes, support_.size());
     for (const auto& input : message.inputs)
         if (input.included) points_[input.version] = {bytes, input.packed};
     if (!message.after) {
@@ -145,10 +140,9 @@ void MpiWorker::begin()
     if (task_->message.draw != drawn_) {
         drawn_ = task_->message.draw;
         std::int64_t rows = 0;
-        for (const auto& part : task_->message.plan.parts)
-            for (const auto& item : part.items)
-                rows += block_rows_[static_cast<std::size_t>(item.block)];
-        const double load = static_cast<double>(rows) / static_cast<double>(total_rows_);
+        for (const auto& part : task_->message.plan.parts) rows += computing_.batches.samples(part);
+        const double load =
+            static_cast<double>(rows) / static_cast<double>(computing_.batches.samples());
         const int machine = comm_.rank() - 1;
         factor_ = handicap_.slowdowns.draw(machine, drawn_, load);
         const auto delay = handicap_.delays.draw(machine, drawn_, load);
@@ -181,7 +175,7 @@ std::size_t MpiWorker::values_at() const
 
 std::span<double> MpiWorker::output(std::size_t slot)
 {
-    const auto size = shard_.support().size();
+    const auto size = support_.size();
     auto* values = reinterpret_cast<double*>(task_->output->data() + values_at());
     return {values + slot * size, size};
 }
@@ -195,12 +189,13 @@ void MpiWorker::compute_chunk()
     const auto slot = task.part % parts_in_message();
     if (!task.output)
         task.output =
-            pool_.take(values_at() + parts_in_message() * shard_.support().size() * sizeof(double));
-    if (task.item == 0 && task.row == 0) {
+            pool_.take(values_at() + parts_in_message() * support_.size() * sizeof(double));
+    if (!task.sum) {
         task.part_began = began;
-        task.part_rows = 0;
-        const auto sum = output(slot);
-        std::fill(sum.begin(), sum.end(), 0.0);
+        std::vector<std::span<const double>> inputs;
+        for (const auto version : task.inputs) inputs.push_back(points_.at(version).packed);
+        task.sum = std::make_unique<PartSum>(computing_, shard_, place_, part, task.message.draw,
+                                             std::move(inputs), output(slot));
         const auto [oldest, newest] = versions_of(part, task.inputs);
         task.heads.push_back({.part = static_cast<std::int32_t>(task.part),
                               .samples = 0,
@@ -210,24 +205,11 @@ void MpiWorker::compute_chunk()
                               .compute = 0});
     }
     auto& head = task.heads.back();
-    if (task.item < part.items.size()) {
-        const auto& item = part.items[task.item];
-        const auto version = task.inputs.at(static_cast<std::size_t>(item.input));
-        const auto all = shard_.block(block_.at(static_cast<std::size_t>(item.block))).view();
-        const auto rows = all.slice(task.row, std::min(chunk_rows_, all.rows - task.row));
-        head.loss +=
-            model_.add_gradient(rows, points_.at(version).packed, item.coefficient, output(slot));
-        head.samples += rows.rows;
-        task.row += rows.rows;
-        task.part_rows += rows.rows;
-        if (task.row >= all.rows) {
-            task.row = 0;
-            ++task.item;
-        }
-    }
+    head.samples += task.sum->step();
+    head.loss = task.sum->loss();
     const auto chunk = clock_seconds() - began;
     head.compute += chunk;
-    if (task.item >= part.items.size()) task.stage = Task::Stage::computed;
+    if (task.sum->done()) task.stage = Task::Stage::computed;
     pace(chunk);
 }
 
@@ -236,10 +218,10 @@ void MpiWorker::pace(Seconds chunk)
 {
     auto& task = *task_;
     const auto now = clock_seconds();
-    const auto until =
-        handicap_.row_time > 0
-            ? task.part_began + static_cast<double>(task.part_rows) * handicap_.row_time * factor_
-            : now + chunk * (factor_ - 1);
+    const auto until = handicap_.row_time > 0
+                           ? task.part_began + static_cast<double>(task.heads.back().samples) *
+                                                   handicap_.row_time * factor_
+                           : now + chunk * (factor_ - 1);
     if (until <= now) return;
     wake_ = until;
     task.paused = now;
@@ -253,8 +235,7 @@ void MpiWorker::finish_part()
     liars_.falsify(worker_, task.message.draw, static_cast<int>(task.part),
                    output(task.part % parts_in_message()));
     ++task.part;
-    task.item = 0;
-    task.row = 0;
+    task.sum.reset();
     task.stage = Task::Stage::computing;
     if (task.part % parts_in_message() != 0) return;
     if (reception_ > 0) {
@@ -302,12 +283,12 @@ void MpiWorker::evaluate(const mpi::Bytes& bytes)
                            {Split::test, rows.test_first, rows.test_count}};
     evaluation_.emplace(data_, std::span(sets).first(rows.test_count > 0 ? 2 : 1));
     const WorkerInfo info{comm_.rank(), "", evaluation_->rows(), 0};
-    send(mpi::Tag::ready, encode_ready(info, evaluation_->support(), pool_));
+    send(mpi::Tag::ready, encode_ready(info, parameters_of(*evaluation_, computing_.model), pool_));
 }
 
 void MpiWorker::score(const mpi::Bytes& bytes)
 {
-    send(mpi::Tag::scores, score_models(bytes, *evaluation_, model_, pool_));
+    send(mpi::Tag::scores, score_models(bytes, *evaluation_, computing_.model, pool_));
 }
 
 }  // namespace quorate

@@ -9,8 +9,8 @@
 #include "data/shard.hpp"
 #include "fleet/messages.hpp"
 #include "fleet/mpi.hpp"
+#include "fleet/part_sum.hpp"
 #include "fleet/patience.hpp"
-#include "model/model.hpp"
 #include "scheme/scheme.hpp"
 #include "straggler/delay.hpp"
 #include "straggler/liars.hpp"
@@ -29,7 +29,7 @@ struct Handicap {
 class MpiWorker {
 public:
     /// @param worker  its number in the code; the rows it holds are `needs.shard[worker]`
-    MpiWorker(const mpi::Comm& comm, Worker worker, const DataSet& data, const Model& model,
+    MpiWorker(const mpi::Comm& comm, Worker worker, const DataSet& data, const Computing& computing,
               const Handicap& handicap, const Liars& liars, const Needs& needs, Doorbells& bells);
 
     /// Until the coordinator says stop. Local, but for its messages.
@@ -45,9 +45,8 @@ private:
         TaskMessage message;
         Seconds delay = 0;
         enum class Stage { computing, computed, held } stage = Stage::computing;
-        std::size_t part = 0, item = 0;  // what is computed next
-        std::int64_t row = 0;            // of the item
-        std::int64_t part_rows = 0;      // of the part, computed so far
+        std::size_t part = 0;               // what is computed next
+        std::unique_ptr<PartSum> sum = {};  // of that part, once begun
         Seconds part_began = 0, paused = 0;
         Versions inputs = {};
         std::vector<PartHead> heads =
@@ -74,14 +73,12 @@ private:
     const mpi::Comm& comm_;
     Worker worker_;
     const DataSet& data_;
-    const Model& model_;
+    const Computing& computing_;
     Handicap handicap_;
     const Liars& liars_;
     Shard shard_;
-    std::vector<std::size_t> block_;  // number of a block in the needs -> in the shard
-    std::vector<std::int64_t> block_rows_;
-    std::int64_t total_rows_ = 0;
-    std::int64_t chunk_rows_;
+    Support support_;                 // the parameters that it touches
+    std::vector<std::size_t> place_;  // number of a block in the needs -> in the shard
     mpi::Pool pool_;
     Doorbells& bells_;
     Patience patience_{1e-3, &bells_};

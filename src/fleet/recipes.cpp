@@ -4,29 +4,23 @@
 #include <exception>
 #include <functional>
 
-#include "fleet/chunk.hpp"
-
 namespace quorate {
 
-Recipes::Recipes(const Needs& needs, const Liars& liars, std::int64_t columns)
-    : columns_(columns), liars_(liars)
+Recipes::Recipes(const Needs& needs, const Batches& batches, const Liars& liars,
+                 std::int64_t parameters)
+    : parameters_(parameters), batches_(batches), liars_(liars)
 {
-    for (const auto& block : needs.blocks) {
-        block_rows_.push_back(block.count);
-        total_rows_ += block.count;
-    }
     for (const auto& blocks : needs.shard) {
         shard_rows_.push_back(0);
-        for (const int block : blocks)
-            shard_rows_.back() += block_rows_[static_cast<std::size_t>(block)];
+        for (const int block : blocks) shard_rows_.back() += batches_.rows(block);
     }
 }
 
-Recipes::Recipes(const Needs& needs, const Liars& liars, const DataSet& data, const Model& model)
-    : Recipes(needs, liars, data.columns())
+Recipes::Recipes(const Needs& needs, const Liars& liars, const DataSet& data,
+                 const Computing& computing)
+    : Recipes(needs, computing.batches, liars, computing.model.parameters(data.columns()))
 {
-    model_ = &model;
-    chunk_rows_ = rows_in_chunk(data);
+    computing_ = &computing;
     std::map<std::vector<int>, std::shared_ptr<const Store>> shared;
     for (const auto& blocks : needs.shard) {
         auto& store = shared[blocks];
@@ -38,7 +32,10 @@ Recipes::Recipes(const Needs& needs, const Liars& liars, const DataSet& data, co
                 place[static_cast<std::size_t>(block)] = sets.size();
                 sets.push_back({Split::train, rows.first, rows.count});
             }
-            store = std::make_shared<Store>(Store{Shard(data, sets), std::move(place)});
+            Shard shard(data, sets);
+            auto touched = parameters_of(shard, computing.model);
+            store = std::make_shared<Store>(
+                Store{std::move(shard), std::move(touched), std::move(place)});
         }
         stores_.push_back(store);
     }
@@ -46,7 +43,7 @@ Recipes::Recipes(const Needs& needs, const Liars& liars, const DataSet& data, co
 
 const Support& Recipes::support(Worker worker) const
 {
-    return model_ ? stores_[static_cast<std::size_t>(worker)]->shard.support() : nothing_;
+    return dry() ? nothing_ : stores_[static_cast<std::size_t>(worker)]->support;
 }
 
 std::vector<WorkerInfo> Recipes::workers() const
@@ -59,17 +56,10 @@ std::vector<WorkerInfo> Recipes::workers() const
     return all;
 }
 
-std::int64_t Recipes::rows(const Part& part) const
-{
-    std::int64_t sum = 0;
-    for (const auto& item : part.items) sum += block_rows_[static_cast<std::size_t>(item.block)];
-    return sum;
-}
-
 std::int64_t Recipes::payload(Worker worker) const
 {
     constexpr auto number = static_cast<std::int64_t>(sizeof(double));
-    return number * (dry() ? columns_ : static_cast<std::int64_t>(support(worker).size()));
+    return number * (dry() ? parameters_ : static_cast<std::int64_t>(support(worker).size()));
 }
 
 std::size_t Recipes::add(Worker worker, std::shared_ptr<const Plan> plan, int part,
@@ -90,30 +80,25 @@ void Recipes::compute(Recipe& recipe) const
 {
     if (recipe.computed) return;
     recipe.computed = true;
-    if (!model_) return;
+    if (dry()) return;
     const auto& store = *stores_[static_cast<std::size_t>(recipe.worker)];
-    const auto& chosen = store.shard.support();
-    recipe.values.assign(chosen.size(), 0.0);
-    recipe.loss = 0;
+    recipe.values.resize(store.support.size());
     std::vector<std::vector<double>> packed;
     for (const auto& point : recipe.inputs) {
-        packed.emplace_back(chosen.size());
-        chosen.gather(*point, packed.back().data());
+        packed.emplace_back(store.support.size());
+        store.support.gather(*point, packed.back().data());
     }
-    for (const auto& item : recipe.plan->parts[static_cast<std::size_t>(recipe.part)].items) {
-        const auto all =
-            store.shard.block(store.place[static_cast<std::size_t>(item.block)]).view();
-        for (std::int64_t row = 0; row < all.rows; row += chunk_rows_)
-            recipe.loss += model_->add_gradient(
-                all.slice(row, std::min(chunk_rows_, all.rows - row)),
-                packed[static_cast<std::size_t>(item.input)], item.coefficient, recipe.values);
-    }
+    PartSum sum(*computing_, store.shard, store.place,
+                recipe.plan->parts[static_cast<std::size_t>(recipe.part)], recipe.draw,
+                {packed.begin(), packed.end()}, recipe.values);
+    while (!sum.done()) sum.step();
+    recipe.loss = sum.loss();
     liars_.falsify(recipe.worker, recipe.draw, recipe.part, recipe.values);
 }
 
 void Recipes::prepare(std::span<const std::size_t> handles)
 {
-    if (!model_) return;
+    if (dry()) return;
     std::exception_ptr error;
     const auto count = static_cast<std::ptrdiff_t>(handles.size());
 #pragma omp parallel for schedule(dynamic)

@@ -10,7 +10,7 @@
 #include "base/slots.hpp"
 #include "data/shard.hpp"
 #include "fleet/fleet.hpp"
-#include "model/model.hpp"
+#include "fleet/part_sum.hpp"
 #include "scheme/scheme.hpp"
 #include "straggler/liars.hpp"
 
@@ -19,18 +19,18 @@ namespace quorate {
 class Recipes {
 public:
     /// Without data (dry): nothing is ever computed, and all values are empty.
-    /// @param columns  of the points, for the size of messages
-    Recipes(const Needs& needs, const Liars& liars, std::int64_t columns);
+    /// @param parameters  of the points, for the size of messages
+    Recipes(const Needs& needs, const Batches& batches, const Liars& liars,
+            std::int64_t parameters);
     /// Reads every worker's shard; workers that store the same blocks share one.
-    Recipes(const Needs& needs, const Liars& liars, const DataSet& data, const Model& model);
+    Recipes(const Needs& needs, const Liars& liars, const DataSet& data,
+            const Computing& computing);
 
-    bool dry() const { return model_ == nullptr; }
+    bool dry() const { return computing_ == nullptr; }
     /// What each worker stores. Ranks are those that MPI would give.
     std::vector<WorkerInfo> workers() const;
-    /// Training rows that a part computes on.
-    std::int64_t rows(const Part& part) const;
-    /// Training rows of all blocks.
-    std::int64_t rows() const { return total_rows_; }
+    /// The rows that tasks take.
+    const Batches& batches() const { return batches_; }
 
     /// Bytes of the payload of one point or contribution of a worker.
     std::int64_t payload(Worker worker) const;
@@ -58,15 +58,16 @@ private:
     };
     struct Store {
         Shard shard;
+        Support support;                 // the parameters that it touches
         std::vector<std::size_t> place;  // number of a block in the needs -> in the shard
     };
     void compute(Recipe& recipe) const;
     const Support& support(Worker worker) const;
 
-    std::vector<std::int64_t> block_rows_;
-    std::int64_t total_rows_ = 0, columns_, chunk_rows_ = 0;
+    std::int64_t parameters_;
+    const Batches& batches_;
     const Liars& liars_;
-    const Model* model_ = nullptr;                      // none: dry
+    const Computing* computing_ = nullptr;              // none: dry
     std::vector<std::shared_ptr<const Store>> stores_;  // by worker; all empty if dry
     std::vector<std::int64_t> shard_rows_;              // by worker
     Support nothing_ = Support::all(0);

@@ -66,7 +66,8 @@ std::vector<Arrival> ReplayFleet::wait(Seconds until, const std::atomic<bool>& s
             if (row.part < 0 || row.part >= static_cast<std::int64_t>(task.plan->parts.size()))
                 refuse(row.event, fmt::format("task {} has no part {}", row.task, row.part));
             const auto part = static_cast<int>(row.part);
-            const auto rows = recipes_.rows(task.plan->parts[static_cast<std::size_t>(part)]);
+            const auto rows =
+                recipes_.batches().samples(task.plan->parts[static_cast<std::size_t>(part)]);
             if (rows != row.samples)
                 refuse(row.event, fmt::format("part {} of task {} has {} rows, not {}", part,
                                               row.task, rows, row.samples));

@@ -176,11 +176,11 @@ double VirtualFleet::load(Machine& at, const std::shared_ptr<const Plan>& plan)
     if (at.measured != plan) {
         at.measured = plan;
         at.rows.clear();
-        for (const auto& part : plan->parts) at.rows.push_back(recipes_.rows(part));
+        for (const auto& part : plan->parts) at.rows.push_back(recipes_.batches().samples(part));
     }
     std::int64_t rows = 0;
     for (const auto part : at.rows) rows += part;
-    return static_cast<double>(rows) / static_cast<double>(recipes_.rows());
+    return static_cast<double>(rows) / static_cast<double>(recipes_.batches().samples());
 }
 
 void VirtualFleet::begin(Worker worker)

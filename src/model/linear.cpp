@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "model/linear.hpp"
 
+#include <algorithm>
+
 namespace quorate::linear {
 
 namespace {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using View = Eigen::Map<const Matrix>;
 
 // Four running sums, because one would wait four cycles for each addition.
 template <class Value>
@@ -17,46 +22,86 @@ double dot(const Index* column, std::int64_t entries, const double* w, Value val
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-Eigen::Map<const Eigen::MatrixXd, 0, Eigen::OuterStride<>> matrix(const RowView& rows)
+void sparse_product(const RowView& rows, const double* w, double* z)
 {
-    return {rows.dense, rows.rows, rows.columns, Eigen::OuterStride<>(rows.stride)};
-}
-
-}  // namespace
-
-void product(const RowView& rows, std::span<const double> w, double* z)
-{
-    if (!rows.start) {
-        Eigen::Map<Eigen::VectorXd>(z, rows.rows).noalias() =
-            matrix(rows) * Eigen::Map<const Eigen::VectorXd>(w.data(), rows.columns);
-        return;
-    }
     for (std::int64_t i = 0; i < rows.rows; ++i) {
         const auto first = rows.start[i];
         const auto entries = rows.start[i + 1] - first;
         const auto value = rows.value ? rows.value + first : nullptr;
-        z[i] = value ? dot(rows.column + first, entries, w.data(),
-                           [value](auto k) { return value[k]; })
-                     : dot(rows.column + first, entries, w.data(), [](auto) { return 1.0; });
+        z[i] = value ? dot(rows.column + first, entries, w, [value](auto k) { return value[k]; })
+                     : dot(rows.column + first, entries, w, [](auto) { return 1.0; });
     }
 }
 
-void add_transpose_product(const RowView& rows, const double* r, std::span<double> gradient)
+void sparse_transpose_product(const RowView& rows, const double* r, double* gradient)
 {
-    if (!rows.start) {
-        Eigen::Map<Eigen::VectorXd>(gradient.data(), rows.columns).noalias() +=
-            matrix(rows).transpose() * Eigen::Map<const Eigen::VectorXd>(r, rows.rows);
-        return;
-    }
     for (std::int64_t i = 0; i < rows.rows; ++i) {
         const double weight = r[i];
         if (rows.value)
             for (auto k = rows.start[i]; k < rows.start[i + 1]; ++k)
-                gradient[static_cast<std::size_t>(rows.column[k])] += weight * rows.value[k];
+                gradient[rows.column[k]] += weight * rows.value[k];
         else
             for (auto k = rows.start[i]; k < rows.start[i + 1]; ++k)
-                gradient[static_cast<std::size_t>(rows.column[k])] += weight;
+                gradient[rows.column[k]] += weight;
     }
+}
+
+// Calls f(row, value, the first of the column's `width` elements) for each entry.
+template <class F>
+void for_entries(const RowView& rows, std::int64_t width, F f)
+{
+    for (std::int64_t i = 0; i < rows.rows; ++i)
+        for (auto k = rows.start[i]; k < rows.start[i + 1]; ++k)
+            f(i, rows.value ? rows.value[k] : 1.0, rows.column[k] * width);
+}
+
+}  // namespace
+
+void product(const RowView& rows, const double* w, std::int64_t width, double* z)
+{
+    if (!rows.start) {
+        const View x(rows.dense, rows.rows, rows.columns);
+        if (width == 1)  // a matrix with one column would not be taken for a vector
+            Eigen::Map<Eigen::VectorXd>(z, rows.rows).noalias() =
+                x * Eigen::Map<const Eigen::VectorXd>(w, rows.columns);
+        else
+            Eigen::Map<Matrix>(z, rows.rows, width).noalias() = x * View(w, rows.columns, width);
+    } else if (width == 1) {
+        sparse_product(rows, w, z);
+    } else {
+        std::fill_n(z, rows.rows * width, 0.0);
+        for_entries(rows, width, [=](auto i, double value, auto at) {
+            for (std::int64_t c = 0; c < width; ++c) z[i * width + c] += value * w[at + c];
+        });
+    }
+}
+
+void add_transpose_product(const RowView& rows, const double* r, std::int64_t width,
+                           double* gradient)
+{
+    if (!rows.start) {
+        const View x(rows.dense, rows.rows, rows.columns);
+        if (width == 1)
+            Eigen::Map<Eigen::VectorXd>(gradient, rows.columns).noalias() +=
+                x.transpose() * Eigen::Map<const Eigen::VectorXd>(r, rows.rows);
+        else
+            Eigen::Map<Matrix>(gradient, rows.columns, width).noalias() +=
+                x.transpose() * View(r, rows.rows, width);
+    } else if (width == 1) {
+        sparse_transpose_product(rows, r, gradient);
+    } else {
+        for_entries(rows, width, [=](auto i, double value, auto at) {
+            for (std::int64_t c = 0; c < width; ++c) gradient[at + c] += value * r[i * width + c];
+        });
+    }
+}
+
+std::int64_t chunk_rows(double entries_per_row, std::int64_t width)
+{
+    constexpr double entries_in_chunk = 1 << 16;
+    const double per_row = std::max(1.0, entries_per_row * static_cast<double>(width));
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(entries_in_chunk / per_row) / tile) *
+           tile;
 }
 
 }  // namespace quorate::linear

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A model: a loss on rows of data, and its gradient. Pure mathematics: no MPI, no clock, no files.
+// A model: scores of rows of data, a loss of the scores, and its gradient. Pure mathematics: no MPI,
+// no clock, no files.
 #pragma once
 
 #include <cstdint>
@@ -8,47 +9,67 @@
 #include <vector>
 
 #include "base/registry.hpp"
+#include "model/data_shape.hpp"
+#include "model/loss.hpp"
 #include "model/row_view.hpp"
 
 namespace quorate {
 
-/// How well a model does on a set of rows. NaN: the model does not have it, or there are no rows.
-struct Quality {
-    double loss = 0;  // mean over the rows, without regulariser
-    double accuracy = 0, auc = 0, precision = 0, recall = 0, f1 = 0;
+/// Parameters that belong together, for random initial values.
+struct Layer {
+    std::int64_t weights, fan_in, fan_out;  // the weights come first,
+    std::int64_t biases;                    // and start at zero
 };
 
 /// Stateless and safe to share. Local; no communication.
+///
+/// Parameters: for each column in turn, per_column() of them; then further() that no column owns.
+/// A shard that touches some columns only needs theirs, and the further ones.
 class Model {
 public:
+    explicit Model(std::unique_ptr<Loss> loss) : loss_(std::move(loss)) {}
     virtual ~Model() = default;
 
+    virtual std::int64_t per_column() const = 0;
+    virtual std::int64_t further() const = 0;
     /// Number of parameters for data of that many columns.
-    virtual std::int64_t parameters(std::int64_t columns) const = 0;
+    std::int64_t parameters(std::int64_t columns) const
+    {
+        return columns * per_column() + further();
+    }
+    /// In the order of the parameters.
+    virtual std::vector<Layer> layers(std::int64_t columns) const = 0;
+    /// Whether the scores of a row are x'W, with the row of W that belongs to a column stored
+    /// together.
+    virtual bool linear() const = 0;
+    /// Scores of a row.
+    std::int64_t outputs() const { return loss_->outputs(); }
+    const Loss& loss() const { return *loss_; }
 
     /// gradient += coefficient * sum over the rows of the gradient of the loss at `point`.
     ///
-    /// Rows are added one after the other in their order, so that cutting them into several calls
-    /// changes no bit of the gradient: sparse rows anywhere, dense ones at multiples of the tile of
-    /// 256 rows. One pass over the entries.
+    /// Rows are added one after the other in their order. Cutting them into several calls changes no
+    /// bit of a linear model's gradient: sparse rows anywhere, dense ones at multiples of 256 rows.
+    /// One pass over the entries.
     /// @param point, gradient  parameters(rows.columns) elements
     /// @return sum over the rows of the loss at `point` (not weighted with the coefficient)
     virtual double add_gradient(const RowView& rows, std::span<const double> point,
                                 double coefficient, std::span<double> gradient) const = 0;
 
-    /// One score a row; what a score means belongs to the model (logistic: x . w).
+    /// @param scores  rows x outputs(), row by row; what a score means belongs to the model
     virtual void score(const RowView& rows, std::span<const double> point,
                        std::span<double> scores) const = 0;
 
-    /// Sum over the rows of the loss, from their scores. Any number of rows.
-    virtual double loss(std::span<const double> scores, std::span<const double> labels) const = 0;
+    /// Rows that are worth computing at a time: their work is about a millisecond at most, and
+    /// adding their gradient costs little beside it. Depends on data and model alone.
+    virtual std::int64_t chunk_rows(const DataShape& data) const = 0;
 
-    /// All that is known of rows with these scores. O(rows log rows).
-    virtual Quality quality(std::span<const double> scores,
-                            std::span<const double> labels) const = 0;
+private:
+    std::unique_ptr<Loss> loss_;
 };
 
-using MakeModel = std::unique_ptr<Model> (*)(const Settings&);
+/// @throws BadInput if the model is not for such data, or an option is wrong
+using MakeModel = std::unique_ptr<Model> (*)(const Settings&, const DataShape&);
 
 /// The models that --model can name.
 const std::vector<Entry<MakeModel>>& models();

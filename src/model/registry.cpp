@@ -4,12 +4,19 @@
 
 namespace quorate {
 
+Entry<MakeModel> cnn_entry();
+Entry<MakeModel> hinge_entry();
 Entry<MakeModel> logistic_entry();
+Entry<MakeModel> mlp_entry();
+Entry<MakeModel> ridge_entry();
+Entry<MakeModel> softmax_entry();
+Entry<MakeModel> squared_hinge_entry();
 
 const std::vector<Entry<MakeModel>>& models()
 {
     static const std::vector<Entry<MakeModel>> all = {
-        logistic_entry(),
+        logistic_entry(), ridge_entry(), hinge_entry(), squared_hinge_entry(),
+        softmax_entry(),  mlp_entry(),   cnn_entry(),
     };
     return all;
 }

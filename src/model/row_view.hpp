@@ -8,8 +8,8 @@
 namespace quorate {
 
 /// Rows of a data matrix with their labels, wherever they are stored. Owns nothing.
-/// Sparse (start != nullptr): CSR, values all one if value == nullptr. Dense: column by column,
-/// element (i, j) at dense[i + j * stride].
+/// Sparse (start != nullptr): CSR, values all one if value == nullptr. Dense: row by row, element
+/// (i, j) at dense[i * columns + j].
 struct RowView {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
@@ -17,7 +17,6 @@ struct RowView {
     const Index* column = nullptr;  // of all entries: not shifted by slice()
     const double* value = nullptr;
     const double* dense = nullptr;
-    std::int64_t stride = 0;
     const double* label = nullptr;  // rows
 
     RowView slice(std::int64_t first, std::int64_t count) const
@@ -25,7 +24,7 @@ struct RowView {
         RowView part = *this;
         part.rows = count;
         if (start) part.start += first;
-        if (dense) part.dense += first;
+        if (dense) part.dense += first * columns;
         part.label += first;
         return part;
     }

@@ -13,8 +13,8 @@ namespace {
 // and, at t = 0, w_1 = -step g(w_0) - 2 l2 step w_0: the initial point itself is discarded.
 class ErasureHeadAgd final : public Optimizer {
 public:
-    ErasureHeadAgd(std::vector<double> initial, double l2)
-        : w_(std::move(initial)), last_(w_.size(), 0.0), l2_(l2)
+    ErasureHeadAgd(std::vector<double> initial, const Regularizer& regularizer)
+        : w_(std::move(initial)), last_(w_.size(), 0.0), regularizer_(regularizer)
     {
     }
 
@@ -22,9 +22,10 @@ public:
     {
         const double t = static_cast<double>(updates_);
         const double momentum = updates_ > 0 ? (t - 1) / (t + 2) : 0;
-        const double kept = (updates_ > 0 ? 1 + momentum : 0) - 2 * l2_ * step;
+        const double kept = (updates_ > 0 ? momentum : -1) + regularizer_.kept(step);
         for (std::size_t i = 0; i < w_.size(); ++i) {
-            const double w = kept * w_[i] - momentum * last_[i] - step * estimate[i];
+            const double w =
+                regularizer_.shrunk(kept * w_[i] - momentum * last_[i] - step * estimate[i], step);
             last_[i] = w_[i];
             next[i] = w_[i] = w;
         }
@@ -35,7 +36,7 @@ public:
 
 private:
     std::vector<double> w_, last_;
-    double l2_;
+    Regularizer regularizer_;
     long updates_ = 0;
 };
 
@@ -51,8 +52,8 @@ Entry<MakeOptimizer> erasurehead_agd_entry()
         .source = "hwang595/approximate_coding_gd; ErasureHead, arXiv 1901.09671",
         .options = {},
         .make = [](const Settings&, std::vector<double> initial,
-                   double l2) -> std::unique_ptr<Optimizer> {
-            return std::make_unique<ErasureHeadAgd>(std::move(initial), l2);
+                   const Regularizer& regularizer) -> std::unique_ptr<Optimizer> {
+            return std::make_unique<ErasureHeadAgd>(std::move(initial), regularizer);
         }};
 }
 

@@ -5,23 +5,26 @@ namespace quorate {
 
 namespace {
 
-// w <- (1 - 2 l2 step) w - step g
+// w <- prox((1 - 2 l2 step) w - step g)
 class GradientDescent final : public Optimizer {
 public:
-    GradientDescent(std::vector<double> initial, double l2) : w_(std::move(initial)), l2_(l2) {}
+    GradientDescent(std::vector<double> initial, const Regularizer& regularizer)
+        : w_(std::move(initial)), regularizer_(regularizer)
+    {
+    }
 
     void update(std::span<const double> estimate, double step, std::span<double> next) override
     {
-        const double kept = 1 - 2 * l2_ * step;
+        const double kept = regularizer_.kept(step);
         for (std::size_t i = 0; i < w_.size(); ++i)
-            next[i] = w_[i] = kept * w_[i] - step * estimate[i];
+            next[i] = w_[i] = regularizer_.shrunk(kept * w_[i] - step * estimate[i], step);
     }
 
     std::span<const double> model() const override { return w_; }
 
 private:
     std::vector<double> w_;
-    double l2_;
+    Regularizer regularizer_;
 };
 
 }  // namespace
@@ -30,12 +33,12 @@ Entry<MakeOptimizer> gradient_descent_entry()
 {
     return {.name = "gd",
             .arguments = "",
-            .text = "gradient descent",
+            .text = "gradient descent; with --l1, proximal",
             .source = "textbook",
             .options = {},
             .make = [](const Settings&, std::vector<double> initial,
-                       double l2) -> std::unique_ptr<Optimizer> {
-                return std::make_unique<GradientDescent>(std::move(initial), l2);
+                       const Regularizer& regularizer) -> std::unique_ptr<Optimizer> {
+                return std::make_unique<GradientDescent>(std::move(initial), regularizer);
             }};
 }
 

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <cmath>
+
 #include "optimizer/optimizer.hpp"
 
 namespace quorate {
 
 namespace {
 
-// Nesterov's accelerated gradient for smooth convex functions: theta = 2 / (t + 2), t = 0, 1, ...
-//   w_{t+1} = y_t - step (g(y_t) + 2 l2 y_t),   u_{t+1} = w_t + (w_{t+1} - w_t) / theta_t,
-//   y_{t+1} = (1 - theta_{t+1}) w_{t+1} + theta_{t+1} u_{t+1}
-//           = w_{t+1} + momentum (w_{t+1} - w_t),   momentum = t / (t + 3).
-// u_0 = w_0, so that the initial point counts. The point published is y.
-class NesterovAgd final : public Optimizer {
+// Nesterov's accelerated gradient, proximal (FISTA):
+//   w_{t+1} = prox(y_t - step (g(y_t) + 2 l2 y_t)),   y_{t+1} = w_{t+1} + momentum (w_{t+1} - w_t)
+// with y_0 = w_0, so that the initial point counts. The point published is y.
+class Nesterov : public Optimizer {
 public:
-    NesterovAgd(std::vector<double> initial, double l2) : w_(std::move(initial)), y_(w_), l2_(l2) {}
+    Nesterov(std::vector<double> initial, const Regularizer& regularizer)
+        : w_(std::move(initial)), y_(w_), regularizer_(regularizer)
+    {
+    }
 
     void update(std::span<const double> estimate, double step, std::span<double> next) override
     {
-        const double kept = 1 - 2 * l2_ * step;
-        const double momentum = static_cast<double>(updates_) / static_cast<double>(updates_ + 3);
+        const double kept = regularizer_.kept(step);
+        const double momentum = this->momentum(updates_);
         for (std::size_t i = 0; i < w_.size(); ++i) {
-            const double w = kept * y_[i] - step * estimate[i];
+            const double w = regularizer_.shrunk(kept * y_[i] - step * estimate[i], step);
             next[i] = y_[i] = w + momentum * (w - w_[i]);
             w_[i] = w;
         }
@@ -30,9 +33,34 @@ public:
     bool publishes_model() const override { return false; }
 
 private:
+    virtual double momentum(long t) const = 0;
+
     std::vector<double> w_, y_;
-    double l2_;
+    Regularizer regularizer_;
     long updates_ = 0;
+};
+
+// For convex functions: theta = 2 / (t + 2) and u_{t+1} = w_t + (w_{t+1} - w_t) / theta_t give
+//   y_{t+1} = (1 - theta_{t+1}) w_{t+1} + theta_{t+1} u_{t+1}, a momentum of t / (t + 3).
+class NesterovAgd final : public Nesterov {
+    using Nesterov::Nesterov;
+    double momentum(long t) const override
+    {
+        return static_cast<double>(t) / static_cast<double>(t + 3);
+    }
+};
+
+class NesterovStronglyConvex final : public Nesterov {
+public:
+    NesterovStronglyConvex(std::vector<double> initial, const Regularizer& regularizer,
+                           double condition)
+        : Nesterov(std::move(initial), regularizer), root_(std::sqrt(condition))
+    {
+    }
+
+private:
+    double momentum(long) const override { return (root_ - 1) / (root_ + 1); }
+    double root_;
 };
 
 }  // namespace
@@ -44,12 +72,29 @@ Entry<MakeOptimizer> nesterov_agd_entry()
         .arguments = "",
         .text =
             "Nesterov's accelerated gradient for smooth convex functions; gradients are taken at y",
-        .source = "Nesterov 1983, momentum (t-1)/(t+2)",
+        .source = "Nesterov 1983, momentum (t-1)/(t+2); with --l1 FISTA",
         .options = {},
         .make = [](const Settings&, std::vector<double> initial,
-                   double l2) -> std::unique_ptr<Optimizer> {
-            return std::make_unique<NesterovAgd>(std::move(initial), l2);
+                   const Regularizer& regularizer) -> std::unique_ptr<Optimizer> {
+            return std::make_unique<NesterovAgd>(std::move(initial), regularizer);
         }};
+}
+
+Entry<MakeOptimizer> nesterov_strongly_convex_entry()
+{
+    return {.name = "nesterov-sc",
+            .arguments = "",
+            .text =
+                "Nesterov's accelerated gradient for strongly convex functions of known "
+                "--condition",
+            .source = "Nesterov 2004, momentum (sqrt(k)-1)/(sqrt(k)+1)",
+            .options = {{"condition", "K", "100",
+                         "largest over smallest curvature of the objective, L / mu"}},
+            .make = [](const Settings& settings, std::vector<double> initial,
+                       const Regularizer& regularizer) -> std::unique_ptr<Optimizer> {
+                return std::make_unique<NesterovStronglyConvex>(std::move(initial), regularizer,
+                                                                settings.real("condition", 1));
+            }};
 }
 
 }  // namespace quorate

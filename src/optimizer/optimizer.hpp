@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "base/registry.hpp"
+#include "optimizer/regularizer.hpp"
 
 namespace quorate {
 
-/// One model being trained. The objective is f(w) = mean loss + l2 |w|^2; estimates are of the mean
-/// gradient of the loss alone, the optimiser adds 2 l2 w. Local.
+/// One model being trained. Estimates are of the mean gradient of the loss alone: the optimiser adds
+/// that of l2 |w|^2 and takes the proximal step of l1. Local.
 class Optimizer {
 public:
     virtual ~Optimizer() = default;
@@ -31,9 +32,8 @@ public:
 };
 
 /// @param initial  w_0, p elements; also the first point
-/// @param l2       coefficient of |w|^2 in the objective
 using MakeOptimizer = std::unique_ptr<Optimizer> (*)(const Settings&, std::vector<double> initial,
-                                                     double l2);
+                                                     const Regularizer& regularizer);
 
 /// The optimisers that --optimizer can name.
 const std::vector<Entry<MakeOptimizer>>& optimizers();

@@ -4,9 +4,14 @@
 
 namespace quorate {
 
-Entry<MakeOptimizer> gradient_descent_entry();
+Entry<MakeOptimizer> adam_entry();
+Entry<MakeOptimizer> dual_averaging_entry();
 Entry<MakeOptimizer> erasurehead_agd_entry();
+Entry<MakeOptimizer> gradient_descent_entry();
+Entry<MakeOptimizer> momentum_entry();
 Entry<MakeOptimizer> nesterov_agd_entry();
+Entry<MakeOptimizer> nesterov_strongly_convex_entry();
+Entry<MakeOptimizer> rmsprop_entry();
 
 const std::vector<Entry<MakeOptimizer>>& optimizers()
 {
@@ -14,6 +19,11 @@ const std::vector<Entry<MakeOptimizer>>& optimizers()
         gradient_descent_entry(),
         nesterov_agd_entry(),
         erasurehead_agd_entry(),
+        nesterov_strongly_convex_entry(),
+        momentum_entry(),
+        rmsprop_entry(),
+        adam_entry(),
+        dual_averaging_entry(),
     };
     return all;
 }

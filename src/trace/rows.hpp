@@ -93,7 +93,8 @@ struct Membership {
 /// The model after `round` updates, scored.
 struct Evaluation {
     std::int64_t round, model;
-    double time, train_loss, objective, test_loss, accuracy, auc, precision, recall, f1;
+    double time, train_loss, objective, train_accuracy, test_loss, accuracy, auc, average_precision,
+        precision, recall, f1, mse, top_k;
 
     static constexpr const char* table = "evaluation";
     static constexpr auto columns = std::tuple{
@@ -102,12 +103,16 @@ struct Evaluation {
         Column{"time", &Evaluation::time},
         Column{"train_loss", &Evaluation::train_loss},
         Column{"objective", &Evaluation::objective},
+        Column{"train_accuracy", &Evaluation::train_accuracy},
         Column{"test_loss", &Evaluation::test_loss},
         Column{"accuracy", &Evaluation::accuracy},
         Column{"auc", &Evaluation::auc},
+        Column{"average_precision", &Evaluation::average_precision},
         Column{"precision", &Evaluation::precision},
         Column{"recall", &Evaluation::recall},
         Column{"f1", &Evaluation::f1},
+        Column{"mse", &Evaluation::mse},
+        Column{"top_k", &Evaluation::top_k},
     };
 };
 

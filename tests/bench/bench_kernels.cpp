@@ -40,7 +40,10 @@ void set_matrix_bytes(benchmark::State& state, std::size_t bytes_per_entry)
 void gradient(benchmark::State& state)
 {
     const bool ones = state.range(0) != 0;
-    const auto model = models()[0].make(Settings());
+    Settings settings;
+    settings.set("model", {"logistic", "", true});
+    settings.set("threshold", {"0", "", false});
+    const auto model = models()[0].make(settings, {});
     std::vector<double> w(columns, 0.01), g(columns);
     for (auto _ : state) benchmark::DoNotOptimize(model->add_gradient(data().view(ones), w, 1, g));
     set_matrix_bytes(state, ones ? sizeof(Index) : sizeof(Index) + sizeof(double));

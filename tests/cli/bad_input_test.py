@@ -376,8 +376,8 @@ def test_a_file_that_is_not_a_trace_survives_as_the_trace_path(folder, gaussians
 
 def test_a_trace_without_final_model_is_no_initial_model(folder, gaussians):
     assert run_refused(folder, gaussians, "--init", gaussians) == (
-        f"--init is {gaussians}, which holds no final model: give zero, normal:SD or a finished "
-        "trace"
+        f"--init is {gaussians}, which holds no final model: give zero, normal:SD, he, "
+        "glorot or a finished trace"
     )
 
 

@@ -97,11 +97,12 @@ protected:
             settings.set(option.name, {option.fallback, "", false});
         const auto scheme = chosen(schemes(), settings, "scheme").make(settings, {6, 6});
         const auto optimizer =
-            chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, 0.01);
+            chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, {.l2 = 0.01});
         trace::Writer trace(path_, header(rounds), 2);
         for (int i = 0; i < 6; ++i) trace.add(trace::WorkerRow{i + 1, 1, 2});
-        Engine engine({.rounds = rounds, .step = 0.1, .evaluate_every = 2}, *scheme, fleet,
-                      *optimizer, trace);
+        Engine engine(
+            {.rounds = rounds, .schedule = [](std::int64_t) { return 0.1; }, .evaluate_every = 2},
+            *scheme, fleet, *optimizer, trace);
         const std::atomic<bool> stop = false;
         EXPECT_EQ(engine.run(stop, {}), rounds);
         trace.finish(optimizer->model(), "completed");
@@ -174,7 +175,7 @@ TEST_F(EngineTest, TimersGoOffInOrderAndStuckIsAFailure)
     TimerScheme scheme;
     Settings settings;
     settings.set("optimizer", {"gd", "", true});
-    const auto optimizer = chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, 0);
+    const auto optimizer = chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, {});
     trace::Writer trace(path_, header(1), 2);
     Engine engine({}, scheme, fleet, *optimizer, trace);
     const std::atomic<bool> stop = false;

@@ -2,6 +2,7 @@
 // The logistic model and the metrics.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -15,8 +16,19 @@ namespace quorate {
 namespace {
 
 using Reals = std::vector<double>;
+using test::refusal;
 
-std::unique_ptr<Model> logistic() { return models().front().make(Settings()); }
+/// A model of the registry for data of that shape, with its defaults but for the options given.
+std::unique_ptr<Model> make(const std::string& name, const DataShape& shape,
+                            const std::map<std::string, std::string>& given = {})
+{
+    const auto& one = test::entry(models(), name);
+    auto all = test::settings(one.options, given);
+    all.set("model", {name, "", true});
+    return one.make(all, shape);
+}
+
+std::unique_ptr<Model> logistic() { return make("logistic", {}); }
 
 /// Random sparse rows, and the same rows dense.
 struct Rows {
@@ -37,7 +49,7 @@ struct Rows {
                 const double x = ones ? 1 : normal(random);
                 column.push_back(static_cast<Index>(j));
                 value.push_back(x);
-                dense[static_cast<std::size_t>(i + j * m)] = x;
+                dense[static_cast<std::size_t>(i * p + j)] = x;
             }
             start.push_back(static_cast<Index>(column.size()));
             label.push_back(random() % 2 ? 1 : -1);
@@ -54,11 +66,7 @@ struct Rows {
     }
     RowView full() const
     {
-        return {.rows = rows,
-                .columns = columns,
-                .dense = dense.data(),
-                .stride = rows,
-                .label = label.data()};
+        return {.rows = rows, .columns = columns, .dense = dense.data(), .label = label.data()};
     }
     Reals point(double scale = 1) const
     {
@@ -77,6 +85,12 @@ Reals gradient(const Model& model, const RowView& rows, const Reals& w, double c
     const double total = model.add_gradient(rows, w, coefficient, sum);
     if (loss) *loss = total;
     return sum;
+}
+
+double loss_of(const Model& model, const Reals& scores, const Reals& labels)
+{
+    return model.loss().evaluate(scores.data(), labels.data(),
+                                 static_cast<std::int64_t>(labels.size()), nullptr);
 }
 
 TEST(Logistic, LossAndGradientOfOneRowAreTheFormula)
@@ -130,8 +144,8 @@ TEST(Logistic, MarginsOfTenThousandStayFinite)
     EXPECT_NEAR(loss, 1e4 + std::numbers::ln2, 1e-8);  // margins +1e4, -1e4, 0
     EXPECT_DOUBLE_EQ(g[0], 1);
     const Reals scores = {1e4, -1e4};
-    EXPECT_NEAR(model->loss(scores, Reals{1, -1}), 0, 1e-300);  // Eigen's exp may stop at 1e-308
-    EXPECT_EQ(model->loss(scores, Reals{-1, 1}), 2e4);
+    EXPECT_NEAR(loss_of(*model, scores, {1, -1}), 0, 1e-300);  // Eigen's exp may stop at 1e-308
+    EXPECT_EQ(loss_of(*model, scores, {-1, 1}), 2e4);
 }
 
 TEST(Logistic, CuttingSparseRowsAnywhereChangesNoBitOfTheGradient)
@@ -208,15 +222,204 @@ TEST(Logistic, LossOfScoresAgreesWithLossOfRows)
     gradient(*model, rows.sparse(), w, 1, &loss);
     Reals scores(517);
     model->score(rows.sparse(), w, scores);
-    EXPECT_NEAR(model->loss(scores, rows.label), loss, 1e-12 * loss);
-    EXPECT_NEAR(model->quality(scores, rows.label).loss, loss / 517, 1e-12);
+    EXPECT_NEAR(loss_of(*model, scores, rows.label), loss, 1e-12 * loss);
+    EXPECT_NEAR(model->loss().quality(scores, rows.label).loss, loss / 517, 1e-12);
 }
 
 TEST(Logistic, NoRowsAreNoLossAndNoQuality)
 {
     const auto model = logistic();
-    EXPECT_EQ(model->loss({}, {}), 0);
-    EXPECT_TRUE(std::isnan(model->quality({}, {}).loss));
+    EXPECT_EQ(loss_of(*model, {}, {}), 0);
+    EXPECT_TRUE(std::isnan(model->loss().quality({}, {}).loss));
+}
+
+// --- all models ----------------------------------------------------------------------------------
+
+/// A model with data of a shape that it takes.
+struct Case {
+    std::string model;
+    Task task = Task::binary;
+    std::map<std::string, std::string> options = {};
+};
+
+std::vector<Case> cases()
+{
+    return {{"logistic"},
+            {"ridge"},
+            {"ridge", Task::regression},
+            {"hinge"},
+            {"squared-hinge"},
+            {"softmax"},
+            {"softmax", Task::multiclass},
+            {"mlp", Task::binary, {{"hidden", "5"}}},
+            {"mlp", Task::multiclass, {{"hidden", "6,4"}, {"activation", "tanh"}}},
+            {"mlp", Task::regression, {{"hidden", "5"}, {"output", "squared"}}}};
+}
+
+class EveryModel : public ::testing::TestWithParam<Case> {
+protected:
+    static constexpr std::int64_t columns = 7, classes = 3;
+
+    std::unique_ptr<Model> model() const
+    {
+        return make(
+            GetParam().model,
+            {.columns = columns, .task = GetParam().task, .classes = classes, .entries_per_row = 5},
+            GetParam().options);
+    }
+    Rows rows(std::int64_t count) const
+    {
+        Rows rows(count, columns);
+        for (std::size_t i = 0; i < rows.label.size(); ++i)
+            if (GetParam().task == Task::multiclass)
+                rows.label[i] = static_cast<double>(i % classes);
+            else if (GetParam().task == Task::regression)
+                rows.label[i] = std::sin(static_cast<double>(i));
+        return rows;
+    }
+    static Reals point(const Model& model)
+    {
+        std::mt19937 random(99);
+        std::normal_distribution<double> normal(0, 0.7);
+        Reals w(static_cast<std::size_t>(model.parameters(columns)));
+        for (auto& x : w) x = normal(random);
+        return w;
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryModel, ::testing::ValuesIn(cases()), [](const auto& param) {
+    std::string name = param.param.model + "_" + name_of(param.param.task);
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+});
+
+TEST_P(EveryModel, TheGradientIsTheDerivativeOfTheLoss)
+{
+    const auto model = this->model();
+    const auto rows = this->rows(61);
+    for (const auto& view : {rows.sparse(), rows.full()}) {
+        auto w = point(*model);
+        const auto g = gradient(*model, view, w);
+        const auto loss_at = [&](std::size_t j, double step) {
+            auto moved = w;
+            moved[j] += step;
+            double loss = 0;
+            gradient(*model, view, moved, 1, &loss);
+            return loss;
+        };
+        for (std::size_t j = 0; j < w.size(); ++j) {
+            const double h = 1e-6;  // small: a kink of hinge or ReLU is hardly ever in between
+            const double difference = (loss_at(j, h) - loss_at(j, -h)) / (2 * h);
+            EXPECT_NEAR(g[j], difference, 1e-6 * std::max(10.0, std::abs(g[j]))) << j;
+        }
+    }
+}
+
+TEST_P(EveryModel, TheGradientOfTheSumIsTheSumOverAnySplit)
+{
+    const auto model = this->model();
+    const auto rows = this->rows(200);
+    const auto w = point(*model);
+    const auto whole = gradient(*model, rows.sparse(), w, 0.5);
+    Reals sum(w.size(), 0.0);
+    for (std::int64_t at = 0, count = 1; at < 200; at += count, ++count)
+        model->add_gradient(rows.sparse().slice(at, std::min(count, 200 - at)), w, 0.5, sum);
+    for (std::size_t j = 0; j < w.size(); ++j)
+        EXPECT_NEAR(sum[j], whole[j], 1e-12 * std::max(100.0, std::abs(whole[j])));
+}
+
+TEST_P(EveryModel, LossOfScoresIsTheLossOfRowsSparseOrDense)
+{
+    const auto model = this->model();
+    const auto rows = this->rows(517);
+    const auto w = point(*model);
+    double loss = 0;
+    gradient(*model, rows.sparse(), w, 1, &loss);
+    for (const auto& view : {rows.sparse(), rows.full()}) {
+        Reals scores(static_cast<std::size_t>(517 * model->outputs()));
+        model->score(view, w, scores);
+        EXPECT_NEAR(loss_of(*model, scores, rows.label), loss, 1e-12 * std::abs(loss));
+        const auto quality = model->loss().quality(scores, rows.label);
+        EXPECT_NEAR(quality.loss, loss / 517, 1e-12 * std::abs(loss));
+        if (GetParam().task == Task::regression) {
+            EXPECT_EQ(quality.mse, quality.loss);
+            EXPECT_TRUE(std::isnan(model->loss().hits(scores, rows.label)));
+        } else {
+            EXPECT_NEAR(model->loss().hits(scores, rows.label), quality.accuracy * 517, 1e-9);
+        }
+    }
+}
+
+TEST_P(EveryModel, CuttingRowsAtTilesChangesNoBitOfALinearGradient)
+{
+    const auto model = this->model();
+    if (!model->linear()) return;  // networks are cut at their own chunks only
+    const auto rows = this->rows(1000);
+    const auto w = point(*model);
+    for (const auto& view : {rows.sparse(), rows.full()}) {
+        const auto whole = gradient(*model, view, w);
+        Reals sum(w.size(), 0.0);
+        for (std::int64_t at = 0; at < 1000; at += 256)
+            model->add_gradient(view.slice(at, std::min<std::int64_t>(256, 1000 - at)), w, 1, sum);
+        EXPECT_TRUE(test::same_bits(sum, whole));
+    }
+}
+
+TEST_P(EveryModel, NoRowsAreNoLossAndNoQuality)
+{
+    const auto model = this->model();
+    EXPECT_EQ(loss_of(*model, {}, {}), 0);
+    EXPECT_TRUE(std::isnan(model->loss().quality({}, {}).loss));
+    EXPECT_TRUE(std::isnan(model->loss().quality({}, {}).accuracy));
+}
+
+TEST_P(EveryModel, LayersCoverTheParameters)
+{
+    const auto model = this->model();
+    std::int64_t sum = 0;
+    for (const auto& layer : model->layers(columns)) sum += layer.weights + layer.biases;
+    EXPECT_EQ(sum, model->parameters(columns));
+    EXPECT_EQ(model->chunk_rows({.columns = columns, .entries_per_row = 5}) % 32, 0);
+}
+
+TEST(Models, HugeScoresStayFinite)
+{
+    for (const std::string name : {"hinge", "squared-hinge", "ridge", "softmax"}) {
+        const auto model = make(name, {});
+        Reals scores(static_cast<std::size_t>(2 * model->outputs()), 1e4), weights(scores.size());
+        scores.back() = -1e4;
+        const Reals labels = {1, 1};
+        const double loss = model->loss().evaluate(scores.data(), labels.data(), 2, weights.data());
+        EXPECT_TRUE(std::isfinite(loss)) << name;
+        for (const double weight : weights) EXPECT_TRUE(std::isfinite(weight)) << name;
+    }
+}
+
+TEST(Models, HingeLossesAndTheirSlopesAreTheFormulas)
+{
+    const Reals scores = {0.25, 1, 3, -2}, labels = {1, 1, 1, 1};
+    Reals slope(4);
+    EXPECT_EQ(hinge_loss(0)->evaluate(scores.data(), labels.data(), 4, slope.data()), 3.75);
+    EXPECT_EQ(slope, (Reals{-1, 0, 0, -1}));
+    EXPECT_EQ(squared_hinge_loss(0)->evaluate(scores.data(), labels.data(), 4, slope.data()),
+              9.5625);
+    EXPECT_EQ(slope, (Reals{-1.5, 0, 0, -6}));
+}
+
+TEST(Models, LabelsThatAModelCannotLearnAreRefusedWithOthersThatCan)
+{
+    const auto wrong = [](const std::string& name, Task task) {
+        return refusal([&] { make(name, {.columns = 4, .task = task, .classes = 10}); });
+    };
+    EXPECT_EQ(wrong("logistic", Task::multiclass),
+              "--model is logistic, but the data set has 10 classes: use softmax, mlp or cnn, or "
+              "import it with a --label-map to -1 and 1");
+    EXPECT_EQ(wrong("softmax", Task::regression),
+              "--model is softmax, but the labels of the data set are numbers, not classes: use "
+              "ridge, or mlp with --output squared");
+    EXPECT_EQ(wrong("cnn", Task::multiclass),
+              "--model is cnn, but the rows of the data set are not images: import it with --image "
+              "CxHxW and --storage dense");
 }
 
 // --- metrics -------------------------------------------------------------------------------------
@@ -285,6 +488,29 @@ TEST(Metrics, NoFalsePositiveIsAPrecisionOfOneAndEmptyDenominatorsAreZero)
     EXPECT_EQ(none.recall, 0);
     EXPECT_EQ(none.f1, 0);
     EXPECT_TRUE(std::isnan(classification({}, {}, 0).accuracy));
+}
+
+TEST(Metrics, AveragePrecisionTakesTiedRowsTogether)
+{
+    // From the top: +, -, (+, -) tied, +: precisions 1, 2/4, 3/5 at the growth of recall.
+    EXPECT_NEAR(average_precision(Reals{5, 4, 3, 3, 1}, Reals{1, -1, 1, -1, 1}),
+                (1 + 2. / 4 + 3. / 5) / 3, 1e-15);
+    EXPECT_EQ(average_precision(Reals{2, 1}, Reals{1, -1}), 1);
+    EXPECT_TRUE(std::isnan(average_precision(Reals{2, 1}, Reals{-1, -1})));
+}
+
+TEST(Metrics, ClassMeansAndTopKCountByHand)
+{
+    // Rows of class 0, 0, 1, 2, called 0, 1, 1, 1.
+    const Reals scores = {3, 1, 2, 1, 3, 2, 0, 5, 0, 1, 4, 2}, labels = {0, 0, 1, 2};
+    const auto means = class_means(scores, labels, 3);
+    EXPECT_DOUBLE_EQ(means.accuracy, 0.5);
+    EXPECT_DOUBLE_EQ(means.precision, (1 + 1. / 3 + 0) / 3);
+    EXPECT_DOUBLE_EQ(means.recall, (0.5 + 1 + 0) / 3);
+    EXPECT_DOUBLE_EQ(means.f1, (2. / 3 + 0.5 + 0) / 3);
+    EXPECT_EQ(top_hits(scores, labels, 3, 1), 2);
+    EXPECT_EQ(top_hits(scores, labels, 3, 2), 3);
+    EXPECT_EQ(top_hits(scores, labels, 3, 3), 4);
 }
 
 TEST(Metrics, AScoreAtTheThresholdIsNotCalledPositive)

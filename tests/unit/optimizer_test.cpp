@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "optimizer/optimizer.hpp"
 
+#include "optimizer/schedule.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,9 +31,12 @@ struct Quadratic {
     }
 };
 
-std::unique_ptr<Optimizer> make(const std::string& name, const Reals& initial, double l2 = 0)
+std::unique_ptr<Optimizer> make(const std::string& name, const Reals& initial,
+                                const Regularizer& regularizer = {},
+                                const std::map<std::string, std::string>& given = {})
 {
-    return test::entry(optimizers(), name).make(Settings(), {initial.begin(), initial.end()}, l2);
+    const auto& one = test::entry(optimizers(), name);
+    return one.make(test::settings(one.options, given), initial, regularizer);
 }
 
 TEST(Optimizers, OneStepIsTheClosedForm)
@@ -39,7 +44,7 @@ TEST(Optimizers, OneStepIsTheClosedForm)
     const Reals w = {1, -2}, g = {0.5, 3};
     const double step = 0.1, l2 = 0.25;
     for (const std::string name : {"gd", "agd", "agd-eh"}) {
-        const auto optimizer = make(name, w, l2);
+        const auto optimizer = make(name, w, {l2});
         Reals next(2);
         optimizer->update(g, step, next);
         for (std::size_t j = 0; j < 2; ++j) {
@@ -64,7 +69,7 @@ TEST(Optimizers, GradientDescentContractsAQuadraticByTheKnownFactors)
 {
     const Quadratic f{{0.5, 1, 3}, 0.1};
     const double step = 0.4;
-    const auto gd = make("gd", {1, 1, 1}, f.l2);
+    const auto gd = make("gd", {1, 1, 1}, {f.l2});
     Reals w = {1, 1, 1}, g(3);
     for (int t = 1; t <= 20; ++t) {
         f.gradient(w, g);
@@ -79,7 +84,7 @@ TEST(Optimizers, AgdEhIsTheHeavyBallAndTheRecursionOfThePublicCode)
     const Quadratic f{{0.3, 1.1, 2.7}, 0.05};
     const double step = 0.3;
     const Reals initial = {5, -1, 2};
-    const auto optimizer = make("agd-eh", initial, f.l2);
+    const auto optimizer = make("agd-eh", initial, {f.l2});
     Reals next = initial, g(3), w = initial, before(3), u(3, 0.0), v = initial;
     for (int t = 0; t < 60; ++t) {
         f.gradient(next, g);
@@ -130,7 +135,7 @@ TEST(Optimizers, AgdKeepsNesterovsBound)
 TEST(Optimizers, AgdTakesGradientAndRegulariserAtY)
 {
     const double step = 0.2, l2 = 0.1;
-    const auto agd = make("agd", {1}, l2);
+    const auto agd = make("agd", {1}, {l2});
     Reals y = {1};
     double w = 1, expected_y = 1;
     for (int t = 0; t < 30; ++t) {
@@ -142,6 +147,149 @@ TEST(Optimizers, AgdTakesGradientAndRegulariserAtY)
         EXPECT_NEAR(agd->model()[0], w, 1e-14);
         EXPECT_NEAR(y[0], expected_y, 1e-14);
     }
+}
+
+Reals one_step(const std::string& name, const Reals& w, const Reals& g, double step,
+               const Regularizer& regularizer = {},
+               const std::map<std::string, std::string>& given = {})
+{
+    Reals next(w.size());
+    make(name, w, regularizer, given)->update(g, step, next);
+    return next;
+}
+
+TEST(Optimizers, MomentumIsTheRecursionOfTensorFlow)
+{
+    const auto momentum = make("momentum", {1}, {.l2 = 0.25});
+    Reals w = {1};
+    momentum->update(Reals{2}, 0.1, w);  // v = 2 + 0.5
+    EXPECT_NEAR(w[0], 0.75, 1e-15);
+    momentum->update(Reals{1}, 0.1, w);  // v = 0.9 * 2.5 + 1 + 0.375
+    EXPECT_NEAR(w[0], 0.75 - 0.3625, 1e-15);
+}
+
+TEST(Optimizers, RmspropStartsItsMeanAtOne)
+{
+    const double s = 0.9 + 0.1 * 4;
+    EXPECT_NEAR(one_step("rmsprop", {1}, {2}, 0.1)[0], 1 - 0.1 * 2 / std::sqrt(s + 1e-10), 1e-15);
+}
+
+TEST(Optimizers, AdamsFirstStepIsTheSignOfTheGradient)
+{
+    const auto next = one_step("adam", {0, 0, 0}, {5, -2, 0}, 0.3);
+    EXPECT_NEAR(next[0], -0.3, 1e-6);
+    EXPECT_NEAR(next[1], 0.3, 1e-6);
+    EXPECT_EQ(next[2], 0);
+}
+
+TEST(Optimizers, AdamIsItsRecursion)
+{
+    const auto adam = make("adam", {1}, {}, {{"beta1", "0.8"}, {"beta2", "0.99"}});
+    Reals w = {1};
+    double m = 0, v = 0, expected = 1;
+    for (int t = 1; t <= 5; ++t) {
+        const double g = std::sin(t);
+        adam->update(Reals{g}, 0.1, w);
+        m = 0.8 * m + 0.2 * g;
+        v = 0.99 * v + 0.01 * g * g;
+        expected -= 0.1 * std::sqrt(1 - std::pow(0.99, t)) / (1 - std::pow(0.8, t)) * m /
+                    (std::sqrt(v) + 1e-8);
+        EXPECT_NEAR(w[0], expected, 1e-14);
+    }
+}
+
+TEST(Optimizers, DualAveragingIsMinusTheSumOverBeta)
+{
+    const auto dual =
+        make("dual-averaging", {9}, {}, {{"beta-constant", "2"}, {"beta-growth", "4"}});
+    Reals w(1);
+    dual->update(Reals{3}, 1, w);
+    EXPECT_NEAR(w[0], -3 / (2 + 0.5), 1e-15);
+    dual->update(Reals{1}, 1, w);
+    EXPECT_NEAR(w[0], -4 / (2 + std::sqrt(0.5)), 1e-15);
+    // -(3, 4) / 2 has norm 2.5.
+    EXPECT_NEAR(one_step("dual-averaging", {0, 0}, {3, 4}, 1, {}, {{"radius", "0.5"}})[0], -0.3,
+                1e-15);
+}
+
+TEST(Optimizers, NesterovScHasTheMomentumOfItsCondition)
+{
+    const auto nesterov = make("nesterov-sc", {1}, {}, {{"condition", "9"}});
+    Reals y(1);
+    nesterov->update(Reals{2}, 0.1, y);
+    EXPECT_NEAR(nesterov->model()[0], 0.8, 1e-15);
+    EXPECT_NEAR(y[0], 0.8 + 0.5 * (0.8 - 1), 1e-15);
+}
+
+TEST(Optimizers, AgdReachesItsBound)
+{
+    const Quadratic f{{0.001, 0.1, 1}};  // L = 1
+    const Reals start = {5, -3, 2};
+    const auto agd = make("agd", start);
+    Reals y = start, g(3);
+    double distance = 0;
+    for (const double x : start) distance += x * x;
+    for (int t = 1; t <= 200; ++t) {
+        f.gradient(y, g);
+        agd->update(g, 1, y);
+        EXPECT_LE(f.value(agd->model()), 2 * distance / ((t + 1.0) * (t + 1.0)));
+    }
+}
+
+// min (w - c)^2 / 2 + l1 |w| has the solution sign(c) max(0, |c| - l1).
+TEST(Optimizers, TheProximalStepFindsTheShrunkSolution)
+{
+    const Reals c = {3, -0.5, 0.2};
+    for (const std::string name : {"gd", "agd", "agd-eh", "nesterov-sc", "dual-averaging"}) {
+        const auto optimizer = make(name, {1, 1, 1}, {.l1 = 0.4});
+        Reals point = {1, 1, 1}, g(3);
+        const bool averages = name == "dual-averaging";
+        for (int t = 0; t < (averages ? 200000 : 2000); ++t) {
+            for (std::size_t j = 0; j < 3; ++j) g[j] = point[j] - c[j];
+            optimizer->update(g, 0.1, point);
+        }
+        const double tolerance = averages ? 0.04 : name == "agd-eh" ? 1e-3 : 1e-6;
+        EXPECT_NEAR(optimizer->model()[0], 2.6, tolerance) << name;
+        EXPECT_NEAR(optimizer->model()[1], -0.1, tolerance) << name;
+        EXPECT_NEAR(optimizer->model()[2], 0, tolerance) << name;
+    }
+    EXPECT_NEAR((Regularizer{.l2 = 2, .l1 = 3}.value(Reals{1, -2})), 10 + 9, 1e-15);
+}
+
+Schedule schedule(const std::string& text, double step, std::int64_t rounds)
+{
+    const auto settings = test::settings({{"schedule", text}});
+    return chosen(schedules(), settings, "schedule").make(settings, step, rounds);
+}
+
+TEST(Schedules, AreTheFormulas)
+{
+    EXPECT_EQ(schedule("constant", 2, 10)(7), 2);
+    EXPECT_EQ(schedule("inverse:90", 10, 10)(10), 9);
+    EXPECT_NEAR(schedule("geometric:0.98", 0.1, 10)(3), 0.1 * 0.98 * 0.98 * 0.98, 1e-16);
+    EXPECT_EQ(schedule("step:50,0.5", 8, 200)(49), 8);
+    EXPECT_EQ(schedule("step:50,0.5", 8, 200)(100), 2);
+    EXPECT_EQ(schedule("linear:1", 5, 5)(0), 5);
+    EXPECT_EQ(schedule("linear:1", 5, 5)(4), 1);
+    EXPECT_EQ(schedule("linear:1", 5, 5)(2), 3);
+    EXPECT_EQ(schedule("linear:0", 5, 1)(0), 5);
+}
+
+TEST(Schedules, ArgumentsThatAreNoneAreRefusedWithTheForm)
+{
+    const auto wrong = [](const std::string& text) {
+        return test::refusal([&] { schedule(text, 1, 10); });
+    };
+    EXPECT_EQ(wrong("inverse"),
+              "--schedule is inverse: write inverse:T0, step T0 / (t + T0) in round t = 0, 1, ...");
+    EXPECT_EQ(wrong("step:5"),
+              "--schedule is step:5: write step:EVERY,FACTOR, multiplied with "
+              "FACTOR after EVERY rounds");
+    EXPECT_EQ(wrong("constant:5"),
+              "--schedule is constant:5: write constant, the same step in all rounds");
+    EXPECT_EQ(wrong("geometric:-1"),
+              "--schedule is geometric:-1: write geometric:R, step R^t in "
+              "round t = 0, 1, ...");
 }
 
 }  // namespace

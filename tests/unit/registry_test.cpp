@@ -88,8 +88,8 @@ TEST(Registries, TheDefaultsOfRunCanBeMade)
 {
     const auto settings = parse(run_command_of_all(), {});
     EXPECT_NE(chosen(schemes(), settings, "scheme").make(settings, {4, 100}), nullptr);
-    EXPECT_NE(chosen(models(), settings, "model").make(settings), nullptr);
-    EXPECT_NE(chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, 0), nullptr);
+    EXPECT_NE(chosen(models(), settings, "model").make(settings, {}), nullptr);
+    EXPECT_NE(chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, {}), nullptr);
     EXPECT_NE(chosen(delays(), settings, "delay").make(settings, {.seed = 0, .machines = 4}),
               nullptr);
 }

@@ -61,18 +61,18 @@ struct Simulation {
         const auto scheme_made = make_scheme(scheme, problem, options);
         const auto delays_made = make_delays(delay, workers, seed);
         const auto slowdowns_made = make_slowdowns(slowdown, workers, seed);
-        Recipes recipes(scheme_made->needs(), {}, 0);
+        const auto needs = scheme_made->needs();
+        const Batches batches(needs, seed, 0);
+        const Liars nobody;
+        Recipes recipes(needs, batches, nobody, 0);
         VirtualFleet fleet(recipes, {row_time, *delays_made, *slowdowns_made, network});
         const auto none = settings(entry(optimizers(), "gd").options, {});
-        const auto optimizer = entry(optimizers(), "gd").make(none, {}, 0);
+        const auto optimizer = entry(optimizers(), "gd").make(none, {}, {});
         const Folder folder;
         trace::Writer trace(folder.file("t.h5"), {}, 0);
-        Engine engine({.rounds = rounds,
-                       .step = 1,
-                       .evaluate_every = 0,
-                       .arrivals = Arrivals::none,
-                       .seed = seed},
-                      *scheme_made, fleet, *optimizer, trace);
+        Engine engine(
+            {.rounds = rounds, .evaluate_every = 0, .arrivals = Arrivals::none, .seed = seed},
+            *scheme_made, fleet, *optimizer, trace);
         std::vector<double> seconds;
         double last = 0;
         const std::atomic<bool> stop = false;

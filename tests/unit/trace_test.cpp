@@ -74,12 +74,16 @@ TEST(Trace, WhatWasWrittenIsRead)
                                      .time = 2,
                                      .train_loss = 0.5,
                                      .objective = 0.6,
+                                     .train_accuracy = 0.65,
                                      .test_loss = 0.7,
                                      .accuracy = 0.8,
                                      .auc = 0.9,
+                                     .average_precision = 0.95,
                                      .precision = 0.1,
                                      .recall = 0.2,
-                                     .f1 = 0.3});
+                                     .f1 = 0.3,
+                                     .mse = 0.4,
+                                     .top_k = 0.5});
         writer.finish(std::vector<double>{7, 8, 9}, "completed");
     }
     const auto got = trace::read(path);

@@ -32,7 +32,8 @@ protected:
         Needs needs;
         needs.blocks = {{0, 10}, {10, 20}, {30, 30}, {60, 40}};
         needs.shard = {{0, 1, 2, 3}, {0, 1, 2, 3}, {0, 1, 2, 3}};
-        recipes_.emplace(needs, Liars(), columns);
+        batches_.emplace(needs, 0, 0);
+        recipes_.emplace(needs, *batches_, nobody_, columns);
         fleet_.emplace(*recipes_, VirtualTimes{row_time, *delays_, *slowdowns_, network});
     }
 
@@ -67,6 +68,8 @@ protected:
     }
 
     std::unique_ptr<DelayModel> delays_, slowdowns_;
+    Liars nobody_;
+    std::optional<Batches> batches_;
     std::optional<Recipes> recipes_;
     std::optional<VirtualFleet> fleet_;
     std::optional<Arrival> last_;

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Convolutional networks for images, in float32.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/text.hpp"
+#include "model/conv_net.hpp"
+#include "model/model.hpp"
+#include "model/task.hpp"
+
+namespace quorate {
+
+namespace {
+
+constexpr std::int64_t images_at_once = 32;
+
+// Networks that are built and not in use, so that threads and calls share them.
+class Nets {
+public:
+    explicit Nets(std::vector<NetLayer> layers) : layers_(std::move(layers)) {}
+    const std::vector<NetLayer>& layers() const { return layers_; }
+
+    std::unique_ptr<ConvNet> take(std::int64_t images)
+    {
+        {
+            const std::lock_guard lock(mutex_);
+            const auto at = std::ranges::find(idle_, images, &ConvNet::images);
+            if (at != idle_.end()) {
+                auto net = std::move(*at);
+                idle_.erase(at);
+                return net;
+            }
+        }
+        return std::make_unique<ConvNet>(layers_, images);
+    }
+    void give_back(std::unique_ptr<ConvNet> net)
+    {
+        constexpr std::size_t most = 16;  // a few sizes of the last chunk of a partition
+        const std::lock_guard lock(mutex_);
+        if (idle_.size() == most) idle_.erase(idle_.begin());
+        idle_.push_back(std::move(net));
+    }
+
+private:
+    std::vector<NetLayer> layers_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<ConvNet>> idle_;
+};
+
+class Cnn final : public Model {
+public:
+    Cnn(std::unique_ptr<Loss> loss, std::vector<NetLayer> layers)
+        : Model(std::move(loss)), nets_(std::move(layers))
+    {
+    }
+
+    std::int64_t per_column() const override { return 0; }
+    std::int64_t further() const override
+    {
+        std::int64_t sum = 0;
+        for (const auto& layer : nets_.layers()) sum += layer.weights() + layer.biases();
+        return sum;
+    }
+    bool linear() const override { return false; }
+
+    std::vector<Layer> layers(std::int64_t) const override
+    {
+        std::vector<Layer> all;
+        for (const auto& layer : nets_.layers()) {
+            const bool conv = layer.kind == NetLayer::Kind::conv;
+            const auto area = layer.size * layer.size;
+            if (layer.weights() > 0)
+                all.push_back({layer.weights(), conv ? layer.channels * area : layer.inputs(),
+                               conv ? layer.outputs * area : layer.outputs, layer.biases()});
+        }
+        return all;
+    }
+
+    double add_gradient(const RowView& rows, std::span<const double> point, double coefficient,
+                        std::span<double> gradient) const override
+    {
+        const std::vector<float> parameters(point.begin(), point.end());
+        std::vector<float> change(point.size());
+        double sum = 0;
+        for_chunks(rows, [&](const RowView& part, const float* pixels, ConvNet& net) {
+            std::vector<float> scores(static_cast<std::size_t>(part.rows * outputs()));
+            net.forward(pixels, parameters.data(), scores.data());
+            std::vector<double> z(scores.begin(), scores.end()), r(scores.size());
+            sum += loss().evaluate(z.data(), part.label, part.rows, r.data());
+            std::copy(r.begin(), r.end(), scores.begin());
+            net.backward(scores.data(), change.data());
+            for (std::size_t i = 0; i < change.size(); ++i) gradient[i] += coefficient * change[i];
+        });
+        return sum;
+    }
+
+    void score(const RowView& rows, std::span<const double> point,
+               std::span<double> scores) const override
+    {
+        const std::vector<float> parameters(point.begin(), point.end());
+        auto to = scores.begin();
+        for_chunks(rows, [&](const RowView& part, const float* pixels, ConvNet& net) {
+            std::vector<float> z(static_cast<std::size_t>(part.rows * outputs()));
+            net.forward(pixels, parameters.data(), z.data());
+            to = std::copy(z.begin(), z.end(), to);
+        });
+    }
+
+    std::int64_t chunk_rows(const DataShape&) const override { return images_at_once; }
+
+private:
+    template <class F>
+    void for_chunks(const RowView& rows, F f) const
+    {
+        for (std::int64_t first = 0; first < rows.rows; first += images_at_once) {
+            const auto part = rows.slice(first, std::min(images_at_once, rows.rows - first));
+            auto net = nets_.take(part.rows);
+            const std::vector<float> pixels(part.dense, part.dense + part.rows * part.columns);
+            f(part, pixels.data(), *net);
+            nets_.give_back(std::move(net));
+        }
+    }
+
+    mutable Nets nets_;
+};
+
+// "conv:16x5,pool:2,dense:64", and a last dense layer with a value for each class.
+std::vector<NetLayer> layers_of(const Settings& settings, const DataShape& data,
+                                std::int64_t classes)
+{
+    using Kind = NetLayer::Kind;
+    std::vector<NetLayer> layers;
+    auto channels = data.channels, height = data.height, width = data.width;
+    const auto refuse = [&](const std::string& word, const std::string& why) {
+        settings.refuse("layers", fmt::format(", but '{}' {}", word, why));
+    };
+    for (const auto& given : split(settings.text("layers"), ',')) {
+        const auto word = trimmed(given);
+        const auto parts = split(word, ':');
+        const auto numbers = parts.size() == 2 ? split(parts[1], 'x') : std::vector<std::string>();
+        std::vector<std::int64_t> value;
+        for (const auto& number : numbers) value.push_back(to_integer(number).value_or(0));
+        const bool good =
+            !value.empty() && std::ranges::all_of(value, [](auto v) { return v > 0; });
+        const auto& kind = parts[0];
+        const bool dense_before = !layers.empty() && layers.back().kind == Kind::dense;
+        if (good && kind == "conv" && value.size() == 2 && !dense_before) {
+            if (value[1] % 2 == 0) refuse(word, "has an even size: use an odd one");
+            layers.push_back({Kind::conv, value[0], value[1], channels, height, width});
+            channels = value[0];
+        } else if (good && kind == "pool" && value.size() == 1 && !dense_before) {
+            if (value[0] > std::min(height, width))
+                refuse(word, fmt::format("is larger than what it gets, {} x {}", height, width));
+            layers.push_back({Kind::pool, channels, value[0], channels, height, width});
+            height /= value[0];
+            width /= value[0];
+        } else if (good && kind == "dense" && value.size() == 1) {
+            layers.push_back({Kind::dense, value[0], 0, channels, height, width});
+            channels = value[0];
+            height = width = 1;
+        } else {
+            refuse(word, "is no layer: write conv:CHANNELSxSIZE and pool:SIZE, then dense:VALUES");
+        }
+    }
+    layers.push_back({Kind::dense, classes, 0, channels, height, width});
+    return layers;
+}
+
+std::unique_ptr<Model> make(const Settings& settings, const DataShape& data)
+{
+    require_task(settings, data, {Task::binary, Task::multiclass});
+    if (!data.image() || !data.dense)
+        settings.refuse("model",
+                        ", but the rows of the data set are not images: import it with "
+                        "--image CxHxW and --storage dense");
+    auto loss = softmax_loss(data, settings.integer("top-k", 1));
+    auto layers = layers_of(settings, data, loss->outputs());
+    return std::make_unique<Cnn>(std::move(loss), std::move(layers));
+}
+
+}  // namespace
+
+Entry<MakeModel> cnn_entry()
+{
+    return {.name = "cnn",
+            .arguments = "",
+            .text = "convolutional network on images, in float32",
+            .source = "LeCun et al. 1998; by oneDNN",
+            .options = {{"layers", "LAYER,...", "conv:16x5,pool:2,conv:32x5,pool:2,dense:64",
+                         "conv:CHANNELSxSIZE, pool:SIZE, dense:VALUES; a last dense layer with a "
+                         "value for each class follows"},
+                        top_k_option()},
+            .make = make};
+}
+
+}  // namespace quorate

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace quorate {
+
+/// What labels mean: +1 and -1; classes 0, 1, ...; or any number.
+enum class Task { binary, multiclass, regression };
+
+/// What a model must know of a data set.
+struct DataShape {
+    std::int64_t columns = 0;
+    Task task = Task::binary;
+    std::int64_t classes = 2;  // of a multiclass task
+    /// Rows that are images: pixel (c, i, j) is column (c * height + i) * width + j. All 0 if not.
+    std::int64_t channels = 0, height = 0, width = 0;
+    double entries_per_row = 0;  // on average; columns if dense
+    bool dense = false;
+
+    bool image() const { return channels > 0; }
+    /// Takes CxHxW. @return false, and changes nothing, unless that makes `columns` pixels
+    bool set_image(const std::string& text);
+};
+
+/// binary, multiclass, regression; as data sets store it.
+std::string name_of(Task task);
+
+}  // namespace quorate

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Losses of scores. A model turns rows into scores; what is left is here, and the same for linear
+// models and networks.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "model/data_shape.hpp"
+#include "model/quality.hpp"
+
+namespace quorate {
+
+/// Stateless and safe to share.
+class Loss {
+public:
+    virtual ~Loss() = default;
+    /// Scores of a row.
+    virtual std::int64_t outputs() const { return 1; }
+    /// Sum of the losses of `rows` rows. A row gives the same bits wherever among them it stands.
+    /// @param scores   rows x outputs(), row by row
+    /// @param weights  if not null, receives the derivatives of the losses by the scores
+    virtual double evaluate(const double* scores, const double* labels, std::int64_t rows,
+                            double* weights) const = 0;
+    /// Rows whose label the scores tell; NaN if labels are not classes.
+    virtual double hits(std::span<const double> scores, std::span<const double> labels) const = 0;
+    /// All that is known of rows with these scores.
+    virtual Quality quality(std::span<const double> scores,
+                            std::span<const double> labels) const = 0;
+};
+
+/// log(1 + exp(-m)), m = label x score.
+std::unique_ptr<Loss> logistic_loss(double threshold);
+/// max(0, 1 - m); its subgradient at m = 1 is 0.
+std::unique_ptr<Loss> hinge_loss(double threshold);
+/// max(0, 1 - m)^2.
+std::unique_ptr<Loss> squared_hinge_loss(double threshold);
+/// (score - label)^2. @param threshold  of rows called positive, if the labels are two classes
+std::unique_ptr<Loss> squared_loss(Task task, double threshold);
+/// log(sum_c exp(z_c)) - z_label. Labels 0..classes-1; a binary task's -1 and 1 are classes 0 and 1.
+std::unique_ptr<Loss> softmax_loss(const DataShape& data, std::int64_t top_k);
+
+}  // namespace quorate

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Least squares: loss (z - y)^2 with z = x.w; with --l2, ridge regression.
+#include "model/linear_model.hpp"
+#include "model/task.hpp"
+#include "model/two_class_loss.hpp"
+
+namespace quorate {
+
+namespace {
+
+class SquaredLoss final : public Loss {
+public:
+    SquaredLoss(Task task, double threshold) : task_(task), threshold_(threshold) {}
+
+    double evaluate(const double* scores, const double* labels, std::int64_t rows,
+                    double* weights) const override
+    {
+        double sum = 0;
+        for (std::int64_t i = 0; i < rows; ++i) {
+            const double rest = scores[i] - labels[i];
+            sum += rest * rest;
+            if (weights) weights[i] = 2 * rest;
+        }
+        return sum;
+    }
+
+    double hits(std::span<const double> scores, std::span<const double> labels) const override
+    {
+        return task_ == Task::binary ? classification(scores, labels, threshold_).accuracy *
+                                           static_cast<double>(labels.size())
+                                     : Quality::none;
+    }
+
+    Quality quality(std::span<const double> scores, std::span<const double> labels) const override
+    {
+        auto quality =
+            task_ == Task::binary ? two_class_quality(scores, labels, threshold_) : Quality{};
+        const auto rows = static_cast<std::int64_t>(labels.size());
+        if (rows > 0)
+            quality.loss =
+                evaluate(scores.data(), labels.data(), rows, nullptr) / static_cast<double>(rows);
+        quality.mse = quality.loss;
+        return quality;
+    }
+
+private:
+    Task task_;
+    double threshold_;
+};
+
+}  // namespace
+
+std::unique_ptr<Loss> squared_loss(Task task, double threshold)
+{
+    return std::make_unique<SquaredLoss>(task, threshold);
+}
+
+Entry<MakeModel> ridge_entry()
+{
+    return {
+        .name = "ridge",
+        .arguments = "",
+        .text = "least squares on numbers, or on labels +1 and -1; with --l2, ridge regression",
+        .source = "textbook",
+        .options = {threshold_option()},
+        .make = [](const Settings& settings, const DataShape& data) -> std::unique_ptr<Model> {
+            require_task(settings, data, {Task::binary, Task::regression});
+            return std::make_unique<LinearModel>(squared_loss(data.task, threshold_of(settings)));
+        }};
+}
+
+}  // namespace quorate

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What losses of labels +1 and -1 share: margins, and the metrics of two classes.
+#pragma once
+
+#include <limits>
+
+#include "base/settings.hpp"
+#include "model/linear.hpp"
+#include "model/loss.hpp"
+#include "model/metrics.hpp"
+
+namespace quorate {
+
+class TwoClassLoss : public Loss {
+public:
+    /// @param threshold  rows with a higher score are called positive
+    explicit TwoClassLoss(double threshold) : threshold_(threshold) {}
+
+    double hits(std::span<const double> scores, std::span<const double> labels) const override
+    {
+        double sum = 0;
+        for (std::size_t i = 0; i < scores.size(); ++i)
+            sum += (scores[i] > threshold_) == (labels[i] > 0);
+        return sum;
+    }
+
+    Quality quality(std::span<const double> scores, std::span<const double> labels) const override
+    {
+        auto quality = two_class_quality(scores, labels, threshold_);
+        const auto rows = static_cast<std::int64_t>(labels.size());
+        if (rows > 0)
+            quality.loss =
+                evaluate(scores.data(), labels.data(), rows, nullptr) / static_cast<double>(rows);
+        return quality;
+    }
+
+protected:
+    using Tile = Eigen::Array<double, linear::tile, 1>;
+
+    /// Margins of up to a tile of rows, and zeros up to a multiple of 8: computing with whole
+    /// vectors only gives a row the same bits wherever it stands. @return that multiple
+    static std::int64_t fill_margins(const double* scores, const double* labels, std::int64_t count,
+                                     Tile& margin)
+    {
+        const auto size = (count + 7) & ~std::int64_t{7};
+        for (std::int64_t i = 0; i < count; ++i) margin[i] = scores[i] * labels[i];
+        margin.segment(count, size - count).setZero();
+        return size;
+    }
+
+private:
+    double threshold_;
+};
+
+inline double threshold_of(const Settings& settings)
+{
+    return settings.real("threshold", std::numeric_limits<double>::lowest());
+}
+
+}  // namespace quorate

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <cmath>
+
+#include "optimizer/optimizer.hpp"
+
+namespace quorate {
+
+namespace {
+
+constexpr double below_one = 1 - 1e-15;
+
+// m <- b1 m + (1 - b1) g,   v <- b2 v + (1 - b2) g^2,   step_t = step sqrt(1 - b2^t) / (1 - b1^t),
+// w <- prox(w - step_t m / (sqrt(v) + 1e-8)), t from 1, with g + 2 l2 w for g. The proximal step is
+// taken with the step of all parameters, not of each.
+class Adam final : public Optimizer {
+public:
+    Adam(std::vector<double> initial, const Regularizer& regularizer, double beta1, double beta2)
+        : w_(std::move(initial)), regularizer_(regularizer), beta1_(beta1), beta2_(beta2),
+          m_(w_.size(), 0.0), v_(w_.size(), 0.0)
+    {
+    }
+
+    void update(std::span<const double> estimate, double step, std::span<double> next) override
+    {
+        const auto t = static_cast<double>(++updates_);
+        const double scaled = step * std::sqrt(1 - std::pow(beta2_, t)) / (1 - std::pow(beta1_, t));
+        for (std::size_t i = 0; i < w_.size(); ++i) {
+            const double g = estimate[i] + 2 * regularizer_.l2 * w_[i];
+            m_[i] = beta1_ * m_[i] + (1 - beta1_) * g;
+            v_[i] = beta2_ * v_[i] + (1 - beta2_) * g * g;
+            const double w = w_[i] - scaled * m_[i] / (std::sqrt(v_[i]) + 1e-8);
+            next[i] = w_[i] = regularizer_.shrunk(w, step);
+        }
+    }
+
+    std::span<const double> model() const override { return w_; }
+
+private:
+    std::vector<double> w_;
+    Regularizer regularizer_;
+    double beta1_, beta2_;
+    std::vector<double> m_, v_;
+    long updates_ = 0;
+};
+
+}  // namespace
+
+Entry<MakeOptimizer> adam_entry()
+{
+    return {.name = "adam",
+            .arguments = "",
+            .text = "running means of gradients and of their squares",
+            .source = "Kingma and Ba 2015, in the form of TensorFlow",
+            .options = {{"beta1", "B", "0.9", "share of the mean of gradients that is kept"},
+                        {"beta2", "B", "0.999", "share of the mean of squares that is kept"}},
+            .make = [](const Settings& settings, std::vector<double> initial,
+                       const Regularizer& regularizer) -> std::unique_ptr<Optimizer> {
+                return std::make_unique<Adam>(std::move(initial), regularizer,
+                                              settings.real("beta1", 0, below_one),
+                                              settings.real("beta2", 0, below_one));
+            }};
+}
+
+}  // namespace quorate

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <cmath>
+
+#include "optimizer/optimizer.hpp"
+
+namespace quorate {
+
+namespace {
+
+// v <- momentum v + g + 2 l2 w,   w <- prox(w - step v)
+class Momentum final : public Optimizer {
+public:
+    Momentum(std::vector<double> initial, const Regularizer& regularizer, double momentum)
+        : w_(std::move(initial)), regularizer_(regularizer), momentum_(momentum), v_(w_.size(), 0.0)
+    {
+    }
+
+    void update(std::span<const double> estimate, double step, std::span<double> next) override
+    {
+        for (std::size_t i = 0; i < w_.size(); ++i) {
+            v_[i] = momentum_ * v_[i] + estimate[i] + 2 * regularizer_.l2 * w_[i];
+            next[i] = w_[i] = regularizer_.shrunk(w_[i] - step * v_[i], step);
+        }
+    }
+
+    std::span<const double> model() const override { return w_; }
+
+private:
+    std::vector<double> w_;
+    Regularizer regularizer_;
+    double momentum_;
+    std::vector<double> v_;
+};
+
+}  // namespace
+
+Entry<MakeOptimizer> momentum_entry()
+{
+    return {.name = "momentum",
+            .arguments = "",
+            .text = "gradient descent with momentum, the heavy ball",
+            .source = "Polyak 1964, in the form of TensorFlow",
+            .options = {{"momentum", "B", "0.9", "share of the last change that is kept"}},
+            .make = [](const Settings& settings, std::vector<double> initial,
+                       const Regularizer& regularizer) -> std::unique_ptr<Optimizer> {
+                return std::make_unique<Momentum>(std::move(initial), regularizer,
+                                                  settings.real("momentum", 0, 1));
+            }};
+}
+
+}  // namespace quorate

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace quorate {
+
+/// What the objective adds to the mean loss: l2 |w|^2 + l1 sum_j |w_j|.
+struct Regularizer {
+    double l2 = 0, l1 = 0;
+
+    double value(std::span<const double> w) const
+    {
+        double squares = 0, sum = 0;
+        for (const double x : w) squares += x * x, sum += std::abs(x);
+        return l2 * squares + l1 * sum;
+    }
+    /// The factor of w in a gradient step on the l2 term.
+    double kept(double step) const { return 1 - 2 * l2 * step; }
+    /// The proximal step of the l1 term: argmin_x (x - w)^2 / 2 + step l1 |x|.
+    double shrunk(double w, double step) const
+    {
+        return l1 == 0 ? w : std::copysign(std::max(0.0, std::abs(w) - step * l1), w);
+    }
+};
+
+}  // namespace quorate

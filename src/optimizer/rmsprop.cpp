@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <cmath>
+
+#include "optimizer/optimizer.hpp"
+
+namespace quorate {
+
+namespace {
+
+// s <- decay s + (1 - decay) g^2,   w <- prox(w - step g / sqrt(s + 1e-10)), with g + 2 l2 w for g and
+// s = 1 at the start. The proximal step is taken with the step of all parameters, not of each.
+class RmsProp final : public Optimizer {
+public:
+    RmsProp(std::vector<double> initial, const Regularizer& regularizer, double decay)
+        : w_(std::move(initial)), regularizer_(regularizer), decay_(decay), s_(w_.size(), 1.0)
+    {
+    }
+
+    void update(std::span<const double> estimate, double step, std::span<double> next) override
+    {
+        for (std::size_t i = 0; i < w_.size(); ++i) {
+            const double g = estimate[i] + 2 * regularizer_.l2 * w_[i];
+            s_[i] = decay_ * s_[i] + (1 - decay_) * g * g;
+            const double w = w_[i] - step * g / std::sqrt(s_[i] + 1e-10);
+            next[i] = w_[i] = regularizer_.shrunk(w, step);
+        }
+    }
+
+    std::span<const double> model() const override { return w_; }
+
+private:
+    std::vector<double> w_;
+    Regularizer regularizer_;
+    double decay_;
+    std::vector<double> s_;
+};
+
+}  // namespace
+
+Entry<MakeOptimizer> rmsprop_entry()
+{
+    return {.name = "rmsprop",
+            .arguments = "",
+            .text = "steps scaled by the root of a running mean of squared gradients",
+            .source = "Tieleman and Hinton 2012, in the form of TensorFlow 1",
+            .options = {{"decay", "B", "0.9", "share of the running mean that is kept"}},
+            .make = [](const Settings& settings, std::vector<double> initial,
+                       const Regularizer& regularizer) -> std::unique_ptr<Optimizer> {
+                return std::make_unique<RmsProp>(std::move(initial), regularizer,
+                                                 settings.real("decay", 0, 1));
+            }};
+}
+
+}  // namespace quorate

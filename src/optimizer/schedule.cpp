@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "optimizer/schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace quorate {
+
+namespace {
+
+constexpr double positive = std::numeric_limits<double>::min();
+
+// The numbers behind "name:", each at least as large as `lowest` says.
+std::vector<double> arguments(const Settings& settings, const std::vector<double>& lowest)
+{
+    const auto& text = settings.text("schedule");
+    const auto colon = text.find(':');
+    std::vector<double> numbers;
+    if (colon != std::string::npos)
+        for (const auto& word : split(text.substr(colon + 1), ','))
+            numbers.push_back(to_real(trimmed(word)).value_or(-1));
+    bool good = numbers.size() == lowest.size();
+    for (std::size_t i = 0; good && i < lowest.size(); ++i) good = numbers[i] >= lowest[i];
+    if (good) return numbers;
+    const auto& entry = chosen(schedules(), settings, "schedule");
+    settings.refuse("schedule",
+                    fmt::format(": write {}{}{}, {}", entry.name,
+                                entry.arguments.empty() ? "" : ":", entry.arguments, entry.text));
+}
+
+Schedule constant(const Settings& settings, double step, std::int64_t)
+{
+    arguments(settings, {});
+    return [step](std::int64_t) { return step; };
+}
+
+Schedule inverse(const Settings& settings, double step, std::int64_t)
+{
+    const auto given = arguments(settings, {positive});
+    return
+        [step, t0 = given[0]](std::int64_t t) { return step * t0 / (static_cast<double>(t) + t0); };
+}
+
+Schedule geometric(const Settings& settings, double step, std::int64_t)
+{
+    const auto given = arguments(settings, {positive});
+    return
+        [step, r = given[0]](std::int64_t t) { return step * std::pow(r, static_cast<double>(t)); };
+}
+
+Schedule stepwise(const Settings& settings, double step, std::int64_t)
+{
+    const auto given = arguments(settings, {1, positive});
+    return [step, every = given[0], factor = given[1]](std::int64_t t) {
+        return step * std::pow(factor, std::floor(static_cast<double>(t) / every));
+    };
+}
+
+Schedule linear(const Settings& settings, double step, std::int64_t rounds)
+{
+    const auto given = arguments(settings, {0});
+    const auto last = static_cast<double>(std::max<std::int64_t>(1, rounds - 1));
+    return [step, end = given[0], last](std::int64_t t) {
+        return step + (end - step) * std::min(1.0, static_cast<double>(t) / last);
+    };
+}
+
+Entry<MakeSchedule> entry(std::string name, std::string arguments, std::string text,
+                          MakeSchedule make)
+{
+    return {std::move(name), std::move(arguments), std::move(text), "textbook", {}, make};
+}
+
+}  // namespace
+
+const std::vector<Entry<MakeSchedule>>& schedules()
+{
+    static const std::vector<Entry<MakeSchedule>> all = {
+        entry("constant", "", "the same step in all rounds", constant),
+        entry("inverse", "T0", "step T0 / (t + T0) in round t = 0, 1, ...", inverse),
+        entry("geometric", "R", "step R^t in round t = 0, 1, ...", geometric),
+        entry("step", "EVERY,FACTOR", "multiplied with FACTOR after EVERY rounds", stepwise),
+        entry("linear", "END", "in a straight line from --step to END in the last round", linear),
+    };
+    return all;
+}
+
+}  // namespace quorate

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Step sizes over the rounds of a run.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/registry.hpp"
+
+namespace quorate {
+
+/// The step size of round t = 0, 1, ...
+using Schedule = std::function<double(std::int64_t t)>;
+
+/// @param step    the first step size  @param rounds  of the whole run
+/// @throws BadInput if the arguments behind the name are wrong
+using MakeSchedule = Schedule (*)(const Settings&, double step, std::int64_t rounds);
+
+/// The schedules that --schedule can name.
+const std::vector<Entry<MakeSchedule>>& schedules();
+
+}  // namespace quorate
