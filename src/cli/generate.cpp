@@ -8,31 +8,63 @@
 #include "base/version.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
-#include "data/two_gaussians.hpp"
+#include "data/data_set_writer.hpp"
+#include "data/synthetic.hpp"
 
 namespace quorate {
 
 namespace {
 
+SyntheticSize size_of(const Settings& settings)
+{
+    SyntheticSize size;
+    size.seed = static_cast<std::uint64_t>(settings.integer("seed", 0));
+    size.columns = settings.integer("columns", 1, std::numeric_limits<Index>::max());
+    size.entries = settings.integer("nnz-per-row", 0, size.columns);
+    size.classes = settings.integer("classes", 2, 1000);
+    size.noise = settings.real("noise", 0);
+    return size;
+}
+
 int generate(const Settings& settings)
 {
     const auto& output = settings.text("output");
     if (output.empty()) throw BadInput("quorate generate needs --output FILE");
-    const auto rows = settings.integer("rows", 1), columns = settings.integer("columns", 1);
-    const auto test_rows = settings.integer("test-rows", 0);
-    const auto seed = static_cast<std::uint64_t>(settings.integer("seed", 0));
+    const auto rows = settings.integer("rows", 1), test_rows = settings.integer("test-rows", 0);
+    const auto size = size_of(settings);
+    const auto made = chosen(synthetics(), settings, "model").make(size);
+    auto shape = made->shape();
+    if (settings.given("classes") && shape.task != Task::multiclass)
+        settings.refuse("classes", ", but only --model softmax has classes: leave it out");
+    if (shape.task != Task::regression && size.noise > 1)
+        settings.refuse("noise", ": the share of labels that are random is at most 1");
     check_output(settings, "output", "data set");
-    const auto train = two_gaussians(seed, columns, 0, rows);
-    const auto test = two_gaussians(seed, columns, rows, test_rows);
-    write_data_set(output, std::filesystem::path(output).stem(), columns, train, test,
-                   {{"command_line", settings.command_line},
-                    {"quorate_version", version},
-                    {"options", settings.ini()},
-                    {"sources", ""},
-                    {"sha256", ""}});
+    shape.columns = size.columns;
+    shape.dense = size.entries == 0 && !made->ones();
+    DataSetWriter writer(output, std::filesystem::path(output).stem(), shape, made->ones(),
+                         settings.on("float32"));
+    Synthetic::Row row;
+    for (const auto split : {Split::train, Split::test}) {
+        writer.begin(split);
+        const auto first = split == Split::train ? 0 : rows;
+        const auto last = split == Split::train ? rows : rows + test_rows;
+        for (auto number = first; number < last; ++number) {
+            made->make(number, row);
+            if (shape.dense)
+                writer.add(row.dense, row.label);
+            else
+                writer.add(row.entries, row.label);
+        }
+    }
+    const auto entries = writer.entries();
+    writer.finish({}, {{"command_line", settings.command_line},
+                       {"quorate_version", version},
+                       {"options", settings.ini()},
+                       {"sources", ""},
+                       {"sha256", ""}});
     if (!settings.on("quiet"))
-        fmt::print("{}: {} x {} training rows, {} test rows, dense\n", output, rows, columns,
-                   test_rows);
+        fmt::print("{}: {} x {} training rows, {} test rows, {} entries, {}\n", output, rows,
+                   size.columns, test_rows, entries, shape.dense ? "dense" : "sparse");
     return exit_done;
 }
 
@@ -40,12 +72,23 @@ int generate(const Settings& settings)
 
 Command generate_command()
 {
+    std::vector<std::string> kinds;
+    for (const auto& kind : synthetics()) kinds.push_back(kind.name);
     return {"generate",
-            "synthetic data: two Gaussians with logistic labels",
+            "a synthetic data set of any size",
             "",
-            {{"rows", "N", "10000", "training rows"},
+            {{"model", fmt::format("{}", fmt::join(kinds, "|")), "logistic",
+              "kind of data: two Gaussians with logistic labels, or normal numbers with linear "
+              "labels or classes, or one-hot features"},
+             {"rows", "N", "10000", "training rows"},
              {"columns", "P", "100", "columns"},
              {"test-rows", "N", "2000", "test rows"},
+             {"nnz-per-row", "N", "0",
+              "entries of a row, the others being zeros; 0: all columns, or 10 one-hot features"},
+             {"classes", "N", "10", "of softmax"},
+             {"noise", "X", "0",
+              "share of labels that are random or turned; ridge: standard deviation of the noise"},
+             {"float32", "", "", "store values in single precision"},
              {"seed", "N", "0", "key of the random stream"},
              {"output", "FILE", "", "the data set to write"}},
             generate};

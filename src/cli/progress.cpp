@@ -65,4 +65,27 @@ void ProgressLine::finish()
     if (terminal_) fmt::print(stderr, "\n");
 }
 
+ByteProgress::ByteProgress(bool quiet)
+    : quiet_(quiet), terminal_(!quiet && ends_on_terminal()), began_(clock_seconds()), next_(2)
+{
+}
+
+void ByteProgress::add(std::int64_t bytes)
+{
+    bytes_ += bytes;
+    const double passed = clock_seconds() - began_;
+    if (quiet_ || passed < next_) return;
+    next_ = terminal_ ? passed + 0.1 : passed + std::min(passed, 600.0);
+    shown_ = true;
+    const auto megabytes = static_cast<double>(bytes_) / 1e6;
+    fmt::print(stderr, "{}{:.0f} MB read, {:.1f} MB/s{}", terminal_ ? "\r" : "", megabytes,
+               megabytes / passed, terminal_ ? "   " : "\n");
+    std::fflush(stderr);
+}
+
+void ByteProgress::finish()
+{
+    if (shown_ && terminal_) fmt::print(stderr, "\n");
+}
+
 }  // namespace quorate

@@ -21,4 +21,18 @@ private:
     Seconds began_, next_;
 };
 
+/// Shows how many bytes were read, likewise.
+class ByteProgress {
+public:
+    explicit ByteProgress(bool quiet);
+    void add(std::int64_t bytes);
+    /// Ends the line on a terminal.
+    void finish();
+
+private:
+    bool quiet_, terminal_, shown_ = false;
+    Seconds began_, next_;
+    std::int64_t bytes_ = 0;
+};
+
 }  // namespace quorate

@@ -16,6 +16,12 @@ class CsvRecords {
 public:
     /// Reads the header line. @throws BadInput if there is none
     CsvRecords(std::istream& in, const std::string& name);
+    /// Of a piece of a file. @param before  lines that came before it
+    CsvRecords(std::istream& in, const std::string& name, std::vector<std::string> header,
+               std::int64_t before)
+        : lines_(in, name, before), header_(std::move(header))
+    {
+    }
 
     const std::vector<std::string>& header() const { return header_; }
     /// The next record, with as many fields as the header. @return false at the end of the file
@@ -40,21 +46,5 @@ private:
     std::vector<Place> places_;  // of the last record's fields
     std::int64_t line_ = 0;
 };
-
-/// A table of words. Cells are stored row by row.
-struct CsvTable {
-    std::vector<std::string> header;
-    std::vector<std::string> cells;  // rows x header.size()
-    std::size_t rows() const { return header.empty() ? 0 : cells.size() / header.size(); }
-    const std::string& cell(std::size_t row, std::size_t column) const
-    {
-        return cells[row * header.size() + column];
-    }
-    /// Appends the rows of a table with the same header. @throws BadInput if it differs
-    void append(const CsvTable& more, const std::string& name);
-};
-
-/// Reads all records behind a header line. @throws BadInput as CsvRecords, or if there are none
-CsvTable read_csv(std::istream& in, const std::string& name);
 
 }  // namespace quorate

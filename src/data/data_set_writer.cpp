@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <functional>
 
 #include "base/error.hpp"
 #include "data/hdf5.hpp"
@@ -18,97 +17,135 @@ namespace quorate {
 
 namespace {
 
-// Nothing half-written is ever seen under the final name.
-void write_then_rename(const std::string& path, const std::function<void(hid_t)>& fill)
-{
-    const auto temporary = fmt::format("{}.{}.part", path, getpid());
-    try {
-        auto file = h5::create(temporary);
-        fill(file.get());
-        file.close("close " + temporary);
-        const int descriptor = ::open(temporary.c_str(), O_RDONLY);
-        const bool synced = descriptor >= 0 && fsync(descriptor) == 0;
-        if (descriptor >= 0) close(descriptor);
-        if (!synced || std::rename(temporary.c_str(), path.c_str()) != 0)
-            throw Failure(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-    } catch (...) {
-        std::remove(temporary.c_str());
-        throw;
-    }
-}
+constexpr std::int64_t chunk = 1 << 17;  // elements
 
-void write_head(hid_t file, const std::string& name, std::int64_t columns, bool dense, bool ones,
-                const Provenance& provenance)
+std::string image_of(const DataShape& shape)
 {
-    h5::write_attribute(file, "format", std::string("quorate data set"));
-    h5::write_attribute(file, "format_version", std::int64_t{2});
-    h5::write_attribute(file, "task", std::string("binary"));
-    h5::write_attribute(file, "classes", std::int64_t{2});
-    h5::write_attribute(file, "image", std::string(""));
-    h5::write_attribute(file, "name", name);
-    h5::write_attribute(file, "columns", columns);
-    h5::write_attribute(file, "dense", std::int64_t{dense});
-    h5::write_attribute(file, "ones", std::int64_t{ones});
-    for (const auto& [key, value] : provenance) h5::write_attribute(file, key, value);
-}
-
-void write_split(hid_t file, const std::string& name, const Examples& all,
-                 std::span<const std::int64_t> rows, bool ones)
-{
-    std::vector<std::int64_t> start = {0}, column;
-    std::vector<double> value, label;
-    for (const auto row : rows) {
-        const auto at = static_cast<std::size_t>(row);
-        column.insert(column.end(), all.column.begin() + all.start[at],
-                      all.column.begin() + all.start[at + 1]);
-        if (!ones)
-            value.insert(value.end(), all.value.begin() + all.start[at],
-                         all.value.begin() + all.start[at + 1]);
-        start.push_back(static_cast<std::int64_t>(column.size()));
-        label.push_back(all.label[at]);
-    }
-    const auto group = h5::create_group(file, name);
-    h5::write<std::int64_t>(group.get(), "row_start", start);
-    h5::write<std::int64_t>(group.get(), "column", column);
-    if (!ones) h5::write<double>(group.get(), "value", value);
-    h5::write<double>(group.get(), "label", label);
-}
-
-void write_split(hid_t file, const std::string& name, const DenseRows& rows, std::int64_t columns)
-{
-    const auto group = h5::create_group(file, name);
-    const auto values = h5::create_extendable<double>(
-        group.get(), "values", std::max<std::int64_t>(1, (1 << 17) / columns), columns, false);
-    h5::append<double>(values, rows.values);
-    h5::write<double>(group.get(), "label", rows.label);
+    return shape.image() ? fmt::format("{}x{}x{}", shape.channels, shape.height, shape.width) : "";
 }
 
 }  // namespace
 
-void write_data_set(const std::string& path, const std::string& name, const Examples& examples,
-                    std::span<const std::int64_t> train, std::span<const std::int64_t> test,
-                    const Provenance& provenance)
+DataSetWriter::DataSetWriter(const std::string& path, const std::string& name,
+                             const DataShape& shape, bool ones, bool float32)
+    : path_(path), temporary_(fmt::format("{}.{}.part", path, getpid())),
+      file_(h5::create(temporary_)), shape_(shape), ones_(ones && !shape.dense), float32_(float32)
 {
-    const bool ones = std::all_of(examples.value.begin(), examples.value.end(),
-                                  [](double value) { return value == 1; });
-    write_then_rename(path, [&](hid_t file) {
-        write_head(file, name, examples.columns, false, ones, provenance);
-        write_split(file, "train", examples, train, ones);
-        write_split(file, "test", examples, test, ones);
-        if (examples.feature.empty()) return;
-        const auto group = h5::create_group(file, "feature");
-        h5::write_strings(group.get(), "name", examples.feature);
-    });
+    const auto file = file_.get();
+    h5::write_attribute(file, "format", std::string("quorate data set"));
+    h5::write_attribute(file, "format_version", std::int64_t{2});
+    h5::write_attribute(file, "name", name);
+    h5::write_attribute(file, "columns", shape.columns);
+    h5::write_attribute(file, "dense", std::int64_t{shape.dense});
+    h5::write_attribute(file, "ones", std::int64_t{ones_});
+    h5::write_attribute(file, "task", name_of(shape.task));
+    h5::write_attribute(file, "classes", shape.task == Task::regression ? 0 : shape.classes);
+    h5::write_attribute(file, "image", image_of(shape));
 }
 
-void write_data_set(const std::string& path, const std::string& name, std::int64_t columns,
-                    const DenseRows& train, const DenseRows& test, const Provenance& provenance)
+DataSetWriter::~DataSetWriter()
 {
-    write_then_rename(path, [&](hid_t file) {
-        write_head(file, name, columns, true, false, provenance);
-        write_split(file, "train", train, columns);
-        write_split(file, "test", test, columns);
-    });
+    arrays_ = {};
+    file_ = {};
+    if (!temporary_.empty()) std::remove(temporary_.c_str());
+}
+
+void DataSetWriter::begin(Split split)
+{
+    if (began_) flush();
+    began_ = true;
+    create(split);
+    split_entries_ = 0;
+    start_ = {0};
+}
+
+void DataSetWriter::create(Split split)
+{
+    const auto group = h5::create_group(file_.get(), split == Split::train ? "train" : "test");
+    const auto numbers = [&](const char* name) {
+        return h5::create_extendable<std::int64_t>(group.get(), name, chunk, 0, false);
+    };
+    const auto values = [&](const char* name, std::int64_t rows, std::int64_t width) {
+        return float32_ ? h5::create_extendable<float>(group.get(), name, rows, width, false)
+                        : h5::create_extendable<double>(group.get(), name, rows, width, false);
+    };
+    arrays_ = {};
+    if (shape_.dense) {
+        arrays_.value = values("values", rows_in_chunk(), shape_.columns);
+    } else {
+        arrays_.start = numbers("row_start");
+        arrays_.column = numbers("column");
+        if (!ones_) arrays_.value = values("value", chunk, 0);
+    }
+    arrays_.label = h5::create_extendable<double>(group.get(), "label", chunk, 0, false);
+}
+
+void DataSetWriter::add(std::span<const std::pair<std::int64_t, double>> entries, double label)
+{
+    for (const auto& [column, value] : entries) {
+        column_.push_back(column);
+        if (!ones_) value_.push_back(value);
+    }
+    split_entries_ += std::ssize(entries);
+    entries_ += std::ssize(entries);
+    start_.push_back(split_entries_);
+    label_.push_back(label);
+    if (std::ssize(column_) >= chunk || std::ssize(label_) >= chunk) flush();
+}
+
+void DataSetWriter::add(std::span<const double> values, double label)
+{
+    value_.insert(value_.end(), values.begin(), values.end());
+    entries_ += std::ssize(values);
+    label_.push_back(label);
+    if (std::ssize(label_) == rows_in_chunk()) flush();
+}
+
+std::int64_t DataSetWriter::rows_in_chunk() const
+{
+    return std::max<std::int64_t>(1, chunk / shape_.columns);
+}
+
+void DataSetWriter::append_values()
+{
+    if (float32_) {
+        const std::vector<float> narrow(value_.begin(), value_.end());
+        h5::append<float>(arrays_.value, narrow);
+    } else {
+        h5::append<double>(arrays_.value, value_);
+    }
+}
+
+void DataSetWriter::flush()
+{
+    if (!shape_.dense) {
+        h5::append<std::int64_t>(arrays_.start, start_);
+        h5::append<std::int64_t>(arrays_.column, column_);
+    }
+    if (!value_.empty()) append_values();
+    h5::append<double>(arrays_.label, label_);
+    start_.clear();
+    column_.clear();
+    value_.clear();
+    label_.clear();
+}
+
+void DataSetWriter::finish(const std::vector<std::string>& features, const Provenance& provenance)
+{
+    flush();
+    arrays_ = {};
+    if (!features.empty()) {
+        const auto group = h5::create_group(file_.get(), "feature");
+        h5::write_strings(group.get(), "name", features);
+    }
+    for (const auto& [key, value] : provenance) h5::write_attribute(file_.get(), key, value);
+    file_.close("close " + temporary_);
+    const int descriptor = ::open(temporary_.c_str(), O_RDONLY);
+    const bool synced = descriptor >= 0 && fsync(descriptor) == 0;
+    if (descriptor >= 0) close(descriptor);
+    if (!synced || std::rename(temporary_.c_str(), path_.c_str()) != 0)
+        throw Failure(fmt::format("cannot write {}: {}", path_, std::strerror(errno)));
+    temporary_.clear();
 }
 
 }  // namespace quorate

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <set>
-#include <string_view>
-#include <unordered_map>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -15,151 +15,223 @@ namespace quorate {
 
 namespace {
 
-std::size_t column_of(const CsvTable& table, const std::string& column, const std::string& option,
-                      const std::string& name)
+std::size_t column_of(const RawTable& table, const std::string& name)
 {
-    const auto at = std::find(table.header.begin(), table.header.end(), column);
-    if (at == table.header.end())
-        throw BadInput(fmt::format("--{} names {}, which is not a column of {}{}", option, column,
-                                   name, suggestion(column, table.header)));
-    return static_cast<std::size_t>(at - table.header.begin());
-}
-
-double number_in(const CsvTable& table, std::size_t row, std::size_t column,
-                 const std::string& name)
-{
-    const auto number = to_real(trimmed(table.cell(row, column)));
-    if (!number)
-        throw BadInput(fmt::format(
-            "{}: row {}, column {}: expected a finite number, got '{}'; name the column in "
-            "--categorical if it is not one",
-            name, row + 1, table.header[column], table.cell(row, column).substr(0, 20)));
-    return *number;
-}
-
-/// One feature: for each row, which of its columns is set, counted from its first column.
-struct Feature {
-    std::vector<std::int64_t> level;  // by row
-    std::vector<std::string> names;   // by column
-};
-
-template <class Key>
-Feature levels(std::size_t rows, const auto& key_of, const auto& name_of)
-{
-    Feature feature;
-    std::unordered_map<Key, std::int64_t> seen;
-    seen.reserve(rows);
-    for (std::size_t row = 0; row < rows; ++row) {
-        const auto [at, is_new] = seen.emplace(key_of(row), static_cast<std::int64_t>(seen.size()));
-        if (is_new) feature.names.push_back(name_of(row));
-        feature.level.push_back(at->second);
+    const auto at = std::ranges::find(table.column, name, &RawTable::Column::name);
+    if (at == table.column.end()) {
+        std::vector<std::string> names;
+        for (const auto& column : table.column) names.push_back(column.name);
+        throw BadInput(fmt::format("--exclude-pairs names {}, which is not a column that is used{}",
+                                   name, suggestion(name, names)));
     }
-    return feature;
+    return static_cast<std::size_t>(at - table.column.begin());
 }
 
-Feature single(const CsvTable& table, std::size_t column)
+std::set<std::pair<std::size_t, std::size_t>> excluded_pairs(const RawTable& table,
+                                                             const Settings& settings)
 {
-    return levels<std::string_view>(
-        table.rows(), [&](auto row) { return std::string_view(table.cell(row, column)); },
-        [&](auto row) { return table.header[column] + "=" + table.cell(row, column); });
-}
-
-// A pair's key is the two level numbers themselves, so that no two pairs ever collide.
-Feature pair(const CsvTable& table, std::size_t a, std::size_t b, const Feature& first,
-             const Feature& second)
-{
-    const auto width = static_cast<std::int64_t>(second.names.size());
-    return levels<std::int64_t>(
-        table.rows(), [&](auto row) { return first.level[row] * width + second.level[row]; },
-        [&](auto row) {
-            return fmt::format("{}*{}={}*{}", table.header[a], table.header[b], table.cell(row, a),
-                               table.cell(row, b));
-        });
+    std::set<std::pair<std::size_t, std::size_t>> excluded;
+    if (!settings.on("exclude-pairs")) return excluded;
+    for (const auto& pair : split(settings.text("exclude-pairs"), ',')) {
+        const auto ends = split(pair, '*');
+        if (ends.size() != 2)
+            settings.refuse("exclude-pairs", ": write pairs A*B, separated by commas");
+        excluded.insert(
+            std::minmax(column_of(table, trimmed(ends[0])), column_of(table, trimmed(ends[1]))));
+    }
+    return excluded;
 }
 
 }  // namespace
 
-Examples encode(const CsvTable& table, const Encoding& encoding, const std::string& name)
+std::vector<Option> RowEncoder::options()
 {
-    const auto label = column_of(table, encoding.label, "label", name);
-    std::set<std::size_t> categorical;
-    for (const auto& column : encoding.categorical)
-        categorical.insert(column_of(table, column, "categorical", name));
-    if (encoding.all_categorical)
-        for (std::size_t column = 0; column < table.header.size(); ++column)
-            categorical.insert(column);
-    categorical.erase(label);
-    std::set<std::pair<std::size_t, std::size_t>> excluded;
-    for (const auto& [a, b] : encoding.excluded_pairs) {
-        const auto i = column_of(table, a, "exclude-pairs", name),
-                   j = column_of(table, b, "exclude-pairs", name);
-        excluded.insert(std::minmax(i, j));
-    }
+    return {{"divide", "D", "1", "numbers are divided by it"},
+            {"scale", "none|standardise|min-max|unit-rows", "none",
+             "numbers: to mean 0 and variance 1, or into [0, 1], by column, as the training rows "
+             "have them; or rows to norm 1"},
+            {"intercept", "", "", "a last column of ones"}};
+}
 
-    const auto rows = table.rows();
-    Examples examples;
-    for (std::size_t row = 0; row < rows; ++row) {
-        const auto number = to_real(trimmed(table.cell(row, label)));
-        if (!number)
-            throw BadInput(fmt::format(
-                "{}: row {}, column {}: expected a label, a finite number, got '{}'; write "
-                "classes as numbers",
-                name, row + 1, encoding.label, table.cell(row, label).substr(0, 20)));
-        examples.label.push_back(*number);
+RowEncoder::RowEncoder(RawTable& table, const Settings& settings,
+                       const std::vector<std::int64_t>& rows,
+                       const std::vector<std::int64_t>& train)
+    : table_(table), divisor_(settings.real("divide", std::numeric_limits<double>::min())),
+      intercept_(settings.on("intercept"))
+{
+    const auto& scale = settings.one_of("scale", {"none", "standardise", "min-max", "unit-rows"});
+    scale_ = scale == "standardise" ? Scale::standardise
+             : scale == "min-max"   ? Scale::min_max
+             : scale == "unit-rows" ? Scale::unit_rows
+                                    : Scale::none;
+    // Stored numbers of all rows: those that are dropped are taken for like the others.
+    const auto count = static_cast<double>(std::max<std::int64_t>(1, table.rows()));
+    if (table.column.empty()) {
+        columns_ = table.columns;
+        entries_per_row_ = static_cast<double>(table.entries()) / count;
     }
-
-    // Features in order: each is a list of levels, or the numbers of a column.
-    struct Numbers {
-        std::vector<double> value;
-    };
-    std::vector<std::pair<std::int64_t, Feature>> features;  // with their first column
-    std::vector<std::pair<std::int64_t, Numbers>> numbers;
-    std::unordered_map<std::size_t, std::size_t> feature_of;  // column of the table -> features
-    const auto add = [&](Feature feature) {
-        examples.feature.insert(examples.feature.end(), feature.names.begin(), feature.names.end());
-        const auto first = std::exchange(
-            examples.columns, examples.columns + static_cast<std::int64_t>(feature.names.size()));
-        features.emplace_back(first, std::move(feature));
-    };
-    for (std::size_t column = 0; column < table.header.size(); ++column) {
-        if (column == label) continue;
-        if (categorical.contains(column)) {
-            feature_of[column] = features.size();
-            add(single(table, column));
-            continue;
+    for (const auto& column : table.column) {
+        first_.push_back(columns_);
+        if (column.categorical) {
+            for (const auto& level : column.levels.names())
+                features_.push_back(column.name + "=" + level);
+            columns_ += static_cast<std::int64_t>(column.levels.names().size());
+        } else {
+            features_.push_back(column.name);
+            ++columns_;
         }
-        Numbers one;
-        for (std::size_t row = 0; row < rows; ++row)
-            one.value.push_back(number_in(table, row, column, name));
-        numbers.emplace_back(examples.columns++, std::move(one));
-        examples.feature.push_back(table.header[column]);
+        ++entries_per_row_;
     }
-    if (encoding.pairs)
-        for (auto a = categorical.begin(); a != categorical.end(); ++a)
-            for (auto b = std::next(a); b != categorical.end(); ++b)
-                if (!excluded.contains({*a, *b}))
-                    add(pair(table, *a, *b, features[feature_of[*a]].second,
-                             features[feature_of[*b]].second));
-    if (encoding.intercept) {
-        examples.feature.emplace_back("intercept");
-        numbers.emplace_back(examples.columns++, Numbers{std::vector<double>(rows, 1.0)});
+    const auto categories = std::ranges::count_if(table.column, &RawTable::Column::categorical);
+    const bool numbers = table.column.empty() || categories < std::ssize(table.column);
+    ones_ = scale_ == Scale::none && (!numbers || (categories == 0 && table.ones())) &&
+            (divisor_ == 1 || !numbers);
+    if (!table.column.empty() && settings.integer("interactions", 1, 2) == 2) {
+        if (categories < 2)
+            settings.refuse("interactions", fmt::format(", but {} columns are categorical: name "
+                                                        "some in --categorical",
+                                                        categories));
+        add_pairs(settings, rows);
+        entries_per_row_ += static_cast<double>(pairs_.size());
     }
+    const auto raw_columns = static_cast<std::size_t>(table.columns);
+    factor_.assign(raw_columns, 1 / divisor_);
+    shift_.assign(raw_columns, 0);
+    if (scale_ == Scale::standardise || scale_ == Scale::min_max) fit(train);
+    if (intercept_) {
+        if (!features_.empty()) features_.emplace_back("intercept");
+        ++columns_;
+        ++entries_per_row_;
+    }
+}
 
-    std::vector<std::pair<std::int64_t, double>> entries;
-    for (std::size_t row = 0; row < rows; ++row) {
-        entries.clear();
-        for (const auto& [first, feature] : features)
-            entries.emplace_back(first + feature.level[row], 1.0);
-        for (const auto& [column, one] : numbers)
-            if (one.value[row] != 0) entries.emplace_back(column, one.value[row]);
-        std::sort(entries.begin(), entries.end());
-        for (const auto& [column, value] : entries) {
-            examples.column.push_back(column);
-            examples.value.push_back(value);
+std::int64_t RowEncoder::key(const Pair& pair, const RawRow& row)
+{
+    return (static_cast<std::int64_t>(row.values[pair.a]) << 32) |
+           static_cast<std::int64_t>(row.values[pair.b]);
+}
+
+// A pair's key is the two level numbers themselves, so that no two pairs ever collide.
+void RowEncoder::add_pairs(const Settings& settings, const std::vector<std::int64_t>& rows)
+{
+    const auto excluded = excluded_pairs(table_, settings);
+    const auto& column = table_.column;
+    for (std::size_t a = 0; a < column.size(); ++a)
+        for (std::size_t b = a + 1; b < column.size(); ++b)
+            if (column[a].categorical && column[b].categorical && !excluded.contains({a, b}))
+                pairs_.push_back({a, b, 0});
+    std::vector<std::vector<std::string>> names(pairs_.size());
+    for (const auto i : rows) {
+        const auto row = table_.row(i);
+        for (std::size_t p = 0; p < pairs_.size(); ++p) {
+            auto& pair = pairs_[p];
+            const auto next = static_cast<std::int64_t>(pair.number.size());
+            if (!pair.number.try_emplace(key(pair, row), next).second) continue;
+            const auto level = [&](std::size_t at) {
+                return column[at].levels.names()[static_cast<std::size_t>(row.values[at])];
+            };
+            names[p].push_back(fmt::format("{}*{}={}*{}", column[pair.a].name, column[pair.b].name,
+                                           level(pair.a), level(pair.b)));
         }
-        examples.start.push_back(static_cast<std::int64_t>(examples.column.size()));
     }
-    return examples;
+    for (std::size_t p = 0; p < pairs_.size(); ++p) {
+        pairs_[p].first = columns_;
+        columns_ += std::ssize(names[p]);
+        std::ranges::move(names[p], std::back_inserter(features_));
+    }
+}
+
+void RowEncoder::fit(const std::vector<std::int64_t>& train)
+{
+    struct Seen {
+        double sum = 0, squares = 0;  // of differences from the first value, for precision
+        double first = 0, least = 0, most = 0;
+        std::int64_t count = 0;
+    };
+    std::vector<Seen> seen(factor_.size());
+    const auto see = [&](std::size_t column, double value) {
+        auto& one = seen[column];
+        if (one.count++ == 0) one.first = one.least = one.most = value;
+        const double rest = value - one.first;
+        one.sum += rest;
+        one.squares += rest * rest;
+        one.least = std::min(one.least, value);
+        one.most = std::max(one.most, value);
+    };
+    for (const auto i : train) {
+        const auto row = table_.row(i);
+        for (std::size_t k = 0; k < row.values.size(); ++k)
+            see(row.columns.empty() ? k : static_cast<std::size_t>(row.columns[k]), row.values[k]);
+    }
+    const auto rows = static_cast<double>(train.size());
+    for (std::size_t column = 0; column < seen.size(); ++column) {
+        auto one = seen[column];
+        if (!table_.column.empty() && table_.column[column].categorical) continue;
+        if (static_cast<double>(one.count) < rows) {  // the others are zeros
+            const double zeros = rows - static_cast<double>(one.count);
+            one.sum -= zeros * one.first;
+            one.squares += zeros * one.first * one.first;
+            one.least = std::min(one.least, 0.0);
+            one.most = std::max(one.most, 0.0);
+        }
+        const double mean = one.sum / rows;  // less the first value
+        const double variance = std::max(0.0, one.squares / rows - mean * mean);
+        const bool standardises = scale_ == Scale::standardise;
+        const double width = standardises ? std::sqrt(variance) : one.most - one.least;
+        const double origin = standardises ? one.first + mean : one.least;
+        factor_[column] = width > 0 ? 1 / width : 0;  // a constant column becomes zero
+        shift_[column] = -origin * factor_[column];
+        if (table_.column.empty() && !table_.dense && shift_[column] != 0) fills_zeros_ = true;
+    }
+}
+
+// Calls f(column, value) for each entry, zeros among them, but for the intercept.
+template <class F>
+void RowEncoder::for_entries(const RawRow& row, F f) const
+{
+    if (table_.column.empty()) {
+        for (std::size_t k = 0; k < row.values.size(); ++k) {
+            const auto column = row.columns.empty() ? static_cast<std::int64_t>(k) : row.columns[k];
+            f(column, scaled(static_cast<std::size_t>(column), row.values[k]));
+        }
+        return;
+    }
+    for (std::size_t k = 0; k < row.values.size(); ++k)
+        if (table_.column[k].categorical)
+            f(first_[k] + static_cast<std::int64_t>(row.values[k]), 1.0);
+        else
+            f(first_[k], scaled(k, row.values[k]));
+    for (const auto& pair : pairs_) f(pair.first + pair.number.at(key(pair, row)), 1.0);
+}
+
+const std::vector<std::pair<std::int64_t, double>>& RowEncoder::sparse(const RawRow& row)
+{
+    entries_.clear();
+    double square = 0;
+    for_entries(row, [&](std::int64_t column, double value) {
+        if (value == 0) return;
+        entries_.emplace_back(column, value);
+        square += value * value;
+    });
+    if (scale_ == Scale::unit_rows && square > 0)
+        for (auto& [column, value] : entries_) value /= std::sqrt(square);
+    if (intercept_) entries_.emplace_back(columns_ - 1, 1.0);
+    return entries_;
+}
+
+const std::vector<double>& RowEncoder::dense(const RawRow& row)
+{
+    values_.assign(static_cast<std::size_t>(columns_), 0.0);
+    if (fills_zeros_) std::copy(shift_.begin(), shift_.end(), values_.begin());
+    double square = 0;
+    for_entries(row, [&](std::int64_t column, double value) {
+        values_[static_cast<std::size_t>(column)] = value;
+        square += value * value;
+    });
+    if (scale_ == Scale::unit_rows && square > 0)
+        for (auto& value : values_) value /= std::sqrt(square);
+    if (intercept_) values_.back() = 1;
+    return values_;
 }
 
 }  // namespace quorate

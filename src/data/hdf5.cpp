@@ -402,8 +402,9 @@ void append(const DataSet& data_set, std::span<const T> values)
     check(H5Sselect_hyperslab(file.get(), H5S_SELECT_SET, offset.data(), nullptr, added.data(),
                               nullptr),
           "select new rows");
-    const hsize_t count = values.size();
-    const Space memory(H5Screate_simple(1, &count, nullptr), "make a memory space");
+    // Of the same shape: between different ones HDF5 goes element by element.
+    const Space memory(H5Screate_simple(static_cast<int>(added.size()), added.data(), nullptr),
+                       "make a memory space");
     check(
         H5Dwrite(data_set.get(), native<T>(), memory.get(), file.get(), H5P_DEFAULT, values.data()),
         "append to a data set");
@@ -418,6 +419,7 @@ void append(const DataSet& data_set, std::span<const T> values)
                                           bool);                                                 \
     template void append<T>(const DataSet&, std::span<const T>);
 QUORATE_H5_ELEMENT(double)
+QUORATE_H5_ELEMENT(float)
 QUORATE_H5_ELEMENT(std::int32_t)
 QUORATE_H5_ELEMENT(std::int64_t)
 #undef QUORATE_H5_ELEMENT

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "data/libsvm.hpp"
-
+// LIBSVM (LIBLINEAR) text: "label index:value index:value ...", indices from 1, ascending; what
+// follows a # is a comment. Zeros are dropped.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <sstream>
 
 #include "base/error.hpp"
+#include "base/index.hpp"
 #include "base/text.hpp"
 #include "data/formats.hpp"
-#include "data/source.hpp"
+#include "data/parallel_parse.hpp"
 
 namespace quorate {
 
@@ -25,13 +28,19 @@ std::string shown(std::string_view word)
 
 constexpr std::string_view blanks = " \t";
 
-}  // namespace
+struct Rows {
+    std::int64_t columns = 0;  // the largest index
+    std::vector<std::size_t> start = {0};
+    std::vector<std::int64_t> column;
+    std::vector<double> value, label;
+};
 
-Examples read_libsvm(std::istream& in, const std::string& name, std::int64_t columns)
+/// @param columns  0: as many as the largest index
+Rows parse(TextBlock block, const std::string& name, std::int64_t columns)
 {
-    Examples examples;
-    std::int64_t largest = 0;
-    Lines lines(in, name);
+    Rows rows;
+    std::istringstream in(std::move(block.text));
+    Lines lines(in, name, block.first_line - 1);
     for (std::string line; lines.next(line);) {
         const std::string_view all = std::string_view(line).substr(0, line.find('#'));
         std::size_t at = all.find_first_not_of(blanks);
@@ -45,7 +54,7 @@ Examples read_libsvm(std::istream& in, const std::string& name, std::int64_t col
         if (!label)
             lines.refuse(at + 1,
                          fmt::format("expected a label, a finite number, got '{}'", shown(first)));
-        examples.label.push_back(*label);
+        rows.label.push_back(*label);
         std::int64_t last = 0;
         for (at = all.find_first_not_of(blanks, at + first.size()); at != std::string_view::npos;) {
             const auto pair = word();
@@ -56,6 +65,11 @@ Examples read_libsvm(std::istream& in, const std::string& name, std::int64_t col
             if (!index || *index < 1)
                 lines.refuse(at + 1, fmt::format("expected an index of at least 1, got '{}'",
                                                  shown(pair.substr(0, colon))));
+            if (*index > std::numeric_limits<Index>::max())
+                lines.refuse(at + 1,
+                             fmt::format("index {} is more than {}-bit indices can count: use a "
+                                         "PETSc with 64-bit indices, or number the columns anew",
+                                         *index, 8 * sizeof(Index)));
             if (*index <= last)
                 lines.refuse(at + 1,
                              fmt::format("index {} does not ascend: it follows {}", *index, last));
@@ -67,54 +81,50 @@ Examples read_libsvm(std::istream& in, const std::string& name, std::int64_t col
                 lines.refuse(at + colon + 2, fmt::format("expected a finite number, got '{}'",
                                                          shown(pair.substr(colon + 1))));
             if (*value != 0) {
-                examples.column.push_back(*index - 1);
-                examples.value.push_back(*value);
+                rows.column.push_back(*index - 1);
+                rows.value.push_back(*value);
             }
             last = *index;
             at = all.find_first_not_of(blanks, at + pair.size());
         }
-        largest = std::max(largest, last);
-        examples.start.push_back(static_cast<std::int64_t>(examples.column.size()));
+        rows.columns = std::max(rows.columns, last);
+        rows.start.push_back(rows.column.size());
     }
-    if (examples.rows() == 0) throw BadInput(name + " holds no rows: give LIBSVM text");
-    examples.columns = columns > 0 ? columns : largest;
-    return examples;
+    return rows;
 }
 
-namespace {
-
-Imported read(const Settings& settings)
+void read(const Settings& settings, const std::string& path, const Reading& reading,
+          RawTable& table)
 {
-    const auto width = settings.on("columns") ? settings.integer("columns", 1) : 0;
-    const auto file = [&](const std::string& option) {
-        const auto& path = settings.text(option);
-        return read_libsvm(*open_source(path), path, width);
-    };
-    Imported all{file("input"), 0};
-    if (!settings.on("test-input")) return all;
-    const auto test = file("test-input");
-    auto& both = all.examples;
-    all.test_rows = test.rows();
-    both.columns = std::max(both.columns, test.columns);
-    const auto entries = both.start.back();
-    for (std::size_t row = 1; row < test.start.size(); ++row)
-        both.start.push_back(entries + test.start[row]);
-    both.column.insert(both.column.end(), test.column.begin(), test.column.end());
-    both.value.insert(both.value.end(), test.value.begin(), test.value.end());
-    both.label.insert(both.label.end(), test.label.begin(), test.label.end());
-    return all;
+    const auto columns = settings.on("columns") ? settings.integer("columns", 1) : 0;
+    const auto before = table.rows();
+    table.columns = std::max(table.columns, columns);
+    TextBlocks blocks(path, reading, false);
+    parse_blocks(
+        blocks, [&](TextBlock block) { return parse(std::move(block), path, columns); },
+        [&](Rows rows) {
+            table.columns = std::max(table.columns, rows.columns);
+            for (std::size_t i = 0; i < rows.label.size(); ++i) {
+                const auto first = rows.start[i], count = rows.start[i + 1] - first;
+                if (!table.add(rows.label[i], {std::span(rows.column).subspan(first, count),
+                                               std::span(rows.value).subspan(first, count)}))
+                    return false;
+            }
+            return true;
+        });
+    if (table.rows() == before) throw BadInput(path + " holds no rows: give LIBSVM text");
 }
 
 }  // namespace
 
-Entry<ReadFormat> libsvm_entry()
+Entry<Format> libsvm_entry()
 {
     return {.name = "libsvm",
             .arguments = "",
             .text = "LIBSVM or LIBLINEAR text: label index:value ..., indices from 1",
-            .source = "",
+            .source = "Chang and Lin",
             .options = {{"columns", "N", "", "number of columns; default: the largest index"}},
-            .make = read};
+            .make = {read, [](const std::string&) { return true; }}};
 }
 
 }  // namespace quorate

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/iostreams/filter/bzip2.hpp>
 #include <boost/iostreams/filter/gzip.hpp>
@@ -66,6 +67,85 @@ std::unique_ptr<std::istream> open_source(const std::string& path)
     // Without this an error in the compressed data would look like the end of the file.
     source->exceptions(std::ios::badbit);
     return source;
+}
+
+ByteSource::ByteSource(const std::string& path, const Reading& reading)
+    : name_(path), reading_(reading), in_(open_source(path))
+{
+}
+
+std::size_t ByteSource::read(char* to, std::size_t size)
+{
+    try {
+        in_->read(to, static_cast<std::streamsize>(size));
+    } catch (const std::exception&) {
+        refuse(fmt::format("damaged or truncated: its compressed data end wrongly after byte {}",
+                           position_));
+    }
+    const auto count = in_->gcount();
+    position_ += count;
+    if (position_ > reading_.max_bytes)
+        refuse(fmt::format("more than --max-bytes {} when decompressed: allow more if it is meant",
+                           reading_.max_bytes));
+    if (reading_.progress) reading_.progress(count);
+    return static_cast<std::size_t>(count);
+}
+
+void ByteSource::read_bytes(char* to, std::size_t size, const std::string& what)
+{
+    const auto began = position_;
+    if (read(to, size) < size)
+        refuse(fmt::format("truncated: it ends after {} bytes, inside {} that begins at byte {}",
+                           position_, what, began));
+}
+
+void ByteSource::expect_end()
+{
+    char more = 0;
+    if (read(&more, 1) > 0)
+        refuse(fmt::format("longer than it says: more follows after byte {}", position_ - 1));
+}
+
+void ByteSource::refuse(const std::string& wrong) const
+{
+    throw BadInput(fmt::format("{} is {}", name_, wrong));
+}
+
+bool TextBlocks::next(TextBlock& block)
+{
+    constexpr std::size_t size = 1 << 20, longest = 1 << 30;
+    block.first_line = line_;
+    in_quotes_ = false;
+    std::size_t looked = 0, end = 0;
+    while (end == 0 && !ended_) {
+        const auto before = rest_.size();
+        if (before > longest)
+            source_.refuse(fmt::format("no text: line {} is longer than a gigabyte", line_));
+        rest_.resize(before + size);
+        const auto count = source_.read(rest_.data() + before, size);
+        rest_.resize(before + count);
+        ended_ = count < size;
+        end = cut(looked);
+        looked = rest_.size();
+    }
+    if (ended_) end = rest_.size();
+    block.text = rest_.substr(end);
+    std::swap(block.text, rest_);
+    block.text.resize(end);
+    line_ += std::ranges::count(block.text, '\n');
+    return !block.text.empty();
+}
+
+// The place behind the last line end that ends a record; 0 if there is none. Looks at what was added.
+std::size_t TextBlocks::cut(std::size_t from)
+{
+    if (!quoted_) return rest_.rfind('\n') + 1;
+    std::size_t last = 0;
+    for (auto at = from; at < rest_.size(); ++at) {
+        if (rest_[at] == '"') in_quotes_ = !in_quotes_;
+        if (rest_[at] == '\n' && !in_quotes_) last = at + 1;
+    }
+    return last;
 }
 
 std::string sha256(const std::string& path)

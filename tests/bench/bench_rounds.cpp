@@ -10,6 +10,7 @@
 #include <string>
 
 #include "data/data_set_writer.hpp"
+#include "data/first_use.hpp"
 #include "one_hot.hpp"
 #include "trace/reader.hpp"
 
@@ -28,17 +29,19 @@ const std::string& data_set()
 {
     static const std::string path = [] {
         const bench::OneHot data;
-        Examples examples;
-        examples.columns = bench::columns;
-        examples.start.assign(data.start.begin(), data.start.end());
-        examples.column.assign(data.column.begin(), data.column.end());
-        examples.value = data.value;
-        examples.label = data.label;
-        std::vector<std::int64_t> all;
-        for (std::int64_t row = 0; row < bench::rows; ++row) all.push_back(row);
-        number_by_first_use(examples, all);
         const auto made = file("data.h5");
-        write_data_set(made, "one-hot", examples, all, {}, {});
+        DataSetWriter writer(made, "one-hot", {.columns = bench::columns}, true, false);
+        writer.begin(Split::train);
+        FirstUse number(bench::columns);
+        for (std::size_t row = 0; row < bench::rows; ++row) {
+            std::vector<std::pair<std::int64_t, double>> entries;
+            for (auto k = data.start[row]; k < data.start[row + 1]; ++k)
+                entries.emplace_back(number(data.column[static_cast<std::size_t>(k)]), 1.0);
+            std::ranges::sort(entries);
+            writer.add(entries, data.label[row]);
+        }
+        writer.begin(Split::test);
+        writer.finish({}, {});
         std::atexit([] { std::filesystem::remove(file("data.h5")); });
         return made;
     }();

@@ -7,7 +7,7 @@
 #include "data/data_set.hpp"
 #include "data/data_set_writer.hpp"
 #include "data/shard.hpp"
-#include "data/two_gaussians.hpp"
+#include "data/synthetic.hpp"
 #include "support.hpp"
 
 namespace {
@@ -22,21 +22,28 @@ class Petsc : public ::testing::Environment {
 };
 [[maybe_unused]] const auto* const petsc = ::testing::AddGlobalTestEnvironment(new Petsc);
 
-Examples three_rows()
+using Entries = std::vector<std::pair<std::int64_t, double>>;
+
+/// Three rows of ones in six columns; as many of them are training rows as asked.
+void write_three_rows(const std::string& path, int train, const Provenance& provenance = {})
 {
-    return {.columns = 6,
-            .start = {0, 2, 4, 5},
-            .column = {0, 2, 2, 5, 1},
-            .value = {1, 1, 1, 1, 1},
-            .label = {1, -1, 1},
-            .feature = {}};
+    const std::vector<std::pair<Entries, double>> rows = {
+        {{{0, 1}, {2, 1}}, 1}, {{{2, 1}, {5, 1}}, -1}, {{{1, 1}}, 1}};
+    DataSetWriter writer(path, "three", {.columns = 6}, true, false);
+    writer.begin(Split::train);
+    for (int row = 0; row < 3; ++row) {
+        if (row == train) writer.begin(Split::test);
+        writer.add(rows[static_cast<std::size_t>(row)].first,
+                   rows[static_cast<std::size_t>(row)].second);
+    }
+    if (train == 3) writer.begin(Split::test);
+    writer.finish({}, provenance);
 }
 
 TEST(DataSet, GivesBackWhatWasWritten)
 {
     const Folder folder;
-    const std::int64_t train[] = {0, 1}, test[] = {2};
-    write_data_set(folder.file("d.h5"), "three", three_rows(), train, test, {{"sources", "s"}});
+    write_three_rows(folder.file("d.h5"), 2, {{"sources", "s"}});
     const DataSet data(folder.file("d.h5"));
     EXPECT_EQ(data.name(), "three");
     EXPECT_TRUE(data.ones());
@@ -60,8 +67,7 @@ TEST(DataSet, RefusesOtherFiles)
     EXPECT_EQ(test::refusal([&] { DataSet(folder.file("other.h5")); }),
               folder.file("other.h5") +
                   " is not a data set: make one with 'quorate import' or 'quorate generate'");
-    const std::int64_t train[] = {0, 1, 2};
-    write_data_set(folder.file("d.h5"), "three", three_rows(), train, {}, {});
+    write_three_rows(folder.file("d.h5"), 3);
     std::filesystem::resize_file(folder.file("d.h5"), 2000);
     EXPECT_NE(test::refusal([&] { DataSet(folder.file("d.h5")); }), "(nothing was refused)");
 }
@@ -69,8 +75,7 @@ TEST(DataSet, RefusesOtherFiles)
 TEST(Shard, HoldsJustTheColumnsOfItsRowsAndMatchesPetsc)
 {
     const Folder folder;
-    const std::int64_t train[] = {0, 1, 2};
-    write_data_set(folder.file("d.h5"), "three", three_rows(), train, {}, {});
+    write_three_rows(folder.file("d.h5"), 3);
     const DataSet data(folder.file("d.h5"));
     const RowSet sets[] = {{Split::train, 0, 1}, {Split::train, 1, 1}};
     const Shard shard(data, sets);
@@ -86,20 +91,107 @@ TEST(Shard, HoldsJustTheColumnsOfItsRowsAndMatchesPetsc)
     EXPECT_EQ(n, 3);
 }
 
-TEST(Generate, ARowDependsOnItsNumberAlone)
+TEST(DataSet, AWriterThatIsNotFinishedLeavesNothing)
 {
-    const auto many = two_gaussians(3, 4, 0, 10), one = two_gaussians(3, 4, 7, 1);
-    EXPECT_EQ(std::vector<double>(many.values.begin() + 28, many.values.begin() + 32), one.values);
-    EXPECT_EQ(many.label[7], one.label[0]);
-    const auto large = two_gaussians(3, 4, 0, 20000);
-    double sum = 0, squares = 0;
-    for (const double x : large.values) {
-        sum += x;
-        squares += x * x;
+    const Folder folder;
+    {
+        DataSetWriter writer(folder.file("d.h5"), "d", {.columns = 2}, false, false);
+        writer.begin(Split::train);
+        writer.add(Entries{{0, 1.0}}, 1);
     }
-    const double count = static_cast<double>(large.values.size());
-    EXPECT_NEAR(squares / count, 25 + 1.5 * 1.5 / 16,
-                0.5);  // variance 100/p, and the means' square
+    EXPECT_EQ(folder.files(), 0U);
+}
+
+TEST(DataSet, DenseImagesInSinglePrecisionKeepTheirShape)
+{
+    const Folder folder;
+    DataShape shape{.columns = 6, .task = Task::multiclass, .classes = 3, .dense = true};
+    ASSERT_TRUE(shape.set_image("1x2x3"));
+    EXPECT_FALSE(shape.set_image("2x2x3"));
+    EXPECT_FALSE(shape.set_image("6"));
+    EXPECT_FALSE(shape.set_image("1x0x6"));
+    DataSetWriter writer(folder.file("d.h5"), "d", shape, false, true);
+    writer.begin(Split::train);
+    const std::vector<double> first = {0.5, 1, 2, 3, 4, 0.1}, second(6, 2.5);
+    writer.add(first, 2);
+    writer.add(second, 0);
+    writer.begin(Split::test);
+    writer.finish({}, {});
+    const DataSet data(folder.file("d.h5"));
+    EXPECT_EQ(data.shape().height, 2);
+    EXPECT_EQ(data.shape().classes, 3);
+    EXPECT_EQ(name_of(data.shape().task), "multiclass");
+    EXPECT_EQ(data.shape().entries_per_row, 6);
+    const auto rows = data.read(Split::train, 0, 2);
+    EXPECT_EQ(rows.dense[4], 4);
+    EXPECT_EQ(rows.dense[5], static_cast<double>(0.1F));
+    const RowSet sets[] = {{Split::train, 0, 2}};
+    const Shard shard(data, sets);
+    Vec w = nullptr, z = nullptr;
+    ASSERT_EQ(MatCreateVecs(shard.block(0).matrix(), &w, &z), 0);
+    const petsc::Vector own_w(w), own_z(z);
+    ASSERT_EQ(VecSet(w, 1), 0);
+    ASSERT_EQ(MatMult(shard.block(0).matrix(), w, z), 0);
+    const PetscInt row = 1;
+    PetscScalar sum = 0;
+    ASSERT_EQ(VecGetValues(z, 1, &row, &sum), 0);
+    EXPECT_EQ(sum, 15);
+}
+
+TEST(DataSet, LabelsThatDoNotFitTheTaskAreDamage)
+{
+    const Folder folder;
+    const auto path = folder.file("d.h5");
+    for (const auto& [task, label] :
+         std::vector<std::pair<Task, double>>{{Task::binary, 0},
+                                              {Task::multiclass, 3},
+                                              {Task::multiclass, 0.5},
+                                              {Task::multiclass, -1},
+                                              {Task::regression, NAN}}) {
+        DataSetWriter writer(path, "d", {.columns = 1, .task = task, .classes = 3}, true, false);
+        writer.begin(Split::train);
+        writer.add(Entries{{0, 1.0}}, label);
+        writer.begin(Split::test);
+        writer.finish({}, {});
+        EXPECT_NE(test::refusal([&] {
+                      DataSet(path).read(Split::train, 0, 1);
+                  }).find("is no label of a " + name_of(task) + " task; import it again"),
+                  std::string::npos);
+    }
+}
+
+TEST(Synthetic, ARowDependsOnItsNumberAlone)
+{
+    for (const auto& kind : synthetics())
+        for (const std::int64_t entries : {0, 3}) {
+            const auto one = kind.make(
+                {.seed = 3, .columns = 12, .entries = entries, .classes = 4, .noise = 0.1});
+            Synthetic::Row a, b;
+            one->make(3, a);
+            one->make(7, a);
+            one->make(7, b);
+            EXPECT_EQ(a.dense, b.dense) << kind.name;
+            EXPECT_EQ(a.entries, b.entries) << kind.name;
+            EXPECT_EQ(a.label, b.label) << kind.name;
+            if (entries > 0) {
+                EXPECT_EQ(a.entries.size(), 3u) << kind.name;
+                EXPECT_TRUE(std::ranges::is_sorted(a.entries)) << kind.name;
+            }
+        }
+}
+
+TEST(Synthetic, TwoGaussiansHaveTheirMoments)
+{
+    const auto gaussians = test::entry(synthetics(), "logistic").make({.seed = 3, .columns = 4});
+    double sum = 0, squares = 0;
+    Synthetic::Row row;
+    for (std::int64_t i = 0; i < 20000; ++i) {
+        gaussians->make(i, row);
+        for (const double x : row.dense) sum += x, squares += x * x;
+    }
+    const double count = 80000;
+    // variance 100/p, and the means' square
+    EXPECT_NEAR(squares / count, 25 + 1.5 * 1.5 / 16, 0.5);
     EXPECT_NEAR(sum / count, 0, 5 * 5 / std::sqrt(count));
 }
 

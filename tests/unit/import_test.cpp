@@ -10,17 +10,15 @@
 #include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filter/lzma.hpp>
 #include <boost/iostreams/filtering_stream.hpp>
+#include <cmath>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <sstream>
 
 #include "data/csv.hpp"
-#include "data/encode.hpp"
-#include "data/examples.hpp"
-#include "data/libsvm.hpp"
-#include "data/source.hpp"
 #include "data/split_rows.hpp"
-#include "support.hpp"
+#include "reading.hpp"
 
 namespace quorate {
 namespace {
@@ -29,18 +27,6 @@ using test::Folder;
 using test::refusal;
 using Integers = std::vector<std::int64_t>;
 using Reals = std::vector<double>;
-
-Examples libsvm(const std::string& text, std::int64_t columns = 0)
-{
-    std::istringstream in(text);
-    return read_libsvm(in, "x", columns);
-}
-
-CsvTable csv(const std::string& text)
-{
-    std::istringstream in(text);
-    return read_csv(in, "x");
-}
 
 // --- the split -----------------------------------------------------------------------------------
 
@@ -79,78 +65,21 @@ TEST(Split, EveryRowIsTakenOnce)
     }
 }
 
-// --- LIBSVM --------------------------------------------------------------------------------------
-
-TEST(Libsvm, ReadsRowsCommentsAndBlanks)
-{
-    const auto rows = libsvm("# head\n+1 1:0.5 3:2 # tail\r\n\n-1\t2:1e-1\n-1\n");
-    EXPECT_EQ(rows.columns, 3);
-    EXPECT_EQ(rows.start, (Integers{0, 2, 3, 3}));
-    EXPECT_EQ(rows.column, (Integers{0, 2, 1}));
-    EXPECT_EQ(rows.value, (Reals{0.5, 2, 0.1}));
-    EXPECT_EQ(rows.label, (Reals{1, -1, -1}));
-}
-
-TEST(Libsvm, DropsZerosButTheyWidenTheData)
-{
-    const auto rows = libsvm("1 1:1 9:0");
-    EXPECT_EQ(rows.columns, 9);
-    EXPECT_EQ(rows.column, (Integers{0}));
-    EXPECT_EQ(libsvm("1 1:1", 12).columns, 12);
-}
-
-TEST(Libsvm, MalformedLinesAreNamedByLineAndColumn)
-{
-    const std::vector<std::pair<std::string, std::string>> table = {
-        {"1 1:1\nyes 1:1\n", "x:2:1: expected a label, a finite number, got 'yes'"},
-        {"nan 1:1\n", "x:1:1: expected a label, a finite number, got 'nan'"},
-        {"1 1:1 7\n", "x:1:7: expected index:value, got '7'"},
-        {"1 0:1\n", "x:1:3: expected an index of at least 1, got '0'"},
-        {"1 a:1\n", "x:1:3: expected an index of at least 1, got 'a'"},
-        {"1 2:1 2:1\n", "x:1:7: index 2 does not ascend: it follows 2"},
-        {"1 3:1 2:1\n", "x:1:7: index 2 does not ascend: it follows 3"},
-        {"1 3:\n", "x:1:5: expected a finite number, got ''"},
-        {"1 3:inf\n", "x:1:5: expected a finite number, got 'inf'"},
-        {"\x01\x02zyxwvutsrqponmlkjihg\n",
-         "x:1:1: expected a label, a finite number, got '??zyxwvutsrqponmlkji...'"},
-        {"", "x holds no rows: give LIBSVM text"},
-        {"# nothing\n", "x holds no rows: give LIBSVM text"},
-    };
-    for (const auto& [text, message] : table)
-        EXPECT_EQ(refusal([&, t = text] { libsvm(t); }), message);
-    EXPECT_EQ(refusal([] { libsvm("1 3:1", 2); }), "x:1:3: index 3 is beyond --columns 2");
-}
-
-// --- CSV -----------------------------------------------------------------------------------------
+// --- CSV records ---------------------------------------------------------------------------------
 
 TEST(Csv, ReadsQuotedFieldsWithCommasQuotesAndLineEnds)
 {
-    const auto table =
-        csv("\xef\xbb\xbf"
-            "a,\"b,c\",d\r\n1,\"x \"\"y\"\"\",\n\n2,\"two\nlines\",3");
-    EXPECT_EQ(table.header, (std::vector<std::string>{"a", "b,c", "d"}));
-    ASSERT_EQ(table.rows(), 2u);
-    EXPECT_EQ(table.cell(0, 1), "x \"y\"");
-    EXPECT_EQ(table.cell(0, 2), "");
-    EXPECT_EQ(table.cell(1, 1), "two\nlines");
-}
-
-TEST(Csv, MalformedTextIsNamedByLineAndColumn)
-{
-    const std::vector<std::pair<std::string, std::string>> table = {
-        {"a,b\n1,2\n3\n", "x:3:1: expected 2 fields as in the header, got 1"},
-        {"a,b\n1,2,3\n", "x:2:1: expected 2 fields as in the header, got 3"},
-        {"a,b\n1,\"2\n", "x:2:3: a quote opened in line 2 is not closed"},
-        {"a,b\n\"1\"2,3\n", "x:2:4: expected a comma after the closing quote"},
-        {"a,b\n1\"2,3\n",
-         "x:2:2: a quote inside an unquoted field: quote the field and double the quote"},
-        {"a,b\n", "x holds no rows after its header: give CSV text"},
-        {"", "x holds no header line: give CSV text"},
-    };
-    for (const auto& [text, message] : table)
-        EXPECT_EQ(refusal([&, t = text] { csv(t); }), message);
-    EXPECT_EQ(refusal([] { csv(std::string("a,b\n1,\0", 7)); }),
-              "x:2:3: a zero byte: this is not text");
+    std::istringstream in(
+        "\xef\xbb\xbf"
+        "a,\"b,c\",d\r\n1,\"x \"\"y\"\"\",\n\n2,\"two\nlines\",3");
+    CsvRecords records(in, "x");
+    EXPECT_EQ(records.header(), (std::vector<std::string>{"a", "b,c", "d"}));
+    std::vector<std::string> fields;
+    ASSERT_TRUE(records.next(fields));
+    EXPECT_EQ(fields, (std::vector<std::string>{"1", "x \"y\"", ""}));
+    ASSERT_TRUE(records.next(fields));
+    EXPECT_EQ(fields, (std::vector<std::string>{"2", "two\nlines", "3"}));
+    EXPECT_FALSE(records.next(fields));
 }
 
 TEST(Csv, RecordsKnowTheLineAndColumnOfEachField)
@@ -169,112 +98,166 @@ TEST(Csv, RecordsKnowTheLineAndColumnOfEachField)
     EXPECT_FALSE(records.next(fields));
 }
 
-TEST(Csv, TablesOfDifferentColumnsAreNotJoined)
-{
-    auto table = csv("a,b\n1,2\n");
-    table.append(csv("a,b\n3,4\n"), "y");
-    EXPECT_EQ(table.rows(), 2u);
-    EXPECT_EQ(refusal([&] { table.append(csv("a,c\n3,4\n"), "y"); }),
-              "y has other columns than the training file: give files of one form");
-}
-
 // --- encoding ------------------------------------------------------------------------------------
+
+/// CSV text, encoded.
+struct Encoded {
+    Folder folder;
+    RawTable table{folder.file("x")};
+    std::optional<RowEncoder> encoder;
+
+    explicit Encoded(const std::string& format, const std::string& text, const test::Given& given)
+    {
+        const auto settings = test::import_settings(format, given);
+        test::entry(formats(), format).make.read(settings, folder.write("x", text), {}, table);
+        Integers all(static_cast<std::size_t>(table.rows()));
+        std::iota(all.begin(), all.end(), 0);
+        encoder.emplace(table, settings, all, all);
+    }
+    std::vector<std::pair<std::int64_t, double>> sparse(std::int64_t row)
+    {
+        return encoder->sparse(table.row(row));
+    }
+    Reals dense(std::int64_t row) { return encoder->dense(table.row(row)); }
+};
+
+using Entries = std::vector<std::pair<std::int64_t, double>>;
 
 TEST(Encode, ACategoryBecomesAColumnForEachValueInOrderOfAppearance)
 {
-    Encoding encoding;
-    encoding.label = "y";
-    encoding.categorical = {"c"};
-    const auto rows = encode(csv("y,c,v\n1,red,0.5\n0,blue,0\n1,red,2\n"), encoding, "x");
-    EXPECT_EQ(rows.columns, 3);
-    EXPECT_EQ(rows.feature, (std::vector<std::string>{"c=red", "c=blue", "v"}));
-    EXPECT_EQ(rows.start, (Integers{0, 2, 3, 5}));
-    EXPECT_EQ(rows.column, (Integers{0, 2, 1, 0, 2}));
-    EXPECT_EQ(rows.value, (Reals{1, 0.5, 1, 1, 2}));
-    EXPECT_EQ(rows.label, (Reals{1, 0, 1}));
+    Encoded rows("csv", "y,c,v\n1,red,0.5\n0,blue,0\n1,red,2\n",
+                 {{"label", "y"}, {"categorical", "c"}});
+    EXPECT_EQ(rows.encoder->columns(), 3);
+    EXPECT_EQ(rows.encoder->features(), (std::vector<std::string>{"c=red", "c=blue", "v"}));
+    EXPECT_EQ(rows.sparse(0), (Entries{{0, 1}, {2, 0.5}}));
+    EXPECT_EQ(rows.sparse(1), (Entries{{1, 1}}));
+    EXPECT_EQ(rows.dense(2), (Reals{1, 0, 2}));
+    EXPECT_FALSE(rows.encoder->ones());
 }
 
 TEST(Encode, PairsAreDistinctPairsOfValuesWithoutThoseExcluded)
 {
-    Encoding encoding;
-    encoding.label = "y";
-    encoding.all_categorical = true;
-    encoding.pairs = true;
-    encoding.excluded_pairs = {{"c", "a"}};  // in any order
-    encoding.intercept = true;
-    const auto rows = encode(csv("y,a,b,c\n1,1,1,1\n0,1,2,1\n1,2,1,1\n1,1,1,1\n"), encoding, "x");
+    Encoded rows("csv", "y,a,b,c\n1,1,1,1\n0,1,2,1\n1,2,1,1\n1,1,1,1\n",
+                 {{"label", "y"},
+                  {"categorical", "all"},
+                  {"interactions", "2"},
+                  {"exclude-pairs", "c*a"},  // in any order
+                  {"intercept", "on"}});
     // Singles a=1 a=2 b=1 b=2 c=1; pairs a*b: 3 of them, b*c: 2; the intercept.
-    EXPECT_EQ(rows.columns, 5 + 3 + 2 + 1);
-    EXPECT_EQ(rows.feature[5], "a*b=1*1");
-    EXPECT_EQ(rows.feature.back(), "intercept");
-    for (std::size_t row = 0; row < 4; ++row)
-        EXPECT_EQ(rows.start[row + 1] - rows.start[row], 3 + 2 + 1);
-    EXPECT_TRUE(std::equal(rows.column.begin(), rows.column.begin() + 6, rows.column.end() - 6));
+    EXPECT_EQ(rows.encoder->columns(), 5 + 3 + 2 + 1);
+    EXPECT_EQ(rows.encoder->features()[5], "a*b=1*1");
+    EXPECT_EQ(rows.encoder->features().back(), "intercept");
+    EXPECT_TRUE(rows.encoder->ones());
+    for (std::int64_t row = 0; row < 4; ++row) EXPECT_EQ(rows.sparse(row).size(), 3u + 2 + 1);
+    EXPECT_EQ(rows.sparse(0), rows.sparse(3));
 }
 
-TEST(Encode, NamesThatAreNotColumnsAndCellsThatAreNotNumbersAreRefused)
+TEST(Encode, NumbersAreScaledAsTheTrainingRowsHaveThem)
 {
-    const auto table = csv("action,mood\n1,good\n");
-    Encoding encoding;
-    encoding.label = "acton";
-    EXPECT_EQ(refusal([&] { encode(table, encoding, "x"); }),
-              "--label names acton, which is not a column of x; did you mean action?");
-    encoding.label = "action";
-    EXPECT_EQ(refusal([&] { encode(table, encoding, "x"); }),
-              "x: row 1, column mood: expected a finite number, got 'good'; name the column in "
-              "--categorical if it is not one");
-    encoding.categorical = {"mod"};
-    EXPECT_EQ(refusal([&] { encode(table, encoding, "x"); }),
-              "--categorical names mod, which is not a column of x; did you mean mood?");
+    const std::string text = "y,a,b\n1,1,5\n0,3,5\n1,5,5\n";
+    const double root = std::sqrt(8. / 3);
+    Encoded standard("csv", text, {{"label", "y"}, {"scale", "standardise"}});
+    EXPECT_NEAR(standard.dense(0)[0], -2 / root, 1e-15);
+    EXPECT_NEAR(standard.dense(2)[0], 2 / root, 1e-15);
+    EXPECT_EQ(standard.dense(0)[1], 0) << "a constant column";
+    Encoded range("csv", text, {{"label", "y"}, {"scale", "min-max"}});
+    EXPECT_EQ(range.dense(1), (Reals{0.5, 0}));
+    Encoded unit("csv", text, {{"label", "y"}, {"scale", "unit-rows"}, {"intercept", "on"}});
+    const double norm = std::sqrt(26);
+    EXPECT_EQ(unit.dense(0), (Reals{1 / norm, 5 / norm, 1}));
+    Encoded divided("csv", text, {{"label", "y"}, {"divide", "10"}});
+    EXPECT_EQ(divided.dense(2), (Reals{0.5, 0.5}));
 }
 
-TEST(Encode, NumberingByFirstUseMovesColumnsAndTheirNames)
+TEST(Encode, AbsentNumbersAreZerosToScaling)
 {
-    Examples rows;
-    rows.columns = 4;
-    rows.start = {0, 2, 3};
-    rows.column = {1, 3, 0};
-    rows.value = {5, 6, 7};
-    rows.label = {1, -1};
-    rows.feature = {"a", "b", "c", "d"};
-    const Integers order = {1};  // row 1 first: column 0, then 1, 3, then what nobody uses
-    number_by_first_use(rows, order);
-    EXPECT_EQ(rows.feature, (std::vector<std::string>{"a", "b", "d", "c"}));
-    EXPECT_EQ(rows.column, (Integers{1, 2, 0}));
-    EXPECT_EQ(rows.value, (Reals{5, 6, 7}));
+    Encoded rows("libsvm", "1 1:2\n1 2:1\n1 1:4\n1\n", {{"scale", "standardise"}});
+    EXPECT_TRUE(rows.encoder->fills_zeros());
+    const double root = std::sqrt(5. - 1.5 * 1.5);
+    EXPECT_NEAR(rows.dense(3)[0], -1.5 / root, 1e-15);
+    EXPECT_NEAR(rows.dense(2)[0], 2.5 / root, 1e-15);
+    Encoded range("libsvm", "1 1:2\n1 2:1\n1 1:4\n1\n", {{"scale", "min-max"}});
+    EXPECT_FALSE(range.encoder->fills_zeros());
+    EXPECT_EQ(range.sparse(0), (Entries{{0, 0.5}}));
+}
+
+TEST(Encode, OptionsThatDoNotFitTheTableAreRefused)
+{
+    const auto said = [](const test::Given& given) {
+        return refusal([&] { Encoded("csv", "y,a,b\n1,1,5\n", given); });
+    };
+    EXPECT_EQ(said({{"label", "y"}, {"interactions", "2"}}),
+              "--interactions is 2, but 0 columns are categorical: name some in --categorical");
+    const test::Given pairs = {{"label", "y"}, {"interactions", "2"}, {"categorical", "all"}};
+    auto with = pairs;
+    with["exclude-pairs"] = "a";
+    EXPECT_EQ(said(with), "--exclude-pairs is a: write pairs A*B, separated by commas");
+    with["exclude-pairs"] = "a*c";
+    EXPECT_EQ(said(with).substr(0, 59),
+              "--exclude-pairs names c, which is not a column that is used");
 }
 
 // --- labels --------------------------------------------------------------------------------------
 
+Labels mapped(const Reals& labels, const test::Given& given = {})
+{
+    return map_labels(labels, test::import_settings("csv", given));
+}
+
 TEST(Labels, TheSmallerOfTwoValuesBecomesMinusOne)
 {
-    Reals labels = {3, 1, 3};
-    map_labels(labels, "");
-    EXPECT_EQ(labels, (Reals{1, -1, 1}));
+    EXPECT_EQ(mapped({3, 1, 3}).value, (Reals{1, -1, 1}));
+    EXPECT_EQ(mapped({3, 1, 3}).class_values, (Reals{1, 3}));
 }
 
-TEST(Labels, AMapSendsSeveralValuesToAClass)
+TEST(Labels, AMapSendsSeveralValuesToAClassAndDropsRows)
 {
-    Reals labels = {0, 1, 2};
-    map_labels(labels, "0:-1,1:1,2:1");
-    EXPECT_EQ(labels, (Reals{-1, 1, 1}));
+    EXPECT_EQ(mapped({0, 1, 2}, {{"label-map", "0:-1,1:1,2:1"}}).value, (Reals{-1, 1, 1}));
+    const auto some = mapped({5, 1, 2, 7, 2}, {{"label-map", "1:-1, 2:1, other:drop"}});
+    EXPECT_EQ(some.value, (Reals{-1, 1, 1}));
+    EXPECT_EQ(some.kept, (Integers{1, 2, 4}));
+    EXPECT_EQ(mapped({0, 1, 2}, {{"label-map", "0:drop,1:1,2:2"}}).value, (Reals{-1, 1}));
 }
 
-TEST(Labels, WhatIsNotTwoClassesIsRefused)
+TEST(Labels, ManyWholeNumbersAreClassesAndOthersNeedATask)
 {
-    const auto said = [](Reals labels, const std::string& map) {
-        return refusal([&] { map_labels(labels, map); });
+    const auto classes = mapped({7, 3, 9, 3});
+    EXPECT_EQ(classes.task, Task::multiclass);
+    EXPECT_EQ(classes.value, (Reals{1, 0, 2, 0}));
+    EXPECT_EQ(classes.class_values, (Reals{3, 7, 9}));
+    EXPECT_EQ(mapped({1, 2}, {{"task", "multiclass"}}).value, (Reals{0, 1}));
+    const auto numbers = mapped({1.5, 2, 4}, {{"task", "regression"}, {"label-scale", "0.5"}});
+    EXPECT_EQ(numbers.value, (Reals{0.75, 1, 2}));
+}
+
+TEST(Labels, WhatDoesNotFitTheTaskIsRefused)
+{
+    const auto said = [](const Reals& labels, const test::Given& given) {
+        return refusal([&] { mapped(labels, given); });
     };
-    EXPECT_EQ(said({1, 1}, ""),
-              "the labels are not two classes but 1: 1; map them with --label-map");
+    const std::string remedy =
+        "; map them with --label-map, or give --task multiclass or regression";
+    EXPECT_EQ(said({1, 1}, {}), "the labels are not two classes but 1: 1" + remedy);
+    EXPECT_EQ(said({1.5, 2, 3, 4, 5, 6, 7}, {}),
+              "the labels are not two classes but 7: 1.5, 2, 3, 4, 5, more" + remedy);
+    EXPECT_EQ(said({1, 2, 3}, {{"task", "binary"}}),
+              "the labels are not two classes but 3: 1, 2, 3" + remedy);
+    EXPECT_EQ(said({0, 2}, {{"label-map", "0:-1,1:1"}}),
+              "label 2 is not in --label-map 0:-1,1:1: add it, or other:drop");
+    EXPECT_EQ(said({0, 1}, {{"label-map", "0:-1,1:up"}}),
+              "--label-map has '1:up': write FROM:TO or FROM:drop, separated by commas, and "
+              "other:drop if the rows of all others are to go");
+    EXPECT_EQ(said({0, 1}, {{"label-map", "other:drop"}}),
+              "--label-map is other:drop, which drops every row");
+    EXPECT_EQ(said({0, 1}, {{"label-map", "0:1,1:1"}}),
+              "the labels are not two classes but 1: 1" + remedy);
     EXPECT_EQ(
-        said({1, 2, 3, 4, 5, 6, 7}, ""),
-        "the labels are not two classes but 7: 1, 2, 3, 4, 5, more; map them with --label-map");
-    EXPECT_EQ(said({0, 2}, "0:-1,1:1"), "label 2 is not in --label-map 0:-1,1:1: add it");
-    EXPECT_EQ(said({0, 1}, "0:-1,1:2"),
-              "--label-map has '1:2': write FROM:-1 or FROM:1, separated by commas");
-    EXPECT_EQ(said({0, 1}, "0:1,1:1"),
-              "the labels are not two classes but 2: 0, 1; map them with --label-map");
+        said({0, 1}, {{"label-scale", "2"}}),
+        "--label-scale is 2, but only --task regression has labels that are numbers: leave it "
+        "out");
+    EXPECT_EQ(said({1, 1}, {{"task", "multiclass"}}),
+              "the labels are 1 values, not 2 to 1000 classes: 1; use --task regression, or map "
+              "them with --label-map");
 }
 
 // --- compressed files ----------------------------------------------------------------------------
@@ -321,10 +304,10 @@ TEST(Source, PlainAndCompressedFilesReadAlikeWhateverTheirName)
 {
     const Folder folder;
     const auto text = long_text();
-    const auto wanted = libsvm(text);
+    const auto wanted = test::read_bytes("libsvm", text);
     for (const auto& kind : kinds(text)) {
         const auto path = folder.write(kind.name, kind.bytes);
-        const auto rows = read_libsvm(*open_source(path), path, 0);
+        const auto rows = test::read_file("libsvm", path);
         EXPECT_EQ(rows.label, wanted.label) << kind.name;
         EXPECT_EQ(rows.value, wanted.value) << kind.name;
     }
@@ -335,7 +318,7 @@ TEST(Source, SeveralGzipMembersAreOneFile)
     const Folder folder;
     const auto path = folder.write("two.gz", compressed("1 1:1\n", io::gzip_compressor()) +
                                                  compressed("-1 2:1\n", io::gzip_compressor()));
-    EXPECT_EQ(read_libsvm(*open_source(path), path, 0).rows(), 2);
+    EXPECT_EQ(test::read_file("libsvm", path).label.size(), 2u);
 }
 
 TEST(Source, TruncatedCompressedFilesAreRefusedWithOneMessage)
@@ -345,9 +328,9 @@ TEST(Source, TruncatedCompressedFilesAreRefusedWithOneMessage)
         if (kind.name == "plain") continue;
         for (const std::size_t left : {kind.bytes.size() / 2, kind.bytes.size() - 5}) {
             const auto path = folder.write(kind.name, kind.bytes.substr(0, left));
-            const auto said = refusal([&] { read_libsvm(*open_source(path), path, 0); });
+            const auto said = refusal([&] { test::read_file("libsvm", path); });
             const auto begin =
-                path + " is damaged or truncated: its compressed data end wrongly after line ";
+                path + " is damaged or truncated: its compressed data end wrongly after byte ";
             EXPECT_EQ(said.substr(0, begin.size()), begin) << kind.name << " cut to " << left;
         }
     }
@@ -360,7 +343,7 @@ TEST(Source, AFileThatIsDamagedInTheMiddleIsRefused)
         if (kind.name == "plain") continue;
         for (std::size_t i = 0; i < 64; ++i) kind.bytes[kind.bytes.size() / 2 + i] ^= 0x5a;
         const auto path = folder.write(kind.name, kind.bytes);
-        const auto said = refusal([&] { read_libsvm(*open_source(path), path, 0); });
+        const auto said = refusal([&] { test::read_file("libsvm", path); });
         EXPECT_EQ(said.substr(0, path.size()), path) << kind.name << ": " << said;
     }
 }

@@ -142,10 +142,13 @@ TEST(Parse, HelpListsEveryOptionWithItsDefault)
 TEST(Components, AnOptionThatTheChosenSchemeDoesNotUseIsRefused)
 {
     auto all = component_options();
-    for (const auto* kind : {"scheme", "model", "optimizer", "delay"})
+    for (const auto* kind : {"scheme", "model", "optimizer", "schedule", "delay"})
         all.push_back({kind, "", "", ""});
-    const std::map<std::string, std::string> chosen = {
-        {"scheme", "uncoded"}, {"model", "logistic"}, {"optimizer", "gd"}, {"delay", "none"}};
+    const std::map<std::string, std::string> chosen = {{"scheme", "uncoded"},
+                                                       {"model", "logistic"},
+                                                       {"optimizer", "gd"},
+                                                       {"schedule", "constant"},
+                                                       {"delay", "none"}};
     auto with = chosen;
     with["rescale"] = "none";
     EXPECT_EQ(refusal([&] { refuse_unused_options(test::settings(all, with)); }),

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "data/raw_table.hpp"
+
+#include <fmt/format.h>
+
+namespace quorate {
+
+double Levels::number(const std::string& text)
+{
+    const auto [at, is_new] = by_text_.try_emplace(text, names_.size());
+    if (is_new) names_.push_back(text);
+    return static_cast<double>(at->second);
+}
+
+double Levels::number(double value)
+{
+    const auto [at, is_new] = by_value_.try_emplace(value, names_.size());
+    if (is_new) names_.push_back(fmt::format("{}", value));
+    return static_cast<double>(at->second);
+}
+
+bool RawTable::add(double its_label, const RawRow& row)
+{
+    if (rows() == most_) return false;
+    std::int64_t entries = 0;
+    bool others = false;
+    for (const double value : row.values) {
+        entries += value != 0;
+        others |= value != 0 && value != 1;
+    }
+    entries_ += entries;
+    ones_ = ones_ && !others;
+    label.push_back(its_label);
+    spool_.add(row);
+    return true;
+}
+
+}  // namespace quorate

@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The readers of file formats: what they make of good files, and what they say of bad ones.
+//
+// GCC 12 sees an overlap in the concatenation of strings where none is.
+#pragma GCC diagnostic ignored "-Wrestrict"
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "base/index.hpp"
+#include "data/hdf5.hpp"
+#include "reading.hpp"
+
+namespace quorate {
+namespace {
+
+using test::Folder;
+using test::Given;
+using test::read_bytes;
+using test::refusal_of;
+using Integers = std::vector<std::int64_t>;
+using Reals = std::vector<double>;
+using Table = std::vector<std::pair<std::string, std::string>>;
+
+template <class T>
+std::string big_endian(T value)
+{
+    char bytes[sizeof(T)];
+    std::memcpy(bytes, &value, sizeof(T));
+    return {std::make_reverse_iterator(bytes + sizeof(T)), std::make_reverse_iterator(bytes)};
+}
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+const std::string noise = "\x01\x02\xff\xfe\x80zyxwvutsrqponmlkjihg\n";
+
+// --- LIBSVM --------------------------------------------------------------------------------------
+
+TEST(Libsvm, ReadsRowsCommentsBlanksAndLineEndsOfAnyKind)
+{
+    const auto rows =
+        read_bytes("libsvm", "\xef\xbb\xbf# head\n+1 1:0.5 3:2 # tail\r\n\n-1\t2:1e-1\n-1");
+    EXPECT_EQ(rows.columns, 3);
+    EXPECT_EQ(rows.column, (std::vector<Integers>{{0, 2}, {1}, {}}));
+    EXPECT_EQ(rows.value, (std::vector<Reals>{{0.5, 2}, {0.1}, {}}));
+    EXPECT_EQ(rows.label, (Reals{1, -1, -1}));
+}
+
+TEST(Libsvm, DropsZerosButTheyWidenTheData)
+{
+    const auto rows = read_bytes("libsvm", "1 1:1 9:0");
+    EXPECT_EQ(rows.columns, 9);
+    EXPECT_EQ(rows.column[0], (Integers{0}));
+    EXPECT_EQ(read_bytes("libsvm", "1 1:1", {{"columns", "12"}}).columns, 12);
+}
+
+TEST(Libsvm, ManyBlocksKeepTheOrderOfTheFile)
+{
+    std::string text;
+    for (int i = 0; i < 300000; ++i) text += std::to_string(i) + " 1:1 7:0.25\n";
+    const auto rows = read_bytes("libsvm", text);
+    ASSERT_EQ(rows.label.size(), 300000u);
+    for (std::size_t i = 0; i < rows.label.size(); ++i)
+        ASSERT_EQ(rows.label[i], static_cast<double>(i));
+    text += "1 2:1 2:1\n";
+    EXPECT_EQ(refusal_of("libsvm", text), "x:300001:7: index 2 does not ascend: it follows 2");
+}
+
+TEST(Libsvm, MalformedLinesAreNamedByLineAndColumn)
+{
+    const Table table = {
+        {"1 1:1\nyes 1:1\n", "x:2:1: expected a label, a finite number, got 'yes'"},
+        {"nan 1:1\n", "x:1:1: expected a label, a finite number, got 'nan'"},
+        {"inf 1:1\n", "x:1:1: expected a label, a finite number, got 'inf'"},
+        {"1:1 2:1\n", "x:1:1: expected a label, a finite number, got '1:1'"},
+        {"1 1:1 7\n", "x:1:7: expected index:value, got '7'"},
+        {"1 0:1\n", "x:1:3: expected an index of at least 1, got '0'"},
+        {"1 -4:1\n", "x:1:3: expected an index of at least 1, got '-4'"},
+        {"1 a:1\n", "x:1:3: expected an index of at least 1, got 'a'"},
+        {"1 :1\n", "x:1:3: expected an index of at least 1, got ''"},
+        {"1 2:1 2:1\n", "x:1:7: index 2 does not ascend: it follows 2"},
+        {"1 3:1 2:1\n", "x:1:7: index 2 does not ascend: it follows 3"},
+        {"1 3:\n", "x:1:5: expected a finite number, got ''"},
+        {"1 3:inf\n", "x:1:5: expected a finite number, got 'inf'"},
+        {"1 3:NaN\n", "x:1:5: expected a finite number, got 'NaN'"},
+        {"1 3:1e999\n", "x:1:5: expected a finite number, got '1e999'"},
+        {"1 3:1:2\n", "x:1:5: expected a finite number, got '1:2'"},
+        {"1 99999999999999999999:1\n",
+         "x:1:3: expected an index of at least 1, got '99999999999999999999'"},
+        {"1 1:1\r\n1 2:x\r\n", "x:2:5: expected a finite number, got 'x'"},
+        {noise, "x:1:1: expected a label, a finite number, got '?????zyxwvutsrqponml...'"},
+        {"", "x is empty: give a file with data"},
+        {"# nothing\n", "x holds no rows: give LIBSVM text"},
+        {"\n\n \n", "x holds no rows: give LIBSVM text"},
+    };
+    for (const auto& [text, message] : table) EXPECT_EQ(refusal_of("libsvm", text), message);
+    EXPECT_EQ(refusal_of("libsvm", "1 3:1", {{"columns", "2"}}),
+              "x:1:3: index 3 is beyond --columns 2");
+    if (sizeof(Index) == 4) {
+        EXPECT_EQ(refusal_of("libsvm", "1 2147483648:1"),
+                  "x:1:3: index 2147483648 is more than 32-bit indices can count: use a PETSc with "
+                  "64-bit indices, or number the columns anew");
+    }
+}
+
+TEST(Libsvm, AFileThatGrowsBeyondTheLimitIsRefused)
+{
+    EXPECT_EQ(refusal_of("libsvm", "1 1:1\n1 1:1\n", {}, {.max_bytes = 6}),
+              "x is more than --max-bytes 6 when decompressed: allow more if it is meant");
+}
+
+// --- CSV -----------------------------------------------------------------------------------------
+
+TEST(Csv, NumbersAndCategoriesInTheColumnsThatAreUsed)
+{
+    const std::string text = "id,c,a,y\r\n7,\"red, or\",0.5,1\n\n8,blue,-2,0\n9,\"red, or\",3e1,1";
+    const auto rows =
+        read_bytes("csv", text, {{"label", "y"}, {"drop", "id"}, {"categorical", "c"}});
+    EXPECT_EQ(rows.columns, 2);
+    EXPECT_EQ(rows.value, (std::vector<Reals>{{0, 0.5}, {1, -2}, {0, 30}}));
+    EXPECT_EQ(rows.label, (Reals{1, 0, 1}));
+    EXPECT_EQ(read_bytes("csv", text, {{"label", "y"}, {"use", "a..y"}}).columns, 1);
+    EXPECT_EQ(read_bytes("csv", text, {{"label", "y"}, {"use", "id,a"}}).columns, 2);
+}
+
+TEST(Csv, WithoutAHeaderColumnsAreNumbersAndCategoriesMayBeValues)
+{
+    const auto rows = read_bytes(
+        "csv", "3,1\n3.0,2\n\"3\",1\n4,2\n",
+        {{"header", "no"}, {"label", "2"}, {"categorical", "all"}, {"categorical-by", "value"}});
+    EXPECT_EQ(rows.value, (std::vector<Reals>{{0}, {0}, {0}, {1}}));
+    EXPECT_EQ(rows.label, (Reals{1, 2, 1, 2}));
+}
+
+TEST(Csv, QuotedLineEndsDoNotEndABlock)
+{
+    std::string text = "a,y\n";
+    for (int i = 0; i < 60000; ++i) text += "\"two\nlines \"\"" + std::to_string(i) + "\"\"\",1\n";
+    const auto rows = read_bytes("csv", text, {{"label", "y"}, {"categorical", "a"}});
+    ASSERT_EQ(rows.label.size(), 60000u);
+    EXPECT_EQ(rows.value.back(), (Reals{59999}));
+    EXPECT_EQ(refusal_of("csv", text + "x,y,z\n", {{"label", "y"}, {"categorical", "a"}}),
+              "x:120002:1: expected 2 fields as in the header, got 3");
+}
+
+TEST(Csv, MalformedTextIsNamedByLineAndColumn)
+{
+    const Table table = {
+        {"a,y\n1,2\n3\n", "x:3:1: expected 2 fields as in the header, got 1"},
+        {"a,y\n1,2,3\n", "x:2:1: expected 2 fields as in the header, got 3"},
+        {"a,y\n1,2,\n", "x:2:1: expected 2 fields as in the header, got 3"},
+        {"a,y\n1,\"2\n", "x:2:3: a quote opened in line 2 is not closed"},
+        {"a,y\n\"1\"2,3\n", "x:2:4: expected a comma after the closing quote"},
+        {"a,y\n1\"2,3\n",
+         "x:2:2: a quote inside an unquoted field: quote the field and double the quote"},
+        {"a,y\n", "x holds no rows after its header: give CSV text"},
+        {"a,y", "x holds no rows after its header: give CSV text"},
+        {"", "x is empty: give a file with data"},
+        {"\n\n", "x holds no header line: give CSV text"},
+        {std::string("a,y\n1,\0", 7), "x:2:3: a zero byte: this is not text"},
+        {"a,y\nred,1\n",
+         "x:2:1: column a: expected a finite number, got 'red'; name the column in "
+         "--categorical if it is not one"},
+        {"a,y\n1,1\nnan,1\n",
+         "x:3:1: column a: expected a finite number, got 'nan'; name the "
+         "column in --categorical if it is not one"},
+        {"a,y\n-inf,1\n",
+         "x:2:1: column a: expected a finite number, got '-inf'; name the column "
+         "in --categorical if it is not one"},
+        {"a,y\n,1\n",
+         "x:2:1: column a: expected a finite number, got ''; name the column in "
+         "--categorical if it is not one"},
+        {"a,y\n1,yes\n",
+         "x:2:3: column y: expected a label, a finite number, got 'yes'; write "
+         "classes as numbers"},
+        {"a,y\r\n1,1\r\n1\r\n", "x:3:1: expected 2 fields as in the header, got 1"},
+        {"\xef\xbb\xbf"
+         "a,y\n1,2\n1,x\n",
+         "x:3:3: column y: expected a label, a finite number, got 'x'; write classes as numbers"},
+        {noise, "--label names y, which is not a column of x"},
+        {"y\n1\n", "x has no columns beside the labels, with --use and --drop: use some"},
+    };
+    for (const auto& [text, message] : table) {
+        const auto said = refusal_of("csv", text, {{"label", "y"}});
+        EXPECT_EQ(text == noise ? said.substr(0, message.size()) : said, message);
+    }
+}
+
+TEST(Csv, NamesThatAreNotColumnsAreRefused)
+{
+    const std::string text = "action,mood,age\n1,2,3\n";
+    const auto said = [&](const Given& given) { return refusal_of("csv", text, given); };
+    EXPECT_EQ(said({}), "CSV needs --label COLUMN: the name of the column with the labels");
+    EXPECT_EQ(said({{"label", "acton"}}),
+              "--label names acton, which is not a column of x; did you mean action?");
+    EXPECT_EQ(said({{"label", "action"}, {"categorical", "mod"}}),
+              "--categorical names mod, which is not a column of x; did you mean mood?");
+    EXPECT_EQ(said({{"label", "action"}, {"use", "age..mood"}}),
+              "--use is age..mood, but the range age..mood is empty");
+    EXPECT_EQ(said({{"label", "action"}, {"drop", "mood,age"}}),
+              "x has no columns beside the labels, with --use and --drop: use some");
+}
+
+// --- IDX -----------------------------------------------------------------------------------------
+
+std::string idx(char type, const std::vector<std::uint32_t>& sizes, const std::string& elements)
+{
+    std::string bytes = {0, 0, type, static_cast<char>(sizes.size())};
+    for (const auto size : sizes) bytes += big_endian(size);
+    return bytes + elements;
+}
+
+TEST(Idx, ReadsElementsOfEveryType)
+{
+    const auto value = [](char type, const std::string& element) {
+        return read_bytes("idx", idx(type, {1, 1}, element)).value[0][0];
+    };
+    EXPECT_EQ(value(0x08, "\xc8"), 200);
+    EXPECT_EQ(value(0x09, "\xc8"), -56);
+    EXPECT_EQ(value(0x0b, big_endian<std::int16_t>(-300)), -300);
+    EXPECT_EQ(value(0x0c, big_endian<std::int32_t>(70000)), 70000);
+    EXPECT_EQ(value(0x0d, big_endian(0.5F)), 0.5);
+    EXPECT_EQ(value(0x0e, big_endian(0.1)), 0.1);
+    const auto images = read_bytes("idx", idx(8, {2, 2, 3}, "abcdefghijkl"));
+    EXPECT_EQ(images.image, "1x2x3");
+    EXPECT_EQ(images.columns, 6);
+    EXPECT_EQ(images.value[1], (Reals{'g', 'h', 'i', 'j', 'k', 'l'}));
+    EXPECT_TRUE(std::isnan(images.label[0]));
+}
+
+TEST(Idx, MalformedFilesAreRefused)
+{
+    const std::string magic =
+        ", not 00 00, a type and 1 to 4 dimensions; give another file or another --format";
+    const std::string good = idx(8, {2, 3}, "abcdef");
+    const Table table = {
+        {good.substr(0, 3),
+         "x is truncated: it ends after 3 bytes, inside the magic number that "
+         "begins at byte 0"},
+        {good.substr(0, 6),
+         "x is truncated: it ends after 6 bytes, inside a dimension that begins at byte 4"},
+        {good.substr(0, 12),
+         "x is truncated: it ends after 12 bytes, inside a row that begins at "
+         "byte 12"},
+        {good.substr(0, 14),
+         "x is truncated: it ends after 14 bytes, inside a row that begins at "
+         "byte 12"},
+        {good.substr(0, 17),
+         "x is truncated: it ends after 17 bytes, inside a row that begins at "
+         "byte 15"},
+        {good + "g", "x is longer than it says: more follows after byte 18"},
+        {"\x01" + good, "x is no IDX file: its magic number is 01 00 00 08" + magic},
+        {idx(7, {1}, "a"), "x is no IDX file: its magic number is 00 00 07 01" + magic},
+        {idx(8, {}, ""), "x is no IDX file: its magic number is 00 00 08 00" + magic},
+        {idx(8, {1, 1, 1, 1, 1}, "a"), "x is no IDX file: its magic number is 00 00 08 05" + magic},
+        {idx(8, {0, 3}, ""), "x is an IDX file with a dimension of 0: it holds nothing"},
+        {idx(8, {3, 0}, ""), "x is an IDX file with a dimension of 0: it holds nothing"},
+        {idx(8, {1, 0xffffffff}, "a"), "x is an IDX file with rows of more than 2147483648 values"},
+        {idx(8, {1, 0x10000, 0x10000}, "a"),
+         "x is an IDX file with rows of more than 2147483648 values"},
+        {idx(8, {0xffffffff, 1}, "ab"),
+         "x is truncated: it ends after 14 bytes, inside a row that "
+         "begins at byte 14"},
+        {idx(0x0e, {1, 1}, big_endian(nan)),
+         "x is damaged: the row before byte 20 holds nan; all values must be finite"},
+        {idx(0x0d, {1, 1}, big_endian(std::numeric_limits<float>::infinity())),
+         "x is damaged: the row before byte 16 holds inf; all values must be finite"},
+        {"", "x is empty: give a file with data"},
+        {noise, "x is no IDX file: its magic number is 01 02 ff fe" + magic},
+        {"\xef\xbb\xbf" + good, "x is no IDX file: its magic number is ef bb bf 00" + magic},
+    };
+    for (const auto& [bytes, message] : table) EXPECT_EQ(refusal_of("idx", bytes), message);
+    EXPECT_EQ(refusal_of("idx", good, {}, {.max_bytes = 13}),
+              "x is more than --max-bytes 13 when decompressed: allow more if it is meant");
+}
+
+// --- CIFAR-10 ------------------------------------------------------------------------------------
+
+std::string record(char label) { return label + std::string(3072, '\x80'); }
+
+TEST(Cifar10, ReadsRecords)
+{
+    const auto rows = read_bytes("cifar10", record(3) + record(9));
+    EXPECT_EQ(rows.label, (Reals{3, 9}));
+    EXPECT_EQ(rows.value[1], Reals(3072, 128));
+    EXPECT_EQ(rows.image, "3x32x32");
+}
+
+TEST(Cifar10, MalformedFilesAreRefused)
+{
+    const auto label = [](int row, int value) {
+        return "x is no CIFAR-10 file: record " + std::to_string(row) + " has the label " +
+               std::to_string(value) + ", not 0 to 9";
+    };
+    const auto cut = [](int row, int bytes) {
+        return "x is truncated: record " + std::to_string(row) + " has " + std::to_string(bytes) +
+               " of 3073 bytes";
+    };
+    const Table table = {
+        {"", "x is empty: give a file with data"},
+        {record(1).substr(0, 1), cut(1, 1)},
+        {record(1).substr(0, 3072), cut(1, 3072)},
+        {record(1) + "a", cut(2, 1)},
+        {record(1) + record(2).substr(0, 100), cut(2, 100)},
+        {record(10), label(1, 10)},
+        {record('\xff'), label(1, 255)},
+        {record(0) + record(10), label(2, 10)},
+        {record(0) + "\n" + record(0), label(2, 10)},
+        {"\n" + record(0), label(1, 10)},
+        {"\xef\xbb\xbf" + record(0), label(1, 239)},
+        {std::string(3074, '1'), label(1, 49)},    // CIFAR-100, text
+        {std::string(2 * 3074, '\1'), cut(3, 2)},  // CIFAR-100's record size
+        {noise, cut(1, static_cast<int>(noise.size()))},
+        {record(0) + record(0) + record(0).substr(0, 3000), cut(3, 3000)},
+    };
+    for (const auto& [bytes, message] : table) EXPECT_EQ(refusal_of("cifar10", bytes), message);
+    EXPECT_EQ(refusal_of("cifar10", record(0), {}, {.max_bytes = 3000}),
+              "x is more than --max-bytes 3000 when decompressed: allow more if it is meant");
+}
+
+// --- PETSc binary --------------------------------------------------------------------------------
+
+template <class Integer>
+std::string petsc(const std::vector<Integer>& integers, const Reals& values = {})
+{
+    std::string bytes;
+    for (const auto integer : integers) bytes += big_endian(integer);
+    for (const auto value : values) bytes += big_endian(value);
+    return bytes;
+}
+
+TEST(PetscBinary, ReadsSparseAndDenseMatricesWithIntegersOfEitherWidth)
+{
+    const Reals values = {5, 6, 7};
+    const auto narrow = petsc<std::int32_t>({1211216, 2, 4, 3, 2, 1, 0, 3, 1}, values);
+    const auto wide = petsc<std::int64_t>({1211216, 2, 4, 3, 2, 1, 0, 3, 1}, values);
+    for (const auto& bytes : {narrow, wide}) {
+        const auto rows = read_bytes("petsc", bytes);
+        EXPECT_EQ(rows.columns, 4);
+        EXPECT_EQ(rows.column, (std::vector<Integers>{{0, 3}, {1}}));
+        EXPECT_EQ(rows.value, (std::vector<Reals>{{5, 6}, {7}}));
+    }
+    const auto dense = read_bytes("petsc", petsc<std::int32_t>({1211216, 2, 2, -1}, {1, 2, 3, 4}));
+    EXPECT_EQ(dense.value, (std::vector<Reals>{{1, 2}, {3, 4}}));
+    const Folder folder;
+    EXPECT_EQ(read_labels(folder.write("y", petsc<std::int32_t>({1211214, 2}, {1, -1})), {}),
+              (Reals{1, -1}));
+}
+
+TEST(PetscBinary, MalformedFilesAreRefused)
+{
+    using I = std::vector<std::int32_t>;
+    const auto of = [](const I& integers, const Reals& values = {}) {
+        return petsc<std::int32_t>(integers, values);
+    };
+    const auto good = of({1211216, 1, 2, 2, 2, 0, 1}, {5, 6});
+    const auto ends = [](int bytes, const std::string& what, int begins) {
+        return "x is truncated: it ends after " + std::to_string(bytes) + " bytes, inside " + what +
+               " that begins at byte " + std::to_string(begins);
+    };
+    const Table table = {
+        {good.substr(0, 2), ends(2, "the class id", 0)},
+        {good.substr(0, 9), ends(9, "the sizes", 8)},
+        {good.substr(0, 17), ends(17, "the lengths of the rows", 16)},
+        {good.substr(0, 22), ends(22, "the numbers of the columns", 20)},
+        {good.substr(0, 40), ends(40, "the values", 36)},
+        {good + "a", "x is longer than it says: more follows after byte 44"},
+        {of({1211214, 1}, {1}), "x is no PETSc matrix: its class id is 1211214, not 1211216"},
+        {of({1211216, 0, 2, 0}), "x is damaged: a matrix of 0 x 2 with 0 entries"},
+        {of({1211216, 1, 0, 0, 0}), "x is damaged: a matrix of 1 x 0 with 0 entries"},
+        {of({1211216, 1, 2, -2, 0}), "x is damaged: a matrix of 1 x 2 with -2 entries"},
+        {of({1211216, 1, 2, 3, 3, 0, 1, 1}), "x is damaged: a row has 3 entries in 2 columns"},
+        {of({1211216, 1, 2, 1, -1}), "x is damaged: a row has -1 entries in 2 columns"},
+        {of({1211216, 1, 2, 2, 1, 0}), "x is damaged: it has 2 entries, but its rows 1"},
+        {of({1211216, 1, 2, 1, 1, 2}, {1}),
+         "x is damaged: column 2 of 2 stands where it cannot: columns ascend in a row"},
+        {of({1211216, 1, 2, 2, 2, 1, 0}, {1, 1}),
+         "x is damaged: column 0 of 2 stands where it cannot: columns ascend in a row"},
+        {of({1211216, 1, 2, 2, 2, 1, -1}, {1, 1}),
+         "x is damaged: column -1 of 2 stands where it cannot: columns ascend in a row"},
+        {of({1211216, 1, 1, 1, 1, 0}, {nan}),
+         "x is damaged: the value before byte 32 is nan; all must be finite"},
+        {of({1211216, 1, 1, -1}, {infinity}),
+         "x is damaged: the value before byte 24 is inf; all must be finite"},
+        {of({1211216, 2147483647, 2, 5}), ends(16, "the lengths of the rows", 16)},
+        {"", "x is empty: give a file with data"},
+        {noise, "x is no PETSc matrix: its class id is 16973822, not 1211216"},
+    };
+    for (const auto& [bytes, message] : table) EXPECT_EQ(refusal_of("petsc", bytes), message);
+}
+
+// --- HDF5 arrays ---------------------------------------------------------------------------------
+
+class Hdf5Arrays : public ::testing::Test {
+protected:
+    Folder folder_;
+    std::string path_ = folder_.file("a.h5");
+    h5::File file_ = h5::create(path_);
+
+    void integers(const std::string& name, const Integers& values)
+    {
+        h5::write<std::int64_t>(file_.get(), name, values);
+    }
+    void reals(const std::string& name, const Reals& values)
+    {
+        h5::write<double>(file_.get(), name, values);
+    }
+    void dense(const std::string& name, std::int64_t width, const Reals& values)
+    {
+        const auto made = h5::create_extendable<double>(file_.get(), name, 2, width);
+        h5::append<double>(made, values);
+    }
+    test::Read read(const Given& given)
+    {
+        file_ = {};
+        return test::read_file("hdf5", path_, given);
+    }
+    std::string refusal(const Given& given)
+    {
+        file_ = {};
+        auto said = test::refusal([&] { test::read_file("hdf5", path_, given); });
+        for (std::size_t at = 0; (at = said.find(path_)) != std::string::npos;)
+            said.replace(at, path_.size(), "x");
+        return said;
+    }
+};
+
+TEST_F(Hdf5Arrays, DenseAndCsrArraysAreReadByName)
+{
+    dense("X", 2, {1, 2, 3, 4, 5, 6});
+    reals("y", {1, 0, 1});
+    integers("start", {0, 2, 2, 3});
+    integers("column", {0, 4, 1});
+    reals("value", {7, 8, 9});
+    const auto rows = read({{"array", "X"}, {"label", "y"}});
+    EXPECT_EQ(rows.value, (std::vector<Reals>{{1, 2}, {3, 4}, {5, 6}}));
+    EXPECT_EQ(rows.label, (Reals{1, 0, 1}));
+    const auto sparse =
+        test::read_file("hdf5", path_, {{"csr", "start,column,value"}, {"columns", "9"}});
+    EXPECT_EQ(sparse.columns, 9);
+    EXPECT_EQ(sparse.column, (std::vector<Integers>{{0, 4}, {}, {1}}));
+    EXPECT_EQ(test::read_file("hdf5", path_, {{"csr", "start,column"}}).value[0], (Reals{1, 1}));
+}
+
+TEST_F(Hdf5Arrays, WhatDoesNotFitIsRefused)
+{
+    dense("X", 2, {1, 2, 3, 4});
+    dense("bad", 2, {1, nan});
+    dense("none", 2, {});
+    reals("y", {1, 0});
+    reals("long", {1, 0, 1});
+    reals("infinite", {1, infinity});
+    integers("start", {0, 1, 2});
+    integers("column", {0, 4});
+    reals("value", {7, 8});
+    integers("falls", {0, 2, 1});
+    integers("far", {0, 1, 9});
+    integers("below", {-1, 1, 2});
+    integers("descends", {3, 3});
+    integers("both", {0, 2});
+    integers("negative", {-1, 2});
+    integers("one", {0});
+    const std::string needs =
+        "HDF5 input needs --array NAME, a dense array, or --csr "
+        "START,COLUMN,VALUE, and one of the two only";
+    const std::string columns =
+        ": columns count from 0, ascend in a row and are fewer than --columns";
+    const std::vector<std::pair<Given, std::string>> table = {
+        {{}, needs},
+        {{{"array", "X"}, {"csr", "start,column"}}, needs},
+        {{{"array", "Y"}}, "--array is Y, but x has no array Y: h5ls lists them"},
+        {{{"array", "y"}}, "--array is y, but y of x has 1 dimensions, not 2"},
+        {{{"array", "X"}, {"label", "z"}}, "--label is z, but x has no array z: h5ls lists them"},
+        {{{"array", "X"}, {"label", "X"}}, "--label is X, but X of x has 2 dimensions, not 1"},
+        {{{"array", "X"}, {"label", "long"}}, "x: long has 3 labels for 2 rows: give one for each"},
+        {{{"array", "X"}, {"label", "infinite"}},
+         "x: infinite holds inf: all values must be finite"},
+        {{{"array", "bad"}}, "x: bad holds nan: all values must be finite"},
+        {{{"array", "none"}}, "x: none is 0 x 2: it holds nothing"},
+        {{{"csr", "start"}}, "--csr is start: write START,COLUMN or START,COLUMN,VALUE"},
+        {{{"csr", "start,none"}}, "--csr is start,none, but none of x has 2 dimensions, not 1"},
+        {{{"csr", "start,column,long"}}, "x: column and long differ in length"},
+        {{{"csr", "falls,column"}}, "x: falls has 1 at 2: it must ascend to 2"},
+        {{{"csr", "far,column"}}, "x: far has 9 at 2: it must ascend to 2"},
+        {{{"csr", "below,column"}}, "x: below has -1 at 0: it must ascend to 2"},
+        {{{"csr", "both,descends"}}, "x: row 0 has an entry in column 3" + columns},
+        {{{"csr", "start,negative"}}, "x: row 0 has an entry in column -1" + columns},
+        {{{"csr", "start,column"}, {"columns", "4"}},
+         "x: row 1 has an entry in column 4" + columns},
+        {{{"csr", "one,column"}}, "x: one tells of no rows"},
+        {{{"csr", "start,column,infinite"}}, "x: infinite holds inf: all values must be finite"},
+    };
+    for (const auto& [given, message] : table) EXPECT_EQ(refusal(given), message);
+    EXPECT_NE(refusal_of("hdf5", "text", {{"array", "X"}}).find("is not an HDF5 file"),
+              std::string::npos);
+}
+
+// --- labels of their own -------------------------------------------------------------------------
+
+TEST(Labels, AreReadFromTextIdxAndPetscVectors)
+{
+    const Folder folder;
+    EXPECT_EQ(read_labels(folder.write("t", "3\n\n 4.5 \r\n-1"), {}), (Reals{3, 4.5, -1}));
+    EXPECT_EQ(read_labels(folder.write("i", idx(8, {3}, "abc")), {}), (Reals{'a', 'b', 'c'}));
+    const auto said = [&](const std::string& bytes) {
+        const auto path = folder.write("y", bytes);
+        return test::refusal([&] { read_labels(path, {}); }).substr(path.size());
+    };
+    EXPECT_EQ(said("1\nmaybe\n"), ":2:1: expected a label, a finite number, got 'maybe'");
+    EXPECT_EQ(said("1\nnan\n"), ":2:1: expected a label, a finite number, got 'nan'");
+    EXPECT_EQ(said(idx(8, {1, 1}, "a")), " has 2 dimensions: labels have one");
+    EXPECT_EQ(said(idx(8, {2}, "a")),
+              " is truncated: it ends after 9 bytes, inside a row that begins at byte 9");
+    EXPECT_EQ(said(petsc<std::int32_t>({1211214, 0})), " is damaged: a vector of 0 elements");
+    EXPECT_EQ(said(petsc<std::int32_t>({1211214, 1}, {nan})),
+              " is damaged: the value before byte 16 is nan; all must be finite");
+}
+
+}  // namespace
+}  // namespace quorate
