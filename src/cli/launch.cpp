@@ -66,6 +66,24 @@ Session::~Session()
     MPI_Finalize();
 }
 
+bool all_agree(const std::function<void()>& check)
+{
+    int rank = 0, size = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    int mine = size, first = size;  // the lowest rank that found something
+    std::string wrong;
+    try {
+        check();
+    } catch (const BadInput& error) {
+        mine = rank;
+        wrong = error.what();
+    }
+    mpi::check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD), "MPI_Allreduce");
+    if (first == rank) fmt::print(stderr, "quorate: {}\n", wrong);
+    return first == size;
+}
+
 void check_world(int size)
 {
     const auto launch = launch_environment();

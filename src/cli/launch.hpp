@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <functional>
 #include <optional>
 
 namespace quorate {
@@ -22,6 +23,10 @@ public:
     Session& operator=(const Session&) = delete;
     ~Session();
 };
+
+/// Does what may find bad input on every rank of the world, and whether it was good on all of them. If
+/// not, one rank has said why. Collective; other errors pass.
+bool all_agree(const std::function<void()>& check);
 
 /// @throws BadInput if the world has fewer than 2 ranks, or another number than the launcher's
 ///         environment says: the remedy names the launcher of this build's MPI

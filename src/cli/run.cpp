@@ -12,6 +12,7 @@
 #include "cli/launch.hpp"
 #include "cli/stop.hpp"
 #include "cli/train.hpp"
+#include "fleet/mail.hpp"
 #include "fleet/mpi_fleet.hpp"
 #include "fleet/mpi_worker.hpp"
 #include "fleet/seating.hpp"
@@ -39,33 +40,13 @@ struct Verdict {
     Worker worker;  // -1: none, it stands by
 };
 
-/// The first message to come from a rank, with sleep in between.
-mpi::Transfer wait_for(const mpi::Comm& comm, int rank, mpi::Pool& pool)
-{
-    Patience patience(1e-3);
-    for (;;) {
-        if (auto mail = mpi::receive(comm, rank, pool)) {
-            while (!mail->done()) patience.rest();
-            return std::move(*mail);
-        }
-        patience.rest();
-    }
-}
-
-void wait_until_sent(std::vector<mpi::Transfer> sends)
-{
-    Patience patience(1e-3);
-    for (auto& send : sends)
-        while (!send.done()) patience.rest();
-}
-
 /// Hosts of the ranks 1, 2, ...
 std::vector<std::string> hear_hosts(const mpi::Comm& comm)
 {
     mpi::Pool pool;
     std::vector<std::string> hosts;
     for (int rank = 1; rank < comm.size(); ++rank) {
-        const auto mail = wait_for(comm, rank, pool);
+        const auto mail = mpi::wait_for(comm, rank, pool);
         const auto* text = reinterpret_cast<const char*>(mail.bytes->data());
         hosts.emplace_back(text, mail.bytes->size());
     }
@@ -79,7 +60,7 @@ void say_hello(const mpi::Comm& comm, mpi::Pool& pool)
     std::memcpy(bytes->data(), host.data(), host.size());
     std::vector<mpi::Transfer> sends;
     sends.push_back(mpi::send(comm, 0, mpi::Tag::hello, std::move(bytes)));
-    wait_until_sent(std::move(sends));
+    mpi::wait_until_sent(std::move(sends));
 }
 
 /// @param ranks  of each worker; none if the run does not take place
@@ -94,7 +75,7 @@ int tell_verdict(const mpi::Comm& comm, const Doorbells& bells, int status,
         sends.push_back(mpi::send(comm, rank, mpi::Tag::verdict,
                                   encode_values(pool, Verdict{bells.address(), status, worker})));
     }
-    wait_until_sent(std::move(sends));
+    mpi::wait_until_sent(std::move(sends));
     return status;
 }
 
@@ -136,7 +117,7 @@ int lead(const Settings& settings, const mpi::Comm& comm)
     std::vector<mpi::Transfer> sends;
     for (int rank = training->workers + 1; rank < comm.size(); ++rank)
         sends.push_back(mpi::send(comm, rank, mpi::Tag::stop, encode_values(pool)));
-    wait_until_sent(std::move(sends));
+    mpi::wait_until_sent(std::move(sends));
     return status;
 }
 
@@ -144,7 +125,7 @@ int follow(const Settings& settings, const mpi::Comm& comm)
 {
     mpi::Pool pool;
     say_hello(comm, pool);
-    const auto verdict = Reader(*wait_for(comm, 0, pool).bytes).get<Verdict>();
+    const auto verdict = Reader(*mpi::wait_for(comm, 0, pool).bytes).get<Verdict>();
     if (verdict.status != exit_done) return static_cast<int>(verdict.status);
     const auto training = build(settings, comm.size());
     Doorbells bells(verdict.bells, comm.rank(), comm.size());
@@ -156,7 +137,7 @@ int follow(const Settings& settings, const mpi::Comm& comm)
                   training.needs, bells)
             .run();
     else
-        wait_for(comm, 0, pool);
+        mpi::wait_for(comm, 0, pool);
     return exit_done;
 }
 

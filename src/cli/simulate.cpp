@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <sstream>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/launch.hpp"
+#include "cli/recorded.hpp"
 #include "cli/stop.hpp"
 #include "cli/train.hpp"
 #include "fleet/evaluation.hpp"
@@ -41,7 +40,7 @@ std::vector<Option> options()
 // The options of the trace's run, but for those given now.
 Settings with_options_of(const trace::Trace& trace, Settings settings)
 {
-    const auto& path = settings.text("replay");
+    const auto path = settings.text("replay");
     for (const auto* name :
          {"workers", "delay", "slowdown", "row-time", "dry", "latency", "bandwidth", "port"})
         if (settings.given(name))
@@ -54,17 +53,7 @@ Settings with_options_of(const trace::Trace& trace, Settings settings)
                         "--trace-arrivals all");
     if (std::error_code error; std::filesystem::equivalent(path, settings.text("trace"), error))
         settings.refuse("trace", ", which is the trace that is replayed: give another name");
-    std::istringstream lines(trace.attributes.at("config"));
-    for (std::string line; std::getline(lines, line);) {
-        const auto equals = line.find('=');
-        const auto name = trimmed(line.substr(0, equals));
-        const auto value = trimmed(line.substr(equals + 1));
-        const bool ours = name == "trace" || name == "config" || name == "quiet" || name == "log";
-        // A default that the run wrote down was not given to it.
-        if (ours || !settings.has(name) || settings.given(name) || settings.text(name) == value)
-            continue;
-        settings.set(name, {value, path + ": ", true});
-    }
+    settings = with_recorded(trace, path, std::move(settings));
     settings.set("workers", {trace.attributes.at("workers"), path + ": ", true});
     if (!settings.given("rounds") || trace.status() != "completed")
         settings.set("rounds", {std::to_string(trace.rounds.size()), path + ": ", true});

@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstdlib>
 
 #include "base/host.hpp"
 #include "base/version.hpp"
 #include "cli/components.hpp"
 #include "cli/progress.hpp"
+#include "cli/scoring.hpp"
 #include "cli/stop.hpp"
 #include "trace/writer.hpp"
 
@@ -102,23 +102,11 @@ void print_arrival(const trace::Arrival& row)
         row.samples, row.bytes, row.used ? "used" : "not used");
 }
 
-// The metrics that the model has.
-void print_quality(const trace::Evaluation& row)
-{
-    fmt::print("round {}: training loss {:.4f}, test loss {:.4f}", row.round, row.train_loss,
-               row.test_loss);
-    if (!std::isnan(row.accuracy)) fmt::print(", accuracy {:.4f}", row.accuracy);
-    if (!std::isnan(row.auc)) fmt::print(", AUC {:.4f}", row.auc);
-    fmt::print("\n");
-}
-
 // Scores what was kept, and adds it to the trace. @return the last row
 trace::Evaluation score(const Training& training, const Evaluate& evaluate, trace::Writer& trace,
                         const std::vector<double>& times)
 {
-    constexpr std::size_t batch_bytes = 4 << 20;
-    const auto width = static_cast<std::size_t>(training.width());
-    const auto batch = std::max<std::size_t>(1, batch_bytes / (width * sizeof(double)));
+    const auto batch = models_at_once(training.width());
     const auto rounds = trace.iterate_rounds();
     std::int64_t next = 0;
     std::vector<double> penalties;
@@ -134,21 +122,8 @@ trace::Evaluation score(const Training& training, const Evaluate& evaluate, trac
     trace::Evaluation row{};
     evaluate(models, [&](const Scored& one) {
         const auto round = rounds.at(scored);
-        row = {.round = round,
-               .model = 0,
-               .time = times.at(static_cast<std::size_t>(round - 1)),
-               .train_loss = one.train_loss,
-               .objective = one.train_loss + penalties.at(scored),
-               .train_accuracy = one.train_accuracy,
-               .test_loss = one.test.loss,
-               .accuracy = one.test.accuracy,
-               .auc = one.test.auc,
-               .average_precision = one.test.average_precision,
-               .precision = one.test.precision,
-               .recall = one.test.recall,
-               .f1 = one.test.f1,
-               .mse = one.test.mse,
-               .top_k = one.test.top_k};
+        row = evaluation_row(round, times.at(static_cast<std::size_t>(round - 1)),
+                             penalties.at(scored), one);
         trace.add(row);
         ++scored;
     });

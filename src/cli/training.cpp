@@ -11,21 +11,13 @@
 #include "cli/components.hpp"
 #include "cli/initial.hpp"
 #include "cli/output.hpp"
+#include "cli/penalties.hpp"
 #include "trace/reader.hpp"
 #include "trace/recorded_times.hpp"
 
 namespace quorate {
 
 namespace {
-
-// --l2 or --l1: a number, or one over the training rows.
-double penalty_of(const Settings& settings, const std::string& name, const DataSet& data)
-{
-    if (settings.text(name) == "1/n") return 1.0 / static_cast<double>(data.rows(Split::train));
-    if (!to_real(settings.text(name)))
-        settings.refuse(name, ": give a number of at least 0, or 1/n");
-    return settings.real(name, 0);
-}
 
 // --row-time: seconds, or the median of what the workers of a trace took.
 Seconds row_time_of(const Settings& settings)
@@ -81,9 +73,6 @@ std::vector<Option> training_options()
         {"batch", "N", "0",
          "samples of a round, drawn anew from each partition; 0: all rows. Contributions are "
          "scaled so that their sum stands for all rows"},
-        {"l2", "A|1/n", "1/n",
-         "the objective is the mean loss + A |w|^2; 1/n: one over the training rows"},
-        {"l1", "A|1/n", "0", "the objective has + A |w|_1 too, by a proximal step"},
         {"rounds", "N", "100", "model updates"},
         {"init", "zero|normal:SD|he|glorot|FILE", "",
          "initial model; FILE: the final one of a trace; default: zero for linear models, he for "
@@ -106,6 +95,7 @@ std::vector<Option> training_options()
          "contributions that the trace lists; default: all, but none if a dry run has a million"},
         {"log", "workers", "", "print a line for each contribution, as its worker measured it"},
     };
+    for (auto& option : penalty_options()) all.push_back(std::move(option));
     for (auto& option : component_options()) all.push_back(std::move(option));
     return all;
 }
@@ -159,9 +149,7 @@ Training build_training(const Settings& settings, int default_workers,
                                              training.rows));
     training.batches.emplace(training.needs, training.seed, batch);
     training.threads = static_cast<int>(settings.integer("threads", 1, 1024));
-    if (!dry)
-        training.regularizer = {.l2 = penalty_of(settings, "l2", *training.data),
-                                .l1 = penalty_of(settings, "l1", *training.data)};
+    if (!dry) training.regularizer = regularizer_of(settings, training.rows);
     const auto rounds = settings.integer("rounds", 1);
     training.engine = {.rounds = rounds,
                        .schedule = chosen(schedules(), settings, "schedule")

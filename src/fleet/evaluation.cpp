@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "fleet/evaluation.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <functional>
 
 #include "code/partition.hpp"
+#include "fleet/mail.hpp"
 #include "fleet/part_sum.hpp"
 
 namespace quorate {
@@ -51,6 +53,87 @@ std::shared_ptr<mpi::Bytes> score_models(const mpi::Bytes& models, const Shard& 
         if (test_rows > 0) model.score(test, point, {scores + i * width, width});
     }
     return bytes;
+}
+
+std::vector<Scored> combine_scores(const DataSet& data, const Model& model, std::size_t models,
+                                   const std::vector<std::shared_ptr<mpi::Bytes>>& answers,
+                                   std::span<const double> test_labels)
+{
+    const auto outputs = static_cast<std::size_t>(model.outputs());
+    const auto width = test_labels.size() * outputs;
+    std::vector<double> losses(models), hits(models), scores(models * width);
+    for (std::size_t worker = 0; worker < answers.size(); ++worker) {
+        const auto rows =
+            evaluation_rows(data, static_cast<int>(answers.size()), static_cast<int>(worker));
+        Reader in(*answers[worker]);
+        const auto sums = in.doubles(2 * models);
+        const auto first = static_cast<std::size_t>(rows.test_first) * outputs;
+        for (std::size_t i = 0; i < models; ++i) {
+            losses[i] += sums[2 * i];
+            hits[i] += sums[2 * i + 1];
+            const auto part = in.doubles(static_cast<std::size_t>(rows.test_count) * outputs);
+            std::ranges::copy(part,
+                              scores.begin() + static_cast<std::ptrdiff_t>(i * width + first));
+        }
+    }
+    const auto count = static_cast<double>(data.rows(Split::train));
+    std::vector<Scored> all;
+    for (std::size_t i = 0; i < models; ++i)
+        all.push_back(
+            {losses[i] / count, hits[i] / count,
+             model.loss().quality(std::span(scores).subspan(i * width, width), test_labels)});
+    return all;
+}
+
+void evaluate_on_all_ranks(const mpi::Comm& comm, const DataSet& data, const Model& model,
+                           const std::function<std::vector<Point>()>& next,
+                           const std::function<void(const Scored&)>& scored)
+{
+    if (comm.size() == 1) {
+        evaluate_here(data, model, next, scored);
+        return;
+    }
+    const auto rows = evaluation_rows(data, comm.size(), comm.rank());
+    const RowSet sets[] = {{Split::train, rows.train_first, rows.train_count},
+                           {Split::test, rows.test_first, rows.test_count}};
+    const Shard shard(data, std::span(sets).first(rows.test_count > 0 ? 2 : 1));
+    const auto support = parameters_of(shard, model);
+    const auto labels = comm.rank() == 0 ? data.read(Split::test, 0, data.rows(Split::test)).label
+                                         : std::vector<double>();
+    mpi::Pool pool;
+    for (;;) {
+        // Rank 0 hands out whole models, and an empty message at the end.
+        std::vector<Point> models;
+        std::shared_ptr<mpi::Bytes> whole;
+        if (comm.rank() == 0) {
+            models = next();
+            const auto all = Support::all(model.parameters(data.columns()));
+            whole = encode_models(models, all, pool);
+            for (int rank = 1; rank < comm.size(); ++rank)
+                mpi::post(comm, rank, mpi::Tag::score, whole);
+        } else {
+            whole = mpi::wait_for(comm, 0, pool).bytes;
+            Reader in(*whole);
+            const auto count = in.get<std::int64_t>();
+            for (std::int64_t i = 0; i < count; ++i) {
+                const auto values =
+                    in.doubles(static_cast<std::size_t>(model.parameters(data.columns())));
+                models.push_back(
+                    std::make_shared<std::vector<double>>(values.begin(), values.end()));
+            }
+        }
+        if (models.empty()) return;
+        auto mine = score_models(*encode_models(models, support, pool), shard, model, pool);
+        if (comm.rank() != 0) {
+            mpi::post(comm, 0, mpi::Tag::scores, std::move(mine));
+            continue;
+        }
+        std::vector<std::shared_ptr<mpi::Bytes>> answers = {std::move(mine)};
+        for (int rank = 1; rank < comm.size(); ++rank)
+            answers.push_back(mpi::wait_for(comm, rank, pool).bytes);
+        for (const auto& one : combine_scores(data, model, models.size(), answers, labels))
+            scored(one);
+    }
 }
 
 void evaluate_here(const DataSet& data, const Model& model,

@@ -30,6 +30,18 @@ struct Scored {
 std::shared_ptr<mpi::Bytes> encode_models(std::span<const Point> models, const Support& support,
                                           mpi::Pool& pool);
 
+/// What all workers' answers to one batch of models say.
+/// @param answers  of worker 0, 1, ...; sums go by worker, so that the order of arrival changes no bit
+std::vector<Scored> combine_scores(const DataSet& data, const Model& model, std::size_t models,
+                                   const std::vector<std::shared_ptr<mpi::Bytes>>& answers,
+                                   std::span<const double> test_labels);
+
+/// Scores models on all rows, each rank on its share; a single rank on all cores. Collective.
+/// @param next, scored  as in MpiFleet; called on rank 0
+void evaluate_on_all_ranks(const mpi::Comm& comm, const DataSet& data, const Model& model,
+                           const std::function<std::vector<Point>()>& next,
+                           const std::function<void(const Scored&)>& scored);
+
 /// Scores models on all rows in this process, on all cores. @param next, scored  as in MpiFleet
 void evaluate_here(const DataSet& data, const Model& model,
                    const std::function<std::vector<Point>()>& next,

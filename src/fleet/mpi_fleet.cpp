@@ -288,8 +288,7 @@ void MpiFleet::collect_scores(const DataSet& data, const Model& model, std::size
                               const std::vector<double>& labels,
                               const std::function<void(const Scored&)>& scored)
 {
-    // A worker answers batch after batch: its first answer here is to the oldest. Sums go by
-    // worker, so that the order of arrival changes no bit.
+    // A worker answers batch after batch: its first answer here is to the oldest.
     std::vector<std::optional<mpi::Transfer>> answers(links_.size());
     const auto unanswered = [&](const mpi::Transfer& mail) {
         return !answers[static_cast<std::size_t>(worker_of(mail.peer))];
@@ -298,27 +297,9 @@ void MpiFleet::collect_scores(const DataSet& data, const Model& model, std::size
         auto mail = next_of(mpi::Tag::scores, unanswered);
         answers[static_cast<std::size_t>(worker_of(mail.peer))] = std::move(mail);
     }
-    const auto outputs = static_cast<std::size_t>(model.outputs());
-    const auto width = labels.size() * outputs;
-    std::vector<double> losses(models), hits(models), scores(models * width);
-    for (std::size_t worker = 0; worker < answers.size(); ++worker) {
-        const auto rows =
-            evaluation_rows(data, static_cast<int>(links_.size()), static_cast<int>(worker));
-        Reader in(*answers[worker]->bytes);
-        const auto sums = in.doubles(2 * models);
-        const auto first = static_cast<std::size_t>(rows.test_first) * outputs;
-        for (std::size_t i = 0; i < models; ++i) {
-            losses[i] += sums[2 * i];
-            hits[i] += sums[2 * i + 1];
-            const auto part = in.doubles(static_cast<std::size_t>(rows.test_count) * outputs);
-            std::ranges::copy(part,
-                              scores.begin() + static_cast<std::ptrdiff_t>(i * width + first));
-        }
-    }
-    const auto count = static_cast<double>(data.rows(Split::train));
-    for (std::size_t i = 0; i < models; ++i)
-        scored({losses[i] / count, hits[i] / count,
-                model.loss().quality(std::span(scores).subspan(i * width, width), labels)});
+    std::vector<std::shared_ptr<mpi::Bytes>> bytes;
+    for (const auto& answer : answers) bytes.push_back(answer->bytes);
+    for (const auto& one : combine_scores(data, model, models, bytes, labels)) scored(one);
 }
 
 void MpiFleet::finish()

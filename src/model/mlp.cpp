@@ -151,7 +151,7 @@ std::vector<std::int64_t> hidden_of(const Settings& settings)
 
 std::unique_ptr<Model> make(const Settings& settings, const DataShape& data)
 {
-    const bool squared = settings.one_of("output", {"softmax", "squared"}) == "squared";
+    const bool squared = settings.one_of("loss", {"softmax", "squared"}) == "squared";
     if (squared)
         require_task(settings, data, {Task::binary, Task::regression});
     else
@@ -173,7 +173,7 @@ Entry<MakeModel> mlp_entry()
             .source = "textbook",
             .options = {{"hidden", "N,...", "256", "widths of the hidden layers"},
                         {"activation", "relu|tanh", "relu", "of the hidden layers"},
-                        {"output", "softmax|squared", "softmax",
+                        {"loss", "softmax|squared", "softmax",
                          "loss of the scores: for classes, or for numbers"},
                         threshold_option(),
                         top_k_option()},

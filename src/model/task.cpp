@@ -23,7 +23,7 @@ void require_task(const Settings& settings, const DataShape& data, const std::ve
         case Task::regression:
             settings.refuse("model",
                             ", but the labels of the data set are numbers, not classes: "
-                            "use ridge, or mlp with --output squared");
+                            "use ridge, or mlp with --loss squared");
     }
 }
 

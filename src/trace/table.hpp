@@ -17,10 +17,22 @@ void for_columns(F f)
     std::apply([&](const auto&... column) { (f(column), ...); }, Row::columns);
 }
 
+/// Of a table that a file has.
+struct Existing {};
+inline constexpr Existing existing;
+
 /// Appends to a table.
 template <class Row>
 class Table {
 public:
+    Table(hid_t file, Existing)
+        : group_(H5Gopen2(file, Row::table, H5P_DEFAULT), std::string("open ") + Row::table)
+    {
+        for_columns<Row>([&](const auto& column) {
+            data_sets_.emplace_back(H5Dopen2(group_.get(), column.name, H5P_DEFAULT),
+                                    std::string("open ") + column.name);
+        });
+    }
     /// Creates it, empty, in a file.
     explicit Table(hid_t file) : group_(h5::create_group(file, Row::table))
     {

@@ -253,7 +253,7 @@ std::vector<Case> cases()
             {"softmax", Task::multiclass},
             {"mlp", Task::binary, {{"hidden", "5"}}},
             {"mlp", Task::multiclass, {{"hidden", "6,4"}, {"activation", "tanh"}}},
-            {"mlp", Task::regression, {{"hidden", "5"}, {"output", "squared"}}}};
+            {"mlp", Task::regression, {{"hidden", "5"}, {"loss", "squared"}}}};
 }
 
 class EveryModel : public ::testing::TestWithParam<Case> {
@@ -416,7 +416,7 @@ TEST(Models, LabelsThatAModelCannotLearnAreRefusedWithOthersThatCan)
               "import it with a --label-map to -1 and 1");
     EXPECT_EQ(wrong("softmax", Task::regression),
               "--model is softmax, but the labels of the data set are numbers, not classes: use "
-              "ridge, or mlp with --output squared");
+              "ridge, or mlp with --loss squared");
     EXPECT_EQ(wrong("cnn", Task::multiclass),
               "--model is cnn, but the rows of the data set are not images: import it with --image "
               "CxHxW and --storage dense");

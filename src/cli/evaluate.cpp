@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// quorate evaluate: scores the models that a trace keeps, on all ranks.
+#include <fmt/format.h>
+
+#include <optional>
+#include <set>
+
+#include "base/error.hpp"
+#include "cli/launch.hpp"
+#include "cli/recorded.hpp"
+#include "cli/scoring.hpp"
+#include "fleet/evaluation.hpp"
+#include "trace/appender.hpp"
+
+namespace quorate {
+
+namespace {
+
+int evaluate(const Settings& settings)
+{
+    const Session session;
+    const mpi::Comm comm(MPI_COMM_WORLD);
+    const auto& path = settings.text("TRACE");
+    std::optional<Recorded> recorded;
+    const bool good = all_agree([&] {
+        recorded.emplace(read_recorded(path, settings.text("data")));
+        if (recorded->trace.iterates == 0)
+            throw BadInput(path + " keeps no models: run with --evaluate-every of at least 1");
+        if (recorded->trace.status() == "running" && !settings.on("running"))
+            throw BadInput(path +
+                           " says that its run goes on: wait for its end, or give --running "
+                           "if it was killed");
+    });
+    if (!good) return exit_bad_input;
+    const auto& run = *recorded;
+    if (comm.rank() != 0) {
+        evaluate_on_all_ranks(comm, run.data, *run.model, {}, {});
+        return exit_done;
+    }
+    // The others have read the trace, and do not need it any more.
+    trace::Appender trace(path);
+    std::set<std::int64_t> scored;
+    for (const auto& row : run.trace.evaluations) scored.insert(row.round);
+    const auto rounds = trace.iterate_rounds();
+    std::vector<std::int64_t> missing;  // places among the iterates
+    for (std::size_t i = 0; i < rounds.size(); ++i)
+        if (!scored.contains(rounds[i]) && rounds[i] <= std::ssize(run.trace.rounds))
+            missing.push_back(static_cast<std::int64_t>(i));
+
+    std::size_t next = 0;
+    const auto models = [&] {
+        std::vector<Point> some;
+        while (some.size() < models_at_once(run.width()) && next < missing.size())
+            some.push_back(trace.iterate(missing[next++]));
+        return some;
+    };
+    std::size_t done = 0;
+    trace::Evaluation last{};
+    const auto record = [&](const Scored& one) {
+        const auto at = static_cast<std::size_t>(missing[done++]);
+        const auto round = rounds[at];
+        last = evaluation_row(round, run.trace.rounds[static_cast<std::size_t>(round - 1)].time,
+                              run.regularizer.value(*trace.iterate(static_cast<std::int64_t>(at))),
+                              one);
+        trace.add(last);
+    };
+    evaluate_on_all_ranks(comm, run.data, *run.model, models, record);
+    trace.close();
+    if (settings.on("quiet")) return exit_done;
+    fmt::print("{}: {} models scored, {} were before\n", path, missing.size(), scored.size());
+    if (!missing.empty()) print_quality(last);
+    return exit_done;
+}
+
+}  // namespace
+
+Command evaluate_command()
+{
+    return {"evaluate",
+            "score the models that an interrupted run kept; alone or under mpiexec",
+            "TRACE",
+            {{"data", "FILE", "", "data set with the columns of the run's; default: the run's"},
+             {"running", "", "", "the run of the trace is over, although it says running"}},
+            evaluate};
+}
+
+}  // namespace quorate

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// quorate optimum: a reference optimum, so that figures can show what is still missing.
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "base/error.hpp"
+#include "base/path.hpp"
+#include "cli/command.hpp"
+#include "cli/launch.hpp"
+#include "cli/penalties.hpp"
+#include "cli/recorded.hpp"
+#include "fleet/patience.hpp"
+#include "optimum/companion.hpp"
+
+namespace quorate {
+
+namespace {
+
+std::vector<Option> options()
+{
+    std::vector<Option> all = {
+        {"data", "FILE", "", "data set, from 'quorate import' or 'quorate generate'"},
+        {"tolerance", "EPS", "1e-8",
+         "of the gradient's norm; hinge: of the difference to a lower bound"},
+        {"iterations", "N", "10000", "at most"}};
+    for (auto& option : penalty_options()) all.push_back(std::move(option));
+    for (auto& option : model_options()) all.push_back(std::move(option));
+    return all;
+}
+
+int optimum(const Settings& settings)
+{
+    const Session session;
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    std::optional<DataSet> data;
+    std::unique_ptr<Model> model;
+    Regularizer regularizer;
+    OptimumOptions options;
+    const auto& name = settings.text("model");
+    const bool good = all_agree([&] {
+        if (!settings.on("data"))
+            throw BadInput("quorate optimum needs --data FILE: make one with 'quorate import'");
+        data.emplace(settings.text("data"));
+        model = chosen(models(), settings, "model").make(settings, data->shape());
+        regularizer = regularizer_of(settings, data->rows(Split::train));
+        check_solvable(*model, name, regularizer);
+        options.tolerance = settings.real("tolerance", 0);
+        options.iterations = settings.integer("iterations", 1, 1'000'000'000);
+        check_writable(companion_of(data->path()), "data");
+    });
+    if (!good) return exit_bad_input;
+    const bool quiet = settings.on("quiet") || rank != 0;
+    Seconds next = clock_seconds() + 1;
+    if (!quiet)
+        options.progress = [&](std::int64_t iteration, double f, double norm) {
+            const auto now = clock_seconds();
+            if (now < next) return;
+            next = now + 2;
+            fmt::print(stderr, "iteration {}: {:.12g}, gradient {:.3g}\n", iteration, f, norm);
+        };
+    const DistributedRows rows(MPI_COMM_WORLD, *data);
+    const auto found = find_optimum(rows, *model, name, regularizer, options);
+    if (rank == 0) {
+        store_optimum(*data, {name, regularizer.l2, regularizer.l1}, found, settings.command_line);
+        if (!found.reached)
+            fmt::print(stderr,
+                       "quorate: warning: the tolerance of {:g} was not reached: give more "
+                       "--iterations, or be content\n",
+                       options.tolerance);
+    }
+    if (!quiet)
+        fmt::print(
+            "{}: {} with l2 {:.9g}, l1 {:.9g}: objective {:.15g}, not below {:.15g}, "
+            "gradient {:.3g}, {} iterations of {}\n",
+            companion_of(data->path()), name, regularizer.l2, regularizer.l1, found.objective,
+            found.bound, found.gradient_norm, found.iterations, found.solver);
+    return exit_done;
+}
+
+}  // namespace
+
+Command optimum_command()
+{
+    return {"optimum", "a reference optimum of a linear model; alone or under mpiexec", "",
+            options(), optimum};
+}
+
+}  // namespace quorate

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/recorded.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace quorate {
+
+Settings with_recorded(const trace::Trace& trace, const std::string& path, Settings settings)
+{
+    std::istringstream lines(trace.attributes.at("config"));
+    for (std::string line; std::getline(lines, line);) {
+        const auto equals = line.find('=');
+        const auto name = trimmed(line.substr(0, equals));
+        const auto value = trimmed(line.substr(equals + 1));
+        const bool of_the_run =
+            name == "trace" || name == "config" || name == "quiet" || name == "log";
+        // A default that the run wrote down was not given to it.
+        if (of_the_run || !settings.has(name) || settings.given(name) ||
+            settings.text(name) == value)
+            continue;
+        settings.set(name, {value, path + ": ", true});
+    }
+    return settings;
+}
+
+std::vector<Option> model_options()
+{
+    std::vector<Option> all = {{"model", "NAME", "logistic", "see quorate list models"}};
+    for (const auto& model : models())
+        for (const auto& option : model.options)
+            if (std::ranges::find(all, option.name, &Option::name) == all.end())
+                all.push_back(option);
+    return all;
+}
+
+Recorded read_recorded(const std::string& path, const std::string& data)
+{
+    auto trace = trace::read(path);
+    if (trace.attributes.at("model").empty())
+        throw BadInput(path + " is the trace of a dry run, which has no model: give another one");
+    Settings settings;
+    for (const auto& option : model_options())
+        settings.set(option.name, {option.fallback, "", false});
+    settings.set("data", {"", "", false});
+    settings = with_recorded(trace, path, std::move(settings));
+    DataSet rows(data.empty() ? settings.text("data") : data);
+    const auto columns = to_integer(trace.attributes.at("columns")).value_or(-1);
+    if (rows.columns() != columns)
+        throw BadInput(
+            fmt::format("{} has {} columns, the data of {} had {}: give data of the same "
+                        "columns (quorate import --like)",
+                        rows.path(), rows.columns(), path, columns));
+    auto model = chosen(models(), settings, "model").make(settings, rows.shape());
+    const Regularizer regularizer{.l2 = to_real(trace.attributes.at("l2")).value_or(0),
+                                  .l1 = to_real(trace.attributes.at("l1")).value_or(0)};
+    return {std::move(trace), std::move(rows), std::move(model), regularizer};
+}
+
+}  // namespace quorate

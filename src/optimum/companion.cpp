@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "optimum/companion.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "data/hdf5.hpp"
+
+namespace quorate {
+
+namespace {
+
+h5::Group open_group(const h5::File& file, const std::string& name)
+{
+    return {H5Gopen2(file.get(), name.c_str(), H5P_DEFAULT), "open " + name};
+}
+
+// Calls f(number, group, name) for each optimum; f returns whether to go on.
+template <class F>
+void for_optima(const h5::File& file, F f)
+{
+    for (int i = 0; h5::has(file.get(), std::to_string(i)); ++i) {
+        const auto group = open_group(file, std::to_string(i));
+        const ObjectiveName name{h5::read_string(group.get(), "model"),
+                                 h5::read_double(group.get(), "l2"),
+                                 h5::read_double(group.get(), "l1")};
+        if (!f(i, group, name)) return;
+    }
+}
+
+h5::File open_companion(const std::string& path)
+{
+    auto file = h5::open(path);
+    if (!h5::has_attribute(file.get(), "format") ||
+        h5::read_string(file.get(), "format") != "quorate optima")
+        throw BadInput(path + " is not a file of optima: remove it");
+    return file;
+}
+
+}  // namespace
+
+std::string companion_of(const std::string& data)
+{
+    auto path = std::filesystem::path(data);
+    return path.replace_extension(".optima.h5").string();
+}
+
+void store_optimum(const DataSet& data, const ObjectiveName& name, const Optimum& optimum,
+                   const std::string& command_line)
+{
+    const auto path = companion_of(data.path());
+    const auto temporary = fmt::format("{}.{}.part", path, getpid());
+    try {
+        h5::File file;
+        int number = 0;
+        if (std::filesystem::exists(path)) {
+            for_optima(open_companion(path), [&](int at, const auto&, const ObjectiveName& one) {
+                number = one == name ? at : at + 1;
+                return one != name;
+            });
+            std::filesystem::copy_file(path, temporary,
+                                       std::filesystem::copy_options::overwrite_existing);
+            file = h5::open_to_append(temporary);
+            if (h5::has(file.get(), std::to_string(number)))
+                h5::check(H5Ldelete(file.get(), std::to_string(number).c_str(), H5P_DEFAULT),
+                          "remove an optimum");
+        } else {
+            file = h5::create(temporary);
+            h5::write_attribute(file.get(), "format", std::string("quorate optima"));
+            h5::write_attribute(file.get(), "format_version", std::int64_t{1});
+            h5::write_attribute(file.get(), "data", data.name());
+        }
+        {
+            const auto group = h5::create_group(file.get(), std::to_string(number));
+            h5::write_attribute(group.get(), "model", name.model);
+            h5::write_attribute(group.get(), "l2", name.l2);
+            h5::write_attribute(group.get(), "l1", name.l1);
+            h5::write_attribute(group.get(), "rows", data.rows(Split::train));
+            h5::write_attribute(group.get(), "objective", optimum.objective);
+            h5::write_attribute(group.get(), "bound", optimum.bound);
+            h5::write_attribute(group.get(), "gradient_norm", optimum.gradient_norm);
+            h5::write_attribute(group.get(), "iterations", optimum.iterations);
+            h5::write_attribute(group.get(), "solver", optimum.solver);
+            h5::write_attribute(group.get(), "command_line", command_line);
+            h5::write<double>(group.get(), "w", optimum.model);
+        }
+        file.close("close " + temporary);
+        const int descriptor = ::open(temporary.c_str(), O_RDONLY);
+        const bool synced = descriptor >= 0 && fsync(descriptor) == 0;
+        if (descriptor >= 0) close(descriptor);
+        if (!synced || std::rename(temporary.c_str(), path.c_str()) != 0)
+            throw Failure(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+    } catch (...) {
+        std::remove(temporary.c_str());
+        throw;
+    }
+}
+
+std::optional<KnownOptimum> known_optimum(const std::string& data, std::int64_t rows,
+                                          const ObjectiveName& name)
+{
+    const auto path = companion_of(data);
+    if (data.empty() || !std::filesystem::exists(path)) return {};
+    std::optional<KnownOptimum> found;
+    try {
+        for_optima(open_companion(path), [&](int, const h5::Group& group, const auto& one) {
+            if (one != name || h5::read_integer(group.get(), "rows") != rows) return true;
+            found = {h5::read_double(group.get(), "objective"),
+                     h5::read_double(group.get(), "bound"),
+                     h5::read_double(group.get(), "gradient_norm")};
+            return false;
+        });
+    } catch (const Failure& damaged) {
+        throw BadInput(fmt::format("{} is damaged ({}): remove it, and find the optima again", path,
+                                   damaged.what()));
+    }
+    return found;
+}
+
+}  // namespace quorate

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "optimum/optimum.hpp"
+
+#include <fmt/format.h>
+#include <petsctao.h>
+
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "base/error.hpp"
+
+namespace quorate {
+
+namespace {
+
+using petsc::check;
+using petsc::Vector;
+
+using Solver = petsc::Owner<Tao, TaoDestroy>;
+
+/// The local elements of a vector.
+class Elements {
+public:
+    explicit Elements(Vec vector) : vector_(vector)
+    {
+        check(VecGetArray(vector, &first_), "VecGetArray");
+        PetscInt size = 0;
+        check(VecGetLocalSize(vector, &size), "VecGetLocalSize");
+        size_ = static_cast<std::size_t>(size);
+    }
+    Elements(const Elements&) = delete;
+    Elements& operator=(const Elements&) = delete;
+    ~Elements() { VecRestoreArray(vector_, &first_); }
+    std::span<double> get() const { return {first_, size_}; }
+
+private:
+    Vec vector_;
+    PetscScalar* first_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+double sum_over_ranks(MPI_Comm comm, double local)
+{
+    double sum = 0;
+    if (MPI_Allreduce(&local, &sum, 1, MPI_DOUBLE, MPI_SUM, comm) != MPI_SUCCESS)
+        throw Failure("MPI_Allreduce failed");
+    return sum;
+}
+
+/// Products of the rows with all outputs of a model: z = X W with W stored column by column of X.
+class Products {
+public:
+    Products(const DistributedRows& rows, std::int64_t outputs)
+        : rows_(rows), outputs_(static_cast<PetscInt>(outputs)), column_(nullptr), row_(nullptr)
+    {
+        Vec column = nullptr, row = nullptr;
+        check(MatCreateVecs(rows.matrix(), &column, &row), "MatCreateVecs");
+        column_ = Vector(column);
+        row_ = Vector(row);
+    }
+
+    /// A vector for a model: the elements of a column of X stand together.
+    Vector model() const
+    {
+        PetscInt columns = 0, all = 0;
+        check(MatGetLocalSize(rows_.matrix(), nullptr, &columns), "MatGetLocalSize");
+        check(MatGetSize(rows_.matrix(), nullptr, &all), "MatGetSize");
+        Vec made = nullptr;
+        check(VecCreateMPI(rows_.comm(), columns * outputs_, all * outputs_, &made),
+              "VecCreateMPI");
+        check(VecSetBlockSize(made, outputs_), "VecSetBlockSize");
+        check(VecSet(made, 0), "VecSet");
+        return Vector(made);
+    }
+
+    /// @param z  this rank's rows x outputs
+    void scores(Vec w, std::vector<double>& z)
+    {
+        z.resize(rows_.labels().size() * static_cast<std::size_t>(outputs_));
+        for (PetscInt c = 0; c < outputs_; ++c) {
+            check(VecStrideGather(w, c, column_.get(), INSERT_VALUES), "VecStrideGather");
+            check(MatMult(rows_.matrix(), column_.get(), row_.get()), "MatMult");
+            const Elements some(row_.get());
+            for (std::size_t i = 0; i < some.get().size(); ++i)
+                z[i * static_cast<std::size_t>(outputs_) + static_cast<std::size_t>(c)] =
+                    some.get()[i];
+        }
+    }
+    /// g = X'R
+    void gradient(const std::vector<double>& r, Vec g)
+    {
+        for (PetscInt c = 0; c < outputs_; ++c) {
+            {
+                const Elements some(row_.get());
+                for (std::size_t i = 0; i < some.get().size(); ++i)
+                    some.get()[i] =
+                        r[i * static_cast<std::size_t>(outputs_) + static_cast<std::size_t>(c)];
+            }
+            check(MatMultTranspose(rows_.matrix(), row_.get(), column_.get()), "MatMultTranspose");
+            check(VecStrideScatter(column_.get(), c, g, INSERT_VALUES), "VecStrideScatter");
+        }
+    }
+
+private:
+    const DistributedRows& rows_;
+    PetscInt outputs_;
+    Vector column_, row_;
+};
+
+/// f(w) = mean loss + l2 |w|^2; the l1 term is the solver's.
+class Primal {
+public:
+    Primal(const DistributedRows& rows, const Model& model, const Regularizer& regularizer)
+        : rows_(rows), model_(model), regularizer_(regularizer), products_(rows, model.outputs())
+    {
+    }
+    Vector start() const { return products_.model(); }
+
+    double evaluate(Vec w, Vec g)
+    {
+        products_.scores(w, z_);
+        r_.resize(z_.size());
+        const auto& labels = rows_.labels();
+        const double loss = model_.loss().evaluate(
+            z_.data(), labels.data(), static_cast<std::int64_t>(labels.size()), r_.data());
+        const auto all = static_cast<double>(rows_.rows());
+        for (double& weight : r_) weight /= all;
+        products_.gradient(r_, g);
+        check(VecAXPY(g, 2 * regularizer_.l2, w), "VecAXPY");
+        double norm = 0;
+        check(VecNorm(w, NORM_2, &norm), "VecNorm");
+        return sum_over_ranks(rows_.comm(), loss) / all + regularizer_.l2 * norm * norm;
+    }
+
+private:
+    const DistributedRows& rows_;
+    const Model& model_;
+    Regularizer regularizer_;
+    Products products_;
+    std::vector<double> z_, r_;
+};
+
+/// The dual of the support vector machine: with w(a) = sum_i a_i y_i x_i / (2 l2 N),
+///   f(w) >= D(a) = sum_i a_i / N - l2 |w(a)|^2   for 0 <= a <= 1, with equality at the optimum.
+/// What is minimised is -N D, whose gradient is y_i x_i.w(a) - 1.
+class HingeDual {
+public:
+    HingeDual(const DistributedRows& rows, const Regularizer& regularizer)
+        : rows_(rows), regularizer_(regularizer), products_(rows, 1), w_(products_.model())
+    {
+    }
+    Vector start() const
+    {
+        Vec made = nullptr;
+        check(VecCreateMPI(rows_.comm(), static_cast<PetscInt>(rows_.labels().size()),
+                           PETSC_DETERMINE, &made),
+              "VecCreateMPI");
+        check(VecSet(made, 0.5), "VecSet");
+        return Vector(made);
+    }
+
+    double evaluate(Vec a, Vec g)
+    {
+        const auto& y = rows_.labels();
+        const auto all = static_cast<double>(rows_.rows());
+        double sum = 0;
+        r_.resize(y.size());
+        {
+            const Elements some(a);
+            for (std::size_t i = 0; i < y.size(); ++i) {
+                sum += some.get()[i];
+                r_[i] = some.get()[i] * y[i] / (2 * regularizer_.l2 * all);
+            }
+        }
+        products_.gradient(r_, w_.get());
+        products_.scores(w_.get(), z_);
+        double hinge = 0;
+        {
+            const Elements some(g);
+            for (std::size_t i = 0; i < y.size(); ++i) {
+                some.get()[i] = y[i] * z_[i] - 1;
+                hinge += std::max(0.0, 1 - y[i] * z_[i]);
+            }
+        }
+        double norm = 0;
+        check(VecNorm(w_.get(), NORM_2, &norm), "VecNorm");
+        const double penalty = regularizer_.l2 * norm * norm;
+        primal_ = sum_over_ranks(rows_.comm(), hinge) / all + penalty;
+        dual_ = sum_over_ranks(rows_.comm(), sum) / all - penalty;
+        return -all * dual_;
+    }
+    double primal() const { return primal_; }
+    double dual() const { return dual_; }
+    Vec model() const { return w_.get(); }
+
+private:
+    const DistributedRows& rows_;
+    Regularizer regularizer_;
+    Products products_;
+    Vector w_;
+    std::vector<double> z_, r_;
+    double primal_ = 0, dual_ = 0;
+};
+
+/// f(u - v) + l1 sum(u + v) for u, v >= 0, which is smooth and has the minimum of f(w) + l1 |w|_1.
+/// On each rank the elements of u are followed by those of v.
+class Lasso {
+public:
+    Lasso(const DistributedRows& rows, Primal& primal, double l1)
+        : rows_(rows), primal_(primal), l1_(l1), w_(primal.start()), g_(primal.start())
+    {
+    }
+    Vector start() const
+    {
+        PetscInt size = 0;
+        check(VecGetLocalSize(w_.get(), &size), "VecGetLocalSize");
+        Vec made = nullptr;
+        check(VecCreateMPI(rows_.comm(), 2 * size, PETSC_DETERMINE, &made), "VecCreateMPI");
+        check(VecSet(made, 0), "VecSet");
+        return Vector(made);
+    }
+
+    double evaluate(Vec x, Vec g)
+    {
+        double sum = 0;
+        {
+            const Elements both(x), w(w_.get());
+            const auto size = w.get().size();
+            for (std::size_t i = 0; i < size; ++i) {
+                w.get()[i] = both.get()[i] - both.get()[size + i];
+                sum += both.get()[i] + both.get()[size + i];
+            }
+        }
+        const double f = primal_.evaluate(w_.get(), g_.get());
+        const Elements both(g), slope(g_.get());
+        const auto size = slope.get().size();
+        for (std::size_t i = 0; i < size; ++i) {
+            both.get()[i] = l1_ + slope.get()[i];
+            both.get()[size + i] = l1_ - slope.get()[i];
+        }
+        return f + l1_ * sum_over_ranks(rows_.comm(), sum);
+    }
+    Vec model() const { return w_.get(); }
+
+private:
+    const DistributedRows& rows_;
+    Primal& primal_;
+    double l1_;
+    Vector w_, g_;
+};
+
+// What PETSc calls back. An exception must not pass through C: it waits until TaoSolve is back.
+template <class Function>
+struct Callback {
+    Function& function;
+    std::exception_ptr error = {};
+
+    static PetscErrorCode evaluate(Tao, Vec x, PetscReal* f, Vec g, void* context)
+    {
+        auto& self = *static_cast<Callback*>(context);
+        try {
+            *f = self.function.evaluate(x, g);
+            return 0;
+        } catch (...) {
+            self.error = std::current_exception();
+            return PETSC_ERR_USER;
+        }
+    }
+};
+
+PetscErrorCode show(Tao tao, void* context)
+{
+    const auto& progress = *static_cast<const OptimumOptions*>(context);
+    PetscInt iteration = 0;
+    PetscReal f = 0, norm = 0;
+    TaoGetSolutionStatus(tao, &iteration, &f, &norm, nullptr, nullptr, nullptr);
+    progress.progress(iteration, f, norm);
+    return 0;
+}
+
+struct Setup {
+    const char* solver;
+    double highest = std::numeric_limits<double>::infinity();  // of the variables; BLMVM, lowest: 0
+    std::function<bool()> enough = {};                         // ends the iterations early
+};
+
+PetscErrorCode test(Tao tao, void* context)
+{
+    const auto& setup = *static_cast<const Setup*>(context);
+    if (const auto code = TaoDefaultConvergenceTest(tao, nullptr)) return code;
+    if (setup.enough && setup.enough()) TaoSetConvergedReason(tao, TAO_CONVERGED_USER);
+    return 0;
+}
+
+/// @param x  where to start; receives the solution
+/// @return iterations
+template <class Function>
+std::int64_t solve(MPI_Comm comm, Function& function, Vec x, Setup setup,
+                   const OptimumOptions& options)
+{
+    Tao made = nullptr;
+    check(TaoCreate(comm, &made), "TaoCreate");
+    const Solver tao(made);
+    check(TaoSetType(made, setup.solver), "TaoSetType");
+    check(TaoSetSolution(made, x), "TaoSetSolution");
+    Callback<Function> callback{function};
+    check(TaoSetObjectiveAndGradient(made, nullptr, Callback<Function>::evaluate, &callback),
+          "TaoSetObjectiveAndGradient");
+    check(TaoSetTolerances(made, options.tolerance, 0, 0), "TaoSetTolerances");
+    check(TaoSetMaximumIterations(made, static_cast<PetscInt>(options.iterations)),
+          "TaoSetMaximumIterations");
+    check(TaoSetMaximumFunctionEvaluations(made, std::numeric_limits<PetscInt>::max()),
+          "TaoSetMaximumFunctionEvaluations");
+    check(TaoSetConvergenceTest(made, test, &setup), "TaoSetConvergenceTest");
+    if (options.progress)
+        check(TaoSetMonitor(made, show, const_cast<OptimumOptions*>(&options), nullptr),
+              "TaoSetMonitor");
+    Vector lower(nullptr), upper(nullptr);
+    if (std::string_view(setup.solver) == TAOBLMVM) {
+        Vec low = nullptr, high = nullptr;
+        check(VecDuplicate(x, &low), "VecDuplicate");
+        lower = Vector(low);
+        check(VecDuplicate(x, &high), "VecDuplicate");
+        upper = Vector(high);
+        check(VecSet(low, 0), "VecSet");
+        check(VecSet(high, setup.highest), "VecSet");
+        check(TaoSetVariableBounds(made, low, high), "TaoSetVariableBounds");
+    }
+    // More directions than the default of five: the function is what costs.
+    for (const auto* name : {"-tao_lmvm_mat_lmvm_hist_size", "-tao_blmvm_mat_lmvm_hist_size"})
+        check(PetscOptionsSetValue(nullptr, name, "30"), "PetscOptionsSetValue");
+    check(TaoSetFromOptions(made), "TaoSetFromOptions");
+    const auto code = TaoSolve(made);
+    if (callback.error) std::rethrow_exception(callback.error);
+    check(code, "TaoSolve");
+    PetscInt iterations = 0;
+    check(TaoGetIterationNumber(made, &iterations), "TaoGetIterationNumber");
+    return iterations;
+}
+
+std::vector<double> on_rank_0(Vec w)
+{
+    VecScatter made = nullptr;
+    Vec all = nullptr;
+    check(VecScatterCreateToZero(w, &made, &all), "VecScatterCreateToZero");
+    const petsc::Owner<VecScatter, VecScatterDestroy> scatter(made);
+    const Vector owner(all);
+    check(VecScatterBegin(made, w, all, INSERT_VALUES, SCATTER_FORWARD), "VecScatterBegin");
+    check(VecScatterEnd(made, w, all, INSERT_VALUES, SCATTER_FORWARD), "VecScatterEnd");
+    const Elements elements(all);
+    return {elements.get().begin(), elements.get().end()};
+}
+
+// The norm of the least subgradient of f + l1 |w|_1, from the gradient of f.
+double least_subgradient(MPI_Comm comm, Vec w, Vec g, double l1)
+{
+    const Elements at(w), slope(g);
+    double square = 0;
+    for (std::size_t i = 0; i < at.get().size(); ++i) {
+        const double x = at.get()[i], s = slope.get()[i];
+        const double least = x > 0   ? s + l1
+                             : x < 0 ? s - l1
+                                     : std::copysign(std::max(0.0, std::abs(s) - l1), s);
+        square += least * least;
+    }
+    return std::sqrt(sum_over_ranks(comm, square));
+}
+
+Optimum of_hinge(const DistributedRows& rows, const Regularizer& regularizer,
+                 const OptimumOptions& options)
+{
+    HingeDual dual(rows, regularizer);
+    const auto a = dual.start();
+    const auto enough = [&] { return dual.primal() - dual.dual() <= options.tolerance; };
+    Optimum found;
+    found.iterations = solve(rows.comm(), dual, a.get(),
+                             {.solver = TAOBLMVM, .highest = 1, .enough = enough}, options);
+    Vec g = nullptr;
+    check(VecDuplicate(a.get(), &g), "VecDuplicate");
+    const Vector slope(g);
+    dual.evaluate(a.get(), g);
+    found.model = on_rank_0(dual.model());
+    found.objective = dual.primal();
+    found.bound = dual.dual();
+    found.gradient_norm = std::numeric_limits<double>::quiet_NaN();
+    found.solver = "BLMVM on the dual";
+    found.reached = enough();
+    return found;
+}
+
+}  // namespace
+
+void check_solvable(const Model& model, const std::string& name, const Regularizer& regularizer)
+{
+    if (!model.linear())
+        throw BadInput(
+            fmt::format("--model is {}, a network, which has no optimum that can be "
+                        "found: use a linear model",
+                        name));
+    if (name == "hinge" && (regularizer.l2 <= 0 || regularizer.l1 > 0))
+        throw BadInput(
+            "--model is hinge, whose optimum is found by its dual: use --l2 above 0 "
+            "and --l1 0");
+}
+
+Optimum find_optimum(const DistributedRows& rows, const Model& model, const std::string& name,
+                     const Regularizer& regularizer, const OptimumOptions& options)
+{
+    check_solvable(model, name, regularizer);
+    if (name == "hinge") return of_hinge(rows, regularizer, options);
+    Primal primal(rows, model, regularizer);
+    const auto w = primal.start();
+    Optimum found;
+    if (regularizer.l1 > 0) {
+        Lasso lasso(rows, primal, regularizer.l1);
+        const auto x = lasso.start();
+        found.iterations = solve(rows.comm(), lasso, x.get(), {.solver = TAOBLMVM}, options);
+        const auto slope = lasso.start();
+        lasso.evaluate(x.get(), slope.get());
+        check(VecCopy(lasso.model(), w.get()), "VecCopy");
+        found.solver = "BLMVM on positive and negative parts";
+    } else {
+        found.iterations = solve(rows.comm(), primal, w.get(), {.solver = TAOLMVM}, options);
+        found.solver = "LMVM";
+    }
+    Vec g = nullptr;
+    check(VecDuplicate(w.get(), &g), "VecDuplicate");
+    const Vector slope(g);
+    double size = 0;
+    check(VecNorm(w.get(), NORM_1, &size), "VecNorm");
+    found.objective = primal.evaluate(w.get(), g) + regularizer.l1 * size;
+    found.gradient_norm = least_subgradient(rows.comm(), w.get(), g, regularizer.l1);
+    // f is strongly convex with 2 l2: f(w*) >= f(w) - |g|^2 / (4 l2).
+    found.bound = regularizer.l2 > 0 ? found.objective - found.gradient_norm * found.gradient_norm /
+                                                             (4 * regularizer.l2)
+                                     : -std::numeric_limits<double>::infinity();
+    found.model = on_rank_0(w.get());
+    found.reached = found.gradient_norm <= options.tolerance;
+    return found;
+}
+
+}  // namespace quorate

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "trace/appender.hpp"
+
+#include <algorithm>
+
+namespace quorate::trace {
+
+Appender::Appender(const std::string& path) : path_(path), file_(h5::open_to_append(path))
+{
+    evaluations_.emplace(file_.get(), existing);
+}
+
+std::vector<std::int64_t> Appender::iterate_rounds() const
+{
+    auto rounds = h5::read<std::int64_t>(file_.get(), "iterate/round");
+    // Of a run that was killed, the models that are there.
+    const auto models = h5::shape(file_.get(), "iterate/model").at(0);
+    rounds.resize(static_cast<std::size_t>(std::min<std::int64_t>(std::ssize(rounds), models)));
+    return rounds;
+}
+
+Iterate Appender::iterate(std::int64_t i) const
+{
+    return std::make_shared<std::vector<double>>(
+        h5::read_rows<double>(file_.get(), "iterate/model", i, 1));
+}
+
+void Appender::add(const Evaluation& row)
+{
+    evaluations_->append(std::span(&row, 1));
+    h5::check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "flush " + path_);
+}
+
+void Appender::close()
+{
+    evaluations_.reset();
+    file_.close("close " + path_);
+}
+
+}  // namespace quorate::trace
