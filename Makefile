@@ -22,14 +22,14 @@ MAKEFLAGS += -j$(JOBS)
 endif
 
 # One folder for each kind of build; build/quorate is always the default one's program.
-kind := $(strip $(filter-out mpich,$(MPI)) $(if $(SAN),san) $(if $(DEBUG),debug))
+kind := $(strip $(filter-out mpich,$(MPI)) $(if $(INDEX),index$(INDEX)) $(if $(SAN),san) $(if $(DEBUG),debug))
 B    ?= build$(if $(kind),/$(subst $() ,-,$(kind)))
 
 # --- Configuration -----------------------------------------------------------------------
 # $(B)/configure.mk holds what env/configure found. Make remakes it before anything else when
 # it is missing, when one of these variables changed, when packages came or went, or when
 # PETSc is gone.
-configure_inputs := MPI MPICXX CXX DEPS DEPS_PREFIX QUORATE_DEPS PETSC_DIR PETSC_ARCH \
+configure_inputs := MPI INDEX MPICXX CXX DEPS DEPS_PREFIX QUORATE_DEPS PETSC_DIR PETSC_ARCH \
   PKG_CONFIG_PATH LAUNCHER PYTHON HDF5_DIR EBROOTHDF5 \
   $(foreach l,MPI HDF5 PETSC BOOST EIGEN JSON FMT CRYPTO DNNL GTEST BENCHMARK,$(l)_CFLAGS $(l)_LIBS)
 ifeq ($(origin CXX),default)
@@ -120,7 +120,7 @@ force:
 help: ## this list
 	@sed -n 's/^\([a-z_-][a-z_.-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 32
 	@echo
-	@echo '  MPI=openmpi  SAN=1 (sanitizers)  DEBUG=1  V=1 (show commands)  JOBS=N  DEPS=no (no apt)'
+	@echo '  MPI=openmpi  INDEX=64 (of PETSc)  SAN=1 (sanitizers)  DEBUG=1  V=1 (show commands)  JOBS=N  DEPS=no (no apt)'
 	@echo '  Local choices: config.mk. Systems without apt: env/README.md.'
 
 deps: ## install what is missing, by apt, and build PETSc if need be

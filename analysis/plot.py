@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Draws training loss and test AUC of traces against time and against rounds."""
+"""Draws loss, distance from the optimum, test accuracy and AUC of traces against time and rounds."""
 
 import argparse
 import sys
@@ -17,7 +17,12 @@ SUFFIXES = (".png", ".pdf")
 # Okabe and Ito's colours can be told apart by colour-blind readers; dashes help in print.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", (0, (4, 1.5)), (0, (5, 1.5, 1, 1.5)), (0, (1, 1.2)))
-METRICS = {"train_loss": "training loss", "auc": "test AUC"}
+METRICS = {
+    "train_loss": "training loss",
+    "gap": "objective - optimum",
+    "accuracy": "test accuracy",
+    "auc": "test AUC",
+}
 
 
 def styles(count: int) -> list:
@@ -61,11 +66,13 @@ def names(traces) -> list:
 
 
 def draw(traces):
-    """The figure: loss above, AUC below; against time on the left, rounds on the right.
+    """The figure: one row a metric; against time on the left, rounds on the right.
 
     A metric that no trace has is left out. Raises BadInput if that leaves nothing.
     """
     metrics = [m for m in METRICS if any(len(curve(trace, m)[2]) for trace in traces)]
+    if "auc" in metrics and "accuracy" in metrics:
+        metrics.remove("accuracy")  # of two classes AUC says more
     if not metrics:
         raise BadInput(f"{traces[0].path} holds no finite loss or AUC: nothing to plot")
     figure, axes = plt.subplots(
@@ -84,6 +91,8 @@ def draw(traces):
                 # A dot shows where a run ends, and a run of one point at all.
                 axis.plot(where[-1:], values[-1:], "o", markersize=5, color=style["color"])
         row[0].set_ylabel(METRICS[metric])
+        if metric == "gap":
+            row[0].set_yscale("log")
         for axis in row:
             axis.grid(color="0.9")
             axis.set_axisbelow(True)

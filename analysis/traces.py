@@ -62,6 +62,21 @@ class Trace:
         return float(np.mean(self.round["decode_error"])) if self.rounds else float("nan")
 
     @property
+    def optimum(self) -> float:
+        """The reference optimum of the run's objective; NaN if `quorate optimum` has not found it."""
+        wanted = [self.attributes.get(name) for name in ("model", "l2", "l1", "rows")]
+        for line in str(self.attributes.get("config", "")).splitlines():
+            name, _, value = line.partition(" = ")
+            path = Path(value).with_suffix(".optima.h5")
+            if name != "data" or not path.is_file():
+                continue
+            with h5py.File(path, "r", locking=False) as file:
+                for one in file.values():
+                    if [one.attrs[n] for n in ("model", "l2", "l1", "rows")] == wanted:
+                        return float(one.attrs["objective"])
+        return float("nan")
+
+    @property
     def final_loss(self) -> float:
         """Training loss of the last model scored; else the last round's estimate; NaN if dry."""
         if self.evaluated:
@@ -134,15 +149,21 @@ def labels(traces) -> list:
 
 
 def curve(trace: Trace, metric: str):
-    """(rounds, times, values) of a metric of the evaluation table.
+    """(rounds, times, values) of a metric of the evaluation table, or of the "gap" to the optimum.
 
     A trace without evaluation has the estimates of its rounds in place of the training loss, and
     nothing else. A round's estimate is taken before its update: it belongs to the end of the round
     before, and the first one to the beginning.
     """
     table = trace.evaluation
-    if trace.evaluated:
-        rounds, times, values = table["round"], table["time"], table[metric]
+    if trace.evaluated and metric == "gap":
+        rounds, times, values = table["round"], table["time"], table["objective"] - trace.optimum
+        # Rounding, or a better model than the optimum that was found: no place on a log scale.
+        values = np.where(values > 0, values, np.nan)
+    elif trace.evaluated:
+        rounds, times, values = table["round"], table["time"], table.get(metric, np.array([]))
+        if len(values) == 0:
+            values = np.full(len(rounds), np.nan)
     elif metric == "train_loss" and not trace.dry:
         rounds, values = np.arange(trace.rounds), trace.round["loss_estimate"]
         times = np.concatenate([[0.0], trace.round["time"][:-1]])

@@ -8,8 +8,9 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "cli/command.hpp"
+#include "cli/recorded.hpp"
 #include "data/data_set.hpp"
+#include "optimum/companion.hpp"
 #include "trace/reader.hpp"
 
 namespace quorate {
@@ -34,7 +35,39 @@ Json row_as_json(const Row& row)
     return json;
 }
 
-Json describe(const trace::Trace& trace)
+// How far the scored models are from the reference optimum, and when they first came how near.
+void add_gap(Json& json, const trace::Trace& trace, const std::string& data)
+{
+    const auto optimum =
+        known_optimum(data, std::stoll(trace.attributes.at("rows")),
+                      {trace.attributes.at("model"), std::stod(trace.attributes.at("l2")),
+                       std::stod(trace.attributes.at("l1"))});
+    if (!optimum || trace.evaluations.empty()) return;
+    json["optimum"] = {{"objective", optimum->objective},
+                       {"bound", optimum->bound},
+                       {"gradient_norm", number(optimum->gradient_norm)},
+                       {"last_gap", trace.evaluations.back().objective - optimum->objective}};
+    Json reached;
+    for (int digits = 1; digits <= 6; ++digits) {
+        const auto at = std::ranges::find_if(trace.evaluations, [&](const auto& row) {
+            return row.objective - optimum->objective <= std::pow(10.0, -digits);
+        });
+        reached[fmt::format("1e-{}", digits)] =
+            at == trace.evaluations.end() ? Json(nullptr)
+                                          : Json{{"round", at->round}, {"time", at->time}};
+    }
+    json["gap_reached"] = reached;
+}
+
+// The data set of the run, if it is still where it was.
+std::string data_of(const trace::Trace& trace)
+{
+    Settings settings;
+    settings.set("data", {"", "", false});
+    return with_recorded(trace, "", settings).text("data");
+}
+
+Json describe(const trace::Trace& trace, const std::string& data)
 {
     Json json;
     json["kind"] = "trace";
@@ -69,6 +102,8 @@ Json describe(const trace::Trace& trace)
     json["iterates"] = trace.iterates;
     json["evaluations"] = trace.evaluations.size();
     if (!trace.evaluations.empty()) json["last_evaluation"] = row_as_json(trace.evaluations.back());
+    if (!trace.attributes.at("model").empty())
+        add_gap(json, trace, data.empty() ? data_of(trace) : data);
     json["faults"] = trace::faults(trace);
     return json;
 }
@@ -84,12 +119,15 @@ Json describe(const DataSet& data)
     for (const auto split : {Split::train, Split::test}) {
         const std::string name = split == Split::train ? "train" : "test";
         const auto rows = data.rows(split);
-        // Reads all of it, which also checks it.
-        const auto raw = data.read(split, 0, rows);
+        std::int64_t positive = 0;
+        constexpr std::int64_t block = 1 << 14;
+        for (std::int64_t first = 0; first < rows; first += block) {  // which also checks it
+            const auto raw = data.read(split, first, std::min(block, rows - first));
+            positive += std::ranges::count_if(raw.label, [](double y) { return y > 0; });
+        }
         json[name + "_rows"] = rows;
         json[name + "_entries"] = data.entries(split);
-        json[name + "_positive"] =
-            std::count_if(raw.label.begin(), raw.label.end(), [](double y) { return y > 0; });
+        if (data.shape().task == Task::binary) json[name + "_positive"] = positive;
     }
     return json;
 }
@@ -123,7 +161,7 @@ int inspect(const Settings& settings)
     }
     Json json;
     if (format == "quorate trace")
-        json = describe(trace::read(path));
+        json = describe(trace::read(path), settings.text("data"));
     else if (format == "quorate data set")
         json = describe(DataSet(path));
     else
@@ -145,7 +183,9 @@ Command inspect_command()
     return {"inspect",
             "check and summarise a trace or a data set",
             "FILE",
-            {{"json", "", "", "as JSON"}},
+            {{"json", "", "", "as JSON"},
+             {"data", "FILE", "",
+              "of a trace: data set whose reference optimum is shown; default: the run's"}},
             inspect};
 }
 

@@ -2,6 +2,7 @@
 #include "model/conv_net.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <dnnl.hpp>
@@ -97,8 +98,22 @@ dnnl::primitive_attr with_relu(bool relu)
     return attributes;
 }
 
+// A primitive must run with as many threads as it was made for, or its threads wait for each other for
+// ever: always one. What OpenMP has to share out are chunks of rows.
+class OneThread {
+public:
+    OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+    OneThread(const OneThread&) = delete;
+    OneThread& operator=(const OneThread&) = delete;
+    ~OneThread() { omp_set_num_threads(before_); }
+
+private:
+    int before_;
+};
+
 void run(const Calls& calls, dnnl::stream& stream)
 {
+    const OneThread one;
     for (const auto& [call, arguments] : calls) call.execute(stream, arguments);
     stream.wait();
 }
@@ -111,6 +126,7 @@ float* writable(const float* values) { return const_cast<float*>(values); }
 ConvNet::ConvNet(const std::vector<NetLayer>& layers, std::int64_t images)
 try : images_(images), steps_(std::make_unique<Steps>()) {
     using namespace dnnl;
+    const OneThread one;
     auto& s = *steps_;
     // Backward calls, layer by layer; they run in reverse order of the layers. Each takes the
     // derivatives by what its layer gives, and returns those by what comes in.

@@ -24,7 +24,7 @@ struct NetLayer {
     std::int64_t inputs() const { return channels * height * width; }
 };
 
-/// Not thread-safe; uses as many threads as OpenMP gives it.
+/// Not thread-safe; uses one thread.
 class ConvNet {
 public:
     /// @throws Failure if oneDNN cannot

@@ -114,7 +114,9 @@ private:
         for (auto l = widths_.size(); l-- > 0;) {
             const auto out = widths_[l], in = l > 0 ? widths_[l - 1] : rows.columns;
             at -= out;
-            Eigen::Map<Eigen::RowVectorXd>(gradient.data() + at, out) += delta.colwise().sum();
+            // Row by row: Eigen's sums of columns depend on the address that they go to.
+            for (std::int64_t i = 0; i < delta.rows(); ++i)
+                Eigen::Map<Eigen::RowVectorXd>(gradient.data() + at, out) += delta.row(i);
             at -= in * out;
             if (l == 0) {
                 linear::add_transpose_product(rows, delta.data(), out, gradient.data() + at);

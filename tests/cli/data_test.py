@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The recipes of jobs/data on real files, large files in little memory, and env/fetch-data."""
+
+import gzip
+import os
+import re
+import resource
+import shlex
+import subprocess
+
+import h5py
+import numpy as np
+import pytest
+
+from program import QUORATE, REPOSITORY, call, environment, inspect
+
+# Rows, columns, test rows, entries of a training row (None: they differ), balance.
+RECIPES = {
+    "amazon": (26215, 241915, 6554, 44, "30872 of 32769 labels positive"),
+    "kc-house": (17290, 27654, 4323, 19, "labels from 0.075 to 7.7, mean 0.540088"),
+    "covtype": (63377, 14537, 15845, 55, "45328 of 79222 labels positive"),
+    "credit": (20000, 219, 10000, None, "6636 of 30000 labels positive"),
+    "credit-numeric": (20001, 24, 9999, 24, "6636 of 30000 labels positive"),
+    "a9a": (32561, 123, 16281, None, "11687 of 48842 labels positive"),
+    "w8a": (39799, 300, 9950, None, "1479 of 49749 labels positive"),
+    "mnist": (60000, 784, 10000, 784, "6903 7877 6990 7141 6824 6313 6876 7293 6825 6958 rows"),
+    "cifar10": (4000, 3072, 0, 3072, "396 366 420 384 422 393 414 385 407 413 rows"),
+}
+
+
+def fetched(name, real_data):
+    """The words of the import that env/fetch-data prints."""
+    done = subprocess.run(
+        [REPOSITORY / "env" / "fetch-data", name],
+        env={**os.environ, "QUORATE_DATA": str(real_data)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    words = shlex.split(done.stdout)
+    assert words[:2] == ["quorate", "import"]
+    return words[1:]
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_recipe_gives_the_data_set_of_its_paper(name, real_data, tmp_path):
+    rows, columns, test_rows, entries, balance = RECIPES[name]
+    words = fetched(name, real_data)
+    output = tmp_path / "d.h5"
+    words[words.index("--output") + 1] = str(output)
+    words[words.index("--config") + 1] = str(REPOSITORY / words[words.index("--config") + 1])
+    done = call(*words)
+    assert done.returncode == 0, done.stderr
+    assert f"{rows} x {columns} training rows, {test_rows} test rows" in done.stdout
+    assert balance in done.stdout
+    found = inspect(output)
+    assert found["train_rows"] == rows and found["columns"] == columns
+    assert found["test_rows"] == test_rows
+    if entries:
+        assert found["train_entries"] == entries * rows
+    assert balance in found["balance"]
+    for digest in found["sha256"].split():
+        assert re.fullmatch("[0-9a-f]{64}", digest) and digest in done.stdout
+
+
+def test_standardised_columns_have_mean_0_and_variance_1(real_data, tmp_path):
+    words = fetched("credit-numeric", real_data)
+    words[words.index("--output") + 1] = str(tmp_path / "d.h5")
+    words[words.index("--config") + 1] = str(REPOSITORY / "jobs/data/credit-numeric.ini")
+    assert call(*words).returncode == 0
+    with h5py.File(tmp_path / "d.h5") as file:
+        values = file["train/values"][:]
+    assert np.allclose(values[:, :-1].mean(axis=0), 0, atol=1e-12)
+    assert np.allclose(values[:, :-1].std(axis=0), 1, atol=1e-12)
+    assert np.all(values[:, -1] == 1)
+
+
+def test_the_full_covertype_needs_little_memory(tmp_path):
+    """A file of its 581,012 rows and 54 columns, made up."""
+    random = np.random.default_rng(0)
+    rows = 581_012
+    wide = random.integers(0, 2000, (rows, 10))
+    bits = random.integers(0, 2, (rows, 44))
+    label = random.integers(1, 8, (rows, 1))
+    path = tmp_path / "covtype.data.gz"
+    with gzip.open(path, "wb", compresslevel=1) as out:
+        np.savetxt(out, np.hstack([wide, bits, label]), fmt="%d", delimiter=",")
+    kept = int(np.isin(label, [1, 2]).sum())
+    words = ["--config", REPOSITORY / "jobs/data/covtype.ini", "--input", path]
+    command = [QUORATE, "import", *words, "--output", tmp_path / "d.h5"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    done = subprocess.run(
+        [str(word) for word in command],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30)),
+    )
+    assert done.returncode == 0, done.stderr
+    test_rows = -(-kept // 5)
+    assert f"{kept - test_rows} x 20089 training rows, {test_rows} test rows" in done.stdout
+    after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    assert after == before or after < 2 << 20  # KiB
+
+
+def test_formats_are_told_by_their_first_bytes(tmp_path):
+    def imported(path, *words):
+        done = call("import", "--input", path, "--output", tmp_path / "d.h5", *words)
+        assert done.returncode == 0, done.stderr
+        return inspect(tmp_path / "d.h5")
+
+    idx = tmp_path / "images"
+    header = bytes([0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 2])
+    idx.write_bytes(gzip.compress(header + bytes(range(8))))
+    (tmp_path / "labels").write_text("5\n7\n")
+    found = imported(idx, "--labels", tmp_path / "labels", "--task", "multiclass")
+    assert (found["image"], found["class_values"], found["dense"]) == ("1x2x2", "5 7", True)
+
+    with h5py.File(tmp_path / "arrays.h5", "w") as file:
+        file["x"] = np.eye(4)
+        file["y"] = [0.5, 1, 2, 4]
+    words = ["--array", "x", "--label", "y", "--task", "regression", "--float32"]
+    found = imported(tmp_path / "arrays.h5", *words)
+    assert (found["columns"], found["task"]) == (4, "regression")
+
+    big = ">i4"
+    matrix = np.array([1211216, 2, 3, 2, 1, 1, 0, 2], big).tobytes()
+    (tmp_path / "matrix").write_bytes(matrix + np.array([1.5, 2], ">f8").tobytes())
+    vector = np.array([1211214, 2], big).tobytes() + np.array([1, -1], ">f8").tobytes()
+    (tmp_path / "vector").write_bytes(vector)
+    found = imported(tmp_path / "matrix", "--labels", tmp_path / "vector", "--storage", "sparse")
+    assert (found["columns"], found["train_entries"]) == (3, 2)
+
+
+def test_rows_can_be_limited_and_shuffled(tmp_path):
+    path = tmp_path / "rows.svm"
+    path.write_text("".join(f"{i % 2} 1:{i + 1}\n" for i in range(20)))
+    output = tmp_path / "d.h5"
+    words = ["--input", path, "--output", output, "--limit-rows", 10, "--shuffle", 3, "--quiet"]
+    assert call("import", *words, "--storage", "sparse").returncode == 0
+    with h5py.File(output) as file:
+        values = list(file["train/value"])
+    expected = np.random.RandomState(3).permutation(10) + 1
+    assert values == list(expected)
+
+
+def test_generated_data_are_larger_than_the_memory_of_a_rank(tmp_path):
+    """Each rank reads just its rows: the file has 1.6 GB, a rank may use 1.2 GB."""
+    data, trace = tmp_path / "d.h5", tmp_path / "t.h5"
+    words = ["--model", "sparse-onehot", "--rows", 4_000_000, "--columns", 2000]
+    words += ["--nnz-per-row", 50, "--test-rows", 0, "--output", data, "--quiet"]
+    assert call("generate", *words).returncode == 0
+    assert data.stat().st_size > 1_500_000_000
+    limit = 1_200_000_000
+    run = ["run", "--data", data, "--rounds", 2, "--evaluate-every", 0, "--trace", trace]
+    from program import command_line
+
+    done = subprocess.run(
+        command_line([*run, "--quiet"], ranks=9),
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=240,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    assert done.returncode == 0, done.stderr
+    assert inspect(trace)["rounds_done"] == 2
+
+
+def test_fetch_data_knows_its_sets_and_refuses_damaged_files(real_data, tmp_path):
+    script = REPOSITORY / "env" / "fetch-data"
+
+    def fetch(name, folder):
+        return subprocess.run(
+            [script, name],
+            env={**os.environ, "QUORATE_DATA": str(folder)},
+            capture_output=True,
+            text=True,
+        )
+
+    done = fetch("amazn", real_data)
+    assert done.returncode == 2
+    assert done.stderr.startswith("env/fetch-data: no data set is called amazn; known: a9a ")
+    (tmp_path / "libsvm").mkdir()
+    (tmp_path / "libsvm" / "a9a.gz").write_bytes(gzip.compress(b"1 1:1\n"))
+    done = fetch("a9a", tmp_path)
+    assert done.returncode == 1
+    assert "is not what it should be: the SHA-256 of its contents is not f5d5ffd8" in done.stderr
