@@ -113,7 +113,7 @@ Q   =
 endif
 
 # --- Targets -----------------------------------------------------------------------------
-.PHONY: help info deps build demo amazon lambda test tests-ready check-layers bench plot format lint \
+.PHONY: help info deps build demo amazon lambda test tests-ready check-layers bench fuzz fuzz-deps plot format lint \
         install uninstall clean force
 force:
 
@@ -239,6 +239,34 @@ $(B)/bench: $(call objects_of,$(benches) $(every)) $(B)/libquorate.a
 bench: build $(B)/bench ## Google Benchmark programs; ARGS="--benchmark_filter=..."
 	@$(run_env) $(B)/bench $(ARGS)
 
+# Parsers under libFuzzer, compiled by Clang with its sanitizers: tests/fuzz/NAME.cpp is one fuzzer, and
+# tests/fuzz/corpus/NAME what it begins with.
+fuzzers      := $(patsubst tests/fuzz/%.cpp,%,$(wildcard tests/fuzz/*.cpp))
+fuzz_sources := $(filter-out src/data/shard.cpp,$(wildcard src/base/*.cpp src/data/*.cpp)) \
+  $(wildcard src/trace/*.cpp) src/model/data_shape.cpp src/cli/parse.cpp
+fuzz_objects := $(fuzz_sources:%.cpp=$(B)/fuzz/%.o) $(B)/fuzz/src/base/version.o
+fuzz_flags    = -std=c++20 -O1 -g -fsanitize=fuzzer-no-link,address,undefined -Isrc -Itests/unit \
+  -Itests/fuzz $(index_flag) $(found_pure_cflags) $(found_mpi_cflags)
+FUZZ_SECONDS ?= 60
+
+$(B)/fuzz/%.o: %.cpp $(B)/flags | $$(@D)/.dir
+	$(call say,CLANG,$<) clang++ $(fuzz_flags) -MMD -MP -c -o $@ $<
+$(B)/fuzz/src/base/version.o: $(B)/version.cpp | $$(@D)/.dir
+	$(Q)clang++ $(fuzz_flags) -c -o $@ $<
+$(fuzzers:%=$(B)/fuzz/%): $(B)/fuzz/%: $(B)/fuzz/tests/fuzz/%.o $(fuzz_objects)
+	$(call say,LINK,$@) clang++ -fsanitize=fuzzer,address,undefined -o $@ $^ $(link_libs)
+
+fuzz-deps:
+	@$(if $(filter no,$(DEPS)),,env/deps fuzz)
+$(fuzz_objects): | fuzz-deps
+
+fuzz: fuzz-deps $(fuzzers:%=$(B)/fuzz/%) ## parsers under libFuzzer (FUZZ_SECONDS=60 each)
+	@for name in $(fuzzers); do echo "fuzz: $$name"; mkdir -p $(B)/fuzz/corpus/$$name; \
+	  $(B)/fuzz/$$name -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 \
+	    -artifact_prefix=$(B)/fuzz/$$name- $(B)/fuzz/corpus/$$name tests/fuzz/corpus/$$name \
+	    > $(B)/fuzz/$$name.log 2>&1 || { tail -n 30 $(B)/fuzz/$$name.log; exit 1; }; \
+	  grep -E 'number_of_executed_units' $(B)/fuzz/$$name.log; done
+
 plot: $(B)/configure.mk ## loss and AUC of TRACES="a.h5 b.h5" in figures (OUTPUT=figure)
 	@test -n '$(TRACES)' || { echo 'make plot: name the traces: TRACES="a.h5 b.h5"' >&2; exit 2; }
 	@$(found_python) analysis/plot.py --output '$(or $(OUTPUT),figure)' $(TRACES)
@@ -281,4 +309,4 @@ uninstall: ## what install put there
 clean: ## everything that was built
 	@rm -rf build '$(B)' compile_commands.json
 
--include $(patsubst %.o,%.d,$(call objects_of,$(all_cpp)))
+-include $(patsubst %.o,%.d,$(call objects_of,$(all_cpp)) $(fuzz_objects))

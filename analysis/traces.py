@@ -112,6 +112,9 @@ def read_once(path: Path) -> Trace:
             if name not in attributes:
                 raise KeyError(f"no attribute {name}")
         tables = {name: read_table(file, name) for name in ("round", "arrival", "evaluation")}
+        # Scored as the run went on, after it, or by `quorate evaluate`: in any order.
+        order = np.argsort(tables["evaluation"]["round"], kind="stable")
+        tables["evaluation"] = {key: c[order] for key, c in tables["evaluation"].items()}
         return Trace(path, attributes, **tables)
 
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "base/error.hpp"
 #include "base/version.hpp"
@@ -19,6 +20,7 @@
 #include "data/first_use.hpp"
 #include "data/formats.hpp"
 #include "data/labels.hpp"
+#include "data/numbering.hpp"
 #include "data/source.hpp"
 #include "data/split_rows.hpp"
 
@@ -49,6 +51,9 @@ std::vector<Option> options()
         {"shuffle", "SEED", "", "put the training rows into a random order"},
         {"storage", "auto|sparse|dense", "auto",
          "auto: dense if the input is, or half of the entries are not zero"},
+        {"like", "DATA", "",
+         "give the data the columns, classes and scaling of another data set, to predict with its "
+         "models; what it does not know is left out"},
         {"image", "CxHxW", "", "rows are images: channels, height, width"},
         {"float32", "", "", "store values in single precision"},
         {"max-bytes", "N", "1000000000000", "of a file when decompressed"},
@@ -208,6 +213,28 @@ DataShape shape_of(const Settings& settings, const RawTable& table, const RowEnc
     return shape;
 }
 
+// What --like takes over.
+DataShape shape_like(const DataSet& like, const RowEncoder& encoder)
+{
+    if (like.features().empty() && encoder.columns() > like.columns())
+        throw BadInput(fmt::format("the input has {} columns, {} has {}: give files of one form",
+                                   encoder.columns(), like.path(), like.columns()));
+    return like.shape();
+}
+
+std::vector<double> class_values_of(const DataSet& data)
+{
+    std::vector<double> values;
+    auto attributes = data.attributes();
+    for (const auto& word : split(attributes["class_values"], ' '))
+        if (!word.empty()) values.push_back(to_real(word).value_or(0));
+    if (!values.empty() || data.shape().task == Task::regression) return values;
+    if (data.shape().task == Task::binary) return {-1, 1};  // generated data
+    for (std::int64_t c = 0; c < data.shape().classes; ++c)
+        values.push_back(static_cast<double>(c));
+    return values;
+}
+
 // What is said of the labels, and kept: "3 of 8 positive", "5 7 9 of classes 0 1 2", "from 0.1 to 7".
 std::string balance(const Labels& labels)
 {
@@ -240,38 +267,64 @@ int import(const Settings& settings)
     const auto train_rows = read_files(settings, format.make, reading, table);
     progress.finish();
 
-    const auto labels = map_labels(table.label, settings);
+    std::optional<DataSet> like;
+    if (settings.on("like")) like.emplace(settings.text("like"));
+    const auto labels =
+        like ? map_labels_like(table.label, settings, like->shape().task, class_values_of(*like))
+             : map_labels(table.label, settings);
     const auto order = order_of(settings, labels, train_rows);
     const auto row_of = [&](std::int64_t i) { return labels.kept[static_cast<std::size_t>(i)]; };
     Numbers fitted;
     for (const auto i : order.train) fitted.push_back(row_of(i));
-    RowEncoder encoder(table, settings, labels.kept, fitted);
-    const auto shape = shape_of(settings, table, encoder, labels);
+    Scaling scaling;
+    if (like) std::tie(scaling.factor, scaling.shift) = like->scaling();
+    RowEncoder encoder(table, settings, labels.kept, fitted, scaling);
+    const auto shape =
+        like ? shape_like(*like, encoder) : shape_of(settings, table, encoder, labels);
 
     const auto& output = settings.text("output");
     const auto name =
         settings.on("name") ? settings.text("name") : std::filesystem::path(output).stem().string();
-    DataSetWriter writer(output, name, shape, encoder.ones(), settings.on("float32"));
-    const bool renumbers = !encoder.features().empty() && !shape.dense;
+    const auto their_features = like ? like->features() : std::vector<std::string>();
+    const bool by_name = !their_features.empty();
+    DataSetWriter writer(output, name, shape, like ? like->ones() : encoder.ones(),
+                         settings.on("float32"));
+    const bool renumbers = !by_name && !encoder.features().empty() && !shape.dense;
     FirstUse number(renumbers ? encoder.columns() : 0);
+    const NumberingLike known(by_name ? encoder.features() : std::vector<std::string>(),
+                              their_features);
     std::vector<std::pair<std::int64_t, double>> entries;
+    std::vector<double> values;
     for (const auto split : {Split::train, Split::test}) {
         writer.begin(split);
         for (const auto i : split == Split::train ? order.train : order.test) {
             const auto row = table.row(row_of(i));
             const double label = labels.value[static_cast<std::size_t>(i)];
-            if (shape.dense) {
-                writer.add(encoder.dense(row), label);
+            if (shape.dense && !by_name) {
+                values = encoder.dense(row);
+                values.resize(static_cast<std::size_t>(shape.columns), 0.0);
+                writer.add(values, label);
                 continue;
             }
             entries = encoder.sparse(row);
-            if (renumbers) {
+            if (renumbers)
                 for (auto& [column, value] : entries) column = number(column);
-                std::ranges::sort(entries);
+            if (by_name) {
+                for (auto& [column, value] : entries) column = known(column);
+                std::erase_if(entries, [](const auto& entry) { return entry.first < 0; });
             }
-            writer.add(entries, label);
+            std::ranges::sort(entries);
+            if (shape.dense) {
+                values.assign(static_cast<std::size_t>(shape.columns), 0.0);
+                for (const auto& [column, value] : entries)
+                    values[static_cast<std::size_t>(column)] = value;
+                writer.add(values, label);
+            } else {
+                writer.add(entries, label);
+            }
         }
     }
+    if (encoder.scales()) writer.write_scaling(encoder.scaling().factor, encoder.scaling().shift);
     std::vector<std::string> sources, digests;
     for (const auto* option : inputs)
         if (settings.on(option)) {
@@ -279,7 +332,9 @@ int import(const Settings& settings)
             digests.push_back(sha256(settings.text(option)));
         }
     const auto all_entries = writer.entries();
-    writer.finish(renumbers ? number.names(encoder.features()) : encoder.features(),
+    writer.finish(by_name     ? their_features
+                  : renumbers ? number.names(encoder.features())
+                              : encoder.features(),
                   {{"command_line", settings.command_line},
                    {"quorate_version", version},
                    {"options", settings.ini()},
@@ -289,6 +344,9 @@ int import(const Settings& settings)
                    {"sha256", fmt::format("{}", fmt::join(digests, " "))}});
 
     if (settings.on("quiet")) return exit_done;
+    if (known.unknown() > 0)
+        fmt::print("{} columns that {} does not have are left out\n", known.unknown(),
+                   settings.text("like"));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
     fmt::print("{}: {} x {} training rows, {} test rows, {} entries, {}, {:.2f} s\n", output,
                order.train.size(), shape.columns, order.test.size(), all_entries, balance(labels),

@@ -88,6 +88,10 @@ void read_config(const std::string& path, const std::vector<Option>& options,
             settings.set(known->name, {known->argument.empty() ? (off ? "" : "on") : value,
                                        line_of(path, known->name), true});
         }
+    } catch (const po::error_with_option_name&) {
+        // Its text is made by replacing %option% and the like, for ever if a name holds such a word.
+        throw BadInput(path +
+                       " is not an INI file of lines 'name = value': mend the line that is none");
     } catch (const po::error& wrong) {
         throw BadInput(path + " is not an INI file of lines 'name = value': " + wrong.what());
     }

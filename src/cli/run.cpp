@@ -21,9 +21,21 @@ namespace quorate {
 
 namespace {
 
+bool scores_live(const Settings& settings)
+{
+    return settings.one_of("evaluate", {"after", "live"}) == "live";
+}
+
 Training build(const Settings& settings, int ranks)
 {
-    auto training = build_training(settings, ranks - 1);
+    const int spare = scores_live(settings) ? 1 : 0;
+    auto training = build_training(settings, std::max(1, ranks - 1 - spare));
+    if (spare == 1 && training.workers > ranks - 2)
+        settings.refuse(
+            "evaluate",
+            fmt::format(", but of {} ranks none is to spare beside a coordinator and {} "
+                        "workers: start {} ranks",
+                        ranks, training.workers, training.workers + 2));
     if (training.workers > ranks - 1)
         settings.refuse("workers",
                         fmt::format(", but {} ranks make a coordinator and {} workers: start {} "
@@ -79,7 +91,7 @@ int tell_verdict(const mpi::Comm& comm, const Doorbells& bells, int status,
     return status;
 }
 
-int lead(const Settings& settings, const mpi::Comm& comm)
+int lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scoring)
 {
     std::optional<Training> training;
     std::unique_ptr<Optimizer> optimizer;
@@ -99,29 +111,34 @@ int lead(const Settings& settings, const mpi::Comm& comm)
     const auto ranks = seating(hosts);
     tell_verdict(comm, bells, exit_done, ranks);
     MpiFleet fleet(comm, ranks, training->width(), bells);
+    std::optional<LiveScoring> live;
+    if (scores_live(settings)) live.emplace(scoring, comm.size() - 1);
     int status = exit_failed;
     try {
-        status = train(settings, *training, fleet, *optimizer, "wall",
-                       [&](const auto& next, const auto& scored) {
-                           fleet.evaluate(*training->data, *training->model, next, scored);
-                       });
+        status = train(
+            settings, *training, fleet, *optimizer, "wall",
+            [&](const auto& next, const auto& scored) {
+                fleet.evaluate(*training->data, *training->model, next, scored);
+            },
+            live ? &*live : nullptr);
     } catch (const mpi::Error&) {
         throw;
     } catch (const Failure& error) {
         // The others can be told, so they are: MPI_Abort may cut off the message.
         fmt::print(stderr, "quorate: {}\n", error.what());
     }
+    if (live) live->finish([](auto, const auto&) {});  // of a run that failed
     fleet.finish();
     // Standby ranks slept until now: MPI_Finalize would have made them spin.
     mpi::Pool pool;
     std::vector<mpi::Transfer> sends;
-    for (int rank = training->workers + 1; rank < comm.size(); ++rank)
+    for (int rank = training->workers + 1; rank < comm.size() - (live ? 1 : 0); ++rank)
         sends.push_back(mpi::send(comm, rank, mpi::Tag::stop, encode_values(pool)));
     mpi::wait_until_sent(std::move(sends));
     return status;
 }
 
-int follow(const Settings& settings, const mpi::Comm& comm)
+int follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scoring)
 {
     mpi::Pool pool;
     say_hello(comm, pool);
@@ -136,6 +153,8 @@ int follow(const Settings& settings, const mpi::Comm& comm)
                   {training.row_time, *training.delays, *training.slowdowns}, training.liars,
                   training.needs, bells)
             .run();
+    else if (scores_live(settings) && comm.rank() == comm.size() - 1)
+        score_live(scoring, *training.data, *training.model);
     else
         mpi::wait_for(comm, 0, pool);
     return exit_done;
@@ -146,14 +165,19 @@ int run(const Settings& settings)
     const Session session;
     const mpi::Comm comm(MPI_COMM_WORLD);
     listen_for_signals(comm.rank() == 0);
-    return comm.rank() == 0 ? lead(settings, comm) : follow(settings, comm);
+    const mpi::Comm scoring(MPI_COMM_WORLD);  // of the rank that scores models meanwhile
+    return comm.rank() == 0 ? lead(settings, comm, scoring) : follow(settings, comm, scoring);
 }
 
 }  // namespace
 
 Command run_command()
 {
-    return {"run", "train a model; start it with mpiexec or srun", "", training_options(), run};
+    auto options = training_options();
+    options.push_back({"evaluate", "after|live", "after",
+                       "score models after the run, or on a spare rank, the last one, as it comes "
+                       "round to them; the others after the run"});
+    return {"run", "train a model; start it with mpiexec or srun", "", options, run};
 }
 
 }  // namespace quorate

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <set>
 
 #include "base/host.hpp"
 #include "base/version.hpp"
@@ -103,16 +104,21 @@ void print_arrival(const trace::Arrival& row)
 }
 
 // Scores what was kept, and adds it to the trace. @return the last row
+/// @param done  rounds whose models were scored before
 trace::Evaluation score(const Training& training, const Evaluate& evaluate, trace::Writer& trace,
-                        const std::vector<double>& times)
+                        const std::vector<double>& times, const std::set<std::int64_t>& done)
 {
     const auto batch = models_at_once(training.width());
     const auto rounds = trace.iterate_rounds();
     std::int64_t next = 0;
     std::vector<double> penalties;
+    std::vector<std::int64_t> asked;
     const auto models = [&] {
         std::vector<Point> some;
         for (; some.size() < batch && next < trace.iterates(); ++next) {
+            const auto round = rounds.at(static_cast<std::size_t>(next));
+            if (done.contains(round)) continue;
+            asked.push_back(round);
             some.push_back(trace.iterate(next));
             penalties.push_back(training.regularizer.value(*some.back()));
         }
@@ -121,7 +127,7 @@ trace::Evaluation score(const Training& training, const Evaluate& evaluate, trac
     std::size_t scored = 0;
     trace::Evaluation row{};
     evaluate(models, [&](const Scored& one) {
-        const auto round = rounds.at(scored);
+        const auto round = asked.at(scored);
         row = evaluation_row(round, times.at(static_cast<std::size_t>(round - 1)),
                              penalties.at(scored), one);
         trace.add(row);
@@ -133,7 +139,7 @@ trace::Evaluation score(const Training& training, const Evaluate& evaluate, trac
 }  // namespace
 
 int train(const Settings& settings, const Training& training, Fleet& fleet, Optimizer& optimizer,
-          const std::string& clock, const Evaluate& evaluate)
+          const std::string& clock, const Evaluate& evaluate, LiveScoring* live)
 {
     const bool quiet = settings.on("quiet");
     const auto& path = settings.text("trace");
@@ -146,10 +152,24 @@ int train(const Settings& settings, const Training& training, Fleet& fleet, Opti
 
     ProgressLine line(training.engine.rounds, training.data.has_value(), quiet);
     std::vector<double> times;
+    std::set<std::int64_t> scored;
+    trace::Evaluation last{};
+    double penalty = 0;  // of the model that is being scored
+    const auto scored_live = [&](std::int64_t round, const Scored& one) {
+        last = evaluation_row(round, times.at(static_cast<std::size_t>(round - 1)), penalty, one);
+        trace.add(last);
+        scored.insert(round);
+        if (!quiet) print_quality(last);
+    };
     Observer observer;
+    if (live)
+        observer.kept = [&](std::int64_t round, const Point& model) {
+            if (live->offer(round, model)) penalty = training.regularizer.value(*model);
+        };
     observer.round = [&](const Progress& progress) {
         times.push_back(progress.time);
         line.show(progress);
+        if (live) live->poll(scored_live);
     };
     if (settings.on("log")) observer.arrival = print_arrival;
     Engine engine(training.engine, *training.scheme, fleet, optimizer, trace);
@@ -157,9 +177,10 @@ int train(const Settings& settings, const Training& training, Fleet& fleet, Opti
     line.finish();
 
     const bool completed = done == training.engine.rounds;
+    if (live) live->finish(scored_live);
     trace.pause();
-    trace::Evaluation last{};
-    if (completed && trace.iterates() > 0) last = score(training, evaluate, trace, times);
+    if (completed && trace.iterates() > std::ssize(scored))
+        last = score(training, evaluate, trace, times, scored);
     trace.finish(optimizer.model(), completed ? "completed" : "interrupted");
     if (!completed) {
         fmt::print(stderr, "quorate: interrupted after round {} of {}; {} holds what was done\n",

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "cli/training.hpp"
-#include "fleet/evaluation.hpp"
+#include "fleet/live_scoring.hpp"
 
 namespace quorate {
 
@@ -15,8 +15,9 @@ using Evaluate = std::function<void(const std::function<std::vector<Point>()>& n
 
 /// Trains, scores what was kept, writes the trace and says how it went.
 /// @param clock  wall, virtual or replayed
+/// @param live   scores some models while the run goes on; may be none
 /// @return the exit status
 int train(const Settings& settings, const Training& training, Fleet& fleet, Optimizer& optimizer,
-          const std::string& clock, const Evaluate& evaluate);
+          const std::string& clock, const Evaluate& evaluate, LiveScoring* live = nullptr);
 
 }  // namespace quorate

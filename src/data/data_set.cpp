@@ -126,6 +126,19 @@ RawRows DataSet::read(Split split, std::int64_t first, std::int64_t count) const
     return rows;
 }
 
+std::vector<std::string> DataSet::features() const
+{
+    if (!h5::has(file_.get(), "feature/name")) return {};
+    return h5::read_strings(file_.get(), "feature/name");
+}
+
+std::pair<std::vector<double>, std::vector<double>> DataSet::scaling() const
+{
+    if (!h5::has(file_.get(), "scaling/factor")) return {};
+    return {h5::read<double>(file_.get(), "scaling/factor"),
+            h5::read<double>(file_.get(), "scaling/shift")};
+}
+
 std::map<std::string, std::string> DataSet::attributes() const
 {
     std::map<std::string, std::string> all;

@@ -10,6 +10,7 @@
 //                  absent if ones), label (double); dense: values (rows x columns, double), label.
 //                  Attributes rows, entries.
 //   /feature/name  (optional) a name for each column
+//   /scaling       (optional) factor, shift: of each column of the imported file
 #pragma once
 
 #include <cstdint>
@@ -56,6 +57,10 @@ public:
     }
     /// Rows [first, first + count). Cost: reads those rows only.
     RawRows read(Split split, std::int64_t first, std::int64_t count) const;
+    /// Names of the columns; none if they have none.
+    std::vector<std::string> features() const;
+    /// What the imported file's numbers were multiplied with, and what was added then; may be empty.
+    std::pair<std::vector<double>, std::vector<double>> scaling() const;
     /// All attributes of the file as text, for inspect.
     std::map<std::string, std::string> attributes() const;
 

@@ -17,7 +17,8 @@ namespace quorate {
 
 namespace {
 
-constexpr std::int64_t chunk = 1 << 17;  // elements
+constexpr std::int64_t chunk = 1 << 14;     // elements: also the least size of an array in the file
+constexpr std::int64_t buffer = 8 * chunk;  // elements that are written at a time
 
 std::string image_of(const DataShape& shape)
 {
@@ -90,7 +91,7 @@ void DataSetWriter::add(std::span<const std::pair<std::int64_t, double>> entries
     entries_ += std::ssize(entries);
     start_.push_back(split_entries_);
     label_.push_back(label);
-    if (std::ssize(column_) >= chunk || std::ssize(label_) >= chunk) flush();
+    if (std::ssize(column_) >= buffer || std::ssize(label_) >= buffer) flush();
 }
 
 void DataSetWriter::add(std::span<const double> values, double label)
@@ -98,7 +99,7 @@ void DataSetWriter::add(std::span<const double> values, double label)
     value_.insert(value_.end(), values.begin(), values.end());
     entries_ += std::ssize(values);
     label_.push_back(label);
-    if (std::ssize(label_) == rows_in_chunk()) flush();
+    if (std::ssize(label_) == 8 * rows_in_chunk()) flush();
 }
 
 std::int64_t DataSetWriter::rows_in_chunk() const
@@ -128,6 +129,13 @@ void DataSetWriter::flush()
     column_.clear();
     value_.clear();
     label_.clear();
+}
+
+void DataSetWriter::write_scaling(std::span<const double> factor, std::span<const double> shift)
+{
+    const auto group = h5::create_group(file_.get(), "scaling");
+    h5::write<double>(group.get(), "factor", factor);
+    h5::write<double>(group.get(), "shift", shift);
 }
 
 void DataSetWriter::finish(const std::vector<std::string>& features, const Provenance& provenance)

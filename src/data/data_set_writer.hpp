@@ -36,6 +36,8 @@ public:
     void add(std::span<const double> values, double label);
     std::int64_t entries() const { return entries_; }
 
+    /// How numbers were scaled, for data that are to be like these.
+    void write_scaling(std::span<const double> factor, std::span<const double> shift);
     /// @param features  names of the columns; may be none
     void finish(const std::vector<std::string>& features, const Provenance& provenance);
 

@@ -55,7 +55,7 @@ std::vector<Option> RowEncoder::options()
 
 RowEncoder::RowEncoder(RawTable& table, const Settings& settings,
                        const std::vector<std::int64_t>& rows,
-                       const std::vector<std::int64_t>& train)
+                       const std::vector<std::int64_t>& train, const Scaling& scaling)
     : table_(table), divisor_(settings.real("divide", std::numeric_limits<double>::min())),
       intercept_(settings.on("intercept"))
 {
@@ -95,9 +95,20 @@ RowEncoder::RowEncoder(RawTable& table, const Settings& settings,
         entries_per_row_ += static_cast<double>(pairs_.size());
     }
     const auto raw_columns = static_cast<std::size_t>(table.columns);
-    factor_.assign(raw_columns, 1 / divisor_);
-    shift_.assign(raw_columns, 0);
-    if (scale_ == Scale::standardise || scale_ == Scale::min_max) fit(train);
+    scaling_.factor.assign(raw_columns, 1 / divisor_);
+    scaling_.shift.assign(raw_columns, 0);
+    if (!scaling.factor.empty()) {
+        if (scaling.factor.size() != raw_columns)
+            throw BadInput(
+                fmt::format("the input has {} columns, the data set that it is to be like "
+                            "was made of {}: give files of one form",
+                            raw_columns, scaling.factor.size()));
+        scaling_ = scaling;
+    } else if (scale_ == Scale::standardise || scale_ == Scale::min_max) {
+        fit(train);
+    }
+    fills_zeros_ = table.column.empty() && !table.dense &&
+                   std::ranges::any_of(scaling_.shift, [](double shift) { return shift != 0; });
     if (intercept_) {
         if (!features_.empty()) features_.emplace_back("intercept");
         ++columns_;
@@ -148,7 +159,7 @@ void RowEncoder::fit(const std::vector<std::int64_t>& train)
         double first = 0, least = 0, most = 0;
         std::int64_t count = 0;
     };
-    std::vector<Seen> seen(factor_.size());
+    std::vector<Seen> seen(scaling_.factor.size());
     const auto see = [&](std::size_t column, double value) {
         auto& one = seen[column];
         if (one.count++ == 0) one.first = one.least = one.most = value;
@@ -179,9 +190,8 @@ void RowEncoder::fit(const std::vector<std::int64_t>& train)
         const bool standardises = scale_ == Scale::standardise;
         const double width = standardises ? std::sqrt(variance) : one.most - one.least;
         const double origin = standardises ? one.first + mean : one.least;
-        factor_[column] = width > 0 ? 1 / width : 0;  // a constant column becomes zero
-        shift_[column] = -origin * factor_[column];
-        if (table_.column.empty() && !table_.dense && shift_[column] != 0) fills_zeros_ = true;
+        scaling_.factor[column] = width > 0 ? 1 / width : 0;  // a constant column becomes zero
+        scaling_.shift[column] = -origin * scaling_.factor[column];
     }
 }
 
@@ -222,7 +232,7 @@ const std::vector<std::pair<std::int64_t, double>>& RowEncoder::sparse(const Raw
 const std::vector<double>& RowEncoder::dense(const RawRow& row)
 {
     values_.assign(static_cast<std::size_t>(columns_), 0.0);
-    if (fills_zeros_) std::copy(shift_.begin(), shift_.end(), values_.begin());
+    if (fills_zeros_) std::copy(scaling_.shift.begin(), scaling_.shift.end(), values_.begin());
     double square = 0;
     for_entries(row, [&](std::int64_t column, double value) {
         values_[static_cast<std::size_t>(column)] = value;

@@ -13,6 +13,11 @@
 
 namespace quorate {
 
+/// What numbers are multiplied with, and what is then added: of each column of the file.
+struct Scaling {
+    std::vector<double> factor, shift;
+};
+
 /// Columns are numbered by feature (columns in their order, then pairs in theirs, then the intercept),
 /// and inside a feature by the first row in which a value appears.
 class RowEncoder {
@@ -23,13 +28,16 @@ public:
     /// Looks at all rows once if there are pairs, and at the training rows if numbers are scaled.
     /// @param rows   those that are kept, in the order of the file
     /// @param train  those that scaling is fitted on
+    /// @param scaling  in place of one that is fitted; none if its factors are
     /// @throws BadInput for options that do not fit the table
     RowEncoder(RawTable& table, const Settings& settings, const std::vector<std::int64_t>& rows,
-               const std::vector<std::int64_t>& train);
+               const std::vector<std::int64_t>& train, const Scaling& scaling = {});
 
     std::int64_t columns() const { return columns_; }
     /// Names of the columns; none if the file has none.
     const std::vector<std::string>& features() const { return features_; }
+    const Scaling& scaling() const { return scaling_; }
+    bool scales() const { return scale_ == Scale::standardise || scale_ == Scale::min_max; }
     /// Entries of a row, on average.
     double entries_per_row() const { return entries_per_row_; }
     /// Whether all entries are one.
@@ -54,7 +62,7 @@ private:
     void fit(const std::vector<std::int64_t>& train);
     double scaled(std::size_t column, double value) const
     {
-        return value * factor_[column] + shift_[column];
+        return value * scaling_.factor[column] + scaling_.shift[column];
     }
     template <class F>
     void for_entries(const RawRow& row, F f) const;
@@ -66,8 +74,8 @@ private:
     std::int64_t columns_ = 0;
     double entries_per_row_ = 0;
     std::vector<std::string> features_;
-    std::vector<std::int64_t> first_;     // of each column of a table with names
-    std::vector<double> factor_, shift_;  // of each column of the table
+    std::vector<std::int64_t> first_;  // of each column of a table with names
+    Scaling scaling_;
     std::vector<Pair> pairs_;
     std::vector<std::pair<std::int64_t, double>> entries_;
     std::vector<double> values_;

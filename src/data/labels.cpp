@@ -69,20 +69,8 @@ private:
     bool drops_others_ = false;
 };
 
-}  // namespace
-
-std::vector<Option> label_options()
-{
-    return {{"task", "auto|binary|multiclass|regression", "auto",
-             "what labels mean; auto: binary for two values, else multiclass for up to 1000 whole "
-             "numbers"},
-            {"label-map", "FROM:TO,...", "",
-             "labels to others, or to drop; other:drop drops all others; default for two values: "
-             "the smaller to -1, the other to 1"},
-            {"label-scale", "FACTOR", "1", "labels of a regression are multiplied with it"}};
-}
-
-Labels map_labels(const std::vector<double>& labels, const Settings& settings)
+// Labels as the file has them, but for those that --label-map maps.
+Labels with_label_map(const std::vector<double>& labels, const Settings& settings)
 {
     Labels mapped;
     if (settings.on("label-map")) {
@@ -98,7 +86,49 @@ Labels map_labels(const std::vector<double>& labels, const Settings& settings)
         for (std::size_t row = 0; row < labels.size(); ++row)
             mapped.kept.push_back(static_cast<std::int64_t>(row));
     }
+    return mapped;
+}
 
+}  // namespace
+
+Labels map_labels_like(const std::vector<double>& labels, const Settings& settings, Task task,
+                       const std::vector<double>& class_values)
+{
+    auto mapped = with_label_map(labels, settings);
+    mapped.task = task;
+    mapped.class_values = class_values;
+    if (task == Task::regression) {
+        const double scale = settings.real("label-scale", -1e300);
+        for (auto& value : mapped.value) value *= scale;
+        return mapped;
+    }
+    for (auto& value : mapped.value) {
+        const auto at = std::ranges::find(class_values, value);
+        if (at == class_values.end())
+            throw BadInput(
+                fmt::format("label {} is none of the classes {} of the data set that "
+                            "--like names: map it with --label-map",
+                            value, fmt::join(class_values, ", ")));
+        const auto number = static_cast<double>(at - class_values.begin());
+        value = task == Task::binary ? 2 * number - 1 : number;
+    }
+    return mapped;
+}
+
+std::vector<Option> label_options()
+{
+    return {{"task", "auto|binary|multiclass|regression", "auto",
+             "what labels mean; auto: binary for two values, else multiclass for up to 1000 whole "
+             "numbers"},
+            {"label-map", "FROM:TO,...", "",
+             "labels to others, or to drop; other:drop drops all others; default for two values: "
+             "the smaller to -1, the other to 1"},
+            {"label-scale", "FACTOR", "1", "labels of a regression are multiplied with it"}};
+}
+
+Labels map_labels(const std::vector<double>& labels, const Settings& settings)
+{
+    auto mapped = with_label_map(labels, settings);
     constexpr std::size_t most_classes = 1000;
     const auto& word = settings.one_of("task", {"auto", "binary", "multiclass", "regression"});
     const double scale = settings.real("label-scale", -1e300);

@@ -24,4 +24,9 @@ std::vector<Option> label_options();
 /// @throws BadInput if they are not what the task says, or one has no place in the map
 Labels map_labels(const std::vector<double>& labels, const Settings& settings);
 
+/// The same with the classes of a data set that is there.
+/// @throws BadInput for a label that it does not have
+Labels map_labels_like(const std::vector<double>& labels, const Settings& settings, Task task,
+                       const std::vector<double>& class_values);
+
 }  // namespace quorate

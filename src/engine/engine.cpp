@@ -288,13 +288,14 @@ void Engine::keep_model()
     // For most update rules the model is the point just published, and needs no copy.
     const auto model = optimizer_.model();
     const auto& point = points_.at(points_.newest());
-    if (optimizer_.publishes_model()) {
-        trace_.keep(round_, point);
-        return;
+    Point kept = point;
+    if (!optimizer_.publishes_model()) {
+        auto copy = points_.blank();
+        std::copy(model.begin(), model.end(), copy->begin());
+        kept = std::move(copy);
     }
-    auto copy = points_.blank();
-    std::copy(model.begin(), model.end(), copy->begin());
-    trace_.keep(round_, std::move(copy));
+    if (observer_.kept) observer_.kept(round_, kept);
+    trace_.keep(round_, std::move(kept));
 }
 
 void Engine::carry_out(const SetTimer& timer)

@@ -36,10 +36,11 @@ struct Progress {
     Seconds time;
 };
 
-/// Who watches a run; either may be empty.
+/// Who watches a run; all may be empty.
 struct Observer {
     std::function<void(const Progress&)> round;          // after each update
     std::function<void(const trace::Arrival&)> arrival;  // each contribution, once its use is known
+    std::function<void(std::int64_t round, const Point&)> kept;  // each model that is kept
 };
 
 class Engine {

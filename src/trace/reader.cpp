@@ -43,6 +43,8 @@ Trace read(const std::string& path)
         trace.arrivals = read_table<Arrival>(file.get());
         trace.timers = read_table<Timer>(file.get());
         trace.evaluations = read_table<Evaluation>(file.get());
+        // Scored as the run went on, after it, or by `evaluate`: in any order.
+        std::ranges::stable_sort(trace.evaluations, {}, &Evaluation::round);
         trace.workers = read_table<WorkerRow>(file.get());
         trace.iterates = h5::shape(file.get(), "iterate/round").at(0);
         return trace;

@@ -14,6 +14,8 @@ struct Column {
     const char* name;
     T Row::*field;
 };
+template <class Row, class T>
+Column(const char*, T Row::*) -> Column<Row, T>;  // Clang 14 deduces nothing for aggregates
 
 /// One model update. Times are seconds from the first dispatch.
 struct Round {

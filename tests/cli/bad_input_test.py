@@ -228,6 +228,11 @@ def test_an_ini_file_is_refused_with_its_line(folder):
     config.write_text("format = libsvm\n\ncolumns = 0\n")
     message = import_refused(folder, "--input", folder / "good.svm", "--config", config)
     assert message == f"{config}:3: --columns is 0: use at least 1"
+    config.write_text("%option%\n")  # which Boost replaces for ever
+    message = import_refused(folder, "--input", folder / "good.svm", "--config", config)
+    assert message == (
+        f"{config} is not an INI file of lines 'name = value': mend the line that is none"
+    )
 
 
 # --- inspect --------------------------------------------------------------------------------------

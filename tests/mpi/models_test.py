@@ -320,3 +320,51 @@ def test_kc_house_follows_the_reference_trajectory(optimizer, real_data, tmp_pat
     loss, mse = columns(trace, "evaluation/train_loss"), columns(trace, "evaluation/mse")
     for at, (train, test) in zip((1, 10, 20, 50, 100), expected[optimizer]):
         assert abs(loss[at - 1] - train) <= 2e-3 and abs(mse[at - 1] - test) <= 2e-3
+
+
+def test_models_are_scored_on_a_spare_rank_while_the_run_goes_on(classes, tmp_path):
+    words = ["--model", "softmax", "--rounds", 40, "--evaluate-every", 3]
+    words += ["--delay", "constant:0.01", "--workers", 2]
+    after = run(classes, tmp_path / "after.h5", *words, ranks=3)
+    trace = tmp_path / "live.h5"
+    done = call("run", "--data", classes, "--trace", trace, *words, "--evaluate", "live", ranks=4)
+    assert done.returncode == 0, done.stderr
+    assert len(re.findall(r"^round \d+: training loss", done.stdout, re.MULTILINE)) > 3
+    order = np.argsort(columns(trace, "evaluation/round"))
+    for name in ("round", "train_loss", "objective", "accuracy"):
+        live, plain = (columns(t, f"evaluation/{name}") for t in (trace, after))
+        assert np.allclose(live[order], plain, rtol=1e-12)
+    done = call("run", "--data", classes, "--trace", trace, *words, "--evaluate", "live", ranks=3)
+    assert done.returncode == 2
+    assert "--evaluate is live, but of 3 ranks none is to spare" in done.stderr
+
+
+def test_new_rows_get_the_columns_classes_and_scaling_of_the_old_ones(tmp_path):
+    header, rows = "y,city,age\n", ["3,rome,20", "8,oslo,40", "3,rome,30", "8,bonn,50"]
+    (tmp_path / "old.csv").write_text(header + "\n".join(rows) + "\n")
+    (tmp_path / "new.csv").write_text(header + "8,bonn,30\n8,paris,40\n")
+    words = ["--label", "y", "--categorical", "city", "--scale", "min-max"]
+    old, new = tmp_path / "old.h5", tmp_path / "new.h5"
+
+    def imported(name, output, *more):
+        done = call("import", "--input", tmp_path / name, "--output", output, *words, *more)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    imported("old.csv", old, "--storage", "dense")
+    assert "1 columns that" in imported("new.csv", new, "--like", old)
+    with h5py.File(old) as file:
+        names = [name.decode() for name in file["feature/name"]]
+    with h5py.File(new) as file:
+        values = [dict(zip(names, row)) for row in file["train/values"]]
+        assert list(file["train/label"]) == [1, 1]
+    expected = {"city=rome": 0, "city=oslo": 0, "city=bonn": 1, "age": 1 / 3}
+    assert values[0] == pytest.approx(expected)
+    assert values[1] == pytest.approx({**expected, "city=bonn": 0, "age": 2 / 3})
+    trace = run(old, tmp_path / "t.h5", "--rounds", 3, ranks=2)
+    done = call("predict", trace, "--data", new, "--split", "train", "--output", tmp_path / "s.csv")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "new.csv").write_text(header + "5,bonn,30\n")
+    words = ["--input", tmp_path / "new.csv", "--like", old, "--output", new, *words]
+    done = call("import", *words)
+    assert "label 5 is none of the classes 3, 8 of the data set that --like names" in done.stderr

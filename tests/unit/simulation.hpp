@@ -81,7 +81,8 @@ struct Simulation {
                                   seconds.push_back(progress.time - last);
                                   last = progress.time;
                               },
-                          .arrival = {}});
+                          .arrival = {},
+                          .kept = {}});
         trace.finish({}, "completed");
         return seconds;
     }
