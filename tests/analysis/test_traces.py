@@ -133,7 +133,7 @@ def empty_table(file):
 
 
 def other_version(file):
-    file.attrs["format_version"] = 2
+    file.attrs["format_version"] = 3
 
 
 def no_scheme(file):

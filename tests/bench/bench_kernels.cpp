@@ -36,40 +36,103 @@ void set_matrix_bytes(benchmark::State& state, std::size_t bytes_per_entry)
     state.SetBytesProcessed(state.iterations() * bytes);
 }
 
+std::unique_ptr<Model> logistic()
+{
+    Settings settings;
+    settings.set("model", {"logistic", "", true});
+    settings.set("threshold", {"0", "", false});
+    return chosen(models(), settings, "model").make(settings, {});
+}
+
 // Loss and gradient of the logistic model in one pass.
 void gradient(benchmark::State& state)
 {
     const bool ones = state.range(0) != 0;
-    Settings settings;
-    settings.set("model", {"logistic", "", true});
-    settings.set("threshold", {"0", "", false});
-    const auto model = models()[0].make(settings, {});
+    const auto model = logistic();
     std::vector<double> w(columns, 0.01), g(columns);
     for (auto _ : state) benchmark::DoNotOptimize(model->add_gradient(data().view(ones), w, 1, g));
     set_matrix_bytes(state, ones ? sizeof(Index) : sizeof(Index) + sizeof(double));
 }
 BENCHMARK(gradient)->ArgName("ones")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
 
-// The rival: the two products alone, without loss or weights.
+// The two products alone, without loss or weights.
+void run_products(benchmark::State& state, const petsc::Matrix& matrix)
+{
+    Vec w_made = nullptr, z_made = nullptr, g_made = nullptr;
+    petsc::check(MatCreateVecs(matrix.get(), &w_made, &z_made), "MatCreateVecs");
+    petsc::check(VecDuplicate(w_made, &g_made), "VecDuplicate");
+    const petsc::Vector w(w_made), z(z_made), g(g_made);
+    petsc::check(VecSet(w.get(), 0.01), "VecSet");
+    for (auto _ : state) {
+        petsc::check(MatMult(matrix.get(), w.get(), z.get()), "MatMult");
+        petsc::check(MatMultTranspose(matrix.get(), z.get(), g.get()), "MatMultTranspose");
+    }
+}
+
+// The rival.
 void petsc_products(benchmark::State& state)
 {
     Mat made = nullptr;
     petsc::check(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, rows, columns, data().start.data(),
                                            data().column.data(), data().value.data(), &made),
                  "MatCreateSeqAIJWithArrays");
-    const petsc::Matrix matrix(made);
-    Vec w_made = nullptr, z_made = nullptr, g_made = nullptr;
-    petsc::check(MatCreateVecs(made, &w_made, &z_made), "MatCreateVecs");
-    petsc::check(VecDuplicate(w_made, &g_made), "VecDuplicate");
-    const petsc::Vector w(w_made), z(z_made), g(g_made);
-    petsc::check(VecSet(w.get(), 0.01), "VecSet");
-    for (auto _ : state) {
-        petsc::check(MatMult(made, w.get(), z.get()), "MatMult");
-        petsc::check(MatMultTranspose(made, z.get(), g.get()), "MatMultTranspose");
-    }
+    run_products(state, petsc::Matrix(made));
     set_matrix_bytes(state, 2 * (sizeof(Index) + sizeof(double)));
 }
 BENCHMARK(petsc_products)->Unit(benchmark::kMillisecond);
+
+// One worker's shard: 1/30 of the rows, over the columns that they touch.
+struct ShardData {
+    std::vector<Index> start, column;
+    std::vector<double> value, label;
+    Index columns = 0;
+
+    ShardData()
+    {
+        const auto& all = data();
+        constexpr std::size_t shard_rows = rows / 30;
+        start.assign(all.start.begin(), all.start.begin() + shard_rows + 1);
+        label.assign(all.label.begin(), all.label.begin() + shard_rows);
+        std::vector<Index> number(bench::columns, -1);
+        for (Index k = 0; k < start.back(); ++k) {
+            auto& to = number[static_cast<std::size_t>(all.column[static_cast<std::size_t>(k)])];
+            if (to < 0) to = columns++;  // by first use, as import numbers them
+            column.push_back(to);
+        }
+        for (std::size_t i = 0; i < shard_rows; ++i)
+            std::sort(column.begin() + start[i], column.begin() + start[i + 1]);
+        value.assign(column.size(), 1.0);
+    }
+    RowView view() const
+    {
+        return {.rows = rows / 30,
+                .columns = columns,
+                .start = start.data(),
+                .column = column.data(),
+                .label = label.data()};
+    }
+};
+
+void gradient_shard(benchmark::State& state)
+{
+    const ShardData shard;
+    const auto model = logistic();
+    std::vector<double> w(static_cast<std::size_t>(shard.columns), 0.01), g(w.size());
+    for (auto _ : state) benchmark::DoNotOptimize(model->add_gradient(shard.view(), w, 1, g));
+}
+BENCHMARK(gradient_shard)->Unit(benchmark::kMicrosecond);
+
+void petsc_products_shard(benchmark::State& state)
+{
+    ShardData shard;
+    Mat made = nullptr;
+    petsc::check(
+        MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, rows / 30, shard.columns, shard.start.data(),
+                                  shard.column.data(), shard.value.data(), &made),
+        "MatCreateSeqAIJWithArrays");
+    run_products(state, petsc::Matrix(made));
+}
+BENCHMARK(petsc_products_shard)->Unit(benchmark::kMicrosecond);
 
 // The physical bound: reading the kernel's bytes, the column numbers, once.
 void read_columns(benchmark::State& state)

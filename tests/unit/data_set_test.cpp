@@ -138,6 +138,31 @@ TEST(DataSet, DenseImagesInSinglePrecisionKeepTheirShape)
     EXPECT_EQ(sum, 15);
 }
 
+TEST(DataSet, MoreEntriesThanIndicesCanCountAreOneClearError)
+{
+    if (sizeof(Index) > 4) return;
+    const Folder folder;
+    const auto path = folder.file("d.h5");
+    write_three_rows(path, 3);
+    {
+        const auto file = h5::open_to_append(path);
+        // An array that is never written needs no room.
+        constexpr hsize_t many = 3'000'000'000;
+        const h5::DataSet column(H5Dopen2(file.get(), "train/column", H5P_DEFAULT), "open");
+        ASSERT_GE(H5Dset_extent(column.get(), &many), 0);
+        const std::int64_t start[] = {0, 2, 4, static_cast<std::int64_t>(many)};
+        const h5::DataSet starts(H5Dopen2(file.get(), "train/row_start", H5P_DEFAULT), "open");
+        ASSERT_GE(H5Dwrite(starts.get(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, start),
+                  0);
+    }
+    const DataSet data(path);
+    EXPECT_EQ(test::refusal([&] { data.read(Split::train, 0, 3); }),
+              "rows 0 to 3 of " + path +
+                  " hold 3000000000 entries, more than this build's indices can count: use more "
+                  "workers, or a PETSc with 64-bit indices");
+    EXPECT_EQ(data.read(Split::train, 0, 2).column.size(), 4u);
+}
+
 TEST(DataSet, LabelsThatDoNotFitTheTaskAreDamage)
 {
     const Folder folder;
