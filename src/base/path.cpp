@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/path.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -29,6 +31,15 @@ void check_writable(const std::string& path, const std::string& option)
     unlink(beside.c_str());
     if (std::filesystem::exists(path, error) && access(path.c_str(), W_OK) != 0)
         refuse(std::string(std::strerror(errno)));
+}
+
+void move_into_place(const std::string& temporary, const std::string& path)
+{
+    const int file = ::open(temporary.c_str(), O_RDONLY);
+    const bool synced = file >= 0 && fsync(file) == 0;
+    if (file >= 0) close(file);
+    if (!synced || std::rename(temporary.c_str(), path.c_str()) != 0)
+        throw Failure(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
 }
 
 }  // namespace quorate

@@ -69,8 +69,8 @@ public:
         } else {
             text_.close();
         }
-        if (text_.fail() || std::rename(temporary_.c_str(), path_.c_str()) != 0)
-            throw Failure("cannot write " + path_);
+        if (text_.fail()) throw Failure("cannot write " + path_);
+        move_into_place(temporary_, path_);
         temporary_.clear();
     }
 

@@ -251,8 +251,8 @@ void write_csv(const std::string& path, const Trials& trials, const std::vector<
                            q.mse);
     }
     out.close();
-    if (!out || std::rename(temporary.c_str(), path.c_str()) != 0)
-        throw Failure("cannot write " + path);
+    if (!out) throw Failure("cannot write " + path);
+    move_into_place(temporary, path);
 }
 
 int tune(const Settings& settings)

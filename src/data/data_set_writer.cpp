@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "data/data_set_writer.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 
 #include "base/error.hpp"
+#include "base/path.hpp"
 #include "data/hdf5.hpp"
 
 namespace quorate {
@@ -148,11 +146,7 @@ void DataSetWriter::finish(const std::vector<std::string>& features, const Prove
     }
     for (const auto& [key, value] : provenance) h5::write_attribute(file_.get(), key, value);
     file_.close("close " + temporary_);
-    const int descriptor = ::open(temporary_.c_str(), O_RDONLY);
-    const bool synced = descriptor >= 0 && fsync(descriptor) == 0;
-    if (descriptor >= 0) close(descriptor);
-    if (!synced || std::rename(temporary_.c_str(), path_.c_str()) != 0)
-        throw Failure(fmt::format("cannot write {}: {}", path_, std::strerror(errno)));
+    move_into_place(temporary_, path_);
     temporary_.clear();
 }
 

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "optimum/companion.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/path.hpp"
 #include "data/hdf5.hpp"
 
 namespace quorate {
@@ -92,11 +90,7 @@ void store_optimum(const DataSet& data, const ObjectiveName& name, const Optimum
             h5::write<double>(group.get(), "w", optimum.model);
         }
         file.close("close " + temporary);
-        const int descriptor = ::open(temporary.c_str(), O_RDONLY);
-        const bool synced = descriptor >= 0 && fsync(descriptor) == 0;
-        if (descriptor >= 0) close(descriptor);
-        if (!synced || std::rename(temporary.c_str(), path.c_str()) != 0)
-            throw Failure(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+        move_into_place(temporary, path);
     } catch (...) {
         std::remove(temporary.c_str());
         throw;

@@ -81,7 +81,8 @@ def test_the_full_covertype_needs_little_memory(tmp_path):
     rows = 581_012
     wide = random.integers(0, 2000, (rows, 10))
     bits = random.integers(0, 2, (rows, 44))
-    label = random.integers(1, 8, (rows, 1))
+    shares = np.array([211840, 283301, 35754, 2747, 9493, 17367, 20510]) / rows
+    label = random.choice(np.arange(1, 8), (rows, 1), p=shares)
     path = tmp_path / "covtype.data.gz"
     with gzip.open(path, "wb", compresslevel=1) as out:
         np.savetxt(out, np.hstack([wide, bits, label]), fmt="%d", delimiter=",")

@@ -110,28 +110,6 @@ TEST(Logistic, LossAndGradientOfOneRowAreTheFormula)
     EXPECT_NEAR(g[1], -r, 1e-15);
 }
 
-TEST(Logistic, TheGradientIsTheDerivativeOfTheLoss)
-{
-    const auto model = logistic();
-    const Rows rows(301, 7);
-    for (const auto& view : {rows.sparse(), rows.full()}) {
-        auto w = rows.point();
-        const auto g = gradient(*model, view, w);
-        const auto loss_at = [&](std::size_t j, double step) {
-            auto moved = w;
-            moved[j] += step;
-            double loss = 0;
-            gradient(*model, view, moved, 1, &loss);
-            return loss;
-        };
-        for (std::size_t j = 0; j < w.size(); ++j) {
-            const double h = 1e-5;
-            const double difference = (loss_at(j, h) - loss_at(j, -h)) / (2 * h);
-            EXPECT_NEAR(g[j], difference, 1e-6 * std::max(1.0, std::abs(g[j]))) << j;
-        }
-    }
-}
-
 TEST(Logistic, MarginsOfTenThousandStayFinite)
 {
     const auto model = logistic();
@@ -224,13 +202,6 @@ TEST(Logistic, LossOfScoresAgreesWithLossOfRows)
     model->score(rows.sparse(), w, scores);
     EXPECT_NEAR(loss_of(*model, scores, rows.label), loss, 1e-12 * loss);
     EXPECT_NEAR(model->loss().quality(scores, rows.label).loss, loss / 517, 1e-12);
-}
-
-TEST(Logistic, NoRowsAreNoLossAndNoQuality)
-{
-    const auto model = logistic();
-    EXPECT_EQ(loss_of(*model, {}, {}), 0);
-    EXPECT_TRUE(std::isnan(model->loss().quality({}, {}).loss));
 }
 
 // --- all models ----------------------------------------------------------------------------------
