@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Draws loss, distance from the optimum, test accuracy and AUC of traces against time and rounds."""
+"""Draws loss, distance from the optimum, accuracy and AUC of traces against time and rounds."""
 
 import argparse
 import sys

@@ -63,7 +63,7 @@ class Trace:
 
     @property
     def optimum(self) -> float:
-        """The reference optimum of the run's objective; NaN if `quorate optimum` has not found it."""
+        """The reference optimum of the objective; NaN if `quorate optimum` has not found it."""
         wanted = [self.attributes.get(name) for name in ("model", "l2", "l1", "rows")]
         for line in str(self.attributes.get("config", "")).splitlines():
             name, _, value = line.partition(" = ")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // quorate run: one run, under mpiexec or srun.
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cstring>
@@ -147,7 +146,6 @@ int follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& sco
     const auto training = build(settings, comm.size());
     Doorbells bells(verdict.bells, comm.rank(), comm.size());
     const auto computing = training.computing();
-    omp_set_num_threads(training.threads);
     if (verdict.worker >= 0)
         MpiWorker(comm, verdict.worker, *training.data, computing,
                   {training.row_time, *training.delays, *training.slowdowns}, training.liars,

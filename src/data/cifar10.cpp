@@ -11,7 +11,7 @@ namespace {
 
 void read(const Settings&, const std::string& path, const Reading& reading, RawTable& table)
 {
-    constexpr std::size_t pixels = 3 * 32 * 32, record = pixels + 1;
+    constexpr std::size_t pixels = 3072, record = pixels + 1;
     ByteSource source(path, reading);
     table.columns = pixels;
     table.dense = true;

@@ -18,7 +18,7 @@ template <class Parse, class Consume>
 void parse_blocks(TextBlocks& blocks, Parse parse, Consume consume)
 {
     using Parsed = decltype(parse(std::declval<TextBlock>()));
-    const std::size_t most = 2 * std::max(1U, std::thread::hardware_concurrency());
+    const std::size_t most = 2 * std::size_t{std::max(1U, std::thread::hardware_concurrency())};
     std::deque<std::future<Parsed>> running;
     const auto take = [&] {
         auto first = std::move(running.front());

@@ -30,7 +30,10 @@ std::int64_t PartSum::step()
 {
     if (done()) return 0;
     const auto& item = part_.items[item_];
-    const auto& [model, batches, chunk_rows, threads] = computing_;
+    const auto& model = computing_.model;
+    const auto& batches = computing_.batches;
+    const auto chunk_rows = computing_.chunk_rows;
+    const auto threads = computing_.threads;
     const auto all = shard_.block(place_[static_cast<std::size_t>(item.block)]).view();
     const auto rows = batches.samples(item.block);
     const double coefficient = item.coefficient * batches.scale(item.block);

@@ -44,7 +44,7 @@ public:
 
 private:
     struct Steps;
-    std::int64_t images_;
+    std::int64_t images_ = 0;
     std::unique_ptr<Steps> steps_;
 };
 

@@ -100,7 +100,7 @@ double top_hits(std::span<const double> scores, std::span<const double> labels,
         const auto label = static_cast<std::size_t>(labels[row]);
         std::int64_t before = 0;
         for (std::size_t c = 0; c < width; ++c)
-            before += z[c] > z[label] || (z[c] == z[label] && c < label);
+            before += z[c] > z[label] || (c < label && z[c] == z[label]);
         hits += before < k;
     }
     return hits;

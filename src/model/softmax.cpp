@@ -29,8 +29,8 @@ public:
             const double* z = scores + i * classes_;
             const auto label = class_of(labels[i]);
             const double largest = *std::max_element(z, z + classes_);
-            double total = 0;
-            for (std::size_t c = 0; c < e.size(); ++c) total += e[c] = std::exp(z[c] - largest);
+            double total = e[0] = std::exp(z[0] - largest);
+            for (std::size_t c = 1; c < e.size(); ++c) total += e[c] = std::exp(z[c] - largest);
             sum += largest - z[label] + std::log(total);
             if (!weights) continue;
             double* r = weights + i * classes_;  // r = P - onehot(y)

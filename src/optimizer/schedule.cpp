@@ -24,11 +24,13 @@ std::vector<double> arguments(const Settings& settings, const std::vector<double
             numbers.push_back(to_real(trimmed(word)).value_or(-1));
     bool good = numbers.size() == lowest.size();
     for (std::size_t i = 0; good && i < lowest.size(); ++i) good = numbers[i] >= lowest[i];
-    if (good) return numbers;
-    const auto& entry = chosen(schedules(), settings, "schedule");
-    settings.refuse("schedule",
-                    fmt::format(": write {}{}{}, {}", entry.name,
-                                entry.arguments.empty() ? "" : ":", entry.arguments, entry.text));
+    if (!good) {
+        const auto& entry = chosen(schedules(), settings, "schedule");
+        settings.refuse("schedule", fmt::format(": write {}{}{}, {}", entry.name,
+                                                entry.arguments.empty() ? "" : ":", entry.arguments,
+                                                entry.text));
+    }
+    return numbers;
 }
 
 Schedule constant(const Settings& settings, double step, std::int64_t)

@@ -26,9 +26,9 @@ Mat dense(MPI_Comm comm, const RawRows& raw, PetscInt rows, PetscInt all_rows, P
                  "MatCreateDense");
     PetscScalar* values = nullptr;
     petsc::check(MatDenseGetArrayWrite(matrix, &values), "MatDenseGetArrayWrite");
-    for (PetscInt i = 0; i < rows; ++i)  // PETSc stores by column
-        for (PetscInt j = 0; j < columns; ++j)
-            values[i + j * rows] = raw.dense[static_cast<std::size_t>(i * columns + j)];
+    const auto m = static_cast<std::size_t>(rows), n = static_cast<std::size_t>(columns);
+    for (std::size_t i = 0; i < m; ++i)  // PETSc stores by column
+        for (std::size_t j = 0; j < n; ++j) values[i + j * m] = raw.dense[i * n + j];
     petsc::check(MatDenseRestoreArrayWrite(matrix, &values), "MatDenseRestoreArrayWrite");
     petsc::check(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY), "MatAssemblyBegin");
     petsc::check(MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY), "MatAssemblyEnd");

@@ -37,9 +37,10 @@ Trace read(const std::string& path)
         h5::read_string(file.get(), "format") != "quorate trace")
         throw BadInput(path + " is not a trace: give one that 'quorate run' wrote");
     if (const auto version = h5::read_integer(file.get(), "format_version"); version != 2)
-        throw BadInput(fmt::format("{} has trace format {}, this program reads format 2: use the "
-                                   "Quorate that wrote it",
-                                   path, version));
+        throw BadInput(
+            fmt::format("{} has trace format {}, this program reads format 2: use the "
+                        "Quorate that wrote it",
+                        path, version));
     try {
         Trace trace;
         trace.attributes = read_attributes(file.get());

@@ -353,6 +353,15 @@ TEST_P(EveryModel, LayersCoverTheParameters)
     EXPECT_EQ(model->chunk_rows({.columns = columns, .entries_per_row = 5}) % 32, 0);
 }
 
+TEST(Models, EveryOneOfTheRegistryIsTestedHere)
+{
+    for (const auto& entry : models()) {
+        const auto tested = cases();
+        const bool here = std::ranges::find(tested, entry.name, &Case::model) != tested.end();
+        EXPECT_TRUE(here || entry.name == "cnn") << entry.name << ": cnn_test.cpp has cnn";
+    }
+}
+
 TEST(Models, HugeScoresStayFinite)
 {
     for (const std::string name : {"hinge", "squared-hinge", "ridge", "softmax"}) {
