@@ -192,11 +192,12 @@ try : images_(images), steps_(std::make_unique<Steps>()) {
         const auto bias = s.parameters.back().memory, by_bias = s.gradient.back().memory;
         first += layer.biases();
 
-        const auto add = [&, value, relu](auto forward_desc, auto make_data, auto make_weights,
-                                          auto forward_call, auto data_call, auto weights_call) {
+        const auto add = [&, value, relu](const auto& forward_desc, const auto& make_data,
+                                          const auto& make_weights, auto forward_call,
+                                          auto data_call, auto weights_call) {
             const auto source = s.as(forward_desc.src_desc(), value, s.forward);
             const auto weights = s.as(forward_desc.weights_desc(), user_weights, s.forward);
-            const auto result = s.memory(forward_desc.dst_desc());
+            auto result = s.memory(forward_desc.dst_desc());
             s.forward.emplace_back(forward_call(forward_desc),
                                    Arguments{{DNNL_ARG_SRC, source},
                                              {DNNL_ARG_WEIGHTS, weights},
@@ -232,7 +233,7 @@ try : images_(images), steps_(std::make_unique<Steps>()) {
                 s.deliver(by_weights, by_user_weights);
                 if (is_first) return memory();
                 const auto of_data = make_data(forward_desc);
-                const auto by_source = s.memory(of_data.diff_src_desc());
+                auto by_source = s.memory(of_data.diff_src_desc());
                 s.backward.emplace_back(
                     data_call(of_data),
                     Arguments{
