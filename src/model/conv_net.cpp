@@ -46,47 +46,65 @@ struct Array {
     std::int64_t first;  // element of the caller's array
 };
 
-}  // namespace
+using Calls = std::vector<std::pair<dnnl::primitive, Arguments>>;
 
-// The calls in their order. Memory that two layers want in different formats is reordered between.
-struct ConvNet::Steps {
-    dnnl::engine engine{dnnl::engine::kind::cpu, 0};
-    dnnl::stream stream{engine};
-    std::vector<std::pair<dnnl::primitive, Arguments>> forward, backward;
-    dnnl::memory pixels, scores, weights;     // weights: derivatives by the scores
-    std::vector<Array> parameters, gradient;  // of all layers
+// Shapes of a layer with weights.
+struct Shapes {
+    Dims source, weights, bias, result;
+};
 
-    dnnl::memory memory(const Desc& desc) const { return {desc, engine}; }
-    dnnl::memory outside(const Dims& dims) const { return {plain(dims), engine, nullptr}; }
+// What oneDNN calls the two kinds of layers with weights, in one form.
+struct Convolution {
+    using Forward = dnnl::convolution_forward;
+    using BackwardData = dnnl::convolution_backward_data;
+    using BackwardWeights = dnnl::convolution_backward_weights;
+    static constexpr auto direct = dnnl::algorithm::convolution_direct;
+    Dims around;
+    Dims stride = {1, 1};
 
-    // `from` in the format wanted.
-    dnnl::memory as(const Desc& wanted, const dnnl::memory& from,
-                    std::vector<std::pair<dnnl::primitive, Arguments>>& calls) const
+    Forward::desc forward(const Shapes& of) const
     {
-        if (from.get_desc() == wanted) return from;
-        auto to = memory(wanted);
-        calls.emplace_back(dnnl::reorder(from, to),
-                           Arguments{{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
-        return to;
+        return {dnnl::prop_kind::forward_training,
+                direct,
+                any(of.source),
+                any(of.weights),
+                plain(of.bias),
+                any(of.result),
+                stride,
+                around,
+                around};
     }
-    // What a call fills in its own format, and then goes to `to`.
-    dnnl::memory before(const Desc& given, const dnnl::memory& to) const
+    BackwardData::desc backward_data(const Shapes& of) const
     {
-        return to.get_desc() == given ? to : memory(given);
+        return {direct, any(of.source), any(of.weights), any(of.result), stride, around, around};
     }
-    void deliver(const dnnl::memory& from, const dnnl::memory& to)
+    BackwardWeights::desc backward_weights(const Shapes& of) const
     {
-        if (from == to) return;
-        backward.emplace_back(dnnl::reorder(from, to),
-                              Arguments{{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+        return {direct,         any(of.source), any(of.weights), plain(of.bias),
+                any(of.result), stride,         around,          around};
     }
 };
 
-namespace {
+struct Dense {
+    using Forward = dnnl::inner_product_forward;
+    using BackwardData = dnnl::inner_product_backward_data;
+    using BackwardWeights = dnnl::inner_product_backward_weights;
 
-using Calls = std::vector<std::pair<dnnl::primitive, Arguments>>;
+    static Forward::desc forward(const Shapes& of)
+    {
+        return {dnnl::prop_kind::forward_training, any(of.source), any(of.weights), plain(of.bias),
+                any(of.result)};
+    }
+    static BackwardData::desc backward_data(const Shapes& of)
+    {
+        return {any(of.source), any(of.weights), any(of.result)};
+    }
+    static BackwardWeights::desc backward_weights(const Shapes& of)
+    {
+        return {any(of.source), any(of.weights), plain(of.bias), any(of.result)};
+    }
+};
 
-// A conv or dense layer forward; both have the same arguments.
 dnnl::primitive_attr with_relu(bool relu)
 {
     dnnl::primitive_attr attributes;
@@ -123,177 +141,183 @@ float* writable(const float* values) { return const_cast<float*>(values); }
 
 }  // namespace
 
+// The calls in their order. Memory that two layers want in different formats is reordered between.
+struct ConvNet::Steps {
+    dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+    dnnl::stream stream{engine};
+    Calls forward, backward;
+    dnnl::memory pixels, scores, weights;     // weights: derivatives by the scores
+    std::vector<Array> parameters, gradient;  // of all layers
+
+    // While layers are added: what the last one gives, parameters so far, and how the calls of each
+    // layer's way back are added, from the derivatives by what it gives to those by what it gets.
+    dnnl::memory value;
+    std::int64_t elements = 0;
+    std::vector<std::function<dnnl::memory(const dnnl::memory&)>> back;
+
+    dnnl::memory memory(const Desc& desc) const { return {desc, engine}; }
+    dnnl::memory outside(const Dims& dims) const { return {plain(dims), engine, nullptr}; }
+
+    // `from` in the format wanted.
+    dnnl::memory as(const Desc& wanted, const dnnl::memory& from, Calls& calls) const
+    {
+        if (from.get_desc() == wanted) return from;
+        auto to = memory(wanted);
+        reorder(from, to, calls);
+        return to;
+    }
+    static void reorder(const dnnl::memory& from, const dnnl::memory& to, Calls& calls)
+    {
+        calls.emplace_back(dnnl::reorder(from, to),
+                           Arguments{{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+    }
+    // A place among the parameters, and in their gradient.
+    std::pair<dnnl::memory, dnnl::memory> parameter(const Dims& dims, std::int64_t count)
+    {
+        parameters.push_back({outside(dims), elements});
+        gradient.push_back({outside(dims), elements});
+        elements += count;
+        return {parameters.back().memory, gradient.back().memory};
+    }
+
+    void add_pool(const NetLayer& layer, std::int64_t images);
+    template <class Primitive>
+    void add_weighted(const NetLayer& layer, const Primitive& primitive, const Shapes& of,
+                      bool relu);
+    dnnl::memory before_relu(const dnnl::memory& result, const dnnl::memory& given);
+};
+
+void ConvNet::Steps::add_pool(const NetLayer& layer, std::int64_t images)
+{
+    using namespace dnnl;
+    const Dims out = {images, layer.channels, layer.height / layer.size, layer.width / layer.size};
+    const Dims window = {layer.size, layer.size}, zero = {0, 0};
+    const auto maximum = algorithm::pooling_max;
+    const pooling_forward::primitive_desc desc(
+        {prop_kind::forward_training, maximum, value.get_desc(), any(out), window, window, zero,
+         zero},
+        engine);
+    const auto source = value, result = memory(desc.dst_desc()),
+               workspace = memory(desc.workspace_desc());
+    forward.emplace_back(
+        pooling_forward(desc),
+        Arguments{{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}, {DNNL_ARG_WORKSPACE, workspace}});
+    value = result;
+    back.emplace_back([=, this](const dnnl::memory& given) {
+        const pooling_backward::primitive_desc of(
+            {maximum, source.get_desc(), result.get_desc(), window, window, zero, zero}, engine,
+            desc);
+        const auto by_result = as(of.diff_dst_desc(), given, backward);
+        auto by_source = memory(of.diff_src_desc());
+        backward.emplace_back(pooling_backward(of), Arguments{{DNNL_ARG_DIFF_DST, by_result},
+                                                              {DNNL_ARG_DIFF_SRC, by_source},
+                                                              {DNNL_ARG_WORKSPACE, workspace}});
+        return by_source;
+    });
+}
+
+// Derivatives by what a layer gives before its ReLU.
+dnnl::memory ConvNet::Steps::before_relu(const dnnl::memory& result, const dnnl::memory& given)
+{
+    using namespace dnnl;
+    const auto desc = result.get_desc();
+    const eltwise_forward::primitive_desc hint(
+        {prop_kind::forward_training, algorithm::eltwise_relu, desc, 0.f, 0.f}, engine);
+    const eltwise_backward::primitive_desc of(
+        {algorithm::eltwise_relu_use_dst_for_bwd, desc, desc, 0.f, 0.f}, engine, hint);
+    const auto after = as(desc, given, backward);
+    auto before = memory(desc);
+    backward.emplace_back(
+        eltwise_backward(of),
+        Arguments{{DNNL_ARG_DST, result}, {DNNL_ARG_DIFF_DST, after}, {DNNL_ARG_DIFF_SRC, before}});
+    return before;
+}
+
+template <class Primitive>
+void ConvNet::Steps::add_weighted(const NetLayer& layer, const Primitive& primitive,
+                                  const Shapes& of, bool relu)
+{
+    const bool is_first = back.empty();
+    const auto [user_weights, by_user_weights] = parameter(of.weights, layer.weights());
+    const auto [bias, by_bias] = parameter(of.bias, layer.biases());
+    const typename Primitive::Forward::primitive_desc desc(primitive.forward(of), with_relu(relu),
+                                                           engine);
+    const auto source = as(desc.src_desc(), value, forward);
+    const auto used = as(desc.weights_desc(), user_weights, forward);
+    const auto result = memory(desc.dst_desc());
+    forward.emplace_back(typename Primitive::Forward(desc), Arguments{{DNNL_ARG_SRC, source},
+                                                                      {DNNL_ARG_WEIGHTS, used},
+                                                                      {DNNL_ARG_BIAS, bias},
+                                                                      {DNNL_ARG_DST, result}});
+    value = result;
+    back.emplace_back(
+        [=, this, by_weights = by_user_weights, by_biases = by_bias](const dnnl::memory& given) {
+            const auto by_result = relu ? before_relu(result, given) : given;
+            const typename Primitive::BackwardWeights::primitive_desc weights_desc(
+                primitive.backward_weights(of), engine, desc);
+            const bool plain_format = by_weights.get_desc() == weights_desc.diff_weights_desc();
+            const auto made = plain_format ? by_weights : memory(weights_desc.diff_weights_desc());
+            const auto source_here = as(weights_desc.src_desc(), source, backward);
+            const auto by_result_here = as(weights_desc.diff_dst_desc(), by_result, backward);
+            backward.emplace_back(typename Primitive::BackwardWeights(weights_desc),
+                                  Arguments{{DNNL_ARG_SRC, source_here},
+                                            {DNNL_ARG_DIFF_DST, by_result_here},
+                                            {DNNL_ARG_DIFF_WEIGHTS, made},
+                                            {DNNL_ARG_DIFF_BIAS, by_biases}});
+            if (!plain_format) reorder(made, by_weights, backward);
+            if (is_first) return dnnl::memory();
+            const typename Primitive::BackwardData::primitive_desc data_desc(
+                primitive.backward_data(of), engine, desc);
+            auto by_source = memory(data_desc.diff_src_desc());
+            const auto by_result_there = as(data_desc.diff_dst_desc(), by_result, backward);
+            const auto used_there = as(data_desc.weights_desc(), used, backward);
+            backward.emplace_back(typename Primitive::BackwardData(data_desc),
+                                  Arguments{{DNNL_ARG_DIFF_DST, by_result_there},
+                                            {DNNL_ARG_WEIGHTS, used_there},
+                                            {DNNL_ARG_DIFF_SRC, by_source}});
+            return by_source;
+        });
+}
+
 ConvNet::ConvNet(const std::vector<NetLayer>& layers, std::int64_t images)
 try : images_(images), steps_(std::make_unique<Steps>()) {
-    using namespace dnnl;
     const OneThread one;
     auto& s = *steps_;
-    // Backward calls, layer by layer; they run in reverse order of the layers. Each takes the
-    // derivatives by what its layer gives, and returns those by what comes in.
-    std::vector<std::function<memory(const memory&)>> back;
     const auto& front = layers.front();
-    s.pixels = s.outside({images, front.channels, front.height, front.width});
-    memory value = s.pixels;
-    std::int64_t first = 0;
-
-    for (std::size_t l = 0; l < layers.size(); ++l) {
-        const auto& layer = layers[l];
-        const bool is_first = l == 0, relu = l + 1 < layers.size();
+    s.pixels = s.value = s.outside({images, front.channels, front.height, front.width});
+    for (const auto& layer : layers) {
+        const bool relu = &layer != &layers.back();
         const Dims in = {images, layer.channels, layer.height, layer.width};
-        if (layer.kind == Kind::pool) {
-            const Dims out = {images, layer.channels, layer.height / layer.size,
-                              layer.width / layer.size};
-            const Dims window = {layer.size, layer.size}, zero = {0, 0};
-            const pooling_forward::primitive_desc desc(
-                {prop_kind::forward_training, algorithm::pooling_max, value.get_desc(), any(out),
-                 window, window, zero, zero},
-                s.engine);
-            const auto source = value, result = s.memory(desc.dst_desc()),
-                       workspace = s.memory(desc.workspace_desc());
-            s.forward.emplace_back(pooling_forward(desc),
-                                   Arguments{{DNNL_ARG_SRC, source},
-                                             {DNNL_ARG_DST, result},
-                                             {DNNL_ARG_WORKSPACE, workspace}});
-            value = result;
-            back.emplace_back([=, &s](const memory& given) {
-                const pooling_backward::primitive_desc backwards(
-                    {algorithm::pooling_max, source.get_desc(), result.get_desc(), window, window,
-                     zero, zero},
-                    s.engine, desc);
-                const auto by_result = s.as(backwards.diff_dst_desc(), given, s.backward);
-                const auto by_source = s.memory(backwards.diff_src_desc());
-                s.backward.emplace_back(pooling_backward(backwards),
-                                        Arguments{{DNNL_ARG_DIFF_DST, by_result},
-                                                  {DNNL_ARG_DIFF_SRC, by_source},
-                                                  {DNNL_ARG_WORKSPACE, workspace}});
-                return by_source;
-            });
-            continue;
-        }
-
-        const bool conv = layer.kind == Kind::conv;
-        const bool flat = !conv && layer.height == 1 && layer.width == 1;
-        const Dims source_dims = flat ? Dims{images, layer.channels} : in;
-        const Dims weight_dims =
-            conv   ? Dims{layer.outputs, layer.channels, layer.size, layer.size}
-            : flat ? Dims{layer.outputs, layer.channels}
-                   : Dims{layer.outputs, layer.channels, layer.height, layer.width};
-        const Dims result_dims = conv ? Dims{images, layer.outputs, layer.height, layer.width}
-                                      : Dims{images, layer.outputs};
-        const Dims bias_dims = {layer.outputs}, stride = {1, 1};
-        const Dims around = {layer.size / 2, layer.size / 2};
-        s.parameters.push_back({s.outside(weight_dims), first});
-        s.gradient.push_back({s.outside(weight_dims), first});
-        const auto user_weights = s.parameters.back().memory,
-                   by_user_weights = s.gradient.back().memory;
-        first += layer.weights();
-        s.parameters.push_back({s.outside(bias_dims), first});
-        s.gradient.push_back({s.outside(bias_dims), first});
-        const auto bias = s.parameters.back().memory, by_bias = s.gradient.back().memory;
-        first += layer.biases();
-
-        const auto add = [&, value, relu](const auto& forward_desc, const auto& make_data,
-                                          const auto& make_weights, auto forward_call,
-                                          auto data_call, auto weights_call) {
-            const auto source = s.as(forward_desc.src_desc(), value, s.forward);
-            const auto weights = s.as(forward_desc.weights_desc(), user_weights, s.forward);
-            auto result = s.memory(forward_desc.dst_desc());
-            s.forward.emplace_back(forward_call(forward_desc),
-                                   Arguments{{DNNL_ARG_SRC, source},
-                                             {DNNL_ARG_WEIGHTS, weights},
-                                             {DNNL_ARG_BIAS, bias},
-                                             {DNNL_ARG_DST, result}});
-            back.emplace_back([=, &s](const memory& given) {
-                auto by_result = given;
-                if (relu) {
-                    const eltwise_forward::primitive_desc hint(
-                        {prop_kind::forward_training, algorithm::eltwise_relu, result.get_desc(),
-                         0.f, 0.f},
-                        s.engine);
-                    const eltwise_backward::primitive_desc desc(
-                        {algorithm::eltwise_relu_use_dst_for_bwd, result.get_desc(),
-                         result.get_desc(), 0.f, 0.f},
-                        s.engine, hint);
-                    const auto before = s.as(result.get_desc(), given, s.backward);
-                    by_result = s.memory(result.get_desc());
-                    s.backward.emplace_back(eltwise_backward(desc),
-                                            Arguments{{DNNL_ARG_DST, result},
-                                                      {DNNL_ARG_DIFF_DST, before},
-                                                      {DNNL_ARG_DIFF_SRC, by_result}});
+        switch (layer.kind) {
+            case Kind::pool: s.add_pool(layer, images); break;
+            case Kind::conv:
+                s.add_weighted(layer, Convolution{.around = {layer.size / 2, layer.size / 2}},
+                               {.source = in,
+                                .weights = {layer.outputs, layer.channels, layer.size, layer.size},
+                                .bias = {layer.outputs},
+                                .result = {images, layer.outputs, layer.height, layer.width}},
+                               relu);
+                break;
+            case Kind::dense: {
+                // What comes from a dense layer has no height and width.
+                const bool flat = layer.height == 1 && layer.width == 1;
+                Shapes of{in, in, {layer.outputs}, {images, layer.outputs}};
+                of.weights[0] = layer.outputs;
+                if (flat) {
+                    of.source.resize(2);
+                    of.weights.resize(2);
                 }
-                const auto of_weights = make_weights(forward_desc);
-                const auto by_weights = s.before(of_weights.diff_weights_desc(), by_user_weights);
-                s.backward.emplace_back(
-                    weights_call(of_weights),
-                    Arguments{{DNNL_ARG_SRC, s.as(of_weights.src_desc(), source, s.backward)},
-                              {DNNL_ARG_DIFF_DST,
-                               s.as(of_weights.diff_dst_desc(), by_result, s.backward)},
-                              {DNNL_ARG_DIFF_WEIGHTS, by_weights},
-                              {DNNL_ARG_DIFF_BIAS, by_bias}});
-                s.deliver(by_weights, by_user_weights);
-                if (is_first) return memory();
-                const auto of_data = make_data(forward_desc);
-                auto by_source = s.memory(of_data.diff_src_desc());
-                s.backward.emplace_back(
-                    data_call(of_data),
-                    Arguments{
-                        {DNNL_ARG_DIFF_DST, s.as(of_data.diff_dst_desc(), by_result, s.backward)},
-                        {DNNL_ARG_WEIGHTS, s.as(of_data.weights_desc(), weights, s.backward)},
-                        {DNNL_ARG_DIFF_SRC, by_source}});
-                return by_source;
-            });
-            return result;
-        };
-
-        if (conv) {
-            const auto direct = algorithm::convolution_direct;
-            value = add(
-                convolution_forward::primitive_desc(
-                    {prop_kind::forward_training, direct, any(source_dims), any(weight_dims),
-                     plain(bias_dims), any(result_dims), stride, around, around},
-                    with_relu(relu), s.engine),
-                [=, &s](const auto& hint) {
-                    return convolution_backward_data::primitive_desc(
-                        {direct, any(source_dims), any(weight_dims), any(result_dims), stride,
-                         around, around},
-                        s.engine, hint);
-                },
-                [=, &s](const auto& hint) {
-                    return convolution_backward_weights::primitive_desc(
-                        {direct, any(source_dims), any(weight_dims), plain(bias_dims),
-                         any(result_dims), stride, around, around},
-                        s.engine, hint);
-                },
-                [](const auto& desc) { return convolution_forward(desc); },
-                [](const auto& desc) { return convolution_backward_data(desc); },
-                [](const auto& desc) { return convolution_backward_weights(desc); });
-        } else {
-            value = add(
-                inner_product_forward::primitive_desc(
-                    {prop_kind::forward_training, any(source_dims), any(weight_dims),
-                     plain(bias_dims), any(result_dims)},
-                    with_relu(relu), s.engine),
-                [=, &s](const auto& hint) {
-                    return inner_product_backward_data::primitive_desc(
-                        {any(source_dims), any(weight_dims), any(result_dims)}, s.engine, hint);
-                },
-                [=, &s](const auto& hint) {
-                    return inner_product_backward_weights::primitive_desc(
-                        {any(source_dims), any(weight_dims), plain(bias_dims), any(result_dims)},
-                        s.engine, hint);
-                },
-                [](const auto& desc) { return inner_product_forward(desc); },
-                [](const auto& desc) { return inner_product_backward_data(desc); },
-                [](const auto& desc) { return inner_product_backward_weights(desc); });
+                s.add_weighted(layer, Dense(), of, relu);
+            }
         }
     }
     const Dims score_dims = {images, layers.back().outputs};
     s.scores = s.outside(score_dims);
-    s.forward.emplace_back(reorder(value, s.scores),
-                           Arguments{{DNNL_ARG_FROM, value}, {DNNL_ARG_TO, s.scores}});
+    Steps::reorder(s.value, s.scores, s.forward);
     s.weights = s.outside(score_dims);
     auto given = s.weights;
-    for (auto layer = back.rbegin(); layer != back.rend(); ++layer) given = (*layer)(given);
+    for (auto layer = s.back.rbegin(); layer != s.back.rend(); ++layer) given = (*layer)(given);
+    s.back.clear();
 } catch (const dnnl::error& error) {
     throw Failure(fmt::format("oneDNN cannot build this network: {}", error.what()));
 }
