@@ -145,7 +145,7 @@ def no_scheme(file):
     [
         (missing_table, "cannot be read as a trace"),
         (empty_table, "cannot be read as a trace"),
-        (other_version, "has trace format 2"),
+        (other_version, "has trace format 3"),
         (no_scheme, "no attribute scheme"),
     ],
 )
