@@ -11,6 +11,12 @@
 
 namespace quorate {
 
+void add_options(std::vector<Option>& all, const std::vector<Option>& more)
+{
+    for (const auto& option : more)
+        if (std::ranges::find(all, option.name, &Option::name) == all.end()) all.push_back(option);
+}
+
 bool Settings::given(const std::string& name) const
 {
     const auto at = values_.find(name);

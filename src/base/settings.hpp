@@ -18,6 +18,9 @@ struct Option {
     std::string text;      // what it does, one line, with the unit
 };
 
+/// Appends options, but for those whose names are there: components may share one.
+void add_options(std::vector<Option>& all, const std::vector<Option>& more);
+
 /// The options of one run: every option that was declared, with its value and where that came from.
 class Settings {
 public:

@@ -58,9 +58,7 @@ std::vector<Option> component_options()
 {
     std::vector<Option> options;
     for (const auto& kind : run_components())
-        for (const auto& component : kind.all)
-            for (const auto& option : component.options)
-                if (!has(options, option.name)) options.push_back(option);
+        for (const auto& component : kind.all) add_options(options, component.options);
     return options;
 }
 

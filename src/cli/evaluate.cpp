@@ -47,22 +47,24 @@ int evaluate(const Settings& settings)
         if (!scored.contains(rounds[i]) && rounds[i] <= std::ssize(run.trace.rounds))
             missing.push_back(static_cast<std::int64_t>(i));
 
-    std::size_t next = 0;
+    const auto at_once = models_at_once(run.width());
+    std::vector<double> penalties;  // of the models that were read
     const auto models = [&] {
         std::vector<Point> some;
-        while (some.size() < models_at_once(run.width()) && next < missing.size())
-            some.push_back(trace.iterate(missing[next++]));
+        while (some.size() < at_once && penalties.size() < missing.size()) {
+            some.push_back(trace.iterate(missing[penalties.size()]));
+            penalties.push_back(run.regularizer.value(*some.back()));
+        }
         return some;
     };
     std::size_t done = 0;
     trace::Evaluation last{};
     const auto record = [&](const Scored& one) {
-        const auto at = static_cast<std::size_t>(missing[done++]);
-        const auto round = rounds[at];
+        const auto round = rounds[static_cast<std::size_t>(missing[done])];
         last = evaluation_row(round, run.trace.rounds[static_cast<std::size_t>(round - 1)].time,
-                              run.regularizer.value(*trace.iterate(static_cast<std::int64_t>(at))),
-                              one);
+                              penalties[done], one);
         trace.add(last);
+        ++done;
     };
     evaluate_on_all_ranks(comm, run.data, *run.model, models, record);
     trace.close();

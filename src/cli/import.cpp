@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <numeric>
 #include <optional>
 
@@ -59,12 +58,9 @@ std::vector<Option> options()
         {"max-bytes", "N", "1000000000000", "of a file when decompressed"},
         {"name", "WORD", "", "name of the data set; default: the output's"},
     };
-    for (auto* more : {&label_options, &RowEncoder::options})
-        for (auto& option : more()) all.push_back(std::move(option));
-    for (const auto& format : formats())
-        for (const auto& option : format.options)
-            if (std::ranges::find(all, option.name, &Option::name) == all.end())
-                all.push_back(option);
+    add_options(all, label_options());
+    add_options(all, RowEncoder::options());
+    for (const auto& format : formats()) add_options(all, format.options);
     return all;
 }
 

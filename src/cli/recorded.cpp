@@ -32,10 +32,7 @@ Settings with_recorded(const trace::Trace& trace, const std::string& path, Setti
 std::vector<Option> model_options()
 {
     std::vector<Option> all = {{"model", "NAME", "logistic", "see quorate list models"}};
-    for (const auto& model : models())
-        for (const auto& option : model.options)
-            if (std::ranges::find(all, option.name, &Option::name) == all.end())
-                all.push_back(option);
+    for (const auto& model : models()) add_options(all, model.options);
     return all;
 }
 

@@ -66,15 +66,6 @@ private:
     std::string path_, name_;
 };
 
-void set_columns(RawTable& table, std::int64_t columns, const std::string& path)
-{
-    if (table.rows() > 0 && table.columns != columns)
-        throw BadInput(
-            fmt::format("{} has {} columns, the training file {}: give files of one form", path,
-                        columns, table.columns));
-    table.columns = columns;
-}
-
 void read_dense(const h5::File& file, const std::string& path, const Settings& settings,
                 RawTable& table)
 {
@@ -84,7 +75,7 @@ void read_dense(const h5::File& file, const std::string& path, const Settings& s
     if (shape[0] < 1 || shape[1] < 1)
         throw BadInput(
             fmt::format("{}: {} is {} x {}: it holds nothing", path, name, shape[0], shape[1]));
-    set_columns(table, shape[1], path);
+    table.set_columns(shape[1], path);
     table.dense = true;
     const Labels labels(file, path, settings, shape[0]);
     const auto width = static_cast<std::size_t>(shape[1]);

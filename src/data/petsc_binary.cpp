@@ -78,11 +78,7 @@ void read(const Settings&, const std::string& path, const Reading& reading, RawT
     if (rows < 1 || columns < 1 || columns > most || entries < -1)
         file.source().refuse(
             fmt::format("damaged: a matrix of {} x {} with {} entries", rows, columns, entries));
-    if (table.rows() > 0 && table.columns != columns)
-        throw BadInput(
-            fmt::format("{} has {} columns, the training file {}: give files of one form", path,
-                        columns, table.columns));
-    table.columns = columns;
+    table.set_columns(columns, path);
     const auto none = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> values;
     if (entries == -1) {  // dense, row by row

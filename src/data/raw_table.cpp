@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
+
 namespace quorate {
 
 double Levels::number(const std::string& text)
@@ -17,6 +19,15 @@ double Levels::number(double value)
     const auto [at, is_new] = by_value_.try_emplace(value, names_.size());
     if (is_new) names_.push_back(fmt::format("{}", value));
     return static_cast<double>(at->second);
+}
+
+void RawTable::set_columns(std::int64_t count, const std::string& path)
+{
+    if (rows() > 0 && columns != count)
+        throw BadInput(
+            fmt::format("{} has {} columns, the training file {}: give files of one form", path,
+                        count, columns));
+    columns = count;
 }
 
 bool RawTable::add(double its_label, const RawRow& row)

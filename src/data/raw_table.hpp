@@ -43,6 +43,9 @@ public:
     std::string image;           // CxHxW, if rows are
     std::vector<double> label;   // of each row; NaN if the file has none
 
+    /// The number of columns of a file, which all files of a table share.
+    /// @throws BadInput if rows of another number are there
+    void set_columns(std::int64_t count, const std::string& path);
     /// @return false, and does nothing, if no more rows are wanted
     bool add(double label, const RawRow& row);
     std::int64_t rows() const { return spool_.rows(); }
