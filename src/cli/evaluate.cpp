@@ -61,8 +61,8 @@ int evaluate(const Settings& settings)
     trace::Evaluation last{};
     const auto record = [&](const Scored& one) {
         const auto round = rounds[static_cast<std::size_t>(missing[done])];
-        last = evaluation_row(round, run.trace.rounds[static_cast<std::size_t>(round - 1)].time,
-                              penalties[done], one);
+        const auto& of = run.trace.rounds[static_cast<std::size_t>(round - 1)];
+        last = evaluation_row(round, of.model, of.time, penalties[done], one);
         trace.add(last);
         ++done;
     };

@@ -93,13 +93,13 @@ int tell_verdict(const mpi::Comm& comm, const Doorbells& bells, int status,
 int lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scoring)
 {
     std::optional<Training> training;
-    std::unique_ptr<Optimizer> optimizer;
+    Optimizers optimizers;
     Doorbells bells(comm.size());
     auto hosts = hear_hosts(comm);
     try {
         check_world(comm.size());
         training.emplace(build(settings, comm.size()));
-        optimizer = build_optimizer(settings, *training);
+        optimizers = build_optimizers(settings, *training);
     } catch (const BadInput& wrong) {
         // Under a foreign launcher every rank leads a world of its own; one message is enough.
         if (launch_environment().rank.value_or(0) == 0)
@@ -115,7 +115,7 @@ int lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
     int status = exit_failed;
     try {
         status = train(
-            settings, *training, fleet, *optimizer, "wall",
+            settings, *training, fleet, optimizers, "wall",
             [&](const auto& next, const auto& scored) {
                 fleet.evaluate(*training->data, *training->model, next, scored);
             },

@@ -14,11 +14,11 @@ std::size_t models_at_once(std::int64_t width)
     return std::max<std::size_t>(1, bytes / (static_cast<std::size_t>(width) * sizeof(double)));
 }
 
-trace::Evaluation evaluation_row(std::int64_t round, double time, double penalty,
-                                 const Scored& scored)
+trace::Evaluation evaluation_row(std::int64_t round, std::int64_t model, double time,
+                                 double penalty, const Scored& scored)
 {
     return {.round = round,
-            .model = 0,
+            .model = model,
             .time = time,
             .train_loss = scored.train_loss,
             .objective = scored.train_loss + penalty,

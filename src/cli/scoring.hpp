@@ -10,9 +10,9 @@ namespace quorate {
 /// How many models are scored at a time: about four megabytes of them.
 std::size_t models_at_once(std::int64_t width);
 
-/// @param time     of the round's update  @param penalty  of the model
-trace::Evaluation evaluation_row(std::int64_t round, double time, double penalty,
-                                 const Scored& scored);
+/// @param model    its number  @param time  of the round's update  @param penalty  of the model
+trace::Evaluation evaluation_row(std::int64_t round, std::int64_t model, double time,
+                                 double penalty, const Scored& scored);
 
 /// The metrics that the model has.
 void print_quality(const trace::Evaluation& row);

@@ -109,7 +109,11 @@ int simulate(const Settings& given)
                         "leave out --dry");
     if (!recorded && settings.text("slowdown") != "none" && training.row_time == 0)
         settings.refuse("slowdown", ", but computing takes no time: give --row-time too");
-    const auto optimizer = build_optimizer(settings, training);
+    if (!recorded && training.needs.limits_time && training.row_time == 0)
+        settings.refuse("row-time",
+                        ", but tasks of this scheme end with their time, in which any "
+                        "number of rows would be computed: give the seconds of a row");
+    const auto optimizers = build_optimizers(settings, training);
     listen_for_signals(true);
 
     std::optional<Computing> computing;
@@ -124,7 +128,7 @@ int simulate(const Settings& given)
         fleet = std::make_unique<VirtualFleet>(
             recipes,
             VirtualTimes{training.row_time, *training.delays, *training.slowdowns, network});
-    return train(settings, training, *fleet, *optimizer, recorded ? "replayed" : "virtual",
+    return train(settings, training, *fleet, optimizers, recorded ? "replayed" : "virtual",
                  [&](const auto& next, const auto& scored) {
                      evaluate_here(*training.data, *training.model, next, scored);
                  });

@@ -106,17 +106,17 @@ void print_arrival(const trace::Arrival& row)
 // Scores what was kept, and adds it to the trace. @return the last row
 /// @param done  rounds whose models were scored before
 trace::Evaluation score(const Training& training, const Evaluate& evaluate, trace::Writer& trace,
-                        const std::vector<double>& times, const std::set<std::int64_t>& done)
+                        const std::vector<Progress>& rounds, const std::set<std::int64_t>& done)
 {
     const auto batch = models_at_once(training.width());
-    const auto rounds = trace.iterate_rounds();
+    const auto kept = trace.iterate_rounds();
     std::int64_t next = 0;
     std::vector<double> penalties;
     std::vector<std::int64_t> asked;
     const auto models = [&] {
         std::vector<Point> some;
         for (; some.size() < batch && next < trace.iterates(); ++next) {
-            const auto round = rounds.at(static_cast<std::size_t>(next));
+            const auto round = kept.at(static_cast<std::size_t>(next));
             if (done.contains(round)) continue;
             asked.push_back(round);
             some.push_back(trace.iterate(next));
@@ -128,8 +128,8 @@ trace::Evaluation score(const Training& training, const Evaluate& evaluate, trac
     trace::Evaluation row{};
     evaluate(models, [&](const Scored& one) {
         const auto round = asked.at(scored);
-        row = evaluation_row(round, times.at(static_cast<std::size_t>(round - 1)),
-                             penalties.at(scored), one);
+        const auto& of = rounds.at(static_cast<std::size_t>(round - 1));
+        row = evaluation_row(round, of.model, of.time, penalties.at(scored), one);
         trace.add(row);
         ++scored;
     });
@@ -138,8 +138,9 @@ trace::Evaluation score(const Training& training, const Evaluate& evaluate, trac
 
 }  // namespace
 
-int train(const Settings& settings, const Training& training, Fleet& fleet, Optimizer& optimizer,
-          const std::string& clock, const Evaluate& evaluate, LiveScoring* live)
+int train(const Settings& settings, const Training& training, Fleet& fleet,
+          const Optimizers& optimizers, const std::string& clock, const Evaluate& evaluate,
+          LiveScoring* live)
 {
     const bool quiet = settings.on("quiet");
     const auto& path = settings.text("trace");
@@ -151,12 +152,13 @@ int train(const Settings& settings, const Training& training, Fleet& fleet, Opti
         trace.add(trace::WorkerRow{worker.rank, worker.rows, worker.columns});
 
     ProgressLine line(training.engine.rounds, training.data.has_value(), quiet);
-    std::vector<double> times;
+    std::vector<Progress> rounds;
     std::set<std::int64_t> scored;
     trace::Evaluation last{};
     double penalty = 0;  // of the model that is being scored
     const auto scored_live = [&](std::int64_t round, const Scored& one) {
-        last = evaluation_row(round, times.at(static_cast<std::size_t>(round - 1)), penalty, one);
+        const auto& of = rounds.at(static_cast<std::size_t>(round - 1));
+        last = evaluation_row(round, of.model, of.time, penalty, one);
         trace.add(last);
         scored.insert(round);
         if (!quiet) print_quality(last);
@@ -167,12 +169,13 @@ int train(const Settings& settings, const Training& training, Fleet& fleet, Opti
             if (live->offer(round, model)) penalty = training.regularizer.value(*model);
         };
     observer.round = [&](const Progress& progress) {
-        times.push_back(progress.time);
+        rounds.push_back(progress);
         line.show(progress);
         if (live) live->poll(scored_live);
     };
     if (settings.on("log")) observer.arrival = print_arrival;
-    Engine engine(training.engine, *training.scheme, fleet, optimizer, trace);
+    observer.note = [](const std::string& text) { fmt::print(stderr, "quorate: {}\n", text); };
+    Engine engine(training.engine, *training.scheme, fleet, optimizers, trace);
     const auto done = engine.run(stop_asked(), std::move(observer));
     line.finish();
 
@@ -180,16 +183,19 @@ int train(const Settings& settings, const Training& training, Fleet& fleet, Opti
     if (live) live->finish(scored_live);
     trace.pause();
     if (completed && trace.iterates() > std::ssize(scored))
-        last = score(training, evaluate, trace, times, scored);
-    trace.finish(optimizer.model(), completed ? "completed" : "interrupted");
+        last = score(training, evaluate, trace, rounds, scored);
+    std::vector<double> final;
+    for (const auto& optimizer : optimizers)
+        final.insert(final.end(), optimizer->model().begin(), optimizer->model().end());
+    trace.finish(final, completed ? "completed" : "interrupted");
     if (!completed) {
         fmt::print(stderr, "quorate: interrupted after round {} of {}; {} holds what was done\n",
                    done, training.engine.rounds, path);
         return exit_run_again;
     }
     if (!quiet) {
-        fmt::print("{}: {} rounds in {:.3f} s, {:.6f} s a round\n", path, done, times.back(),
-                   times.back() / static_cast<double>(done));
+        fmt::print("{}: {} rounds in {:.3f} s, {:.6f} s a round\n", path, done, rounds.back().time,
+                   rounds.back().time / static_cast<double>(done));
         if (last.round > 0) print_quality(last);
     }
     return exit_done;

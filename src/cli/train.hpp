@@ -17,7 +17,8 @@ using Evaluate = std::function<void(const std::function<std::vector<Point>()>& n
 /// @param clock  wall, virtual or replayed
 /// @param live   scores some models while the run goes on; may be none
 /// @return the exit status
-int train(const Settings& settings, const Training& training, Fleet& fleet, Optimizer& optimizer,
-          const std::string& clock, const Evaluate& evaluate, LiveScoring* live = nullptr);
+int train(const Settings& settings, const Training& training, Fleet& fleet,
+          const Optimizers& optimizers, const std::string& clock, const Evaluate& evaluate,
+          LiveScoring* live = nullptr);
 
 }  // namespace quorate

@@ -124,8 +124,15 @@ Training build_training(const Settings& settings, int default_workers,
             "{} has {} training rows, too few for {} workers: use --workers {} or fewer",
             dry ? "the dry run" : training.data->path(), training.rows, n, training.rows));
     training.seed = static_cast<std::uint64_t>(settings.integer("seed", 0));
+    training.row_time = row_time_of(settings);
+    const auto batch = settings.integer("batch", 0);
+    if (batch > training.rows)
+        settings.refuse("batch", fmt::format(", more than the {} training rows: use at most that, "
+                                             "or 0 for all of them",
+                                             training.rows));
     training.scheme =
-        chosen(schemes(), settings, "scheme").make(settings, {n, training.rows, training.seed});
+        chosen(schemes(), settings, "scheme")
+            .make(settings, {n, training.rows, training.seed, batch, training.row_time});
     if (!dry)
         training.model = chosen(models(), settings, "model").make(settings, training.data->shape());
     const auto delay_model = [&](const DelaySetup& setup) {
@@ -139,14 +146,8 @@ Training build_training(const Settings& settings, int default_workers,
                                       .seed = training.seed,
                                       .machines = n,
                                       .read_times = trace::read_times});
-    training.row_time = row_time_of(settings);
     training.liars = liars(settings, training.seed, n);
     training.needs = training.scheme->needs();
-    const auto batch = settings.integer("batch", 0);
-    if (batch > training.rows)
-        settings.refuse("batch", fmt::format(", more than the {} training rows: use at most that, "
-                                             "or 0 for all of them",
-                                             training.rows));
     training.batches.emplace(training.needs, training.seed, batch);
     training.threads = static_cast<int>(settings.integer("threads", 1, 1024));
     if (!dry) training.regularizer = regularizer_of(settings, training.rows);
@@ -157,20 +158,35 @@ Training build_training(const Settings& settings, int default_workers,
                        .clip = settings.real("clip", 0),
                        .evaluate_every = dry ? 0 : settings.integer("evaluate-every", 0),
                        .arrivals = arrivals_of(settings, rounds * n, dry.has_value()),
-                       .seed = training.seed};
+                       .seed = training.seed,
+                       .l2 = training.regularizer.l2};
+    if (training.needs.displaces) {
+        if (settings.text("optimizer") != "gd")
+            settings.refuse("optimizer",
+                            ", but this scheme's workers make steps of gradient descent: "
+                            "use --optimizer gd");
+        if (training.regularizer.l1 > 0)
+            settings.refuse("l1", ", but the local steps of this scheme know no L1 term: use --l2");
+    }
     return training;
 }
 
-std::unique_ptr<Optimizer> build_optimizer(const Settings& settings, const Training& training)
+Optimizers build_optimizers(const Settings& settings, const Training& training)
 {
     if (settings.on("log")) settings.one_of("log", {"workers"});
     check_output(settings, "trace", "trace");
-    return chosen(optimizers(), settings, "optimizer")
-        .make(settings,
-              training.model
-                  ? initial_model(settings, training.seed, *training.model, training.columns)
-                  : std::vector<double>(),
-              training.regularizer);
+    Optimizers optimizers;
+    for (int model = 0; model < training.needs.models; ++model)
+        optimizers.push_back(
+            chosen(quorate::optimizers(), settings, "optimizer")
+                .make(
+                    settings,
+                    training.model
+                        ? initial_model(settings, training.seed + static_cast<std::uint64_t>(model),
+                                        *training.model, training.columns)
+                        : std::vector<double>(),
+                    training.regularizer));
+    return optimizers;
 }
 
 }  // namespace quorate

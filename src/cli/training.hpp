@@ -41,7 +41,7 @@ struct Training {
     /// Not of a dry run.
     Computing computing() const
     {
-        return {*model, *batches, model->chunk_rows(data->shape()), threads};
+        return {*model, *batches, model->chunk_rows(data->shape()), threads, regularizer.l2};
     }
 };
 
@@ -60,7 +60,10 @@ struct DrySize {
 Training build_training(const Settings& settings, int default_workers,
                         const std::optional<DrySize>& dry = {});
 
+/// One for each model that the scheme trains.
+using Optimizers = std::vector<std::unique_ptr<Optimizer>>;
+
 /// What only the coordinator needs, checked before any work. @throws BadInput
-std::unique_ptr<Optimizer> build_optimizer(const Settings& settings, const Training& training);
+Optimizers build_optimizers(const Settings& settings, const Training& training);
 
 }  // namespace quorate

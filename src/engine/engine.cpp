@@ -28,16 +28,19 @@ std::size_t stock(const EngineOptions& options, std::size_t width)
 
 }  // namespace
 
-Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet, Optimizer& optimizer,
-               trace::Writer& trace)
+Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
+               std::span<const std::unique_ptr<Optimizer>> optimizers, trace::Writer& trace)
     : options_(options), scheme_(scheme), needs_(scheme.needs()), fleet_(fleet),
-      optimizer_(optimizer), trace_(trace),
-      points_(optimizer.model().size(), stock(options, optimizer.model().size())),
-      estimate_(optimizer.model().size(), 0.0)
+      optimizers_(optimizers), trace_(trace),
+      points_(optimizers[0]->model().size(), stock(options, optimizers[0]->model().size())),
+      estimate_(optimizers[0]->model().size(), 0.0), updates_(optimizers.size())
 {
-    auto initial = points_.blank();
-    std::copy(optimizer.model().begin(), optimizer.model().end(), initial->begin());
-    points_.publish(0, std::move(initial));
+    for (std::size_t model = 0; model < optimizers.size(); ++model) {
+        auto initial = points_.blank();
+        std::ranges::copy(optimizers[model]->model(), initial->begin());
+        points_.publish(std::move(initial), static_cast<int>(model));
+        if (optimizers.size() > 1) update_of_.push_back(0);
+    }
     if (needs_.projection) {
         Stream stream(options.seed, Purpose::probe);
         probe_.resize(estimate_.size());
@@ -61,7 +64,8 @@ std::int64_t Engine::run(const std::atomic<bool>& stop, Observer observer)
             const auto event = std::move(events_.front());
             events_.erase(events_.begin());
             if (std::holds_alternative<Stepped>(event)) {
-                if (observer_.round) observer_.round({round_, loss_, dispatched_});
+                if (observer_.round)
+                    observer_.round({round_, loss_, dispatched_, std::get<Stepped>(event).model});
                 if (round_ == options_.rounds) return round_;
             }
             give(event);
@@ -101,7 +105,9 @@ Contribution Engine::describe(const Live& live)
                       .draw = row.draw,
                       .samples = row.samples,
                       .oldest = row.version_oldest,
-                      .newest = row.version};
+                      .newest = row.version,
+                      .delay = row.delay,
+                      .compute = row.compute};
     if (needs_.fingerprint) told.fingerprint = fleet_.fingerprint(live.handle);
     if (needs_.projection) {
         const auto values = fleet_.values(live.handle);
@@ -132,28 +138,42 @@ void Engine::hear(const std::vector<Arrival>& arrivals)
                                  .samples = arrival.samples,
                                  .bytes = arrival.bytes,
                                  .used = 0};
-        if (!is_open(arrival.task)) {  // closed is closed: it is counted and dropped
-            record(row);
-            fleet_.release(arrival.handle);
+        const auto* task = open_task(arrival.task);
+        Live live{contributions_, arrival.handle, row, arrival.versions, task ? task->step : 0};
+        if (!task) {  // closed is closed: it is counted and dropped
+            finish(live);
             continue;
         }
-        live_.push_back({contributions_++, arrival.handle, row});
+        ++contributions_;
+        live_.push_back(std::move(live));
         arrived.contributions.push_back(describe(live_.back()));
     }
     if (!arrived.contributions.empty()) events_.push_back(std::move(arrived));
 }
 
-void Engine::record(const trace::Arrival& row)
+// Its use is known, and nobody names it any more.
+void Engine::finish(const Live& live)
 {
-    if (options_.arrivals == Arrivals::all || (options_.arrivals == Arrivals::used && row.used))
+    record(live);
+    fleet_.release(live.handle);
+}
+
+void Engine::record(const Live& live)
+{
+    const auto& row = live.row;
+    if (options_.arrivals == Arrivals::all || (options_.arrivals == Arrivals::used && row.used)) {
         trace_.add(row);
+        for (std::size_t item = 0; item < live.versions.size(); ++item)
+            trace_.add(trace::ItemRow{row.event, row.part, static_cast<std::int64_t>(item),
+                                      live.versions[item]});
+    }
     if (observer_.arrival) observer_.arrival(row);
 }
 
-bool Engine::is_open(TaskId task) const
+const Engine::OpenTask* Engine::open_task(TaskId task) const
 {
     const auto at = std::ranges::lower_bound(open_, task, {}, &OpenTask::id);
-    return at != open_.end() && at->id == task;
+    return at != open_.end() && at->id == task ? &*at : nullptr;
 }
 
 Engine::Live& Engine::live(ContributionId id)
@@ -164,30 +184,55 @@ Engine::Live& Engine::live(ContributionId id)
     return *at;
 }
 
-void Engine::carry_out(const Dispatch& dispatch)
+void Engine::carry_out(const Dispatch& asked)
 {
-    open_.push_back({dispatch.task, std::ranges::min(dispatch.inputs)});
+    auto dispatch = asked;
+    dispatch.step = needs_.displaces ? options_.schedule(batches_) : 0;
+    open_.push_back({dispatch.task, dispatch.worker, dispatch.inputs, dispatch.step});
     PointList inputs;
-    for (const auto version : dispatch.inputs) inputs.push_back(points_.at(version));
+    for (const auto version : dispatch.inputs) {
+        points_.hold(version);
+        inputs.push_back(points_.at(version));
+    }
     fleet_.dispatch(dispatch, std::move(inputs));
 }
 
 void Engine::carry_out(const Close& close)
 {
-    open_.erase(std::ranges::lower_bound(open_, close.first, {}, &OpenTask::id),
-                std::ranges::upper_bound(open_, close.last, {}, &OpenTask::id));
-    fleet_.close(close.first, close.last);
+    const auto first = std::ranges::lower_bound(open_, close.first, {}, &OpenTask::id);
+    const auto last = std::ranges::upper_bound(open_, close.last, {}, &OpenTask::id);
+    for (auto task = first; task != last; ++task) {
+        for (const auto version : task->inputs) points_.let_go(version);
+        fleet_.close(task->worker, task->id);
+    }
+    open_.erase(first, last);
     std::erase_if(live_, [&](const Live& one) {
         const bool closed = close.first <= one.row.task && one.row.task <= close.last;
-        if (closed) {
-            record(one.row);
-            fleet_.release(one.handle);
-        }
+        if (closed) finish(one);
         return closed;
     });
-    Version oldest = points_.newest();
-    for (const auto& task : open_) oldest = std::min(oldest, task.oldest);
-    points_.forget_before(oldest);
+}
+
+std::int64_t Engine::staleness(Version version, int model) const
+{
+    if (optimizers_.size() == 1) return points_.newest() - version;
+    return updates_[static_cast<std::size_t>(model)] -
+           update_of_[static_cast<std::size_t>(version)];
+}
+
+// estimate += weight * values. Local steps also shrink what their worker does not touch.
+void Engine::add(const Live& live, double weight, bool displacement)
+{
+    const auto values = fleet_.values(live.handle);
+    values.support.add(weight, values.packed, estimate_);
+    if (!displacement || options_.l2 == 0 || values.support.full() || estimate_.empty()) return;
+    const double shrunk =
+        std::pow(1 - 2 * options_.l2 * live.step, static_cast<double>(live.row.samples)) - 1;
+    const auto& point = *points_.at(live.row.version);
+    std::vector<double> touched(values.support.size());
+    values.support.gather(point, touched.data());
+    for (std::size_t i = 0; i < point.size(); ++i) estimate_[i] += weight * shrunk * point[i];
+    values.support.add(-weight * shrunk, touched, estimate_);
 }
 
 void Engine::form_estimate(const Step& step, trace::Round& row)
@@ -205,20 +250,24 @@ void Engine::form_estimate(const Step& step, trace::Round& row)
     for (const auto& [live, weight] : terms) handles.push_back(live->handle);
     fleet_.prepare(handles);
     std::fill(estimate_.begin(), estimate_.end(), 0.0);
-    double loss = 0, staleness = 0;
+    double loss = 0, stale = 0;
     for (const auto& [live, weight] : terms) {
-        const auto values = fleet_.values(live->handle);
-        values.support.add(weight, values.packed, estimate_);
+        add(*live, weight, step.displacement);
         live->row.used = 1;
         row.samples += live->row.samples;
-        loss += values.loss;
-        const auto stale = points_.newest() - live->row.version;
-        staleness += static_cast<double>(stale);
-        row.staleness_max = std::max(row.staleness_max, stale);
+        loss += fleet_.values(live->handle).loss;
+        double sum = 0;
+        for (const auto version : live->versions)
+            sum += static_cast<double>(staleness(version, step.model));
+        stale += live->versions.empty()
+                     ? static_cast<double>(staleness(live->row.version, step.model))
+                     : sum / static_cast<double>(live->versions.size());
+        row.staleness_max =
+            std::max(row.staleness_max, staleness(live->row.version_oldest, step.model));
     }
     for (std::size_t i = 0; i < terms.size(); ++i)  // workers, who may have sent several parts
         row.used += i == 0 || terms[i].first->row.worker != terms[i - 1].first->row.worker;
-    row.staleness_mean = terms.empty() ? 0 : staleness / static_cast<double>(terms.size());
+    row.staleness_mean = terms.empty() ? 0 : stale / static_cast<double>(terms.size());
     row.loss_estimate = row.samples > 0 ? loss / static_cast<double>(row.samples) : 0;
     // Mean and norm in blocks that stay in cache.
     constexpr std::size_t block = 4096;
@@ -235,7 +284,7 @@ void Engine::form_estimate(const Step& step, trace::Round& row)
         throw Failure(fmt::format(
             "the estimate of round {} is not finite: a worker sent NaN or infinity, or the step "
             "of {} is too large: use a smaller --step, or a scheme that tolerates liars",
-            round_ + 1, options_.schedule(round_)));
+            round_ + 1, options_.schedule(batches_)));
 }
 
 void Engine::clip_estimate(double norm)
@@ -260,11 +309,18 @@ void Engine::carry_out(const Step& step)
     trace::Round row{};
     form_estimate(step, row);
     if (options_.clip > 0) clip_estimate(row.gradient_norm);
-    row.step_size = options_.schedule(round_) * step.scale;
+    row.step_size = options_.schedule(batches_) * step.scale;
+    row.model = step.model;
     auto next = points_.blank();
-    optimizer_.update(estimate_, row.step_size, *next);
-    const auto version = points_.newest() + 1;
-    points_.publish(version, std::move(next));
+    auto& optimizer = *optimizers_[static_cast<std::size_t>(step.model)];
+    if (step.displacement)
+        optimizer.move(estimate_, *next);
+    else
+        optimizer.update(estimate_, row.step_size, *next);
+    const auto version = points_.publish(std::move(next), step.model);
+    const auto updates = ++updates_[static_cast<std::size_t>(step.model)];
+    if (optimizers_.size() > 1) update_of_.push_back(updates);
+    batches_ += step.share;
     ++round_;
     ++event_;
     row.time = fleet_.now();
@@ -278,18 +334,24 @@ void Engine::carry_out(const Step& step)
     loss_ = row.loss_estimate;
     trace_.add(row);
     if (options_.evaluate_every > 0 &&
-        (round_ % options_.evaluate_every == 0 || round_ == options_.rounds))
-        keep_model();
-    events_.push_back(Stepped{version, inner_with_last()});
+        (updates % options_.evaluate_every == 0 ||
+         round_ > options_.rounds - static_cast<std::int64_t>(optimizers_.size())))
+        keep_model(step.model);
+    events_.push_back(Stepped{version, step.model, inner_with_last()});
+    // What the step has used is needed no more.
+    std::erase_if(live_, [&](const Live& one) {
+        if (one.row.used) finish(one);
+        return one.row.used != 0;
+    });
 }
 
-void Engine::keep_model()
+void Engine::keep_model(int number)
 {
     // For most update rules the model is the point just published, and needs no copy.
-    const auto model = optimizer_.model();
-    const auto& point = points_.at(points_.newest());
-    Point kept = point;
-    if (!optimizer_.publishes_model()) {
+    const auto& optimizer = *optimizers_[static_cast<std::size_t>(number)];
+    const auto model = optimizer.model();
+    Point kept = points_.at(points_.newest(number));
+    if (!optimizer.publishes_model()) {
         auto copy = points_.blank();
         std::copy(model.begin(), model.end(), copy->begin());
         kept = std::move(copy);
@@ -304,6 +366,11 @@ void Engine::carry_out(const SetTimer& timer)
         timers_.erase(timer.timer);
     else
         timers_[timer.timer] = timer.at;
+}
+
+void Engine::carry_out(const Note& note)
+{
+    if (observer_.note) observer_.note(note.text);
 }
 
 void Engine::carry_out(const Stuck& stuck)

@@ -21,12 +21,13 @@ enum class Arrivals { all, used, none };
 
 struct EngineOptions {
     std::int64_t rounds = 100;
-    Schedule schedule = [](std::int64_t) { return 1.0; };  // step sizes
+    Schedule schedule = [](double) { return 1.0; };  // step sizes
     double clip = 0;  // estimates with a larger norm are scaled down to it; 0: none are
     std::int64_t evaluate_every =
         1;  // keep the model of every so many rounds, and the last; 0: none
     Arrivals arrivals = Arrivals::all;
     std::uint64_t seed = 0;  // of what the engine measures with a random vector
+    double l2 = 0;           // by which local steps decay what a worker does not touch
 };
 
 /// What is shown of a round while a run goes on.
@@ -34,19 +35,23 @@ struct Progress {
     std::int64_t round;
     double loss;  // mean loss over the samples used, at the points used: an estimate
     Seconds time;
+    int model;
 };
 
 /// Who watches a run; all may be empty.
 struct Observer {
-    std::function<void(const Progress&)> round;          // after each update
-    std::function<void(const trace::Arrival&)> arrival;  // each contribution, once its use is known
-    std::function<void(std::int64_t round, const Point&)> kept;  // each model that is kept
+    std::function<void(const Progress&)> round = {};  // after each update
+    std::function<void(const trace::Arrival&)> arrival =
+        {};  // each contribution, once its use is known
+    std::function<void(std::int64_t round, const Point&)> kept = {};  // each model that is kept
+    std::function<void(const std::string&)> note = {};                // what a scheme says
 };
 
 class Engine {
 public:
-    Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet, Optimizer& optimizer,
-           trace::Writer& trace);
+    /// @param optimizers  one for each model
+    Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
+           std::span<const std::unique_ptr<Optimizer>> optimizers, trace::Writer& trace);
 
     /// Runs until all rounds are done or `stop` is set. Per round: one dispatch a worker at most,
     /// contributions summed in (worker, task, part) order, O(used x support + p).
@@ -59,10 +64,14 @@ private:
         ContributionId id;
         std::size_t handle;  // the fleet's name for its values
         trace::Arrival row;
+        std::vector<Version> versions;  // of its items, if they differ
+        double step;                    // of descent
     };
     struct OpenTask {
         TaskId id;
-        Version oldest;  // of the points it names
+        Worker worker;
+        Versions inputs;
+        double step;
     };
 
     void give(const Event& event);
@@ -70,23 +79,27 @@ private:
     void carry_out(const Close& close);
     void carry_out(const Step& step);
     void carry_out(const SetTimer& timer);
+    void carry_out(const Note& note);
     void carry_out(const Stuck& stuck);
     void hear(const std::vector<Arrival>& arrivals);
-    bool is_open(TaskId task) const;
+    const OpenTask* open_task(TaskId task) const;
     Live& live(ContributionId id);
     Contribution describe(const Live& live);
     void form_estimate(const Step& step, trace::Round& row);
+    void add(const Live& live, double weight, bool displacement);
+    std::int64_t staleness(Version version, int model) const;
+    void finish(const Live& live);
     void clip_estimate(double norm);
     double inner_with_last();
-    void keep_model();
-    void record(const trace::Arrival& row);
+    void keep_model(int number);
+    void record(const Live& live);
     Seconds next_timer() const;
 
     EngineOptions options_;
     Scheme& scheme_;
     Needs needs_;
     Fleet& fleet_;
-    Optimizer& optimizer_;
+    std::span<const std::unique_ptr<Optimizer>> optimizers_;
     trace::Writer& trace_;
     Observer observer_;
 
@@ -100,7 +113,10 @@ private:
     std::vector<Event> events_;  // that the last actions caused, to be given to the scheme next
     ContributionId contributions_ = 0;
     std::int64_t event_ = 0, round_ = 0;
-    Seconds dispatched_ = 0;  // when the running round was dispatched
+    double batches_ = 0;                   // samples seen, in batches: what schedules count
+    std::vector<std::int64_t> updates_;    // of each model
+    std::vector<std::int64_t> update_of_;  // of each version, the updates of its model till then
+    Seconds dispatched_ = 0;               // when the running round was dispatched
     std::int64_t bytes_sent_ = 0, bytes_received_ = 0;
     double loss_ = 0;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -45,20 +46,46 @@ public:
         return {values.release(), give_back};
     }
 
-    void publish(Version number, Point point) { alive_[number] = std::move(point); }
-    const Point& at(Version number) const { return alive_.at(number); }
-    Version newest() const { return alive_.rbegin()->first; }
-    /// Lets go of all points before that one.
-    void forget_before(Version number) { alive_.erase(alive_.begin(), alive_.lower_bound(number)); }
+    /// The next version, of that model.
+    Version publish(Point point, int model = 0)
+    {
+        const auto number = next_++;
+        alive_.emplace_hint(alive_.end(), number, Alive{std::move(point)});
+        const auto m = static_cast<std::size_t>(model);
+        if (m >= newest_.size()) newest_.resize(m + 1, -1);
+        const auto before = std::exchange(newest_[m], number);
+        if (before >= 0) forget_unless_held(alive_.find(before));
+        return number;
+    }
+    const Point& at(Version number) const { return alive_.at(number).point; }
+    Version newest(int model = 0) const { return newest_[static_cast<std::size_t>(model)]; }
+    /// A point lives while it is the newest of its model, or held.
+    void hold(Version number) { ++alive_.at(number).holders; }
+    void let_go(Version number)
+    {
+        const auto at = alive_.find(number);
+        --at->second.holders;
+        if (std::ranges::find(newest_, number) == newest_.end()) forget_unless_held(at);
+    }
 
 private:
+    struct Alive {
+        Point point;
+        int holders = 0;
+    };
+    void forget_unless_held(std::map<Version, Alive>::iterator at)
+    {
+        if (at->second.holders == 0) alive_.erase(at);
+    }
     struct Shelf {
         std::mutex mutex;
         std::vector<std::unique_ptr<std::vector<double>>> free;
     };
     std::shared_ptr<Shelf> shelf_;
     std::size_t width_;
-    std::map<Version, Point> alive_;
+    std::map<Version, Alive> alive_;
+    std::vector<Version> newest_;  // of each model
+    Version next_ = 0;
 };
 
 }  // namespace quorate

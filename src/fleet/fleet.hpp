@@ -26,6 +26,7 @@ struct Arrival {
     int part;
     std::int64_t draw, samples;
     Version oldest, newest;
+    std::vector<Version> versions;  // of its items in their order, if they differ
     Seconds sent, arrived, compute, delay, idle, send;
     std::int64_t bytes;  // its share of the message
     std::size_t handle;  // the fleet's name for its values
@@ -49,6 +50,12 @@ struct WorkerInfo {
 /// the task's first.
 std::pair<Version, Version> versions_of(const Part& part, const Versions& inputs);
 
+/// The key of an item's samples, where `draw` is what the worker counts if the task says so.
+inline std::int64_t key_of(const Dispatch& task, std::int64_t draw, Version point)
+{
+    return task.draw == own_count ? draw : point;
+}
+
 /// Carries out what the engine wants of workers. Used by one thread.
 class Fleet {
 public:
@@ -61,8 +68,8 @@ public:
     /// Gives a worker a task, at the latest when wait() is called. Returns at once.
     /// @param inputs  the points that the task names, in its order
     virtual void dispatch(const Dispatch& task, PointList inputs) = 0;
-    /// Lets workers drop these tasks, at the latest when wait() is called. Never waits.
-    virtual void close(TaskId first, TaskId last) = 0;
+    /// Lets a worker drop a task, at the latest when wait() is called. Never waits.
+    virtual void close(Worker worker, TaskId task) = 0;
 
     /// The contributions of the next message; nothing if `until` passes or `stop` is set before one
     /// comes. Contributions of closed tasks are delivered too: the engine counts them.

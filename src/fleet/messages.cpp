@@ -27,7 +27,9 @@ namespace {
 
 struct TaskHead {
     std::int64_t draw;
-    std::int32_t recipients, inputs, parts, after, each_when_ready, padding = 0;
+    Budget budget;
+    double step;
+    std::int32_t recipients, inputs, parts, after, each_when_ready, repeat;
 };
 struct Recipient {
     std::int64_t worker;
@@ -42,7 +44,7 @@ std::size_t encoded_size(const TaskMessage& message, const Support& support)
 {
     std::size_t size = sizeof(TaskHead) + message.recipients.size() * sizeof(Recipient);
     for (const auto& part : message.plan.parts)
-        size += sizeof(std::int64_t) + part.items.size() * sizeof(Item);
+        size += 2 * sizeof(std::int64_t) + part.items.size() * sizeof(Item);
     for (const auto& input : message.inputs)
         size += sizeof(InputHead) + (input.included ? support.size() * sizeof(double) : 0);
     return Writer::aligned(size);
@@ -56,13 +58,14 @@ std::shared_ptr<mpi::Bytes> encode(const TaskMessage& message, std::span<const P
     auto bytes = pool.take(encoded_size(message, support));
     Writer out(*bytes);
     const auto number = [](std::size_t count) { return static_cast<std::int32_t>(count); };
-    out.put(TaskHead{message.draw, number(message.recipients.size()), number(message.inputs.size()),
-                     number(message.plan.parts.size()), message.after,
-                     message.plan.each_when_ready});
+    out.put(TaskHead{message.draw, message.budget, message.step, number(message.recipients.size()),
+                     number(message.inputs.size()), number(message.plan.parts.size()),
+                     message.after, message.plan.each_when_ready, message.repeat});
     for (const auto& [worker, task] : message.recipients) out.put(Recipient{worker, task});
     for (const auto& input : message.inputs) out.put(InputHead{input.version, input.included});
     for (const auto& part : message.plan.parts) {
         out.put(static_cast<std::int64_t>(part.items.size()));
+        out.put(static_cast<std::int64_t>(part.send));
         for (const auto& item : part.items) out.put(item);
     }
     for (std::size_t i = 0; i < message.inputs.size(); ++i)
@@ -77,6 +80,9 @@ TaskMessage decode_task(const mpi::Bytes& bytes, std::size_t support_size)
     const auto head = in.get<TaskHead>();
     message.draw = head.draw;
     message.after = head.after != 0;
+    message.repeat = head.repeat != 0;
+    message.budget = head.budget;
+    message.step = head.step;
     message.plan.each_when_ready = head.each_when_ready != 0;
     for (int i = 0; i < head.recipients; ++i) {
         const auto recipient = in.get<Recipient>();
@@ -88,8 +94,9 @@ TaskMessage decode_task(const mpi::Bytes& bytes, std::size_t support_size)
     }
     for (int i = 0; i < head.parts; ++i) {
         Part part;
-        for (auto items = in.get<std::int64_t>(); items > 0; --items)
-            part.items.push_back(in.get<Item>());
+        auto items = in.get<std::int64_t>();
+        part.send = in.get<std::int64_t>() != 0;
+        for (; items > 0; --items) part.items.push_back(in.get<Item>());
         message.plan.parts.push_back(std::move(part));
     }
     for (auto& input : message.inputs)

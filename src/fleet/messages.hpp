@@ -71,7 +71,9 @@ private:
 struct TaskMessage {
     std::vector<std::pair<Worker, TaskId>> recipients;
     std::int64_t draw = 0;
-    bool after = false;
+    bool after = false, repeat = false;
+    Budget budget;
+    double step = 0;  // of descent
     Plan plan;
     struct Input {
         Version version;
@@ -87,7 +89,8 @@ std::shared_ptr<mpi::Bytes> encode(const TaskMessage& message, std::span<const P
                                    const Support& support, mpi::Pool& pool);
 TaskMessage decode_task(const mpi::Bytes& bytes, std::size_t support_size);
 
-/// Head of a contribution message; `parts` PartHeads follow, then their values, part by part.
+/// Head of a contribution message; `parts` PartHeads follow, then the versions of their items, then
+/// their values, part by part.
 struct ContributionHead {
     TaskId task;
     std::int64_t draw;
@@ -95,7 +98,7 @@ struct ContributionHead {
     std::int32_t parts, padding = 0;
 };
 struct PartHead {
-    std::int32_t part, padding = 0;
+    std::int32_t part, versions = 0;  // versions: how many are listed; 0: all items have the newest
     std::int64_t samples;
     Version oldest, newest;
     double loss;

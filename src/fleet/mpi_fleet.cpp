@@ -49,6 +49,7 @@ void MpiFleet::dispatch(const Dispatch& task, PointList inputs)
     const auto same = [&](const auto& shared) {
         return shared->support == link.support.get() && shared->plan == task.plan &&
                shared->message.draw == task.draw && shared->message.after == after &&
+               shared->message.budget == task.budget && shared->message.repeat == task.repeat &&
                shared->points == inputs;
     };
     auto at = std::find_if(fresh_.begin(), fresh_.end(), same);
@@ -56,6 +57,9 @@ void MpiFleet::dispatch(const Dispatch& task, PointList inputs)
         auto shared = std::make_shared<SharedTask>();
         shared->message.draw = task.draw;
         shared->message.after = after;
+        shared->message.repeat = task.repeat;
+        shared->message.budget = task.budget;
+        shared->message.step = task.step;
         shared->message.plan = *task.plan;
         for (const auto version : task.inputs) shared->message.inputs.push_back({version, true});
         shared->plan = task.plan;
@@ -64,19 +68,20 @@ void MpiFleet::dispatch(const Dispatch& task, PointList inputs)
         at = fresh_.insert(fresh_.end(), std::move(shared));
     }
     (*at)->message.recipients.emplace_back(task.worker, task.task);
-    if (!after) link.waiting.clear();  // latest wins
+    // Latest wins.
+    std::erase_if(link.waiting,
+                  [&](const Order& waiting) { return !after || waiting.shared->message.repeat; });
     link.waiting.push_back({task.task, *at});
     if (!std::exchange(link.queued, true)) queue_.push_back(task.worker);
 }
 
-void MpiFleet::close(TaskId first, TaskId last)
+void MpiFleet::close(Worker worker, TaskId task)
 {
-    for (auto& link : links_) {
-        std::erase_if(link.waiting,
-                      [&](const auto& order) { return first <= order.task && order.task <= last; });
-        if (!link.sent.empty() && first <= link.sent.back().first && link.sent.back().first <= last)
-            link.cancel = link.sent.back().first;
-    }
+    auto& link = links_[static_cast<std::size_t>(worker)];
+    std::erase_if(link.waiting, [&](const auto& order) { return order.task == task; });
+    if (link.sent.empty() || link.sent.back().first != task) return;
+    if (link.cancel < 0) cancelled_.push_back(worker);
+    link.cancel = task;
 }
 
 void MpiFleet::post()
@@ -88,8 +93,11 @@ void MpiFleet::post()
         link.queued = !link.waiting.empty();
         return !link.queued;
     });
-    for (std::size_t worker = 0; worker < links_.size(); ++worker)
-        if (links_[worker].cancel >= 0) post(links_[worker], static_cast<Worker>(worker));
+    std::erase_if(cancelled_, [this](Worker worker) {
+        auto& link = links_[static_cast<std::size_t>(worker)];
+        if (link.cancel >= 0) post(link, worker);
+        return link.cancel < 0;
+    });
 }
 
 void MpiFleet::post(Link& link, Worker worker)
@@ -185,8 +193,13 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& mail)
     const auto sent = link.sent.empty() ? 0 : link.sent.front().second;
     std::vector<PartHead> parts;
     for (int i = 0; i < head.parts; ++i) parts.push_back(in.get<PartHead>());
+    std::vector<std::vector<Version>> versions(parts.size());
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        for (int item = 0; item < parts[i].versions; ++item)
+            versions[i].push_back(in.get<Version>());
     std::vector<Arrival> arrivals;
-    for (const auto& part : parts) {
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const auto& part = parts[i];
         const auto handle = slots_.take();
         slots_.at(handle) = {mail.bytes, in.doubles(link.support->size()), worker, part.loss};
         arrivals.push_back({.worker = worker,
@@ -196,6 +209,7 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& mail)
                             .samples = part.samples,
                             .oldest = part.oldest,
                             .newest = part.newest,
+                            .versions = std::move(versions[i]),
                             .sent = sent,
                             .arrived = now(),
                             .compute = part.compute,

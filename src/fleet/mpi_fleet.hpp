@@ -27,7 +27,7 @@ public:
     const std::vector<WorkerInfo>& workers() const override { return info_; }
     Seconds now() const override;
     void dispatch(const Dispatch& task, PointList inputs) override;
-    void close(TaskId first, TaskId last) override;
+    void close(Worker worker, TaskId task) override;
     std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) override;
     Values values(std::size_t handle) override;
     void release(std::size_t handle) override;
@@ -98,7 +98,8 @@ private:
     std::vector<WorkerInfo> info_;
     std::vector<Worker> worker_of_;  // by rank
     std::vector<Link> links_;
-    std::deque<Worker> queue_;  // those with orders waiting, in the order of dispatch
+    std::deque<Worker> queue_;       // those with orders waiting, in the order of dispatch
+    std::vector<Worker> cancelled_;  // those to be told to drop tasks
     std::vector<std::shared_ptr<SharedTask>> fresh_;  // since the last post(): more may join them
     std::deque<mpi::Transfer> incoming_, arrived_;
     Slots<Slot> slots_;

@@ -101,15 +101,37 @@ void MpiWorker::take(const mpi::Transfer& mail)
     }
 }
 
+// What the newest task does not name is kept no longer.
+void MpiWorker::forget_kept(const TaskMessage& newest)
+{
+    const auto named = [&](const auto& wanted) {
+        return std::ranges::any_of(newest.plan.parts, [&](const Part& part) {
+            return std::ranges::any_of(part.items,
+                                       [&](const Item& item) { return item.keep && wanted(item); });
+        });
+    };
+    std::erase_if(kept_, [&](const auto& kept) {
+        return !named([&](const Item& item) { return item.block == kept.first; });
+    });
+    if (keeping_ && !named([&](const Item& item) {
+            return keeping_->is_for(item,
+                                    newest.inputs[static_cast<std::size_t>(item.input)].version);
+        }))
+        keeping_.reset();
+}
+
 void MpiWorker::accept(const std::shared_ptr<mpi::Bytes>& bytes)
 {
     auto message = decode_task(*bytes, support_.size());
     for (const auto& input : message.inputs)
-        if (input.included) points_[input.version] = {bytes, input.packed};
-    if (!message.after) {
+        if (input.included) points_.try_emplace(input.version, HeldPoint{bytes, input.packed});
+    if (message.after) {
+        std::erase_if(next_, [](const Task& waiting) { return waiting.message.repeat; });
+    } else {
         if (task_) idle_since_ = clock_seconds();
         task_.reset();
         next_.clear();
+        forget_kept(message);
     }
     // Points that neither this task nor one before it names are gone; the coordinator knows.
     std::erase_if(points_, [&](const auto& held) {
@@ -129,28 +151,43 @@ void MpiWorker::accept(const std::shared_ptr<mpi::Bytes>& bytes)
     throw Failure("a task came to a worker it does not name: report this as a bug");
 }
 
+// Rows that the running task asks for.
+std::int64_t MpiWorker::load() const
+{
+    const auto& message = task_->message;
+    if (message.budget.samples > 0) return message.budget.samples;
+    std::int64_t rows = 0;
+    for (const auto& part : message.plan.parts)
+        for (const auto& item : part.items)
+            if (!item.keep || !is_kept(item)) rows += computing_.batches.samples(item.block);
+    return rows;
+}
+
 void MpiWorker::begin()
 {
     task_ = std::move(next_.front());
     next_.pop_front();
-    for (const auto& input : task_->message.inputs) task_->inputs.push_back(input.version);
+    auto& task = *task_;
+    const auto& message = task.message;
+    task.inputs.clear();
+    for (const auto& input : message.inputs) task.inputs.push_back(input.version);
     const auto now = clock_seconds();
-    idle_ = now - idle_since_;
+    idle_ += now - idle_since_;
+    task.draw = message.draw == own_count ? count_++ : message.draw;
     // A draw's delay is paid once: a second task of the same draw sleeps what is left of it.
-    if (task_->message.draw != drawn_) {
-        drawn_ = task_->message.draw;
-        std::int64_t rows = 0;
-        for (const auto& part : task_->message.plan.parts) rows += computing_.batches.samples(part);
-        const double load =
-            static_cast<double>(rows) / static_cast<double>(computing_.batches.samples());
+    if (task.draw != drawn_) {
+        drawn_ = task.draw;
+        const double share =
+            static_cast<double>(load()) / static_cast<double>(computing_.batches.samples());
         const int machine = comm_.rank() - 1;
-        factor_ = handicap_.slowdowns.draw(machine, drawn_, load);
-        const auto delay = handicap_.delays.draw(machine, drawn_, load);
+        factor_ = handicap_.slowdowns.draw(machine, drawn_, share);
+        const auto delay = handicap_.delays.draw(machine, drawn_, share);
         reception_ = handicap_.delays.on_reception() ? delay : 0;
         delayed_ = now + delay - reception_;
     }
-    wake_ = delayed_;
-    task_->delay = std::max(0.0, delayed_ - now) + reception_;
+    task.deadline = now + message.budget.seconds;
+    wake_ = std::min(delayed_, task.deadline);
+    task.delay = std::max(0.0, wake_ - now) + reception_;
     patience_.reset();
 }
 
@@ -165,12 +202,19 @@ void MpiWorker::step()
 
 std::size_t MpiWorker::parts_in_message() const
 {
-    return task_->message.plan.each_when_ready ? 1 : task_->message.plan.parts.size();
+    const auto& plan = task_->message.plan;
+    if (plan.each_when_ready) return 1;
+    return static_cast<std::size_t>(std::ranges::count(plan.parts, true, &Part::send));
 }
 
+// Behind the heads of the parts in a message, and the versions of their items.
 std::size_t MpiWorker::values_at() const
 {
-    return Writer::aligned(sizeof(ContributionHead) + parts_in_message() * sizeof(PartHead));
+    std::size_t versions = 0;
+    for (const auto& part : task_->message.plan.parts)
+        if (keeps(part)) versions += part.items.size();
+    return Writer::aligned(sizeof(ContributionHead) + parts_in_message() * sizeof(PartHead) +
+                           versions * sizeof(Version));
 }
 
 std::span<double> MpiWorker::output(std::size_t slot)
@@ -180,37 +224,126 @@ std::span<double> MpiWorker::output(std::size_t slot)
     return {values + slot * size, size};
 }
 
-void MpiWorker::compute_chunk()
+Version MpiWorker::version_of(const Item& item) const
+{
+    return task_->inputs[static_cast<std::size_t>(item.input)];
+}
+
+At MpiWorker::at(Version version) const
+{
+    return {points_.at(version).packed, task_->message.draw == own_count ? task_->draw : version};
+}
+
+void MpiWorker::begin_part()
 {
     auto& task = *task_;
     const auto& part = task.message.plan.parts[task.part];
-    const auto began = clock_seconds();
-    if (task.paused > 0) task.heads.back().compute += began - std::exchange(task.paused, 0);
-    const auto slot = task.part % parts_in_message();
+    task.begun = true;
+    task.rows = 0;
+    task.compute = 0;
+    task.part_began = clock_seconds();
+    if (!part.send) return;
     if (!task.output)
         task.output =
             pool_.take(values_at() + parts_in_message() * support_.size() * sizeof(double));
-    if (!task.sum) {
-        task.part_began = began;
-        std::vector<std::span<const double>> inputs;
-        for (const auto version : task.inputs) inputs.push_back(points_.at(version).packed);
-        task.sum = std::make_unique<PartSum>(computing_, shard_, place_, part, task.message.draw,
-                                             std::move(inputs), output(slot));
-        const auto [oldest, newest] = versions_of(part, task.inputs);
-        task.heads.push_back({.part = static_cast<std::int32_t>(task.part),
-                              .samples = 0,
-                              .oldest = oldest,
-                              .newest = newest,
-                              .loss = 0,
-                              .compute = 0});
+    const auto [oldest, newest] = versions_of(part, task.inputs);
+    task.heads.push_back({.part = static_cast<std::int32_t>(task.part),
+                          .samples = 0,
+                          .oldest = oldest,
+                          .newest = newest,
+                          .loss = 0,
+                          .compute = 0});
+    if (keeps(part)) return;
+    const auto& budget = task.message.budget;
+    Extent extent{.samples = {}, .micro_batch = budget.micro_batch, .step = task.message.step};
+    if (budget.limited())
+        extent.samples =
+            budget.samples > 0 ? budget.samples : std::numeric_limits<std::int64_t>::max();
+    std::vector<At> points;
+    for (const auto version : task.inputs) points.push_back(at(version));
+    task.work = begin_work(computing_, held(), part, std::move(points), extent,
+                           output(task.heads.size() - 1));
+}
+
+bool MpiWorker::is_kept(const Item& item) const
+{
+    const auto kept = kept_.find(item.block);
+    return kept != kept_.end() &&
+           (item.operation == Item::Operation::cached || kept->second.version == version_of(item));
+}
+
+void MpiWorker::begin_keeping(const Item& item)
+{
+    const auto version = version_of(item);
+    if (keeping_ && keeping_->is_for(item, version)) return;
+    keeping_ = std::make_unique<Keeping>();
+    keeping_->part.items = {Item{.block = item.block}};
+    keeping_->point = points_.at(version);
+    keeping_->gradient = {.version = version, .values = std::vector<double>(support_.size())};
+    keeping_->work = begin_work(computing_, held(), keeping_->part, {at(version)}, {},
+                                keeping_->gradient.values);
+}
+
+// What is to be computed next for the running part; none: it is complete.
+Work* MpiWorker::next_work()
+{
+    auto& task = *task_;
+    const auto& part = task.message.plan.parts[task.part];
+    if (!keeps(part)) return task.work->done() ? nullptr : task.work.get();
+    for (const auto& item : part.items)
+        if (!is_kept(item)) {
+            begin_keeping(item);
+            return keeping_->work.get();
+        }
+    return nullptr;
+}
+
+void MpiWorker::compute_chunk()
+{
+    auto& task = *task_;
+    if (!task.begun) begin_part();
+    const auto began = clock_seconds();
+    if (task.paused > 0) task.compute += began - std::exchange(task.paused, 0);
+    auto* work = next_work();
+    if (!work) {
+        complete_part();
+    } else if (out_of_time(*work)) {
+        work->finish();
+        complete_part();
+        wake_ = task.deadline;
+        task.paused = began;
+    } else {
+        const auto rows = work->step();
+        const auto chunk = clock_seconds() - began;
+        task.rows += rows;
+        task.compute += chunk;
+        row_seconds_ = chunk * std::max(1.0, factor_) / static_cast<double>(rows);
+        if (keeping_ && work->done()) {
+            auto& gradient = keeping_->gradient;
+            gradient.samples = work->samples();
+            gradient.loss = work->loss();
+            kept_[keeping_->part.items[0].block] = std::move(gradient);
+            keeping_.reset();
+        }
+        pace(chunk);
     }
-    auto& head = task.heads.back();
-    head.samples += task.sum->step();
-    head.loss = task.sum->loss();
-    const auto chunk = clock_seconds() - began;
-    head.compute += chunk;
-    if (task.sum->done()) task.stage = Task::Stage::computed;
-    pace(chunk);
+}
+
+// Whether what would be computed as a whole next would not be done in time.
+bool MpiWorker::out_of_time(const Work& work)
+{
+    const auto& task = *task_;
+    const auto rows = work.ahead();
+    if (task.deadline == never || rows == 0) return false;
+    const auto now = clock_seconds();
+    if (handicap_.row_time > 0)
+        return task.part_began +
+                   static_cast<double>(task.rows + rows) * handicap_.row_time * factor_ >
+               task.deadline;
+    if (now + static_cast<double>(rows) * row_seconds_ <= task.deadline) return false;
+    // Where nothing is ever tried, nothing new is learnt.
+    if (task.rows == 0) row_seconds_ /= 2;
+    return true;
 }
 
 // Sleeps, interruptibly, until a worker with this row time and slowdown would have got here.
@@ -218,29 +351,61 @@ void MpiWorker::pace(Seconds chunk)
 {
     auto& task = *task_;
     const auto now = clock_seconds();
-    const auto until = handicap_.row_time > 0
-                           ? task.part_began + static_cast<double>(task.heads.back().samples) *
-                                                   handicap_.row_time * factor_
-                           : now + chunk * (factor_ - 1);
+    const auto until = handicap_.row_time > 0 ? task.part_began + static_cast<double>(task.rows) *
+                                                                      handicap_.row_time * factor_
+                                              : now + chunk * (factor_ - 1);
     if (until <= now) return;
     wake_ = until;
     task.paused = now;
 }
 
+void MpiWorker::complete_part()
+{
+    auto& task = *task_;
+    const auto& part = task.message.plan.parts[task.part];
+    task.stage = Task::Stage::computed;
+    if (!part.send) return;
+    auto& head = task.heads.back();
+    if (!keeps(part)) {
+        head.samples = task.work->samples();
+        head.loss = task.work->loss();
+        return;
+    }
+    std::vector<const KeptGradient*> kept;
+    for (const auto& item : part.items) kept.push_back(&kept_.at(item.block));
+    add_up(part, kept, output(task.heads.size() - 1));
+    head.versions = static_cast<std::int32_t>(kept.size());
+    head.oldest = head.newest = kept[0]->version;
+    for (const auto* one : kept) {
+        task.versions.push_back(one->version);
+        head.oldest = std::min(head.oldest, one->version);
+        head.newest = std::max(head.newest, one->version);
+        head.samples += one->samples;
+        head.loss += one->loss;
+    }
+}
+
 void MpiWorker::finish_part()
 {
     auto& task = *task_;
-    if (task.paused > 0)
-        task.heads.back().compute += clock_seconds() - std::exchange(task.paused, 0);
-    liars_.falsify(worker_, task.message.draw, static_cast<int>(task.part),
-                   output(task.part % parts_in_message()));
+    const auto now = clock_seconds();
+    if (task.paused > 0) task.compute += now - std::exchange(task.paused, 0);
+    const bool sent = task.message.plan.parts[task.part].send;
+    if (sent) {
+        task.heads.back().compute = task.compute;
+        liars_.falsify(worker_, task.draw, static_cast<int>(task.part),
+                       output(task.heads.size() - 1));
+    }
     ++task.part;
-    task.sum.reset();
+    task.begun = false;
+    task.work.reset();
     task.stage = Task::Stage::computing;
-    if (task.part % parts_in_message() != 0) return;
+    const bool ready =
+        task.part == task.message.plan.parts.size() || (sent && task.message.plan.each_when_ready);
+    if (!ready) return;
     if (reception_ > 0) {
         task.stage = Task::Stage::held;
-        wake_ = clock_seconds() + reception_;
+        wake_ = now + reception_;
     } else {
         send_parts();
     }
@@ -250,6 +415,7 @@ void MpiWorker::send_parts()
 {
     // A last look: an answer to a task that was replaced meanwhile would cost the coordinator its
     // receipt. And at most one unsent message: wait for the one before.
+    const auto began = clock_seconds();
     for (const auto id = task_->id;;) {
         look();
         if (!task_ || task_->id != id || stopped_) return;
@@ -257,21 +423,24 @@ void MpiWorker::send_parts()
         patience_.rest();
     }
     auto& task = *task_;
+    send_began_ = clock_seconds();
+    idle_ += send_began_ - began;
     Writer out(*task.output);
-    out.put(ContributionHead{task.id, task.message.draw, task.delay, idle_, send_,
+    out.put(ContributionHead{task.id, task.draw, task.delay, idle_, send_,
                              static_cast<std::int32_t>(task.heads.size())});
     for (const auto& head : task.heads) out.put(head);
-    send_began_ = clock_seconds();
+    for (const auto version : task.versions) out.put(version);
     send(mpi::Tag::contribution, std::move(task.output));
     task.output.reset();
     task.heads.clear();
+    task.versions.clear();
     idle_ = 0;
     task.delay = 0;  // told once
     task.stage = Task::Stage::computing;
-    if (task.part == task.message.plan.parts.size()) {
-        task_.reset();
-        idle_since_ = clock_seconds();
-    }
+    if (task.part < task.message.plan.parts.size()) return;
+    idle_since_ = clock_seconds();
+    if (task.message.repeat && next_.empty()) next_.push_back({task.id, std::move(task.message)});
+    task_.reset();
 }
 
 void MpiWorker::evaluate(const mpi::Bytes& bytes)

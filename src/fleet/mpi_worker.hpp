@@ -43,25 +43,50 @@ private:
     struct Task {
         TaskId id;
         TaskMessage message;
-        Seconds delay = 0;
-        enum class Stage { computing, computed, held } stage = Stage::computing;
-        std::size_t part = 0;               // what is computed next
-        std::unique_ptr<PartSum> sum = {};  // of that part, once begun
-        Seconds part_began = 0, paused = 0;
+        std::int64_t draw = 0;
         Versions inputs = {};
+        Seconds delay = 0, deadline = never;
+        enum class Stage { computing, computed, held } stage = Stage::computing;
+        std::size_t part = 0;             // what is computed next
+        bool begun = false;               // that part
+        std::unique_ptr<Work> work = {};  // of that part, unless it is a sum of kept gradients
+        std::int64_t rows = 0;            // computed for that part
+        Seconds part_began = 0, paused = 0, compute = 0;
         std::vector<PartHead> heads =
-            {};  // of the parts computed and not yet sent, and the running one
+            {};                  // of the parts computed and not yet sent, and the running one
+        Versions versions = {};  // of those parts' items, where they differ
         std::shared_ptr<mpi::Bytes> output = {};
+    };
+    // A gradient that will be kept; it goes on if the next task wants it too.
+    struct Keeping {
+        Part part;  // the one item
+        HeldPoint point;
+        KeptGradient gradient;
+        std::unique_ptr<Work> work = {};
+        bool is_for(const Item& item, Version version) const
+        {
+            return part.items[0].block == item.block && gradient.version == version;
+        }
     };
 
     void look();
     void take(const mpi::Transfer& mail);
     void accept(const std::shared_ptr<mpi::Bytes>& bytes);
+    void forget_kept(const TaskMessage& newest);
     void begin();
-    void compute_chunk();
     void step();
+    void begin_part();
+    void compute_chunk();
+    Work* next_work();
+    bool is_kept(const Item& item) const;
+    void begin_keeping(const Item& item);
+    void complete_part();
+    bool out_of_time(const Work& work);
     void pace(Seconds chunk);
     void finish_part();
+    Version version_of(const Item& item) const;
+    At at(Version version) const;
+    HeldRows held() const { return {shard_, place_}; }
     void send_parts();
     void send(mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
     void evaluate(const mpi::Bytes& bytes);
@@ -69,6 +94,7 @@ private:
     std::span<double> output(std::size_t slot);
     std::size_t parts_in_message() const;
     std::size_t values_at() const;
+    std::int64_t load() const;
 
     const mpi::Comm& comm_;
     Worker worker_;
@@ -85,14 +111,18 @@ private:
     bool stopped_ = false;
 
     std::map<Version, HeldPoint> points_;  // those that the newest task names
+    std::map<int, KeptGradient> kept_;     // by block
+    std::unique_ptr<Keeping> keeping_;
     std::optional<Task> task_;
     std::deque<Task> next_;  // tasks that follow the running one
     std::optional<mpi::Transfer> incoming_, outgoing_;
+    std::int64_t count_ = 0;   // tasks begun that its own count keys
     std::int64_t drawn_ = -1;  // the draw whose delay was slept
     double factor_ = 1;        // slowdown of that draw
     Seconds reception_ = 0;    // delay of that draw's messages
     Seconds wake_ = 0;         // when it goes on: the delay is over, the computation slow enough
     Seconds delayed_ = 0;      // when the delay of that draw is over
+    Seconds row_seconds_ = 0;  // what a row of the last chunk took
     Seconds idle_since_ = 0, idle_ = 0;
     Seconds send_began_ = 0, send_ = 0;
     std::optional<Shard> evaluation_;  // rows to score, after the run

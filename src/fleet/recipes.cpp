@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "fleet/recipes.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <functional>
 
@@ -62,18 +63,79 @@ std::int64_t Recipes::payload(Worker worker) const
     return number * (dry() ? parameters_ : static_cast<std::int64_t>(support(worker).size()));
 }
 
-std::size_t Recipes::add(Worker worker, std::shared_ptr<const Plan> plan, int part,
-                         std::int64_t draw, PointList inputs)
+std::int64_t Recipes::micro_batch(const Budget& budget) const
+{
+    constexpr std::int64_t of_dry_runs = 16;
+    if (budget.micro_batch > 0) return budget.micro_batch;
+    return dry() ? of_dry_runs : quorate::micro_batch(*computing_, {});
+}
+
+std::int64_t Recipes::samples(const Dispatch& task, const Part& part) const
+{
+    return task.budget.samples > 0 ? task.budget.samples : batches_.samples(part);
+}
+
+std::size_t Recipes::add(const Dispatch& task, Made made)
 {
     const auto handle = recipes_.take();
     auto& recipe = recipes_.at(handle);
-    recipe.worker = worker;
-    recipe.plan = std::move(plan);
-    recipe.part = part;
-    recipe.draw = draw;
-    recipe.inputs = std::move(inputs);
+    recipe.plan = task.plan;
+    recipe.extent = {.samples = {}, .micro_batch = task.budget.micro_batch, .step = task.step};
+    if (task.budget.limited()) recipe.extent.samples = made.samples;
+    recipe.keys.clear();
+    for (const auto version : task.inputs) recipe.keys.push_back(key_of(task, made.draw, version));
+    recipe.made = std::move(made);
     recipe.computed = false;
     return handle;
+}
+
+std::size_t Recipes::add_late(Worker worker)
+{
+    const auto handle = recipes_.take();
+    recipes_.at(handle).made.worker = worker;
+    recipes_.at(handle).computed = true;
+    return handle;
+}
+
+std::shared_ptr<KeptRecipe> Recipes::keep(Worker worker, int block, Version version, Point point,
+                                          std::int64_t key)
+{
+    const auto make = [&] {
+        return std::make_shared<KeptRecipe>(
+            KeptRecipe{worker, block, std::move(point), key, {.version = version, .values = {}}});
+    };
+    if (dry()) return make();
+    if (kept_.size() >= kept_at_most_) {
+        std::erase_if(kept_, [](const auto& one) { return one.second.expired(); });
+        kept_at_most_ = 2 * kept_.size() + 1024;
+    }
+    auto& known = kept_[{&store(worker), block, version, key}];
+    auto kept = known.lock();
+    if (!kept) known = kept = make();
+    return kept;
+}
+
+std::vector<double> Recipes::Store::gather(const std::vector<double>& point) const
+{
+    std::vector<double> packed(support.size());
+    support.gather(point, packed.data());
+    return packed;
+}
+
+void Recipes::compute(KeptRecipe& kept) const
+{
+    if (kept.computed) return;
+    kept.computed = true;
+    const auto& from = store(kept.worker);
+    const auto point = from.gather(*kept.point);
+    kept.gradient.values.resize(point.size());
+    const Part part{{Item{.block = kept.block}}};
+    const auto work =
+        begin_work(*computing_, from.held(), part, {{point, kept.key}}, {}, kept.gradient.values);
+    while (!work->done()) work->step();
+    kept.gradient.samples = work->samples();
+    kept.gradient.loss = work->loss();
+    kept.point.reset();
 }
 
 void Recipes::compute(Recipe& recipe) const
@@ -81,30 +143,45 @@ void Recipes::compute(Recipe& recipe) const
     if (recipe.computed) return;
     recipe.computed = true;
     if (dry()) return;
-    const auto& store = *stores_[static_cast<std::size_t>(recipe.worker)];
-    recipe.values.resize(store.support.size());
-    std::vector<std::vector<double>> packed;
-    for (const auto& point : recipe.inputs) {
-        packed.emplace_back(store.support.size());
-        store.support.gather(*point, packed.back().data());
+    const auto& made = recipe.made;
+    const auto& from = store(made.worker);
+    const auto& part = recipe.plan->parts[static_cast<std::size_t>(made.part)];
+    recipe.values.resize(from.support.size());
+    if (keeps(part)) {
+        recipe.loss = 0;
+        std::vector<const KeptGradient*> kept;
+        for (const auto& one : made.kept) {
+            compute(*one);
+            kept.push_back(&one->gradient);
+            recipe.loss += one->gradient.loss;
+        }
+        add_up(part, kept, recipe.values);
+    } else {
+        std::vector<std::vector<double>> points;
+        std::vector<At> at;
+        for (std::size_t i = 0; i < made.inputs.size(); ++i) {
+            points.push_back(from.gather(*made.inputs[i]));
+            at.push_back({points.back(), recipe.keys[i]});
+        }
+        const auto work =
+            begin_work(*computing_, from.held(), part, std::move(at), recipe.extent, recipe.values);
+        while (!work->done()) work->step();
+        recipe.loss = work->loss();
     }
-    PartSum sum(*computing_, store.shard, store.place,
-                recipe.plan->parts[static_cast<std::size_t>(recipe.part)], recipe.draw,
-                {packed.begin(), packed.end()}, recipe.values);
-    while (!sum.done()) sum.step();
-    recipe.loss = sum.loss();
-    liars_.falsify(recipe.worker, recipe.draw, recipe.part, recipe.values);
+    liars_.falsify(made.worker, made.draw, made.part, recipe.values);
 }
 
-void Recipes::prepare(std::span<const std::size_t> handles)
+namespace {
+
+// f(i) for all i, on all cores.
+template <class F>
+void in_parallel(std::size_t count, F f)
 {
-    if (dry()) return;
     std::exception_ptr error;
-    const auto count = static_cast<std::ptrdiff_t>(handles.size());
 #pragma omp parallel for schedule(dynamic)
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
         try {  // an exception must not leave a parallel region
-            compute(recipes_.at(handles[static_cast<std::size_t>(i)]));
+            f(i);
         } catch (...) {
 #pragma omp critical
             error = std::current_exception();
@@ -113,11 +190,26 @@ void Recipes::prepare(std::span<const std::size_t> handles)
     if (error) std::rethrow_exception(error);
 }
 
+}  // namespace
+
+void Recipes::prepare(std::span<const std::size_t> handles)
+{
+    if (dry()) return;
+    // What several contributions share comes first.
+    std::vector<KeptRecipe*> kept;
+    for (const auto handle : handles)
+        for (const auto& one : recipes_.at(handle).made.kept) kept.push_back(one.get());
+    std::ranges::sort(kept);
+    kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
+    in_parallel(kept.size(), [&](std::size_t i) { compute(*kept[i]); });
+    in_parallel(handles.size(), [&](std::size_t i) { compute(recipes_.at(handles[i])); });
+}
+
 Values Recipes::values(std::size_t handle)
 {
     auto& recipe = recipes_.at(handle);
     compute(recipe);
-    return {support(recipe.worker), recipe.values, recipe.loss};
+    return {support(recipe.made.worker), recipe.values, recipe.loss};
 }
 
 std::uint64_t Recipes::fingerprint(std::size_t handle)
@@ -125,10 +217,10 @@ std::uint64_t Recipes::fingerprint(std::size_t handle)
     const auto& recipe = recipes_.at(handle);
     // Two honest replicas sum the same items, so their plans and points are the same objects.
     std::size_t hash = std::hash<const Plan*>()(recipe.plan.get()) ^
-                       static_cast<std::size_t>(recipe.part) * 0x9e3779b97f4a7c15;
-    for (const auto& point : recipe.inputs)
+                       static_cast<std::size_t>(recipe.made.part) * 0x9e3779b97f4a7c15;
+    for (const auto& point : recipe.made.inputs)
         hash = hash * 31 + std::hash<const void*>()(point.get());
-    if (liars_.lies(recipe.worker)) hash += static_cast<std::size_t>(recipe.worker) + 1;
+    if (liars_.lies(recipe.made.worker)) hash += static_cast<std::size_t>(recipe.made.worker) + 1;
     return hash;
 }
 
@@ -136,7 +228,7 @@ void Recipes::release(std::size_t handle)
 {
     auto& recipe = recipes_.at(handle);
     recipe.plan.reset();
-    recipe.inputs.clear();
+    recipe.made = {};
     recipes_.give_back(handle);
 }
 

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "base/slots.hpp"
@@ -15,6 +16,17 @@
 #include "straggler/liars.hpp"
 
 namespace quorate {
+
+/// A gradient that workers keep, computed when a contribution needs it; replicas share it.
+struct KeptRecipe {
+    Worker worker;  // one of those who keep it
+    int block;
+    Point point;
+    std::int64_t key;
+    KeptGradient gradient;
+    bool computed = false;
+};
+using KeptList = boost::container::small_vector<std::shared_ptr<KeptRecipe>, 1>;
 
 class Recipes {
 public:
@@ -35,9 +47,26 @@ public:
     /// Bytes of the payload of one point or contribution of a worker.
     std::int64_t payload(Worker worker) const;
 
-    /// A contribution that has arrived. @param inputs  the points its task names, kept alive
-    std::size_t add(Worker worker, std::shared_ptr<const Plan> plan, int part, std::int64_t draw,
-                    PointList inputs);
+    /// Samples that time-limited tasks compute as a whole.
+    std::int64_t micro_batch(const Budget& budget) const;
+    /// Of a part that is computed as a whole.
+    std::int64_t samples(const Dispatch& task, const Part& part) const;
+
+    /// A contribution that has arrived.
+    struct Made {
+        Worker worker;
+        int part;
+        std::int64_t draw;     // the worker's own count, if the task says so
+        std::int64_t samples;  // descent: steps
+        PointList inputs;      // the points that its task names, kept alive
+        KeptList kept = {};    // of its items, if it is a sum of such
+    };
+    std::size_t add(const Dispatch& task, Made made);
+    /// One that came too late for its task: it has no values.
+    std::size_t add_late(Worker worker);
+    /// The gradient of a block at a point, for contributions that are sums of such.
+    std::shared_ptr<KeptRecipe> keep(Worker worker, int block, Version version, Point point,
+                                     std::int64_t key);
     /// Computes those not yet computed, on all cores.
     void prepare(std::span<const std::size_t> handles);
     Values values(std::size_t handle);
@@ -47,11 +76,10 @@ public:
 
 private:
     struct Recipe {
-        Worker worker = 0;
+        Made made = {};
         std::shared_ptr<const Plan> plan;
-        int part = 0;
-        std::int64_t draw = 0;
-        PointList inputs;
+        Extent extent;
+        boost::container::small_vector<std::int64_t, 1> keys;  // of the inputs' samples
         bool computed = false;
         std::vector<double> values;
         double loss = 0;
@@ -60,8 +88,12 @@ private:
         Shard shard;
         Support support;                 // the parameters that it touches
         std::vector<std::size_t> place;  // number of a block in the needs -> in the shard
+        HeldRows held() const { return {shard, place}; }
+        std::vector<double> gather(const std::vector<double>& point) const;
     };
+    const Store& store(Worker worker) const { return *stores_[static_cast<std::size_t>(worker)]; }
     void compute(Recipe& recipe) const;
+    void compute(KeptRecipe& kept) const;
     const Support& support(Worker worker) const;
 
     std::int64_t parameters_;
@@ -72,6 +104,9 @@ private:
     std::vector<std::int64_t> shard_rows_;              // by worker
     Support nothing_ = Support::all(0);
     Slots<Recipe> recipes_;
+    // By store, block, version and key.
+    std::map<std::tuple<const Store*, int, Version, std::int64_t>, std::weak_ptr<KeptRecipe>> kept_;
+    std::size_t kept_at_most_ = 1024;  // then those that nobody keeps are forgotten
 };
 
 }  // namespace quorate

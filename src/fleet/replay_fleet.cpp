@@ -16,6 +16,11 @@ ReplayFleet::ReplayFleet(Recipes& recipes, const trace::Trace& trace)
         info_[i].rank = static_cast<int>(trace.workers[i].rank);
     for (const auto& arrival : trace.arrivals) messages_[arrival.event].push_back(arrival);
     for (auto& [event, message] : messages_) std::ranges::sort(message, {}, &trace::Arrival::part);
+    for (const auto& item : trace.items) {
+        items_[{item.event, item.part}].push_back(item);
+        auto& last = last_named_[item.version];
+        last = std::max(last, item.event);
+    }
     for (const auto& timer : trace.timers) timers_.emplace(timer.event, timer);
 }
 
@@ -28,12 +33,31 @@ void ReplayFleet::refuse(std::int64_t event, const std::string& why) const
 
 void ReplayFleet::dispatch(const Dispatch& task, PointList inputs)
 {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        if (last_named_.contains(task.inputs[i])) points_[task.inputs[i]] = inputs[i];
     open_.emplace(task.task, Order{task, std::move(inputs)});
 }
 
-void ReplayFleet::close(TaskId first, TaskId last)
+void ReplayFleet::close(Worker, TaskId task) { open_.erase(task); }
+
+KeptList ReplayFleet::kept_of(const Dispatch& task, const trace::Arrival& row)
 {
-    open_.erase(open_.lower_bound(first), open_.upper_bound(last));
+    KeptList kept;
+    const auto& part = task.plan->parts[static_cast<std::size_t>(row.part)];
+    if (!keeps(part)) return kept;
+    auto items = items_[{row.event, row.part}];
+    std::ranges::sort(items, {}, &trace::ItemRow::item);
+    if (items.size() != part.items.size())
+        refuse(row.event, fmt::format("part {} of task {} has {} items, not {}", row.part, row.task,
+                                      part.items.size(), items.size()));
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const auto point = points_.find(items[i].version);
+        if (point == points_.end())
+            refuse(row.event, fmt::format("version {} was never dispatched", items[i].version));
+        kept.push_back(recipes_.keep(task.worker, part.items[i].block, items[i].version,
+                                     point->second, key_of(task, row.draw, items[i].version)));
+    }
+    return kept;
 }
 
 std::vector<Arrival> ReplayFleet::wait(Seconds until, const std::atomic<bool>& stop)
@@ -58,6 +82,7 @@ std::vector<Arrival> ReplayFleet::wait(Seconds until, const std::atomic<bool>& s
         bytes_received_ += row.bytes;
         const auto at = open_.find(row.task);
         std::size_t handle = 0;
+        std::vector<Version> versions;
         if (at != open_.end()) {
             const auto& [task, points] = at->second;
             if (task.worker != row.worker)
@@ -65,15 +90,21 @@ std::vector<Arrival> ReplayFleet::wait(Seconds until, const std::atomic<bool>& s
                                               task.worker, row.worker));
             if (row.part < 0 || row.part >= static_cast<std::int64_t>(task.plan->parts.size()))
                 refuse(row.event, fmt::format("task {} has no part {}", row.task, row.part));
-            const auto part = static_cast<int>(row.part);
-            const auto rows =
-                recipes_.batches().samples(task.plan->parts[static_cast<std::size_t>(part)]);
-            if (rows != row.samples)
-                refuse(row.event, fmt::format("part {} of task {} has {} rows, not {}", part,
+            const auto& part = task.plan->parts[static_cast<std::size_t>(row.part)];
+            const auto rows = recipes_.samples(task, part);
+            if (task.budget.seconds == never && rows != row.samples)
+                refuse(row.event, fmt::format("part {} of task {} has {} samples, not {}", row.part,
                                               row.task, rows, row.samples));
-            handle = recipes_.add(task.worker, task.plan, part, task.draw, points);
+            auto kept = kept_of(task, row);
+            for (const auto& one : kept) versions.push_back(one->gradient.version);
+            handle = recipes_.add(task, {.worker = task.worker,
+                                         .part = static_cast<int>(row.part),
+                                         .draw = row.draw,
+                                         .samples = row.samples,
+                                         .inputs = points,
+                                         .kept = std::move(kept)});
         } else {
-            handle = recipes_.add(static_cast<Worker>(row.worker), nullptr, 0, row.draw, {});
+            handle = recipes_.add_late(static_cast<Worker>(row.worker));
         }
         arrivals.push_back({.worker = static_cast<Worker>(row.worker),
                             .task = row.task,
@@ -82,6 +113,7 @@ std::vector<Arrival> ReplayFleet::wait(Seconds until, const std::atomic<bool>& s
                             .samples = row.samples,
                             .oldest = row.version_oldest,
                             .newest = row.version,
+                            .versions = std::move(versions),
                             .sent = row.sent,
                             .arrived = row.arrived,
                             .compute = row.compute,
@@ -91,6 +123,9 @@ std::vector<Arrival> ReplayFleet::wait(Seconds until, const std::atomic<bool>& s
                             .bytes = row.bytes,
                             .handle = handle});
     }
+    std::erase_if(points_, [&](const auto& point) {
+        return last_named_.at(point.first) <= message.front().event;
+    });
     return arrivals;
 }
 

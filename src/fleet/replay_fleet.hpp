@@ -18,7 +18,7 @@ public:
     const std::vector<WorkerInfo>& workers() const override { return info_; }
     Seconds now() const override { return now_; }
     void dispatch(const Dispatch& task, PointList inputs) override;
-    void close(TaskId first, TaskId last) override;
+    void close(Worker worker, TaskId task) override;
     /// @throws Failure if what comes next in the trace does not fit to what was dispatched
     std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) override;
     void prepare(std::span<const std::size_t> handles) override { recipes_.prepare(handles); }
@@ -38,7 +38,14 @@ private:
     std::vector<WorkerInfo> info_;
     std::map<std::int64_t, std::vector<trace::Arrival>> messages_;  // by event
     std::map<std::int64_t, trace::Timer> timers_;                   // by event
+    KeptList kept_of(const Dispatch& task, const trace::Arrival& row);
+
     std::map<TaskId, Order> open_;
+    // Versions of the items of contributions that are sums of kept gradients, by event and part; the
+    // points of these versions; the event after which nobody names them.
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<trace::ItemRow>> items_;
+    std::map<Version, Point> points_;
+    std::map<Version, std::int64_t> last_named_;
     Seconds now_ = 0;
     std::int64_t bytes_received_ = 0;
 };

@@ -28,16 +28,17 @@ Quality run_trial(const Shard& folds, int fold, const DataShape& shape, const Tr
         sum(support.size()), estimate(point.size());
     for (std::int64_t round = 0; round < trial.rounds; ++round) {
         support.gather(point, packed.data());
-        PartSum gradient(computing, folds, place, part, round, {packed}, sum);
-        while (!gradient.done()) gradient.step();
+        const auto gradient =
+            begin_work(computing, {folds, place}, part, {{packed, round}}, {}, sum);
+        while (!gradient->done()) gradient->step();
         std::ranges::fill(estimate, 0.0);
-        support.add(1 / static_cast<double>(rows), sum, estimate);
+        support.add(1 / static_cast<double>(batches.samples()), sum, estimate);
         double square = 0;
         for (const double g : estimate) square += g * g;
         if (!std::isfinite(square)) return {};
         if (trial.clip > 0 && square > trial.clip * trial.clip)
             for (double& g : estimate) g *= trial.clip / std::sqrt(square);
-        optimizer.update(estimate, trial.schedule(round), point);
+        optimizer.update(estimate, trial.schedule(static_cast<double>(round)), point);
     }
     support.gather(optimizer.model(), packed.data());
     const auto held_out = folds.block(static_cast<std::size_t>(fold)).view();

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <limits>
+
 #include "base/error.hpp"
 
 namespace quorate {
@@ -31,24 +33,26 @@ VirtualFleet::VirtualFleet(Recipes& recipes, const VirtualTimes& times)
 void VirtualFleet::dispatch(const Dispatch& task, PointList inputs)
 {
     auto& to = machine(task.worker);
-    if (task.begin == Dispatch::Begin::now) to.waiting.clear();  // latest wins
+    // Latest wins.
+    std::erase_if(to.waiting, [&](const Order& waiting) {
+        return task.begin == Dispatch::Begin::now || waiting.task.repeat;
+    });
     to.waiting.push_back({task, std::move(inputs), now_});
     if (!std::exchange(to.queued, true)) outbox_.push_back(task.worker);
 }
 
-void VirtualFleet::close(TaskId first, TaskId last)
+void VirtualFleet::close(Worker worker, TaskId task)
 {
-    closed_.emplace_back(first, last);
-    for (const auto worker : outbox_)
-        std::erase_if(machine(worker).waiting, [&](const Order& order) {
-            return first <= order.task.task && order.task.task <= last;
-        });
+    closed_.emplace_back(worker, task);
+    std::erase_if(machine(worker).waiting,
+                  [&](const Order& order) { return order.task.task == task; });
 }
 
 std::vector<Arrival> VirtualFleet::wait(Seconds until, const std::atomic<bool>& stop)
 {
     while (!stop) {
-        const bool due = !events_.empty() && events_.top().time <= now_;
+        const bool due =
+            !events_.empty() && events_.top().time <= now_ && events_.top().kind < Kind::again;
         if (!due && until > now_ && post()) continue;
         // What workers are told at the deadline comes after it.
         if (events_.empty() || events_.top().time > until ||
@@ -85,7 +89,13 @@ std::vector<Arrival> VirtualFleet::take(const Event& event)
             deliver(event.worker, take_first(at.travelling));
             break;
         }
-        case Kind::cancel: drop(at, event.task); break;
+        case Kind::cancel:
+            drop(at, event.task);
+            if (!at.running && !at.next.empty()) begin(event.worker);
+            break;
+        case Kind::again:
+            if (event.what == at.epoch && !at.running && !at.next.empty()) begin(event.worker);
+            break;
         case Kind::port_free: break;  // post() goes on
     }
     return {};
@@ -112,7 +122,8 @@ bool VirtualFleet::post()
         to.queued = !to.waiting.empty();
         if (to.queued) outbox_.push_back(worker);
     }
-    for (const auto& [first, last] : std::exchange(closed_, {})) cancel(first, last);
+    for (const auto& [worker, task] : closed_) cancel(worker, task);
+    closed_.clear();
     return any;
 }
 
@@ -138,26 +149,23 @@ void VirtualFleet::send(Worker worker)
     to.travelling.push_back(std::move(order));
 }
 
-// Tells workers to drop closed tasks, unless a newer task says so anyway.
-void VirtualFleet::cancel(TaskId first, TaskId last)
+// Tells a worker to drop a closed task, unless a newer task says so anyway.
+void VirtualFleet::cancel(Worker worker, TaskId task)
 {
-    for (std::size_t i = 0; i < machines_.size(); ++i) {
-        auto& at = machines_[i];
-        if (!at.running || !at.waiting.empty() || !at.travelling.empty()) continue;
-        const auto newest = at.next.empty() ? at.running->task.task : at.next.back().task.task;
-        if (newest < first || newest > last) continue;
-        if (times_.network.free())
-            drop(at, last);
-        else
-            events_.push(
-                {now_ + times_.network.latency, Kind::cancel, static_cast<Worker>(i), last, 0});
-    }
+    auto& at = machine(worker);
+    const bool waits =
+        std::ranges::any_of(at.next, [&](const Order& o) { return o.task.task == task; });
+    if (!at.running || !at.waiting.empty() || !at.travelling.empty()) return;
+    if (at.running->task.task != task && !waits) return;
+    const auto latency = times_.network.free() ? 0 : times_.network.latency;
+    events_.push({now_ + latency, Kind::cancel, worker, task, 0});
 }
 
 void VirtualFleet::drop(Machine& at, TaskId last)
 {
     std::erase_if(at.next, [last](const Order& order) { return order.task.task <= last; });
     if (!at.running || at.running->task.task > last) return;
+    leave_off(at);
     at.running.reset();
     ++at.epoch;
     at.idle_since = now_;
@@ -166,21 +174,94 @@ void VirtualFleet::drop(Machine& at, TaskId last)
 void VirtualFleet::deliver(Worker worker, Order order)
 {
     auto& at = machine(worker);
-    if (order.task.begin == Dispatch::Begin::now) drop(at, order.task.task);
+    if (order.task.begin == Dispatch::Begin::now)
+        drop(at, order.task.task);
+    else
+        std::erase_if(at.next, [](const Order& waiting) { return waiting.task.repeat; });
     at.next.push_back(std::move(order));
     if (!at.running) begin(worker);
 }
 
-double VirtualFleet::load(Machine& at, const std::shared_ptr<const Plan>& plan)
+// @return rows that the running task asks for
+std::int64_t VirtualFleet::measure(Machine& at)
 {
-    if (at.measured != plan) {
+    const auto& task = at.running->task;
+    const auto& plan = task.plan;
+    at.to_keep.clear();
+    if (std::ranges::any_of(plan->parts, keeps)) {
+        at.measured.reset();
+        look_what_to_keep(at);
+    } else if (at.measured != plan) {
         at.measured = plan;
         at.rows.clear();
         for (const auto& part : plan->parts) at.rows.push_back(recipes_.batches().samples(part));
     }
+    if (task.budget.samples > 0) return task.budget.samples;
     std::int64_t rows = 0;
     for (const auto part : at.rows) rows += part;
-    return static_cast<double>(rows) / static_cast<double>(recipes_.batches().samples());
+    return rows;
+}
+
+// The gradients that the running task needs and the worker does not have.
+void VirtualFleet::look_what_to_keep(Machine& at)
+{
+    const auto& [task, points, sent] = *at.running;
+    const auto version = [&](const Item& item) {
+        return task.inputs[static_cast<std::size_t>(item.input)];
+    };
+    std::map<int, Version> known;
+    for (const auto& [block, kept] : at.kept) known[block] = kept->gradient.version;
+    std::map<int, std::shared_ptr<KeptRecipe>> named;
+    at.rows.assign(task.plan->parts.size(), 0);
+    bool goes_on = false;
+    for (std::size_t part = 0; part < at.rows.size(); ++part)
+        for (const auto& item : task.plan->parts[part].items) {
+            if (const auto kept = at.kept.find(item.block); kept != at.kept.end())
+                named.insert(*kept);
+            const auto there = known.find(item.block);
+            const bool cached = item.operation == Item::Operation::cached;
+            if (there != known.end() && (cached || there->second == version(item))) continue;
+            known[item.block] = version(item);
+            auto rows = recipes_.batches().samples(item.block);
+            if (at.begun == std::pair(item.block, version(item))) {
+                rows -= at.begun_rows;
+                goes_on = true;
+            }
+            at.to_keep.push_back({&item, version(item), rows});
+            at.rows[part] += rows;
+        }
+    at.kept = std::move(named);
+    if (!goes_on) at.begun.reset();
+}
+
+// The running task ends before its time: what it has computed of gradients to keep stays.
+void VirtualFleet::leave_off(Machine& at)
+{
+    if (at.to_keep.empty()) return;
+    const auto row = times_.row_time * at.factor;
+    auto rows = now_ <= at.from ? 0
+                : row > 0       ? static_cast<std::int64_t>((now_ - at.from) / row)
+                                : std::numeric_limits<std::int64_t>::max();
+    for (const auto& [item, version, left] : at.to_keep) {
+        if (rows < left) {
+            if (rows == 0) return;
+            const auto all = recipes_.batches().samples(item->block);
+            at.begun = {item->block, version};
+            at.begun_rows = all - left + rows;
+            return;
+        }
+        rows -= left;
+        keep(at, *item, version);
+    }
+}
+
+void VirtualFleet::keep(Machine& at, const Item& item, Version version)
+{
+    const auto& [task, points, sent] = *at.running;
+    at.kept[item.block] =
+        recipes_.keep(task.worker, item.block, version,
+                      points[static_cast<std::size_t>(item.input)], key_of(task, at.draw, version));
+    if (at.begun == std::pair(item.block, version)) at.begun.reset();
 }
 
 void VirtualFleet::begin(Worker worker)
@@ -189,17 +270,51 @@ void VirtualFleet::begin(Worker worker)
     at.running = take_first(at.next);
     at.part = 0;
     at.idle = now_ - at.idle_since;
-    const double share = load(at, at.running->task.plan);
+    const auto& task = at.running->task;
+    at.draw = task.draw == own_count ? at.count++ : task.draw;
+    const double share =
+        static_cast<double>(measure(at)) / static_cast<double>(recipes_.batches().samples());
     // A draw's delay is paid once: a second task of the same draw sleeps what is left of it.
-    if (at.running->task.draw != at.drawn) {
-        at.drawn = at.running->task.draw;
+    if (at.draw != at.drawn) {
+        at.drawn = at.draw;
         at.factor = times_.slowdowns.draw(worker, at.drawn, share);
         const auto delay = times_.delays.draw(worker, at.drawn, share);
         at.reception = times_.delays.on_reception() ? delay : 0;
         at.wake = now_ + delay - at.reception;
     }
-    at.delay = std::max(0.0, at.wake - now_);
-    compute(worker, std::max(now_, at.wake));
+    const auto ends = now_ + task.budget.seconds;
+    at.delay = std::max(0.0, std::min(at.wake, ends) - now_);
+    at.from = std::max(now_, at.wake);
+    if (task.budget.limited()) {
+        compute_limited(worker, ends);
+    } else {
+        compute(worker, at.from);
+    }
+}
+
+// A task with a budget has one part: whole micro-batches, or steps, until its samples or its time end.
+void VirtualFleet::compute_limited(Worker worker, Seconds ends)
+{
+    auto& at = machine(worker);
+    const auto& task = at.running->task;
+    const auto& item = task.plan->parts[0].items[0];
+    const bool descends = item.operation == Item::Operation::descent;
+    const auto row = times_.row_time * at.factor;
+    if (row <= 0 && task.budget.samples == 0)
+        throw Failure("tasks that end with their time need rows that take some: give --row-time");
+    const auto whole =
+        descends ? recipes_.batches().samples(item.block) : recipes_.micro_batch(task.budget);
+    at.limited = task.budget.samples;
+    auto done = at.from + static_cast<double>(at.limited * (descends ? whole : 1)) * row;
+    if (task.budget.samples == 0 || done > ends) {
+        // A hair more, so that what ends at the limit counts.
+        const auto count = std::floor((ends - at.from) / (static_cast<double>(whole) * row) + 1e-9);
+        at.limited =
+            std::max<std::int64_t>(0, static_cast<std::int64_t>(count)) * (descends ? 1 : whole);
+        done = ends;
+    }
+    at.computed_limited = std::max(0.0, done - at.from);
+    events_.push({done + at.reception, Kind::finished, worker, task.task, at.epoch});
 }
 
 // The parts of the next message, from that moment on.
@@ -215,44 +330,74 @@ void VirtualFleet::compute(Worker worker, Seconds from)
         {from + seconds + at.reception, Kind::finished, worker, at.running->task.task, at.epoch});
 }
 
+Arrival VirtualFleet::contribution(Worker worker, std::size_t part)
+{
+    auto& at = machine(worker);
+    const auto& [task, points, sent] = *at.running;
+    const auto& asked = task.plan->parts[part];
+    const bool limited = task.budget.limited();
+    Recipes::Made made{.worker = worker,
+                       .part = static_cast<int>(part),
+                       .draw = at.draw,
+                       .samples = limited ? at.limited : recipes_.samples(task, asked),
+                       .inputs = points};
+    auto [oldest, newest] = versions_of(asked, task.inputs);
+    std::vector<Version> versions;
+    if (keeps(asked)) {
+        for (const auto& item : asked.items) {
+            made.kept.push_back(at.kept.at(item.block));
+            versions.push_back(made.kept.back()->gradient.version);
+        }
+        const auto [low, high] = std::ranges::minmax(versions);
+        oldest = low;
+        newest = high;
+    }
+    const auto samples = made.samples;
+    return {.worker = worker,
+            .task = task.task,
+            .part = static_cast<int>(part),
+            .draw = at.draw,
+            .samples = samples,
+            .oldest = oldest,
+            .newest = newest,
+            .versions = std::move(versions),
+            .sent = sent,
+            .arrived = now_,
+            .compute = limited ? at.computed_limited
+                               : static_cast<double>(at.rows[part]) * times_.row_time * at.factor,
+            .delay = std::exchange(at.delay, 0) + at.reception,
+            .idle = std::exchange(at.idle, 0),
+            .send = at.send,
+            .bytes = 0,
+            .handle = recipes_.add(task, std::move(made))};
+}
+
 // A message is ready now. @return its contributions if they arrive at once
 std::vector<Arrival> VirtualFleet::finish(Worker worker)
 {
     auto& at = machine(worker);
-    const auto& order = *at.running;
-    const auto& plan = order.task.plan;
-    const auto last = plan->each_when_ready ? at.part + 1 : plan->parts.size();
-    const auto count = static_cast<std::int64_t>(last - at.part);
+    const auto task = at.running->task.task;
+    const auto& plan = *at.running->task.plan;
+    for (const auto& [item, version, left] : at.to_keep) keep(at, *item, version);
+    at.to_keep.clear();
+    const auto last = plan.each_when_ready ? at.part + 1 : plan.parts.size();
+    std::vector<Arrival> arrivals;
+    for (; at.part < last; ++at.part)
+        if (plan.parts[at.part].send) arrivals.push_back(contribution(worker, at.part));
+    const auto count = static_cast<std::int64_t>(arrivals.size());
     const auto bytes = header_bytes + count * recipes_.payload(worker);
     bytes_received_ += bytes;
-    std::vector<Arrival> arrivals;
-    for (; at.part < last; ++at.part) {
-        const auto part = static_cast<int>(at.part);
-        const auto [oldest, newest] = versions_of(plan->parts[at.part], order.task.inputs);
-        arrivals.push_back(
-            {.worker = worker,
-             .task = order.task.task,
-             .part = part,
-             .draw = order.task.draw,
-             .samples = at.rows[at.part],
-             .oldest = oldest,
-             .newest = newest,
-             .sent = order.sent,
-             .arrived = now_,
-             .compute = static_cast<double>(at.rows[at.part]) * times_.row_time * at.factor,
-             .delay = std::exchange(at.delay, 0) + at.reception,
-             .idle = std::exchange(at.idle, 0),
-             .send = at.send,
-             .bytes = bytes / count,
-             .handle = recipes_.add(worker, plan, part, order.task.draw, order.points)});
-    }
-    if (at.part < plan->parts.size()) {
+    for (auto& arrival : arrivals) arrival.bytes = bytes / count;
+    if (at.part < plan.parts.size()) {
         compute(worker, now_);
     } else {
+        auto done = std::move(*at.running);
         at.running.reset();
         ++at.epoch;
         at.idle_since = now_;
-        if (!at.next.empty()) begin(worker);
+        if (done.task.repeat && at.next.empty()) at.next.push_back(std::move(done));
+        // After what comes at this very moment.
+        if (!at.next.empty()) events_.push({now_, Kind::again, worker, task, at.epoch});
     }
     const auto& network = times_.network;
     if (network.free()) return arrivals;
@@ -260,7 +405,7 @@ std::vector<Arrival> VirtualFleet::finish(Worker worker)
     const auto arrived = port.pass(now_ + network.latency, network.wire(bytes));
     at.send = arrived - now_;
     const auto number = messages_.take();
-    events_.push({arrived, Kind::arrival, worker, arrivals[0].task, number});
+    events_.push({arrived, Kind::arrival, worker, task, number});
     messages_.at(number) = std::move(arrivals);
     return {};
 }

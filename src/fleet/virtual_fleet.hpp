@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <queue>
 #include <tuple>
@@ -24,8 +25,9 @@ struct VirtualTimes {
 };
 
 /// Events at the same time are taken in this order: arrivals by (worker, task, part), deadlines,
-/// deliveries to workers. So an answer at the deadline counts, and a worker that is done at the
-/// moment when its task is replaced has answered.
+/// deliveries to workers, workers that begin again. So an answer at the deadline counts, a worker that
+/// is done at the moment when its task is replaced has answered, and one that repeats its task begins
+/// with what has just come.
 class VirtualFleet final : public Fleet {
 public:
     VirtualFleet(Recipes& recipes, const VirtualTimes& times);
@@ -33,7 +35,7 @@ public:
     const std::vector<WorkerInfo>& workers() const override { return info_; }
     Seconds now() const override { return now_; }
     void dispatch(const Dispatch& task, PointList inputs) override;
-    void close(TaskId first, TaskId last) override;
+    void close(Worker worker, TaskId task) override;
     /// @throws Failure if nothing can happen any more: no worker computes and no timer runs
     std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) override;
     void prepare(std::span<const std::size_t> handles) override { recipes_.prepare(handles); }
@@ -49,6 +51,12 @@ private:
         PointList points;
         Seconds sent = 0;
     };
+    // A gradient to be computed, as time sees it.
+    struct Evaluation {
+        const Item* item;
+        Version version;
+        std::int64_t rows;  // left
+    };
     struct Machine {
         // At the coordinator and on the way:
         std::vector<Order> waiting, travelling;
@@ -62,19 +70,28 @@ private:
         std::size_t part = 0;            // of the running task, sent next
         std::vector<std::int64_t> rows;  // of each part of `measured`
         std::shared_ptr<const Plan> measured;
+        std::int64_t limited = 0;         // samples of a task with a budget,
+        Seconds computed_limited = 0;     // and how long it computes
+        std::vector<Evaluation> to_keep;  // by the running task, in the order of computation
+        std::map<int, std::shared_ptr<KeptRecipe>> kept;  // by block
+        std::optional<std::pair<int, Version>> begun;     // a gradient left unfinished
+        std::int64_t begun_rows = 0;                      // that are computed of it
+        std::int64_t count = 0;                           // tasks begun that its own count keys
+        std::int64_t draw = 0;                            // of the running task
         std::int64_t drawn = -1;  // the draw whose delay it has begun to pay
         Seconds wake = 0;         // when that delay is over
+        Seconds from = 0;         // when it began to compute
         double factor = 1;        // slowdown of that draw
         Seconds reception = 0;    // delay of the draw's messages
         Seconds delay = 0, idle = 0, idle_since = 0, send = 0;  // for the trace
     };
-    enum class Kind : std::uint8_t { arrival, finished, delivery, cancel, port_free };
+    enum class Kind : std::uint8_t { arrival, finished, delivery, cancel, again, port_free };
     struct Event {
         Seconds time;
         Kind kind;
         Worker worker;
         TaskId task;       // cancel: the last task to drop
-        std::size_t what;  // finished: epoch; arrival: number of the message
+        std::size_t what;  // finished, again: epoch; arrival: number of the message
         bool operator>(const Event& other) const
         {
             return std::tie(time, kind, worker, task, what) >
@@ -86,20 +103,25 @@ private:
     std::vector<Arrival> take(const Event& event);
     bool post();
     void send(Worker worker);
-    void cancel(TaskId first, TaskId last);
+    void cancel(Worker worker, TaskId task);
     void deliver(Worker worker, Order order);
     void drop(Machine& machine, TaskId last);
+    void leave_off(Machine& machine);
     void begin(Worker worker);
     void compute(Worker worker, Seconds from);
+    void compute_limited(Worker worker, Seconds ends);
+    void keep(Machine& machine, const Item& item, Version version);
     std::vector<Arrival> finish(Worker worker);
-    double load(Machine& machine, const std::shared_ptr<const Plan>& plan);
+    Arrival contribution(Worker worker, std::size_t part);
+    std::int64_t measure(Machine& machine);
+    void look_what_to_keep(Machine& machine);
 
     Recipes& recipes_;
     VirtualTimes times_;
     std::vector<WorkerInfo> info_;
     std::vector<Machine> machines_;
     std::deque<Worker> outbox_;  // those with orders waiting, in the order of dispatch
-    std::vector<std::pair<TaskId, TaskId>> closed_;  // since the last wait
+    std::vector<std::pair<Worker, TaskId>> closed_;  // since the last wait
     Port sending_, receiving_;                       // the coordinator's, if shared
     Seconds wake_at_port_ = -1;                      // the port_free event that was made last
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;

@@ -20,6 +20,11 @@ public:
             next[i] = w_[i] = regularizer_.shrunk(kept * w_[i] - step * estimate[i], step);
     }
 
+    void move(std::span<const double> displacement, std::span<double> next) override
+    {
+        for (std::size_t i = 0; i < w_.size(); ++i) next[i] = w_[i] = w_[i] + displacement[i];
+    }
+
     std::span<const double> model() const override { return w_; }
 
 private:

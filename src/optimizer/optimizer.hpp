@@ -25,6 +25,10 @@ public:
     ///                  the model: agd wants y); must not be a vector handed out before
     virtual void update(std::span<const double> estimate, double step, std::span<double> next) = 0;
 
+    /// Moves the model, for schemes whose workers make the steps: w += displacement.
+    /// @throws std::logic_error for update rules with a memory, whose steps these would not be
+    virtual void move(std::span<const double> displacement, std::span<double> next);
+
     /// The model w after the updates so far, p elements.
     virtual std::span<const double> model() const = 0;
     /// Whether the points handed out are the models themselves.

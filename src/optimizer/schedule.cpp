@@ -36,28 +36,26 @@ std::vector<double> arguments(const Settings& settings, const std::vector<double
 Schedule constant(const Settings& settings, double step, std::int64_t)
 {
     arguments(settings, {});
-    return [step](std::int64_t) { return step; };
+    return [step](double) { return step; };
 }
 
 Schedule inverse(const Settings& settings, double step, std::int64_t)
 {
     const auto given = arguments(settings, {positive});
-    return
-        [step, t0 = given[0]](std::int64_t t) { return step * t0 / (static_cast<double>(t) + t0); };
+    return [step, t0 = given[0]](double t) { return step * t0 / (t + t0); };
 }
 
 Schedule geometric(const Settings& settings, double step, std::int64_t)
 {
     const auto given = arguments(settings, {positive});
-    return
-        [step, r = given[0]](std::int64_t t) { return step * std::pow(r, static_cast<double>(t)); };
+    return [step, r = given[0]](double t) { return step * std::pow(r, t); };
 }
 
 Schedule stepwise(const Settings& settings, double step, std::int64_t)
 {
     const auto given = arguments(settings, {1, positive});
-    return [step, every = given[0], factor = given[1]](std::int64_t t) {
-        return step * std::pow(factor, std::floor(static_cast<double>(t) / every));
+    return [step, every = given[0], factor = given[1]](double t) {
+        return step * std::pow(factor, std::floor(t / every));
     };
 }
 
@@ -65,8 +63,8 @@ Schedule linear(const Settings& settings, double step, std::int64_t rounds)
 {
     const auto given = arguments(settings, {0});
     const auto last = static_cast<double>(std::max<std::int64_t>(1, rounds - 1));
-    return [step, end = given[0], last](std::int64_t t) {
-        return step + (end - step) * std::min(1.0, static_cast<double>(t) / last);
+    return [step, end = given[0], last](double t) {
+        return step + (end - step) * std::min(1.0, t / last);
     };
 }
 
@@ -81,11 +79,13 @@ Entry<MakeSchedule> entry(std::string name, std::string arguments, std::string t
 const std::vector<Entry<MakeSchedule>>& schedules()
 {
     static const std::vector<Entry<MakeSchedule>> all = {
-        entry("constant", "", "the same step in all rounds", constant),
-        entry("inverse", "T0", "step T0 / (t + T0) in round t = 0, 1, ...", inverse),
-        entry("geometric", "R", "step R^t in round t = 0, 1, ...", geometric),
-        entry("step", "EVERY,FACTOR", "multiplied with FACTOR after EVERY rounds", stepwise),
-        entry("linear", "END", "in a straight line from --step to END in the last round", linear),
+        entry("constant", "", "the same step all the time", constant),
+        entry("inverse", "T0", "step T0 / (t + T0) after t batches", inverse),
+        entry("geometric", "R", "step R^t after t batches", geometric),
+        entry("step", "EVERY,FACTOR", "multiplied with FACTOR after EVERY batches", stepwise),
+        entry("linear", "END",
+              "in a straight line from --step to END, after as many batches as there are rounds",
+              linear),
     };
     return all;
 }

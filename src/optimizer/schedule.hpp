@@ -10,8 +10,9 @@
 
 namespace quorate {
 
-/// The step size of round t = 0, 1, ...
-using Schedule = std::function<double(std::int64_t t)>;
+/// The step size when t batches of samples have been seen: where each round takes a batch, that of
+/// round t = 0, 1, ...
+using Schedule = std::function<double(double t)>;
 
 /// @param step    the first step size  @param rounds  of the whole run
 /// @throws BadInput if the arguments behind the name are wrong

@@ -3,20 +3,36 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_set>
-
-#include "base/random.hpp"
 
 namespace quorate {
+
+void SampleStream::take(std::span<std::int64_t> rows)
+{
+    // Fisher and Yates, remembering only the places that have been swapped.
+    const auto at = [this](std::int64_t place) {
+        const auto found = moved_.find(place);
+        return found == moved_.end() ? place : found->second;
+    };
+    for (auto& row : rows) {
+        if (taken_ == rows_) {
+            taken_ = 0;
+            moved_.clear();
+        }
+        const auto place = taken_ + static_cast<std::int64_t>(
+                                        random_.below(static_cast<std::size_t>(rows_ - taken_)));
+        row = at(place);
+        moved_[place] = at(taken_);
+        moved_.erase(taken_++);
+    }
+}
 
 Batches::Batches(const Needs& needs, std::uint64_t seed, std::int64_t batch)
     : seed_(seed), full_(batch == 0)
 {
-    std::int64_t all = 0;
-    for (const auto& block : needs.blocks) all += block.count;
+    for (const auto& block : needs.blocks) all_ += block.count;
     for (const auto& block : needs.blocks) {
         const double share = static_cast<double>(batch) * static_cast<double>(block.count) /
-                             static_cast<double>(all);
+                             static_cast<double>(all_);
         rows_.push_back(block.count);
         samples_.push_back(full_ ? block.count
                                  : std::clamp<std::int64_t>(std::llround(share), 1, block.count));
@@ -29,23 +45,6 @@ std::int64_t Batches::samples(const Part& part) const
     std::int64_t sum = 0;
     for (const auto& item : part.items) sum += samples(item.block);
     return sum;
-}
-
-std::vector<std::int64_t> Batches::draw(int block, std::int64_t draw) const
-{
-    // Floyd: one random number for each sample, and no list of all rows.
-    const auto all = rows(block);
-    Stream stream(seed_, Purpose::samples, static_cast<std::uint32_t>(block),
-                  static_cast<std::uint32_t>(draw));
-    std::unordered_set<std::int64_t> taken;
-    for (auto last = all - samples(block); last < all; ++last) {
-        const auto row =
-            static_cast<std::int64_t>(stream.below(static_cast<std::size_t>(last + 1)));
-        taken.insert(taken.contains(row) ? last : row);
-    }
-    std::vector<std::int64_t> rows(taken.begin(), taken.end());
-    std::ranges::sort(rows);
-    return rows;
 }
 
 }  // namespace quorate

@@ -2,14 +2,31 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
+#include "base/random.hpp"
 #include "scheme/scheme.hpp"
 
 namespace quorate {
 
+/// Rows of a block in random order, each once; then once more in another order, without end. Who takes
+/// the first b of them and who takes more see the same rows first.
+class SampleStream {
+public:
+    SampleStream(const Stream& random, std::int64_t rows) : random_(random), rows_(rows) {}
+    /// The next rows, as many as fit. O(1) each.
+    void take(std::span<std::int64_t> rows);
+
+private:
+    Stream random_;
+    std::int64_t rows_, taken_ = 0;
+    std::unordered_map<std::int64_t, std::int64_t> moved_;  // a shuffle in progress
+};
+
 /// Which rows of each block a task computes on: all, or a random sample that is keyed by (seed, block,
-/// draw), so that replicas agree, whoever computes.
+/// key), so that replicas agree, whoever computes.
 class Batches {
 public:
     /// @param batch  samples of a round, over all blocks; 0: all rows. Each block gives its share,
@@ -19,24 +36,31 @@ public:
     bool full() const { return full_; }
     /// Rows of a block.
     std::int64_t rows(int block) const { return rows_[static_cast<std::size_t>(block)]; }
-    /// Rows that a task takes of a block.
+    /// A block's share of the batch.
     std::int64_t samples(int block) const { return samples_[static_cast<std::size_t>(block)]; }
     std::int64_t samples(const Part& part) const;
     /// Of all blocks.
     std::int64_t samples() const { return total_; }
-    /// What a sum over the samples is multiplied with to stand for the sum over all rows.
+    /// What makes blocks count by their rows where shares are rounded; 1 where they are exact.
     double scale(int block) const
     {
-        return static_cast<double>(rows(block)) / static_cast<double>(samples(block));
+        const auto product = [](std::int64_t a, std::int64_t b) {
+            return static_cast<double>(a) * static_cast<double>(b);
+        };
+        return product(rows(block), total_) / product(samples(block), all_);
     }
-    /// The rows of a draw, without repetition, ascending. O(samples log samples).
-    std::vector<std::int64_t> draw(int block, std::int64_t draw) const;
+    SampleStream stream(int block, std::int64_t key) const
+    {
+        return {Stream(seed_, Purpose::samples, static_cast<std::uint32_t>(block),
+                       static_cast<std::uint32_t>(key)),
+                rows(block)};
+    }
 
 private:
     std::uint64_t seed_;
     bool full_;
     std::vector<std::int64_t> rows_, samples_;
-    std::int64_t total_ = 0;
+    std::int64_t all_ = 0, total_ = 0;  // rows and samples of all blocks
 };
 
 }  // namespace quorate

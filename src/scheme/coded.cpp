@@ -4,8 +4,8 @@
 namespace quorate {
 
 CodedScheme::CodedScheme(const Problem& problem, GradientCode code, Seconds limit)
-    : problem_(problem), code_(std::move(code)), limit_(limit), plans_(plans_of(code_.encoding)),
-      heard_(parts_of(plans_))
+    : problem_(problem), code_(std::move(code)), samples_(samples_of(code_.encoding, problem)),
+      limit_(limit), plans_(plans_of(code_.encoding)), heard_(parts_of(plans_))
 {
 }
 
@@ -32,14 +32,14 @@ std::optional<Step> CodedScheme::hear(const Contribution& contribution)
     if (!heard_.add(contribution)) return std::nullopt;
     const auto* decoding = code_.decoder->hear(contribution.worker);
     if (!decoding) return std::nullopt;
-    return heard_.step(*decoding, problem_.rows);
+    return heard_.step(*decoding, samples_);
 }
 
 std::optional<Step> CodedScheme::expire()
 {
     const auto* decoding = code_.decoder->expire();
     if (!decoding) return std::nullopt;
-    return heard_.step(*decoding, problem_.rows);
+    return heard_.step(*decoding, samples_);
 }
 
 std::string CodedScheme::why_stuck() const

@@ -27,11 +27,13 @@ protected:
     std::string why_stuck() const override;
 
     const Problem& problem() const { return problem_; }
+    std::int64_t samples() const { return samples_; }
     Decoder& decoder() const { return *code_.decoder; }
 
 private:
     Problem problem_;
     GradientCode code_;
+    std::int64_t samples_;  // of a round
     Seconds limit_;
     Plans plans_;
     Contributions heard_;

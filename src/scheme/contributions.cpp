@@ -40,10 +40,10 @@ std::vector<Term> Contributions::terms(const Decoding& decoding, int first_part)
     return terms;
 }
 
-Step Contributions::step(const Decoding& decoding, std::int64_t rows) const
+Step Contributions::step(const Decoding& decoding, std::int64_t samples) const
 {
-    // The estimate is scale * sum of the weighted messages, over the rows: divisor = N / scale.
-    return {terms(decoding), static_cast<double>(rows) / decoding.scale, decoding.error};
+    // The estimate is scale * sum of the weighted messages, over the samples: divisor = samples / scale.
+    return {terms(decoding), static_cast<double>(samples) / decoding.scale, decoding.error};
 }
 
 }  // namespace quorate

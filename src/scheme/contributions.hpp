@@ -17,8 +17,8 @@ public:
     bool add(const Contribution& contribution);
 
     /// The step that a decoder's result asks for.
-    /// @param rows  training rows: the estimate is their mean
-    Step step(const Decoding& decoding, std::int64_t rows) const;
+    /// @param samples  of a round, counted once: the estimate is their mean
+    Step step(const Decoding& decoding, std::int64_t samples) const;
     /// The terms alone, those of `first_part` of the decoder's messages being that part of the task.
     std::vector<Term> terms(const Decoding& decoding, int first_part = 0) const;
     ContributionId id(Worker worker, int part) const;

@@ -21,8 +21,8 @@ public:
     DracoCyclic(const Problem& problem, int stragglers, int liars)
         : problem_(problem), stragglers_(stragglers), liars_(liars),
           encoding_(reed_solomon_code(problem.workers, problem.workers, losses()).encoding),
-          plans_(plans_of(encoding_)), heard_(parts_of(plans_)),
-          projection_(static_cast<std::size_t>(problem.workers))
+          samples_(samples_of(encoding_, problem)), plans_(plans_of(encoding_)),
+          heard_(parts_of(plans_)), projection_(static_cast<std::size_t>(problem.workers))
     {
     }
 
@@ -65,7 +65,7 @@ protected:
                             std::back_inserter(trusted));
         const auto decoding = reed_solomon_decoding(encoding_, trusted);
         if (!decoding) return std::nullopt;
-        return heard_.step(*decoding, problem_.rows);
+        return heard_.step(*decoding, samples_);
     }
     std::string why_stuck() const override
     {
@@ -81,6 +81,7 @@ private:
     Problem problem_;
     int stragglers_, liars_;
     Encoding encoding_;
+    std::int64_t samples_;  // of a round
     Plans plans_;
     Contributions heard_;
     std::vector<int> answered_;                     // ascending

@@ -17,8 +17,8 @@ class DracoRepetition final : public SynchronousScheme {
 public:
     DracoRepetition(const Problem& problem, Groups groups, int liars)
         : problem_(problem), groups_(std::move(groups)), liars_(liars),
-          encoding_(repetition_encoding(groups_)), plans_(plans_of(encoding_)),
-          votes_(groups_.size.size())
+          encoding_(repetition_encoding(groups_)), samples_(samples_of(encoding_, problem)),
+          plans_(plans_of(encoding_)), votes_(groups_.size.size())
     {
     }
 
@@ -52,7 +52,7 @@ protected:
         group.decided = true;
         terms_.push_back({contribution.id});
         if (terms_.size() < votes_.size()) return std::nullopt;
-        return Step{terms_, static_cast<double>(problem_.rows), 0};
+        return Step{terms_, static_cast<double>(samples_), 0};
     }
     std::string why_stuck() const override
     {
@@ -73,6 +73,7 @@ private:
     Groups groups_;
     int liars_;
     Encoding encoding_;
+    std::int64_t samples_;  // of a round
     Plans plans_;
     std::vector<Group> votes_;
     std::vector<Term> terms_;

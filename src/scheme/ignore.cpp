@@ -58,7 +58,7 @@ protected:
     void begin() override
     {
         CodedScheme::begin();
-        rows_ = 0;
+        heard_samples_ = 0;
         answers_ = 0;
         partition_of_ = all_;
         if (ways_.reshuffle)
@@ -68,7 +68,7 @@ protected:
 
     std::optional<Step> hear(const Contribution& contribution) override
     {
-        rows_ += contribution.samples;
+        heard_samples_ += contribution.samples;
         ++answers_;
         return scaled(CodedScheme::hear(contribution));
     }
@@ -88,8 +88,8 @@ private:
     std::optional<Step> scaled(std::optional<Step> step) const
     {
         if (!step || !ways_.ratio) return step;
-        const double a = static_cast<double>(problem().rows) / static_cast<double>(rows_);
-        step->divisor = static_cast<double>(rows_);
+        const double a = static_cast<double>(samples()) / static_cast<double>(heard_samples_);
+        step->divisor = static_cast<double>(heard_samples_);
         step->error = answers_ * (a - 1) * (a - 1) + (problem().workers - answers_);
         return step;
     }
@@ -100,7 +100,7 @@ private:
     std::vector<int> all_;           // 0..n-1
     std::vector<int> partition_of_;  // by worker, in the running round
     std::uint32_t round_ = 0;
-    std::int64_t rows_ = 0;
+    std::int64_t heard_samples_ = 0;
     int answers_ = 0, against_ = 0;
 };
 

@@ -28,6 +28,7 @@ public:
     /// @param levels  by ascending number of stragglers; the last one stores what all others need
     Nested(const Problem& problem, std::vector<Level> levels)
         : problem_(problem), levels_(std::move(levels)), level_(levels_.size() - 1),
+          samples_(samples_of(levels_.back().code.encoding, problem)),
           heard_(std::vector<int>(static_cast<std::size_t>(problem.workers), 1))
     {
     }
@@ -56,7 +57,7 @@ protected:
         const auto* decoding = levels_[level_].code.decoder->hear(contribution.worker);
         if (!decoding) return std::nullopt;
         remember();
-        return heard_.step(*decoding, problem_.rows);
+        return heard_.step(*decoding, samples_);
     }
 
 private:
@@ -93,6 +94,7 @@ private:
     Problem problem_;
     std::vector<Level> levels_;
     std::size_t level_;
+    std::int64_t samples_;  // of a round
     Contributions heard_;
     std::vector<Seconds> answered_;
     std::deque<int> recent_;

@@ -40,7 +40,7 @@ Plans each_when_ready(const Plans& plans)
 
 PartialScheme::PartialScheme(const Problem& problem, int own, GradientCode code, Seconds limit)
     : problem_(problem), own_(own), code_(std::move(code)), limit_(limit),
-      encoding_(with_own_partitions(code_.encoding, own)),
+      encoding_(with_own_partitions(code_.encoding, own)), samples_(samples_of(encoding_, problem)),
       plans_(each_when_ready(plans_of(encoding_))), heard_(parts_of(plans_))
 {
 }
@@ -89,7 +89,7 @@ std::optional<Step> PartialScheme::expire()
             weights.push_back({worker, part + 1, value * coded_->scale});
     const bool whole = coded_ && static_cast<int>(firsts_.size()) == problem_.workers;
     const double error = whole ? coded_->error : decode_error(encoding_, weights, 1);
-    return heard_.step({std::move(weights), 1, error}, problem_.rows);
+    return heard_.step({std::move(weights), 1, error}, samples_);
 }
 
 }  // namespace quorate

@@ -36,7 +36,8 @@ private:
     int own_;
     GradientCode code_;
     Seconds limit_;
-    Encoding encoding_;  // of both messages: part 0 and those of the code
+    Encoding encoding_;     // of both messages: part 0 and those of the code
+    std::int64_t samples_;  // of a round
     Plans plans_;
     Contributions heard_;
     std::vector<Worker> firsts_;     // whose first message is there

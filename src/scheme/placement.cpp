@@ -6,6 +6,7 @@
 #include <set>
 
 #include "code/partition.hpp"
+#include "scheme/batches.hpp"
 
 namespace quorate {
 
@@ -23,6 +24,11 @@ Needs needs_of(const Encoding& encoding, std::int64_t rows)
         needs.shard.emplace_back(held.begin(), held.end());
     }
     return needs;
+}
+
+std::int64_t samples_of(const Encoding& encoding, const Problem& problem)
+{
+    return Batches(needs_of(encoding, problem.rows), problem.seed, problem.batch).samples();
 }
 
 Plans plans_of(const Encoding& encoding)

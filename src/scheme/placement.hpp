@@ -11,6 +11,8 @@ using Plans = std::vector<std::shared_ptr<const Plan>>;  // by worker
 
 /// The partitions as blocks of rows, and for each worker those that its rows of B name.
 Needs needs_of(const Encoding& encoding, std::int64_t rows);
+/// Samples of a round of that encoding, counted once: what turns an exact estimate into a mean.
+std::int64_t samples_of(const Encoding& encoding, const Problem& problem);
 
 /// What each worker computes: its rows of B, a part each. Workers with equal rows share a plan, so
 /// that they can share messages.

@@ -11,10 +11,17 @@
 
 namespace quorate {
 
+inline constexpr double unlimited = std::numeric_limits<double>::infinity();
+
 /// What a scheme needs of the engine, fixed from the start.
 struct Needs {
     std::vector<Block> blocks;            // sets of training rows, by number
     std::vector<std::vector<int>> shard;  // for each worker, the blocks it stores, ascending
+    int models = 1;                       // their first points are versions 0..models-1
+    bool limits_time = false;             // tasks end with their time: rows must take some
+    bool displaces = false;               // steps bypass the optimiser
+    double staleness = 0;                 // expected of contributions, in updates
+    double stable_step = unlimited;       // times the largest curvature, where that is known
     // What the engine is to measure of vectors that the scheme never sees.
     bool fingerprint = false, projection = false, inner_product = false;
 };
@@ -35,6 +42,8 @@ struct Problem {
     int workers;
     std::int64_t rows;       // of the training split
     std::uint64_t seed = 0;  // of random codes
+    std::int64_t batch = 0;  // samples of a round, over all blocks; 0: all rows
+    Seconds row_time = 0;    // that a worker takes for a row at least
 };
 
 /// @throws BadInput, with the nearest valid values, if the scheme cannot work with these settings

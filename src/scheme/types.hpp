@@ -16,7 +16,7 @@ namespace quorate {
 
 using Worker = int;                   // 0..n-1, the index in the code; the fleet maps it to a rank
 using Seconds = double;               // the fleet's clock, from the first dispatch
-using Version = std::int64_t;         // numbers the published points, from 0
+using Version = std::int64_t;         // numbers the published points, over all models, from 0
 using TaskId = std::int64_t;          // chosen by the scheme, ascending, never used twice
 using ContributionId = std::int64_t;  // given by the engine, ascending
 
@@ -36,17 +36,26 @@ using Block = Rows;
 
 // ---- what a worker is asked -------------------------------------------------------------------
 
-/// Sum over the rows of a block of the sample gradients at one input, times a coefficient (B_ij).
+/// What is done with the rows of a block, times a coefficient (B_ij).
 struct Item {
+    enum class Operation : std::int32_t {
+        gradient,  // the sum of their gradients at one input
+        cached,  // the gradient of the block that the worker keeps, of whatever version; if it keeps
+                 // none: gradient
+        descent  // how far steps on batches of the block lead away from the input
+    };
     int block;
     int input = 0;  // index into Dispatch::inputs
     double coefficient = 1;
+    Operation operation = Operation::gradient;
+    bool keep = false;  // the worker keeps the gradient while its newest task names the block
 };
 
 /// The sum of its items is one contribution. Items are summed in the order given, which is ascending
 /// by block, so that replicas agree to the last bit.
 struct Part {
     std::vector<Item> items;
+    bool send = true;  // else its gradients are only kept
 };
 
 /// Immutable, shared by rounds and workers.
@@ -55,6 +64,19 @@ struct Plan {
     bool each_when_ready = false;  // a message for each part; else all parts in one message
 };
 
+/// How much of its block a part with one item computes: by default its share of the batch.
+struct Budget {
+    std::int64_t samples = 0;  // so many (descent: steps); 0: as many as there is time for, or the
+                               // share of the batch if there is no limit of time
+    Seconds seconds = never;   // from the moment the worker begins, its delay included
+    std::int64_t micro_batch = 0;  // samples that are computed as a whole; 0: those of a chunk
+    bool limited() const { return samples > 0 || seconds != never; }
+    bool operator==(const Budget&) const = default;
+};
+
+/// Of a task that is keyed by its worker's own count of tasks.
+inline constexpr std::int64_t own_count = -1;
+
 // ---- actions: carried out in the order given --------------------------------------------------
 
 /// Gives a worker a task.
@@ -62,12 +84,17 @@ struct Dispatch {
     TaskId task;
     Worker worker;
     std::shared_ptr<const Plan> plan;
-    Versions inputs;    // all points that the plan needs: a task is self-contained
-    std::int64_t draw;  // key of delay and samples
+    Versions inputs;  // all points that the plan needs: a task is self-contained
+    /// Key of the delay; samples are keyed by the version of their point. own_count: of both.
+    std::int64_t draw;
     enum class Begin { now, after } begin = Begin::now;  // replaces the running task, or follows it
+    Budget budget = {};
+    bool repeat = false;  // again at once, until another task follows
+    double step = 0;      // of descent; the engine fills it in
 };
 
 /// Cancel what runs, release what came, discard what still comes, of tasks first..last. Never waits.
+/// A contribution lives until its task is closed or a step has used it.
 struct Close {
     TaskId first, last;
 };
@@ -80,9 +107,12 @@ struct Term {
 /// estimate = sum of weighted contributions / divisor -> optimiser -> next version.
 struct Step {
     std::vector<Term> terms;
-    double divisor;    // the scheme knows the scaling: what turns the sum into a mean over all rows
+    double divisor;    // the scheme knows the scaling: what turns the sum over samples into a mean
     double error;      // ||B^T a - 1||^2 of this decode
     double scale = 1;  // of the step size
+    double share = 1;  // of the samples of a whole batch: schedules of step sizes count these
+    int model = 0;
+    bool displacement = false;  // the estimate is added to the model as it is
 };
 
 /// A Deadline event at that time; replaces a pending one of that number; never: none.
@@ -91,12 +121,17 @@ struct SetTimer {
     Seconds at;
 };
 
+/// For the user, once.
+struct Note {
+    std::string text;
+};
+
 /// No decode is possible any more.
 struct Stuck {
     std::string why;
 };
 
-using Action = std::variant<Dispatch, Close, Step, SetTimer, Stuck>;
+using Action = std::variant<Dispatch, Close, Step, SetTimer, Note, Stuck>;
 
 // ---- events -----------------------------------------------------------------------------------
 
@@ -106,8 +141,9 @@ struct Contribution {
     TaskId task;
     int part;
     std::int64_t draw;
-    std::int64_t samples;    // rows that went into it
+    std::int64_t samples;    // rows that went into it (descent: steps); 0 if time was too short
     Version oldest, newest;  // of the points that its items were taken at
+    Seconds delay = 0, compute = 0;  // measured at the worker
     // Measured by the engine, if Needs asks:
     std::uint64_t fingerprint = 0;  // equal for payloads that are equal bit by bit
     double projection = 0;          // inner product with a random vector that no worker knows
@@ -130,6 +166,7 @@ struct Deadline {
 /// A Step is done and the point `version` is published.
 struct Stepped {
     Version version;
+    int model = 0;
     double inner_with_last = 0;  // of this estimate and the one before, if Needs asks; first: 0
 };
 

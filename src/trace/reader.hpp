@@ -14,6 +14,7 @@ struct Trace {
     std::map<std::string, std::string> attributes;  // all of the root, as text
     std::vector<Round> rounds;
     std::vector<Arrival> arrivals;
+    std::vector<ItemRow> items;
     std::vector<Timer> timers;
     std::vector<Evaluation> evaluations;
     std::vector<WorkerRow> workers;

@@ -20,7 +20,7 @@ Column(const char*, T Row::*) -> Column<Row, T>;  // Clang 14 deduces nothing fo
 /// One model update. Times are seconds from the first dispatch.
 struct Round {
     double time, wait, step_size;
-    std::int64_t used, erased, samples;
+    std::int64_t model, used, erased, samples;
     double decode_error, staleness_mean;
     std::int64_t staleness_max;
     double gradient_norm, loss_estimate;
@@ -31,6 +31,7 @@ struct Round {
         Column{"time", &Round::time},
         Column{"wait", &Round::wait},
         Column{"step_size", &Round::step_size},
+        Column{"model", &Round::model},
         Column{"used", &Round::used},
         Column{"erased", &Round::erased},
         Column{"samples", &Round::samples},
@@ -61,6 +62,19 @@ struct Arrival {
         Column{"idle", &Arrival::idle},       Column{"send", &Arrival::send},
         Column{"samples", &Arrival::samples}, Column{"bytes", &Arrival::bytes},
         Column{"used", &Arrival::used},
+    };
+};
+
+/// The version of one item of a contribution whose items differ in theirs.
+struct ItemRow {
+    std::int64_t event, part, item, version;
+
+    static constexpr const char* table = "item";
+    static constexpr auto columns = std::tuple{
+        Column{"event", &ItemRow::event},
+        Column{"part", &ItemRow::part},
+        Column{"item", &ItemRow::item},
+        Column{"version", &ItemRow::version},
     };
 };
 

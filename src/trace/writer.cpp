@@ -17,7 +17,7 @@ constexpr auto commit_interval = 1s;
 void write_header(hid_t file, const Header& header)
 {
     h5::write_attribute(file, "format", std::string("quorate trace"));
-    h5::write_attribute(file, "format_version", std::int64_t{2});
+    h5::write_attribute(file, "format_version", std::int64_t{3});
     h5::write_attribute(file, "status", std::string("running"));
     for (const auto& [name, value] : header.text) h5::write_attribute(file, name, value);
     for (const auto& [name, value] : header.real) h5::write_attribute(file, name, value);
@@ -28,9 +28,9 @@ void write_header(hid_t file, const Header& header)
 
 Writer::Writer(const std::string& path, const Header& header, std::int64_t width)
     : path_(path), file_(h5::create(path)),
-      tables_(Table<Round>(file_.get()), Table<Arrival>(file_.get()), Table<Timer>(file_.get()),
-              Table<Membership>(file_.get()), Table<Evaluation>(file_.get()),
-              Table<WorkerRow>(file_.get())),
+      tables_(Table<Round>(file_.get()), Table<Arrival>(file_.get()), Table<ItemRow>(file_.get()),
+              Table<Timer>(file_.get()), Table<Membership>(file_.get()),
+              Table<Evaluation>(file_.get()), Table<WorkerRow>(file_.get())),
       iterate_group_(h5::create_group(file_.get(), "iterate")),
       iterate_round_(h5::create_extendable<std::int64_t>(iterate_group_.get(), "round", 1024)),
       // One iterate a chunk, not compressed: such chunks go to the file without a copy.

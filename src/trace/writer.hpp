@@ -66,13 +66,14 @@ public:
 
 private:
     struct Batch {
-        std::tuple<std::vector<Round>, std::vector<Arrival>, std::vector<Timer>,
-                   std::vector<Membership>, std::vector<Evaluation>, std::vector<WorkerRow>>
+        std::tuple<std::vector<Round>, std::vector<Arrival>, std::vector<ItemRow>,
+                   std::vector<Timer>, std::vector<Membership>, std::vector<Evaluation>,
+                   std::vector<WorkerRow>>
             rows;
         std::vector<std::pair<std::int64_t, Iterate>> iterates;
     };
-    using Tables = std::tuple<Table<Round>, Table<Arrival>, Table<Timer>, Table<Membership>,
-                              Table<Evaluation>, Table<WorkerRow>>;
+    using Tables = std::tuple<Table<Round>, Table<Arrival>, Table<ItemRow>, Table<Timer>,
+                              Table<Membership>, Table<Evaluation>, Table<WorkerRow>>;
 
     void write_in_background();
     void commit(bool last);

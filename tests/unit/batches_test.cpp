@@ -40,33 +40,73 @@ TEST(Batches, EachBlockGivesItsShareButAtLeastOneRow)
     EXPECT_EQ(batches.samples(1), 30);
     EXPECT_EQ(batches.samples(2), 1);
     EXPECT_EQ(batches.samples(Part{{{0}, {2}}}), 11);
-    EXPECT_EQ(batches.scale(1), 10);
 }
 
-TEST(Batches, ADrawIsDistinctRowsKeyedBySeedBlockAndDraw)
+Integers taken(SampleStream stream, std::int64_t count)
+{
+    Integers rows(static_cast<std::size_t>(count));
+    stream.take(rows);
+    return rows;
+}
+
+TEST(Batches, AStreamIsKeyedBySeedBlockAndKey)
 {
     const Batches batches(needs(), 1, 200), again(needs(), 1, 200), other(needs(), 2, 200);
-    for (int block = 0; block < 3; ++block) {
-        const auto rows = batches.draw(block, 5);
-        EXPECT_EQ(static_cast<std::int64_t>(rows.size()), batches.samples(block));
-        EXPECT_TRUE(std::ranges::is_sorted(rows));
-        EXPECT_EQ(std::set(rows.begin(), rows.end()).size(), rows.size());
-        EXPECT_GE(rows.front(), 0);
-        EXPECT_LT(rows.back(), batches.rows(block));
-        EXPECT_EQ(rows, again.draw(block, 5));
+    EXPECT_EQ(taken(batches.stream(1, 5), 50), taken(again.stream(1, 5), 50));
+    EXPECT_NE(taken(batches.stream(1, 5), 50), taken(batches.stream(1, 6), 50));
+    EXPECT_NE(taken(batches.stream(1, 5), 50), taken(other.stream(1, 5), 50));
+    EXPECT_NE(taken(batches.stream(0, 5), 50), taken(batches.stream(1, 5), 50));
+}
+
+TEST(Batches, AStreamTakesEachRowOnceBeforeAnyTwice)
+{
+    const Batches batches(needs(), 1, 200);
+    auto stream = batches.stream(0, 3);
+    Integers before;
+    for (int pass = 0; pass < 3; ++pass) {
+        Integers rows;
+        for (const std::int64_t some : {1, 60, 39}) {
+            Integers part(static_cast<std::size_t>(some));
+            stream.take(part);
+            rows.insert(rows.end(), part.begin(), part.end());
+        }
+        EXPECT_NE(rows, before) << "each pass has an order of its own";
+        before = rows;
+        std::ranges::sort(rows);
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            EXPECT_EQ(rows[i], static_cast<std::int64_t>(i));
     }
-    EXPECT_NE(batches.draw(1, 5), batches.draw(1, 6));
-    EXPECT_NE(batches.draw(1, 5), other.draw(1, 5));
+}
+
+TEST(Batches, WhoTakesMoreSeesTheSameRowsFirst)
+{
+    const Batches batches(needs(), 1, 200);
+    auto more = taken(batches.stream(1, 0), 70);
+    more.resize(20);
+    EXPECT_EQ(taken(batches.stream(1, 0), 20), more);
 }
 
 TEST(Batches, EveryRowIsDrawnEquallyOften)
 {
     const Batches batches(needs(), 7, 40);
     std::vector<int> count(100);
-    for (std::int64_t draw = 0; draw < 20000; ++draw)
-        for (const auto row : batches.draw(0, draw)) ++count[static_cast<std::size_t>(row)];
+    for (std::int64_t key = 0; key < 20000; ++key)
+        for (const auto row : taken(batches.stream(0, key), 10))
+            ++count[static_cast<std::size_t>(row)];
     // Binomial(20000, 0.1): mean 2000, standard deviation 42.4.
     for (const int times : count) EXPECT_NEAR(times, 2000, 5 * 42.4);
+}
+
+TEST(Batches, RoundedSharesAreScaledSoThatBlocksCountByTheirRows)
+{
+    // Shares of 9.98, 29.93 and 0.1 samples become 10, 30 and 1.
+    const Batches batches(needs(), 1, 40);
+    for (int block = 0; block < 3; ++block)
+        EXPECT_NEAR(batches.scale(block) * static_cast<double>(batches.samples(block)) / 41,
+                    static_cast<double>(batches.rows(block)) / 401, 1e-15);
+    Needs equal;
+    equal.blocks = {{0, 77}, {77, 77}, {154, 77}};
+    EXPECT_EQ(Batches(equal, 1, 33).scale(1), 1);
 }
 
 TEST(RowSample, CopiesTheRowsItIsTold)

@@ -28,7 +28,7 @@ public:
     {
         pending_.push_back({task.task, task.worker, task.draw, task.inputs[0], inputs[0]});
     }
-    void close(TaskId, TaskId) override {}  // so late answers do come
+    void close(Worker, TaskId) override {}  // so late answers do come
     std::vector<Arrival> wait(Seconds until, const std::atomic<bool>&) override
     {
         if (pending_.empty()) {
@@ -48,6 +48,7 @@ public:
                  .samples = 1,
                  .oldest = task.version,
                  .newest = task.version,
+                 .versions = {},
                  .sent = 0,
                  .arrived = time_,
                  .compute = 0,
@@ -96,13 +97,15 @@ protected:
         for (const auto& option : chosen(schemes(), settings, "scheme").options)
             settings.set(option.name, {option.fallback, "", false});
         const auto scheme = chosen(schemes(), settings, "scheme").make(settings, {6, 6});
-        const auto optimizer =
-            chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, {.l2 = 0.01});
+        std::vector<std::unique_ptr<Optimizer>> made;
+        made.push_back(
+            chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, {.l2 = 0.01}));
+        const auto& optimizer = made[0];
         trace::Writer trace(path_, header(rounds), 2);
         for (int i = 0; i < 6; ++i) trace.add(trace::WorkerRow{i + 1, 1, 2});
         Engine engine(
-            {.rounds = rounds, .schedule = [](std::int64_t) { return 0.1; }, .evaluate_every = 2},
-            *scheme, fleet, *optimizer, trace);
+            {.rounds = rounds, .schedule = [](double) { return 0.1; }, .evaluate_every = 2},
+            *scheme, fleet, made, trace);
         const std::atomic<bool> stop = false;
         EXPECT_EQ(engine.run(stop, {}), rounds);
         trace.finish(optimizer->model(), "completed");
@@ -175,9 +178,10 @@ TEST_F(EngineTest, TimersGoOffInOrderAndStuckIsAFailure)
     TimerScheme scheme;
     Settings settings;
     settings.set("optimizer", {"gd", "", true});
-    const auto optimizer = chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, {});
+    std::vector<std::unique_ptr<Optimizer>> made;
+    made.push_back(chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, {}));
     trace::Writer trace(path_, header(1), 2);
-    Engine engine({}, scheme, fleet, *optimizer, trace);
+    Engine engine({}, scheme, fleet, made, trace);
     const std::atomic<bool> stop = false;
     EXPECT_THROW(engine.run(stop, {}), Failure);
     EXPECT_EQ(scheme.seen, (std::vector<int>{1, 2}));

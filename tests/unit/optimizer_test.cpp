@@ -281,15 +281,14 @@ TEST(Schedules, ArgumentsThatAreNoneAreRefusedWithTheForm)
         return test::refusal([&] { schedule(text, 1, 10); });
     };
     EXPECT_EQ(wrong("inverse"),
-              "--schedule is inverse: write inverse:T0, step T0 / (t + T0) in round t = 0, 1, ...");
+              "--schedule is inverse: write inverse:T0, step T0 / (t + T0) after t batches");
     EXPECT_EQ(wrong("step:5"),
               "--schedule is step:5: write step:EVERY,FACTOR, multiplied with "
-              "FACTOR after EVERY rounds");
+              "FACTOR after EVERY batches");
     EXPECT_EQ(wrong("constant:5"),
-              "--schedule is constant:5: write constant, the same step in all rounds");
+              "--schedule is constant:5: write constant, the same step all the time");
     EXPECT_EQ(wrong("geometric:-1"),
-              "--schedule is geometric:-1: write geometric:R, step R^t in "
-              "round t = 0, 1, ...");
+              "--schedule is geometric:-1: write geometric:R, step R^t after t batches");
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ struct Simulation {
     /// Seconds of each round.
     std::vector<double> run() const
     {
-        const Problem problem{workers, rows_each * workers, seed};
+        const Problem problem{workers, rows_each * workers, seed, 0, row_time};
         const auto scheme_made = make_scheme(scheme, problem, options);
         const auto delays_made = make_delays(delay, workers, seed);
         const auto slowdowns_made = make_slowdowns(slowdown, workers, seed);
@@ -67,22 +67,21 @@ struct Simulation {
         Recipes recipes(needs, batches, nobody, 0);
         VirtualFleet fleet(recipes, {row_time, *delays_made, *slowdowns_made, network});
         const auto none = settings(entry(optimizers(), "gd").options, {});
-        const auto optimizer = entry(optimizers(), "gd").make(none, {}, {});
+        std::vector<std::unique_ptr<Optimizer>> made;
+        for (int model = 0; model < needs.models; ++model)
+            made.push_back(entry(optimizers(), "gd").make(none, {}, {}));
         const Folder folder;
         trace::Writer trace(folder.file("t.h5"), {}, 0);
         Engine engine(
             {.rounds = rounds, .evaluate_every = 0, .arrivals = Arrivals::none, .seed = seed},
-            *scheme_made, fleet, *optimizer, trace);
+            *scheme_made, fleet, made, trace);
         std::vector<double> seconds;
         double last = 0;
         const std::atomic<bool> stop = false;
-        engine.run(stop, {.round =
-                              [&](const Progress& progress) {
-                                  seconds.push_back(progress.time - last);
-                                  last = progress.time;
-                              },
-                          .arrival = {},
-                          .kept = {}});
+        engine.run(stop, {.round = [&](const Progress& progress) {
+                       seconds.push_back(progress.time - last);
+                       last = progress.time;
+                   }});
         trace.finish({}, "completed");
         return seconds;
     }

@@ -147,7 +147,7 @@ TEST_F(Clock, AClosedTaskIsDroppedAndItsWorkerIdle)
     give(1, 0, plan({0}));
     give(2, 1, plan({0}));
     EXPECT_COME(1);
-    fleet_->close(1, 1);
+    fleet_->close(0, 1);
     EXPECT_COME(4, {2, 0, 2});
     give(3, 0, plan({0}), Begin::after, 1);
     EXPECT_COME(9, {3, 0, 6});
