@@ -10,16 +10,14 @@ std::vector<Option> approximate_options(std::vector<Option> own)
 {
     own.push_back(collect_option());
     own.push_back(deadline_option());
-    own.push_back({"decoder", "optimal|one-step|debiased", "optimal",
-                   "least squares, which shrinks the estimate; the scaled plain sum; or least "
-                   "squares scaled to a mean weight of one"});
+    own.push_back(decoder_option());
     return own;
 }
 
 std::unique_ptr<Scheme> approximate_scheme(const Settings& settings, const Problem& problem,
                                            Encoding encoding, Weigh optimal)
 {
-    const auto& decoder = settings.one_of("decoder", {"optimal", "one-step", "debiased"});
+    const auto decoder = word_of(settings, "decoder", {"optimal", "one-step", "debiased"});
     auto weigh = decoder == "optimal"    ? std::move(optimal)
                  : decoder == "one-step" ? one_step(encoding)
                                          : debiased(encoding, std::move(optimal));

@@ -125,8 +125,11 @@ Adaptive adaptive(const Settings& settings, int most)
 std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
 {
     const int n = problem.workers;
-    const int most = n - stragglers(settings, n - 1);
-    const auto& weights = settings.one_of("weights", {"rescale", "horvitz-thompson", "ratio"});
+    if (settings.on("collect") && settings.given("stragglers"))
+        settings.refuse("collect", ", but --stragglers says it too: leave out one of the two");
+    const int most =
+        settings.on("collect") ? collect(settings, n) : n - stragglers(settings, n - 1);
+    const auto weights = word_of(settings, "weights", {"rescale", "horvitz-thompson", "ratio"});
     if (settings.on("least-frequency") && weights != "horvitz-thompson")
         settings.refuse("least-frequency",
                         ", but only --weights horvitz-thompson uses it: leave it out");
@@ -156,9 +159,8 @@ Entry<MakeScheme> ignore_entry()
         .source = "Chen et al., arXiv 1604.00981; Dutta et al., AISTATS 2018 (K-sync)",
         .options =
             {stragglers_option(),
-             {"weights", "rescale|horvitz-thompson|ratio", "rescale",
-              "scale by N / answers; by one over how often each worker is heard; or by the rows "
-              "heard (a ratio estimate)"},
+             collect_option(),
+             weights_option(),
              {"least-frequency", "F", "",
               "how often a worker is taken to be heard at least; default: 0.1"},
              {"reshuffle", "", "",

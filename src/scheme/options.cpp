@@ -42,13 +42,57 @@ int tolerate(const Settings& settings, int most)
 
 Option collect_option()
 {
-    return {"collect", "M", "", "answers after which a round ends; default: half of the workers"};
+    return {"collect", "M", "",
+            "answers after which a round ends; default: half of the workers; ignore: all but the "
+            "stragglers"};
 }
 
 int collect(const Settings& settings, int workers)
 {
     return settings.on("collect") ? static_cast<int>(settings.integer("collect", 1, workers))
                                   : (workers + 1) / 2;
+}
+
+Option weights_option()
+{
+    return {"weights", "NAME", "",
+            "of contributions. ignore: rescale (by N / answers), horvitz-thompson (by one over how "
+            "often each worker is heard), ratio (by the samples heard). amb: samples, equal (each "
+            "worker's mean), shard (means by the rows held). Default: the first"};
+}
+
+Option decoder_option()
+{
+    return {
+        "decoder", "NAME", "",
+        "approximate codes: optimal (least squares), one-step (plain sum, scaled), debiased "
+        "(optimal, scaled to be unbiased). pgc-cyclic: residue, mds, mu. Default: the first that "
+        "is possible"};
+}
+
+std::string word_of(const Settings& settings, const std::string& option,
+                    const std::vector<std::string>& words)
+{
+    return settings.on(option) ? settings.one_of(option, words) : words.front();
+}
+
+Option staleness_cap_option()
+{
+    return {"staleness-cap", "UPDATES", "",
+            "contributions that are staler are not used; default: none, pgc: twice the partitions "
+            "of a worker"};
+}
+
+std::int64_t staleness_cap(const Settings& settings, std::int64_t without)
+{
+    return settings.on("staleness-cap") ? settings.integer("staleness-cap", 0) : without;
+}
+
+Entry<MakeScheme> alias(Entry<MakeScheme> of, const std::string& name, const std::string& text)
+{
+    of.text = "another name of " + of.name + ": " + text;
+    of.name = name;
+    return of;
 }
 
 Option degree_option()

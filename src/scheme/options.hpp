@@ -26,6 +26,21 @@ Option collect_option();
 /// Default: half of the workers, rounded up. @throws BadInput
 int collect(const Settings& settings, int workers);
 
+/// --weights and --decoder, whose words differ from scheme to scheme; the first is the default.
+Option weights_option();
+Option decoder_option();
+/// @throws BadInput unless the value is one of `words`, or none: then the first
+std::string word_of(const Settings& settings, const std::string& option,
+                    const std::vector<std::string>& words);
+
+/// --staleness-cap: updates.
+Option staleness_cap_option();
+/// Without one: none. @throws BadInput
+std::int64_t staleness_cap(const Settings& settings, std::int64_t without);
+
+/// Another name for a scheme.
+Entry<MakeScheme> alias(Entry<MakeScheme> of, const std::string& name, const std::string& text);
+
 /// --degree D: partitions that a worker holds.
 Option degree_option();
 /// 1..most. @throws BadInput

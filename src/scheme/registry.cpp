@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // To add a scheme: one file with an entry, and one line here.
+#include "scheme/options.hpp"
 #include "scheme/scheme.hpp"
 
 namespace quorate {
@@ -23,18 +24,56 @@ Entry<MakeScheme> is_gc_entry();
 Entry<MakeScheme> nested_entry();
 Entry<MakeScheme> draco_repetition_entry();
 Entry<MakeScheme> draco_cyclic_entry();
+Entry<MakeScheme> amb_entry();
+Entry<MakeScheme> anytime_sgd_entry();
+Entry<MakeScheme> local_average_entry();
+Entry<MakeScheme> amb_dg_entry();
+Entry<MakeScheme> k_batch_sync_entry();
+Entry<MakeScheme> k_async_entry();
+Entry<MakeScheme> k_batch_async_entry();
+Entry<MakeScheme> async_entry();
+Entry<MakeScheme> pgc_frc_entry();
+Entry<MakeScheme> pgc_cyclic_entry();
+Entry<MakeScheme> sr_sgc_entry();
+Entry<MakeScheme> m_sgc_entry();
 
 const std::vector<Entry<MakeScheme>>& schemes()
 {
     static const std::vector<Entry<MakeScheme>> all = {
         // clang-format off: one a line
-        uncoded_entry(),        ignore_entry(),       frc_entry(),
-        cyclic_entry(),         reed_solomon_entry(), partial_frc_entry(),
-        partial_cyclic_entry(), agc_entry(),          bernoulli_entry(),
-        block_entry(),          regular_entry(),      margulis_entry(),
-        bibd_entry(),           graph_entry(),        stochastic_entry(),
-        is_gc_entry(),          nested_entry(),       draco_repetition_entry(),
+        uncoded_entry(),
+        ignore_entry(),
+        frc_entry(),
+        cyclic_entry(),
+        reed_solomon_entry(),
+        partial_frc_entry(),
+        partial_cyclic_entry(),
+        agc_entry(),
+        bernoulli_entry(),
+        block_entry(),
+        regular_entry(),
+        margulis_entry(),
+        bibd_entry(),
+        graph_entry(),
+        stochastic_entry(),
+        is_gc_entry(),
+        nested_entry(),
+        draco_repetition_entry(),
         draco_cyclic_entry(),
+        amb_entry(),
+        anytime_sgd_entry(),
+        local_average_entry(),
+        amb_dg_entry(),
+        k_batch_sync_entry(),
+        k_async_entry(),
+        k_batch_async_entry(),
+        async_entry(),
+        pgc_frc_entry(),
+        pgc_cyclic_entry(),
+        sr_sgc_entry(),
+        m_sgc_entry(),
+        alias(uncoded_entry(), "fmb", "fixed minibatches of --batch samples, all are waited for"),
+        alias(ignore_entry(), "k-sync", "the first M answers of each round (--collect)"),
         // clang-format on
     };
     return all;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "scheme/synchronous.hpp"
 
+#include <algorithm>
+
 namespace quorate {
 
 namespace {
@@ -31,29 +33,48 @@ void SynchronousScheme::handle(const Event& event, Seconds now, std::vector<Acti
                 return;
             }
         }
-        if (missing_ == 0) out.push_back(Stuck{why_stuck()});
+        if (missing_ == 0 && !dispatch_again(out)) out.push_back(Stuck{why_stuck()});
     }
 }
 
 void SynchronousScheme::dispatch(Version version, std::vector<Action>& out)
 {
     dispatched_ = now_;
+    version_ = version;
     begin();
-    first_ = next_;
+    const auto before = std::exchange(first_, next_);
     missing_ = 0;
     expired_ = false;
-    for (const auto worker : active_) {
-        auto task = plan(worker);
-        missing_ += static_cast<std::int64_t>(task->parts.size());
-        out.push_back(Dispatch{next_++, worker, std::move(task), {version}, version});
-    }
+    for (const auto worker : active_) give(worker, task(worker, version), out);
+    if (auto text = say(); !text.empty()) out.push_back(Note{std::move(text)});
+    if (looks_back() && version > 0) out.push_back(Close{before, first_ - 1});
     if (limit() != never) out.push_back(SetTimer{end_of_round, now_ + limit()});
+}
+
+void SynchronousScheme::give(Worker worker, Task task, std::vector<Action>& out)
+{
+    missing_ += std::ranges::count(task.plan->parts, true, &Part::send);
+    out.push_back(Dispatch{.task = next_++,
+                           .worker = worker,
+                           .plan = std::move(task.plan),
+                           .inputs = std::move(task.inputs),
+                           .draw = version_,
+                           .budget = task.budget});
+}
+
+// @return whether anybody is asked something
+bool SynchronousScheme::dispatch_again(std::vector<Action>& out)
+{
+    for (const auto worker : active_)
+        if (auto other = again(worker, version_); other.plan) give(worker, std::move(other), out);
+    if (auto text = say(); !text.empty()) out.push_back(Note{std::move(text)});
+    return missing_ > 0;
 }
 
 void SynchronousScheme::finish(Step step, std::vector<Action>& out)
 {
     out.push_back(std::move(step));
-    out.push_back(Close{first_, next_ - 1});
+    if (!looks_back()) out.push_back(Close{first_, next_ - 1});
     if (limit() != never) out.push_back(SetTimer{end_of_round, never});
 }
 

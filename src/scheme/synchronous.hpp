@@ -15,8 +15,22 @@ public:
     void handle(const Event& event, Seconds now, std::vector<Action>& out) final;
 
 protected:
+    /// What a worker is asked.
+    struct Task {
+        std::shared_ptr<const Plan> plan;
+        Versions inputs;
+        Budget budget = {};
+    };
     /// What a worker computes in the round that begins.
     virtual std::shared_ptr<const Plan> plan(Worker worker) const = 0;
+    /// The same, with more than the newest point and no limit.
+    /// @param version  of the newest point, which is the number of the round from 0
+    virtual Task task(Worker worker, Version version) const { return {plan(worker), {version}}; }
+    /// What it is asked instead when all have answered and no estimate is possible; no plan: nothing.
+    virtual Task again(Worker, Version) { return {}; }
+    /// Whether the next round's tasks name the point of this one: its tasks are closed after those
+    /// are given out.
+    virtual bool looks_back() const { return false; }
     /// Who is given its task first; those asked first tend to answer first.
     virtual std::vector<Worker> order(std::vector<Worker> active) const { return active; }
     /// A round begins.
@@ -35,14 +49,19 @@ protected:
 
     /// The round's step is done, before the next round begins.
     virtual void stepped(const Stepped&) {}
+    /// What the user is to know; asked when tasks are given out.
+    virtual std::string say() { return ""; }
     /// Why all contributions together allow no step.
     virtual std::string why_stuck() const { return "all workers have answered"; }
 
 private:
     void dispatch(Version version, std::vector<Action>& out);
+    bool dispatch_again(std::vector<Action>& out);
+    void give(Worker worker, Task task, std::vector<Action>& out);
     void finish(Step step, std::vector<Action>& out);
 
     std::vector<Worker> active_;
+    Version version_ = 0;
     TaskId first_ = 0, next_ = 0;  // tasks of the running round are [first_, next_)
     std::int64_t missing_ = 0;     // contributions of the running round that have not come
     bool expired_ = false;

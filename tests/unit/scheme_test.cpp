@@ -31,6 +31,9 @@ std::unique_ptr<Scheme> make(const std::string& name, int n, std::int64_t rows, 
     return make(name, n, rows, Options{{"stragglers", std::to_string(stragglers)}});
 }
 
+// Whether it gives every worker a task, steps when all have answered, and begins again.
+bool has_rounds(const std::string& name);
+
 // The numbers of workers, of those tried, that a scheme accepts with its defaults.
 std::vector<int> sizes(const std::string& name)
 {
@@ -60,6 +63,15 @@ double projection(const Part& part)
     return sum;
 }
 
+std::int64_t rows_of(const Scheme& scheme, const Part& part)
+{
+    const auto needs = scheme.needs();
+    std::int64_t rows = 0;
+    for (const auto& item : part.items)
+        rows += needs.blocks[static_cast<std::size_t>(item.block)].count;
+    return rows;
+}
+
 enum class Lie { other, flip, nan };
 
 struct Circumstances {
@@ -87,10 +99,17 @@ Round play(Scheme& scheme, std::vector<Action>& actions, const std::vector<Worke
         const auto& parts = task.plan->parts;
         std::vector<Arrived> messages(task.plan->each_when_ready ? parts.size() : 1);
         for (std::size_t part = 0; part < parts.size(); ++part) {
+            if (!parts[part].send) continue;
             round.sent[id] = parts[part];
             round.sender[id] = worker;
-            Contribution one{id++,    worker, task.task, static_cast<int>(part),
-                             version, 1,      version,   version};
+            Contribution one{.id = id++,
+                             .worker = worker,
+                             .task = task.task,
+                             .part = static_cast<int>(part),
+                             .draw = version,
+                             .samples = rows_of(scheme, parts[part]),
+                             .oldest = version,
+                             .newest = version};
             one.fingerprint = std::hash<const Part*>()(&parts[part]);
             one.projection = projection(parts[part]);
             if (how.liars.contains(worker)) {
@@ -117,15 +136,17 @@ Round play(Scheme& scheme, std::vector<Action>& actions, const std::vector<Worke
         if (round.step) break;
     }
     if (round.step) {
+        const Seconds ended =
+            how.began + (how.at.empty() ? 0 : how.at[static_cast<std::size_t>(round.heard - 1)]);
+        scheme.handle(Stepped{.version = version + 1, .inner_with_last = 1}, ended, actions);
+        for (const auto& action : actions)
+            if (const auto* close = std::get_if<Close>(&action)) round.closed.push_back(*close);
         for (const auto& [worker, task] : tasks) {
             bool covered = false;
             for (const auto& close : round.closed)
                 covered |= close.first <= task.task && task.task <= close.last;
             EXPECT_TRUE(covered) << "the task of worker " << worker << " stays open";
         }
-        const Seconds ended =
-            how.began + (how.at.empty() ? 0 : how.at[static_cast<std::size_t>(round.heard - 1)]);
-        scheme.handle(Stepped{version + 1, 1}, ended, actions);
     }
     return round;
 }
@@ -147,9 +168,15 @@ std::vector<double> weights(const Scheme& scheme, const Round& round, std::int64
     for (const auto& term : round.step->terms) {
         EXPECT_TRUE(round.sent.contains(term.contribution)) << "a term names what never arrived";
         EXPECT_TRUE(named.insert(term.contribution).second) << "a contribution is named twice";
-        for (const auto& item : round.sent.at(term.contribution).items)
-            weight[static_cast<std::size_t>(item.block)] +=
-                item.coefficient * term.weight * static_cast<double>(rows) / round.step->divisor;
+        for (const auto& item : round.sent.at(term.contribution).items) {
+            const auto block = static_cast<std::size_t>(item.block);
+            // Displacements stand for their blocks as a whole.
+            const auto of = round.step->displacement
+                                ? static_cast<double>(scheme.needs().blocks[block].count)
+                                : 1;
+            weight[block] += item.coefficient * term.weight * static_cast<double>(rows) / of /
+                             round.step->divisor;
+        }
     }
     return weight;
 }
@@ -178,9 +205,15 @@ TEST(EveryScheme, HoldsEveryRowInBlocksOfEqualSizeAndComputesOnlyWhatItHolds)
             std::set<int> held;
             for (const auto& block : needs.blocks) {
                 EXPECT_EQ(block.first, next) << entry.name;
+                EXPECT_GT(block.count, 0) << entry.name;
+                if (entry.name == "m-sgc") {  // two kinds of chunks
+                    next += block.count;
+                    continue;
+                }
                 EXPECT_LE(
                     std::abs(block.count * static_cast<std::int64_t>(needs.blocks.size()) - rows),
-                    static_cast<std::int64_t>(needs.blocks.size()));
+                    static_cast<std::int64_t>(needs.blocks.size()))
+                    << entry.name;
                 next += block.count;
             }
             EXPECT_EQ(next, rows);
@@ -202,11 +235,36 @@ TEST(EveryScheme, HoldsEveryRowInBlocksOfEqualSizeAndComputesOnlyWhatItHolds)
         }
 }
 
+bool has_rounds(const std::string& name)
+{
+    const int n = sizes(name).back();
+    const auto scheme = make(name, n, 1000);
+    const auto actions = begin(*scheme, n);
+    std::vector<Action> out;
+    ContributionId id = 0;
+    for (const auto& action : actions)
+        if (const auto* task = std::get_if<Dispatch>(&action)) {
+            if (task->draw < 0) return false;
+            Arrived all;
+            for (int part = 0; part < std::ssize(task->plan->parts); ++part)
+                all.contributions.push_back({.id = id++,
+                                             .worker = task->worker,
+                                             .task = task->task,
+                                             .part = part,
+                                             .draw = 0,
+                                             .samples = 1,
+                                             .oldest = 0,
+                                             .newest = 0});
+            if (out.empty()) scheme->handle(all, 0, out);
+        }
+    return std::ranges::any_of(out, [](const auto& a) { return std::holds_alternative<Step>(a); });
+}
+
 TEST(EveryScheme, EndsEveryRoundInAnyOrderOfArrivalWithTheErrorItStates)
 {
     std::mt19937 generator(1);
     for (const auto& entry : schemes())
-        for (const int n : sizes(entry.name)) {
+        for (const int n : has_rounds(entry.name) ? sizes(entry.name) : std::vector<int>()) {
             const std::int64_t rows = 1000;
             const auto scheme = make(entry.name, n, rows);
             auto actions = begin(*scheme, n);
@@ -229,6 +287,7 @@ TEST(EveryScheme, ItsActionsAreAFunctionOfTheEvents)
 {
     // Two objects with the same history act alike: nothing is drawn from a clock or shared state.
     for (const auto& entry : schemes()) {
+        if (!has_rounds(entry.name)) continue;  // those without: legal_run_test.cpp
         const int n = sizes(entry.name).back();
         const auto one = make(entry.name, n, 1000), other = make(entry.name, n, 1000);
         auto a = begin(*one, n), b = begin(*other, n);

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
+#include <deque>
+#include <limits>
+
+#include "code/fractional_repetition.hpp"
+#include "scheme/compute_time.hpp"
+#include "scheme/options.hpp"
+#include "scheme/placement.hpp"
+#include "scheme/sample_mean.hpp"
+
+namespace quorate {
+
+namespace {
+
+// Anytime minibatch with delayed gradients: workers compute epoch after epoch of fixed length, each at
+// the newest point that has reached them by its beginning; the coordinator updates as often, with what
+// has come. Worker i holds partition i. Al-Lawati and Draper, arXiv 2012.08616.
+class AmbDg final : public Scheme {
+public:
+    AmbDg(const Settings& settings, const Problem& problem)
+        : problem_(problem),
+          cap_(staleness_cap(settings, std::numeric_limits<std::int64_t>::max())),
+          encoding_(repetition_encoding(repetition_groups(problem.workers, 1))),
+          plans_(plans_of(encoding_)), samples_(samples_of(encoding_, problem)),
+          mean_(needs_of(encoding_, problem.rows).blocks), epoch_(settings, problem, samples_),
+          open_(static_cast<std::size_t>(problem.workers))
+    {
+    }
+
+    Needs needs() const override
+    {
+        auto needs = needs_of(encoding_, problem_.rows);
+        needs.limits_time = true;
+        return needs;
+    }
+
+    void handle(const Event& event, Seconds now, std::vector<Action>& out) override
+    {
+        if (const auto* start = std::get_if<Start>(&event)) {
+            active_ = start->active;
+            for (const auto worker : active_) dispatch(worker, Dispatch::Begin::now, out);
+        } else if (const auto* arrived = std::get_if<Arrived>(&event)) {
+            for (const auto& contribution : arrived->contributions) hear(contribution);
+            if (!epoch_.known()) {
+                if (++probed_ == std::ssize(active_)) probe_is_over(now, out);
+            } else if (!std::exchange(ticking_, true)) {
+                // Its clock begins with the first answer, and stands still while there is none.
+                out.push_back(SetTimer{tick, now});
+            }
+        } else if (std::holds_alternative<Deadline>(event)) {
+            ticking_ = !mean_.empty();
+            if (ticking_) update(now, out);
+        } else if (const auto* done = std::get_if<Stepped>(&event)) {
+            newest_ = done->version;
+            for (const auto worker : active_) dispatch(worker, Dispatch::Begin::after, out);
+        }
+    }
+
+private:
+    static constexpr int tick = 0;  // the only timer
+
+    void dispatch(Worker worker, Dispatch::Begin begin, std::vector<Action>& out)
+    {
+        open_[static_cast<std::size_t>(worker)].push_back(next_);
+        out.push_back(Dispatch{.task = next_++,
+                               .worker = worker,
+                               .plan = plans_[static_cast<std::size_t>(worker)],
+                               .inputs = {newest_},
+                               .draw = own_count,
+                               .begin = begin,
+                               .budget = epoch_.known() ? epoch_.budget(worker) : Budget{},
+                               .repeat = epoch_.known()});
+    }
+
+    void hear(const Contribution& contribution)
+    {
+        // Who answers a newer task answers none before it any more.
+        auto& open = open_[static_cast<std::size_t>(contribution.worker)];
+        for (; open.front() < contribution.task; open.pop_front())
+            answered_.push_back(open.front());
+        epoch_.hear(contribution, true);
+        if (contribution.samples == 0) return;
+        if (newest_ - contribution.newest > cap_) return;
+        mean_.add(contribution, contribution.worker);
+    }
+
+    void update(Seconds now, std::vector<Action>& out)
+    {
+        auto step = mean_.step();
+        step.share = static_cast<double>(mean_.samples()) / static_cast<double>(samples_);
+        out.push_back(std::move(step));
+        mean_.clear();
+        for (const auto task : answered_) out.emplace_back(Close{task, task});
+        answered_.clear();
+        out.push_back(SetTimer{tick, now + epoch_.seconds()});
+    }
+
+    // Fixed minibatches, one a worker, have told how long an epoch is: the first update.
+    void probe_is_over(Seconds now, std::vector<Action>& out)
+    {
+        out.push_back(Note{epoch_.choose()});
+        ticking_ = true;
+        update(now, out);
+    }
+
+    Problem problem_;
+    std::int64_t cap_;
+    Encoding encoding_;
+    Plans plans_;
+    std::int64_t samples_;  // of a round with fixed minibatches
+    SampleMean mean_;
+    ComputeTime epoch_;
+    std::ptrdiff_t probed_ = 0;
+    std::vector<Worker> active_;
+    std::vector<std::deque<TaskId>> open_;  // of each worker, ascending
+    std::vector<TaskId> answered_;          // in full, to be closed with the next update
+    bool ticking_ = false;
+    Version newest_ = 0;
+    TaskId next_ = 0;
+};
+
+}  // namespace
+
+Entry<MakeScheme> amb_dg_entry()
+{
+    return {
+        .name = "amb-dg",
+        .arguments = "",
+        .text =
+            "anytime minibatch with delayed gradients: workers never wait, updates come every "
+            "--compute-time; where messages take several times as long",
+        .source =
+            "Al-Lawati and Draper, Anytime Minibatch with Delayed Gradients, arXiv 2012.08616",
+        .options = {compute_time_option(), micro_batch_option(), staleness_cap_option()},
+        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
+            return std::make_unique<AmbDg>(settings, problem);
+        }};
+}
+
+}  // namespace quorate

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Rounds in which each worker does what it can: for a fixed time (amb, anytime-sgd), or a fixed number
+// of steps of its own (local-average).
+#include <fmt/format.h>
+
+#include "code/fractional_repetition.hpp"
+#include "scheme/compute_time.hpp"
+#include "scheme/options.hpp"
+#include "scheme/placement.hpp"
+#include "scheme/sample_mean.hpp"
+#include "scheme/synchronous.hpp"
+
+namespace quorate {
+
+namespace {
+
+enum class Weights { samples, equal, shard };
+
+struct Ways {
+    bool descends = false;          // workers make steps of their own; else they sum up gradients
+    bool timed = true;              // they have a fixed time; else they do a fixed number of steps
+    std::int64_t fixed = 0;         // what they do in rounds without a limit; 0: their share
+    std::int64_t probe = 0;         // rounds without a limit from which the time is chosen
+    Seconds communication = never;  // after which a round ends without those who are silent
+    Weights weights = Weights::samples;
+};
+
+Plans plans_for(const Encoding& encoding, bool descends)
+{
+    auto plans = plans_of(encoding);
+    if (!descends) return plans;
+    for (auto& plan : plans) {
+        auto copy = *plan;
+        copy.parts[0].items[0].operation = Item::Operation::descent;
+        plan = std::make_shared<Plan>(std::move(copy));
+    }
+    return plans;
+}
+
+// Worker i holds partition i.
+class Anytime final : public SynchronousScheme {
+public:
+    Anytime(const Settings& settings, const Problem& problem, const Ways& ways)
+        : problem_(problem), ways_(ways),
+          encoding_(repetition_encoding(repetition_groups(problem.workers, 1))),
+          plans_(plans_for(encoding_, ways.descends)), samples_(samples_of(encoding_, problem)),
+          blocks_(needs_of(encoding_, problem.rows).blocks), mean_(blocks_)
+    {
+        if (ways.timed) time_.emplace(settings, problem, samples_);
+        if (time_ && time_->known()) ways_.probe = 0;
+    }
+
+    Needs needs() const override
+    {
+        auto needs = needs_of(encoding_, problem_.rows);
+        needs.limits_time = ways_.timed;
+        needs.displaces = ways_.descends;
+        return needs;
+    }
+
+protected:
+    std::shared_ptr<const Plan> plan(Worker worker) const override
+    {
+        return plans_[static_cast<std::size_t>(worker)];
+    }
+
+    Task task(Worker worker, Version version) const override
+    {
+        if (limited_) return {plan(worker), {version}, time_->budget(worker)};
+        return {plan(worker), {version}, {.samples = ways_.fixed}};
+    }
+
+    // Nobody has finished anything: the first to do so ends the round.
+    Task again(Worker worker, Version version) override
+    {
+        if (!std::exchange(told_, true))
+            said_ = fmt::format(
+                "no worker finished anything within {:g} s in round {}: such rounds wait for the "
+                "first that does; use a longer --compute-time",
+                time_->seconds(), version + 1);
+        const auto rows = ways_.descends ? 1 : time_->micro_batch(worker);
+        return {plan(worker), {version}, {.samples = rows, .micro_batch = rows}};
+    }
+
+    void begin() override
+    {
+        mean_.clear();
+        units_ = 0;
+        divisor_ = 0;
+        answers_ = 0;
+        limited_ = ways_.timed && round_++ >= ways_.probe;
+        if (limited_ && !time_->known()) said_ = time_->choose();
+    }
+
+    std::optional<Step> hear(const Contribution& contribution) override
+    {
+        ++answers_;
+        if (time_) time_->hear(contribution, !limited_);
+        if (contribution.samples > 0) add(contribution);
+        // Answers after the first n are of those asked again.
+        return answers_ >= problem_.workers ? step() : std::nullopt;
+    }
+
+    Seconds limit() const override
+    {
+        return limited_ ? time_->seconds() + ways_.communication : never;
+    }
+    std::optional<Step> expire() override { return step(); }
+
+    std::string say() override { return std::exchange(said_, ""); }
+
+private:
+    void add(const Contribution& contribution)
+    {
+        const auto samples = static_cast<double>(contribution.samples);
+        const auto worker = contribution.worker;
+        units_ += samples;
+        if (ways_.descends) {
+            mean_.add_whole(contribution, worker, samples);
+            divisor_ += samples;
+            return;
+        }
+        const double all =
+            ways_.weights == Weights::samples ? samples
+            : ways_.weights == Weights::equal
+                ? 1
+                : static_cast<double>(blocks_[static_cast<std::size_t>(worker)].count);
+        mean_.add(contribution, worker, all / samples);
+        divisor_ += all;
+    }
+
+    std::optional<Step> step() const
+    {
+        if (mean_.empty()) return std::nullopt;
+        auto step = mean_.step(divisor_);
+        step.displacement = ways_.descends;
+        step.share = units_ / (ways_.descends ? static_cast<double>(problem_.workers)
+                                              : static_cast<double>(samples_));
+        return step;
+    }
+
+    Problem problem_;
+    Ways ways_;
+    Encoding encoding_;
+    Plans plans_;
+    std::int64_t samples_;  // of a round with fixed minibatches
+    std::vector<Block> blocks_;
+    SampleMean mean_;
+    std::optional<ComputeTime> time_;
+    bool limited_ = false, told_ = false;
+    std::int64_t round_ = 0;
+    int answers_ = 0;
+    double units_ = 0, divisor_ = 0;
+    std::string said_;
+};
+
+Option probe_option()
+{
+    return {
+        "probe", "ROUNDS", "10",
+        "rounds with fixed minibatches from which --compute-time auto and match take their times"};
+}
+
+Option communication_time_option()
+{
+    return {"communication-time", "SECONDS", "",
+            "a round ends so long after the compute time, whoever is silent; default: all answer"};
+}
+
+std::vector<Option> timed_options()
+{
+    return {compute_time_option(), probe_option(), micro_batch_option(),
+            communication_time_option()};
+}
+
+Ways timed(const Settings& settings)
+{
+    Ways ways{.probe = settings.integer("probe", 1)};
+    if (settings.on("communication-time"))
+        ways.communication = settings.real("communication-time", 0);
+    return ways;
+}
+
+Option local_steps_option()
+{
+    return {"local-steps", "N", "10",
+            "steps that a worker makes on batches of its own between two averages"};
+}
+
+}  // namespace
+
+Entry<MakeScheme> amb_entry()
+{
+    auto options = timed_options();
+    options.push_back(weights_option());
+    return {
+        .name = "amb",
+        .arguments = "",
+        .text =
+            "anytime minibatch: all compute for the same time, on as many samples as they can; "
+            "slow "
+            "workers cost samples, not time",
+        .source = "Ferdinand et al., Anytime Minibatch, ICLR 2019",
+        .options = options,
+        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
+            auto ways = timed(settings);
+            const auto weights = word_of(settings, "weights", {"samples", "equal", "shard"});
+            ways.weights = weights == "samples" ? Weights::samples
+                           : weights == "equal" ? Weights::equal
+                                                : Weights::shard;
+            return std::make_unique<Anytime>(settings, problem, ways);
+        }};
+}
+
+Entry<MakeScheme> anytime_sgd_entry()
+{
+    auto options = timed_options();
+    options.push_back(local_steps_option());
+    return {
+        .name = "anytime-sgd",
+        .arguments = "",
+        .text =
+            "local SGD for the same time on all workers; models are averaged by the steps they "
+            "have "
+            "made; the probe's rounds make --local-steps",
+        .source = "Ferdinand and Draper, Anytime Stochastic Gradient Descent, arXiv 1810.02976",
+        .options = options,
+        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
+            auto ways = timed(settings);
+            ways.descends = true;
+            ways.fixed = settings.integer("local-steps", 1);
+            return std::make_unique<Anytime>(settings, problem, ways);
+        }};
+}
+
+Entry<MakeScheme> local_average_entry()
+{
+    return {
+        .name = "local-average",
+        .arguments = "",
+        .text =
+            "local SGD: each worker makes --local-steps steps on its own rows, then models are "
+            "averaged; one message for many steps",
+        .source = "Stich, Local SGD Converges Fast and Communicates Little, ICLR 2019",
+        .options = {local_steps_option()},
+        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
+            Ways ways;
+            ways.timed = false;
+            ways.descends = true;
+            ways.fixed = settings.integer("local-steps", 1);
+            return std::make_unique<Anytime>(settings, problem, ways);
+        }};
+}
+
+}  // namespace quorate

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <map>
+
+#include "scheme/placement.hpp"
+#include "scheme/sequential.hpp"
+
+namespace quorate {
+
+/// M-SGC: each worker computes W - 1 chunks of its own for every job, one an exchange; what it missed it
+/// makes up for in the B exchanges after, in place of coded sums over chunks that are protected against
+/// lambda stragglers each. T = W - 2 + B, at most about twice the load of an uncoded job.
+///
+/// The data are n (W - 1) own chunks of lambda + 1 units, then B groups of n chunks of one unit; with
+/// lambda = n there are own chunks only.
+class Multiplexed final : public SequentialCode {
+public:
+    /// @param code  of lambda stragglers over n chunks, one part a worker; lambda = n: unused
+    Multiplexed(const Problem& problem, GradientCode code, const Bursty& model);
+
+    int delay() const override { return model_.window - 2 + model_.burst; }
+    Bursty tolerates() const override { return model_; }
+    Needs needs() const override;
+    void begin(std::int64_t exchange) override;
+    Task task(Worker worker) override;
+    void hear(Worker worker, const std::vector<ContributionId>& ids) override;
+    bool decodes() override;
+    std::pair<std::vector<Term>, double> gradient(Job job) override;
+    void forget(Job) override { jobs_.pop_front(); }
+
+    /// Rows of the smallest chunk are at least 1 if there are as many rows as units.
+    static std::int64_t units(int workers, const Bursty& model);
+
+private:
+    // What a worker does for one job in one exchange: a chunk of its own, or a group's coded sum.
+    struct Slot {
+        Job job;
+        int chunk;  // -1: a coded sum
+        int group;
+    };
+    struct State {
+        std::vector<ContributionId> own;                 // by worker and chunk
+        std::vector<std::vector<ContributionId>> coded;  // by group and worker
+        std::vector<Decoding> decoding;                  // of each group, once it is decoded
+        std::int64_t own_missing;
+        int groups_missing;
+    };
+    bool coded() const { return model_.workers < problem_.workers; }
+    State& state(Job job)
+    {
+        return jobs_[jobs_.size() - 1 - static_cast<std::size_t>(exchange_ - job)];
+    }
+    std::vector<Slot> slots_for(Worker worker);
+    std::shared_ptr<const Plan> plan_for(Worker worker, const std::vector<Slot>& slots);
+    bool decode_group(State& state, int group);
+
+    Problem problem_;
+    GradientCode code_;
+    Bursty model_;
+    int chunks_;  // W - 1, of each worker
+    std::vector<Plans>
+        usual_;  // by worker: plans without anything to make up for, by exchanges begun
+    std::int64_t exchange_ = -1;
+    std::deque<State> jobs_;                // not decoded, the newest last
+    std::vector<std::vector<Slot>> slots_;  // of each worker in the running exchange
+};
+
+}  // namespace quorate

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "scheme/selective_repetition.hpp"
+
+#include <algorithm>
+
+namespace quorate {
+
+namespace {
+
+constexpr ContributionId none = -1;
+
+}  // namespace
+
+SelectiveRepetition::SelectiveRepetition(const Problem& problem, GradientCode code, int stragglers,
+                                         const Bursty& model)
+    : problem_(problem), code_(std::move(code)), stragglers_(stragglers), model_(model),
+      plans_(plans_of(code_.encoding)), repeats_(static_cast<std::size_t>(problem.workers))
+{
+}
+
+void SelectiveRepetition::begin(std::int64_t exchange)
+{
+    exchange_ = exchange;
+    results_.emplace_back(static_cast<std::size_t>(problem_.workers), none);
+    missing_ = problem_.workers;
+    repeating_ = 0;
+    repeats_.assign(repeats_.size(), false);
+    if (model_.burst == 0 || exchange < model_.burst) return;
+    const auto& old = results(exchange - model_.burst);
+    auto too_many = std::ranges::count(old, none) - stragglers_;
+    for (std::size_t worker = 0; worker < old.size() && too_many > 0; ++worker)
+        if (old[worker] == none) {
+            repeats_[worker] = true;
+            ++repeating_;
+            --too_many;
+        }
+}
+
+Job SelectiveRepetition::job_of(Worker worker) const
+{
+    return repeats_[static_cast<std::size_t>(worker)] ? exchange_ - model_.burst : exchange_;
+}
+
+SequentialCode::Task SelectiveRepetition::task(Worker worker)
+{
+    return {plans_[static_cast<std::size_t>(worker)], {job_of(worker)}};
+}
+
+void SelectiveRepetition::hear(Worker worker, const std::vector<ContributionId>& ids)
+{
+    results(job_of(worker))[static_cast<std::size_t>(worker)] = ids.at(0);
+    --missing_;
+}
+
+bool SelectiveRepetition::decodes()
+{
+    const Job due = exchange_ - model_.burst;
+    if (due < 0) return true;
+    const auto& have = results(due);
+    code_.decoder->begin();
+    for (std::size_t worker = 0; worker < have.size(); ++worker) {
+        if (have[worker] == none) continue;
+        if (const auto* decoding = code_.decoder->hear(static_cast<int>(worker))) {
+            decoding_ = *decoding;
+            return true;
+        }
+    }
+    return false;
+}
+
+// Its own job is decodable at once, and no other depends on it.
+bool SelectiveRepetition::harmless() const { return repeating_ == 0 && missing_ <= stragglers_; }
+
+std::pair<std::vector<Term>, double> SelectiveRepetition::gradient(Job job)
+{
+    const auto& have = results(job);
+    std::vector<Term> terms;
+    for (const auto& [worker, part, value] : decoding_.weights)
+        if (value != 0)
+            terms.push_back({have[static_cast<std::size_t>(worker)], value * decoding_.scale});
+    return {std::move(terms), decoding_.error};
+}
+
+}  // namespace quorate

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A scheme against workers that finish in random order, computing gradients of small quadratics: what
+// engine and fleets promise each other, in a few lines, with every promise checked.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <random>
+#include <set>
+
+#include "scheme/scheme.hpp"
+
+namespace quorate::test {
+
+/// Who finishes next.
+using Choose = std::function<Worker(const std::vector<Worker>& busy, std::int64_t steps)>;
+
+class LegalRun {
+public:
+    using Vector = std::vector<double>;
+
+    LegalRun(Scheme& scheme, int workers, unsigned seed)
+        : scheme_(scheme), needs_(scheme.needs()), random_(seed),
+          machines_(static_cast<std::size_t>(workers)),
+          models_(static_cast<std::size_t>(needs_.models), Vector{0})
+    {
+        for (int model = 0; model < needs_.models; ++model) publish(model);
+        choose = [this](const std::vector<Worker>& busy, std::int64_t) {
+            return busy[random_() % busy.size()];
+        };
+    }
+
+    /// Another first model than zero.
+    void start_at(const Vector& w)
+    {
+        for (auto& model : models_) model = w;
+        for (auto& [version, point] : points_) point.w = w;
+    }
+
+    // To be set before run().
+    double step_size = 0;
+    std::size_t width = 1;
+    std::function<Vector(int block, const Vector& w)> gradient = [](int, const Vector& w) {
+        return Vector(w.size());
+    };
+    Choose choose;
+    double empty = 0.2;  // how often a limited task is out of time before it has anything
+
+    // What it saw.
+    std::vector<Step> steps;
+    std::vector<std::string> log;
+    std::vector<std::vector<Version>> versions;  // of the items of each contribution used
+    std::vector<std::vector<double>> estimates;  // of each step
+    std::vector<std::vector<Version>>
+        published_at;  // of each step: versions of the terms' newest points
+    std::size_t most_alive = 0;
+    std::string stuck;
+
+    void run(std::int64_t rounds)
+    {
+        for (auto& model : models_) model.resize(width);
+        for (auto& [version, point] : points_) point.w.resize(width);
+        Start start;
+        for (Worker i = 0; i < std::ssize(machines_); ++i) start.active.push_back(i);
+        give(start);
+        while (std::ssize(steps) < rounds && stuck.empty() && !testing::Test::HasFatalFailure()) {
+            std::vector<Worker> busy;
+            for (Worker i = 0; i < std::ssize(machines_); ++i)
+                if (!machines_[static_cast<std::size_t>(i)].tasks.empty()) busy.push_back(i);
+            const bool overdue = std::ranges::any_of(
+                timers_, [this](const auto& timer) { return timer.second <= now_; });
+            const bool timer =
+                overdue || (!timers_.empty() && (busy.empty() || random_() % 8 == 0));
+            if (!timer && busy.empty()) {
+                ADD_FAILURE() << "nothing can happen any more";
+                return;
+            }
+            now_ += std::exponential_distribution(1.0)(random_);
+            if (timer) {
+                const auto due = std::ranges::min_element(
+                    timers_, {}, [](const auto& one) { return std::pair(one.second, one.first); });
+                now_ = std::max(now_, due->second);
+                const int number = due->first;
+                timers_.erase(due);
+                give(Deadline{number});
+            } else if (const auto worker = choose(busy, std::ssize(steps)); worker >= 0) {
+                answer(worker);
+            } else {
+                ASSERT_FALSE(timers_.empty()) << "all workers stand still and no timer runs";
+                now_ = std::ranges::min_element(timers_, {}, [](const auto& one) {
+                           return one.second;
+                       })->second;
+                const int number = timers_.begin()->first;
+                timers_.erase(timers_.begin());
+                give(Deadline{number});
+            }
+        }
+    }
+
+    const Vector& model(int number = 0) const { return models_[static_cast<std::size_t>(number)]; }
+    Vector& model(int number = 0) { return models_[static_cast<std::size_t>(number)]; }
+    const Vector& point(Version version) const { return points_.at(version).w; }
+
+private:
+    struct Point {
+        Vector w;
+        int holders = 0;
+    };
+    struct Kept {
+        Version version;
+        Vector gradient;
+    };
+    struct Machine {
+        std::vector<Dispatch> tasks;  // the running one first
+        std::size_t part = 0;
+        std::int64_t count = 0;
+        std::map<int, Kept> kept;
+    };
+    struct Value {
+        TaskId task;
+        Vector sum;
+        std::vector<Version> versions;
+    };
+
+    void publish(int model)
+    {
+        newest_[model] = next_version_;
+        points_[next_version_++] = {models_[static_cast<std::size_t>(model)]};
+    }
+    bool is_alive(Version version) const
+    {
+        const auto at = points_.find(version);
+        if (at == points_.end()) return false;
+        if (at->second.holders > 0) return true;
+        return std::ranges::any_of(newest_, [&](const auto& n) { return n.second == version; });
+    }
+
+    void give(const Event& event)
+    {
+        std::vector<Event> events = {event};
+        while (!events.empty() && stuck.empty()) {
+            const auto one = events.front();
+            events.erase(events.begin());
+            std::vector<Action> out;
+            scheme_.handle(one, now_, out);
+            for (const auto& action : out)
+                if (auto caused = carry_out(action)) events.push_back(*caused);
+        }
+        most_alive = std::max(most_alive, alive_.size());
+    }
+
+    std::optional<Event> carry_out(const Action& action)
+    {
+        if (const auto* dispatch = std::get_if<Dispatch>(&action)) {
+            check(*dispatch);
+        } else if (const auto* close = std::get_if<Close>(&action)) {
+            log.push_back("close " + std::to_string(close->first) + " " +
+                          std::to_string(close->last));
+            EXPECT_LE(close->first, close->last);
+            for (auto task = close->first; task <= close->last; ++task) this->close(task);
+        } else if (const auto* step = std::get_if<Step>(&action)) {
+            return carry_out_step(*step);
+        } else if (const auto* timer = std::get_if<SetTimer>(&action)) {
+            if (timer->at == never)
+                timers_.erase(timer->timer);
+            else
+                timers_[timer->timer] = timer->at;
+        } else if (const auto* end = std::get_if<Stuck>(&action)) {
+            stuck = end->why;
+        }
+        return {};
+    }
+
+    void check(const Dispatch& task)
+    {
+        log.push_back("dispatch " + std::to_string(task.task) + " to " +
+                      std::to_string(task.worker));
+        EXPECT_GT(task.task, last_task_) << "task numbers ascend";
+        last_task_ = task.task;
+        const auto& shard = needs_.shard[static_cast<std::size_t>(task.worker)];
+        for (const auto version : task.inputs) {
+            ASSERT_TRUE(is_alive(version)) << "version " << version << " is gone";
+            ++points_[version].holders;
+        }
+        bool sends = false;
+        for (const auto& part : task.plan->parts) {
+            sends |= part.send;
+            for (const auto& item : part.items) {
+                EXPECT_TRUE(std::ranges::binary_search(shard, item.block));
+                EXPECT_LT(static_cast<std::size_t>(item.input), task.inputs.size());
+                EXPECT_EQ(item.keep, part.items[0].keep);
+            }
+        }
+        EXPECT_TRUE(sends);
+        if (task.budget.limited()) {
+            EXPECT_EQ(task.plan->parts.size(), 1U);
+            EXPECT_EQ(task.plan->parts[0].items.size(), 1U);
+        }
+        open_.emplace(task.task, task);
+        auto& machine = machines_[static_cast<std::size_t>(task.worker)];
+        if (task.begin == Dispatch::Begin::now) {
+            machine.tasks.clear();
+            machine.part = 0;
+        } else {
+            const auto after_running = machine.tasks.begin() + (machine.tasks.empty() ? 0 : 1);
+            machine.tasks.erase(after_running, machine.tasks.end());
+        }
+        machine.tasks.push_back(task);
+    }
+
+    void close(TaskId task)
+    {
+        const auto at = open_.find(task);
+        if (at == open_.end()) return;
+        for (const auto version : at->second.inputs) --points_[version].holders;
+        auto& machine = machines_[static_cast<std::size_t>(at->second.worker)];
+        if (!machine.tasks.empty() && machine.tasks[0].task == task) machine.part = 0;
+        std::erase_if(machine.tasks, [&](const Dispatch& one) { return one.task == task; });
+        open_.erase(at);
+        std::erase_if(alive_, [&](const auto& one) { return one.second.task == task; });
+    }
+
+    std::optional<Event> carry_out_step(const Step& step)
+    {
+        EXPECT_GT(step.divisor, 0);
+        EXPECT_FALSE(step.terms.empty());
+        std::set<ContributionId> named;
+        Vector estimate(width);
+        std::vector<Version> newest;
+        for (const auto& term : step.terms) {
+            EXPECT_TRUE(named.insert(term.contribution).second) << "named twice";
+            const auto at = alive_.find(term.contribution);
+            if (at == alive_.end()) {
+                ADD_FAILURE() << "a step names a contribution that is gone";
+                stuck = "illegal";
+                return {};
+            }
+            for (std::size_t i = 0; i < width; ++i)
+                estimate[i] += term.weight * at->second.sum[i] / step.divisor;
+            versions.push_back(at->second.versions);
+            newest.push_back(std::ranges::max(at->second.versions));
+        }
+        for (const auto id : named) alive_.erase(id);
+        auto& w = models_[static_cast<std::size_t>(step.model)];
+        for (std::size_t i = 0; i < width; ++i)
+            w[i] += step.displacement ? estimate[i] : -step_size * step.scale * estimate[i];
+        steps.push_back(step);
+        estimates.push_back(std::move(estimate));
+        published_at.push_back(std::move(newest));
+        log.push_back("step with " + std::to_string(step.terms.size()));
+        publish(step.model);
+        return Stepped{next_version_ - 1, step.model, 1};
+    }
+
+    void answer(Worker worker)
+    {
+        auto& machine = machines_[static_cast<std::size_t>(worker)];
+        const auto task = machine.tasks.front();
+        const auto& parts = task.plan->parts;
+        if (machine.part == 0) ++machine.count;
+        Arrived message;
+        for (bool more = true; more; ++machine.part) {
+            const auto& part = parts[machine.part];
+            const auto value = compute(machine, task, part);
+            if (part.send) {
+                const auto [oldest, newest] = std::ranges::minmax(value.versions);
+                message.contributions.push_back(
+                    {.id = next_contribution_,
+                     .worker = worker,
+                     .task = task.task,
+                     .part = static_cast<int>(machine.part),
+                     .draw = task.draw == own_count ? machine.count - 1 : task.draw,
+                     .samples = samples(task, part),
+                     .oldest = oldest,
+                     .newest = newest,
+                     .compute = 1});
+                alive_[next_contribution_++] = value;
+            }
+            more = machine.part + 1 < parts.size() && !(part.send && task.plan->each_when_ready);
+        }
+        if (machine.part == parts.size()) {
+            machine.part = 0;
+            if (!task.repeat || machine.tasks.size() > 1)
+                machine.tasks.erase(machine.tasks.begin());
+        }
+        give(message);
+    }
+
+    std::int64_t samples(const Dispatch& task, const Part& part)
+    {
+        if (task.budget.samples > 0) return task.budget.samples;
+        if (task.budget.limited())
+            return std::uniform_real_distribution()(random_) < empty
+                       ? 0
+                       : static_cast<std::int64_t>(1 + random_() % 100);
+        std::int64_t rows = 0;
+        for (const auto& item : part.items)
+            rows += needs_.blocks[static_cast<std::size_t>(item.block)].count;
+        return rows;
+    }
+
+    Value compute(Machine& machine, const Dispatch& task, const Part& part)
+    {
+        Value value{task.task, Vector(width), {}};
+        for (const auto& item : part.items) {
+            const auto version = task.inputs[static_cast<std::size_t>(item.input)];
+            EXPECT_TRUE(points_.contains(version));
+            const auto& w = points_[version].w;
+            auto kept = machine.kept.find(item.block);
+            const bool there =
+                kept != machine.kept.end() &&
+                (item.operation == Item::Operation::cached || kept->second.version == version);
+            Kept one{version, {}};
+            if (item.keep && there)
+                one = kept->second;
+            else
+                one.gradient = gradient(item.block, w);
+            if (item.keep) machine.kept[item.block] = one;
+            value.versions.push_back(one.version);
+            for (std::size_t i = 0; i < width; ++i)
+                value.sum[i] += item.coefficient * one.gradient[i];
+        }
+        if (value.versions.empty()) value.versions = {task.inputs.begin(), task.inputs.end()};
+        return value;
+    }
+
+    Scheme& scheme_;
+    Needs needs_;
+    std::mt19937 random_;
+    std::vector<Machine> machines_;
+    std::vector<Vector> models_;
+    std::map<Version, Point> points_;
+    std::map<int, Version> newest_;
+    std::map<TaskId, Dispatch> open_;
+    std::map<ContributionId, Value> alive_;
+    std::map<int, Seconds> timers_;
+    Seconds now_ = 0;
+    Version next_version_ = 0;
+    TaskId last_task_ = -1;
+    ContributionId next_contribution_ = 0;
+};
+
+}  // namespace quorate::test

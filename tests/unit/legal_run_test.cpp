@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Every scheme of the registry against workers that finish in any order.
+#include "legal_run.hpp"
+
+#include "base/error.hpp"
+#include "simulation.hpp"
+#include "trace/reader.hpp"
+
+namespace {
+
+using namespace quorate;
+using namespace test;
+
+// What a scheme needs beside its defaults.
+Options needed(const std::string& name)
+{
+    if (name == "amb-dg") return {{"compute-time", "2"}};
+    return {};
+}
+
+std::unique_ptr<Scheme> made(const std::string& name, int n)
+{
+    try {
+        return make_scheme(name, {n, 1000, 1}, needed(name));
+    } catch (const BadInput&) {
+        return nullptr;
+    }
+}
+
+TEST(EveryScheme, ActsLegallyWhateverTheOrder)
+{
+    for (const auto& entry : schemes())
+        for (const int n : {1, 4, 6, 13, 16})
+            for (unsigned seed = 0; seed < 20; ++seed) {
+                const auto scheme = made(entry.name, n);
+                if (!scheme) continue;
+                LegalRun run(*scheme, n, seed);
+                run.run(50);
+                EXPECT_EQ(run.stuck, "") << entry.name;
+                ASSERT_EQ(run.steps.size(), 50U) << entry.name << ", n = " << n;
+                EXPECT_LE(run.most_alive, static_cast<std::size_t>(20 * n)) << entry.name;
+                if (testing::Test::HasFailure()) FAIL() << entry.name << ", n = " << n;
+            }
+}
+
+TEST(EveryScheme, WithTheSameHistoryActsTheSame)
+{
+    for (const auto& entry : schemes()) {
+        const auto one = made(entry.name, 6), other = made(entry.name, 6);
+        if (!one) continue;
+        LegalRun a(*one, 6, 5), b(*other, 6, 5);
+        a.run(30);
+        b.run(30);
+        EXPECT_EQ(a.log, b.log) << entry.name;
+    }
+}
+
+TEST(EveryScheme, WhoseWorkersAreOutOfTimeGoesOnAllTheSame)
+{
+    for (const auto* name : {"amb", "anytime-sgd", "amb-dg"}) {
+        const auto scheme = make_scheme(name, {4, 1000, 1}, {{"compute-time", "2"}});
+        LegalRun run(*scheme, 4, 3);
+        run.empty = 0.9;
+        run.run(50);
+        EXPECT_EQ(run.steps.size(), 50U) << name;
+    }
+}
+
+// ---- section 10: the asynchronous family ---------------------------------------------------------
+
+// Mean staleness and seconds of an update, with exponential tasks of mean 1 and no draw twice.
+struct Measured {
+    double staleness, seconds;
+};
+Measured measure(const std::string& scheme, const Options& options, int n,
+                 const std::string& delay = "exponential:1", std::int64_t rounds = 20000)
+{
+    const Folder folder;
+    const Problem problem{n, 10 * n, 1};
+    const auto made = make_scheme(scheme, problem, options);
+    const auto needs = made->needs();
+    const auto delays = make_delays(delay, n, 3), slowdowns = make_slowdowns("none", n);
+    const Batches batches(needs, 1, 0);
+    const Liars nobody;
+    Recipes recipes(needs, batches, nobody, 0);
+    VirtualFleet fleet(recipes, {0, *delays, *slowdowns, {}});
+    std::vector<std::unique_ptr<Optimizer>> optimizers;
+    optimizers.push_back(
+        entry(quorate::optimizers(), "gd").make(settings(std::vector<Option>(), {}), {}, {}));
+    trace::Writer trace(folder.file("t.h5"), {{{"scheme", scheme}}, {}, {{"rounds", rounds}}}, 0);
+    Engine engine({.rounds = rounds, .evaluate_every = 0, .arrivals = Arrivals::none}, *made, fleet,
+                  optimizers, trace);
+    const std::atomic<bool> stop = false;
+    engine.run(stop, {});
+    trace.finish({}, "completed");
+    const auto read = trace::read(folder.file("t.h5"));
+    double staleness = 0;
+    for (const auto& round : read.rounds) staleness += round.staleness_mean;
+    const auto count = static_cast<double>(read.rounds.size());
+    return {staleness / count, read.rounds.back().time / count};
+}
+
+TEST(Asynchronous, StalenessIsConserved)
+{
+    // Each update uses K of the contributions under way.
+    for (const int k : {1, 3, 8})
+        for (const auto* delay : {"exponential:1", "pareto:1,2.5", "constant:1"}) {
+            const Options options = {{"collect", std::to_string(k)}};
+            const auto batches = measure("k-batch-async", options, 16, delay);
+            EXPECT_NEAR(batches.staleness, 15.0 / k, 0.02 * 15 / k) << k << " " << delay;
+            const auto workers = measure("k-async", options, 16, delay);
+            EXPECT_NEAR(workers.staleness, (16.0 - k) / k, 0.02 * 16 / k) << k << " " << delay;
+        }
+    EXPECT_NEAR(measure("async", {}, 10).staleness, 9, 0.18);
+}
+
+TEST(Asynchronous, UpdatesComeAtTheRateOfTheWorkers)
+{
+    const Options four = {{"collect", "4"}};
+    EXPECT_NEAR(measure("k-batch-async", four, 16).seconds, 4.0 / 16, 0.02 * 0.25);
+    EXPECT_NEAR(measure("k-batch-async", four, 16, "shifted-exponential:1,1").seconds, 4 * 2.0 / 16,
+                0.01);
+    // Pareto of mean 2.5 / 1.5.
+    EXPECT_NEAR(measure("k-batch-async", four, 16, "pareto:1,2.5").seconds, 4 * 2.5 / 1.5 / 16,
+                0.01);
+    EXPECT_NEAR(measure("k-batch-sync", four, 16).seconds, 4.0 / 16, 0.02 * 0.25);
+    // First K of n, and K-async with exponential times: the same.
+    double harmonic = 0;
+    for (int j = 13; j <= 16; ++j) harmonic += 1.0 / j;
+    EXPECT_NEAR(measure("k-async", four, 16).seconds, harmonic, 0.02 * harmonic);
+    EXPECT_NEAR(measure("k-sync", four, 16).seconds, harmonic, 0.02 * harmonic);
+    // New longer than used: K-async is faster than K-sync.
+    const Options five = {{"collect", "5"}};
+    EXPECT_NEAR(measure("k-async", five, 16, "shifted-exponential:0.5,0.5").seconds,
+                measure("k-async", five, 16, "shifted-exponential:1,1").seconds / 2, 0.02);
+    EXPECT_LT(measure("k-async", five, 16, "shifted-exponential:0.5,1").seconds, 0.75);
+}
+
+TEST(Asynchronous, TooStaleContributionsAreNotUsed)
+{
+    const auto scheme = make_scheme("async", {8, 1000, 1}, {{"staleness-cap", "4"}});
+    LegalRun run(*scheme, 8, 1);
+    run.run(500);
+    for (std::size_t step = 0; step < run.steps.size(); ++step)
+        for (const auto version : run.published_at[step])
+            EXPECT_LE(static_cast<Version>(step) - version, 4);
+}
+
+TEST(Asynchronous, StaleContributionsCountLess)
+{
+    const auto scheme = make_scheme("async", {8, 1000, 1}, {{"staleness-scale", "inverse"}});
+    LegalRun run(*scheme, 8, 1);
+    run.run(300);
+    for (std::size_t step = 0; step < run.steps.size(); ++step) {
+        const auto stale = static_cast<Version>(step) - run.published_at[step][0];
+        EXPECT_DOUBLE_EQ(run.steps[step].terms[0].weight, 1 / (1.0 + static_cast<double>(stale)));
+    }
+}
+
+TEST(Asynchronous, SchedulesCountSamples)
+{
+    const auto scheme = make_scheme("k-batch-async", {8, 1000, 1}, {{"collect", "2"}});
+    LegalRun run(*scheme, 8, 1);
+    run.run(10);
+    for (const auto& step : run.steps) EXPECT_EQ(step.share, 2.0 / 8);
+}
+
+}  // namespace
