@@ -113,7 +113,7 @@ Q   =
 endif
 
 # --- Targets -----------------------------------------------------------------------------
-.PHONY: help info deps build demo amazon lambda networks test tests-ready check-layers bench fuzz fuzz-deps plot format lint \
+.PHONY: help info deps build demo amazon lambda networks anytime sequential test tests-ready check-layers bench fuzz fuzz-deps plot format lint \
         install uninstall clean force
 force:
 
@@ -218,6 +218,12 @@ amazon: build ## the Amazon experiment of the ErasureHead paper, measured (AMAZO
 
 lambda: build ## schemes on recorded times of AWS Lambda workers, simulated (LAMBDA=times.csv.gz)
 	@LAMBDA='$(LAMBDA)' $(run_env) jobs/lambda
+
+sequential: build ## sequential gradient coding on recorded times of AWS Lambda workers (LAMBDA=folder)
+	@LAMBDA='$(LAMBDA)' $(run_env) jobs/sequential
+
+anytime: build ## anytime against fixed minibatches, virtual clock and MPI (QUORATE_DATA=folder)
+	@$(run_env) jobs/anytime
 
 networks: build ## MNIST and CIFAR-10 with networks, 8 workers (QUORATE_DATA=folder)
 	@$(run_env) jobs/networks

@@ -76,6 +76,11 @@ class Trace:
                         return float(one.attrs["objective"])
         return float("nan")
 
+    def time_to(self, test_loss: float) -> float:
+        """Seconds to the first model scored that has that test loss or less; NaN if none has."""
+        reached = np.flatnonzero(self.evaluation["test_loss"] <= test_loss)
+        return float(self.evaluation["time"][reached[0]]) if len(reached) else float("nan")
+
     @property
     def final_loss(self) -> float:
         """Training loss of the last model scored; else the last round's estimate; NaN if dry."""

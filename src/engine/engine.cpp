@@ -52,6 +52,14 @@ Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
 std::int64_t Engine::run(const std::atomic<bool>& stop, Observer observer)
 {
     observer_ = std::move(observer);
+    run_rounds(stop);
+    for (const auto& one : live_) finish(one);
+    live_.clear();
+    return round_;
+}
+
+void Engine::run_rounds(const std::atomic<bool>& stop)
+{
     Start start;
     for (std::size_t i = 0; i < fleet_.workers().size(); ++i) {
         start.active.push_back(static_cast<Worker>(i));
@@ -66,7 +74,7 @@ std::int64_t Engine::run(const std::atomic<bool>& stop, Observer observer)
             if (std::holds_alternative<Stepped>(event)) {
                 if (observer_.round)
                     observer_.round({round_, loss_, dispatched_, std::get<Stepped>(event).model});
-                if (round_ == options_.rounds) return round_;
+                if (round_ == options_.rounds) return;
             }
             give(event);
         }
@@ -84,7 +92,6 @@ std::int64_t Engine::run(const std::atomic<bool>& stop, Observer observer)
             timers_.erase(due);
         }
     }
-    return round_;
 }
 
 void Engine::give(const Event& event)
@@ -253,7 +260,7 @@ void Engine::form_estimate(const Step& step, trace::Round& row)
     double loss = 0, stale = 0;
     for (const auto& [live, weight] : terms) {
         add(*live, weight, step.displacement);
-        live->row.used = 1;
+        live->row.used = round_ + 1;
         row.samples += live->row.samples;
         loss += fleet_.values(live->handle).loss;
         double sum = 0;

@@ -74,6 +74,7 @@ private:
         double step;
     };
 
+    void run_rounds(const std::atomic<bool>& stop);
     void give(const Event& event);
     void carry_out(const Dispatch& dispatch);
     void carry_out(const Close& close);

@@ -212,7 +212,7 @@ std::size_t MpiWorker::values_at() const
 {
     std::size_t versions = 0;
     for (const auto& part : task_->message.plan.parts)
-        if (keeps(part)) versions += part.items.size();
+        if (part.send && keeps(part)) versions += part.items.size();
     return Writer::aligned(sizeof(ContributionHead) + parts_in_message() * sizeof(PartHead) +
                            versions * sizeof(Version));
 }

@@ -22,11 +22,11 @@ void SelectiveRepetition::begin(std::int64_t exchange)
 {
     exchange_ = exchange;
     results_.emplace_back(static_cast<std::size_t>(problem_.workers), none);
-    missing_ = problem_.workers;
     repeating_ = 0;
     repeats_.assign(repeats_.size(), false);
     if (model_.burst == 0 || exchange < model_.burst) return;
     const auto& old = results(exchange - model_.burst);
+    if (decode(old)) return;
     auto too_many = std::ranges::count(old, none) - stragglers_;
     for (std::size_t worker = 0; worker < old.size() && too_many > 0; ++worker)
         if (old[worker] == none) {
@@ -49,14 +49,10 @@ SequentialCode::Task SelectiveRepetition::task(Worker worker)
 void SelectiveRepetition::hear(Worker worker, const std::vector<ContributionId>& ids)
 {
     results(job_of(worker))[static_cast<std::size_t>(worker)] = ids.at(0);
-    --missing_;
 }
 
-bool SelectiveRepetition::decodes()
+bool SelectiveRepetition::decode(const Results& have)
 {
-    const Job due = exchange_ - model_.burst;
-    if (due < 0) return true;
-    const auto& have = results(due);
     code_.decoder->begin();
     for (std::size_t worker = 0; worker < have.size(); ++worker) {
         if (have[worker] == none) continue;
@@ -69,11 +65,18 @@ bool SelectiveRepetition::decodes()
 }
 
 // Its own job is decodable at once, and no other depends on it.
-bool SelectiveRepetition::harmless() const { return repeating_ == 0 && missing_ <= stragglers_; }
+bool SelectiveRepetition::harmless() { return repeating_ == 0 && decode(results_.back()); }
+
+bool SelectiveRepetition::decodes()
+{
+    const Job due = exchange_ - model_.burst;
+    return due < 0 || decode(results(due));
+}
 
 std::pair<std::vector<Term>, double> SelectiveRepetition::gradient(Job job)
 {
     const auto& have = results(job);
+    decode(have);
     std::vector<Term> terms;
     for (const auto& [worker, part, value] : decoding_.weights)
         if (value != 0)

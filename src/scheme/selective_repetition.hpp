@@ -24,7 +24,7 @@ public:
     Task task(Worker worker) override;
     void hear(Worker worker, const std::vector<ContributionId>& ids) override;
     bool decodes() override;
-    bool harmless() const override;
+    bool harmless() override;
     std::pair<std::vector<Term>, double> gradient(Job job) override;
     void forget(Job) override { results_.pop_front(); }
 
@@ -35,6 +35,7 @@ private:
         return results_[results_.size() - 1 - static_cast<std::size_t>(exchange_ - job)];
     }
     Job job_of(Worker worker) const;
+    bool decode(const Results& have);
 
     Problem problem_;
     GradientCode code_;
@@ -44,8 +45,8 @@ private:
     std::int64_t exchange_ = -1;
     std::deque<Results> results_;  // of the jobs that are not decoded, the newest last
     std::vector<bool> repeats_;    // who computes an old job in this exchange
-    int repeating_ = 0, missing_ = 0;
-    Decoding decoding_;  // of the job that is due
+    int repeating_ = 0;
+    Decoding decoding_;  // of the last that was found to be decodable
 };
 
 }  // namespace quorate

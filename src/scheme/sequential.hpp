@@ -40,7 +40,7 @@ public:
     /// Whether whatever depends on the running exchange can be decoded, or still will be.
     virtual bool decodes() = 0;
     /// Whether its stragglers harm nothing, whatever the model says.
-    virtual bool harmless() const { return false; }
+    virtual bool harmless() { return false; }
     /// The gradient of a job that decodes() has found complete. @return its terms, and the error
     virtual std::pair<std::vector<Term>, double> gradient(Job job) = 0;
     /// The job's terms are used.

@@ -28,11 +28,14 @@ std::vector<Option> sequential_options()
     };
 }
 
-// Repetition where it divides: its weights are 0 and 1.
+// A job has no other chance than its own: the code must decode in any case. Repetition does, with 0/1
+// weights; where it does not divide, its groups are a little larger than the least load, and so are
+// exchanged for a cyclic code where that one's accuracy is promised.
 GradientCode exact_code(int workers, int stragglers)
 {
-    return workers % (stragglers + 1) == 0 ? fractional_repetition(workers, stragglers + 1)
-                                           : cyclic_code(workers, stragglers);
+    if (workers % (stragglers + 1) != 0)
+        if (auto cyclic = cyclic_code(workers, stragglers); cyclic.warning.empty()) return cyclic;
+    return fractional_repetition(workers, stragglers + 1);
 }
 
 std::unique_ptr<Scheme> sequential(const Settings& settings, const Problem& problem,

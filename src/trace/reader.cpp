@@ -76,9 +76,10 @@ std::vector<std::string> faults(const Trace& trace)
     }
     std::vector<std::set<std::int64_t>> used(trace.rounds.size());  // workers of each round
     for (const auto& arrival : trace.arrivals) {
-        if (arrival.used && arrival.round >= 1 &&
-            arrival.round <= static_cast<std::int64_t>(used.size()))
-            used[static_cast<std::size_t>(arrival.round - 1)].insert(arrival.worker);
+        if (arrival.used >= 1 && arrival.used <= static_cast<std::int64_t>(used.size()))
+            used[static_cast<std::size_t>(arrival.used - 1)].insert(arrival.worker);
+        if (arrival.used != 0 && arrival.used < arrival.round)
+            wrong.push_back(fmt::format("event {}: used before it came", arrival.event));
         if (std::min({arrival.compute, arrival.delay, arrival.idle, arrival.send}) < 0 ||
             arrival.arrived < arrival.sent)
             wrong.push_back(fmt::format("event {}: a duration is negative", arrival.event));

@@ -10,7 +10,7 @@ import pytest
 from program import call, inspect, our_lines
 
 # Where the default number of workers does not fit a scheme.
-WORKERS = {"margulis": 4, "graph": 6}
+WORKERS = {"margulis": 4, "graph": 6, "pgc-frc": 6}
 
 # Ways of a scheme beside its defaults.
 WAYS = [
@@ -26,6 +26,21 @@ WAYS = [
     ("stochastic", ["--deadline", 0.005, "--straggling", 0.2]),
     ("is-gc", ["--placement", "frc", "--degree", 3]),
     ("nested", ["--placement", "frc", "--stragglers", 6]),
+    ("amb", ["--compute-time", 0.004, "--micro-batch", 3, "--batch", 70]),
+    ("amb", ["--probe", 2, "--batch", 70, "--weights", "equal"]),
+    ("amb", ["--compute-time", 1e-6]),
+    ("anytime-sgd", ["--compute-time", 0.004, "--batch", 70, "--l2", 0.01]),
+    ("local-average", ["--batch", 70, "--local-steps", 3, "--l2", 0.01]),
+    ("amb-dg", ["--compute-time", 0.004]),
+    ("k-batch-async", ["--batch", 70, "--collect", 12, "--staleness-scale", "inverse"]),
+    ("async", ["--batch", 70, "--staleness-cap", 3]),
+    ("pgc-frc", ["--stragglers", 2]),
+    ("pgc-cyclic", ["--stragglers", 2, "--lag", "evaluate"]),
+    ("pgc-cyclic", ["--stragglers", 2, "--decoder", "mu", "--staleness-cap", 3]),
+    ("sr-sgc", ["--burst", 2, "--window", 5, "--lambda", 3]),
+    ("sr-sgc", ["--burst", 0, "--lambda", 2]),
+    ("m-sgc", ["--burst", 2, "--window", 4, "--lambda", 2, "--models", 5, "--batch", 100]),
+    ("m-sgc", ["--lambda", 7, "--mu", 0.2]),
     ("draco-repetition", ["--liars", "sign-flip:2", "--stragglers", 0]),
     ("draco-repetition", ["--liars", "nan:0,5", "--stragglers", 1, "--tolerate", 2]),
     ("draco-cyclic", ["--liars", "random:2,3", "--stragglers", 1, "--tolerate", 2]),
@@ -52,7 +67,7 @@ def test_a_replayed_run_gives_the_same_bits(scheme, options, gaussians, tmp_path
         assert second.attrs["clock"] == "replayed"
         for name in ["iterate/model", "model/final", "round/used", "round/loss_estimate"]:
             assert numpy.array_equal(first[name][:], second[name][:]), name
-        for name in ["event", "worker", "task", "part", "used"]:
+        for name in ["event", "worker", "task", "part", "draw", "version_oldest", "used"]:
             assert numpy.array_equal(first[f"arrival/{name}"][:], second[f"arrival/{name}"][:])
 
 
