@@ -44,7 +44,7 @@ std::size_t encoded_size(const TaskMessage& message, const Support& support)
 {
     std::size_t size = sizeof(TaskHead) + message.recipients.size() * sizeof(Recipient);
     for (const auto& part : message.plan.parts)
-        size += 2 * sizeof(std::int64_t) + part.items.size() * sizeof(Item);
+        size += sizeof(std::int64_t) + part.items.size() * sizeof(Item);
     for (const auto& input : message.inputs)
         size += sizeof(InputHead) + (input.included ? support.size() * sizeof(double) : 0);
     return Writer::aligned(size);
@@ -65,7 +65,6 @@ std::shared_ptr<mpi::Bytes> encode(const TaskMessage& message, std::span<const P
     for (const auto& input : message.inputs) out.put(InputHead{input.version, input.included});
     for (const auto& part : message.plan.parts) {
         out.put(static_cast<std::int64_t>(part.items.size()));
-        out.put(static_cast<std::int64_t>(part.send));
         for (const auto& item : part.items) out.put(item);
     }
     for (std::size_t i = 0; i < message.inputs.size(); ++i)
@@ -94,9 +93,8 @@ TaskMessage decode_task(const mpi::Bytes& bytes, std::size_t support_size)
     }
     for (int i = 0; i < head.parts; ++i) {
         Part part;
-        auto items = in.get<std::int64_t>();
-        part.send = in.get<std::int64_t>() != 0;
-        for (; items > 0; --items) part.items.push_back(in.get<Item>());
+        for (auto items = in.get<std::int64_t>(); items > 0; --items)
+            part.items.push_back(in.get<Item>());
         message.plan.parts.push_back(std::move(part));
     }
     for (auto& input : message.inputs)

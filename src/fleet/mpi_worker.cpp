@@ -101,25 +101,6 @@ void MpiWorker::take(const mpi::Transfer& mail)
     }
 }
 
-// What the newest task does not name is kept no longer.
-void MpiWorker::forget_kept(const TaskMessage& newest)
-{
-    const auto named = [&](const auto& wanted) {
-        return std::ranges::any_of(newest.plan.parts, [&](const Part& part) {
-            return std::ranges::any_of(part.items,
-                                       [&](const Item& item) { return item.keep && wanted(item); });
-        });
-    };
-    std::erase_if(kept_, [&](const auto& kept) {
-        return !named([&](const Item& item) { return item.block == kept.first; });
-    });
-    if (keeping_ && !named([&](const Item& item) {
-            return keeping_->is_for(item,
-                                    newest.inputs[static_cast<std::size_t>(item.input)].version);
-        }))
-        keeping_.reset();
-}
-
 void MpiWorker::accept(const std::shared_ptr<mpi::Bytes>& bytes)
 {
     auto message = decode_task(*bytes, support_.size());
@@ -131,7 +112,6 @@ void MpiWorker::accept(const std::shared_ptr<mpi::Bytes>& bytes)
         if (task_) idle_since_ = clock_seconds();
         task_.reset();
         next_.clear();
-        forget_kept(message);
     }
     // Points that neither this task nor one before it names are gone; the coordinator knows.
     std::erase_if(points_, [&](const auto& held) {
@@ -159,7 +139,10 @@ std::int64_t MpiWorker::load() const
     std::int64_t rows = 0;
     for (const auto& part : message.plan.parts)
         for (const auto& item : part.items)
-            if (!item.keep || !is_kept(item)) rows += computing_.batches.samples(item.block);
+            if (!keeps(part)) rows += computing_.batches.samples(item.block);
+    for (const auto& part : message.plan.parts)
+        for (const auto& one : keeps(part) ? refreshed(part) : std::vector<Refresh>())
+            rows += computing_.batches.samples(one.item->block);
     return rows;
 }
 
@@ -204,7 +187,7 @@ std::size_t MpiWorker::parts_in_message() const
 {
     const auto& plan = task_->message.plan;
     if (plan.each_when_ready) return 1;
-    return static_cast<std::size_t>(std::ranges::count(plan.parts, true, &Part::send));
+    return plan.parts.size();
 }
 
 // Behind the heads of the parts in a message, and the versions of their items.
@@ -212,7 +195,7 @@ std::size_t MpiWorker::values_at() const
 {
     std::size_t versions = 0;
     for (const auto& part : task_->message.plan.parts)
-        if (part.send && keeps(part)) versions += part.items.size();
+        if (keeps(part)) versions += part.items.size();
     return Writer::aligned(sizeof(ContributionHead) + parts_in_message() * sizeof(PartHead) +
                            versions * sizeof(Version));
 }
@@ -222,11 +205,6 @@ std::span<double> MpiWorker::output(std::size_t slot)
     const auto size = support_.size();
     auto* values = reinterpret_cast<double*>(task_->output->data() + values_at());
     return {values + slot * size, size};
-}
-
-Version MpiWorker::version_of(const Item& item) const
-{
-    return task_->inputs[static_cast<std::size_t>(item.input)];
 }
 
 At MpiWorker::at(Version version) const
@@ -242,7 +220,6 @@ void MpiWorker::begin_part()
     task.rows = 0;
     task.compute = 0;
     task.part_began = clock_seconds();
-    if (!part.send) return;
     if (!task.output)
         task.output =
             pool_.take(values_at() + parts_in_message() * support_.size() * sizeof(double));
@@ -253,7 +230,11 @@ void MpiWorker::begin_part()
                           .newest = newest,
                           .loss = 0,
                           .compute = 0});
-    if (keeps(part)) return;
+    if (keeps(part)) {
+        task.to_keep = refreshed(part);
+        forget_kept(part);
+        return;
+    }
     const auto& budget = task.message.budget;
     Extent extent{.samples = {}, .micro_batch = budget.micro_batch, .step = task.message.step};
     if (budget.limited())
@@ -265,22 +246,35 @@ void MpiWorker::begin_part()
                            output(task.heads.size() - 1));
 }
 
-bool MpiWorker::is_kept(const Item& item) const
+std::vector<Refresh> MpiWorker::refreshed(const Part& part) const
 {
-    const auto kept = kept_.find(item.block);
-    return kept != kept_.end() &&
-           (item.operation == Item::Operation::cached || kept->second.version == version_of(item));
+    std::map<int, Version> versions;
+    for (const auto& [block, kept] : kept_) versions[block] = kept.version;
+    std::optional<std::pair<int, Version>> begun;
+    if (keeping_) begun = {keeping_->part.items[0].block, keeping_->gradient.version};
+    return to_refresh(part, task_->inputs, versions, begun);
 }
 
-void MpiWorker::begin_keeping(const Item& item)
+// What the newest task does not name is kept no longer.
+void MpiWorker::forget_kept(const Part& part)
 {
-    const auto version = version_of(item);
-    if (keeping_ && keeping_->is_for(item, version)) return;
+    std::erase_if(kept_, [&](const auto& kept) {
+        return std::ranges::find(part.items, kept.first, &Item::block) == part.items.end();
+    });
+    if (keeping_ && std::ranges::none_of(task_->to_keep,
+                                         [&](const Refresh& one) { return keeping_->is_for(one); }))
+        keeping_.reset();
+}
+
+void MpiWorker::begin_keeping(const Refresh& wanted)
+{
+    if (keeping_ && keeping_->is_for(wanted)) return;
     keeping_ = std::make_unique<Keeping>();
-    keeping_->part.items = {Item{.block = item.block}};
-    keeping_->point = points_.at(version);
-    keeping_->gradient = {.version = version, .values = std::vector<double>(support_.size())};
-    keeping_->work = begin_work(computing_, held(), keeping_->part, {at(version)}, {},
+    keeping_->part.items = {Item{.block = wanted.item->block}};
+    keeping_->point = points_.at(wanted.version);
+    keeping_->gradient = {.version = wanted.version,
+                          .values = std::vector<double>(support_.size())};
+    keeping_->work = begin_work(computing_, held(), keeping_->part, {at(wanted.version)}, {},
                                 keeping_->gradient.values);
 }
 
@@ -290,12 +284,9 @@ Work* MpiWorker::next_work()
     auto& task = *task_;
     const auto& part = task.message.plan.parts[task.part];
     if (!keeps(part)) return task.work->done() ? nullptr : task.work.get();
-    for (const auto& item : part.items)
-        if (!is_kept(item)) {
-            begin_keeping(item);
-            return keeping_->work.get();
-        }
-    return nullptr;
+    if (task.to_keep.empty()) return nullptr;
+    begin_keeping(task.to_keep.front());
+    return keeping_->work.get();
 }
 
 void MpiWorker::compute_chunk()
@@ -324,6 +315,7 @@ void MpiWorker::compute_chunk()
             gradient.loss = work->loss();
             kept_[keeping_->part.items[0].block] = std::move(gradient);
             keeping_.reset();
+            task.to_keep.erase(task.to_keep.begin());
         }
         pace(chunk);
     }
@@ -364,7 +356,6 @@ void MpiWorker::complete_part()
     auto& task = *task_;
     const auto& part = task.message.plan.parts[task.part];
     task.stage = Task::Stage::computed;
-    if (!part.send) return;
     auto& head = task.heads.back();
     if (!keeps(part)) {
         head.samples = task.work->samples();
@@ -390,19 +381,14 @@ void MpiWorker::finish_part()
     auto& task = *task_;
     const auto now = clock_seconds();
     if (task.paused > 0) task.compute += now - std::exchange(task.paused, 0);
-    const bool sent = task.message.plan.parts[task.part].send;
-    if (sent) {
-        task.heads.back().compute = task.compute;
-        liars_.falsify(worker_, task.draw, static_cast<int>(task.part),
-                       output(task.heads.size() - 1));
-    }
+    task.heads.back().compute = task.compute;
+    liars_.falsify(worker_, task.draw, static_cast<int>(task.part), output(task.heads.size() - 1));
     ++task.part;
     task.begun = false;
     task.work.reset();
     task.stage = Task::Stage::computing;
-    const bool ready =
-        task.part == task.message.plan.parts.size() || (sent && task.message.plan.each_when_ready);
-    if (!ready) return;
+    const auto& plan = task.message.plan;
+    if (task.part < plan.parts.size() && !plan.each_when_ready) return;
     if (reception_ > 0) {
         task.stage = Task::Stage::held;
         wake_ = now + reception_;

@@ -47,10 +47,11 @@ private:
         Versions inputs = {};
         Seconds delay = 0, deadline = never;
         enum class Stage { computing, computed, held } stage = Stage::computing;
-        std::size_t part = 0;             // what is computed next
-        bool begun = false;               // that part
-        std::unique_ptr<Work> work = {};  // of that part, unless it is a sum of kept gradients
-        std::int64_t rows = 0;            // computed for that part
+        std::size_t part = 0;               // what is computed next
+        bool begun = false;                 // that part
+        std::unique_ptr<Work> work = {};    // of that part, unless it is a sum of kept gradients
+        std::vector<Refresh> to_keep = {};  // gradients that the part needs computed
+        std::int64_t rows = 0;              // computed for that part
         Seconds part_began = 0, paused = 0, compute = 0;
         std::vector<PartHead> heads =
             {};                  // of the parts computed and not yet sent, and the running one
@@ -63,28 +64,27 @@ private:
         HeldPoint point;
         KeptGradient gradient;
         std::unique_ptr<Work> work = {};
-        bool is_for(const Item& item, Version version) const
+        bool is_for(const Refresh& wanted) const
         {
-            return part.items[0].block == item.block && gradient.version == version;
+            return part.items[0].block == wanted.item->block && gradient.version == wanted.version;
         }
     };
 
     void look();
     void take(const mpi::Transfer& mail);
     void accept(const std::shared_ptr<mpi::Bytes>& bytes);
-    void forget_kept(const TaskMessage& newest);
+    std::vector<Refresh> refreshed(const Part& part) const;
+    void forget_kept(const Part& part);
     void begin();
     void step();
     void begin_part();
     void compute_chunk();
     Work* next_work();
-    bool is_kept(const Item& item) const;
-    void begin_keeping(const Item& item);
+    void begin_keeping(const Refresh& wanted);
     void complete_part();
     bool out_of_time(const Work& work);
     void pace(Seconds chunk);
     void finish_part();
-    Version version_of(const Item& item) const;
     At at(Version version) const;
     HeldRows held() const { return {shard_, place_}; }
     void send_parts();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "data/shard.hpp"
+#include "fleet/kept.hpp"
 #include "model/model.hpp"
 #include "model/row_sample.hpp"
 #include "scheme/batches.hpp"
@@ -88,9 +89,6 @@ struct KeptGradient {
     double loss = 0;
     std::vector<double> values;
 };
-
-/// Whether a part is a sum of gradients that the worker keeps; its items are all kept, or none is.
-inline bool keeps(const Part& part) { return !part.items.empty() && part.items[0].keep; }
 
 /// sum = the items' coefficients times these gradients, item by item.
 void add_up(const Part& part, std::span<const KeptGradient* const> kept, std::span<double> sum);

@@ -202,35 +202,30 @@ std::int64_t VirtualFleet::measure(Machine& at)
     return rows;
 }
 
-// The gradients that the running task needs and the worker does not have.
+// The gradients that the running task computes, of those that the worker keeps.
 void VirtualFleet::look_what_to_keep(Machine& at)
 {
-    const auto& [task, points, sent] = *at.running;
-    const auto version = [&](const Item& item) {
-        return task.inputs[static_cast<std::size_t>(item.input)];
-    };
-    std::map<int, Version> known;
-    for (const auto& [block, kept] : at.kept) known[block] = kept->gradient.version;
-    std::map<int, std::shared_ptr<KeptRecipe>> named;
+    const auto& task = at.running->task;
     at.rows.assign(task.plan->parts.size(), 0);
+    std::map<int, Version> versions;
+    for (const auto& [block, kept] : at.kept) versions[block] = kept->gradient.version;
     bool goes_on = false;
-    for (std::size_t part = 0; part < at.rows.size(); ++part)
-        for (const auto& item : task.plan->parts[part].items) {
-            if (const auto kept = at.kept.find(item.block); kept != at.kept.end())
-                named.insert(*kept);
-            const auto there = known.find(item.block);
-            const bool cached = item.operation == Item::Operation::cached;
-            if (there != known.end() && (cached || there->second == version(item))) continue;
-            known[item.block] = version(item);
-            auto rows = recipes_.batches().samples(item.block);
-            if (at.begun == std::pair(item.block, version(item))) {
+    for (std::size_t part = 0; part < at.rows.size(); ++part) {
+        const auto& items = task.plan->parts[part].items;
+        std::erase_if(at.kept, [&](const auto& kept) {
+            return std::ranges::find(items, kept.first, &Item::block) == items.end();
+        });
+        for (const auto& [item, version] :
+             to_refresh(task.plan->parts[part], task.inputs, versions, at.begun)) {
+            auto rows = recipes_.batches().samples(item->block);
+            if (at.begun == std::pair(item->block, version)) {
                 rows -= at.begun_rows;
                 goes_on = true;
             }
-            at.to_keep.push_back({&item, version(item), rows});
+            at.to_keep.push_back({item, version, rows});
             at.rows[part] += rows;
         }
-    at.kept = std::move(named);
+    }
     if (!goes_on) at.begun.reset();
 }
 
@@ -258,9 +253,11 @@ void VirtualFleet::leave_off(Machine& at)
 void VirtualFleet::keep(Machine& at, const Item& item, Version version)
 {
     const auto& [task, points, sent] = *at.running;
+    const auto input = std::find(task.inputs.begin(), task.inputs.end(), version);
     at.kept[item.block] =
         recipes_.keep(task.worker, item.block, version,
-                      points[static_cast<std::size_t>(item.input)], key_of(task, at.draw, version));
+                      points[static_cast<std::size_t>(input - task.inputs.begin())],
+                      key_of(task, at.draw, version));
     if (at.begun == std::pair(item.block, version)) at.begun.reset();
 }
 
@@ -382,8 +379,7 @@ std::vector<Arrival> VirtualFleet::finish(Worker worker)
     at.to_keep.clear();
     const auto last = plan.each_when_ready ? at.part + 1 : plan.parts.size();
     std::vector<Arrival> arrivals;
-    for (; at.part < last; ++at.part)
-        if (plan.parts[at.part].send) arrivals.push_back(contribution(worker, at.part));
+    for (; at.part < last; ++at.part) arrivals.push_back(contribution(worker, at.part));
     const auto count = static_cast<std::int64_t>(arrivals.size());
     const auto bytes = header_bytes + count * recipes_.payload(worker);
     bytes_received_ += bytes;

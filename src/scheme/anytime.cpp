@@ -82,7 +82,7 @@ protected:
         return {plan(worker), {version}, {.samples = rows, .micro_batch = rows}};
     }
 
-    void begin() override
+    void begin(Version) override
     {
         mean_.clear();
         units_ = 0;

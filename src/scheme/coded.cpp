@@ -21,7 +21,7 @@ std::vector<Worker> CodedScheme::order(std::vector<Worker> active) const
     return distinct_first(plans_, std::move(active));
 }
 
-void CodedScheme::begin()
+void CodedScheme::begin(Version)
 {
     heard_.clear();
     code_.decoder->begin();

@@ -20,7 +20,7 @@ public:
 protected:
     std::shared_ptr<const Plan> plan(Worker worker) const override;
     std::vector<Worker> order(std::vector<Worker> active) const override;
-    void begin() override;
+    void begin(Version) override;
     std::optional<Step> hear(const Contribution& contribution) override;
     Seconds limit() const override { return limit_; }
     std::optional<Step> expire() override;

@@ -38,7 +38,7 @@ protected:
     {
         return plans_[static_cast<std::size_t>(worker)];
     }
-    void begin() override
+    void begin(Version) override
     {
         heard_.clear();
         answered_.clear();

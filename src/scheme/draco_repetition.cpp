@@ -38,7 +38,7 @@ protected:
     {
         return distinct_first(plans_, std::move(active));
     }
-    void begin() override
+    void begin(Version) override
     {
         for (auto& group : votes_) group = {};
         terms_.clear();

@@ -55,9 +55,9 @@ protected:
         return CodedScheme::plan(partition_of_[static_cast<std::size_t>(worker)]);
     }
 
-    void begin() override
+    void begin(Version version) override
     {
-        CodedScheme::begin();
+        CodedScheme::begin(version);
         heard_samples_ = 0;
         answers_ = 0;
         partition_of_ = all_;

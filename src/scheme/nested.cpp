@@ -42,7 +42,7 @@ protected:
         return levels_[level_].plans[static_cast<std::size_t>(worker)];
     }
 
-    void begin() override
+    void begin(Version) override
     {
         choose();
         heard_.clear();

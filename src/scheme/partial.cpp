@@ -55,7 +55,7 @@ std::vector<Worker> PartialScheme::order(std::vector<Worker> active) const
     return distinct_first(plans_of(code_.encoding), std::move(active));
 }
 
-void PartialScheme::begin()
+void PartialScheme::begin(Version)
 {
     heard_.clear();
     firsts_.clear();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Pipelined gradient coding: as much storage as gradient coding, as little computation as uncoded. In
-// each round a worker computes the gradient of one of its d partitions, in turn, and sends its coded
-// sum with the gradients of the others, which it keeps from the d - 1 rounds before.
+// each round a worker computes the gradient of that of its d partitions whose gradient is oldest, and
+// sends its coded sum with the others, which it keeps from the d - 1 rounds before.
 // Su and Li, "Pipelined Gradient Coding", arXiv 2607.20739.
 #include <fmt/format.h>
 
@@ -28,18 +28,22 @@ public:
     Pipelined(const Settings& settings, const Problem& problem, GradientCode code, int stragglers,
               bool damped = false)
         : problem_(problem), code_(std::move(code)),
-          cap_(staleness_cap(settings, 2 * (stragglers + 1))),
-          owes_(settings.one_of("lag", {"skip", "evaluate"}) == "evaluate"), damped_(damped),
-          samples_(samples_of(code_.encoding, problem)),
+          cap_(staleness_cap(settings, 2 * (stragglers + 1))), damped_(damped),
+          samples_(samples_of(code_.encoding, problem)), anew_(plans_of(code_.encoding)),
           heard_(std::vector<int>(static_cast<std::size_t>(problem.workers), 1)),
           answered_(static_cast<std::size_t>(problem.workers), -1),
-          turns_(static_cast<std::size_t>(problem.workers)),
           stale_(static_cast<std::size_t>(problem.workers))
     {
-        for (int worker = 0; worker < problem.workers; ++worker) {
-            kinds_.push_back(row(worker));
-            const auto same = std::ranges::find(kinds_, row(worker));
-            kind_.push_back(static_cast<int>(same - kinds_.begin()));
+        // Workers with equal plans share one, so that they can share messages.
+        std::map<const Plan*, std::shared_ptr<const Plan>> made;
+        for (const auto& plan : anew_) {
+            auto& kept = made[plan.get()];
+            if (!kept) {
+                auto copy = *plan;
+                for (auto& item : copy.parts[0].items) item.operation = Item::Operation::kept;
+                kept = std::make_shared<Plan>(std::move(copy));
+            }
+            plans_.push_back(kept);
         }
     }
 
@@ -55,37 +59,29 @@ public:
 protected:
     std::shared_ptr<const Plan> plan(Worker worker) const override
     {
-        return plan(worker, {.phase = 0});
+        return plans_[static_cast<std::size_t>(worker)];
     }
 
     Task task(Worker worker, Version version) const override
     {
-        const auto i = static_cast<std::size_t>(worker);
-        const auto d = static_cast<Version>(row(worker).size());
-        // Who is late takes its turn later, and its versions say so;
-        if (!owes_) return {plan(worker, {.phase = static_cast<int>(turns_[i] % d)}), {version}};
-        // or it keeps to the turns of the others: late for one round, it still computes what it owes
-        // that round; late for more, it goes on with the newest.
-        What what{.phase = static_cast<int>(version % d)};
-        if (version > 0 && answered_[i] == version - 2) {
-            what.owed = static_cast<int>((version - 1) % d);
-            return {plan(worker, what), {version, version - 1}};
-        }
-        return {plan(worker, what), {version}};
+        // Who was late may go on with the gradient of the round before.
+        const bool late = version > 0 && answered_[static_cast<std::size_t>(worker)] < version - 1;
+        return {plan(worker), late ? Versions{version, version - 1} : Versions{version}};
     }
 
-    // Those whose answers were too stale compute all anew, so that a round can end. Where others
+    // Those whose answers were too stale compute all anew, so that the round can end. Where others
     // suffice they go on as before, and are fresh again after d answers.
     Task again(Worker worker, Version version) override
     {
         if (!stale_[static_cast<std::size_t>(worker)]) return {};
-        return {plan(worker, {.all = true}), {version}};
+        return {anew_[static_cast<std::size_t>(worker)], {version}};
     }
 
     bool looks_back() const override { return true; }
 
-    void begin() override
+    void begin(Version version) override
     {
+        round_ = version;
         heard_.clear();
         code_.decoder->begin();
     }
@@ -93,14 +89,10 @@ protected:
     std::optional<Step> hear(const Contribution& contribution) override
     {
         const auto i = static_cast<std::size_t>(contribution.worker);
-        // The newest of its gradients is this round's.
-        answered_[i] = contribution.newest;
-        ++turns_[i];
-        stale_[i] = contribution.newest - contribution.oldest > cap_;
+        answered_[i] = round_;
+        stale_[i] = round_ - contribution.oldest > cap_;
         if (stale_[i]) return std::nullopt;
-        auto only = contribution;  // the one part that was sent
-        only.part = 0;
-        heard_.add(only);
+        heard_.add(contribution);
         const auto* decoding = code_.decoder->hear(contribution.worker);
         if (!decoding) return std::nullopt;
         auto step = heard_.step(*decoding, samples_);
@@ -109,54 +101,9 @@ protected:
     }
 
 private:
-    // What a plan evaluates: one partition, one more that is owed from the round before, or all.
-    struct What {
-        int phase = 0, owed = -1;
-        bool all = false;
-        auto operator<=>(const What&) const = default;
-    };
-
     const Row& row(Worker worker) const
     {
         return code_.encoding.rows[static_cast<std::size_t>(worker)][0];
-    }
-
-    // Partitions in the order of their turns: those of a cyclic window from its beginning.
-    int partition_at(Worker worker, int phase) const
-    {
-        const auto& held = row(worker);
-        const bool whole = static_cast<int>(held.size()) == problem_.workers;
-        auto first = static_cast<std::size_t>(whole ? worker : 0);
-        for (std::size_t i = 1; i < held.size(); ++i)
-            if (held[i].partition != held[i - 1].partition + 1) first = i;
-        return held[(first + static_cast<std::size_t>(phase)) % held.size()].partition;
-    }
-
-    // Workers with equal rows share plans, so that they can share messages.
-    std::shared_ptr<const Plan> plan(Worker worker, const What& what) const
-    {
-        auto& made = plans_[{kind_[static_cast<std::size_t>(worker)], what}];
-        if (made) return made;
-        Plan plan;
-        using Operation = Item::Operation;
-        if (what.owed >= 0)
-            plan.parts.push_back({{Item{.block = partition_at(worker, what.owed),
-                                        .input = 1,
-                                        .operation = Operation::gradient,
-                                        .keep = true}},
-                                  false});
-        Part part;
-        for (const auto& [partition, value] : row(worker)) {
-            const bool fresh = what.all || partition == partition_at(worker, what.phase);
-            part.items.push_back({.block = partition,
-                                  .input = 0,
-                                  .coefficient = value,
-                                  .operation = fresh ? Operation::gradient : Operation::cached,
-                                  .keep = true});
-        }
-        plan.parts.push_back(std::move(part));
-        made = std::make_shared<Plan>(std::move(plan));
-        return made;
     }
 
     // max_j sum_i |a_i B_ij|: by how much errors of single gradients may grow.
@@ -173,23 +120,14 @@ private:
     Problem problem_;
     GradientCode code_;
     std::int64_t cap_;
-    bool owes_, damped_;
+    bool damped_;
     std::int64_t samples_;  // of a round
+    Plans plans_, anew_;    // by worker; anew_: gradients of this round only, and none kept
     Contributions heard_;
     std::vector<Version> answered_;  // the last round that each worker answered in time
-    std::vector<Version> turns_;     // that each worker has taken
     std::vector<bool> stale_;        // whose last answer was not used
-    std::vector<Row> kinds_;
-    std::vector<int> kind_;  // of each worker: those with equal rows
-    mutable std::map<std::pair<int, What>, std::shared_ptr<const Plan>> plans_;
+    Version round_ = 0;
 };
-
-Option lag_option()
-{
-    return {"lag", "skip|evaluate", "skip",
-            "a worker that was late takes its turn later, or computes what it owes beside its next "
-            "turn: less stale, but it may be late again"};
-}
 
 std::unique_ptr<Scheme> make_frc(const Settings& settings, const Problem& problem)
 {
@@ -230,21 +168,20 @@ Entry<MakeScheme> pgc_frc_entry()
             "pipelined fractional repetition: stores S + 1 partitions, computes one a round; any "
             "S stragglers; gradients are up to S rounds old",
         .source = "Su and Li, Pipelined Gradient Coding, arXiv 2607.20739",
-        .options = {stragglers_option(), staleness_cap_option(), lag_option()},
+        .options = {stragglers_option(), staleness_cap_option()},
         .make = make_frc};
 }
 
 Entry<MakeScheme> pgc_cyclic_entry()
 {
-    return {
-        .name = "pgc-cyclic",
-        .arguments = "",
-        .text =
-            "pipelined cyclic code, for any number of workers; residue and mds are exact for "
-            "gradients that stand still, mu is the published rescaling",
-        .source = "Su and Li, Pipelined Gradient Coding, arXiv 2607.20739",
-        .options = {stragglers_option(), staleness_cap_option(), lag_option(), decoder_option()},
-        .make = make_cyclic};
+    return {.name = "pgc-cyclic",
+            .arguments = "",
+            .text =
+                "pipelined cyclic code, for any number of workers; residue and mds are exact for "
+                "gradients that stand still, mu is the published rescaling",
+            .source = "Su and Li, Pipelined Gradient Coding, arXiv 2607.20739",
+            .options = {stragglers_option(), staleness_cap_option(), decoder_option()},
+            .make = make_cyclic};
 }
 
 }  // namespace quorate

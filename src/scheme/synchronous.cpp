@@ -41,7 +41,7 @@ void SynchronousScheme::dispatch(Version version, std::vector<Action>& out)
 {
     dispatched_ = now_;
     version_ = version;
-    begin();
+    begin(version);
     const auto before = std::exchange(first_, next_);
     missing_ = 0;
     expired_ = false;
@@ -53,7 +53,7 @@ void SynchronousScheme::dispatch(Version version, std::vector<Action>& out)
 
 void SynchronousScheme::give(Worker worker, Task task, std::vector<Action>& out)
 {
-    missing_ += std::ranges::count(task.plan->parts, true, &Part::send);
+    missing_ += std::ssize(task.plan->parts);
     out.push_back(Dispatch{.task = next_++,
                            .worker = worker,
                            .plan = std::move(task.plan),

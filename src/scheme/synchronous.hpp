@@ -33,8 +33,8 @@ protected:
     virtual bool looks_back() const { return false; }
     /// Who is given its task first; those asked first tend to answer first.
     virtual std::vector<Worker> order(std::vector<Worker> active) const { return active; }
-    /// A round begins.
-    virtual void begin() = 0;
+    /// A round begins.  @param version  of its point
+    virtual void begin(Version version) = 0;
     /// One more contribution of the running round. @return the step, if the quorum is reached
     virtual std::optional<Step> hear(const Contribution& contribution) = 0;
 

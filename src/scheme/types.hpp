@@ -40,22 +40,20 @@ using Block = Rows;
 struct Item {
     enum class Operation : std::int32_t {
         gradient,  // the sum of their gradients at one input
-        cached,  // the gradient of the block that the worker keeps, of whatever version; if it keeps
-                 // none: gradient
-        descent  // how far steps on batches of the block lead away from the input
+        kept,      // the same, kept by the worker at whatever version; of a part's items the oldest
+                   // is computed anew, and those that the worker does not have yet
+        descent    // how far steps on batches of the block lead away from the input
     };
     int block;
     int input = 0;  // index into Dispatch::inputs
     double coefficient = 1;
     Operation operation = Operation::gradient;
-    bool keep = false;  // the worker keeps the gradient while its newest task names the block
 };
 
 /// The sum of its items is one contribution. Items are summed in the order given, which is ascending
 /// by block, so that replicas agree to the last bit.
 struct Part {
     std::vector<Item> items;
-    bool send = true;  // else its gradients are only kept
 };
 
 /// Immutable, shared by rounds and workers.

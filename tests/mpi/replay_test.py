@@ -35,7 +35,7 @@ WAYS = [
     ("k-batch-async", ["--batch", 70, "--collect", 12, "--staleness-scale", "inverse"]),
     ("async", ["--batch", 70, "--staleness-cap", 3]),
     ("pgc-frc", ["--stragglers", 2]),
-    ("pgc-cyclic", ["--stragglers", 2, "--lag", "evaluate"]),
+    ("pgc-cyclic", ["--stragglers", 2]),
     ("pgc-cyclic", ["--stragglers", 2, "--decoder", "mu", "--staleness-cap", 3]),
     ("sr-sgc", ["--burst", 2, "--window", 5, "--lambda", 3]),
     ("sr-sgc", ["--burst", 0, "--lambda", 2]),

@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 
+#include "fleet/kept.hpp"
 #include "scheme/scheme.hpp"
 
 namespace quorate::test {
@@ -118,6 +119,7 @@ private:
         std::size_t part = 0;
         std::int64_t count = 0;
         std::map<int, Kept> kept;
+        std::optional<std::pair<int, Version>> begun;
     };
     struct Value {
         TaskId task;
@@ -185,16 +187,13 @@ private:
             ASSERT_TRUE(is_alive(version)) << "version " << version << " is gone";
             ++points_[version].holders;
         }
-        bool sends = false;
         for (const auto& part : task.plan->parts) {
-            sends |= part.send;
             for (const auto& item : part.items) {
                 EXPECT_TRUE(std::ranges::binary_search(shard, item.block));
                 EXPECT_LT(static_cast<std::size_t>(item.input), task.inputs.size());
-                EXPECT_EQ(item.keep, part.items[0].keep);
+                EXPECT_EQ(item.operation, part.items[0].operation);
             }
         }
-        EXPECT_TRUE(sends);
         if (task.budget.limited()) {
             EXPECT_EQ(task.plan->parts.size(), 1U);
             EXPECT_EQ(task.plan->parts[0].items.size(), 1U);
@@ -202,6 +201,12 @@ private:
         open_.emplace(task.task, task);
         auto& machine = machines_[static_cast<std::size_t>(task.worker)];
         if (task.begin == Dispatch::Begin::now) {
+            // Who is interrupted may have begun a gradient to be kept.
+            if (!machine.tasks.empty() && keeps(machine.tasks[0].plan->parts[0]) && random_() % 2) {
+                const auto left =
+                    refreshed(machine, machine.tasks[0], machine.tasks[0].plan->parts[0]);
+                if (!left.empty()) machine.begun = {left[0].item->block, left[0].version};
+            }
             machine.tasks.clear();
             machine.part = 0;
         } else {
@@ -265,21 +270,19 @@ private:
         for (bool more = true; more; ++machine.part) {
             const auto& part = parts[machine.part];
             const auto value = compute(machine, task, part);
-            if (part.send) {
-                const auto [oldest, newest] = std::ranges::minmax(value.versions);
-                message.contributions.push_back(
-                    {.id = next_contribution_,
-                     .worker = worker,
-                     .task = task.task,
-                     .part = static_cast<int>(machine.part),
-                     .draw = task.draw == own_count ? machine.count - 1 : task.draw,
-                     .samples = samples(task, part),
-                     .oldest = oldest,
-                     .newest = newest,
-                     .compute = 1});
-                alive_[next_contribution_++] = value;
-            }
-            more = machine.part + 1 < parts.size() && !(part.send && task.plan->each_when_ready);
+            const auto [oldest, newest] = std::ranges::minmax(value.versions);
+            message.contributions.push_back(
+                {.id = next_contribution_,
+                 .worker = worker,
+                 .task = task.task,
+                 .part = static_cast<int>(machine.part),
+                 .draw = task.draw == own_count ? machine.count - 1 : task.draw,
+                 .samples = samples(task, part),
+                 .oldest = oldest,
+                 .newest = newest,
+                 .compute = 1});
+            alive_[next_contribution_++] = value;
+            more = machine.part + 1 < parts.size() && !task.plan->each_when_ready;
         }
         if (machine.part == parts.size()) {
             machine.part = 0;
@@ -302,23 +305,32 @@ private:
         return rows;
     }
 
+    const Vector& at(Version version)
+    {
+        EXPECT_TRUE(is_alive(version)) << "version " << version << " is gone";
+        return points_.at(version).w;
+    }
+
+    static std::vector<Refresh> refreshed(const Machine& machine, const Dispatch& task,
+                                          const Part& part)
+    {
+        std::map<int, Version> versions;
+        for (const auto& [block, kept] : machine.kept) versions[block] = kept.version;
+        return to_refresh(part, task.inputs, versions, machine.begun);
+    }
+
     Value compute(Machine& machine, const Dispatch& task, const Part& part)
     {
         Value value{task.task, Vector(width), {}};
+        if (keeps(part)) {
+            for (const auto& [item, version] : refreshed(machine, task, part))
+                machine.kept[item->block] = {version, gradient(item->block, at(version))};
+            machine.begun.reset();
+        }
         for (const auto& item : part.items) {
             const auto version = task.inputs[static_cast<std::size_t>(item.input)];
-            EXPECT_TRUE(points_.contains(version));
-            const auto& w = points_[version].w;
-            auto kept = machine.kept.find(item.block);
-            const bool there =
-                kept != machine.kept.end() &&
-                (item.operation == Item::Operation::cached || kept->second.version == version);
-            Kept one{version, {}};
-            if (item.keep && there)
-                one = kept->second;
-            else
-                one.gradient = gradient(item.block, w);
-            if (item.keep) machine.kept[item.block] = one;
+            const auto one = keeps(part) ? machine.kept.at(item.block)
+                                         : Kept{version, gradient(item.block, at(version))};
             value.versions.push_back(one.version);
             for (std::size_t i = 0; i < width; ++i)
                 value.sum[i] += item.coefficient * one.gradient[i];

@@ -153,27 +153,27 @@ TEST(Pipelined, IsExactOnAHeterogeneousQuadraticWhereTheRescalingStalls)
     EXPECT_GT(reached("pgc-cyclic", 12, 2, "mu", 0.3, most), 1e-3);
 }
 
-TEST(Pipelined, WhoLagsTakesTurnsOfItsOwnOrComputesWhatItOwes)
+TEST(Pipelined, TheOldestGradientIsRefreshedOrTheOneThatWasBegun)
 {
-    for (const std::string lag : {"skip", "evaluate"}) {
-        const auto scheme =
-            make_scheme("pgc-frc", {12, rows, 1}, {{"stragglers", "2"}, {"lag", lag}});
-        LegalRun run(*scheme, 12, 7);
-        run.width = 4;
-        run.step_size = 0.2;
-        run.gradient = [](int block, const LegalRun::Vector& w) { return pull(block, w, 12); };
-        run.run(2500);
-        EXPECT_LT(distance(run, 12), 1e-10) << lag;
-        // Random orders leave most workers behind for some rounds.
-        std::size_t at = 0;
-        std::map<Version, int> count;
-        for (std::size_t step = 0; step < run.steps.size(); ++step)
-            for (std::size_t term = 0; term < run.steps[step].terms.size(); ++term)
-                for (const auto version : run.versions[at++])
-                    ++count[static_cast<Version>(step) - version];
-        EXPECT_LE(count.rbegin()->first, 6) << "the cap, 2 d";
-        EXPECT_GT(count.rbegin()->first, 2) << lag;
-    }
+    using Operation = Item::Operation;
+    Part part;
+    for (const int block : {2, 3, 5})
+        part.items.push_back({.block = block, .operation = Operation::kept});
+    const auto blocks = [&](const Versions& inputs, const std::map<int, Version>& kept,
+                            std::optional<std::pair<int, Version>> begun = {}) {
+        std::vector<std::pair<int, Version>> all;
+        for (const auto& [item, version] : to_refresh(part, inputs, kept, begun))
+            all.emplace_back(item->block, version);
+        return all;
+    };
+    using List = std::vector<std::pair<int, Version>>;
+    EXPECT_EQ(blocks({0}, {}), (List{{2, 0}, {3, 0}, {5, 0}}));
+    EXPECT_EQ(blocks({1}, {{2, 0}}), (List{{3, 1}, {5, 1}}));
+    EXPECT_EQ(blocks({4}, {{2, 3}, {3, 1}, {5, 1}}), (List{{3, 4}}));
+    EXPECT_EQ(blocks({4, 3}, {{2, 2}, {3, 1}, {5, 1}}, {{2, 3}}), (List{{2, 3}}));
+    EXPECT_EQ(blocks({4}, {{2, 2}, {3, 1}, {5, 1}}, {{2, 3}}), (List{{3, 4}}));
+    EXPECT_EQ(blocks({4, 3}, {{2, 2}, {3, 1}}, {{5, 3}}), (List{{5, 3}}));
+    EXPECT_EQ(blocks({4}, {{2, 4}, {3, 4}, {5, 4}}), List{});
 }
 
 TEST(Pipelined, IsStableUpToTheLimitOfItsCycle)

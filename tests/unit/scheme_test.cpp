@@ -99,7 +99,6 @@ Round play(Scheme& scheme, std::vector<Action>& actions, const std::vector<Worke
         const auto& parts = task.plan->parts;
         std::vector<Arrived> messages(task.plan->each_when_ready ? parts.size() : 1);
         for (std::size_t part = 0; part < parts.size(); ++part) {
-            if (!parts[part].send) continue;
             round.sent[id] = parts[part];
             round.sender[id] = worker;
             Contribution one{.id = id++,

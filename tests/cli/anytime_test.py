@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Schemes that use time, staleness or several rounds, under the virtual clock: schemes.md's T7-T9."""
+
+import h5py
+import numpy
+import pytest
+
+from program import call, inspect
+
+# 12 workers with 100 rows each.
+COMMON = ["--workers", 12, "--rounds", 20, "--step", 0.2, "--row-time", 0.01]
+
+
+@pytest.fixture(scope="module")
+def even(tmp_path_factory):
+    """1200 rows for 12 workers: shards of equal size."""
+    path = tmp_path_factory.mktemp("even") / "even.h5"
+    words = ["--model", "ridge", "--rows", 1200, "--columns", 20, "--noise", 0.5, "--test-rows", 60]
+    assert call("generate", *words, "--output", path, "--quiet").returncode == 0
+    return path
+
+
+def simulate(folder, data, scheme, *words):
+    """Tables of one run, as arrays."""
+    trace = folder / "t.h5"
+    command = ["simulate", "--data", data, "--trace", trace, "--quiet", "--scheme", scheme]
+    done = call(*command, "--model", "ridge", *COMMON, *words)
+    assert done.returncode == 0, done.stderr
+    assert inspect(trace)["faults"] == []
+    with h5py.File(trace, "r") as file:
+        tables = {
+            f"{t}/{c}": file[t][c][:] for t in ("round", "arrival", "evaluation") for c in file[t]
+        }
+        tables["iterates"] = file["iterate/model"][:]
+        tables["notes"] = done.stderr
+        return tables
+
+
+def refused(folder, data, *words):
+    done = call("simulate", "--data", data, "--trace", folder / "t.h5", "--workers", 12, *words)
+    assert done.returncode == 2, done
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr.strip().removeprefix("quorate: ")
+
+
+# ---- anytime minibatch ---------------------------------------------------------------------------
+
+DELAYS = ["none", "exponential:0.3", "niagara", "pareto:0.1,1.5", "fixed:50,3", "constant:0.2"]
+
+
+@pytest.mark.parametrize("delay", DELAYS)
+def test_a_round_lasts_its_compute_time_whatever_a_worker_does(even, tmp_path, delay):
+    run = simulate(tmp_path, even, "amb", "--compute-time", 0.5, "--delay", delay)
+    seconds = numpy.diff(run["round/time"], prepend=0)
+    # Rounds in which nobody did anything last until somebody has; niagara has none here.
+    assert numpy.allclose(seconds, 0.5, atol=1e-9)
+    if delay == "fixed:50,3":
+        asleep = run["arrival/worker"] == 3
+        assert (run["arrival/samples"][asleep] == 0).all()
+        assert (run["arrival/used"][asleep] == 0).all()
+        assert (run["round/used"] == 11).all()
+
+
+def test_the_communication_time_ends_a_round_of_silent_workers(even, tmp_path):
+    words = ["--compute-time", 0.5, "--latency", 0.1, "--delay", "gauss-recv:0.5"]
+    run = simulate(tmp_path, even, "amb", *words, "--communication-time", 0.4)
+    assert numpy.diff(run["round/time"], prepend=0).max() <= 0.9 + 1e-9
+    assert run["round/used"].min() < 12
+
+
+def test_micro_batches_are_small_and_bound_what_is_lost(even, tmp_path):
+    run = simulate(tmp_path, even, "amb", "--compute-time", 1, "--row-time", 0.001)
+    # 1 % of the time is 10 rows; all but the last few of 1000 are done.
+    assert (run["arrival/samples"] == 1000).all()
+    run = simulate(tmp_path, even, "amb", "--compute-time", 1, "--micro-batch", 70)
+    assert (run["arrival/samples"] == 70).all()
+
+
+@pytest.mark.parametrize("batch", [0, 600])
+def test_at_constant_speed_it_is_fmb_bit_by_bit(even, tmp_path, batch):
+    rows = 50
+    fixed = simulate(tmp_path, even, "fmb", "--batch", 12 * rows)
+    words = ["--compute-time", 0.01 * rows, "--batch", batch]
+    anytime = simulate(tmp_path, even, "amb", *words)
+    assert numpy.array_equal(fixed["iterates"], anytime["iterates"])
+    assert numpy.array_equal(fixed["round/step_size"], anytime["round/step_size"])
+
+
+def test_having_seen_every_row_once_its_estimate_is_the_gradient(even, tmp_path):
+    full = simulate(tmp_path, even, "uncoded", "--rounds", 1)
+    anytime = simulate(tmp_path, even, "amb", "--compute-time", 1, "--rounds", 1)
+    assert anytime["round/samples"][0] == 1200
+    assert numpy.allclose(full["iterates"], anytime["iterates"], rtol=1e-12, atol=1e-14)
+    assert anytime["round/decode_error"][0] < 1e-25
+
+
+def test_match_and_auto_choose_the_time_from_fixed_minibatches(even, tmp_path):
+    common = ["--batch", 600, "--delay", "exponential:0.2", "--rounds", 400, "--probe", 100]
+    match = simulate(tmp_path, even, "amb", "--compute-time", "match", *common)
+    assert match["round/samples"][100:].mean() == pytest.approx(600, rel=0.05)
+    assert "--compute-time" in match["notes"]
+    auto = simulate(tmp_path, even, "amb", "--compute-time", "auto", *common)
+    seconds = numpy.diff(auto["round/time"])[150]
+    assert seconds == pytest.approx((1 + 12 / 600) * (0.2 + 0.5), rel=0.05)
+    assert auto["round/samples"][100:].mean() >= 600
+
+
+def test_weights_of_unequal_shards(even, tmp_path):
+    words = ["--compute-time", 0.5, "--slowdown", "fixed:5,0", "--row-time", 0.01, "--rounds", 1]
+    samples = simulate(tmp_path, even, "amb", *words, "--weights", "samples")
+    equal = simulate(tmp_path, even, "amb", *words, "--weights", "equal")
+    shard = simulate(tmp_path, even, "amb", *words, "--weights", "shard")
+    # By samples the slow worker's rows count a fifth of the others'.
+    assert samples["round/decode_error"][0] > 0.1
+    assert equal["round/decode_error"][0] < 1e-12
+    assert numpy.allclose(equal["iterates"], shard["iterates"], rtol=1e-12)
+    assert not numpy.allclose(equal["iterates"], samples["iterates"], rtol=1e-6)
+
+
+def test_a_round_without_anything_waits_for_the_first_micro_batch(even, tmp_path):
+    words = ["--compute-time", 0.1, "--delay", "constant:0.3", "--micro-batch", 5]
+    run = simulate(tmp_path, even, "amb", *words)
+    # The delay is paid once: 0.3 s, then one micro-batch.
+    assert numpy.allclose(numpy.diff(run["round/time"], prepend=0), 0.35)
+    assert (run["round/samples"] == 5).all()
+    assert "no worker finished anything within 0.1 s" in run["notes"]
+    assert run["notes"].count("no worker finished") == 1
+
+
+# ---- schedules -----------------------------------------------------------------------------------
+
+
+def test_schedules_count_samples(even, tmp_path):
+    words = ["--schedule", "inverse:10", "--batch", 600]
+    run = simulate(tmp_path, even, "amb", "--compute-time", 1, *words)
+    seen = numpy.concatenate([[0], numpy.cumsum(run["round/samples"])[:-1]]) / 600
+    assert numpy.allclose(run["round/step_size"], 0.2 * 10 / (seen + 10))
+
+
+# ---- local steps ---------------------------------------------------------------------------------
+
+
+def test_local_steps_on_all_rows_of_one_worker_are_gradient_descent(even, tmp_path):
+    common = ["--workers", 1, "--l2", 0.01]
+    descent = simulate(tmp_path, even, "uncoded", *common, "--rounds", 20)
+    local = simulate(tmp_path, even, "local-average", *common, "--rounds", 4, "--local-steps", 5)
+    assert numpy.allclose(descent["iterates"][4::5], local["iterates"], rtol=1e-10)
+
+
+def test_local_models_are_averaged_by_the_steps_made(even, tmp_path):
+    words = ["--compute-time", 1, "--batch", 120, "--slowdown", "fixed:4,0"]
+    run = simulate(tmp_path, even, "anytime-sgd", *words)
+    # Ten rows a step: ten steps of the fast, two of the slow.
+    assert (run["arrival/samples"][run["arrival/worker"] == 0] == 2).all()
+    assert (run["arrival/samples"][run["arrival/worker"] == 1] == 10).all()
+    assert (run["round/samples"] == 112).all()
+    assert numpy.allclose(numpy.diff(run["round/time"], prepend=0), 1)
+
+
+def test_weight_decay_of_local_steps_reaches_what_a_worker_does_not_touch(tmp_path):
+    # Each row has a column of its own, so that a worker touches its own columns only.
+    table = tmp_path / "rows.csv"
+    lines = [",".join(["1"] + ["1" if i == j else "0" for j in range(4)]) for i in range(4)]
+    table.write_text("y,a,b,c,d\n" + "\n".join(lines) + "\n")
+    data = tmp_path / "d.h5"
+    words = ["--input", table, "--label", "y", "--output", data, "--quiet", "--task", "regression"]
+    words += ["--test", 0, "--shuffle", 0]
+    done = call("import", *words, "--sparse")
+    if done.returncode != 0:
+        done = call("import", *words)
+    assert done.returncode == 0, done.stderr
+    common = ["--workers", 4, "--init", "normal:1", "--rounds", 1, "--step", 0.1, "--l2", 0.3]
+    local = simulate(tmp_path, data, "local-average", *common, "--local-steps", 3)
+    start = simulate(tmp_path, data, "uncoded", *common, "--step", 0)["iterates"][0]
+    kept = (1 - 2 * 0.3 * 0.1) ** 3
+    own = start.copy()
+    for _ in range(3):
+        own = (1 - 2 * 0.3 * 0.1) * own - 0.1 * 2 * (own - 1)
+    assert numpy.allclose(local["iterates"][0], (own + 3 * kept * start) / 4)
+
+
+# ---- delayed gradients ---------------------------------------------------------------------------
+
+
+def test_without_latency_delayed_gradients_are_not_delayed(even, tmp_path):
+    words = ["--compute-time", 0.5, "--slowdown", "fixed:3,1,2"]
+    anytime = simulate(tmp_path, even, "amb", *words)
+    delayed = simulate(tmp_path, even, "amb-dg", *words)
+    assert numpy.array_equal(anytime["iterates"], delayed["iterates"])
+    assert numpy.allclose(anytime["round/time"], delayed["round/time"])
+
+
+@pytest.mark.parametrize("trip, stale", [(0.4, 1), (0.5, 1), (1.2, 3), (2, 4), (2.3, 5)])
+def test_staleness_is_that_of_the_round_trip(even, tmp_path, trip, stale):
+    words = ["--compute-time", 0.5, "--latency", trip / 2, "--rounds", 40, "--step", 0.01]
+    run = simulate(tmp_path, even, "amb-dg", *words)
+    assert (run["round/staleness_mean"][10:] == stale).all()
+    assert numpy.array_equal(run["arrival/version"], run["arrival/version_oldest"])
+    assert numpy.allclose(numpy.diff(run["round/time"]), 0.5)
+    # Workers never wait.
+    assert run["arrival/idle"].sum() < 0.01 * 12 * run["round/time"][-1]
+
+
+def test_delayed_gradients_are_twice_as_fast_as_k_batch_async_over_slow_links(even, tmp_path):
+    common = ["--delay", "exponential:0.25", "--latency", 1, "--step", 0.02, "--batch", 300]
+    common += ["--evaluate-every", 1, "--row-time", 0.01]
+    rival = simulate(tmp_path, even, "k-batch-async", *common, "--collect", 12, "--rounds", 200)
+    run = simulate(tmp_path, even, "amb-dg", *common, "--compute-time", 0.5, "--rounds", 800)
+    target = rival["evaluation/train_loss"][-1]
+    reached = run["evaluation/time"][numpy.argmax(run["evaluation/train_loss"] <= target)]
+    assert reached < rival["evaluation/time"][-1] / 2
+
+
+# ---- asynchronous and pipelined ------------------------------------------------------------------
+
+
+def test_k_async_of_all_workers_is_uncoded_bit_by_bit(even, tmp_path):
+    for batch in (0, 240):
+        words = ["--batch", batch, "--delay", "exponential:0.1"]
+        sync = simulate(tmp_path, even, "uncoded", *words)
+        k_async = simulate(tmp_path, even, "k-async", "--collect", 12, *words)
+        assert numpy.array_equal(sync["iterates"], k_async["iterates"])
+
+
+@pytest.mark.parametrize("scheme", ["pgc-frc", "pgc-cyclic"])
+def test_pipelined_with_one_partition_is_uncoded_bit_by_bit(even, tmp_path, scheme):
+    uncoded = simulate(tmp_path, even, "uncoded")
+    pipelined = simulate(tmp_path, even, scheme, "--stragglers", 0)
+    assert numpy.array_equal(uncoded["iterates"], pipelined["iterates"])
+
+
+def test_a_pipelined_worker_computes_as_much_as_an_uncoded_one(even, tmp_path):
+    run = simulate(tmp_path, even, "pgc-frc", "--stragglers", 2)
+    later = run["arrival/round"] > 5
+    assert run["arrival/compute"][later].mean() == pytest.approx(1.0, rel=0.05)
+    assert (run["arrival/version"] - run["arrival/version_oldest"]).max() <= 6
+
+
+def test_the_versions_of_kept_gradients_are_in_the_trace(even, tmp_path):
+    simulate(tmp_path, even, "pgc-frc", "--stragglers", 2, "--delay", "exponential:0.3")
+    with h5py.File(tmp_path / "t.h5", "r") as trace:
+        events, oldest = trace["arrival/event"][:], trace["arrival/version_oldest"][:]
+        item = {name: trace["item"][name][:] for name in trace["item"]}
+    for event, version in zip(events, oldest):
+        versions = item["version"][item["event"] == event]
+        assert len(versions) == 3
+        assert versions.min() == version
+
+
+# ---- sequential ----------------------------------------------------------------------------------
+
+
+def test_models_in_turn_are_a_column_of_one_trace(even, tmp_path):
+    words = ["--models", 4, "--delay", "exponential:0.2", "--batch", 240]
+    run = simulate(tmp_path, even, "m-sgc", "--lambda", 2, *words)
+    assert numpy.array_equal(run["round/model"], numpy.arange(20) % 4)
+    assert (run["round/staleness_max"] == 0).all()
+    assert numpy.array_equal(run["evaluation/model"], (run["evaluation/round"] - 1) % 4)
+    with h5py.File(tmp_path / "t.h5", "r") as trace:
+        assert trace["model/final"].shape == (80,)
+
+
+def test_one_model_is_updated_late(even, tmp_path):
+    words = ["--burst", 2, "--window", 4, "--lambda", 2]
+    run = simulate(tmp_path, even, "m-sgc", *words)
+    # T = W - 2 + B.
+    assert numpy.array_equal(run["round/staleness_max"], numpy.minimum(numpy.arange(20), 4))
+
+
+# ---- bad input -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words, line",
+    [
+        (
+            ["--scheme", "amb", "--compute-time", 0.005, "--row-time", 0.01],
+            "--compute-time is 0.005, but a micro-batch of 1 row takes 0.01 s: use a longer one",
+        ),
+        (
+            ["--scheme", "amb", "--compute-time", 0.1, "--micro-batch", 20, "--row-time", 0.01],
+            "--compute-time is 0.1, but a micro-batch of 20 rows takes 0.2 s: use a longer one, "
+            "or a smaller --micro-batch",
+        ),
+        (
+            ["--scheme", "amb", "--compute-time", 1],
+            "--row-time is 0, but tasks of this scheme end with their time, in which any number "
+            "of rows would be computed: give the seconds of a row",
+        ),
+        (["--scheme", "amb", "--compute-time", "soon"], "--compute-time is soon: write a number"),
+        (["--scheme", "k-sync", "--collect", 13], "--collect is 13: use at most 12"),
+        (["--scheme", "k-async", "--collect", 13], "--collect is 13: use at most 12"),
+        (
+            ["--scheme", "k-sync", "--collect", 3, "--stragglers", 3],
+            "--collect is 3, but --stragglers says it too: leave out one of the two",
+        ),
+        (
+            ["--scheme", "m-sgc", "--burst", 2, "--window", 4, "--models", 2],
+            "--models is 2, but a job is decoded 4 exchanges after its own: use --models 5 or "
+            "more, or 1",
+        ),
+        (
+            ["--scheme", "local-average", "--optimizer", "adam"],
+            "--optimizer is adam, but this scheme's workers make steps of gradient descent: use "
+            "--optimizer gd",
+        ),
+        (
+            ["--scheme", "pgc-cyclic", "--stragglers", 4, "--decoder", "residue"],
+            "--stragglers is 4, but 4 + 1 = 5 does not divide the 12 workers: try --stragglers 3 "
+            "or 5, or 10 or 15 workers",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(even, tmp_path, words, line):
+    assert refused(tmp_path, even, *words).startswith(line)
+
+
+def test_a_step_that_staleness_makes_unstable_is_warned_of(even, tmp_path):
+    words = ["simulate", "--data", even, "--model", "ridge", "--workers", 12, "--rounds", 3]
+    words += ["--trace", tmp_path / "t.h5", "--quiet", "--scheme", "async", "--delay", "constant:1"]
+    done = call(*words, "--step", 0.5)
+    assert done.returncode == 0
+    assert "quorate: warning: --step 0.5 is more than gradients that are stale by 11" in done.stderr
+    assert call(*words, "--step", 0.005).stderr == ""
