@@ -11,6 +11,7 @@
 #include "cli/components.hpp"
 #include "cli/progress.hpp"
 #include "cli/scoring.hpp"
+#include "cli/stability.hpp"
 #include "cli/stop.hpp"
 #include "trace/writer.hpp"
 
@@ -146,6 +147,8 @@ int train(const Settings& settings, const Training& training, Fleet& fleet,
     const auto& path = settings.text("trace");
     if (!quiet) print_configuration(settings, training);
     if (const auto warning = training.scheme->warning(); !warning.empty())
+        fmt::print(stderr, "quorate: warning: {}\n", warning);
+    if (const auto warning = stability_warning(settings, training); !warning.empty())
         fmt::print(stderr, "quorate: warning: {}\n", warning);
     trace::Writer trace(path, header(settings, training, clock), training.width());
     for (const auto& worker : fleet.workers())

@@ -3,6 +3,7 @@
 // models and networks.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -22,6 +23,8 @@ public:
     /// @param weights  if not null, receives the derivatives of the losses by the scores
     virtual double evaluate(const double* scores, const double* labels, std::int64_t rows,
                             double* weights) const = 0;
+    /// The largest second derivative by the scores; NaN if there is no bound, or none that helps.
+    virtual double curvature() const { return std::numeric_limits<double>::quiet_NaN(); }
     /// Rows whose label the scores tell; NaN if labels are not classes.
     virtual double hits(std::span<const double> scores, std::span<const double> labels) const = 0;
     /// All that is known of rows with these scores.

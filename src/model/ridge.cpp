@@ -12,6 +12,8 @@ class SquaredLoss final : public Loss {
 public:
     SquaredLoss(Task task, double threshold) : task_(task), threshold_(threshold) {}
 
+    double curvature() const override { return 2; }
+
     double evaluate(const double* scores, const double* labels, std::int64_t rows,
                     double* weights) const override
     {

@@ -20,6 +20,8 @@ public:
 
     std::int64_t outputs() const override { return classes_; }
 
+    double curvature() const override { return 0.5; }
+
     double evaluate(const double* scores, const double* labels, std::int64_t rows,
                     double* weights) const override
     {

@@ -8,7 +8,7 @@ import pytest
 from program import call, inspect
 
 # 12 workers with 100 rows each.
-COMMON = ["--workers", 12, "--rounds", 20, "--step", 0.2, "--row-time", 0.01]
+COMMON = {"--workers": 12, "--rounds": 20, "--step": 0.2, "--row-time": 0.01}
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +23,9 @@ def even(tmp_path_factory):
 def simulate(folder, data, scheme, *words):
     """Tables of one run, as arrays."""
     trace = folder / "t.h5"
-    command = ["simulate", "--data", data, "--trace", trace, "--quiet", "--scheme", scheme]
-    done = call(*command, "--model", "ridge", *COMMON, *words)
+    given = {"--model": "ridge", "--trace": trace, **COMMON, **dict(zip(words[::2], words[1::2]))}
+    command = [word for pair in given.items() for word in pair]
+    done = call("simulate", "--data", data, "--quiet", "--scheme", scheme, *command)
     assert done.returncode == 0, done.stderr
     assert inspect(trace)["faults"] == []
     with h5py.File(trace, "r") as file:
@@ -37,7 +38,18 @@ def simulate(folder, data, scheme, *words):
 
 
 def refused(folder, data, *words):
-    done = call("simulate", "--data", data, "--trace", folder / "t.h5", "--workers", 12, *words)
+    done = call(
+        "simulate",
+        "--data",
+        data,
+        "--trace",
+        folder / "t.h5",
+        "--workers",
+        12,
+        "--model",
+        "ridge",
+        *words,
+    )
     assert done.returncode == 2, done
     assert done.stderr.count("\n") == 1, done.stderr
     return done.stderr.strip().removeprefix("quorate: ")
@@ -62,7 +74,7 @@ def test_a_round_lasts_its_compute_time_whatever_a_worker_does(even, tmp_path, d
 
 
 def test_the_communication_time_ends_a_round_of_silent_workers(even, tmp_path):
-    words = ["--compute-time", 0.5, "--latency", 0.1, "--delay", "gauss-recv:0.5"]
+    words = ["--compute-time", 0.5, "--latency", 0.1, "--delay", "gauss-recv:0.2"]
     run = simulate(tmp_path, even, "amb", *words, "--communication-time", 0.4)
     assert numpy.diff(run["round/time"], prepend=0).max() <= 0.9 + 1e-9
     assert run["round/used"].min() < 12
@@ -80,7 +92,7 @@ def test_micro_batches_are_small_and_bound_what_is_lost(even, tmp_path):
 def test_at_constant_speed_it_is_fmb_bit_by_bit(even, tmp_path, batch):
     rows = 50
     fixed = simulate(tmp_path, even, "fmb", "--batch", 12 * rows)
-    words = ["--compute-time", 0.01 * rows, "--batch", batch]
+    words = ["--compute-time", 0.01 * rows, "--batch", batch, "--micro-batch", rows]
     anytime = simulate(tmp_path, even, "amb", *words)
     assert numpy.array_equal(fixed["iterates"], anytime["iterates"])
     assert numpy.array_equal(fixed["round/step_size"], anytime["round/step_size"])
@@ -159,18 +171,13 @@ def test_local_models_are_averaged_by_the_steps_made(even, tmp_path):
 
 def test_weight_decay_of_local_steps_reaches_what_a_worker_does_not_touch(tmp_path):
     # Each row has a column of its own, so that a worker touches its own columns only.
-    table = tmp_path / "rows.csv"
-    lines = [",".join(["1"] + ["1" if i == j else "0" for j in range(4)]) for i in range(4)]
-    table.write_text("y,a,b,c,d\n" + "\n".join(lines) + "\n")
-    data = tmp_path / "d.h5"
-    words = ["--input", table, "--label", "y", "--output", data, "--quiet", "--task", "regression"]
-    words += ["--test", 0, "--shuffle", 0]
-    done = call("import", *words, "--sparse")
-    if done.returncode != 0:
-        done = call("import", *words)
+    rows, data = tmp_path / "rows.txt", tmp_path / "d.h5"
+    rows.write_text("".join(f"1 {i}:1\n" for i in range(1, 5)))
+    words = ["--format", "libsvm", "--task", "regression", "--shuffle", 0, "--test-fraction", 0]
+    done = call("import", "--input", rows, "--output", data, "--quiet", *words)
     assert done.returncode == 0, done.stderr
-    common = ["--workers", 4, "--init", "normal:1", "--rounds", 1, "--step", 0.1, "--l2", 0.3]
-    local = simulate(tmp_path, data, "local-average", *common, "--local-steps", 3)
+    common = ["--workers", 4, "--init", "normal:1", "--rounds", 1, "--l2", 0.3]
+    local = simulate(tmp_path, data, "local-average", *common, "--local-steps", 3, "--step", 0.1)
     start = simulate(tmp_path, data, "uncoded", *common, "--step", 0)["iterates"][0]
     kept = (1 - 2 * 0.3 * 0.1) ** 3
     own = start.copy()
@@ -197,8 +204,8 @@ def test_staleness_is_that_of_the_round_trip(even, tmp_path, trip, stale):
     assert (run["round/staleness_mean"][10:] == stale).all()
     assert numpy.array_equal(run["arrival/version"], run["arrival/version_oldest"])
     assert numpy.allclose(numpy.diff(run["round/time"]), 0.5)
-    # Workers never wait.
-    assert run["arrival/idle"].sum() < 0.01 * 12 * run["round/time"][-1]
+    # Workers wait for their first task only.
+    assert run["arrival/idle"][12:].sum() == 0
 
 
 def test_delayed_gradients_are_twice_as_fast_as_k_batch_async_over_slow_links(even, tmp_path):
@@ -233,7 +240,8 @@ def test_a_pipelined_worker_computes_as_much_as_an_uncoded_one(even, tmp_path):
     run = simulate(tmp_path, even, "pgc-frc", "--stragglers", 2)
     later = run["arrival/round"] > 5
     assert run["arrival/compute"][later].mean() == pytest.approx(1.0, rel=0.05)
-    assert (run["arrival/version"] - run["arrival/version_oldest"]).max() <= 6
+    used = run["arrival/used"] > 0
+    assert (run["arrival/version"] - run["arrival/version_oldest"])[used].max() == 2
 
 
 def test_the_versions_of_kept_gradients_are_in_the_trace(even, tmp_path):
@@ -287,7 +295,10 @@ def test_one_model_is_updated_late(even, tmp_path):
             "--row-time is 0, but tasks of this scheme end with their time, in which any number "
             "of rows would be computed: give the seconds of a row",
         ),
-        (["--scheme", "amb", "--compute-time", "soon"], "--compute-time is soon: write a number"),
+        (
+            ["--scheme", "amb", "--compute-time", "soon"],
+            "--compute-time is soon: give a finite number",
+        ),
         (["--scheme", "k-sync", "--collect", 13], "--collect is 13: use at most 12"),
         (["--scheme", "k-async", "--collect", 13], "--collect is 13: use at most 12"),
         (
@@ -306,7 +317,7 @@ def test_one_model_is_updated_late(even, tmp_path):
         ),
         (
             ["--scheme", "pgc-cyclic", "--stragglers", 4, "--decoder", "residue"],
-            "--stragglers is 4, but 4 + 1 = 5 does not divide the 12 workers: try --stragglers 3 "
+            "--stragglers is 4, but stragglers + 1 = 5 does not divide the 12 workers: try --stragglers 3 "
             "or 5, or 10 or 15 workers",
         ),
     ],
@@ -320,5 +331,8 @@ def test_a_step_that_staleness_makes_unstable_is_warned_of(even, tmp_path):
     words += ["--trace", tmp_path / "t.h5", "--quiet", "--scheme", "async", "--delay", "constant:1"]
     done = call(*words, "--step", 0.5)
     assert done.returncode == 0
-    assert "quorate: warning: --step 0.5 is more than gradients that are stale by 11" in done.stderr
+    assert (
+        "quorate: warning: --step 0.5 may be too large: gradients that are 11 updates old"
+        in done.stderr
+    )
     assert call(*words, "--step", 0.005).stderr == ""
