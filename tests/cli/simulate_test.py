@@ -147,7 +147,7 @@ def test_the_noise_floor_of_agc_sinks_with_the_answers(gaussians, tmp_path):
 def test_the_configuration_in_a_trace_makes_the_run_again(dry, scheme, gaussians, tmp_path):
     words = ["--dry"] if dry else ["--data", gaussians]
     words += ["--workers", WORKERS.get(scheme, 12), "--rounds", 5, "--delay", "exponential:1"]
-    words += ["--scheme", scheme]
+    words += ["--scheme", scheme, "--row-time", 1e-3]
     first, second, config = tmp_path / "a.h5", tmp_path / "b.h5", tmp_path / "x.ini"
     assert call("simulate", *words, "--trace", first, "--quiet").returncode == 0
     with h5py.File(first, "r") as trace:

@@ -41,7 +41,7 @@ trace::Arrival arrival_of(std::int64_t round, std::int64_t worker)
     row.round = round;
     row.worker = worker;
     row.arrived = 0.5;
-    row.used = 1;
+    row.used = round;
     return row;
 }
 
@@ -258,6 +258,15 @@ TEST(Faults, UsedArrivalsMustBeThoseOfTheRound)
 {
     EXPECT_EQ(faults_after([](auto& one) { one.arrivals[2].used = 0; }),
               Faults{"round 2: arrivals of 1 workers are marked used, the round says 2"});
+}
+
+TEST(Faults, ContributionsAreNotUsedBeforeTheyCome)
+{
+    EXPECT_EQ(faults_after([](auto& one) {
+                  one.arrivals[2].round = 3;
+                  one.arrivals[2].event = 7;
+              }),
+              Faults{"event 7: used before it came"});
 }
 
 TEST(Faults, NegativeDurationsAreFound)
