@@ -86,10 +86,7 @@ void MpiWorker::take(const mpi::Transfer& mail)
         case mpi::Tag::task: accept(mail.bytes); break;
         case mpi::Tag::cancel: {
             const auto last = Reader(*mail.bytes).get<TaskId>();
-            if (task_ && task_->id <= last) {
-                task_.reset();
-                idle_since_ = clock_seconds();
-            }
+            if (task_ && task_->id <= last) drop();
             std::erase_if(next_, [last](const Task& task) { return task.id <= last; });
             break;
         }
@@ -101,6 +98,13 @@ void MpiWorker::take(const mpi::Transfer& mail)
     }
 }
 
+void MpiWorker::drop()
+{
+    idle_since_ = clock_seconds();
+    if (keeping_ && task_->paused > 0) keeping_->left = std::max(0.0, wake_ - idle_since_);
+    task_.reset();
+}
+
 void MpiWorker::accept(const std::shared_ptr<mpi::Bytes>& bytes)
 {
     auto message = decode_task(*bytes, support_.size());
@@ -109,8 +113,7 @@ void MpiWorker::accept(const std::shared_ptr<mpi::Bytes>& bytes)
     if (message.after) {
         std::erase_if(next_, [](const Task& waiting) { return waiting.message.repeat; });
     } else {
-        if (task_) idle_since_ = clock_seconds();
-        task_.reset();
+        if (task_) drop();
         next_.clear();
     }
     // Points that neither this task nor one before it names are gone; the coordinator knows.
@@ -137,12 +140,13 @@ std::int64_t MpiWorker::load() const
     const auto& message = task_->message;
     if (message.budget.samples > 0) return message.budget.samples;
     std::int64_t rows = 0;
-    for (const auto& part : message.plan.parts)
-        for (const auto& item : part.items)
-            if (!keeps(part)) rows += computing_.batches.samples(item.block);
-    for (const auto& part : message.plan.parts)
-        for (const auto& one : keeps(part) ? refreshed(part) : std::vector<Refresh>())
-            rows += computing_.batches.samples(one.item->block);
+    for (const auto& part : message.plan.parts) {
+        if (keeps(part))
+            for (const auto& one : refreshed(part))
+                rows += computing_.batches.samples(one.item->block);
+        else
+            rows += computing_.batches.samples(part);
+    }
     return rows;
 }
 
@@ -155,7 +159,7 @@ void MpiWorker::begin()
     task.inputs.clear();
     for (const auto& input : message.inputs) task.inputs.push_back(input.version);
     const auto now = clock_seconds();
-    idle_ += now - idle_since_;
+    idle_ = now - idle_since_;
     task.draw = message.draw == own_count ? count_++ : message.draw;
     // A draw's delay is paid once: a second task of the same draw sleeps what is left of it.
     if (task.draw != drawn_) {
@@ -185,9 +189,7 @@ void MpiWorker::step()
 
 std::size_t MpiWorker::parts_in_message() const
 {
-    const auto& plan = task_->message.plan;
-    if (plan.each_when_ready) return 1;
-    return plan.parts.size();
+    return task_->message.plan.each_when_ready ? 1 : task_->message.plan.parts.size();
 }
 
 // Behind the heads of the parts in a message, and the versions of their items.
@@ -298,6 +300,16 @@ void MpiWorker::compute_chunk()
     auto* work = next_work();
     if (!work) {
         complete_part();
+    } else if (keeping_ && keeping_->left > 0) {
+        wake_ = began + std::exchange(keeping_->left, 0);
+        task.paused = began;
+    } else if (keeping_ && work->done()) {
+        auto& gradient = keeping_->gradient;
+        gradient.samples = work->samples();
+        gradient.loss = work->loss();
+        kept_[keeping_->part.items[0].block] = std::move(gradient);
+        keeping_.reset();
+        task.to_keep.erase(task.to_keep.begin());
     } else if (out_of_time(*work)) {
         work->finish();
         complete_part();
@@ -309,14 +321,6 @@ void MpiWorker::compute_chunk()
         task.rows += rows;
         task.compute += chunk;
         row_seconds_ = chunk * std::max(1.0, factor_) / static_cast<double>(rows);
-        if (keeping_ && work->done()) {
-            auto& gradient = keeping_->gradient;
-            gradient.samples = work->samples();
-            gradient.loss = work->loss();
-            kept_[keeping_->part.items[0].block] = std::move(gradient);
-            keeping_.reset();
-            task.to_keep.erase(task.to_keep.begin());
-        }
         pace(chunk);
     }
 }

@@ -64,6 +64,7 @@ private:
         HeldPoint point;
         KeptGradient gradient;
         std::unique_ptr<Work> work = {};
+        Seconds left = 0;  // that a slower computation would still take
         bool is_for(const Refresh& wanted) const
         {
             return part.items[0].block == wanted.item->block && gradient.version == wanted.version;
@@ -72,6 +73,7 @@ private:
 
     void look();
     void take(const mpi::Transfer& mail);
+    void drop();
     void accept(const std::shared_ptr<mpi::Bytes>& bytes);
     std::vector<Refresh> refreshed(const Part& part) const;
     void forget_kept(const Part& part);

@@ -129,7 +129,8 @@ void Multiplexed::hear(Worker worker, const std::vector<ContributionId>& ids)
             job.coded[static_cast<std::size_t>(slots[i].group)][static_cast<std::size_t>(worker)] =
                 ids.at(i);
         } else {
-            job.own[static_cast<std::size_t>(worker * chunks_ + slots[i].chunk)] = ids.at(i);
+            job.own[static_cast<std::size_t>(worker) * static_cast<std::size_t>(chunks_) +
+                    static_cast<std::size_t>(slots[i].chunk)] = ids.at(i);
             --job.own_missing;
         }
     }

@@ -28,7 +28,7 @@ public:
     Pipelined(const Settings& settings, const Problem& problem, GradientCode code, int stragglers,
               bool damped = false)
         : problem_(problem), code_(std::move(code)),
-          cap_(staleness_cap(settings, 2 * (stragglers + 1))), damped_(damped),
+          cap_(staleness_cap(settings, std::int64_t{2} * (stragglers + 1))), damped_(damped),
           samples_(samples_of(code_.encoding, problem)), anew_(plans_of(code_.encoding)),
           heard_(std::vector<int>(static_cast<std::size_t>(problem.workers), 1)),
           answered_(static_cast<std::size_t>(problem.workers), -1),
