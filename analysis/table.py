@@ -30,8 +30,8 @@ def header(test_loss) -> tuple:
 
 
 def rows(traces, test_loss=None) -> list:
-    """A row of words for each trace. Speed-up: the first one's time per round over this one's; times
-    faster: its time to the test loss over this one's."""
+    """A row of words for each trace. Speed-up: the first one's time per round over this one's;
+    times faster: its time to the test loss over this one's."""
     table = []
     for trace, label in zip(traces, labels(traces)):
         estimate = "" if trace.evaluated or trace.dry or not trace.rounds else "~"

@@ -47,7 +47,10 @@ public:
           blocks_(needs_of(encoding_, problem.rows).blocks), mean_(blocks_)
     {
         if (ways.timed) time_.emplace(settings, problem, samples_);
-        if (time_ && time_->known()) ways_.probe = 0;
+        if (!time_ || !time_->known()) return;
+        if (settings.on("probe"))
+            settings.refuse("probe", ", but --compute-time is given, not chosen: leave it out");
+        ways_.probe = 0;
     }
 
     Needs needs() const override
@@ -156,9 +159,9 @@ private:
 
 Option probe_option()
 {
-    return {
-        "probe", "ROUNDS", "10",
-        "rounds with fixed minibatches from which --compute-time auto and match take their times"};
+    return {"probe", "ROUNDS", "",
+            "rounds with fixed minibatches from which --compute-time auto and match take their "
+            "times; default: 10"};
 }
 
 Option communication_time_option()
@@ -175,7 +178,7 @@ std::vector<Option> timed_options()
 
 Ways timed(const Settings& settings)
 {
-    Ways ways{.probe = settings.integer("probe", 1)};
+    Ways ways{.probe = settings.on("probe") ? settings.integer("probe", 1) : 10};
     if (settings.on("communication-time"))
         ways.communication = settings.real("communication-time", 0);
     return ways;

@@ -125,7 +125,8 @@ Adaptive adaptive(const Settings& settings, int most)
 std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
 {
     const int n = problem.workers;
-    if (settings.on("collect") && settings.given("stragglers"))
+    // The default stands in the configuration of a run that was given --collect.
+    if (settings.on("collect") && settings.integer("stragglers", 0) != 1)
         settings.refuse("collect", ", but --stragglers says it too: leave out one of the two");
     const int most =
         settings.on("collect") ? collect(settings, n) : n - stragglers(settings, n - 1);

@@ -17,7 +17,7 @@ std::vector<Option> sequential_options()
 {
     return {
         {"burst", "B", "1", "exchanges in a row in which a worker may straggle"},
-        {"window", "W", "2", "exchanges in which at most --lambda workers straggle"},
+        {"window", "W", "", "exchanges in which at most --lambda workers straggle; default: B + 1"},
         {"lambda", "L", "1", "workers that may straggle in a window"},
         {"models", "M", "1",
          "models trained in turn, more than the delay of the code; 1: one, with late updates"},
@@ -36,6 +36,12 @@ GradientCode exact_code(int workers, int stragglers)
     if (workers % (stragglers + 1) != 0)
         if (auto cyclic = cyclic_code(workers, stragglers); cyclic.warning.empty()) return cyclic;
     return fractional_repetition(workers, stragglers + 1);
+}
+
+int window_of(const Settings& settings, int burst)
+{
+    return settings.on("window") ? static_cast<int>(settings.integer("window", 2, 1 << 20))
+                                 : burst + 1;
 }
 
 std::unique_ptr<Scheme> sequential(const Settings& settings, const Problem& problem,
@@ -57,14 +63,14 @@ std::unique_ptr<Scheme> make_selective(const Settings& settings, const Problem& 
     const int burst = static_cast<int>(settings.integer("burst", 0, 1 << 20));
     const int lambda = static_cast<int>(settings.integer("lambda", 0, n));
     if (burst == 0) {  // plain gradient coding
-        if (settings.given("window"))
+        if (settings.on("window"))
             settings.refuse("window", ", but --burst 0 looks at single exchanges: leave it out");
         if (lambda == n) settings.refuse("lambda", ", which are all workers: use fewer");
         return sequential(settings, problem,
                           std::make_unique<SelectiveRepetition>(problem, exact_code(n, lambda),
                                                                 lambda, Bursty{0, 1, 0}));
     }
-    const int window = static_cast<int>(settings.integer("window", 2, 1 << 20));
+    const int window = window_of(settings, burst);
     if ((window - 1) % burst != 0 || window <= burst)
         settings.refuse(
             "window",
@@ -86,7 +92,7 @@ std::unique_ptr<Scheme> make_multiplexed(const Settings& settings, const Problem
 {
     const int n = problem.workers;
     const Bursty model{static_cast<int>(settings.integer("burst", 1, 1 << 20)),
-                       static_cast<int>(settings.integer("window", 2, 1 << 20)),
+                       window_of(settings, static_cast<int>(settings.integer("burst", 1))),
                        static_cast<int>(settings.integer("lambda", 0, n))};
     if (model.window <= model.burst)
         settings.refuse("window",

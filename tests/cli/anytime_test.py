@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Schemes that use time, staleness or several rounds, under the virtual clock: schemes.md's T7-T9."""
+"""Schemes that use time, staleness or several rounds, under the virtual clock."""
 
 import h5py
 import numpy
@@ -296,6 +296,10 @@ def test_one_model_is_updated_late(even, tmp_path):
             "of rows would be computed: give the seconds of a row",
         ),
         (
+            ["--scheme", "amb", "--compute-time", 1, "--row-time", 0.01, "--probe", 3],
+            "--probe is 3, but --compute-time is given, not chosen: leave it out",
+        ),
+        (
             ["--scheme", "amb", "--compute-time", "soon"],
             "--compute-time is soon: give a finite number",
         ),
@@ -317,8 +321,8 @@ def test_one_model_is_updated_late(even, tmp_path):
         ),
         (
             ["--scheme", "pgc-cyclic", "--stragglers", 4, "--decoder", "residue"],
-            "--stragglers is 4, but stragglers + 1 = 5 does not divide the 12 workers: try --stragglers 3 "
-            "or 5, or 10 or 15 workers",
+            "--stragglers is 4, but stragglers + 1 = 5 does not divide the 12 workers: try "
+            "--stragglers 3 or 5, or 10 or 15 workers",
         ),
     ],
 )

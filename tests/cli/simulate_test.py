@@ -143,11 +143,21 @@ def test_the_noise_floor_of_agc_sinks_with_the_answers(gaussians, tmp_path):
     assert floors == sorted(floors, reverse=True)
 
 
+# Options beside which the defaults of others must not be taken as given.
+BESIDE_DEFAULTS = {
+    "amb": ["--compute-time", 0.5],
+    "anytime-sgd": ["--compute-time", 0.5],
+    "k-sync": ["--collect", 5],
+    "sr-sgc": ["--burst", 0],
+    "m-sgc": ["--burst", 2, "--models", 4],
+}
+
+
 @pytest.mark.parametrize("dry, scheme", [*((False, s) for s in SCHEMES), (True, "agc")])
 def test_the_configuration_in_a_trace_makes_the_run_again(dry, scheme, gaussians, tmp_path):
     words = ["--dry"] if dry else ["--data", gaussians]
     words += ["--workers", WORKERS.get(scheme, 12), "--rounds", 5, "--delay", "exponential:1"]
-    words += ["--scheme", scheme, "--row-time", 1e-3]
+    words += ["--scheme", scheme, "--row-time", 1e-3, *BESIDE_DEFAULTS.get(scheme, [])]
     first, second, config = tmp_path / "a.h5", tmp_path / "b.h5", tmp_path / "x.ini"
     assert call("simulate", *words, "--trace", first, "--quiet").returncode == 0
     with h5py.File(first, "r") as trace:
