@@ -138,14 +138,13 @@ void MpiWorker::accept(const std::shared_ptr<mpi::Bytes>& bytes)
 std::int64_t MpiWorker::load() const
 {
     const auto& message = task_->message;
-    if (message.budget.samples > 0) return message.budget.samples;
     std::int64_t rows = 0;
     for (const auto& part : message.plan.parts) {
         if (keeps(part))
             for (const auto& one : refreshed(part))
                 rows += computing_.batches.samples(one.item->block);
         else
-            rows += computing_.batches.samples(part);
+            rows += computing_.batches.samples(message.budget, part);
     }
     return rows;
 }

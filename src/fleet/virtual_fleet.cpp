@@ -196,7 +196,7 @@ std::int64_t VirtualFleet::measure(Machine& at)
         at.rows.clear();
         for (const auto& part : plan->parts) at.rows.push_back(recipes_.batches().samples(part));
     }
-    if (task.budget.samples > 0) return task.budget.samples;
+    if (task.budget.samples > 0) return recipes_.batches().samples(task.budget, plan->parts[0]);
     std::int64_t rows = 0;
     for (const auto part : at.rows) rows += part;
     return rows;
@@ -302,7 +302,8 @@ void VirtualFleet::compute_limited(Worker worker, Seconds ends)
     const auto whole =
         descends ? recipes_.batches().samples(item.block) : recipes_.micro_batch(task.budget);
     at.limited = task.budget.samples;
-    auto done = at.from + static_cast<double>(at.limited * (descends ? whole : 1)) * row;
+    const auto asked = recipes_.batches().samples(task.budget, task.plan->parts[0]);
+    auto done = at.from + static_cast<double>(asked) * row;
     if (task.budget.samples == 0 || done > ends) {
         // A hair more, so that what ends at the limit counts.
         const auto count = std::floor((ends - at.from) / (static_cast<double>(whole) * row) + 1e-9);

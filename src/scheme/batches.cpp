@@ -47,4 +47,11 @@ std::int64_t Batches::samples(const Part& part) const
     return sum;
 }
 
+std::int64_t Batches::samples(const Budget& budget, const Part& part) const
+{
+    if (budget.samples == 0) return samples(part);
+    const bool descends = part.items[0].operation == Item::Operation::descent;
+    return budget.samples * (descends ? samples(part) : 1);
+}
+
 }  // namespace quorate

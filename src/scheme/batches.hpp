@@ -39,6 +39,9 @@ public:
     /// A block's share of the batch.
     std::int64_t samples(int block) const { return samples_[static_cast<std::size_t>(block)]; }
     std::int64_t samples(const Part& part) const;
+    /// Those that a part computes within a budget, as far as time allows; a step of descent takes the
+    /// block's share.
+    std::int64_t samples(const Budget& budget, const Part& part) const;
     /// Of all blocks.
     std::int64_t samples() const { return total_; }
     /// What makes blocks count by their rows where shares are rounded; 1 where they are exact.
