@@ -3,7 +3,6 @@
 #include <deque>
 #include <limits>
 
-#include "code/fractional_repetition.hpp"
 #include "scheme/compute_time.hpp"
 #include "scheme/options.hpp"
 #include "scheme/placement.hpp"
@@ -19,18 +18,15 @@ namespace {
 class AmbDg final : public Scheme {
 public:
     AmbDg(const Settings& settings, const Problem& problem)
-        : problem_(problem),
-          cap_(staleness_cap(settings, std::numeric_limits<std::int64_t>::max())),
-          encoding_(repetition_encoding(repetition_groups(problem.workers, 1))),
-          plans_(plans_of(encoding_)), samples_(samples_of(encoding_, problem)),
-          mean_(needs_of(encoding_, problem.rows).blocks), epoch_(settings, problem, samples_),
+        : cap_(staleness_cap(settings, std::numeric_limits<std::int64_t>::max())), own_(problem),
+          mean_(own_.needs.blocks), epoch_(settings, problem, own_.samples),
           open_(static_cast<std::size_t>(problem.workers))
     {
     }
 
     Needs needs() const override
     {
-        auto needs = needs_of(encoding_, problem_.rows);
+        auto needs = own_.needs;
         needs.limits_time = true;
         return needs;
     }
@@ -65,7 +61,7 @@ private:
         open_[static_cast<std::size_t>(worker)].push_back(next_);
         out.push_back(Dispatch{.task = next_++,
                                .worker = worker,
-                               .plan = plans_[static_cast<std::size_t>(worker)],
+                               .plan = own_.plans[static_cast<std::size_t>(worker)],
                                .inputs = {newest_},
                                .draw = own_count,
                                .begin = begin,
@@ -88,7 +84,7 @@ private:
     void update(Seconds now, std::vector<Action>& out)
     {
         auto step = mean_.step();
-        step.share = static_cast<double>(mean_.samples()) / static_cast<double>(samples_);
+        step.share = static_cast<double>(mean_.samples()) / static_cast<double>(own_.samples);
         out.push_back(std::move(step));
         mean_.clear();
         for (const auto task : answered_) out.emplace_back(Close{task, task});
@@ -104,11 +100,8 @@ private:
         update(now, out);
     }
 
-    Problem problem_;
     std::int64_t cap_;
-    Encoding encoding_;
-    Plans plans_;
-    std::int64_t samples_;  // of a round with fixed minibatches
+    OwnPartitions own_;
     SampleMean mean_;
     ComputeTime epoch_;
     std::ptrdiff_t probed_ = 0;

@@ -3,7 +3,6 @@
 // of steps of its own (local-average).
 #include <fmt/format.h>
 
-#include "code/fractional_repetition.hpp"
 #include "scheme/compute_time.hpp"
 #include "scheme/options.hpp"
 #include "scheme/placement.hpp"
@@ -25,10 +24,9 @@ struct Ways {
     Weights weights = Weights::samples;
 };
 
-Plans plans_for(const Encoding& encoding, bool descends)
+// The same, as steps of their own.
+Plans descents(Plans plans)
 {
-    auto plans = plans_of(encoding);
-    if (!descends) return plans;
     for (auto& plan : plans) {
         auto copy = *plan;
         copy.parts[0].items[0].operation = Item::Operation::descent;
@@ -41,12 +39,10 @@ Plans plans_for(const Encoding& encoding, bool descends)
 class Anytime final : public SynchronousScheme {
 public:
     Anytime(const Settings& settings, const Problem& problem, const Ways& ways)
-        : problem_(problem), ways_(ways),
-          encoding_(repetition_encoding(repetition_groups(problem.workers, 1))),
-          plans_(plans_for(encoding_, ways.descends)), samples_(samples_of(encoding_, problem)),
-          blocks_(needs_of(encoding_, problem.rows).blocks), mean_(blocks_)
+        : workers_(problem.workers), ways_(ways), own_(problem), mean_(own_.needs.blocks)
     {
-        if (ways.timed) time_.emplace(settings, problem, samples_);
+        if (ways.descends) own_.plans = descents(std::move(own_.plans));
+        if (ways.timed) time_.emplace(settings, problem, own_.samples);
         if (!time_ || !time_->known()) return;
         if (settings.on("probe"))
             settings.refuse("probe", ", but --compute-time is given, not chosen: leave it out");
@@ -55,7 +51,7 @@ public:
 
     Needs needs() const override
     {
-        auto needs = needs_of(encoding_, problem_.rows);
+        auto needs = own_.needs;
         needs.limits_time = ways_.timed;
         needs.displaces = ways_.descends;
         return needs;
@@ -64,7 +60,7 @@ public:
 protected:
     std::shared_ptr<const Plan> plan(Worker worker) const override
     {
-        return plans_[static_cast<std::size_t>(worker)];
+        return own_.plans[static_cast<std::size_t>(worker)];
     }
 
     Task task(Worker worker, Version version) const override
@@ -101,7 +97,7 @@ protected:
         if (time_) time_->hear(contribution, !limited_);
         if (contribution.samples > 0) add(contribution);
         // Answers after the first n are of those asked again.
-        return answers_ >= problem_.workers ? step() : std::nullopt;
+        return answers_ >= workers_ ? step() : std::nullopt;
     }
 
     Seconds limit() const override
@@ -127,7 +123,7 @@ private:
             ways_.weights == Weights::samples ? samples
             : ways_.weights == Weights::equal
                 ? 1
-                : static_cast<double>(blocks_[static_cast<std::size_t>(worker)].count);
+                : static_cast<double>(own_.needs.blocks[static_cast<std::size_t>(worker)].count);
         mean_.add(contribution, worker, all / samples);
         divisor_ += all;
     }
@@ -137,17 +133,13 @@ private:
         if (mean_.empty()) return std::nullopt;
         auto step = mean_.step(divisor_);
         step.displacement = ways_.descends;
-        step.share = units_ / (ways_.descends ? static_cast<double>(problem_.workers)
-                                              : static_cast<double>(samples_));
+        step.share = units_ / static_cast<double>(ways_.descends ? workers_ : own_.samples);
         return step;
     }
 
-    Problem problem_;
+    int workers_;
     Ways ways_;
-    Encoding encoding_;
-    Plans plans_;
-    std::int64_t samples_;  // of a round with fixed minibatches
-    std::vector<Block> blocks_;
+    OwnPartitions own_;
     SampleMean mean_;
     std::optional<ComputeTime> time_;
     bool limited_ = false, told_ = false;

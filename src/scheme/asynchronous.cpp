@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "code/fractional_repetition.hpp"
-#include "scheme/batches.hpp"
 #include "scheme/options.hpp"
 #include "scheme/placement.hpp"
 #include "scheme/sample_mean.hpp"
@@ -35,17 +33,13 @@ struct Ways {
 class Asynchronous final : public Scheme {
 public:
     Asynchronous(const Problem& problem, const Ways& ways)
-        : problem_(problem), ways_(ways),
-          encoding_(repetition_encoding(repetition_groups(problem.workers, 1))),
-          plans_(plans_of(encoding_)),
-          round_samples_(static_cast<double>(samples_of(encoding_, problem))),
-          mean_(needs_of(encoding_, problem.rows).blocks)
+        : ways_(ways), own_(problem), mean_(own_.needs.blocks)
     {
     }
 
     Needs needs() const override
     {
-        auto needs = needs_of(encoding_, problem_.rows);
+        auto needs = own_.needs;
         needs.staleness = ways_.staleness;
         needs.stable_step = stable_step(ways_.staleness);
         return needs;
@@ -70,7 +64,7 @@ private:
     {
         out.push_back(Dispatch{.task = next_++,
                                .worker = worker,
-                               .plan = plans_[static_cast<std::size_t>(worker)],
+                               .plan = own_.plans[static_cast<std::size_t>(worker)],
                                .inputs = {newest_},
                                .draw = own_count});
     }
@@ -95,7 +89,7 @@ private:
         }
         waiting_.push_back(worker);
         auto step = mean_.step();
-        step.share = static_cast<double>(mean_.samples()) / round_samples_;
+        step.share = static_cast<double>(mean_.samples()) / static_cast<double>(own_.samples);
         out.push_back(std::move(step));
         if (ways_.fresh) {
             out.push_back(Close{first_, next_ - 1});
@@ -107,11 +101,8 @@ private:
         used_.clear();
     }
 
-    Problem problem_;
     Ways ways_;
-    Encoding encoding_;
-    Plans plans_;
-    double round_samples_;
+    OwnPartitions own_;
     SampleMean mean_;
     std::vector<TaskId> used_;  // whose contributions await their update
     std::vector<Worker> active_, waiting_;

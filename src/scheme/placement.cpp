@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "code/fractional_repetition.hpp"
 #include "code/partition.hpp"
 #include "scheme/batches.hpp"
 
@@ -74,6 +75,14 @@ std::vector<Worker> distinct_first(const Plans& plans, std::vector<Worker> worke
         turn[worker] = place[plans.at(static_cast<std::size_t>(worker)).get()]++;
     std::ranges::stable_sort(workers, {}, [&](Worker worker) { return turn.at(worker); });
     return workers;
+}
+
+OwnPartitions::OwnPartitions(const Problem& problem)
+{
+    const auto encoding = repetition_encoding(repetition_groups(problem.workers, 1));
+    needs = needs_of(encoding, problem.rows);
+    plans = plans_of(encoding);
+    samples = samples_of(encoding, problem);
 }
 
 }  // namespace quorate

@@ -25,4 +25,12 @@ std::vector<int> parts_of(const Plans& plans);
 /// be asked are then enough for an estimate.
 std::vector<Worker> distinct_first(const Plans& plans, std::vector<Worker> workers);
 
+/// What schemes without redundancy share: worker i holds partition i, and sums up its gradients.
+struct OwnPartitions {
+    explicit OwnPartitions(const Problem& problem);
+    Needs needs;
+    Plans plans;
+    std::int64_t samples;  // of a round in which all take their share of the batch
+};
+
 }  // namespace quorate
