@@ -27,6 +27,35 @@ BENCHMARK_CAPTURE(dry_run, uncoded, "uncoded", "")->Unit(benchmark::kMillisecond
 BENCHMARK_CAPTURE(dry_run, frc, "frc", "1")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(dry_run, agc, "agc", "1")->Unit(benchmark::kMillisecond);
 
+// Time of a message, 1000 workers: what coordinator and simulator together do for it.
+void message(benchmark::State& state, const std::string& scheme, const std::string& option,
+             const std::string& value, std::int64_t messages_a_round)
+{
+    constexpr std::int64_t messages = 100'000;
+    test::Simulation simulation{scheme, {}, 1000, messages / messages_a_round};
+    if (!option.empty()) simulation.options[option] = value;
+    simulation.delay = "exponential:0.5";
+    simulation.row_time = 1e-3;
+    simulation.rows_each = 1000;
+    for (auto _ : state) benchmark::DoNotOptimize(simulation.run());
+    state.counters["message"] =
+        benchmark::Counter(static_cast<double>(state.iterations() * messages),
+                           benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK_CAPTURE(message, uncoded, "uncoded", "", "", 1000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(message, amb, "amb", "compute-time", "1", 1000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(message, amb_dg, "amb-dg", "compute-time", "1", 1000)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(message, async, "async", "", "", 1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(message, k_async, "k-async", "collect", "500", 500)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(message, k_batch_async, "k-batch-async", "collect", "500", 500)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(message, pgc_frc, "pgc-frc", "stragglers", "3", 250)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(message, sr_sgc, "sr-sgc", "lambda", "20", 1000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(message, m_sgc, "m-sgc", "lambda", "20", 1000)->Unit(benchmark::kMillisecond);
+
 void bound_draws_alone(benchmark::State& state)
 {
     const auto delays = test::make_delays("exponential:1", workers, 1);
