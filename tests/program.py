@@ -19,6 +19,8 @@ REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 QUORATE = os.environ.get("QUORATE", str(REPOSITORY / "build" / "quorate"))
 LAUNCHER = shlex.split(os.environ.get("LAUNCHER", "mpiexec.mpich"))
 OPEN_MPI = os.environ.get("MPI", "mpich") == "openmpi"
+# What makes the launcher leave the other ranks alone when one dies.
+KEEP_GOING = [] if OPEN_MPI else ["-disable-auto-cleanup"]
 TIMEOUT = 120  # seconds; far more than any run here takes
 
 # What a launcher or scheduler around the tests may have set must not reach the program.
@@ -63,7 +65,8 @@ class Job:
         )
 
     def rank(self, wanted):
-        """The process of a rank."""
+        """The process of a rank; of a resilient one, the supervised."""
+        found = None
         for pid in descendants(self.process.pid):
             try:
                 variables = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
@@ -72,8 +75,8 @@ class Job:
                 continue
             names = (f"PMI_RANK={wanted}", f"OMPI_COMM_WORLD_RANK={wanted}")
             if program == os.path.realpath(QUORATE) and any(n.encode() in variables for n in names):
-                return pid
-        return None
+                found = pid
+        return found
 
     def kill(self):
         """kill -9 of the launcher and all that it started."""
@@ -95,7 +98,10 @@ class Job:
 
 def command_line(words, ranks=None):
     command = [QUORATE, *[str(word) for word in words]]
-    return command if ranks is None else [*LAUNCHER, "-n", str(ranks), *command]
+    if ranks is None:
+        return command
+    spare = KEEP_GOING if "--resilient" in words else []
+    return [*LAUNCHER, *spare, "-n", str(ranks), *command]
 
 
 def start(*words, ranks=None, env=None):

@@ -26,7 +26,8 @@ enum class Purpose : std::uint32_t {
     code = 6,
     liar = 7,
     probe = 8,
-    placement = 9
+    placement = 9,
+    membership = 10
 };
 
 /// A stream keyed by (seed, purpose, a, b). A standard uniform random bit generator of 32 bits.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/error.hpp"
@@ -10,6 +12,7 @@
 #include "cli/command.hpp"
 #include "cli/launch.hpp"
 #include "cli/stop.hpp"
+#include "cli/supervisor.hpp"
 #include "cli/train.hpp"
 #include "fleet/mail.hpp"
 #include "fleet/mpi_fleet.hpp"
@@ -28,18 +31,21 @@ bool scores_live(const Settings& settings)
 Training build(const Settings& settings, int ranks)
 {
     const int spare = scores_live(settings) ? 1 : 0;
-    auto training = build_training(settings, std::max(1, ranks - 1 - spare));
+    const auto standby = settings.integer("standby", 0, std::max(0, ranks - 2 - spare));
+    auto training =
+        build_training(settings, std::max(1, ranks - 1 - spare - static_cast<int>(standby)));
     if (spare == 1 && training.workers > ranks - 2)
         settings.refuse(
             "evaluate",
             fmt::format(", but of {} ranks none is to spare beside a coordinator and {} "
                         "workers: start {} ranks",
                         ranks, training.workers, training.workers + 2));
-    if (training.workers > ranks - 1)
-        settings.refuse("workers",
+    const auto needed = 1 + training.workers + training.standby + spare;
+    if (needed > ranks)
+        settings.refuse(training.standby > 0 ? "standby" : "workers",
                         fmt::format(", but {} ranks make a coordinator and {} workers: start {} "
                                     "ranks",
-                                    ranks, ranks - 1, training.workers + 1));
+                                    ranks, ranks - 1, needed));
     return training;
 }
 
@@ -90,7 +96,36 @@ int tell_verdict(const mpi::Comm& comm, const Doorbells& bells, int status,
     return status;
 }
 
-int lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scoring)
+// On all workers, or if one dies over it, here.
+void evaluate(MpiFleet& fleet, const Training& training,
+              const std::function<std::vector<Point>()>& next,
+              const std::function<void(const Scored&)>& scored)
+{
+    std::vector<Point> asked;  // models that are not scored yet
+    const auto ask = [&] {
+        auto some = next();
+        asked.insert(asked.end(), some.begin(), some.end());
+        return some;
+    };
+    const auto hear = [&](const Scored& one) {
+        asked.erase(asked.begin());
+        scored(one);
+    };
+    try {
+        fleet.evaluate(*training.data, *training.model, ask, hear);
+    } catch (const MpiFleet::Lost&) {
+        const auto again = [&] { return asked.empty() ? next() : std::exchange(asked, {}); };
+        evaluate_here(*training.data, *training.model, again, scored);
+    }
+}
+
+/// How a rank ends.
+struct End {
+    int status;
+    bool finalize = true;  // MPI_Finalize would wait for ranks that have died
+};
+
+End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scoring)
 {
     std::optional<Training> training;
     Optimizers optimizers;
@@ -104,21 +139,23 @@ int lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
         // Under a foreign launcher every rank leads a world of its own; one message is enough.
         if (launch_environment().rank.value_or(0) == 0)
             fmt::print(stderr, "quorate: {}\n", wrong.what());
-        return tell_verdict(comm, bells, exit_bad_input);
+        return {tell_verdict(comm, bells, exit_bad_input)};
     }
     hosts.resize(static_cast<std::size_t>(training->workers));
     const auto ranks = seating(hosts);
     tell_verdict(comm, bells, exit_done, ranks);
-    MpiFleet fleet(comm, ranks, training->width(), bells);
+    std::vector<int> standby, idle;
+    for (int rank = training->workers + 1; rank < comm.size(); ++rank)
+        (rank <= training->workers + training->standby ? standby : idle).push_back(rank);
+    MpiFleet fleet(comm, ranks, standby, idle, training->width(), settings.real("timeout", 0.1),
+                   bells);
     std::optional<LiveScoring> live;
     if (scores_live(settings)) live.emplace(scoring, comm.size() - 1);
-    int status = exit_failed;
+    End end{exit_failed};
     try {
-        status = train(
+        end.status = train(
             settings, *training, fleet, optimizers, "wall",
-            [&](const auto& next, const auto& scored) {
-                fleet.evaluate(*training->data, *training->model, next, scored);
-            },
+            [&](const auto& next, const auto& scored) { evaluate(fleet, *training, next, scored); },
             live ? &*live : nullptr);
     } catch (const mpi::Error&) {
         throw;
@@ -127,44 +164,56 @@ int lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
         fmt::print(stderr, "quorate: {}\n", error.what());
     }
     if (live) live->finish([](auto, const auto&) {});  // of a run that failed
-    fleet.finish();
-    // Standby ranks slept until now: MPI_Finalize would have made them spin.
-    mpi::Pool pool;
-    std::vector<mpi::Transfer> sends;
-    for (int rank = training->workers + 1; rank < comm.size() - (live ? 1 : 0); ++rank)
-        sends.push_back(mpi::send(comm, rank, mpi::Tag::stop, encode_values(pool)));
-    mpi::wait_until_sent(std::move(sends));
-    return status;
+    end.finalize = !fleet.mourns();
+    fleet.finish(end.finalize);
+    return end;
 }
 
-int follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scoring)
+// Hydra loses the exit status of the rank that ends last on its host.
+void let_go_first(const Doorbells& bells)
+{
+    Patience patience(1e-2);
+    const auto limit = clock_seconds() + 2;
+    while (bells.present() && !bells.gone(0) && clock_seconds() < limit) patience.rest();
+    patience.rest();
+}
+
+End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scoring)
 {
     mpi::Pool pool;
     say_hello(comm, pool);
     const auto verdict = Reader(*mpi::wait_for(comm, 0, pool).bytes).get<Verdict>();
-    if (verdict.status != exit_done) return static_cast<int>(verdict.status);
+    if (verdict.status != exit_done) return {static_cast<int>(verdict.status)};
     const auto training = build(settings, comm.size());
     Doorbells bells(verdict.bells, comm.rank(), comm.size());
-    const auto computing = training.computing();
-    if (verdict.worker >= 0)
-        MpiWorker(comm, verdict.worker, *training.data, computing,
-                  {training.row_time, *training.delays, *training.slowdowns}, training.liars,
-                  training.needs, bells)
-            .run();
-    else if (scores_live(settings) && comm.rank() == comm.size() - 1)
+    MpiWorker worker(comm, *training.data, training.computing(), training.engine.recode,
+                     {training.row_time, *training.delays, *training.slowdowns}, training.liars,
+                     settings.real("timeout", 0.1), bells);
+    if (verdict.worker >= 0) worker.take(Seat{verdict.worker, training.workers, verdict.worker});
+    if (scores_live(settings) && comm.rank() == comm.size() - 1)
         score_live(scoring, *training.data, *training.model);
-    else
-        mpi::wait_for(comm, 0, pool);
-    return exit_done;
+    try {
+        const bool finalize = worker.run(stop_asked());
+        if (!finalize) let_go_first(bells);
+        return {exit_done, finalize};
+    } catch (const MpiWorker::Orphaned&) {
+        return {exit_failed, false};  // the coordinator's end has been told by whoever saw it
+    }
 }
 
 int run(const Settings& settings)
 {
+    if (settings.on("resilient")) supervise();
     const Session session;
     const mpi::Comm comm(MPI_COMM_WORLD);
     listen_for_signals(comm.rank() == 0);
     const mpi::Comm scoring(MPI_COMM_WORLD);  // of the rank that scores models meanwhile
-    return comm.rank() == 0 ? lead(settings, comm, scoring) : follow(settings, comm, scoring);
+    const auto end =
+        comm.rank() == 0 ? lead(settings, comm, scoring) : follow(settings, comm, scoring);
+    // By TCP alone, MPICH's MPI_Finalize may hang even where nobody has died.
+    if (end.finalize && !settings.on("resilient")) return end.status;
+    std::fflush(nullptr);
+    std::_Exit(end.status);
 }
 
 }  // namespace
@@ -175,6 +224,10 @@ Command run_command()
     options.push_back({"evaluate", "after|live", "after",
                        "score models after the run, or on a spare rank, the last one, as it comes "
                        "round to them; the others after the run"});
+    options.push_back({"resilient", "", "",
+                       "survive the death of any worker: messages by TCP, a supervisor for each "
+                       "rank; start it with mpiexec.mpich -disable-auto-cleanup, or srun "
+                       "--kill-on-bad-exit=0 --no-kill"});
     return {"run", "train a model; start it with mpiexec or srun", "", options, run};
 }
 

@@ -31,6 +31,7 @@ std::vector<Option> options()
         {"bandwidth", "BYTES", "", "a second, of each link; default: messages take no time"},
         {"port", "shared|separate", "shared",
          "the coordinator's link: one message at a time each way, or one link for each worker"},
+        {"load-time", "SECONDS", "0", "to load a training row, where a worker takes another place"},
         {"replay", "TRACE", "",
          "take options, arrivals and their times from a trace, and compute its iterates again"}};
     all.insert(all.end(), own.begin(), own.end());
@@ -41,8 +42,8 @@ std::vector<Option> options()
 Settings with_options_of(const trace::Trace& trace, Settings settings)
 {
     const auto path = settings.text("replay");
-    for (const auto* name :
-         {"workers", "delay", "slowdown", "row-time", "dry", "latency", "bandwidth", "port"})
+    for (const auto* name : {"workers", "delay", "slowdown", "row-time", "dry", "latency",
+                             "bandwidth", "port", "events", "standby", "load-time"})
         if (settings.given(name))
             settings.refuse(name,
                             ", but --replay takes times and workers from its trace: leave "
@@ -54,6 +55,7 @@ Settings with_options_of(const trace::Trace& trace, Settings settings)
     if (std::error_code error; std::filesystem::equivalent(path, settings.text("trace"), error))
         settings.refuse("trace", ", which is the trace that is replayed: give another name");
     settings = with_recorded(trace, path, std::move(settings));
+    settings.set("events", {"", path + ": ", false});  // the trace says what became of them
     settings.set("workers", {trace.attributes.at("workers"), path + ": ", true});
     if (!settings.given("rounds") || trace.status() != "completed")
         settings.set("rounds", {std::to_string(trace.rounds.size()), path + ": ", true});
@@ -103,13 +105,13 @@ int simulate(const Settings& given)
     if (!size) session.emplace();
     const auto training = build_training(settings, 0, size);
     const auto network = network_of(settings);
-    if (size && training.needs.inner_product)
+    if (size && training.coding->needs.inner_product)
         settings.refuse("scheme",
                         ", which with these options looks at gradients, but a dry run has none: "
                         "leave out --dry");
     if (!recorded && settings.text("slowdown") != "none" && training.row_time == 0)
         settings.refuse("slowdown", ", but computing takes no time: give --row-time too");
-    if (!recorded && training.needs.limits_time && training.row_time == 0)
+    if (!recorded && training.coding->needs.limits_time && training.row_time == 0)
         settings.refuse("row-time",
                         ", but tasks of this scheme end with their time, in which any "
                         "number of rows would be computed: give the seconds of a row");
@@ -119,15 +121,17 @@ int simulate(const Settings& given)
     std::optional<Computing> computing;
     if (!size) computing.emplace(training.computing());
     auto recipes =
-        size ? Recipes(training.needs, *training.batches, training.liars, training.columns)
-             : Recipes(training.needs, training.liars, *training.data, *computing);
+        size ? Recipes(training.coding->needs, training.coding->batches, training.liars,
+                       training.columns)
+             : Recipes(training.coding->needs, training.liars, *training.data, *computing);
     std::unique_ptr<Fleet> fleet;
     if (recorded)
         fleet = std::make_unique<ReplayFleet>(recipes, *recorded);
     else
         fleet = std::make_unique<VirtualFleet>(
-            recipes,
-            VirtualTimes{training.row_time, *training.delays, *training.slowdowns, network});
+            recipes, VirtualTimes{training.row_time, *training.delays, *training.slowdowns, network,
+                                  settings.real("timeout", 0), settings.real("load-time", 0),
+                                  training.standby});
     return train(settings, training, *fleet, optimizers, recorded ? "replayed" : "virtual",
                  [&](const auto& next, const auto& scored) {
                      evaluate_here(*training.data, *training.model, next, scored);

@@ -43,7 +43,7 @@ double largest_eigenvalue(const DataSet& data, std::uint64_t seed)
 
 std::string stability_warning(const Settings& settings, const Training& training)
 {
-    const auto& needs = training.needs;
+    const auto& needs = training.coding->needs;
     if (needs.staleness == 0 || !training.model || !training.model->linear() ||
         settings.text("optimizer") != "gd")
         return "";

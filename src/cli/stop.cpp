@@ -18,9 +18,12 @@ const std::atomic<bool>& stop_asked() { return asked; }
 void listen_for_signals(bool coordinator)
 {
     struct sigaction action {};
-    action.sa_handler = coordinator ? ask_to_stop : SIG_IGN;
+    action.sa_handler = ask_to_stop;
     action.sa_flags = SA_RESETHAND * coordinator;
-    for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+    for (const int signal : {SIGTERM, coordinator ? SIGINT : SIGUSR2})
+        sigaction(signal, &action, nullptr);
+    // Ctrl-C reaches all ranks, and is meant for the run.
+    if (!coordinator) std::signal(SIGINT, SIG_IGN);
 }
 
 }  // namespace quorate

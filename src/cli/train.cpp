@@ -146,7 +146,7 @@ int train(const Settings& settings, const Training& training, Fleet& fleet,
     const bool quiet = settings.on("quiet");
     const auto& path = settings.text("trace");
     if (!quiet) print_configuration(settings, training);
-    if (const auto warning = training.scheme->warning(); !warning.empty())
+    if (const auto warning = training.coding->scheme->warning(); !warning.empty())
         fmt::print(stderr, "quorate: warning: {}\n", warning);
     if (const auto warning = stability_warning(settings, training); !warning.empty())
         fmt::print(stderr, "quorate: warning: {}\n", warning);
@@ -178,7 +178,7 @@ int train(const Settings& settings, const Training& training, Fleet& fleet,
     };
     if (settings.on("log")) observer.arrival = print_arrival;
     observer.note = [](const std::string& text) { fmt::print(stderr, "quorate: {}\n", text); };
-    Engine engine(training.engine, *training.scheme, fleet, optimizers, trace);
+    Engine engine(training.engine, *training.coding->scheme, fleet, optimizers, trace);
     const auto done = engine.run(stop_asked(), std::move(observer));
     line.finish();
 

@@ -44,6 +44,12 @@ Arrivals arrivals_of(const Settings& settings, std::int64_t expected, bool dry)
     return word == "all" ? Arrivals::all : word == "used" ? Arrivals::used : Arrivals::none;
 }
 
+OnLoss on_loss_of(const Settings& settings)
+{
+    const auto& word = settings.one_of("on-loss", {"recode", "wait", "stop"});
+    return word == "recode" ? OnLoss::recode : word == "wait" ? OnLoss::wait : OnLoss::stop;
+}
+
 // none, constant:SECONDS, ...
 template <class Entries>
 std::string grammar(const Entries& entries)
@@ -89,6 +95,12 @@ std::vector<Option> training_options()
         {"row-time", "SECONDS|FILE", "0",
          "seconds that a worker takes for each row at least; FILE: as in that trace"},
         liars_option(),
+        events_option(),
+        {"on-loss", "recode|wait|stop", "recode",
+         "when the workers that are left can give no estimate: make the code anew for them, who "
+         "then load what they lack; or wait for workers that are to join; or stop"},
+        {"standby", "N", "0", "spare workers, each of which takes the place of one that has died"},
+        {"timeout", "SECONDS", "10", "silence after which a worker is taken for dead"},
         {"evaluate-every", "N", "1",
          "score the model of every N-th round, and the last, after the run; 0: none"},
         {"trace-arrivals", "all|used|none", "",
@@ -119,6 +131,7 @@ Training build_training(const Settings& settings, int default_workers,
             ? static_cast<int>(settings.integer("workers", 1, std::numeric_limits<int>::max()))
             : default_workers;
     const auto n = training.workers;
+    training.standby = static_cast<int>(settings.integer("standby", 0, 1'000'000));
     if (n > training.rows)
         throw BadInput(fmt::format(
             "{} has {} training rows, too few for {} workers: use --workers {} or fewer",
@@ -130,25 +143,27 @@ Training build_training(const Settings& settings, int default_workers,
         settings.refuse("batch", fmt::format(", more than the {} training rows: use at most that, "
                                              "or 0 for all of them",
                                              training.rows));
-    training.scheme =
-        chosen(schemes(), settings, "scheme")
-            .make(settings, {n, training.rows, training.seed, batch, training.row_time});
+    const auto make_coding = [settings, rows = training.rows, seed = training.seed, batch,
+                              row_time = training.row_time](int workers) {
+        return std::make_shared<Coding>(chosen(schemes(), settings, "scheme")
+                                            .make(settings, {workers, rows, seed, batch, row_time}),
+                                        seed, batch);
+    };
+    training.coding = make_coding(n);
     if (!dry)
         training.model = chosen(models(), settings, "model").make(settings, training.data->shape());
     const auto delay_model = [&](const DelaySetup& setup) {
         return chosen(delays(), settings, setup.option).make(settings, setup);
     };
-    training.delays =
-        delay_model({.seed = training.seed, .machines = n, .read_times = trace::read_times});
+    training.delays = delay_model(
+        {.seed = training.seed, .machines = n + training.standby, .read_times = trace::read_times});
     training.slowdowns = delay_model({.option = "slowdown",
                                       .neutral = 1,
                                       .purpose = Purpose::slowdown,
                                       .seed = training.seed,
-                                      .machines = n,
+                                      .machines = n + training.standby,
                                       .read_times = trace::read_times});
     training.liars = liars(settings, training.seed, n);
-    training.needs = training.scheme->needs();
-    training.batches.emplace(training.needs, training.seed, batch);
     training.threads = static_cast<int>(settings.integer("threads", 1, 1024));
     if (!dry) training.regularizer = regularizer_of(settings, training.rows);
     const auto rounds = settings.integer("rounds", 1);
@@ -159,8 +174,11 @@ Training build_training(const Settings& settings, int default_workers,
                        .evaluate_every = dry ? 0 : settings.integer("evaluate-every", 0),
                        .arrivals = arrivals_of(settings, rounds * n, dry.has_value()),
                        .seed = training.seed,
-                       .l2 = training.regularizer.l2};
-    if (training.needs.displaces) {
+                       .l2 = training.regularizer.l2,
+                       .membership = MembershipPlan(settings, n, training.seed),
+                       .on_loss = on_loss_of(settings),
+                       .recode = make_coding};
+    if (training.coding->needs.displaces) {
         if (settings.text("optimizer") != "gd")
             settings.refuse("optimizer",
                             ", but this scheme's workers make steps of gradient descent: "
@@ -176,7 +194,7 @@ Optimizers build_optimizers(const Settings& settings, const Training& training)
     if (settings.on("log")) settings.one_of("log", {"workers"});
     check_output(settings, "trace", "trace");
     Optimizers optimizers;
-    for (int model = 0; model < training.needs.models; ++model)
+    for (int model = 0; model < training.coding->needs.models; ++model)
         optimizers.push_back(
             chosen(quorate::optimizers(), settings, "optimizer")
                 .make(

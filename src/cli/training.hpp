@@ -23,17 +23,15 @@ std::vector<Option> training_options();
 struct Training {
     std::optional<DataSet> data;
     std::int64_t rows, columns;  // of the training split
-    int workers;
+    int workers, standby;
     std::uint64_t seed;
     Regularizer regularizer;
     Seconds row_time;
     Liars liars;
     EngineOptions engine;
-    std::unique_ptr<Scheme> scheme;
-    std::unique_ptr<Model> model;  // none if dry
+    std::shared_ptr<Coding> coding;  // the first
+    std::unique_ptr<Model> model;    // none if dry
     std::unique_ptr<DelayModel> delays, slowdowns;
-    Needs needs;
-    std::optional<Batches> batches;
     int threads;
 
     /// Elements of the model; 0 if dry.
@@ -41,7 +39,8 @@ struct Training {
     /// Not of a dry run.
     Computing computing() const
     {
-        return {*model, *batches, model->chunk_rows(data->shape()), threads, regularizer.l2};
+        return {*model, &coding->batches, model->chunk_rows(data->shape()), threads,
+                regularizer.l2};
     }
 };
 

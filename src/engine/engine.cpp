@@ -30,10 +30,11 @@ std::size_t stock(const EngineOptions& options, std::size_t width)
 
 Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
                std::span<const std::unique_ptr<Optimizer>> optimizers, trace::Writer& trace)
-    : options_(options), scheme_(scheme), needs_(scheme.needs()), fleet_(fleet),
+    : options_(options), scheme_(&scheme), needs_(scheme.needs()), fleet_(fleet),
       optimizers_(optimizers), trace_(trace),
       points_(optimizers[0]->model().size(), stock(options, optimizers[0]->model().size())),
-      estimate_(optimizers[0]->model().size(), 0.0), updates_(optimizers.size())
+      estimate_(optimizers[0]->model().size(), 0.0), roster_(fleet.workers().size()),
+      updates_(optimizers.size())
 {
     for (std::size_t model = 0; model < optimizers.size(); ++model) {
         auto initial = points_.blank();
@@ -58,48 +59,80 @@ std::int64_t Engine::run(const std::atomic<bool>& stop, Observer observer)
     return round_;
 }
 
+void Engine::start(std::vector<Worker> active)
+{
+    coded_for_ = active;
+    for (auto& worker : active) worker = names_.scheme_of(worker);
+    std::erase(active, -1);  // whom the new code has no use for
+    events_.push_back(Start{std::move(active)});
+}
+
 void Engine::run_rounds(const std::atomic<bool>& stop)
 {
-    Start start;
-    for (std::size_t i = 0; i < fleet_.workers().size(); ++i) {
-        start.active.push_back(static_cast<Worker>(i));
-        trace_.add(trace::Membership{event_, 0, static_cast<std::int64_t>(i),
-                                     static_cast<std::int64_t>(trace::Change::joined)});
-    }
-    events_.push_back(start);
+    auto& plan = options_.membership;
+    for (const auto worker : roster_.all(Roster::Status::active))
+        trace_.add(
+            trace::Membership{event_, 0, worker, static_cast<std::int64_t>(trace::Change::joined)});
+    start(roster_.all(Roster::Status::active));
     while (!stop) {
-        while (!events_.empty()) {
-            const auto event = std::move(events_.front());
-            events_.erase(events_.begin());
-            if (std::holds_alternative<Stepped>(event)) {
-                if (observer_.round)
-                    observer_.round({round_, loss_, dispatched_, std::get<Stepped>(event).model});
-                if (round_ == options_.rounds) return;
-            }
-            give(event);
+        if (give_events()) return;
+        if (nobody_can_answer() && !std::exchange(silent_, true)) {
+            events_.push_back(Silence{});
+            continue;
         }
-        const auto until = next_timer();
+        if (nobody_can_answer() && !waits_for_workers()) {
+            code_anew();
+            continue;
+        }
+        const auto until = std::min(next_timer(), plan.next());
         const auto arrivals = fleet_.wait(until, stop);
-        if (!arrivals.empty()) {
+        if (!arrivals.empty())
             hear(arrivals);
-        } else if (fleet_.now() >= until) {
-            const auto due =
-                std::min_element(timers_.begin(), timers_.end(), [](const auto& a, const auto& b) {
-                    return std::tie(a.second, a.first) < std::tie(b.second, b.first);
-                });
-            trace_.add(trace::Timer{++event_, due->first});
-            events_.push_back(Deadline{due->first});
-            timers_.erase(due);
-        }
+        else if (hear_changes())
+            continue;
+        else if (fleet_.now() >= plan.next())
+            change(plan.due(fleet_.now()));
+        else if (fleet_.now() >= next_timer())
+            fire_timer();
     }
+}
+
+// @return whether all rounds are done
+bool Engine::give_events()
+{
+    while (!events_.empty()) {
+        const auto event = std::move(events_.front());
+        events_.erase(events_.begin());
+        if (const auto* stepped = std::get_if<Stepped>(&event)) {
+            if (observer_.round) observer_.round({round_, loss_, dispatched_, stepped->model});
+            if (round_ == options_.rounds) return true;
+            if (std::exchange(code_anew_next_, false)) {
+                code_anew();
+                continue;
+            }
+        }
+        give(event);
+    }
+    return false;
 }
 
 void Engine::give(const Event& event)
 {
     actions_.clear();
-    scheme_.handle(event, fleet_.now(), actions_);
+    scheme_->handle(names_.to_scheme(event), fleet_.now(), actions_);
     for (const auto& action : actions_)
-        std::visit([this](const auto& one) { carry_out(one); }, action);
+        std::visit([this](const auto& one) { carry_out(one); }, names_.to_run(action));
+}
+
+void Engine::fire_timer()
+{
+    const auto due =
+        std::min_element(timers_.begin(), timers_.end(), [](const auto& a, const auto& b) {
+            return std::tie(a.second, a.first) < std::tie(b.second, b.first);
+        });
+    trace_.add(trace::Timer{++event_, due->first});
+    events_.push_back(Deadline{due->first});
+    timers_.erase(due);
 }
 
 Contribution Engine::describe(const Live& live)
@@ -145,12 +178,17 @@ void Engine::hear(const std::vector<Arrival>& arrivals)
                                  .samples = arrival.samples,
                                  .bytes = arrival.bytes,
                                  .used = 0};
-        const auto* task = open_task(arrival.task);
-        Live live{contributions_, arrival.handle, row, arrival.versions, task ? task->step : 0};
-        if (!task) {  // closed is closed: it is counted and dropped
+        auto* open = open_task(arrival.task);
+        Live live{contributions_, arrival.handle, row, arrival.versions,
+                  open ? open->task.step : 0};
+        // Closed is closed, and one who came back may send what had come before it was lost: such
+        // contributions are counted and dropped.
+        if (!open || (!open->task.repeat && static_cast<std::size_t>(arrival.part) < open->heard)) {
             finish(live);
             continue;
         }
+        ++open->heard;
+        if (open->answered()) roster_.settled(open->task.worker, open->id());
         ++contributions_;
         live_.push_back(std::move(live));
         arrived.contributions.push_back(describe(live_.back()));
@@ -177,10 +215,10 @@ void Engine::record(const Live& live)
     if (observer_.arrival) observer_.arrival(row);
 }
 
-const Engine::OpenTask* Engine::open_task(TaskId task) const
+Engine::OpenTask* Engine::open_task(TaskId task)
 {
     const auto at = std::ranges::lower_bound(open_, task, {}, &OpenTask::id);
-    return at != open_.end() && at->id == task ? &*at : nullptr;
+    return at != open_.end() && at->id() == task ? &*at : nullptr;
 }
 
 Engine::Live& Engine::live(ContributionId id)
@@ -193,24 +231,33 @@ Engine::Live& Engine::live(ContributionId id)
 
 void Engine::carry_out(const Dispatch& asked)
 {
-    auto dispatch = asked;
-    dispatch.step = needs_.displaces ? options_.schedule(batches_) : 0;
-    open_.push_back({dispatch.task, dispatch.worker, dispatch.inputs, dispatch.step});
+    open_.push_back({asked});
+    auto& task = open_.back().task;
+    task.step = needs_.displaces ? options_.schedule(batches_) : 0;
+    for (const auto version : task.inputs) points_.hold(version);
+    next_task_ = task.task + 1;
+    next_draw_ = std::max(next_draw_, task.draw + 1);
+    roster_.asked(task.worker, task.task);
+    silent_ = false;
+    hand_over(open_.back());
+}
+
+void Engine::hand_over(const OpenTask& open)
+{
+    if (!roster_.active(open.task.worker)) return;
     PointList inputs;
-    for (const auto version : dispatch.inputs) {
-        points_.hold(version);
-        inputs.push_back(points_.at(version));
-    }
-    fleet_.dispatch(dispatch, std::move(inputs));
+    for (const auto version : open.task.inputs) inputs.push_back(points_.at(version));
+    fleet_.dispatch(open.task, std::move(inputs));
 }
 
 void Engine::carry_out(const Close& close)
 {
     const auto first = std::ranges::lower_bound(open_, close.first, {}, &OpenTask::id);
     const auto last = std::ranges::upper_bound(open_, close.last, {}, &OpenTask::id);
-    for (auto task = first; task != last; ++task) {
-        for (const auto version : task->inputs) points_.let_go(version);
-        fleet_.close(task->worker, task->id);
+    for (auto open = first; open != last; ++open) {
+        for (const auto version : open->task.inputs) points_.let_go(version);
+        roster_.settled(open->task.worker, open->id());
+        fleet_.close(open->task.worker, open->id());
     }
     open_.erase(first, last);
     std::erase_if(live_, [&](const Live& one) {
@@ -313,6 +360,7 @@ double Engine::inner_with_last()
 void Engine::carry_out(const Step& step)
 {
     const auto decided = fleet_.now();
+    change(options_.membership.after_round(round_ + 1, roster_));
     trace::Round row{};
     form_estimate(step, row);
     if (options_.clip > 0) clip_estimate(row.gradient_norm);
@@ -380,10 +428,7 @@ void Engine::carry_out(const Note& note)
     if (observer_.note) observer_.note(note.text);
 }
 
-void Engine::carry_out(const Stuck& stuck)
-{
-    throw Failure("no estimate is possible any more: " + stuck.why);
-}
+void Engine::carry_out(const Stuck& stuck) { stuck_ = stuck.why; }
 
 Seconds Engine::next_timer() const
 {

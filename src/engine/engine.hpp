@@ -7,7 +7,10 @@
 #include <functional>
 #include <map>
 
+#include "engine/membership.hpp"
 #include "engine/points.hpp"
+#include "engine/renumbering.hpp"
+#include "engine/roster.hpp"
 #include "fleet/fleet.hpp"
 #include "optimizer/optimizer.hpp"
 #include "optimizer/schedule.hpp"
@@ -19,6 +22,10 @@ namespace quorate {
 /// Which contributions the trace lists.
 enum class Arrivals { all, used, none };
 
+/// What to do when those who are left can give no estimate: the scheme is made anew for them, or
+/// workers are waited for that are to join, or the run ends.
+enum class OnLoss { recode, wait, stop };
+
 struct EngineOptions {
     std::int64_t rounds = 100;
     Schedule schedule = [](double) { return 1.0; };  // step sizes
@@ -26,8 +33,11 @@ struct EngineOptions {
     std::int64_t evaluate_every =
         1;  // keep the model of every so many rounds, and the last; 0: none
     Arrivals arrivals = Arrivals::all;
-    std::uint64_t seed = 0;  // of what the engine measures with a random vector
-    double l2 = 0;           // by which local steps decay what a worker does not touch
+    std::uint64_t seed = 0;          // of what the engine measures with a random vector
+    double l2 = 0;                   // by which local steps decay what a worker does not touch
+    MembershipPlan membership = {};  // who leaves and joins when
+    OnLoss on_loss = OnLoss::stop;
+    MakeCoding recode = {};
 };
 
 /// What is shown of a round while a run goes on.
@@ -68,14 +78,27 @@ private:
         double step;                    // of descent
     };
     struct OpenTask {
-        TaskId id;
-        Worker worker;
-        Versions inputs;
-        double step;
+        Dispatch task;
+        std::size_t heard = 0;  // parts that have come
+        TaskId id() const { return task.task; }
+        bool answered() const { return !task.repeat && heard == task.plan->parts.size(); }
     };
 
     void run_rounds(const std::atomic<bool>& stop);
+    void start(std::vector<Worker> active);
+    bool give_events();
     void give(const Event& event);
+    void fire_timer();
+    bool nobody_can_answer() const;
+    bool waits_for_workers() const;
+    void code_anew();
+    std::shared_ptr<const Coding> largest_coding(int workers) const;
+    [[noreturn]] void fail(const std::string& why) const;
+    void change(const std::vector<Change>& wanted);
+    bool hear_changes();
+    void hear(const Change& change);
+    void note_membership(trace::Change kind, std::int64_t worker);
+    void hand_over(const OpenTask& open);
     void carry_out(const Dispatch& dispatch);
     void carry_out(const Close& close);
     void carry_out(const Step& step);
@@ -83,7 +106,7 @@ private:
     void carry_out(const Note& note);
     void carry_out(const Stuck& stuck);
     void hear(const std::vector<Arrival>& arrivals);
-    const OpenTask* open_task(TaskId task) const;
+    OpenTask* open_task(TaskId task);
     Live& live(ContributionId id);
     Contribution describe(const Live& live);
     void form_estimate(const Step& step, trace::Round& row);
@@ -97,7 +120,7 @@ private:
     Seconds next_timer() const;
 
     EngineOptions options_;
-    Scheme& scheme_;
+    Scheme* scheme_;
     Needs needs_;
     Fleet& fleet_;
     std::span<const std::unique_ptr<Optimizer>> optimizers_;
@@ -109,6 +132,15 @@ private:
     std::vector<double> probe_;   // a random vector to project contributions on
     std::vector<Live> live_;      // contributions not closed, ascending by id
     std::vector<OpenTask> open_;  // tasks not closed, ascending
+    Roster roster_;
+    Renumbering names_;                     // between the scheme and the run
+    std::shared_ptr<const Coding> coding_;  // the newest, if the run was coded anew
+    std::vector<Worker> coded_for_;         // who was there then
+    bool code_anew_next_ = false;           // at the next step, for those who have joined
+    std::string stuck_;                     // why the scheme cannot go on
+    bool silent_ = false;                   // it was told that nobody can answer
+    TaskId next_task_ = 0;
+    std::int64_t next_draw_ = 0;
     std::vector<Action> actions_;
     std::map<int, Seconds> timers_;
     std::vector<Event> events_;  // that the last actions caused, to be given to the scheme next

@@ -59,6 +59,8 @@ public:
     }
     const Point& at(Version number) const { return alive_.at(number).point; }
     Version newest(int model = 0) const { return newest_[static_cast<std::size_t>(model)]; }
+    /// The version that publish() gives out next.
+    Version next() const { return next_; }
     /// A point lives while it is the newest of its model, or held.
     void hold(Version number) { ++alive_.at(number).holders; }
     void let_go(Version number)

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <random>
 
 namespace quorate {
@@ -18,7 +20,7 @@ namespace quorate {
 // One cache line a rank; the first cell is the coordinator's and holds the token.
 struct alignas(64) Doorbells::Cell {
     std::atomic<std::uint32_t> rings;
-    std::atomic<std::uint32_t> joined;
+    std::atomic<pid_t> process;  // 0: it has not joined
     std::atomic<std::uint32_t> asleep;
     std::uint64_t token;
 };
@@ -45,7 +47,7 @@ Doorbells::Doorbells(int ranks)
     std::random_device random;
     address_ = {getpid(), file, (std::uint64_t{random()} << 32) | random()};
     cells_[0].token = address_.token;
-    cells_[0].joined = 1;
+    cells_[0].process = getpid();
 }
 
 Doorbells::Doorbells(const DoorbellAddress& address, int rank, int ranks) : rank_(rank)
@@ -61,7 +63,7 @@ Doorbells::Doorbells(const DoorbellAddress& address, int rank, int ranks) : rank
         munmap(cells_, size_);
         cells_ = nullptr;
     }
-    if (cells_) cells_[rank].joined = 1;
+    if (cells_) cells_[rank].process = getpid();
 }
 
 Doorbells::~Doorbells()
@@ -72,10 +74,17 @@ Doorbells::~Doorbells()
 
 void Doorbells::ring(int rank)
 {
-    if (!cells_ || rank >= ranks_ || !cells_[rank].joined) return;
+    if (!cells_ || rank >= ranks_ || !cells_[rank].process) return;
     auto& cell = cells_[rank];
     ++cell.rings;
     if (cell.asleep) syscall(SYS_futex, &cell.rings, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+bool Doorbells::gone(int rank) const
+{
+    if (!cells_ || rank >= ranks_) return false;
+    const pid_t process = cells_[rank].process;
+    return process != 0 && kill(process, 0) != 0 && errno == ESRCH;
 }
 
 std::uint32_t Doorbells::rings() const { return cells_ ? cells_[rank_].rings.load() : 0; }

@@ -35,6 +35,8 @@ public:
     bool present() const { return cells_ != nullptr; }
     /// Wakes a rank, if it has a bell. A fence, and a system call only if it sleeps.
     void ring(int rank);
+    /// Whether a rank that has a bell is a process that is there no more.
+    bool gone(int rank) const;
     /// How often this rank's bell rang.
     std::uint32_t rings() const;
     /// Sleeps until the bell has rung more often than that, or the time is over.

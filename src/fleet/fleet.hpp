@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/support.hpp"
+#include "scheme/coding.hpp"
 #include "scheme/types.hpp"
 
 namespace quorate {
@@ -37,6 +38,17 @@ struct Values {
     const Support& support;
     std::span<const double> packed;
     double loss;  // sum over the samples of the loss at the points used
+};
+
+/// Who takes part has changed.
+struct Change {
+    enum class Kind {
+        joined,  // again, or in the place of one that died
+        left,    // with notice
+        died,
+        loading  // a standby rank has begun to load what one that died has stored
+    } kind;
+    Worker worker;
 };
 
 /// What a worker said when it was ready.
@@ -71,9 +83,22 @@ public:
     /// Lets a worker drop a task, at the latest when wait() is called. Never waits.
     virtual void close(Worker worker, TaskId task) = 0;
 
-    /// The contributions of the next message; nothing if `until` passes or `stop` is set before one
-    /// comes. Contributions of closed tasks are delivered too: the engine counts them.
+    /// The contributions of the next message; nothing if `until` passes, `stop` is set or membership
+    /// changes before one comes. Contributions of closed tasks are delivered too: the engine counts them.
     virtual std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) = 0;
+
+    /// Has a worker leave, die without a word, or come back. Returns at once; changes() says when it
+    /// is so. Whoever has left already is not asked to leave, and so on.
+    virtual void change(const Change& wanted) = 0;
+    /// Changes of membership since the last call, in their order. What is dispatched to a worker that
+    /// is gone is lost.
+    /// @param event  the number that the next event will have
+    virtual std::vector<Change> changes(std::int64_t event) = 0;
+    /// Whether the recorded run that is being replayed has workers that join yet.
+    virtual bool joins() const { return false; }
+    /// From now on workers hold what this coding says, and load what they lack. No task is open.
+    /// @param seats  for each worker of the coding, its number here
+    virtual void recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats) = 0;
 
     /// The values of these contributions are wanted next: a fleet that computes them itself may do
     /// so all at once.

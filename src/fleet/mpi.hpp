@@ -36,6 +36,11 @@ enum class Tag : int {
     scores,        // worker: losses and scores
     stop,          // coordinator: the end
     farewell,      // worker: its last message
+    seat,          // coordinator: which worker of which coding the rank is from now on
+    ping,          // coordinator: are you there?
+    pong,          // the answer
+    leaving,       // worker: with notice
+    die,           // coordinator: a death that was asked for
 };
 
 /// A duplicate of a communicator, with errors returned, so that Quorate's messages never meet others.
@@ -100,6 +105,7 @@ struct Transfer {
     std::shared_ptr<Bytes> bytes;
     int peer = 0;
     Tag tag{};
+    bool failed = false;  // the peer is gone; the bytes are not to be looked at
 
     /// Whether it has completed. Local.
     bool done();

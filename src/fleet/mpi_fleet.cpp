@@ -2,6 +2,8 @@
 #include "fleet/mpi_fleet.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 #include "base/error.hpp"
 #include "fleet/evaluation.hpp"
@@ -13,38 +15,204 @@ namespace {
 // A message that has begun to come needs a few more looks, and no bell rings for them.
 constexpr Seconds soon = 20e-6;
 
+constexpr TaskId everything = std::numeric_limits<TaskId>::max();
+
 }  // namespace
 
-MpiFleet::MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::int64_t parameters,
+MpiFleet::MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::vector<int> standby,
+                   std::vector<int> idle, std::int64_t parameters, Seconds timeout,
                    Doorbells& bells)
     : comm_(comm), bells_(bells), info_(ranks.size()),
-      worker_of_(static_cast<std::size_t>(comm.size()), -1), links_(info_.size())
+      worker_of_(static_cast<std::size_t>(comm.size()), -1), links_(info_.size()),
+      standby_(std::move(standby)), idle_(std::move(idle)), places_(info_.size()),
+      coded_for_(static_cast<int>(info_.size())), parameters_(parameters),
+      pulse_(comm.size(), timeout, bells)
 {
+    std::iota(places_.begin(), places_.end(), 0);
     for (std::size_t i = 0; i < ranks.size(); ++i) {
         info_[i].rank = ranks[i];
         worker_of_[static_cast<std::size_t>(ranks[i])] = static_cast<Worker>(i);
+        pulse_.excuse(ranks[i]);
     }
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-        const auto mail = next_of(mpi::Tag::ready);
-        const auto worker = static_cast<std::size_t>(worker_of(mail.peer));
-        auto [info, support] = decode_ready(*mail.bytes, parameters);
-        info.rank = mail.peer;
-        info_[worker] = std::move(info);
-        // Replicas share one support, so that their tasks can share one message.
-        for (const auto& link : links_)
-            if (link.support && *link.support == support) links_[worker].support = link.support;
-        if (!links_[worker].support)
-            links_[worker].support = std::make_shared<const Support>(std::move(support));
+    const auto loading = [](const Link& link) { return link.state == State::loading; };
+    patience_.reset();
+    while (std::ranges::any_of(links_, loading)) {
+        check_pulse();
+        if (!progress()) patience_.rest();
+        for (const auto& mail : arrived_) take_note(mail);
+        arrived_.clear();
     }
     bytes_sent_ = bytes_received_ = 0;
 }
 
+// A rank has loaded its shard.
+void MpiFleet::be_ready(const mpi::Transfer& mail)
+{
+    const auto worker = worker_of(mail.peer);
+    if (worker < 0 || link(worker).state != State::loading) return;
+    auto& to = link(worker);
+    auto [info, support] = decode_ready(*mail.bytes, parameters_);
+    info.rank = mail.peer;
+    info_[static_cast<std::size_t>(worker)] = std::move(info);
+    // Replicas share one support, so that their tasks can share one message.
+    for (auto& other : links_)
+        if (other.support && *other.support == support) to.support = other.support;
+    if (!to.support || *to.support != support)
+        to.support = std::make_shared<const Support>(std::move(support));
+    to.state = State::here;
+    for (auto& [task, inputs] : std::exchange(to.unready, {})) dispatch(task, std::move(inputs));
+}
+
+std::vector<Worker> MpiFleet::living() const
+{
+    std::vector<Worker> some;
+    for (std::size_t i = 0; i < links_.size(); ++i)
+        if (links_[i].state != State::dead) some.push_back(static_cast<Worker>(i));
+    return some;
+}
+
 Seconds MpiFleet::now() const { return began_ < 0 ? 0 : clock_seconds() - began_; }
+
+void MpiFleet::clear(Link& link)
+{
+    link.unready.clear();
+    link.waiting.clear();
+    link.held.clear();
+    link.sent.clear();
+    link.cancel = -1;
+}
+
+void MpiFleet::change(const Change& wanted)
+{
+    auto& to = link(wanted.worker);
+    switch (wanted.kind) {
+        case Change::Kind::joined: to.state = State::here; break;
+        case Change::Kind::left:
+            clear(to);
+            to.state = State::away;
+            send_aside(rank(wanted.worker), mpi::Tag::cancel, encode_values(pool_, everything));
+            break;
+        case Change::Kind::died:
+            send_aside(rank(wanted.worker), mpi::Tag::die, pool_.take(0));
+            return;                          // its silence will tell
+        case Change::Kind::loading: return;  // nobody asks for that
+    }
+    changes_.push_back(wanted);
+}
+
+// A few bytes that need not wait for what else is on its way.
+void MpiFleet::send_aside(int rank, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes)
+{
+    std::erase_if(aside_, [this](mpi::Transfer& one) { return done(one); });
+    if (auto sent = try_send(rank, tag, std::move(bytes))) aside_.push_back(std::move(*sent));
+}
+
+// Pings the quiet, and buries the dead.
+void MpiFleet::check_pulse()
+{
+    constexpr Seconds interval = 0.02;
+    const auto now = clock_seconds();
+    if (now - looked_ < interval) return;
+    looked_ = now;
+    for (const auto worker : living()) {
+        if (pulse_.lost(rank(worker)))
+            bury(worker);
+        else
+            ping(rank(worker));
+    }
+    mourns_ |= std::erase_if(standby_, [this](int rank) { return pulse_.lost(rank); }) > 0;
+    for (const int rank : standby_) ping(rank);
+}
+
+void MpiFleet::ping(int rank)
+{
+    if (pulse_.ask(rank)) send_aside(rank, mpi::Tag::ping, pool_.take(0));
+}
+
+// What MPI still does for a dead rank is never waited for, and its buffers are never used again.
+void MpiFleet::abandon(Link& link, int rank)
+{
+    if (link.sending) abandoned_.push_back(std::move(*link.sending));
+    link.sending.reset();
+    for (auto at = incoming_.begin(); at != incoming_.end();) {
+        if (at->peer != rank) {
+            ++at;
+            continue;
+        }
+        abandoned_.push_back(std::move(*at));
+        at = incoming_.erase(at);
+    }
+}
+
+void MpiFleet::bury(Worker worker)
+{
+    auto& to = link(worker);
+    mourns_ = true;
+    clear(to);
+    to.state = State::dead;
+    abandon(to, rank(worker));
+    changes_.push_back({Change::Kind::died, worker});
+    const auto place = places_[static_cast<std::size_t>(worker)];
+    if (standby_.empty() || place < 0) return;
+    worker_of_[static_cast<std::size_t>(rank(worker))] = -1;
+    info_[static_cast<std::size_t>(worker)].rank = standby_.front();
+    worker_of_[static_cast<std::size_t>(standby_.front())] = worker;
+    standby_.erase(standby_.begin());
+    seat(worker, place);
+    to.joins = true;
+    changes_.push_back({Change::Kind::loading, worker});
+}
+
+// Tells a worker's rank what to load.
+void MpiFleet::seat(Worker worker, Worker place)
+{
+    auto& to = link(worker);
+    clear(to);
+    to.state = State::loading;
+    pulse_.excuse(rank(worker));
+    send_aside(rank(worker), mpi::Tag::seat, encode_values(pool_, Seat{worker, coded_for_, place}));
+}
+
+void MpiFleet::recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats)
+{
+    coded_for_ = coding->workers();
+    std::ranges::fill(places_, -1);
+    for (std::size_t i = 0; i < seats.size(); ++i) {
+        places_[static_cast<std::size_t>(seats[i])] = static_cast<Worker>(i);
+        seat(seats[i], static_cast<Worker>(i));
+    }
+}
+
+// What is neither a contribution nor waited for.
+void MpiFleet::take_note(const mpi::Transfer& mail)
+{
+    const auto worker = worker_of(mail.peer);
+    if (mail.tag == mpi::Tag::ready) be_ready(mail);
+    if (worker < 0) return;
+    auto& from = link(worker);
+    if (mail.tag == mpi::Tag::leaving && from.state == State::here) {
+        clear(from);
+        from.state = State::away;
+        changes_.push_back({Change::Kind::left, worker});
+    }
+    const bool slow = from.state == State::dead && !pulse_.lost(mail.peer);
+    const bool back = slow || (from.joins && from.state == State::here);
+    if (!back) return;
+    // It was only slow, or it has loaded the rows of one who died.
+    from.state = State::here;
+    from.joins = false;
+    changes_.push_back({Change::Kind::joined, worker});
+}
 
 void MpiFleet::dispatch(const Dispatch& task, PointList inputs)
 {
     if (began_ < 0) began_ = clock_seconds();
     auto& link = links_.at(static_cast<std::size_t>(task.worker));
+    if (link.state == State::loading) {
+        link.unready.push_back({task, std::move(inputs)});
+        return;
+    }
+    if (link.state != State::here) return;
     const bool after = task.begin == Dispatch::Begin::after;
     const auto same = [&](const auto& shared) {
         return shared->support == link.support.get() && shared->plan == task.plan &&
@@ -102,8 +270,9 @@ void MpiFleet::post()
 
 void MpiFleet::post(Link& link, Worker worker)
 {
+    if (link.state != State::here) return;
     if (link.sending) {
-        if (!link.sending->done()) return;
+        if (!done(*link.sending)) return;
         link.sending.reset();
     }
     const bool replaced = !link.waiting.empty() && !link.waiting.front().shared->message.after;
@@ -144,8 +313,32 @@ std::shared_ptr<mpi::Bytes> MpiFleet::bytes_for(SharedTask& shared, const Versio
 void MpiFleet::send(Link& link, Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes)
 {
     bytes_sent_ += static_cast<std::int64_t>(bytes->size());
-    link.sending = mpi::send(comm_, rank(worker), tag, std::move(bytes));
-    bells_.ring(rank(worker));
+    link.sending = try_send(rank(worker), tag, std::move(bytes));
+}
+
+// An error of MPI is a sign of death, if there is one at all.
+std::optional<mpi::Transfer> MpiFleet::try_send(int rank, mpi::Tag tag,
+                                                std::shared_ptr<mpi::Bytes> bytes)
+{
+    try {
+        auto sent = mpi::send(comm_, rank, tag, std::move(bytes));
+        bells_.ring(rank);
+        return sent;
+    } catch (const mpi::Error&) {
+        pulse_.give_up(rank);
+        return std::nullopt;
+    }
+}
+
+bool MpiFleet::done(mpi::Transfer& transfer)
+{
+    try {
+        return transfer.done();
+    } catch (const mpi::Error&) {
+        pulse_.give_up(transfer.peer);
+        transfer.failed = true;
+        return true;
+    }
 }
 
 bool MpiFleet::progress()
@@ -154,11 +347,16 @@ bool MpiFleet::progress()
         incoming_.push_back(std::move(*mail));
     bool any = false;
     for (auto at = incoming_.begin(); at != incoming_.end();) {
-        if (!at->done()) {
+        if (!done(*at)) {
             ++at;
             continue;
         }
+        if (at->failed) {
+            at = incoming_.erase(at);
+            continue;
+        }
         bytes_received_ += static_cast<std::int64_t>(at->bytes->size());
+        pulse_.heard(at->peer);
         arrived_.push_back(std::move(*at));
         at = incoming_.erase(at);
         any = true;
@@ -171,11 +369,18 @@ std::vector<Arrival> MpiFleet::wait(Seconds until, const std::atomic<bool>& stop
     patience_.reset();
     for (;;) {
         post();
+        check_pulse();
         while (!arrived_.empty()) {
+            take_note(arrived_.front());
+            if (!changes_.empty()) break;
             const auto mail = std::move(arrived_.front());
             arrived_.pop_front();
-            if (mail.tag == mpi::Tag::contribution) return unpack(mail);
+            const auto worker = worker_of(mail.peer);
+            if (mail.tag == mpi::Tag::contribution && worker >= 0 &&
+                link(worker).state != State::dead)
+                return unpack(mail);
         }
+        if (!changes_.empty()) return {};
         if (progress()) continue;
         const auto left = until - now();
         if (left <= 0 || stop) return {};
@@ -197,11 +402,14 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& mail)
     for (std::size_t i = 0; i < parts.size(); ++i)
         for (int item = 0; item < parts[i].versions; ++item)
             versions[i].push_back(in.get<Version>());
+    // What was sent before the rank was given another place has no values any more.
+    const bool current = link.state != State::loading;
     std::vector<Arrival> arrivals;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const auto& part = parts[i];
         const auto handle = slots_.take();
-        slots_.at(handle) = {mail.bytes, in.doubles(link.support->size()), worker, part.loss};
+        if (current)
+            slots_.at(handle) = {mail.bytes, in.doubles(link.support->size()), worker, part.loss};
         arrivals.push_back({.worker = worker,
                             .task = head.task,
                             .part = part.part,
@@ -238,16 +446,19 @@ mpi::Transfer MpiFleet::next_of(mpi::Tag tag,
                                 const std::function<bool(const mpi::Transfer&)>& wanted)
 {
     patience_.reset();
+    const auto alive = living().size();
     for (;;) {
-        for (auto at = arrived_.begin(); at != arrived_.end(); ++at)
-            if (at->tag == tag && (!wanted || wanted(*at))) {
+        for (auto at = arrived_.begin(); at != arrived_.end();) {
+            if (at->tag == tag && worker_of(at->peer) >= 0 && (!wanted || wanted(*at))) {
                 auto mail = std::move(*at);
                 arrived_.erase(at);
                 return mail;
             }
-        std::erase_if(arrived_,
-                      [](const auto& mail) { return mail.tag == mpi::Tag::contribution; });
-        post();
+            // Scores of a later batch wait for their turn.
+            at = at->tag == mpi::Tag::scores ? at + 1 : arrived_.erase(at);
+        }
+        check_pulse();
+        if (living().size() < alive) throw Lost("a worker died while models were scored");
         if (!progress()) patience_.rest();
     }
 }
@@ -255,13 +466,16 @@ mpi::Transfer MpiFleet::next_of(mpi::Tag tag,
 std::vector<Support> MpiFleet::begin_evaluation(const DataSet& data, std::int64_t parameters)
 {
     std::vector<Support> supports(links_.size(), Support::all(0));
-    for (std::size_t worker = 0; worker < links_.size(); ++worker) {
-        links_[worker].waiting.clear();
+    const auto loading = [](const Link& link) { return link.state == State::loading; };
+    while (std::ranges::any_of(links_, loading)) wait(now(), false);
+    const auto scorers = living();
+    for (std::size_t i = 0; i < scorers.size(); ++i) {
+        clear(link(scorers[i]));
         const auto rows =
-            evaluation_rows(data, static_cast<int>(links_.size()), static_cast<int>(worker));
-        send_next(worker, mpi::Tag::evaluate, encode_values(pool_, rows));
+            evaluation_rows(data, static_cast<int>(scorers.size()), static_cast<int>(i));
+        send_next(scorers[i], mpi::Tag::evaluate, encode_values(pool_, rows));
     }
-    for (std::size_t i = 0; i < links_.size(); ++i) {
+    for (std::size_t i = 0; i < scorers.size(); ++i) {
         const auto mail = next_of(mpi::Tag::ready);
         supports[static_cast<std::size_t>(worker_of(mail.peer))] =
             decode_ready(*mail.bytes, parameters).second;
@@ -269,12 +483,16 @@ std::vector<Support> MpiFleet::begin_evaluation(const DataSet& data, std::int64_
     return supports;
 }
 
-void MpiFleet::send_next(std::size_t worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes)
+void MpiFleet::send_next(Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes)
 {
-    auto& link = links_[worker];
-    while (link.sending && !link.sending->done())
+    auto& to = link(worker);
+    while (to.sending && !done(*to.sending)) {
+        check_pulse();
+        if (to.state == State::dead) throw Lost("a worker died while models were scored");
         if (!progress()) patience_.rest();
-    send(link, static_cast<Worker>(worker), tag, std::move(bytes));
+    }
+    pulse_.excuse(rank(worker));
+    send(to, worker, tag, std::move(bytes));
 }
 
 void MpiFleet::evaluate(const DataSet& data, const Model& model,
@@ -282,10 +500,13 @@ void MpiFleet::evaluate(const DataSet& data, const Model& model,
                         const std::function<void(const Scored&)>& scored)
 {
     const auto supports = begin_evaluation(data, model.parameters(data.columns()));
+    const auto scorers = living();
     const auto labels = data.read(Split::test, 0, data.rows(Split::test)).label;
     const auto ask = [&](const std::vector<Point>& models) {
-        for (std::size_t worker = 0; worker < links_.size() && !models.empty(); ++worker)
-            send_next(worker, mpi::Tag::score, encode_models(models, supports[worker], pool_));
+        if (models.empty()) return;
+        for (const auto worker : scorers)
+            send_next(worker, mpi::Tag::score,
+                      encode_models(models, supports[static_cast<std::size_t>(worker)], pool_));
     };
     // One batch ahead, so that nobody waits for the other side.
     auto models = next();
@@ -307,34 +528,39 @@ void MpiFleet::collect_scores(const DataSet& data, const Model& model, std::size
     const auto unanswered = [&](const mpi::Transfer& mail) {
         return !answers[static_cast<std::size_t>(worker_of(mail.peer))];
     };
-    for (std::size_t i = 0; i < links_.size(); ++i) {
+    for (auto missing = living().size(); missing > 0; --missing) {
         auto mail = next_of(mpi::Tag::scores, unanswered);
         answers[static_cast<std::size_t>(worker_of(mail.peer))] = std::move(mail);
     }
     std::vector<std::shared_ptr<mpi::Bytes>> bytes;
-    for (const auto& answer : answers) bytes.push_back(answer->bytes);
+    for (const auto& answer : answers)
+        if (answer) bytes.push_back(answer->bytes);
     for (const auto& one : combine_scores(data, model, models, bytes, labels)) scored(one);
 }
 
-void MpiFleet::finish()
+void MpiFleet::finish(bool finalize)
 {
-    int missing = static_cast<int>(links_.size());
-    std::vector<bool> told(links_.size());
+    std::vector<int> ranks = idle_;
+    ranks.insert(ranks.end(), standby_.begin(), standby_.end());
+    for (const auto worker : living()) ranks.push_back(rank(worker));
+    for (const int rank : ranks)
+        send_aside(rank, mpi::Tag::stop, encode_values(pool_, std::int64_t{finalize}));
     patience_.reset();
-    while (missing > 0 || !incoming_.empty()) {
-        for (std::size_t worker = 0; worker < links_.size(); ++worker) {
-            auto& link = links_[worker];
-            if (link.sending && link.sending->done()) link.sending.reset();
-            if (link.sending || told[worker]) continue;
-            send(link, static_cast<Worker>(worker), mpi::Tag::stop, encode_values(pool_));
-            told[worker] = true;
-        }
+    while (!ranks.empty() || !incoming_.empty()) {
+        check_pulse();
         if (!progress()) patience_.rest();
-        for (const auto& mail : arrived_) missing -= mail.tag == mpi::Tag::farewell;
+        for (const auto& mail : arrived_)
+            if (mail.tag == mpi::Tag::farewell) std::erase(ranks, mail.peer);
         arrived_.clear();
+        std::erase_if(ranks, [this](int rank) { return pulse_.lost(rank); });
     }
+    if (!finalize) return;
+    const auto settle = [this](mpi::Transfer& one) {
+        while (!done(one)) patience_.rest();
+    };
+    for (auto& one : aside_) settle(one);
     for (auto& link : links_)
-        while (link.sending && !link.sending->done()) patience_.rest();
+        if (link.sending) settle(*link.sending);
 }
 
 }  // namespace quorate

@@ -12,6 +12,7 @@
 #include "fleet/messages.hpp"
 #include "fleet/mpi.hpp"
 #include "fleet/patience.hpp"
+#include "fleet/pulse.hpp"
 
 namespace quorate {
 
@@ -20,29 +21,45 @@ namespace quorate {
 class MpiFleet final : public Fleet {
 public:
     /// Waits until all workers have loaded their shards. Messages only; n of them.
-    /// @param ranks  of each worker  @param parameters  of the model
-    MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::int64_t parameters,
-             Doorbells& bells);
+    /// @param ranks    of each worker  @param standby  ranks that take the places of the dead
+    /// @param idle     other ranks, which only wait for the end
+    /// @param parameters  of the model  @param timeout  silence after which a rank is taken for dead
+    MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::vector<int> standby,
+             std::vector<int> idle, std::int64_t parameters, Seconds timeout, Doorbells& bells);
 
     const std::vector<WorkerInfo>& workers() const override { return info_; }
     Seconds now() const override;
     void dispatch(const Dispatch& task, PointList inputs) override;
     void close(Worker worker, TaskId task) override;
     std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) override;
+    void change(const Change& wanted) override;
+    std::vector<Change> changes(std::int64_t) override { return std::exchange(changes_, {}); }
+    void recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats) override;
     Values values(std::size_t handle) override;
     void release(std::size_t handle) override;
     std::int64_t bytes_sent() const override { return bytes_sent_; }
     std::int64_t bytes_received() const override { return bytes_received_; }
 
+    /// Whether a rank has died: MPI_Finalize would wait for it.
+    bool mourns() const { return mourns_; }
+
     /// After the last round: scores models on all rows, all workers in parallel.
     /// @param next   the next few models; none when there are no more
     /// @param scored receives, in order, what is known of each
+    /// @throws Lost if a worker dies meanwhile
     void evaluate(const DataSet& data, const Model& model,
                   const std::function<std::vector<Point>()>& next,
                   const std::function<void(const Scored&)>& scored);
 
-    /// The end: every worker is told to stop, whatever it is doing, and says farewell.
-    void finish();
+    class Lost : public Failure {
+    public:
+        using Failure::Failure;
+    };
+
+    /// The end: all ranks are told to stop, whatever they are doing, and say farewell. The dead are not
+    /// waited for.
+    /// @param finalize  whether they are to call MPI_Finalize
+    void finish(bool finalize);
 
 private:
     // Tasks that are the same but for worker and number, and travel as the same bytes.
@@ -58,7 +75,16 @@ private:
         TaskId task;
         std::shared_ptr<SharedTask> shared;
     };
+    // Who a worker is: loading, at work or away; dead ones are not spoken to any more.
+    enum class State { loading, here, away, dead };
+    struct Unready {
+        Dispatch task;
+        PointList inputs;
+    };
     struct Link {
+        State state = State::loading;
+        bool joins = false;            // in the place of one who died
+        std::vector<Unready> unready;  // asked while it was loading
         std::shared_ptr<const Support> support;
         std::deque<Order> waiting;
         bool queued = false;  // stands in queue_
@@ -76,8 +102,22 @@ private:
 
     int rank(Worker worker) const { return info_[static_cast<std::size_t>(worker)].rank; }
     Worker worker_of(int rank) const { return worker_of_[static_cast<std::size_t>(rank)]; }
+    Link& link(Worker worker) { return links_[static_cast<std::size_t>(worker)]; }
     void post();
     void post(Link& link, Worker worker);
+    void clear(Link& link);
+    void check_pulse();
+    void ping(int rank);
+    void bury(Worker worker);
+    void abandon(Link& link, int rank);
+    void seat(Worker worker, Worker place);
+    void send_aside(int rank, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
+    void take_note(const mpi::Transfer& mail);
+    void be_ready(const mpi::Transfer& mail);
+    std::vector<Worker> living() const;
+    std::optional<mpi::Transfer> try_send(int rank, mpi::Tag tag,
+                                          std::shared_ptr<mpi::Bytes> bytes);
+    bool done(mpi::Transfer& transfer);
     std::shared_ptr<mpi::Bytes> bytes_for(SharedTask& shared, const Versions& held);
     void send(Link& link, Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
     bool progress();
@@ -85,7 +125,7 @@ private:
     /// The next message of that kind, out of turn; contributions that come meanwhile are dropped.
     mpi::Transfer next_of(mpi::Tag tag,
                           const std::function<bool(const mpi::Transfer&)>& wanted = {});
-    void send_next(std::size_t worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
+    void send_next(Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
     std::vector<Support> begin_evaluation(const DataSet& data, std::int64_t parameters);
     void collect_scores(const DataSet& data, const Model& model, std::size_t models,
                         const std::vector<double>& labels,
@@ -98,6 +138,16 @@ private:
     std::vector<WorkerInfo> info_;
     std::vector<Worker> worker_of_;  // by rank
     std::vector<Link> links_;
+    std::vector<int> standby_;    // ranks that may take a place
+    std::vector<int> idle_;       // all that have none
+    std::vector<Worker> places_;  // of each worker in the running coding; -1: none
+    int coded_for_;               // workers of that coding
+    std::int64_t parameters_;
+    Pulse pulse_;
+    Seconds looked_ = 0;  // when the pulse was felt last
+    std::vector<mpi::Transfer> aside_, abandoned_;
+    std::vector<Change> changes_;
+    bool mourns_ = false;
     std::deque<Worker> queue_;       // those with orders waiting, in the order of dispatch
     std::vector<Worker> cancelled_;  // those to be told to drop tasks
     std::vector<std::shared_ptr<SharedTask>> fresh_;  // since the last post(): more may join them

@@ -2,6 +2,7 @@
 #include "fleet/mpi_worker.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <limits>
 
 #include "base/error.hpp"
@@ -12,56 +13,82 @@ namespace quorate {
 
 namespace {
 
-std::vector<RowSet> rows_of(const Needs& needs, Worker worker)
-{
-    std::vector<RowSet> sets;
-    for (const int block : needs.shard[static_cast<std::size_t>(worker)]) {
-        const auto& rows = needs.blocks[static_cast<std::size_t>(block)];
-        sets.push_back({Split::train, rows.first, rows.count});
-    }
-    return sets;
-}
-
 // A message that has begun to come needs a few more looks, and no bell rings for them.
 constexpr Seconds soon = 20e-6;
 
 }  // namespace
 
-MpiWorker::MpiWorker(const mpi::Comm& comm, Worker worker, const DataSet& data,
-                     const Computing& computing, const Handicap& handicap, const Liars& liars,
-                     const Needs& needs, Doorbells& bells)
-    : comm_(comm), worker_(worker), data_(data), computing_(computing), handicap_(handicap),
-      liars_(liars), shard_(data, rows_of(needs, worker)),
-      support_(parameters_of(shard_, computing.model)), place_(needs.blocks.size()), bells_(bells)
+MpiWorker::MpiWorker(const mpi::Comm& comm, const DataSet& data, const Computing& computing,
+                     const MakeCoding& make_coding, const Handicap& handicap, const Liars& liars,
+                     Seconds timeout, Doorbells& bells)
+    : comm_(comm), data_(data), computing_(computing), make_coding_(make_coding),
+      handicap_(handicap), liars_(liars), bells_(bells), pulse_(1, 10 * timeout, bells)
 {
-    const auto& held = needs.shard[static_cast<std::size_t>(worker)];
-    for (std::size_t i = 0; i < held.size(); ++i) place_[static_cast<std::size_t>(held[i])] = i;
-    const WorkerInfo info{comm.rank(), host_name(), shard_.rows(), 0};
-    send(mpi::Tag::ready, encode_ready(info, support_, pool_));
+}
+
+void MpiWorker::take(const Seat& seat)
+{
+    clear();
+    coding_ = make_coding_(seat.workers);
+    computing_.batches = &coding_->batches;
+    worker_ = seat.worker;
+    kept_.clear();
+    keeping_.reset();
+    store_.emplace(data_, coding_->needs, seat.place, computing_.model);
+    const WorkerInfo info{comm_.rank(), host_name(), store_->rows(), 0};
+    send(mpi::Tag::ready, encode_ready(info, support(), pool_));
     idle_since_ = clock_seconds();
 }
 
-void MpiWorker::run()
+// Nothing is to be done any more.
+void MpiWorker::clear()
+{
+    if (task_) drop();
+    next_.clear();
+    points_.clear();
+}
+
+bool MpiWorker::run(const std::atomic<bool>& leave)
 {
     while (!stopped_) {
         look();
+        if (leave && !told_) give_notice();
         if (!task_ && !next_.empty()) begin();
         if (!task_) {
-            patience_.rest(incoming_ ? soon : never);
+            rest(incoming_ ? soon : never);
         } else if (const auto now = clock_seconds(); now < wake_) {
-            patience_.rest(incoming_ ? soon : wake_ - now);
+            rest(incoming_ ? soon : wake_ - now);
         } else {
             patience_.reset();
             step();
         }
     }
     send(mpi::Tag::farewell, pool_.take(0));
-    while (!outgoing_->done()) patience_.rest();
+    while (!outgoing_->done()) rest();
+    return finalize_;
+}
+
+void MpiWorker::rest(Seconds at_most)
+{
+    if (pulse_.lost(0)) throw Orphaned("the coordinator is gone");
+    patience_.rest(at_most);
+}
+
+// The worker leaves: it drops what it does, and idles until the end. A signal that was meant for the
+// whole run has stopped the coordinator a moment later.
+void MpiWorker::give_notice()
+{
+    constexpr Seconds moment = 0.2;
+    if (asked_ < 0) asked_ = clock_seconds();
+    if (clock_seconds() - asked_ < moment) return;
+    told_ = true;
+    clear();
+    send(mpi::Tag::leaving, pool_.take(0));
 }
 
 void MpiWorker::send(mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes)
 {
-    while (outgoing_ && !outgoing_->done()) patience_.rest();
+    while (outgoing_ && !outgoing_->done()) rest();
     outgoing_ = mpi::send(comm_, 0, tag, std::move(bytes));
     bells_.ring(0);
 }
@@ -82,7 +109,15 @@ void MpiWorker::look()
 void MpiWorker::take(const mpi::Transfer& mail)
 {
     patience_.reset();
+    pulse_.heard(0);
     switch (mail.tag) {
+        case mpi::Tag::seat: take(Reader(*mail.bytes).get<Seat>()); break;
+        case mpi::Tag::ping:
+            if (aside_ && !aside_->done()) break;  // the last answer is still on its way
+            aside_ = mpi::send(comm_, 0, mpi::Tag::pong, pool_.take(0));
+            bells_.ring(0);
+            break;
+        case mpi::Tag::die: std::raise(SIGKILL); break;
         case mpi::Tag::task: accept(mail.bytes); break;
         case mpi::Tag::cancel: {
             const auto last = Reader(*mail.bytes).get<TaskId>();
@@ -92,7 +127,10 @@ void MpiWorker::take(const mpi::Transfer& mail)
         }
         case mpi::Tag::evaluate: evaluate(*mail.bytes); break;
         case mpi::Tag::score: score(*mail.bytes); break;
-        case mpi::Tag::stop: stopped_ = true; break;
+        case mpi::Tag::stop:
+            finalize_ = Reader(*mail.bytes).get<std::int64_t>() != 0;
+            stopped_ = true;
+            break;
         default:
             throw Failure("a worker got a message that is not for workers: report this as a bug");
     }
@@ -107,7 +145,7 @@ void MpiWorker::drop()
 
 void MpiWorker::accept(const std::shared_ptr<mpi::Bytes>& bytes)
 {
-    auto message = decode_task(*bytes, support_.size());
+    auto message = decode_task(*bytes, support().size());
     for (const auto& input : message.inputs)
         if (input.included) points_.try_emplace(input.version, HeldPoint{bytes, input.packed});
     if (message.after) {
@@ -142,9 +180,9 @@ std::int64_t MpiWorker::load() const
     for (const auto& part : message.plan.parts) {
         if (keeps(part))
             for (const auto& one : refreshed(part))
-                rows += computing_.batches.samples(one.item->block);
+                rows += computing_.batches->samples(one.item->block);
         else
-            rows += computing_.batches.samples(message.budget, part);
+            rows += computing_.batches->samples(message.budget, part);
     }
     return rows;
 }
@@ -164,7 +202,7 @@ void MpiWorker::begin()
     if (task.draw != drawn_) {
         drawn_ = task.draw;
         const double share =
-            static_cast<double>(load()) / static_cast<double>(computing_.batches.samples());
+            static_cast<double>(load()) / static_cast<double>(computing_.batches->samples());
         const int machine = comm_.rank() - 1;
         factor_ = handicap_.slowdowns.draw(machine, drawn_, share);
         const auto delay = handicap_.delays.draw(machine, drawn_, share);
@@ -203,7 +241,7 @@ std::size_t MpiWorker::values_at() const
 
 std::span<double> MpiWorker::output(std::size_t slot)
 {
-    const auto size = support_.size();
+    const auto size = support().size();
     auto* values = reinterpret_cast<double*>(task_->output->data() + values_at());
     return {values + slot * size, size};
 }
@@ -223,7 +261,7 @@ void MpiWorker::begin_part()
     task.part_began = clock_seconds();
     if (!task.output)
         task.output =
-            pool_.take(values_at() + parts_in_message() * support_.size() * sizeof(double));
+            pool_.take(values_at() + parts_in_message() * support().size() * sizeof(double));
     const auto [oldest, newest] = versions_of(part, task.inputs);
     task.heads.push_back({.part = static_cast<std::int32_t>(task.part),
                           .samples = 0,
@@ -274,7 +312,7 @@ void MpiWorker::begin_keeping(const Refresh& wanted)
     keeping_->part.items = {Item{.block = wanted.item->block}};
     keeping_->point = points_.at(wanted.version);
     keeping_->gradient = {.version = wanted.version,
-                          .values = std::vector<double>(support_.size())};
+                          .values = std::vector<double>(support().size())};
     keeping_->work = begin_work(computing_, held(), keeping_->part, {at(wanted.version)}, {},
                                 keeping_->gradient.values);
 }
@@ -409,7 +447,7 @@ void MpiWorker::send_parts()
         look();
         if (!task_ || task_->id != id || stopped_) return;
         if (!outgoing_) break;
-        patience_.rest();
+        rest();
     }
     auto& task = *task_;
     send_began_ = clock_seconds();

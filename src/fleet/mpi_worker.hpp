@@ -11,6 +11,8 @@
 #include "fleet/mpi.hpp"
 #include "fleet/part_sum.hpp"
 #include "fleet/patience.hpp"
+#include "fleet/pulse.hpp"
+#include "fleet/store.hpp"
 #include "scheme/scheme.hpp"
 #include "straggler/delay.hpp"
 #include "straggler/liars.hpp"
@@ -28,12 +30,25 @@ struct Handicap {
 /// cancel or the end of the run interrupts computation and delays alike.
 class MpiWorker {
 public:
-    /// @param worker  its number in the code; the rows it holds are `needs.shard[worker]`
-    MpiWorker(const mpi::Comm& comm, Worker worker, const DataSet& data, const Computing& computing,
-              const Handicap& handicap, const Liars& liars, const Needs& needs, Doorbells& bells);
+    /// It idles until it is given a place.
+    /// @param timeout  the coordinator is taken for dead when it is silent for ten times as long
+    MpiWorker(const mpi::Comm& comm, const DataSet& data, const Computing& computing,
+              const MakeCoding& make_coding, const Handicap& handicap, const Liars& liars,
+              Seconds timeout, Doorbells& bells);
 
-    /// Until the coordinator says stop. Local, but for its messages.
-    void run();
+    /// Loads what this worker of the coding for so many workers stores.
+    void take(const Seat& seat);
+
+    class Orphaned : public Failure {
+    public:
+        using Failure::Failure;
+    };
+
+    /// Until the coordinator says stop, whatever the worker is doing then. Local, but for its messages.
+    /// @param leave  becomes true when the rank is asked to leave the run
+    /// @return whether to call MPI_Finalize
+    /// @throws Orphaned if the coordinator is gone
+    bool run(const std::atomic<bool>& leave);
 
 private:
     struct HeldPoint {
@@ -72,7 +87,10 @@ private:
     };
 
     void look();
+    void rest(Seconds at_most = never);
+    void give_notice();
     void take(const mpi::Transfer& mail);
+    void clear();
     void drop();
     void accept(const std::shared_ptr<mpi::Bytes>& bytes);
     std::vector<Refresh> refreshed(const Part& part) const;
@@ -88,7 +106,8 @@ private:
     void pace(Seconds chunk);
     void finish_part();
     At at(Version version) const;
-    HeldRows held() const { return {shard_, place_}; }
+    HeldRows held() const { return store_->held(); }
+    const Support& support() const { return store_->support(); }
     void send_parts();
     void send(mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
     void evaluate(const mpi::Bytes& bytes);
@@ -99,25 +118,27 @@ private:
     std::int64_t load() const;
 
     const mpi::Comm& comm_;
-    Worker worker_;
+    Worker worker_ = -1;  // its number in the run
     const DataSet& data_;
-    const Computing& computing_;
+    Computing computing_;
+    MakeCoding make_coding_;
+    std::shared_ptr<const Coding> coding_;
     Handicap handicap_;
     const Liars& liars_;
-    Shard shard_;
-    Support support_;                 // the parameters that it touches
-    std::vector<std::size_t> place_;  // number of a block in the needs -> in the shard
+    std::optional<Store> store_;
     mpi::Pool pool_;
     Doorbells& bells_;
     Patience patience_{1e-3, &bells_};
-    bool stopped_ = false;
+    Pulse pulse_;
+    bool stopped_ = false, finalize_ = true, told_ = false;
+    Seconds asked_ = -1;  // when it was asked to leave
 
     std::map<Version, HeldPoint> points_;  // those that the newest task names
     std::map<int, KeptGradient> kept_;     // by block
     std::unique_ptr<Keeping> keeping_;
     std::optional<Task> task_;
     std::deque<Task> next_;  // tasks that follow the running one
-    std::optional<mpi::Transfer> incoming_, outgoing_;
+    std::optional<mpi::Transfer> incoming_, outgoing_, aside_;
     std::int64_t count_ = 0;   // tasks begun that its own count keys
     std::int64_t drawn_ = -1;  // the draw whose delay was slept
     double factor_ = 1;        // slowdown of that draw

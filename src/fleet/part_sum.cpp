@@ -90,7 +90,7 @@ void PartSum::begin_item()
     row_ = 0;
     if (done()) return;
     const auto& item = part_.items[item_];
-    const auto& batches = computing_.batches;
+    const auto& batches = *computing_.batches;
     rows_ = extent_.samples.value_or(batches.samples(item.block));
     if (extent_.samples || !batches.full())
         stream_.emplace(batches.stream(item.block, at_[static_cast<std::size_t>(item.input)].key));
@@ -112,7 +112,7 @@ std::int64_t PartSum::step()
     if (extent_.samples) count = std::min(count, micro_batch_ - row_ % micro_batch_);
     taken_.resize(stream_ ? static_cast<std::size_t>(count) : 0);
     if (stream_) stream_->take(taken_);
-    const double scale = extent_.samples ? 1 : computing_.batches.scale(item.block);
+    const double scale = extent_.samples ? 1 : computing_.batches->scale(item.block);
     loss_ += chunks_.add(held_.rows(item.block), taken_, row_, count,
                          at_[static_cast<std::size_t>(item.input)].point, item.coefficient * scale,
                          sum_);
@@ -134,8 +134,8 @@ Descent::Descent(const Computing& computing, const HeldRows& held, const Part& p
     : computing_(computing), all_(held.rows(part.items[0].block)),
       at_(at[static_cast<std::size_t>(part.items[0].input)]), extent_(extent),
       displacement_(displacement), chunks_(computing, displacement.size()),
-      rows_(computing.batches.samples(part.items[0].block)),
-      stream_(computing.batches.stream(part.items[0].block, at_.key)),
+      rows_(computing.batches->samples(part.items[0].block)),
+      stream_(computing.batches->stream(part.items[0].block, at_.key)),
       w_(at_.point.begin(), at_.point.end()), gradient_(w_.size(), 0.0),
       coefficient_(part.items[0].coefficient)
 {

@@ -19,7 +19,7 @@ namespace quorate {
 /// How a process computes; the same for all tasks.
 struct Computing {
     const Model& model;
-    const Batches& batches;
+    const Batches* batches;
     std::int64_t chunk_rows;  // between two looks at the mailbox, for each thread
     int threads;
     double l2 = 0;  // weight decay of local steps

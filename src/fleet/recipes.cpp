@@ -4,55 +4,66 @@
 #include <algorithm>
 #include <exception>
 #include <functional>
+#include <numeric>
 
 namespace quorate {
 
 Recipes::Recipes(const Needs& needs, const Batches& batches, const Liars& liars,
                  std::int64_t parameters)
-    : parameters_(parameters), batches_(batches), liars_(liars)
+    : parameters_(parameters), batches_(&batches), liars_(liars)
 {
-    for (const auto& blocks : needs.shard) {
-        shard_rows_.push_back(0);
-        for (const int block : blocks) shard_rows_.back() += batches_.rows(block);
-    }
+    for (Worker worker = 0; worker < std::ssize(needs.shard); ++worker)
+        rows_.push_back(rows_of(needs, worker));
 }
 
 Recipes::Recipes(const Needs& needs, const Liars& liars, const DataSet& data,
                  const Computing& computing)
-    : Recipes(needs, computing.batches, liars, computing.model.parameters(data.columns()))
+    : Recipes(needs, *computing.batches, liars, computing.model.parameters(data.columns()))
 {
-    computing_ = &computing;
+    computing_.emplace(computing);
+    data_ = &data;
+    stores_.resize(needs.shard.size());
+    std::vector<Worker> all(needs.shard.size());
+    std::iota(all.begin(), all.end(), 0);
+    fill_stores(needs, all);
+}
+
+void Recipes::recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats)
+{
+    coding_ = std::move(coding);
+    batches_ = &coding_->batches;
+    kept_.clear();
+    for (std::size_t i = 0; i < seats.size(); ++i)
+        rows_[static_cast<std::size_t>(seats[i])] = rows_of(coding_->needs, static_cast<Worker>(i));
+    if (dry()) return;
+    computing_->batches = batches_;
+    fill_stores(coding_->needs, seats);
+}
+
+void Recipes::fill_stores(const Needs& needs, std::span<const Worker> seats)
+{
     std::map<std::vector<int>, std::shared_ptr<const Store>> shared;
-    for (const auto& blocks : needs.shard) {
+    for (std::size_t i = 0; i < seats.size(); ++i) {
+        const auto& blocks = needs.shard[i];
         auto& store = shared[blocks];
-        if (!store) {
-            std::vector<RowSet> sets;
-            std::vector<std::size_t> place(needs.blocks.size());
-            for (const int block : blocks) {
-                const auto& rows = needs.blocks[static_cast<std::size_t>(block)];
-                place[static_cast<std::size_t>(block)] = sets.size();
-                sets.push_back({Split::train, rows.first, rows.count});
-            }
-            Shard shard(data, sets);
-            auto touched = parameters_of(shard, computing.model);
-            store = std::make_shared<Store>(
-                Store{std::move(shard), std::move(touched), std::move(place)});
-        }
-        stores_.push_back(store);
+        if (!store)
+            store = std::make_shared<const Store>(*data_, needs, static_cast<Worker>(i),
+                                                  computing_->model);
+        stores_[static_cast<std::size_t>(seats[i])] = store;
     }
 }
 
 const Support& Recipes::support(Worker worker) const
 {
-    return dry() ? nothing_ : stores_[static_cast<std::size_t>(worker)]->support;
+    return dry() ? nothing_ : store(worker).support();
 }
 
 std::vector<WorkerInfo> Recipes::workers() const
 {
     std::vector<WorkerInfo> all;
-    for (std::size_t i = 0; i < shard_rows_.size(); ++i)
+    for (std::size_t i = 0; i < rows_.size(); ++i)
         all.push_back(
-            {static_cast<int>(i) + 1, "simulated", shard_rows_[i],
+            {static_cast<int>(i) + 1, "simulated", rows_[i],
              payload(static_cast<Worker>(i)) / static_cast<std::int64_t>(sizeof(double))});
     return all;
 }
@@ -72,7 +83,7 @@ std::int64_t Recipes::micro_batch(const Budget& budget) const
 
 std::int64_t Recipes::samples(const Dispatch& task, const Part& part) const
 {
-    return task.budget.samples > 0 ? task.budget.samples : batches_.samples(part);
+    return task.budget.samples > 0 ? task.budget.samples : batches_->samples(part);
 }
 
 std::size_t Recipes::add(const Dispatch& task, Made made)
@@ -115,19 +126,23 @@ std::shared_ptr<KeptRecipe> Recipes::keep(Worker worker, int block, Version vers
     return kept;
 }
 
-std::vector<double> Recipes::Store::gather(const std::vector<double>& point) const
+namespace {
+
+std::vector<double> gather(const Support& support, const std::vector<double>& point)
 {
     std::vector<double> packed(support.size());
     support.gather(point, packed.data());
     return packed;
 }
 
+}  // namespace
+
 void Recipes::compute(KeptRecipe& kept) const
 {
     if (kept.computed) return;
     kept.computed = true;
     const auto& from = store(kept.worker);
-    const auto point = from.gather(*kept.point);
+    const auto point = gather(from.support(), *kept.point);
     kept.gradient.values.resize(point.size());
     const Part part{{Item{.block = kept.block}}};
     const auto work =
@@ -146,7 +161,7 @@ void Recipes::compute(Recipe& recipe) const
     const auto& made = recipe.made;
     const auto& from = store(made.worker);
     const auto& part = recipe.plan->parts[static_cast<std::size_t>(made.part)];
-    recipe.values.resize(from.support.size());
+    recipe.values.resize(from.support().size());
     if (keeps(part)) {
         recipe.loss = 0;
         std::vector<const KeptGradient*> kept;
@@ -160,7 +175,7 @@ void Recipes::compute(Recipe& recipe) const
         std::vector<std::vector<double>> points;
         std::vector<At> at;
         for (std::size_t i = 0; i < made.inputs.size(); ++i) {
-            points.push_back(from.gather(*made.inputs[i]));
+            points.push_back(gather(from.support(), *made.inputs[i]));
             at.push_back({points.back(), recipe.keys[i]});
         }
         const auto work =

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/slots.hpp"
-#include "data/shard.hpp"
 #include "fleet/fleet.hpp"
 #include "fleet/part_sum.hpp"
+#include "fleet/store.hpp"
 #include "scheme/scheme.hpp"
 #include "straggler/liars.hpp"
 
@@ -38,11 +38,17 @@ public:
     Recipes(const Needs& needs, const Liars& liars, const DataSet& data,
             const Computing& computing);
 
-    bool dry() const { return computing_ == nullptr; }
+    bool dry() const { return !computing_; }
     /// What each worker stores. Ranks are those that MPI would give.
     std::vector<WorkerInfo> workers() const;
     /// The rows that tasks take.
-    const Batches& batches() const { return batches_; }
+    const Batches& batches() const { return *batches_; }
+
+    /// From now on workers store what this coding says. Contributions made before have no values.
+    /// @param seats  for each worker of the coding, its number here
+    void recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats);
+    /// That a worker stores.
+    std::int64_t rows(Worker worker) const { return rows_[static_cast<std::size_t>(worker)]; }
 
     /// Bytes of the payload of one point or contribution of a worker.
     std::int64_t payload(Worker worker) const;
@@ -84,24 +90,20 @@ private:
         std::vector<double> values;
         double loss = 0;
     };
-    struct Store {
-        Shard shard;
-        Support support;                 // the parameters that it touches
-        std::vector<std::size_t> place;  // number of a block in the needs -> in the shard
-        HeldRows held() const { return {shard, place}; }
-        std::vector<double> gather(const std::vector<double>& point) const;
-    };
     const Store& store(Worker worker) const { return *stores_[static_cast<std::size_t>(worker)]; }
+    void fill_stores(const Needs& needs, std::span<const Worker> seats);
     void compute(Recipe& recipe) const;
     void compute(KeptRecipe& kept) const;
     const Support& support(Worker worker) const;
 
     std::int64_t parameters_;
-    const Batches& batches_;
+    std::shared_ptr<const Coding> coding_;  // the newest, if there was another than the first
+    const Batches* batches_;
     const Liars& liars_;
-    const Computing* computing_ = nullptr;              // none: dry
+    const DataSet* data_ = nullptr;                     // none: dry
+    std::optional<Computing> computing_;                // likewise
     std::vector<std::shared_ptr<const Store>> stores_;  // by worker; all empty if dry
-    std::vector<std::int64_t> shard_rows_;              // by worker
+    std::vector<std::int64_t> rows_;                    // by worker
     Support nothing_ = Support::all(0);
     Slots<Recipe> recipes_;
     // By store, block, version and key.

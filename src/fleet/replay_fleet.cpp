@@ -9,6 +9,20 @@
 
 namespace quorate {
 
+namespace {
+
+Change::Kind kind_of(trace::Change change)
+{
+    switch (change) {
+        case trace::Change::joined: return Change::Kind::joined;
+        case trace::Change::left: return Change::Kind::left;
+        case trace::Change::loading: return Change::Kind::loading;
+        default: return Change::Kind::died;
+    }
+}
+
+}  // namespace
+
 ReplayFleet::ReplayFleet(Recipes& recipes, const trace::Trace& trace)
     : recipes_(recipes), info_(recipes.workers())
 {
@@ -22,6 +36,9 @@ ReplayFleet::ReplayFleet(Recipes& recipes, const trace::Trace& trace)
         last = std::max(last, item.event);
     }
     for (const auto& timer : trace.timers) timers_.emplace(timer.event, timer);
+    const auto recoded = static_cast<std::int64_t>(trace::Change::recoded);
+    for (const auto& change : trace.membership)
+        if (change.event > 0 && change.kind != recoded) membership_.emplace(change.event, change);
 }
 
 void ReplayFleet::refuse(std::int64_t event, const std::string& why) const
@@ -39,6 +56,25 @@ void ReplayFleet::dispatch(const Dispatch& task, PointList inputs)
 }
 
 void ReplayFleet::close(Worker, TaskId task) { open_.erase(task); }
+
+std::vector<Change> ReplayFleet::changes(std::int64_t event)
+{
+    std::vector<Change> all;
+    for (; !membership_.empty() && membership_.begin()->first == event; ++event) {
+        const auto row = membership_.extract(membership_.begin()).mapped();
+        all.push_back(
+            {kind_of(static_cast<trace::Change>(row.kind)), static_cast<Worker>(row.worker)});
+        now_ = std::max(now_, row.time);
+    }
+    return all;
+}
+
+bool ReplayFleet::joins() const
+{
+    const auto joined = static_cast<std::int64_t>(trace::Change::joined);
+    return std::ranges::any_of(membership_,
+                               [&](const auto& row) { return row.second.kind == joined; });
+}
 
 KeptList ReplayFleet::kept_of(const Dispatch& task, const trace::Arrival& row)
 {
@@ -66,6 +102,10 @@ std::vector<Arrival> ReplayFleet::wait(Seconds until, const std::atomic<bool>& s
     const auto event_of = [](const auto& rows) {
         return rows.empty() ? std::numeric_limits<std::int64_t>::max() : rows.begin()->first;
     };
+    if (event_of(membership_) < std::min(event_of(messages_), event_of(timers_))) {
+        now_ = std::max(now_, membership_.begin()->second.time);
+        return {};
+    }
     if (messages_.empty() && timers_.empty())
         throw Failure("the trace ends before the last round: use fewer --rounds");
     if (event_of(timers_) < event_of(messages_)) {

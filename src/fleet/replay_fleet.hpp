@@ -21,6 +21,13 @@ public:
     void close(Worker worker, TaskId task) override;
     /// @throws Failure if what comes next in the trace does not fit to what was dispatched
     std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) override;
+    void change(const Change&) override {}  // the trace says it
+    std::vector<Change> changes(std::int64_t event) override;
+    bool joins() const override;
+    void recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats) override
+    {
+        recipes_.recode(std::move(coding), seats);
+    }
     void prepare(std::span<const std::size_t> handles) override { recipes_.prepare(handles); }
     Values values(std::size_t handle) override { return recipes_.values(handle); }
     void release(std::size_t handle) override { recipes_.release(handle); }
@@ -38,6 +45,7 @@ private:
     std::vector<WorkerInfo> info_;
     std::map<std::int64_t, std::vector<trace::Arrival>> messages_;  // by event
     std::map<std::int64_t, trace::Timer> timers_;                   // by event
+    std::map<std::int64_t, trace::Membership> membership_;          // by event
     KeptList kept_of(const Dispatch& task, const trace::Arrival& row);
 
     std::map<TaskId, Order> open_;

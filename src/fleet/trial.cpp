@@ -21,7 +21,7 @@ Quality run_trial(const Shard& folds, int fold, const DataShape& shape, const Tr
         rows += count;
     }
     const Batches batches(needs, trial.seed, std::min(trial.batch, rows));
-    const Computing computing{trial.model, batches, trial.model.chunk_rows(shape), 1};
+    const Computing computing{trial.model, &batches, trial.model.chunk_rows(shape), 1};
     const auto support = parameters_of(folds, trial.model);
     const auto whole = optimizer.model();
     std::vector<double> point(whole.begin(), whole.end()), packed(support.size()),

@@ -26,8 +26,10 @@ T take_first(std::vector<T>& queue)
 }  // namespace
 
 VirtualFleet::VirtualFleet(Recipes& recipes, const VirtualTimes& times)
-    : recipes_(recipes), times_(times), info_(recipes.workers()), machines_(info_.size())
+    : recipes_(recipes), times_(times), info_(recipes.workers()), machines_(info_.size()),
+      standby_(times.standby), machines_used_(static_cast<int>(info_.size()))
 {
+    for (int i = 0; i < machines_used_; ++i) machine(i).number = i;
 }
 
 void VirtualFleet::dispatch(const Dispatch& task, PointList inputs)
@@ -50,7 +52,7 @@ void VirtualFleet::close(Worker worker, TaskId task)
 
 std::vector<Arrival> VirtualFleet::wait(Seconds until, const std::atomic<bool>& stop)
 {
-    while (!stop) {
+    while (!stop && changes_.empty()) {
         const bool due =
             !events_.empty() && events_.top().time <= now_ && events_.top().kind < Kind::again;
         if (!due && until > now_ && post()) continue;
@@ -85,10 +87,12 @@ std::vector<Arrival> VirtualFleet::take(const Event& event)
         case Kind::finished:
             if (event.what == at.epoch) return finish(event.worker);
             break;  // the task was dropped meanwhile
-        case Kind::delivery: {
-            deliver(event.worker, take_first(at.travelling));
+        case Kind::delivery:
+            // Unless the worker has gone meanwhile.
+            if (!at.travelling.empty() && at.travelling.front().task.task == event.task)
+                deliver(event.worker, take_first(at.travelling));
             break;
-        }
+        case Kind::change: notice(event.worker, static_cast<Change::Kind>(event.what)); break;
         case Kind::cancel:
             drop(at, event.task);
             if (!at.running && !at.next.empty()) begin(event.worker);
@@ -135,8 +139,9 @@ void VirtualFleet::send(Worker worker)
     const auto unknown = std::ranges::count_if(
         inputs, [&](Version v) { return std::ranges::find(to.held, v) == to.held.end(); });
     const auto bytes = header_bytes + unknown * recipes_.payload(worker);
-    to.held = inputs;
     bytes_sent_ += bytes;
+    if (to.gone) return;
+    to.held = inputs;
     order.sent = now_;
     const auto& network = times_.network;
     if (network.free()) {
@@ -147,6 +152,75 @@ void VirtualFleet::send(Worker worker)
     const auto left = network.shared_port ? sending_.pass(now_, wire) : now_ + wire;
     events_.push({left + network.latency, Kind::delivery, worker, order.task.task, 0});
     to.travelling.push_back(std::move(order));
+}
+
+void VirtualFleet::change(const Change& wanted)
+{
+    auto& at = machine(wanted.worker);
+    switch (wanted.kind) {
+        case Change::Kind::joined:
+            at.gone = false;
+            at.idle_since = now_;
+            changes_.push_back(wanted);
+            break;
+        case Change::Kind::left:
+            clear(at);
+            at.gone = true;
+            changes_.push_back(wanted);
+            break;
+        case Change::Kind::died:
+            clear(at);
+            at.gone = true;
+            at.kept.clear();
+            events_.push({now_ + times_.timeout, Kind::change, wanted.worker, 0,
+                          static_cast<std::size_t>(wanted.kind)});
+            break;
+        case Change::Kind::loading: break;  // nobody asks for that
+    }
+}
+
+// What everybody can see by now.
+void VirtualFleet::notice(Worker worker, Change::Kind kind)
+{
+    changes_.push_back({kind, worker});
+    auto& at = machine(worker);
+    if (kind == Change::Kind::joined) {
+        at.gone = false;
+        at.idle_since = now_;
+    } else if (standby_ > 0) {
+        --standby_;
+        changes_.push_back({Change::Kind::loading, worker});
+        at.number = machines_used_++;
+        at.drawn = -1;
+        events_.push({now_ + loading(worker), Kind::change, worker, 0,
+                      static_cast<std::size_t>(Change::Kind::joined)});
+    }
+}
+
+// All that it has been asked is gone.
+void VirtualFleet::clear(Machine& at)
+{
+    if (at.running) leave_off(at);
+    at.running.reset();
+    at.next.clear();
+    at.waiting.clear();
+    at.travelling.clear();
+    at.held.clear();
+    ++at.epoch;
+}
+
+void VirtualFleet::recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats)
+{
+    for (auto& at : machines_) {
+        clear(at);
+        at.kept.clear();
+        at.begun.reset();
+        at.measured.reset();
+        at.idle_since = now_;
+    }
+    closed_.clear();
+    recipes_.recode(std::move(coding), seats);
+    for (const auto worker : seats) machine(worker).ready = now_ + loading(worker);
 }
 
 // Tells a worker to drop a closed task, unless a newer task says so anyway.
@@ -264,6 +338,10 @@ void VirtualFleet::keep(Machine& at, const Item& item, Version version)
 void VirtualFleet::begin(Worker worker)
 {
     auto& at = machine(worker);
+    if (now_ < at.ready) {
+        events_.push({at.ready, Kind::again, worker, 0, at.epoch});
+        return;
+    }
     at.running = take_first(at.next);
     at.part = 0;
     at.idle = now_ - at.idle_since;
@@ -274,8 +352,8 @@ void VirtualFleet::begin(Worker worker)
     // A draw's delay is paid once: a second task of the same draw sleeps what is left of it.
     if (at.draw != at.drawn) {
         at.drawn = at.draw;
-        at.factor = times_.slowdowns.draw(worker, at.drawn, share);
-        const auto delay = times_.delays.draw(worker, at.drawn, share);
+        at.factor = times_.slowdowns.draw(at.number, at.drawn, share);
+        const auto delay = times_.delays.draw(at.number, at.drawn, share);
         at.reception = times_.delays.on_reception() ? delay : 0;
         at.wake = now_ + delay - at.reception;
     }

@@ -22,9 +22,12 @@ struct VirtualTimes {
     DelayModel& delays;
     DelayModel& slowdowns;
     Network network;
+    Seconds timeout = 0;   // until the death of a worker is noticed
+    Seconds load_row = 0;  // to load a training row for another code or another worker
+    int standby = 0;       // machines that take the places of the dead
 };
 
-/// Events at the same time are taken in this order: arrivals by (worker, task, part), deadlines,
+/// Events at the same time are taken in this order: changes of membership, arrivals by (worker, task, part), deadlines,
 /// deliveries to workers, workers that begin again. So an answer at the deadline counts, a worker that
 /// is done at the moment when its task is replaced has answered, and one that repeats its task begins
 /// with what has just come.
@@ -38,6 +41,9 @@ public:
     void close(Worker worker, TaskId task) override;
     /// @throws Failure if nothing can happen any more: no worker computes and no timer runs
     std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) override;
+    void change(const Change& wanted) override;
+    std::vector<Change> changes(std::int64_t) override { return std::exchange(changes_, {}); }
+    void recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats) override;
     void prepare(std::span<const std::size_t> handles) override { recipes_.prepare(handles); }
     Values values(std::size_t handle) override { return recipes_.values(handle); }
     std::uint64_t fingerprint(std::size_t handle) override;
@@ -64,6 +70,9 @@ private:
         Versions held;        // points that it holds: those of the task sent last
         Port link;            // to the coordinator, unless all share its port
         // At the worker:
+        int number = 0;  // of the machine: the key of its delays
+        bool gone = false;
+        Seconds ready = 0;        // when it has loaded its rows
         std::vector<Order> next;  // follow the running task
         std::optional<Order> running;
         std::uint32_t epoch = 0;         // changes when the running task ends or is dropped
@@ -85,13 +94,22 @@ private:
         Seconds reception = 0;    // delay of the draw's messages
         Seconds delay = 0, idle = 0, idle_since = 0, send = 0;  // for the trace
     };
-    enum class Kind : std::uint8_t { arrival, finished, delivery, cancel, again, port_free };
+    enum class Kind : std::uint8_t {
+        change,
+        arrival,
+        finished,
+        delivery,
+        cancel,
+        again,
+        port_free
+    };
     struct Event {
         Seconds time;
         Kind kind;
         Worker worker;
-        TaskId task;       // cancel: the last task to drop
-        std::size_t what;  // finished, again: epoch; arrival: number of the message
+        TaskId task;  // cancel: the last task to drop
+        std::size_t
+            what;  // finished, again: epoch; arrival: number of the message; change: its kind
         bool operator>(const Event& other) const
         {
             return std::tie(time, kind, worker, task, what) >
@@ -106,6 +124,12 @@ private:
     void cancel(Worker worker, TaskId task);
     void deliver(Worker worker, Order order);
     void drop(Machine& machine, TaskId last);
+    void clear(Machine& machine);
+    void notice(Worker worker, Change::Kind kind);
+    Seconds loading(Worker worker) const
+    {
+        return static_cast<double>(recipes_.rows(worker)) * times_.load_row;
+    }
     void leave_off(Machine& machine);
     void begin(Worker worker);
     void compute(Worker worker, Seconds from);
@@ -125,6 +149,9 @@ private:
     Port sending_, receiving_;                       // the coordinator's, if shared
     Seconds wake_at_port_ = -1;                      // the port_free event that was made last
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+    std::vector<Change> changes_;           // not yet told
+    int standby_;                           // machines that are left
+    int machines_used_;                     // numbers of machines given out
     Slots<std::vector<Arrival>> messages_;  // on their way to the coordinator
     Seconds now_ = 0;
     std::int64_t bytes_sent_ = 0, bytes_received_ = 0;

@@ -105,6 +105,7 @@ protected:
         return limited_ ? time_->seconds() + ways_.communication : never;
     }
     std::optional<Step> expire() override { return step(); }
+    std::optional<Step> make_do() override { return step(); }
 
     std::string say() override { return std::exchange(said_, ""); }
 

@@ -20,6 +20,7 @@ struct Needs {
     int models = 1;                       // their first points are versions 0..models-1
     bool limits_time = false;             // tasks end with their time: rows must take some
     bool displaces = false;               // steps bypass the optimiser
+    bool membership = false;              // it is told who leaves and who joins
     double staleness = 0;                 // expected of contributions, in updates
     double stable_step = unlimited;       // times the largest curvature, where that is known
     // What the engine is to measure of vectors that the scheme never sees.

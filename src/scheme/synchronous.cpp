@@ -23,6 +23,8 @@ void SynchronousScheme::handle(const Event& event, Seconds now, std::vector<Acti
     } else if (std::holds_alternative<Deadline>(event)) {
         expired_ = true;
         if (auto step = expire()) finish(std::move(*step), out);
+    } else if (std::holds_alternative<Silence>(event)) {
+        if (auto step = make_do()) finish(std::move(*step), out);
     } else if (const auto* arrived = std::get_if<Arrived>(&event)) {
         for (const auto& contribution : arrived->contributions) {
             --missing_;

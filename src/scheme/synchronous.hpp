@@ -44,6 +44,9 @@ protected:
     /// each contribution that hear() finds too few
     virtual std::optional<Step> expire() { return std::nullopt; }
 
+    /// Nobody else can answer. @return the step that what has come allows, if that is good enough
+    virtual std::optional<Step> make_do() { return limit() == never ? std::nullopt : expire(); }
+
     /// Seconds since the tasks of the round were given out.
     Seconds elapsed() const { return now_ - dispatched_; }
 

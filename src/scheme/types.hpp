@@ -124,7 +124,7 @@ struct Note {
     std::string text;
 };
 
-/// No decode is possible any more.
+/// No decode is possible any more with those who are left.
 struct Stuck {
     std::string why;
 };
@@ -168,6 +168,22 @@ struct Stepped {
     double inner_with_last = 0;  // of this estimate and the one before, if Needs asks; first: 0
 };
 
-using Event = std::variant<Start, Arrived, Deadline, Stepped>;
+/// All who are left have answered, and no timer runs: what the scheme waits for cannot come. It may go on
+/// with what it has; else it is stuck.
+struct Silence {};
+
+// Told only to schemes whose Needs ask for membership. To all others a worker that is lost is one that
+// does not answer, and one that joins again is one that was late: it gets its newest task once more.
+
+/// It left, or died. What came from it before stays valid; nothing more comes.
+struct WorkerLost {
+    Worker worker;
+};
+
+struct WorkerJoined {
+    Worker worker;
+};
+
+using Event = std::variant<Start, Arrived, Deadline, Stepped, Silence, WorkerLost, WorkerJoined>;
 
 }  // namespace quorate

@@ -48,6 +48,7 @@ Trace read(const std::string& path)
         trace.arrivals = read_table<Arrival>(file.get());
         trace.items = read_table<ItemRow>(file.get());
         trace.timers = read_table<Timer>(file.get());
+        trace.membership = read_table<Membership>(file.get());
         trace.evaluations = read_table<Evaluation>(file.get());
         // Scored as the run went on, after it, or by `evaluate`: in any order.
         std::ranges::stable_sort(trace.evaluations, {}, &Evaluation::round);

@@ -16,6 +16,7 @@ struct Trace {
     std::vector<Arrival> arrivals;
     std::vector<ItemRow> items;
     std::vector<Timer> timers;
+    std::vector<Membership> membership;
     std::vector<Evaluation> evaluations;
     std::vector<WorkerRow> workers;
     std::int64_t iterates = 0;

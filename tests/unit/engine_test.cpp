@@ -58,6 +58,9 @@ public:
                  .bytes = 16,
                  .handle = values_.size() - 1}};
     }
+    void change(const Change&) override {}
+    std::vector<Change> changes(std::int64_t) override { return {}; }
+    void recode(std::shared_ptr<const Coding>, std::span<const Worker>) override {}
     Values values(std::size_t handle) override { return {support_, values_[handle], 1}; }
     void release(std::size_t handle) override { ++released[handle]; }
     std::int64_t bytes_sent() const override { return 0; }

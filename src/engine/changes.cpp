@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the engine does when workers leave, die and join.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.hpp"
+#include "engine/engine.hpp"
+
+namespace quorate {
+
+namespace {
+
+std::pair<Roster::Status, trace::Change> meaning(Change::Kind kind)
+{
+    switch (kind) {
+        case Change::Kind::joined: return {Roster::Status::active, trace::Change::joined};
+        case Change::Kind::left: return {Roster::Status::away, trace::Change::left};
+        case Change::Kind::died: return {Roster::Status::dead, trace::Change::died};
+        default: return {Roster::Status::loading, trace::Change::loading};
+    }
+}
+
+}  // namespace
+
+// To a scheme a lost worker is one that has not answered yet. So the sign that a scheme cannot go on is
+// that all who are left have answered what they were asked, and no timer runs.
+bool Engine::nobody_can_answer() const
+{
+    return !stuck_.empty() || (!roster_.anybody_owes() && timers_.empty());
+}
+
+bool Engine::waits_for_workers() const
+{
+    if (!roster_.all(Roster::Status::loading).empty()) return true;
+    const bool wanted =
+        options_.on_loss == OnLoss::wait || roster_.all(Roster::Status::active).empty();
+    return wanted && (options_.membership.joins() || fleet_.joins());
+}
+
+// Makes the scheme again for those who are here; the model and its optimiser go on.
+void Engine::code_anew()
+{
+    auto why = std::exchange(stuck_, "");
+    if (why.empty()) why = "all workers that are left have answered";
+    const auto active = roster_.all(Roster::Status::active);
+    if (active == coded_for_ || active.empty() || options_.on_loss != OnLoss::recode ||
+        needs_.membership)
+        fail(why);
+    carry_out(Close{0, next_task_});
+    events_.clear();
+    timers_.clear();
+    coding_ = largest_coding(static_cast<int>(active.size()));
+    if (coding_->needs.models != needs_.models) fail(why);
+    std::vector<Version> newest;
+    for (int model = 0; model < needs_.models; ++model) newest.push_back(points_.newest(model));
+    const std::vector<Worker> seats(active.begin(), active.begin() + coding_->workers());
+    names_ = Renumbering(seats, next_task_, next_draw_, std::move(newest), points_.next());
+    scheme_ = coding_->scheme.get();
+    needs_ = coding_->needs;
+    std::ranges::fill(last_estimate_, 0.0);
+    fleet_.recode(coding_, seats);
+    note_membership(trace::Change::recoded, coding_->workers());
+    if (observer_.note)
+        observer_.note(
+            fmt::format("coded anew for {} workers after round {}", coding_->workers(), round_));
+    start(active);
+}
+
+// Not every code exists for every number of workers: then some of them have nothing to do.
+std::shared_ptr<const Coding> Engine::largest_coding(int workers) const
+{
+    std::string why;
+    for (int some = workers; some > 0; --some) {
+        try {
+            return options_.recode(some);
+        } catch (const BadInput& none) {
+            if (why.empty()) why = none.what();
+        }
+    }
+    fail(fmt::format("the scheme cannot be made for {} workers: {}", workers, why));
+}
+
+void Engine::fail(const std::string& why) const
+{
+    auto gone = roster_.all(Roster::Status::dead);
+    for (const auto worker : roster_.all(Roster::Status::away)) gone.push_back(worker);
+    std::ranges::sort(gone);
+    throw Failure("no estimate is possible any more: " + why +
+                  (gone.empty() ? "" : fmt::format("; gone: worker {}", fmt::join(gone, ", "))));
+}
+
+void Engine::change(const std::vector<Change>& wanted)
+{
+    using Status = Roster::Status;
+    for (const auto& change : wanted) {
+        const auto status = roster_.status(change.worker);
+        const bool possible = change.kind == Change::Kind::joined ? status == Status::away
+                              : change.kind == Change::Kind::left
+                                  ? status == Status::active
+                                  : status == Status::active || status == Status::away;
+        if (possible) fleet_.change(change);
+    }
+    hear_changes();
+}
+
+bool Engine::hear_changes()
+{
+    const auto changes = fleet_.changes(event_ + 1);
+    for (const auto& change : changes) hear(change);
+    return !changes.empty();
+}
+
+void Engine::hear(const Change& change)
+{
+    const auto worker = change.worker;
+    const bool known = names_.scheme_of(worker) >= 0;
+    const bool was_here = roster_.active(worker);
+    const auto [status, kind] = meaning(change.kind);
+    roster_.set(worker, status);
+    note_membership(kind, worker);
+    if (change.kind != Change::Kind::joined) {
+        if (needs_.membership && was_here && known) events_.push_back(WorkerLost{worker});
+        return;
+    }
+    stuck_.clear();
+    if (needs_.membership) {
+        if (known) events_.push_back(WorkerJoined{worker});
+    } else if (known) {
+        for (const auto& open : open_)
+            if (open.task.worker == worker && !open.answered()) hand_over(open);
+    } else if (options_.on_loss == OnLoss::recode) {
+        code_anew_next_ = true;
+    }
+}
+
+void Engine::note_membership(trace::Change kind, std::int64_t worker)
+{
+    trace_.add(trace::Membership{++event_, fleet_.now(), worker, static_cast<std::int64_t>(kind)});
+}
+
+}  // namespace quorate

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "engine/membership.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "base/text.hpp"
+
+namespace quorate {
+
+namespace {
+
+constexpr const char* grammar =
+    "write TIME leave|join|kill WORKER, with TIME in seconds or rounds "
+    "(100r), and a semicolon before the next event";
+
+std::string text_of(const Settings& settings)
+{
+    const auto& text = settings.text("events");
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(text, error)) return text;
+    std::ifstream file(text);
+    std::string all;
+    for (std::string line; std::getline(file, line);) all += line.substr(0, line.find('#')) + ";";
+    if (file.bad()) settings.refuse("events", ", which cannot be read");
+    return all;
+}
+
+std::optional<Change::Kind> kind_of(const std::string& word)
+{
+    if (word == "leave") return Change::Kind::left;
+    if (word == "join") return Change::Kind::joined;
+    if (word == "kill") return Change::Kind::died;
+    return std::nullopt;
+}
+
+}  // namespace
+
+Option events_option()
+{
+    return {"events", "EVENTS|FILE|random:leave=P,join=P,least=N", "",
+            "who leaves, dies and comes back when: '3.5 leave 4; 100r join 4; 7 kill 2', times in "
+            "seconds or rounds; random: before each round each worker leaves with a probability, "
+            "unless only N are left, and each that is away joins"};
+}
+
+MembershipPlan::MembershipPlan(const Settings& settings, int workers, std::uint64_t seed)
+    : seed_(seed)
+{
+    if (!settings.on("events")) return;
+    const auto& text = settings.text("events");
+    if (text.starts_with("random"))
+        read_chance(settings, text, workers);
+    else
+        read(settings, text_of(settings), workers);
+}
+
+void MembershipPlan::read_chance(const Settings& settings, const std::string& text, int workers)
+{
+    chance_.emplace();
+    const auto arguments =
+        text.find(':') == std::string::npos ? "" : text.substr(text.find(':') + 1);
+    for (const auto& argument : split(arguments, ',')) {
+        const auto equals = argument.find('=');
+        const auto name = trimmed(argument.substr(0, equals));
+        const auto value =
+            equals == std::string::npos ? std::nullopt : to_real(argument.substr(equals + 1));
+        const double number = value.value_or(-1);
+        const bool probability = number >= 0 && number <= 1;
+        if (name == "leave" && probability) {
+            chance_->leave = number;
+        } else if (name == "join" && probability) {
+            chance_->join = number;
+        } else if (name == "least" && number >= 1 && number <= workers) {
+            chance_->least = static_cast<std::size_t>(number);
+        } else {
+            settings.refuse("events", fmt::format(", where '{}' is wrong: write random:leave=P,"
+                                                  "join=P,least=N with P from 0 to 1 and N from 1 "
+                                                  "to {}",
+                                                  argument, workers));
+        }
+    }
+}
+
+void MembershipPlan::read(const Settings& settings, const std::string& text, int workers)
+{
+    for (const auto& piece : split(text, ';')) {
+        if (trimmed(piece).empty()) continue;
+        std::istringstream words(piece);
+        std::string time, verb, who, more;
+        words >> time >> verb >> who >> more;
+        const bool rounds = time.ends_with('r');
+        if (rounds || time.ends_with('s')) time.pop_back();
+        const auto at = to_real(time);
+        const auto kind = kind_of(verb);
+        const bool whole =
+            !rounds || (at && *at == static_cast<double>(static_cast<std::int64_t>(*at)));
+        if (!at || *at < 0 || !whole || !kind || who.empty() || !more.empty())
+            settings.refuse("events",
+                            fmt::format(", where '{}' is no event: {}", trimmed(piece), grammar));
+        for (const auto& one : split(who, ',')) {
+            const auto worker = to_integer(one);
+            if (!worker || *worker < 0 || *worker >= workers)
+                settings.refuse(
+                    "events", fmt::format(", where '{}' names no worker: there are workers 0 to {}",
+                                          trimmed(piece), workers - 1));
+            (rounds ? by_round_ : by_time_).push_back({*at, {*kind, static_cast<Worker>(*worker)}});
+        }
+    }
+    for (auto* list : {&by_time_, &by_round_}) {
+        std::ranges::stable_sort(*list, {}, &Planned::at);
+        std::set<Worker> dead;
+        for (const auto& [time, change] : *list) {
+            if (change.kind == Change::Kind::joined && dead.contains(change.worker))
+                settings.refuse(
+                    "events", fmt::format(", where worker {} joins, which is dead by then: let it "
+                                          "leave instead, or have a --standby rank take its place",
+                                          change.worker));
+            if (change.kind == Change::Kind::died) dead.insert(change.worker);
+        }
+    }
+}
+
+Seconds MembershipPlan::next() const
+{
+    return time_ < by_time_.size() ? by_time_[time_].at : never;
+}
+
+std::vector<Change> MembershipPlan::due(Seconds now)
+{
+    std::vector<Change> all;
+    for (; next() <= now; ++time_) all.push_back(by_time_[time_].change);
+    return all;
+}
+
+std::vector<Change> MembershipPlan::after_round(std::int64_t round, const Roster& roster)
+{
+    std::vector<Change> all;
+    for (; round_ < by_round_.size() && by_round_[round_].at <= static_cast<double>(round);
+         ++round_)
+        all.push_back(by_round_[round_].change);
+    if (!chance_) return all;
+    Stream stream(seed_, Purpose::membership, static_cast<std::uint32_t>(round));
+    auto left = roster.all(Roster::Status::active).size();
+    for (Worker worker = 0; worker < std::ssize(roster); ++worker) {
+        const double drawn = stream.uniform();  // one number a worker, whoever is there
+        if (roster.active(worker) && drawn < chance_->leave && left > chance_->least) {
+            all.push_back({Change::Kind::left, worker});
+            --left;
+        } else if (roster.status(worker) == Roster::Status::away && drawn < chance_->join) {
+            all.push_back({Change::Kind::joined, worker});
+        }
+    }
+    return all;
+}
+
+bool MembershipPlan::joins() const
+{
+    const auto joins = [](const Planned& one) { return one.change.kind == Change::Kind::joined; };
+    return std::any_of(by_time_.begin() + static_cast<std::ptrdiff_t>(time_), by_time_.end(),
+                       joins);
+}
+
+}  // namespace quorate

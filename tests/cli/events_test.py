@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Workers that leave, die and join under the virtual clock."""
+
+import h5py
+import numpy
+import pytest
+
+from program import call, inspect
+
+JOINED, LEFT, DIED, RECODED, LOADING = 1, 2, 3, 4, 5
+DRY = ["simulate", "--dry", "--workers", 6, "--rows", 600, "--row-time", 0.01, "--quiet"]
+
+
+def simulate(path, *words):
+    done = call(*DRY, "--trace", path, *words)
+    assert done.returncode == 0, done.stderr
+    assert inspect(path)["faults"] == []
+    with h5py.File(path, "r") as trace:
+        table = trace["membership"]
+        rows = zip(table["time"][:], table["kind"][:], table["worker"][:], table["event"][:])
+        changes = [(round(t, 9), int(k), int(w)) for t, k, w, e in rows if e > 0]
+        return changes, trace["round/time"][:]
+
+
+def test_a_loss_is_coded_anew_when_those_who_are_left_have_answered(tmp_path):
+    changes, times = simulate(tmp_path / "t.h5", "--rounds", 6, "--events", "2.5 leave 4")
+    # 100 rows a worker take 1 s; then 120 rows.
+    assert changes == [(2.5, LEFT, 4), (3.0, RECODED, 5)]
+    assert numpy.allclose(numpy.diff(times, prepend=0), [1, 1, 2.2, 1.2, 1.2, 1.2])
+
+
+def test_one_who_comes_back_is_coded_for_in_the_next_round(tmp_path):
+    events = "2.5 leave 4; 5 join 4"
+    changes, times = simulate(tmp_path / "t.h5", "--rounds", 6, "--events", events)
+    assert changes == [(2.5, LEFT, 4), (3.0, RECODED, 5), (5.0, JOINED, 4), (5.4, RECODED, 6)]
+    assert numpy.allclose(numpy.diff(times, prepend=0), [1, 1, 2.2, 1.2, 1, 1])
+
+
+def test_a_death_is_noticed_after_the_timeout_and_loading_takes_time(tmp_path):
+    words = ["--events", "2r kill 0", "--timeout", 3, "--load-time", 0.001]
+    changes, times = simulate(tmp_path / "t.h5", "--rounds", 5, *words)
+    assert changes == [(5.0, DIED, 0), (5.0, RECODED, 5)]
+    assert numpy.allclose(numpy.diff(times, prepend=0), [1, 1, 3 + 0.12 + 1.2, 1.2, 1.2])
+
+
+def test_a_standby_machine_takes_over(tmp_path):
+    words = ["--events", "2r kill 0; 4r kill 0", "--timeout", 3, "--load-time", 0.002]
+    words += ["--standby", 1]
+    changes, times = simulate(tmp_path / "t.h5", "--rounds", 5, *words)
+    assert changes == [
+        (5.0, DIED, 0),
+        (5.0, LOADING, 0),
+        (5.2, JOINED, 0),
+        (10.2, DIED, 0),
+        (10.2, RECODED, 5),
+    ]
+    assert numpy.allclose(numpy.diff(times, prepend=0), [1, 1, 4.2, 1, 3 + 0.24 + 1.2])
+
+
+def test_waiting_is_another_way(tmp_path):
+    words = ["--on-loss", "wait", "--events", "2.5 leave 4; 5 join 4"]
+    changes, times = simulate(tmp_path / "t.h5", "--rounds", 5, *words)
+    assert [kind for _, kind, _ in changes] == [LEFT, JOINED]
+    assert numpy.allclose(numpy.diff(times, prepend=0), [1, 1, 4, 1, 1])
+
+
+def test_a_code_that_tolerates_the_loss_goes_on(tmp_path):
+    words = ["--scheme", "frc", "--events", "2.5 kill 4", "--timeout", 0]
+    changes, times = simulate(tmp_path / "t.h5", "--rounds", 6, *words)
+    assert changes == [(2.5, DIED, 4)]
+    assert numpy.allclose(numpy.diff(times, prepend=0), 2)
+
+
+def test_random_membership_is_reproducible_and_keeps_the_least(tmp_path):
+    words = ["--rounds", 300, "--events", "random:leave=0.3,join=0.2,least=2"]
+    changes, times = simulate(tmp_path / "a.h5", *words)
+    again, _ = simulate(tmp_path / "b.h5", *words)
+    assert changes == again
+    here, fewest = 6, 6
+    for _, kind, _ in changes:
+        here += {JOINED: 1, LEFT: -1}.get(kind, 0)
+        fewest = min(fewest, here)
+    assert fewest == 2
+    assert len(changes) > 300
+
+
+def test_events_come_from_a_file(tmp_path):
+    path = tmp_path / "events.txt"
+    path.write_text("# a comment\n2.5 leave 4  # and one more\n\n5s join 4\n")
+    changes, _ = simulate(tmp_path / "t.h5", "--rounds", 6, "--events", path)
+    assert (2.5, LEFT, 4) in changes and (5.0, JOINED, 4) in changes
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["--events", "3 leave 6"], "where '3 leave 6' names no worker: there are workers 0 to 5"),
+        (["--events", "3 leave -1"], "names no worker"),
+        (["--events", "1 kill 2; 3 join 2"], "where worker 2 joins, which is dead by then"),
+        (["--events", "3 go 2"], "is no event: write TIME leave|join|kill WORKER"),
+        (["--events", "x leave 2"], "is no event"),
+        (["--events", "1.5r leave 2"], "is no event"),
+        (["--events", "-1 leave 2"], "is no event"),
+        (["--events", "3 leave"], "is no event"),
+        (["--events", "3 leave 2 4"], "is no event"),
+        (["--events", "random:leave=2"], "where 'leave=2' is wrong: write random:leave=P"),
+        (["--events", "random:stay=0.5"], "where 'stay=0.5' is wrong"),
+        (["--events", "random:least=7"], "and N from 1 to 6"),
+        (["--on-loss", "panic"], "--on-loss is panic; known: recode, wait or stop"),
+        (["--standby", "-1"], "--standby is -1"),
+        (["--timeout", "soon"], "--timeout is soon"),
+    ],
+)
+def test_impossible_events_are_refused(words, message, tmp_path):
+    done = call(*DRY, "--trace", tmp_path / "t.h5", *words)
+    assert done.returncode == 2, done
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "t.h5").exists()
+
+
+def test_losses_that_leave_nobody_end_the_run(tmp_path):
+    done = call(*DRY, "--trace", tmp_path / "t.h5", "--events", "2.5 leave 0,1,2,3,4,5")
+    assert done.returncode == 1
+    assert "no estimate is possible any more" in done.stderr
+    assert "gone: worker 0, 1, 2, 3, 4, 5" in done.stderr

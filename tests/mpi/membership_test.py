@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Workers that leave, die and join over MPI."""
+
+import os
+import signal
+
+import h5py
+import numpy
+import pytest
+
+from program import call, inspect, our_lines, rounds_in, start, wait_until
+
+JOINED, LEFT, DIED, RECODED, LOADING = 1, 2, 3, 4, 5
+RANKS = 9
+COMMON = ["--delay", "exponential:0.004", "--step", 0.1, "--timeout", 5, "--resilient", "--quiet"]
+
+# One scheme of each family, and options with which it survives two deaths in one way or another.
+FAMILIES = [
+    ("uncoded", []),
+    ("frc", ["--stragglers", 1]),
+    ("cyclic", ["--stragglers", 2]),
+    ("partial-frc", []),
+    ("agc", []),
+    ("ignore", ["--stragglers", 3]),
+    ("stochastic", []),
+    ("is-gc", ["--placement", "frc", "--degree", 2]),
+    ("nested", []),
+    ("amb", ["--compute-time", 0.01]),
+    ("local-average", []),
+    ("amb-dg", ["--compute-time", 0.01]),
+    ("k-async", []),
+    ("k-batch-async", []),
+    ("async", []),
+    ("pgc-frc", ["--stragglers", 1]),
+    ("pgc-cyclic", []),
+    ("sr-sgc", []),
+    ("m-sgc", []),
+    ("draco-repetition", ["--tolerate", 1]),
+]
+EXACT = {"uncoded", "frc", "cyclic"}
+
+
+def membership(path):
+    """Changes after the start: (kind, worker)."""
+    with h5py.File(path, "r") as trace:
+        table = trace["membership"]
+        later = table["event"][:] > 0
+        return list(zip(table["kind"][:][later].tolist(), table["worker"][:][later].tolist()))
+
+
+def replay(run, again):
+    done = call("simulate", "--replay", run, "--trace", again, "--quiet")
+    assert done.returncode == 0, done.stderr
+    with h5py.File(run, "r") as first, h5py.File(again, "r") as second:
+        names = ["iterate/model", "round/used", "arrival/event", "arrival/used"]
+        names += ["membership/event", "membership/kind", "membership/worker"]
+        for name in names:
+            assert numpy.array_equal(first[name][:], second[name][:]), name
+
+
+@pytest.mark.parametrize("scheme, options", FAMILIES)
+def test_a_run_survives_deaths_and_departures(scheme, options, gaussians, tmp_path):
+    run = tmp_path / "run.h5"
+    words = ["run", "--data", gaussians, "--scheme", scheme, *options, "--trace", run, *COMMON]
+    words += ["--rounds", 30, "--events", "3r kill 1; 6r leave 5; 9r kill 6; 15r join 5"]
+    done = call(*words, ranks=RANKS)
+    assert done.returncode == 0, done.stderr
+    report = inspect(run)
+    assert report["faults"] == []
+    assert report["status"] == "completed"
+    happened = membership(run)
+    assert (LEFT, 5) in happened and (JOINED, 5) in happened
+    replay(run, tmp_path / "again.h5")
+    if scheme in EXACT:
+        plain = tmp_path / "plain.h5"
+        words = ["simulate", "--data", gaussians, "--workers", 8, "--rounds", 30, "--step", 0.1]
+        assert call(*words, "--trace", plain, "--quiet").returncode == 0
+        with h5py.File(run, "r") as one, h5py.File(plain, "r") as other:
+            assert numpy.allclose(one["model/final"], other["model/final"], rtol=1e-9, atol=1e-12)
+
+
+def test_standby_ranks_take_the_places_of_the_dead(gaussians, tmp_path):
+    run = tmp_path / "run.h5"
+    words = ["run", "--data", gaussians, "--scheme", "uncoded", "--trace", run, *COMMON]
+    words += ["--rounds", 40, "--standby", 2, "--events", "3r kill 1; 9r kill 1,4; 12r kill 2"]
+    done = call(*words, ranks=RANKS)
+    assert done.returncode == 0, done.stderr
+    happened = membership(run)
+    assert [kind for kind, _ in happened].count(LOADING) == 2
+    assert happened[:3] == [(DIED, 1), (LOADING, 1), (JOINED, 1)]
+    # The third and the fourth death find nobody to take over.
+    assert happened[-1][0] == RECODED
+    replay(run, tmp_path / "again.h5")
+
+
+def test_kill_minus_nine_is_an_erasure(gaussians, tmp_path):
+    run = tmp_path / "run.h5"
+    words = ["run", "--data", gaussians, "--scheme", "frc", "--stragglers", 1, "--trace", run]
+    job = start(*words, *COMMON, "--rounds", 600, ranks=RANKS)
+    wait_until(lambda: rounds_in(run) > 0)
+    os.kill(job.rank(4), signal.SIGKILL)
+    done = job.wait()
+    assert done.returncode == 0, done.stderr
+    assert membership(run) == [(DIED, 3)]
+    report = inspect(run)
+    assert (report["status"], report["faults"]) == ("completed", [])
+
+
+def test_a_signalled_worker_leaves_with_notice(gaussians, tmp_path):
+    run = tmp_path / "run.h5"
+    words = ["run", "--data", gaussians, "--trace", run, *COMMON, "--rounds", 400]
+    job = start(*words, ranks=RANKS)
+    wait_until(lambda: rounds_in(run) > 0)
+    os.kill(job.rank(2), signal.SIGUSR2)
+    os.kill(job.rank(5), signal.SIGTERM)
+    done = job.wait()
+    assert done.returncode == 0, done.stderr
+    happened = membership(run)
+    assert (LEFT, 1) in happened and (LEFT, 4) in happened and (DIED, 1) not in happened
+    assert happened[-1] == (RECODED, 6)
+
+
+def test_a_loss_that_is_not_to_be_survived_ends_the_run(gaussians, tmp_path):
+    run = tmp_path / "run.h5"
+    words = ["run", "--data", gaussians, "--trace", run, *COMMON, "--rounds", 50]
+    done = call(*words, "--on-loss", "stop", "--events", "5r kill 3", ranks=RANKS)
+    assert done.returncode == 1
+    assert our_lines(done.stderr) == [
+        "quorate: no estimate is possible any more: all workers that are left have answered; gone: "
+        "worker 3"
+    ]
+    assert inspect(run)["status"] == "failed"
+
+
+def test_all_workers_may_be_away_for_a_while(gaussians, tmp_path):
+    run = tmp_path / "run.h5"
+    words = ["run", "--data", gaussians, "--trace", run, *COMMON, "--rounds", 60]
+    done = call(*words, "--events", "0.1 leave 0,1; 0.3 join 1", ranks=3)
+    assert done.returncode == 0, done.stderr
+    replay(run, tmp_path / "again.h5")
