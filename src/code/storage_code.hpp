@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Coded storage: data that are cut into L blocks of rows X_1 ... X_L; machine k stores the one block
+// sum_i G_ki X_i. What any L machines compute of it by linear operations gives back what all blocks
+// would have given. Yang et al., "Coded Elastic Computing", arXiv 1812.06411, 2018.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace quorate {
+
+/// How G is made.
+enum class Generator {
+    haar,        // orthonormal columns, the best of 20 draws: the default for dense data
+    systematic,  // the unit matrix above random rows: the first L machines store plain blocks
+    fourier      // rows of a real Fourier matrix in golden order: best where P / L is small
+};
+
+class StorageCode {
+public:
+    /// @param machines, blocks  P and L, L <= P
+    StorageCode(Generator generator, int machines, int blocks, std::uint64_t seed);
+
+    int machines() const { return static_cast<int>(g_.rows()); }
+    int blocks() const { return static_cast<int>(g_.cols()); }
+    double coefficient(int machine, int block) const { return g_(machine, block); }
+
+    /// The inverse of L rows of G, solved for by LU with partial pivoting, and its condition number
+    /// in the 1-norm. Remembered; O(L^3) the first time.
+    struct Decoding {
+        Eigen::MatrixXd inverse;  // block i from the answer of machines[m]: inverse(i, m)
+        double condition;
+    };
+    /// @param machines  L of them, ascending
+    const Decoding& decoding(const std::vector<int>& machines) const;
+
+    /// c with sum_m c_m G[machines[m]] = G[target]: how L machines do the work of another.
+    std::vector<double> substitution(int target, const std::vector<int>& machines) const;
+
+    /// The largest condition number of L neighbours, for each number of machines from L to P.
+    double worst_window() const;
+
+private:
+    Eigen::MatrixXd g_;
+    mutable std::map<std::vector<int>, Decoding> decodings_;
+};
+
+/// Decodings whose condition number is larger lose too many digits.
+inline constexpr double worst_condition = 1e8;
+
+}  // namespace quorate
