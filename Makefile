@@ -113,7 +113,7 @@ Q   =
 endif
 
 # --- Targets -----------------------------------------------------------------------------
-.PHONY: help info deps build demo amazon lambda networks anytime sequential test tests-ready check-layers bench fuzz fuzz-deps plot format lint \
+.PHONY: help info deps build demo amazon lambda networks anytime sequential elastic chaos test tests-ready check-layers bench fuzz fuzz-deps plot format lint \
         install uninstall clean force
 force:
 
@@ -222,6 +222,9 @@ lambda: build ## schemes on recorded times of AWS Lambda workers, simulated (LAM
 sequential: build ## sequential gradient coding on recorded times of AWS Lambda workers (LAMBDA=folder)
 	@LAMBDA='$(LAMBDA)' $(run_env) jobs/sequential
 
+elastic: build ## coded elastic computing while machines leave and join (QUORATE_DATA=folder)
+	@$(run_env) jobs/elastic
+
 anytime: build ## anytime against fixed minibatches, virtual clock and MPI (QUORATE_DATA=folder)
 	@$(run_env) jobs/anytime
 
@@ -244,6 +247,9 @@ $(B)/tests/unit: $(call objects_of,$(units) $(every)) $(B)/libquorate.a $(B)/sou
 
 $(B)/bench: $(call objects_of,$(benches) $(every)) $(B)/libquorate.a
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(found_benchmark_libs) $(link_libs)
+
+chaos: build ## kill processes of runs at random, 50 runs of each kind; ARGS="--runs 5"
+	@$(run_env) $(found_python) tests/chaos/chaos.py $(ARGS)
 
 bench: build $(B)/bench ## Google Benchmark programs; ARGS="--benchmark_filter=..."
 	@$(run_env) $(B)/bench $(ARGS)

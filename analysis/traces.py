@@ -8,7 +8,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 TRIES = 3  # a trace that is being written may be caught in the middle of a commit
 NEEDED = ("scheme", "status", "data", "rows", "columns", "workers", "optimizer", "delay", "clock")
 

@@ -50,6 +50,21 @@ std::optional<std::int64_t> to_integer(std::string_view text)
     return to_number<std::int64_t>(text);
 }
 
+std::optional<double> to_duration(std::string_view text)
+{
+    double unit = 1;
+    for (const auto& [suffix, seconds] :
+         {std::pair{"min", 60.0}, std::pair{"s", 1.0}, std::pair{"h", 3600.0}})
+        if (text.ends_with(suffix)) {
+            text.remove_suffix(std::string_view(suffix).size());
+            unit = seconds;
+            break;
+        }
+    const auto number = to_real(text);
+    if (!number || *number < 0) return std::nullopt;
+    return *number * unit;
+}
+
 std::vector<std::string> split(std::string_view text, char separator)
 {
     std::vector<std::string> pieces;

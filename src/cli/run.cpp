@@ -49,6 +49,9 @@ Training build(const Settings& settings, int ranks)
     return training;
 }
 
+// A run that is to be resumed is complete.
+constexpr int nothing_to_do = -1;
+
 /// The answer to a rank's hello: what the coordinator found when it checked all that can be wrong,
 /// and who the rank is.
 struct Verdict {
@@ -128,6 +131,7 @@ struct End {
 End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scoring)
 {
     std::optional<Training> training;
+    std::optional<Resumption> resumed;
     Optimizers optimizers;
     Doorbells bells(comm.size());
     auto hosts = hear_hosts(comm);
@@ -135,6 +139,12 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
         check_world(comm.size());
         training.emplace(build(settings, comm.size()));
         optimizers = build_optimizers(settings, *training);
+        stop_in(seconds_to_run(settings));
+        resumed = resumption(settings, *training);
+        if (resumed && resumed->completed) {
+            tell_verdict(comm, bells, nothing_to_do);
+            return {exit_done};
+        }
     } catch (const BadInput& wrong) {
         // Under a foreign launcher every rank leads a world of its own; one message is enough.
         if (launch_environment().rank.value_or(0) == 0)
@@ -144,6 +154,7 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
     hosts.resize(static_cast<std::size_t>(training->workers));
     const auto ranks = seating(hosts);
     tell_verdict(comm, bells, exit_done, ranks);
+    has_started();
     std::vector<int> standby, idle;
     for (int rank = training->workers + 1; rank < comm.size(); ++rank)
         (rank <= training->workers + training->standby ? standby : idle).push_back(rank);
@@ -156,7 +167,7 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
         end.status = train(
             settings, *training, fleet, optimizers, "wall",
             [&](const auto& next, const auto& scored) { evaluate(fleet, *training, next, scored); },
-            live ? &*live : nullptr);
+            resumed, live ? &*live : nullptr);
     } catch (const mpi::Error&) {
         throw;
     } catch (const Failure& error) {
@@ -164,7 +175,7 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
         fmt::print(stderr, "quorate: {}\n", error.what());
     }
     if (live) live->finish([](auto, const auto&) {});  // of a run that failed
-    end.finalize = !fleet.mourns();
+    end.finalize = !fleet.mourns() && !settings.on("resilient");
     fleet.finish(end.finalize);
     return end;
 }
@@ -183,7 +194,9 @@ End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& sco
     mpi::Pool pool;
     say_hello(comm, pool);
     const auto verdict = Reader(*mpi::wait_for(comm, 0, pool).bytes).get<Verdict>();
+    if (verdict.status == nothing_to_do) return {exit_done};
     if (verdict.status != exit_done) return {static_cast<int>(verdict.status)};
+    has_started();
     const auto training = build(settings, comm.size());
     Doorbells bells(verdict.bells, comm.rank(), comm.size());
     MpiWorker worker(comm, *training.data, training.computing(), training.engine.recode,
@@ -198,6 +211,9 @@ End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& sco
         return {exit_done, finalize};
     } catch (const MpiWorker::Orphaned&) {
         return {exit_failed, false};  // the coordinator's end has been told by whoever saw it
+    } catch (const mpi::Error&) {
+        if (!settings.on("resilient")) throw;
+        return {exit_failed, false};  // a worker speaks to the coordinator only
     }
 }
 

@@ -42,8 +42,9 @@ std::vector<Option> options()
 Settings with_options_of(const trace::Trace& trace, Settings settings)
 {
     const auto path = settings.text("replay");
-    for (const auto* name : {"workers", "delay", "slowdown", "row-time", "dry", "latency",
-                             "bandwidth", "port", "events", "standby", "load-time"})
+    for (const auto* name :
+         {"workers", "delay", "slowdown", "row-time", "dry", "latency", "bandwidth", "port",
+          "events", "standby", "load-time", "checkpoint", "resume"})
         if (settings.given(name))
             settings.refuse(name,
                             ", but --replay takes times and workers from its trace: leave "
@@ -55,7 +56,9 @@ Settings with_options_of(const trace::Trace& trace, Settings settings)
     if (std::error_code error; std::filesystem::equivalent(path, settings.text("trace"), error))
         settings.refuse("trace", ", which is the trace that is replayed: give another name");
     settings = with_recorded(trace, path, std::move(settings));
-    settings.set("events", {"", path + ": ", false});  // the trace says what became of them
+    // The trace says what became of events, and a replayed run is soon repeated.
+    for (const auto* name : {"events", "checkpoint", "resume"})
+        settings.set(name, {"", path + ": ", false});
     settings.set("workers", {trace.attributes.at("workers"), path + ": ", true});
     if (!settings.given("rounds") || trace.status() != "completed")
         settings.set("rounds", {std::to_string(trace.rounds.size()), path + ": ", true});
@@ -116,6 +119,9 @@ int simulate(const Settings& given)
                         ", but tasks of this scheme end with their time, in which any "
                         "number of rows would be computed: give the seconds of a row");
     const auto optimizers = build_optimizers(settings, training);
+    stop_in(seconds_to_run(settings));
+    const auto resumed = resumption(settings, training);
+    if (resumed && resumed->completed) return exit_done;
     listen_for_signals(true);
 
     std::optional<Computing> computing;
@@ -132,10 +138,12 @@ int simulate(const Settings& given)
             recipes, VirtualTimes{training.row_time, *training.delays, *training.slowdowns, network,
                                   settings.real("timeout", 0), settings.real("load-time", 0),
                                   training.standby});
-    return train(settings, training, *fleet, optimizers, recorded ? "replayed" : "virtual",
-                 [&](const auto& next, const auto& scored) {
-                     evaluate_here(*training.data, *training.model, next, scored);
-                 });
+    return train(
+        settings, training, *fleet, optimizers, recorded ? "replayed" : "virtual",
+        [&](const auto& next, const auto& scored) {
+            evaluate_here(*training.data, *training.model, next, scored);
+        },
+        resumed);
 }
 
 }  // namespace

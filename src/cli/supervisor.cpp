@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cli/supervisor.hpp"
 
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <new>
+#include <string>
 
 #include "base/error.hpp"
 
@@ -18,13 +23,27 @@ namespace quorate {
 namespace {
 
 volatile pid_t child = 0;
+std::atomic<bool>* started = nullptr;  // in memory that both processes share
 
 void forward(int signal)
 {
     if (child > 0) kill(child, signal);
 }
 
+bool launched_by_hydra()
+{
+    std::ifstream file("/proc/" + std::to_string(getppid()) + "/comm");
+    std::string name;
+    std::getline(file, name);
+    return name.starts_with("hydra");
+}
+
 }  // namespace
+
+void has_started()
+{
+    if (started) *started = true;
+}
 
 void supervise()
 {
@@ -33,6 +52,11 @@ void supervise()
     setenv("UCX_TLS", "tcp,self", 0);
     setenv("OMPI_MCA_pml", "ob1", 0);
     setenv("OMPI_MCA_btl", "tcp,self", 0);
+    void* shared =
+        mmap(nullptr, sizeof *started, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        throw Failure(std::string("no supervisor process can be made: ") + std::strerror(errno));
+    started = new (shared) std::atomic<bool>(false);
     std::fflush(nullptr);
     const auto parent = getpid();
     child = fork();
@@ -43,12 +67,15 @@ void supervise()
         if (getppid() != parent) std::_Exit(exit_failed);
         return;
     }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // no rank outlives its launcher
     for (const int signal : {SIGTERM, SIGUSR2, SIGINT}) std::signal(signal, forward);
     std::signal(SIGUSR1, SIG_IGN);  // hydra sends it to all ranks when one has died
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    std::_Exit(WIFEXITED(status) ? WEXITSTATUS(status) : exit_done);
+    if (WIFEXITED(status)) std::_Exit(WEXITSTATUS(status));
+    if (!*started && launched_by_hydra()) kill(getppid(), SIGKILL);
+    std::_Exit(*started ? exit_done : exit_failed);
 }
 
 }  // namespace quorate

@@ -10,4 +10,8 @@ namespace quorate {
 /// @throws Failure if there can be no other process
 void supervise();
 
+/// From now on the other ranks notice the death of this one by themselves. Before, they would wait for it
+/// for ever, so the supervisor stops the launcher then.
+void has_started();
+
 }  // namespace quorate

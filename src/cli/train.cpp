@@ -3,30 +3,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 
 #include "base/host.hpp"
 #include "base/version.hpp"
+#include "cli/checkpoint.hpp"
 #include "cli/components.hpp"
 #include "cli/progress.hpp"
+#include "cli/residual.hpp"
 #include "cli/scoring.hpp"
 #include "cli/stability.hpp"
 #include "cli/stop.hpp"
+#include "fleet/replay_fleet.hpp"
 #include "trace/writer.hpp"
 
 namespace quorate {
 
 namespace {
-
-// What the run can be given again.
-std::string configuration(const Settings& settings, bool dry)
-{
-    auto used = without_unused_options(settings);
-    if (dry)
-        for (const auto* name : options_of_data) used.set(name, {});
-    return used.ini();
-}
 
 trace::Header header(const Settings& settings, const Training& training, const std::string& clock)
 {
@@ -137,11 +132,40 @@ trace::Evaluation score(const Training& training, const Evaluate& evaluate, trac
     return row;
 }
 
+// What an optimiser remembered.
+void restore(const Optimizers& optimizers, const Checkpoint& checkpoint)
+{
+    for (std::size_t model = 0; model < optimizers.size(); ++model) {
+        const auto& memory = checkpoint.optimizers.at(model);
+        optimizers[model]->updates() = memory.updates;
+        auto vectors = optimizers[model]->memory();
+        for (std::size_t i = 0; i < vectors.size(); ++i)
+            std::ranges::copy(memory.vectors.at(i), vectors[i].begin());
+    }
+}
+
+// The part of a run over MPI that was done before. Contributions that are in use yet are computed again,
+// which needs the rows; for all others there is nothing to compute.
+struct History {
+    History(const Training& training, const Resumption& resumed)
+        : computing(training.computing()),
+          recipes(resumed.checkpoint.snapshot.arrivals.empty()
+                      ? Recipes(training.coding->needs, training.coding->batches, training.liars,
+                                training.width())
+                      : Recipes(training.coding->needs, training.liars, *training.data, computing)),
+          fleet(recipes, resumed.trace)
+    {
+    }
+    Computing computing;
+    Recipes recipes;
+    ReplayFleet fleet;
+};
+
 }  // namespace
 
 int train(const Settings& settings, const Training& training, Fleet& fleet,
           const Optimizers& optimizers, const std::string& clock, const Evaluate& evaluate,
-          LiveScoring* live)
+          const std::optional<Resumption>& resumed, LiveScoring* live)
 {
     const bool quiet = settings.on("quiet");
     const auto& path = settings.text("trace");
@@ -150,14 +174,23 @@ int train(const Settings& settings, const Training& training, Fleet& fleet,
         fmt::print(stderr, "quorate: warning: {}\n", warning);
     if (const auto warning = stability_warning(settings, training); !warning.empty())
         fmt::print(stderr, "quorate: warning: {}\n", warning);
-    trace::Writer trace(path, header(settings, training, clock), training.width());
-    for (const auto& worker : fleet.workers())
-        trace.add(trace::WorkerRow{worker.rank, worker.rows, worker.columns});
+    auto trace = resumed
+                     ? trace::Writer(path, resumed->checkpoint.snapshot.position, training.width())
+                     : trace::Writer(path, header(settings, training, clock), training.width());
+    if (!resumed)
+        for (const auto& worker : fleet.workers())
+            trace.add(trace::WorkerRow{worker.rank, worker.rows, worker.columns});
 
     ProgressLine line(training.engine.rounds, training.data.has_value(), quiet);
     std::vector<Progress> rounds;
     std::set<std::int64_t> scored;
     trace::Evaluation last{};
+    if (resumed) {
+        for (const auto& round : resumed->trace.rounds)
+            rounds.push_back({std::ssize(rounds) + 1, round.loss_estimate, round.time,
+                              static_cast<int>(round.model)});
+        for (const auto& row : resumed->trace.evaluations) scored.insert(row.round);
+    }
     double penalty = 0;  // of the model that is being scored
     const auto scored_live = [&](std::int64_t round, const Scored& one) {
         const auto& of = rounds.at(static_cast<std::size_t>(round - 1));
@@ -178,12 +211,37 @@ int train(const Settings& settings, const Training& training, Fleet& fleet,
     };
     if (settings.on("log")) observer.arrival = print_arrival;
     observer.note = [](const std::string& text) { fmt::print(stderr, "quorate: {}\n", text); };
-    Engine engine(training.engine, *training.coding->scheme, fleet, optimizers, trace);
-    const auto done = engine.run(stop_asked(), std::move(observer));
+    auto options = training.engine;
+    if (training.data && !training.coding->needs.coded.empty()) {
+        options.residual = residual_of(training);
+        options.rows = training.rows;
+        options.outputs = training.model->outputs();
+    }
+    std::optional<Checkpointing> checkpoints;
+    if (settings.on("checkpoint")) {
+        checkpoints.emplace(settings, training, optimizers, configuration(settings, false), trace);
+        observer.snapshot = [&](Snapshot snapshot) { checkpoints->stands(std::move(snapshot)); };
+    }
+    std::optional<History> history;
+    if (resumed && clock == "wall") history.emplace(training, *resumed);
+    Engine engine(options, *training.coding->scheme, history ? history->fleet : fleet, optimizers,
+                  trace);
+    if (resumed) {
+        engine.resume(resumed->past(), history ? &fleet : nullptr);
+        restore(optimizers, resumed->checkpoint);
+    }
+    std::int64_t done = 0;
+    try {
+        done = engine.run(stop_asked(), std::move(observer));
+    } catch (const Failure&) {
+        if (checkpoints && checkpoints->write()) trace.pause();
+        throw;
+    }
     line.finish();
 
     const bool completed = done == training.engine.rounds;
     if (live) live->finish(scored_live);
+    const bool can_go_on = !completed && checkpoints && (checkpoints->write() || resumed);
     trace.pause();
     if (completed && trace.iterates() > std::ssize(scored))
         last = score(training, evaluate, trace, rounds, scored);
@@ -192,8 +250,9 @@ int train(const Settings& settings, const Training& training, Fleet& fleet,
         final.insert(final.end(), optimizer->model().begin(), optimizer->model().end());
     trace.finish(final, completed ? "completed" : "interrupted");
     if (!completed) {
-        fmt::print(stderr, "quorate: interrupted after round {} of {}; {} holds what was done\n",
-                   done, training.engine.rounds, path);
+        fmt::print(stderr, "quorate: interrupted after round {} of {}; {} holds what was done{}\n",
+                   done, training.engine.rounds, path,
+                   can_go_on ? "; the same command with --resume goes on" : "");
         return exit_run_again;
     }
     if (!quiet) {

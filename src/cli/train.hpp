@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "cli/resumption.hpp"
 #include "cli/training.hpp"
 #include "fleet/live_scoring.hpp"
 
@@ -14,11 +15,11 @@ using Evaluate = std::function<void(const std::function<std::vector<Point>()>& n
                                     const std::function<void(const Scored&)>& scored)>;
 
 /// Trains, scores what was kept, writes the trace and says how it went.
-/// @param clock  wall, virtual or replayed
+/// @param clock  wall, virtual or replayed  @param resumed  what the run goes on from, if anything
 /// @param live   scores some models while the run goes on; may be none
 /// @return the exit status
 int train(const Settings& settings, const Training& training, Fleet& fleet,
           const Optimizers& optimizers, const std::string& clock, const Evaluate& evaluate,
-          LiveScoring* live = nullptr);
+          const std::optional<Resumption>& resumed, LiveScoring* live = nullptr);
 
 }  // namespace quorate

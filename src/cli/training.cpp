@@ -8,10 +8,12 @@
 #include "base/error.hpp"
 #include "base/median.hpp"
 #include "base/text.hpp"
+#include "cli/checkpoint.hpp"
 #include "cli/components.hpp"
 #include "cli/initial.hpp"
 #include "cli/output.hpp"
 #include "cli/penalties.hpp"
+#include "cli/stop.hpp"
 #include "trace/reader.hpp"
 #include "trace/recorded_times.hpp"
 
@@ -107,6 +109,8 @@ std::vector<Option> training_options()
          "contributions that the trace lists; default: all, but none if a dry run has a million"},
         {"log", "workers", "", "print a line for each contribution, as its worker measured it"},
     };
+    for (auto& option : stop_options()) all.push_back(std::move(option));
+    for (auto& option : checkpoint_options()) all.push_back(std::move(option));
     for (auto& option : penalty_options()) all.push_back(std::move(option));
     for (auto& option : component_options()) all.push_back(std::move(option));
     return all;
@@ -144,10 +148,12 @@ Training build_training(const Settings& settings, int default_workers,
                                              "or 0 for all of them",
                                              training.rows));
     const auto make_coding = [settings, rows = training.rows, seed = training.seed, batch,
-                              row_time = training.row_time](int workers) {
-        return std::make_shared<Coding>(chosen(schemes(), settings, "scheme")
-                                            .make(settings, {workers, rows, seed, batch, row_time}),
-                                        seed, batch);
+                              row_time = training.row_time,
+                              dense = dry || training.data->dense()](int workers) {
+        return std::make_shared<Coding>(
+            chosen(schemes(), settings, "scheme")
+                .make(settings, {workers, rows, seed, batch, row_time, dense}),
+            seed, batch);
     };
     training.coding = make_coding(n);
     if (!dry)
@@ -178,6 +184,10 @@ Training build_training(const Settings& settings, int default_workers,
                        .membership = MembershipPlan(settings, n, training.seed),
                        .on_loss = on_loss_of(settings),
                        .recode = make_coding};
+    if (!training.coding->needs.coded.empty() && training.model && !training.model->linear())
+        settings.refuse("model",
+                        ", but coded storage serves linear models only: ridge, logistic, hinge, "
+                        "squared-hinge or softmax");
     if (training.coding->needs.displaces) {
         if (settings.text("optimizer") != "gd")
             settings.refuse("optimizer",

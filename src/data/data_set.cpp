@@ -95,6 +95,7 @@ bool DataSet::is_label(double label) const
 
 RawRows DataSet::read(Split split, std::int64_t first, std::int64_t count) const
 {
+    const std::lock_guard lock(h5::library());
     const std::string group = group_of(split);
     RawRows rows;
     rows.label = h5::read<double>(file_.get(), group + "/label", first, count);
@@ -128,6 +129,7 @@ RawRows DataSet::read(Split split, std::int64_t first, std::int64_t count) const
 
 std::vector<std::string> DataSet::features() const
 {
+    const std::lock_guard lock(h5::library());
     if (!h5::has(file_.get(), "feature/name")) return {};
     return h5::read_strings(file_.get(), "feature/name");
 }
@@ -141,6 +143,7 @@ std::pair<std::vector<double>, std::vector<double>> DataSet::scaling() const
 
 std::map<std::string, std::string> DataSet::attributes() const
 {
+    const std::lock_guard lock(h5::library());
     std::map<std::string, std::string> all;
     for (const auto& name : h5::attribute_names(file_.get())) {
         const h5::Attribute attribute(H5Aopen(file_.get(), name.c_str(), H5P_DEFAULT),

@@ -154,6 +154,12 @@ template class Handle<H5Tclose>;
 template class Handle<H5Aclose>;
 template class Handle<H5Pclose>;
 
+std::recursive_mutex& library()
+{
+    static std::recursive_mutex mutex;
+    return mutex;
+}
+
 void check(herr_t status, const std::string& what)
 {
     if (status < 0) throw Failure("HDF5: cannot " + what + reason());
@@ -423,5 +429,15 @@ QUORATE_H5_ELEMENT(float)
 QUORATE_H5_ELEMENT(std::int32_t)
 QUORATE_H5_ELEMENT(std::int64_t)
 #undef QUORATE_H5_ELEMENT
+
+void cut(const DataSet& data_set, std::int64_t rows)
+{
+    const Space space(H5Dget_space(data_set.get()), "get a data space");
+    hsize_t size[2] = {0, 0};
+    check(H5Sget_simple_extent_dims(space.get(), size, nullptr), "get the size of a data set");
+    if (size[0] < static_cast<hsize_t>(rows)) throw Failure("a data set is shorter than it was");
+    size[0] = static_cast<hsize_t>(rows);
+    check(H5Dset_extent(data_set.get(), size), "cut a data set");
+}
 
 }  // namespace quorate::h5

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Owners for HDF5 identifiers and the few calls that Quorate makes with them. Every return value is
-// checked; a failure throws Failure with the name of the object. Local: one process, one thread.
+// checked; a failure throws Failure with the name of the object. Local. The library knows no threads: while
+// a trace is being written in the background, whoever uses it meanwhile holds library().
 #pragma once
 
 #include <hdf5.h>
 
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
@@ -47,6 +49,9 @@ using Space = Handle<H5Sclose>;
 using Type = Handle<H5Tclose>;
 using Attribute = Handle<H5Aclose>;
 using Properties = Handle<H5Pclose>;
+
+/// Held by the thread that writes a trace, and by whoever reads data while a run goes on.
+std::recursive_mutex& library();
 
 /// Throws Failure "HDF5: cannot <what>" if status is negative.
 void check(herr_t status, const std::string& what);
@@ -104,6 +109,8 @@ void write_strings(hid_t parent, const std::string& name, const std::vector<std:
 template <class T>
 DataSet create_extendable(hid_t parent, const std::string& name, std::int64_t chunk,
                           std::int64_t width = 0, bool compress = true);
+/// Leaves the first rows of what create_extendable made. @throws Failure if there are fewer
+void cut(const DataSet& data_set, std::int64_t rows);
 /// Appends elements (or whole rows) to what create_extendable made.
 template <class T>
 void append(const DataSet& data_set, std::span<const T> values);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "data/shard.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace quorate {
@@ -56,6 +57,13 @@ petsc::Vector make_vector(std::vector<double>& values)
     return petsc::Vector(vector);
 }
 
+std::vector<RawRows> read(const DataSet& data, std::span<const RowSet> sets)
+{
+    std::vector<RawRows> raw;
+    for (const auto& set : sets) raw.push_back(data.read(set.split, set.first, set.count));
+    return raw;
+}
+
 }  // namespace
 
 ShardBlock::ShardBlock(RawRows raw, std::int64_t columns)
@@ -95,16 +103,20 @@ RowView ShardBlock::view() const
 }
 
 Shard::Shard(const DataSet& data, std::span<const RowSet> sets)
-    : support_(Support::all(data.columns()))
+    : Shard(read(data, sets), data.columns())
 {
-    std::vector<RawRows> raw;
-    for (const auto& set : sets) raw.push_back(data.read(set.split, set.first, set.count));
-    if (!data.dense()) {
+}
+
+Shard::Shard(std::vector<RawRows> raw, std::int64_t columns) : support_(Support::all(columns))
+{
+    const bool sparse =
+        std::ranges::any_of(raw, [](const auto& one) { return !one.start.empty(); });
+    if (sparse) {
         std::vector<Index> used;
-        const auto number = local_numbers(raw, data.columns(), used);
+        const auto number = local_numbers(raw, columns, used);
         for (auto& block : raw)
             for (auto& column : block.column) column = number[static_cast<std::size_t>(column)];
-        support_ = Support::of(data.columns(), std::move(used));
+        support_ = Support::of(columns, std::move(used));
     }
     for (auto& block : raw)
         blocks_.emplace_back(std::move(block), static_cast<std::int64_t>(support_.size()));

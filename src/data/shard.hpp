@@ -50,6 +50,8 @@ class Shard {
 public:
     /// @param sets  the rows of each block
     Shard(const DataSet& data, std::span<const RowSet> sets);
+    /// Of blocks that are there already. @param columns  of the data set
+    Shard(std::vector<RawRows> blocks, std::int64_t columns);
 
     /// The columns that the shard's rows touch: all if the data are dense.
     const Support& support() const { return support_; }

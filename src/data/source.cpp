@@ -148,7 +148,7 @@ std::size_t TextBlocks::cut(std::size_t from)
     return last;
 }
 
-std::string sha256(const std::string& path)
+std::string sha256(const std::string& path, std::int64_t bytes)
 {
     auto file = open_file(path);
     const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
@@ -156,10 +156,14 @@ std::string sha256(const std::string& path)
     if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1)
         throw Failure("cannot start SHA-256");
     std::array<char, 1 << 16> block{};
-    while (file.read(block.data(), block.size()), file.gcount() > 0)
+    for (auto left = bytes < 0 ? std::numeric_limits<std::int64_t>::max() : bytes; left > 0;) {
+        file.read(block.data(), std::min<std::int64_t>(left, block.size()));
+        if (file.gcount() == 0) break;
+        left -= file.gcount();
         if (EVP_DigestUpdate(context.get(), block.data(),
                              static_cast<std::size_t>(file.gcount())) != 1)
             throw Failure("cannot compute SHA-256");
+    }
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned size = 0;
     if (EVP_DigestFinal_ex(context.get(), digest.data(), &size) != 1)

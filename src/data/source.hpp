@@ -80,7 +80,7 @@ private:
 };
 
 /// SHA-256 of the file as it is stored, in hexadecimal. @throws BadInput, Failure
-std::string sha256(const std::string& path);
+std::string sha256(const std::string& path, std::int64_t bytes = -1);
 
 /// Reads lines and counts them. Accepts CRLF, a UTF-8 byte order mark and a missing final newline.
 class Lines {

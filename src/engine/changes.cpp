@@ -34,7 +34,7 @@ bool Engine::waits_for_workers() const
     if (!roster_.all(Roster::Status::loading).empty()) return true;
     const bool wanted =
         options_.on_loss == OnLoss::wait || roster_.all(Roster::Status::active).empty();
-    return wanted && (options_.membership.joins() || fleet_.joins());
+    return wanted && (options_.membership.joins() || fleet_->joins());
 }
 
 // Makes the scheme again for those who are here; the model and its optimiser go on.
@@ -58,9 +58,9 @@ void Engine::code_anew()
     scheme_ = coding_->scheme.get();
     needs_ = coding_->needs;
     std::ranges::fill(last_estimate_, 0.0);
-    fleet_.recode(coding_, seats);
+    fleet_->recode(coding_, seats);
     note_membership(trace::Change::recoded, coding_->workers());
-    if (observer_.note)
+    if (observer_.note && !past_)
         observer_.note(
             fmt::format("coded anew for {} workers after round {}", coding_->workers(), round_));
     start(active);
@@ -98,14 +98,14 @@ void Engine::change(const std::vector<Change>& wanted)
                               : change.kind == Change::Kind::left
                                   ? status == Status::active
                                   : status == Status::active || status == Status::away;
-        if (possible) fleet_.change(change);
+        if (possible) fleet_->change(change);
     }
     hear_changes();
 }
 
 bool Engine::hear_changes()
 {
-    const auto changes = fleet_.changes(event_ + 1);
+    const auto changes = fleet_->changes(event_ + 1);
     for (const auto& change : changes) hear(change);
     return !changes.empty();
 }
@@ -135,7 +135,7 @@ void Engine::hear(const Change& change)
 
 void Engine::note_membership(trace::Change kind, std::int64_t worker)
 {
-    trace_.add(trace::Membership{++event_, fleet_.now(), worker, static_cast<std::int64_t>(kind)});
+    write(trace::Membership{++event_, fleet_->now(), worker, static_cast<std::int64_t>(kind)});
 }
 
 }  // namespace quorate

@@ -6,6 +6,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <stdexcept>
 #include <tuple>
 
@@ -30,15 +31,16 @@ std::size_t stock(const EngineOptions& options, std::size_t width)
 
 Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
                std::span<const std::unique_ptr<Optimizer>> optimizers, trace::Writer& trace)
-    : options_(options), scheme_(&scheme), needs_(scheme.needs()), fleet_(fleet),
+    : options_(options), scheme_(&scheme), needs_(scheme.needs()), fleet_(&fleet),
       optimizers_(optimizers), trace_(trace),
       points_(optimizers[0]->model().size(), stock(options, optimizers[0]->model().size())),
       estimate_(optimizers[0]->model().size(), 0.0), roster_(fleet.workers().size()),
-      updates_(optimizers.size())
+      counts_(fleet.workers().size()), updates_(optimizers.size())
 {
     for (std::size_t model = 0; model < optimizers.size(); ++model) {
         auto initial = points_.blank();
         std::ranges::copy(optimizers[model]->model(), initial->begin());
+        placeholders_[points_.next()] = initial;
         points_.publish(std::move(initial), static_cast<int>(model));
         if (optimizers.size() > 1) update_of_.push_back(0);
     }
@@ -70,13 +72,19 @@ void Engine::start(std::vector<Worker> active)
 void Engine::run_rounds(const std::atomic<bool>& stop)
 {
     auto& plan = options_.membership;
+    const std::atomic<bool> unstopped = false;  // nothing is gained by stopping in the past
     for (const auto worker : roster_.all(Roster::Status::active))
-        trace_.add(
+        write(
             trace::Membership{event_, 0, worker, static_cast<std::int64_t>(trace::Change::joined)});
     start(roster_.all(Roster::Status::active));
-    while (!stop) {
+    while (!stop || past_) {
         if (give_events()) return;
-        if (nobody_can_answer() && !std::exchange(silent_, true)) {
+        if (past_ && event_ >= past_->event) {
+            end_of_past();
+        } else if (!past_ && std::exchange(updated_, false) && observer_.snapshot) {
+            take_snapshot();
+        }
+        if (stuck_.empty() && nobody_can_answer() && !std::exchange(silent_, true)) {
             events_.push_back(Silence{});
             continue;
         }
@@ -85,14 +93,14 @@ void Engine::run_rounds(const std::atomic<bool>& stop)
             continue;
         }
         const auto until = std::min(next_timer(), plan.next());
-        const auto arrivals = fleet_.wait(until, stop);
+        const auto arrivals = fleet_->wait(until, past_ ? unstopped : stop);
         if (!arrivals.empty())
             hear(arrivals);
         else if (hear_changes())
             continue;
-        else if (fleet_.now() >= plan.next())
-            change(plan.due(fleet_.now()));
-        else if (fleet_.now() >= next_timer())
+        else if (fleet_->now() >= plan.next())
+            change(plan.due(fleet_->now()));
+        else if (fleet_->now() >= next_timer())
             fire_timer();
     }
 }
@@ -104,7 +112,8 @@ bool Engine::give_events()
         const auto event = std::move(events_.front());
         events_.erase(events_.begin());
         if (const auto* stepped = std::get_if<Stepped>(&event)) {
-            if (observer_.round) observer_.round({round_, loss_, dispatched_, stepped->model});
+            if (observer_.round && !past_)
+                observer_.round({round_, loss_, dispatched_, stepped->model});
             if (round_ == options_.rounds) return true;
             if (std::exchange(code_anew_next_, false)) {
                 code_anew();
@@ -119,9 +128,12 @@ bool Engine::give_events()
 void Engine::give(const Event& event)
 {
     actions_.clear();
-    scheme_->handle(names_.to_scheme(event), fleet_.now(), actions_);
-    for (const auto& action : actions_)
-        std::visit([this](const auto& one) { carry_out(one); }, names_.to_run(action));
+    const bool same = names_.changes_nothing();
+    scheme_->handle(same ? event : names_.to_scheme(event), fleet_->now(), actions_);
+    for (auto& action : actions_) {
+        if (!same) action = names_.to_run(std::move(action));
+        std::visit([this](const auto& one) { carry_out(one); }, action);
+    }
 }
 
 void Engine::fire_timer()
@@ -130,7 +142,7 @@ void Engine::fire_timer()
         std::min_element(timers_.begin(), timers_.end(), [](const auto& a, const auto& b) {
             return std::tie(a.second, a.first) < std::tie(b.second, b.first);
         });
-    trace_.add(trace::Timer{++event_, due->first});
+    write(trace::Timer{++event_, due->first});
     events_.push_back(Deadline{due->first});
     timers_.erase(due);
 }
@@ -148,11 +160,21 @@ Contribution Engine::describe(const Live& live)
                       .newest = row.version,
                       .delay = row.delay,
                       .compute = row.compute};
-    if (needs_.fingerprint) told.fingerprint = fleet_.fingerprint(live.handle);
-    if (needs_.projection) {
-        const auto values = fleet_.values(live.handle);
-        told.projection = values.support.dot(values.packed, probe_);
+    if (!needs_.fingerprint && !needs_.projection) return told;
+    trace::Measure measure{row.event, row.part, 0, 0};
+    if (past_) {
+        measure = past_->measures.at({row.event, row.part});
+    } else {
+        if (needs_.fingerprint)
+            measure.fingerprint = static_cast<std::int64_t>(fleet_->fingerprint(live.handle));
+        if (needs_.projection) {
+            const auto values = fleet_->values(live.handle);
+            measure.projection = values.support.dot(values.packed, probe_);
+        }
+        write(measure);
     }
+    told.fingerprint = static_cast<std::uint64_t>(measure.fingerprint);
+    told.projection = measure.projection;
     return told;
 }
 
@@ -188,6 +210,10 @@ void Engine::hear(const std::vector<Arrival>& arrivals)
             continue;
         }
         ++open->heard;
+        if (open->task.draw == own_count) {
+            auto& count = counts_[static_cast<std::size_t>(arrival.worker)];
+            count = std::max(count, arrival.draw + 1);
+        }
         if (open->answered()) roster_.settled(open->task.worker, open->id());
         ++contributions_;
         live_.push_back(std::move(live));
@@ -200,19 +226,19 @@ void Engine::hear(const std::vector<Arrival>& arrivals)
 void Engine::finish(const Live& live)
 {
     record(live);
-    fleet_.release(live.handle);
+    fleet_->release(live.handle);
 }
 
 void Engine::record(const Live& live)
 {
     const auto& row = live.row;
     if (options_.arrivals == Arrivals::all || (options_.arrivals == Arrivals::used && row.used)) {
-        trace_.add(row);
+        write(row);
         for (std::size_t item = 0; item < live.versions.size(); ++item)
-            trace_.add(trace::ItemRow{row.event, row.part, static_cast<std::int64_t>(item),
-                                      live.versions[item]});
+            write(trace::ItemRow{row.event, row.part, static_cast<std::int64_t>(item),
+                                 live.versions[item]});
     }
-    if (observer_.arrival) observer_.arrival(row);
+    if (observer_.arrival && !past_) observer_.arrival(row);
 }
 
 Engine::OpenTask* Engine::open_task(TaskId task)
@@ -247,7 +273,9 @@ void Engine::hand_over(const OpenTask& open)
     if (!roster_.active(open.task.worker)) return;
     PointList inputs;
     for (const auto version : open.task.inputs) inputs.push_back(points_.at(version));
-    fleet_.dispatch(open.task, std::move(inputs));
+    if (open.task.operands)
+        for (const auto& operand : *open.task.operands) inputs.push_back(form(operand));
+    fleet_->dispatch(open.task, std::move(inputs));
 }
 
 void Engine::carry_out(const Close& close)
@@ -257,7 +285,7 @@ void Engine::carry_out(const Close& close)
     for (auto open = first; open != last; ++open) {
         for (const auto version : open->task.inputs) points_.let_go(version);
         roster_.settled(open->task.worker, open->id());
-        fleet_.close(open->task.worker, open->id());
+        fleet_->close(open->task.worker, open->id());
     }
     open_.erase(first, last);
     std::erase_if(live_, [&](const Live& one) {
@@ -277,7 +305,7 @@ std::int64_t Engine::staleness(Version version, int model) const
 // estimate += weight * values. Local steps also shrink what their worker does not touch.
 void Engine::add(const Live& live, double weight, bool displacement)
 {
-    const auto values = fleet_.values(live.handle);
+    const auto values = fleet_->values(live.handle);
     values.support.add(weight, values.packed, estimate_);
     if (!displacement || options_.l2 == 0 || values.support.full() || estimate_.empty()) return;
     const double shrunk =
@@ -287,6 +315,52 @@ void Engine::add(const Live& live, double weight, bool displacement)
     values.support.gather(point, touched.data());
     for (std::size_t i = 0; i < point.size(); ++i) estimate_[i] += weight * shrunk * point[i];
     values.support.add(-weight * shrunk, touched, estimate_);
+}
+
+void Engine::carry_out(const Combine& combine)
+{
+    auto terms = combine.terms;
+    std::ranges::stable_sort(terms, {}, [this](const Placed& term) {
+        const auto& row = live(term.contribution).row;
+        return std::tuple(row.worker, row.task, row.part);
+    });
+    std::vector<std::size_t> handles;
+    for (const auto& term : terms) {
+        auto& one = live(term.contribution);
+        if (one.row.used == 0) handles.push_back(one.handle);
+        one.row.used = round_ + 1;
+        combined_.insert(one.row.worker);
+    }
+    has_formed_ = true;
+    if (!options_.residual || past_) return;
+    fleet_->prepare(handles);
+    formed_.assign(static_cast<std::size_t>(options_.rows * options_.outputs), 0.0);
+    for (const auto& [contribution, weight, from, at] : terms) {
+        const auto values = fleet_->values(live(contribution).handle).packed;
+        const auto count = std::min(from.count, options_.rows - at) * options_.outputs;
+        const auto* source = values.data() + from.first * options_.outputs;
+        auto* target = formed_.data() + at * options_.outputs;
+        for (std::int64_t i = 0; i < count; ++i) target[i] += weight * source[i];
+    }
+    formed_loss_ = options_.residual(formed_);
+}
+
+// Zeros stand for rows behind the last one.
+Point Engine::form(const Operand& operand) const
+{
+    auto vector = std::make_shared<std::vector<double>>();
+    if (!options_.residual || past_) return vector;
+    for (const auto& piece : operand) {
+        const auto begin = vector->size();
+        vector->resize(begin + static_cast<std::size_t>(piece[0].rows.count * options_.outputs));
+        for (const auto& [rows, weight] : piece) {
+            const auto count = std::min(rows.count, options_.rows - rows.first) * options_.outputs;
+            const auto* source = formed_.data() + rows.first * options_.outputs;
+            for (std::int64_t i = 0; i < count; ++i)
+                (*vector)[begin + static_cast<std::size_t>(i)] += weight * source[i];
+        }
+    }
+    return vector;
 }
 
 void Engine::form_estimate(const Step& step, trace::Round& row)
@@ -300,16 +374,21 @@ void Engine::form_estimate(const Step& step, trace::Round& row)
         };
         return key(*a.first) < key(*b.first);
     });
+    for (const auto& [live, weight] : terms) live->row.used = round_ + 1;
+    if (past_) {
+        combined_.clear();
+        has_formed_ = false;
+        return;
+    }
     std::vector<std::size_t> handles;
     for (const auto& [live, weight] : terms) handles.push_back(live->handle);
-    fleet_.prepare(handles);
+    fleet_->prepare(handles);
     std::fill(estimate_.begin(), estimate_.end(), 0.0);
     double loss = 0, stale = 0;
     for (const auto& [live, weight] : terms) {
         add(*live, weight, step.displacement);
-        live->row.used = round_ + 1;
         row.samples += live->row.samples;
-        loss += fleet_.values(live->handle).loss;
+        loss += fleet_->values(live->handle).loss;
         double sum = 0;
         for (const auto version : live->versions)
             sum += static_cast<double>(staleness(version, step.model));
@@ -319,8 +398,16 @@ void Engine::form_estimate(const Step& step, trace::Round& row)
         row.staleness_max =
             std::max(row.staleness_max, staleness(live->row.version_oldest, step.model));
     }
-    for (std::size_t i = 0; i < terms.size(); ++i)  // workers, who may have sent several parts
-        row.used += i == 0 || terms[i].first->row.worker != terms[i - 1].first->row.worker;
+    if (std::exchange(has_formed_, false)) {
+        row.samples = options_.rows;
+        loss = formed_loss_;
+        for (const auto& [live, weight] : terms) combined_.insert(live->row.worker);
+        row.used = std::ssize(combined_);
+        combined_.clear();
+    } else {
+        for (std::size_t i = 0; i < terms.size(); ++i)  // workers, who may have sent several parts
+            row.used += i == 0 || terms[i].first->row.worker != terms[i - 1].first->row.worker;
+    }
     row.staleness_mean = terms.empty() ? 0 : stale / static_cast<double>(terms.size());
     row.loss_estimate = row.samples > 0 ? loss / static_cast<double>(row.samples) : 0;
     // Mean and norm in blocks that stay in cache.
@@ -350,6 +437,7 @@ void Engine::clip_estimate(double norm)
 double Engine::inner_with_last()
 {
     if (!needs_.inner_product) return 0;
+    if (past_) return past_->inner.at(static_cast<std::size_t>(round_));
     const auto size = static_cast<Eigen::Index>(estimate_.size());
     const double inner = Eigen::Map<const Eigen::VectorXd>(estimate_.data(), size)
                              .dot(Eigen::Map<const Eigen::VectorXd>(last_estimate_.data(), size));
@@ -359,7 +447,7 @@ double Engine::inner_with_last()
 
 void Engine::carry_out(const Step& step)
 {
-    const auto decided = fleet_.now();
+    const auto decided = fleet_->now();
     change(options_.membership.after_round(round_ + 1, roster_));
     trace::Round row{};
     form_estimate(step, row);
@@ -368,7 +456,10 @@ void Engine::carry_out(const Step& step)
     row.model = step.model;
     auto next = points_.blank();
     auto& optimizer = *optimizers_[static_cast<std::size_t>(step.model)];
-    if (step.displacement)
+    row.inner = inner_with_last();
+    if (past_)
+        placeholders_[points_.next()] = next;
+    else if (step.displacement)
         optimizer.move(estimate_, *next);
     else
         optimizer.update(estimate_, row.step_size, *next);
@@ -378,21 +469,23 @@ void Engine::carry_out(const Step& step)
     batches_ += step.share;
     ++round_;
     ++event_;
-    row.time = fleet_.now();
+    row.time = fleet_->now();
     row.wait = decided - dispatched_;
-    row.erased = static_cast<std::int64_t>(fleet_.workers().size()) - row.used;
+    row.erased = static_cast<std::int64_t>(fleet_->workers().size()) - row.used;
     row.decode_error = step.error;
-    row.bytes_sent = fleet_.bytes_sent() - std::exchange(bytes_sent_, fleet_.bytes_sent());
+    row.bytes_sent = fleet_->bytes_sent() - std::exchange(bytes_sent_, fleet_->bytes_sent());
     row.bytes_received =
-        fleet_.bytes_received() - std::exchange(bytes_received_, fleet_.bytes_received());
+        fleet_->bytes_received() - std::exchange(bytes_received_, fleet_->bytes_received());
     dispatched_ = row.time;
     loss_ = row.loss_estimate;
-    trace_.add(row);
-    if (options_.evaluate_every > 0 &&
+    row.waste = step.waste;
+    write(row);
+    if (!past_ && options_.evaluate_every > 0 &&
         (updates % options_.evaluate_every == 0 ||
          round_ > options_.rounds - static_cast<std::int64_t>(optimizers_.size())))
         keep_model(step.model);
-    events_.push_back(Stepped{version, step.model, inner_with_last()});
+    updated_ = true;
+    events_.push_back(Stepped{version, step.model, row.inner});
     // What the step has used is needed no more.
     std::erase_if(live_, [&](const Live& one) {
         if (one.row.used) finish(one);
@@ -425,7 +518,7 @@ void Engine::carry_out(const SetTimer& timer)
 
 void Engine::carry_out(const Note& note)
 {
-    if (observer_.note) observer_.note(note.text);
+    if (observer_.note && !past_) observer_.note(note.text);
 }
 
 void Engine::carry_out(const Stuck& stuck) { stuck_ = stuck.why; }

@@ -6,11 +6,13 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "engine/membership.hpp"
 #include "engine/points.hpp"
 #include "engine/renumbering.hpp"
 #include "engine/roster.hpp"
+#include "engine/snapshot.hpp"
 #include "fleet/fleet.hpp"
 #include "optimizer/optimizer.hpp"
 #include "optimizer/schedule.hpp"
@@ -37,6 +39,10 @@ struct EngineOptions {
     double l2 = 0;                   // by which local steps decay what a worker does not touch
     MembershipPlan membership = {};  // who leaves and joins when
     OnLoss on_loss = OnLoss::stop;
+    /// Of all training rows: turns scores into the derivatives of the losses by them, and returns the
+    /// sum of the losses. Only schemes that Combine need it; none: a dry run.
+    std::function<double(std::span<double> scores)> residual = {};
+    std::int64_t rows = 0, outputs = 1;  // how many scores those are
     MakeCoding recode = {};
 };
 
@@ -55,6 +61,8 @@ struct Observer {
         {};  // each contribution, once its use is known
     std::function<void(std::int64_t round, const Point&)> kept = {};  // each model that is kept
     std::function<void(const std::string&)> note = {};                // what a scheme says
+    /// Where the run stands, before anything else happens after an update.
+    std::function<void(Snapshot)> snapshot = {};
 };
 
 class Engine {
@@ -62,6 +70,10 @@ public:
     /// @param optimizers  one for each model
     Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
            std::span<const std::unique_ptr<Optimizer>> optimizers, trace::Writer& trace);
+
+    /// The run begins where another one stood: before run().
+    /// @param live  the fleet to go on with, if the history is not that of the engine's own fleet
+    void resume(Past past, Fleet* live);
 
     /// Runs until all rounds are done or `stop` is set. Per round: one dispatch a worker at most,
     /// contributions summed in (worker, task, part) order, O(used x support + p).
@@ -99,9 +111,19 @@ private:
     void hear(const Change& change);
     void note_membership(trace::Change kind, std::int64_t worker);
     void hand_over(const OpenTask& open);
+    void take_snapshot();
+    void end_of_past();
+    void go_on_with(Fleet& live);
+    template <class Row>
+    void write(const Row& row)
+    {
+        if (!past_) trace_.add(row);
+    }
     void carry_out(const Dispatch& dispatch);
     void carry_out(const Close& close);
+    void carry_out(const Combine& combine);
     void carry_out(const Step& step);
+    Point form(const Operand& operand) const;
     void carry_out(const SetTimer& timer);
     void carry_out(const Note& note);
     void carry_out(const Stuck& stuck);
@@ -122,10 +144,14 @@ private:
     EngineOptions options_;
     Scheme* scheme_;
     Needs needs_;
-    Fleet& fleet_;
+    Fleet* fleet_;
     std::span<const std::unique_ptr<Optimizer>> optimizers_;
     trace::Writer& trace_;
     Observer observer_;
+    std::optional<Past> past_;  // while the run goes through its history
+    Fleet* live_fleet_ = nullptr;
+    std::map<Version, std::weak_ptr<std::vector<double>>> placeholders_;  // of points of the past
+    bool updated_ = true;                                                 // since the last snapshot
 
     Points points_;
     std::vector<double> estimate_, last_estimate_;
@@ -133,6 +159,7 @@ private:
     std::vector<Live> live_;      // contributions not closed, ascending by id
     std::vector<OpenTask> open_;  // tasks not closed, ascending
     Roster roster_;
+    std::vector<std::int64_t> counts_;      // of each worker's tasks that its own count keys
     Renumbering names_;                     // between the scheme and the run
     std::shared_ptr<const Coding> coding_;  // the newest, if the run was coded anew
     std::vector<Worker> coded_for_;         // who was there then
@@ -152,6 +179,10 @@ private:
     Seconds dispatched_ = 0;               // when the running round was dispatched
     std::int64_t bytes_sent_ = 0, bytes_received_ = 0;
     double loss_ = 0;
+    std::vector<double> formed_;  // see Combine
+    double formed_loss_ = 0;
+    bool has_formed_ = false;          // in this round
+    std::set<std::int64_t> combined_;  // workers whose products are in it
 };
 
 }  // namespace quorate

@@ -161,6 +161,13 @@ std::vector<Change> MembershipPlan::after_round(std::int64_t round, const Roster
     return all;
 }
 
+void MembershipPlan::skip(Seconds now, std::int64_t round)
+{
+    due(now);
+    while (round_ < by_round_.size() && by_round_[round_].at <= static_cast<double>(round))
+        ++round_;
+}
+
 bool MembershipPlan::joins() const
 {
     const auto joins = [](const Planned& one) { return one.change.kind == Change::Kind::joined; };

@@ -28,6 +28,8 @@ public:
     std::vector<Change> due(Seconds now);
     /// What happens after that many rounds.
     std::vector<Change> after_round(std::int64_t round, const Roster& roster);
+    /// What was due by then has happened in a run that is resumed.
+    void skip(Seconds now, std::int64_t round);
     /// Whether a worker is to join yet.
     bool joins() const;
 

@@ -58,6 +58,14 @@ public:
         return number;
     }
     const Point& at(Version number) const { return alive_.at(number).point; }
+    /// All that are alive, ascending by version.
+    std::map<Version, Point> all() const
+    {
+        std::map<Version, Point> points;
+        for (const auto& [number, one] : alive_)
+            points.emplace_hint(points.end(), number, one.point);
+        return points;
+    }
     Version newest(int model = 0) const { return newest_[static_cast<std::size_t>(model)]; }
     /// The version that publish() gives out next.
     Version next() const { return next_; }

@@ -26,7 +26,6 @@ Version Renumbering::scheme_of(Version version) const
 
 Action Renumbering::to_run(Action action) const
 {
-    if (seats_.empty()) return action;
     if (auto* dispatch = std::get_if<Dispatch>(&action)) {
         dispatch->task += task_;
         dispatch->worker = run_of(dispatch->worker);
@@ -41,7 +40,6 @@ Action Renumbering::to_run(Action action) const
 
 Event Renumbering::to_scheme(Event event) const
 {
-    if (seats_.empty()) return event;
     if (auto* arrived = std::get_if<Arrived>(&event)) {
         for (auto& one : arrived->contributions) {
             one.worker = scheme_of(one.worker);

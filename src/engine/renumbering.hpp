@@ -24,6 +24,7 @@ public:
     {
     }
 
+    bool changes_nothing() const { return seats_.empty(); }
     Worker run_of(Worker worker) const
     {
         return seats_.empty() ? worker : seats_[static_cast<std::size_t>(worker)];

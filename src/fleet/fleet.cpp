@@ -2,6 +2,7 @@
 #include "fleet/fleet.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <string_view>
 
 namespace quorate {
@@ -14,6 +15,11 @@ std::pair<Version, Version> versions_of(const Part& part, const Versions& inputs
     if (inputs.size() == 1 || part.items.empty()) return {inputs[0], inputs[0]};
     const auto [oldest, newest] = std::ranges::minmax(part.items, {}, version);
     return {version(oldest), version(newest)};
+}
+
+std::size_t Fleet::adopt(Worker, std::vector<double>, double)
+{
+    throw std::logic_error("this fleet goes on with what it has");
 }
 
 std::uint64_t Fleet::fingerprint(std::size_t handle)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -96,6 +97,13 @@ public:
     virtual std::vector<Change> changes(std::int64_t event) = 0;
     /// Whether the recorded run that is being replayed has workers that join yet.
     virtual bool joins() const { return false; }
+    /// Adds the points at which it may yet compute, beside those of open tasks.
+    virtual void add_points(std::map<Version, Point>&) const {}
+    /// A contribution that was computed elsewhere. @return its handle
+    virtual std::size_t adopt(Worker worker, std::vector<double> values, double loss);
+    /// The clock stands at that time now, and the first workers' own counts of tasks at these.
+    virtual void set_clock(Seconds, std::span<const std::int64_t>) {}
+
     /// From now on workers hold what this coding says, and load what they lack. No task is open.
     /// @param seats  for each worker of the coding, its number here
     virtual void recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats) = 0;

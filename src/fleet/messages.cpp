@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "fleet/messages.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 
 namespace quorate {
@@ -29,7 +31,7 @@ struct TaskHead {
     std::int64_t draw;
     Budget budget;
     double step;
-    std::int32_t recipients, inputs, parts, after, each_when_ready, repeat;
+    std::int32_t recipients, inputs, parts, after, each_when_ready, repeat, operands, padding = 0;
 };
 struct Recipient {
     std::int64_t worker;
@@ -40,13 +42,16 @@ struct InputHead {
     std::int64_t included;
 };
 
-std::size_t encoded_size(const TaskMessage& message, const Support& support)
+std::size_t encoded_size(const TaskMessage& message, std::span<const Point> operands,
+                         const Support& support)
 {
     std::size_t size = sizeof(TaskHead) + message.recipients.size() * sizeof(Recipient);
     for (const auto& part : message.plan.parts)
         size += sizeof(std::int64_t) + part.items.size() * sizeof(Item);
     for (const auto& input : message.inputs)
         size += sizeof(InputHead) + (input.included ? support.size() * sizeof(double) : 0);
+    for (const auto& operand : operands)
+        size += sizeof(std::int64_t) + operand->size() * sizeof(double);
     return Writer::aligned(size);
 }
 
@@ -55,20 +60,24 @@ std::size_t encoded_size(const TaskMessage& message, const Support& support)
 std::shared_ptr<mpi::Bytes> encode(const TaskMessage& message, std::span<const Point> points,
                                    const Support& support, mpi::Pool& pool)
 {
-    auto bytes = pool.take(encoded_size(message, support));
+    const auto operands = points.subspan(message.inputs.size());
+    auto bytes = pool.take(encoded_size(message, operands, support));
     Writer out(*bytes);
     const auto number = [](std::size_t count) { return static_cast<std::int32_t>(count); };
     out.put(TaskHead{message.draw, message.budget, message.step, number(message.recipients.size()),
                      number(message.inputs.size()), number(message.plan.parts.size()),
-                     message.after, message.plan.each_when_ready, message.repeat});
+                     message.after, message.plan.each_when_ready, message.repeat,
+                     number(operands.size())});
     for (const auto& [worker, task] : message.recipients) out.put(Recipient{worker, task});
     for (const auto& input : message.inputs) out.put(InputHead{input.version, input.included});
     for (const auto& part : message.plan.parts) {
         out.put(static_cast<std::int64_t>(part.items.size()));
         for (const auto& item : part.items) out.put(item);
     }
+    for (const auto& operand : operands) out.put(static_cast<std::int64_t>(operand->size()));
     for (std::size_t i = 0; i < message.inputs.size(); ++i)
         if (message.inputs[i].included) support.gather(*points[i], out.doubles(support.size()));
+    for (const auto& operand : operands) std::ranges::copy(*operand, out.doubles(operand->size()));
     return bytes;
 }
 
@@ -97,8 +106,12 @@ TaskMessage decode_task(const mpi::Bytes& bytes, std::size_t support_size)
             part.items.push_back(in.get<Item>());
         message.plan.parts.push_back(std::move(part));
     }
+    std::vector<std::int64_t> lengths;
+    for (int i = 0; i < head.operands; ++i) lengths.push_back(in.get<std::int64_t>());
     for (auto& input : message.inputs)
         if (input.included) input.packed = in.doubles(support_size);
+    for (const auto length : lengths)
+        message.operands.push_back(in.doubles(static_cast<std::size_t>(length)));
     return message;
 }
 

@@ -81,9 +81,10 @@ struct TaskMessage {
         std::span<const double> packed = {};  // decoded: into the message's bytes
     };
     std::vector<Input> inputs;
+    std::vector<std::span<const double>> operands;  // decoded: into the message's bytes
 };
 
-/// @param points   for each input, the whole vector (read if included)
+/// @param points   for each input, the whole vector (read if included); behind them, the operands
 /// @param support  the columns that the recipients want
 std::shared_ptr<mpi::Bytes> encode(const TaskMessage& message, std::span<const Point> points,
                                    const Support& support, mpi::Pool& pool);
@@ -99,7 +100,7 @@ struct ContributionHead {
 };
 struct PartHead {
     std::int32_t part, versions = 0;  // versions: how many are listed; 0: all items have the newest
-    std::int64_t samples;
+    std::int64_t samples, length;     // length: of its values
     Version oldest, newest;
     double loss;
     Seconds compute;

@@ -37,6 +37,7 @@ enum class Tag : int {
     stop,          // coordinator: the end
     farewell,      // worker: its last message
     seat,          // coordinator: which worker of which coding the rank is from now on
+    count,         // coordinator: how many tasks the worker has done that its own count keys
     ping,          // coordinator: are you there?
     pong,          // the answer
     leaving,       // worker: with notice

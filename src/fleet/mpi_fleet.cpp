@@ -409,7 +409,11 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& mail)
         const auto& part = parts[i];
         const auto handle = slots_.take();
         if (current)
-            slots_.at(handle) = {mail.bytes, in.doubles(link.support->size()), worker, part.loss};
+            slots_.at(handle) = {mail.bytes,
+                                 in.doubles(static_cast<std::size_t>(part.length)),
+                                 {},
+                                 worker,
+                                 part.loss};
         arrivals.push_back({.worker = worker,
                             .task = head.task,
                             .part = part.part,
@@ -428,6 +432,24 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& mail)
                             .handle = handle});
     }
     return arrivals;
+}
+
+std::size_t MpiFleet::adopt(Worker worker, std::vector<double> values, double loss)
+{
+    const auto handle = slots_.take();
+    auto& slot = slots_.at(handle);
+    slot = {nullptr, {}, std::move(values), worker, loss};
+    slot.packed = slot.adopted;
+    return handle;
+}
+
+void MpiFleet::set_clock(Seconds now, std::span<const std::int64_t> counts)
+{
+    began_ = clock_seconds() - now;
+    for (std::size_t i = 0; i < links_.size(); ++i)
+        if (counts[i] > 0)
+            send_aside(rank(static_cast<Worker>(i)), mpi::Tag::count,
+                       encode_values(pool_, counts[i]));
 }
 
 Values MpiFleet::values(std::size_t handle)

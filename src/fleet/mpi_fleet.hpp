@@ -35,6 +35,8 @@ public:
     void change(const Change& wanted) override;
     std::vector<Change> changes(std::int64_t) override { return std::exchange(changes_, {}); }
     void recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats) override;
+    std::size_t adopt(Worker worker, std::vector<double> values, double loss) override;
+    void set_clock(Seconds now, std::span<const std::int64_t> counts) override;
     Values values(std::size_t handle) override;
     void release(std::size_t handle) override;
     std::int64_t bytes_sent() const override { return bytes_sent_; }
@@ -96,6 +98,7 @@ private:
     struct Slot {
         std::shared_ptr<mpi::Bytes> bytes;
         std::span<const double> packed;
+        std::vector<double> adopted;  // instead of bytes
         Worker worker = 0;
         double loss = 0;
     };

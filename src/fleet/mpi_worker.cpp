@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "fleet/evaluation.hpp"
+#include "fleet/product.hpp"
 
 namespace quorate {
 
@@ -63,8 +64,13 @@ bool MpiWorker::run(const std::atomic<bool>& leave)
             step();
         }
     }
-    send(mpi::Tag::farewell, pool_.take(0));
-    while (!outgoing_->done()) rest();
+    try {
+        send(mpi::Tag::farewell, pool_.take(0));
+        while (!outgoing_->done()) rest();
+    } catch (const Failure&) {
+        // Once it has heard that, the coordinator may be gone.
+        if (finalize_) throw;
+    }
     return finalize_;
 }
 
@@ -117,6 +123,7 @@ void MpiWorker::take(const mpi::Transfer& mail)
             aside_ = mpi::send(comm_, 0, mpi::Tag::pong, pool_.take(0));
             bells_.ring(0);
             break;
+        case mpi::Tag::count: count_ = Reader(*mail.bytes).get<std::int64_t>(); break;
         case mpi::Tag::die: std::raise(SIGKILL); break;
         case mpi::Tag::task: accept(mail.bytes); break;
         case mpi::Tag::cancel: {
@@ -166,7 +173,7 @@ void MpiWorker::accept(const std::shared_ptr<mpi::Bytes>& bytes)
     });
     for (const auto& [worker, task] : message.recipients)
         if (worker == worker_) {
-            next_.push_back({.id = task, .message = std::move(message)});
+            next_.push_back({.id = task, .message = std::move(message), .bytes = bytes});
             return;
         }
     throw Failure("a task came to a worker it does not name: report this as a bug");
@@ -239,11 +246,26 @@ std::size_t MpiWorker::values_at() const
                            versions * sizeof(Version));
 }
 
-std::span<double> MpiWorker::output(std::size_t slot)
+std::size_t MpiWorker::length(std::size_t part) const
 {
-    const auto size = support().size();
+    return length_of(task_->message.plan.parts[part], support().size(), computing_.model.outputs());
+}
+
+// Of all parts in the message that stand before this one.
+std::size_t MpiWorker::length_before(std::size_t part) const
+{
+    std::size_t sum = 0;
+    if (!task_->message.plan.each_when_ready)
+        for (std::size_t before = 0; before < part; ++before) sum += length(before);
+    return sum;
+}
+
+// Where the values of the running part belong.
+std::span<double> MpiWorker::output()
+{
+    const auto part = task_->part;
     auto* values = reinterpret_cast<double*>(task_->output->data() + values_at());
-    return {values + slot * size, size};
+    return {values + length_before(part), length(part)};
 }
 
 At MpiWorker::at(Version version) const
@@ -261,10 +283,14 @@ void MpiWorker::begin_part()
     task.part_began = clock_seconds();
     if (!task.output)
         task.output =
-            pool_.take(values_at() + parts_in_message() * support().size() * sizeof(double));
+            pool_.take(values_at() + (parts_in_message() == 1
+                                          ? length(task.part)
+                                          : length_before(task.message.plan.parts.size())) *
+                                         sizeof(double));
     const auto [oldest, newest] = versions_of(part, task.inputs);
     task.heads.push_back({.part = static_cast<std::int32_t>(task.part),
                           .samples = 0,
+                          .length = static_cast<std::int64_t>(length(task.part)),
                           .oldest = oldest,
                           .newest = newest,
                           .loss = 0,
@@ -281,8 +307,8 @@ void MpiWorker::begin_part()
             budget.samples > 0 ? budget.samples : std::numeric_limits<std::int64_t>::max();
     std::vector<At> points;
     for (const auto version : task.inputs) points.push_back(at(version));
-    task.work = begin_work(computing_, held(), part, std::move(points), extent,
-                           output(task.heads.size() - 1));
+    for (const auto& operand : task.message.operands) points.push_back({operand, 0});
+    task.work = begin_work(computing_, held(), part, std::move(points), extent, output());
 }
 
 std::vector<Refresh> MpiWorker::refreshed(const Part& part) const
@@ -357,7 +383,7 @@ void MpiWorker::compute_chunk()
         const auto chunk = clock_seconds() - began;
         task.rows += rows;
         task.compute += chunk;
-        row_seconds_ = chunk * std::max(1.0, factor_) / static_cast<double>(rows);
+        if (rows > 0) row_seconds_ = chunk * std::max(1.0, factor_) / static_cast<double>(rows);
         pace(chunk);
     }
 }
@@ -405,7 +431,7 @@ void MpiWorker::complete_part()
     }
     std::vector<const KeptGradient*> kept;
     for (const auto& item : part.items) kept.push_back(&kept_.at(item.block));
-    add_up(part, kept, output(task.heads.size() - 1));
+    add_up(part, kept, output());
     head.versions = static_cast<std::int32_t>(kept.size());
     head.oldest = head.newest = kept[0]->version;
     for (const auto* one : kept) {
@@ -423,7 +449,7 @@ void MpiWorker::finish_part()
     const auto now = clock_seconds();
     if (task.paused > 0) task.compute += now - std::exchange(task.paused, 0);
     task.heads.back().compute = task.compute;
-    liars_.falsify(worker_, task.draw, static_cast<int>(task.part), output(task.heads.size() - 1));
+    liars_.falsify(worker_, task.draw, static_cast<int>(task.part), output());
     ++task.part;
     task.begun = false;
     task.work.reset();
@@ -466,7 +492,8 @@ void MpiWorker::send_parts()
     task.stage = Task::Stage::computing;
     if (task.part < task.message.plan.parts.size()) return;
     idle_since_ = clock_seconds();
-    if (task.message.repeat && next_.empty()) next_.push_back({task.id, std::move(task.message)});
+    if (task.message.repeat && next_.empty())
+        next_.push_back({task.id, std::move(task.message), task.bytes});
     task_.reset();
 }
 

@@ -58,6 +58,7 @@ private:
     struct Task {
         TaskId id;
         TaskMessage message;
+        std::shared_ptr<mpi::Bytes> bytes;  // keeps alive what its operands look at
         std::int64_t draw = 0;
         Versions inputs = {};
         Seconds delay = 0, deadline = never;
@@ -112,7 +113,9 @@ private:
     void send(mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
     void evaluate(const mpi::Bytes& bytes);
     void score(const mpi::Bytes& bytes);
-    std::span<double> output(std::size_t slot);
+    std::span<double> output();
+    std::size_t length(std::size_t part) const;
+    std::size_t length_before(std::size_t part) const;
     std::size_t parts_in_message() const;
     std::size_t values_at() const;
     std::int64_t load() const;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <exception>
 
+#include "fleet/product.hpp"
+
 namespace quorate {
 
 std::int64_t micro_batch(const Computing& computing, const Extent& extent)
@@ -16,6 +18,8 @@ std::unique_ptr<Work> begin_work(const Computing& computing, const HeldRows& hel
 {
     if (!part.items.empty() && part.items[0].operation == Item::Operation::descent)
         return std::make_unique<Descent>(computing, held, part, std::move(at), extent, sum);
+    if (!part.items.empty() && part.items[0].is_product())
+        return std::make_unique<Product>(computing, held, part, std::move(at), sum);
     return std::make_unique<PartSum>(computing, held, part, std::move(at), extent, sum);
 }
 

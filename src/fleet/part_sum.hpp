@@ -35,10 +35,13 @@ inline Support parameters_of(const Shard& shard, const Model& model)
 struct HeldRows {
     const Shard& shard;
     std::span<const std::size_t> place;
+    double coded_load = 0.5;  // what a row of a product costs, in rows of a gradient
     RowView rows(int block) const
     {
         return shard.block(place[static_cast<std::size_t>(block)]).view();
     }
+    /// The worker's coded block, behind the plain ones.
+    RowView coded() const { return shard.block(shard.size() - 1).view(); }
 };
 
 /// Where a gradient is taken: a point, at the shard's parameters, and the key of its samples.

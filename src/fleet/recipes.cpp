@@ -2,6 +2,7 @@
 #include "fleet/recipes.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <functional>
 #include <numeric>
@@ -42,13 +43,15 @@ void Recipes::recode(std::shared_ptr<const Coding> coding, std::span<const Worke
 
 void Recipes::fill_stores(const Needs& needs, std::span<const Worker> seats)
 {
-    std::map<std::vector<int>, std::shared_ptr<const Store>> shared;
+    std::map<std::vector<int>, std::shared_ptr<const Store>> by_blocks;
     for (std::size_t i = 0; i < seats.size(); ++i) {
         const auto& blocks = needs.shard[i];
-        auto& store = shared[blocks];
+        const bool coded = !needs.coded.empty();  // then no two store the same
+        auto store = coded ? nullptr : by_blocks[blocks];
         if (!store)
             store = std::make_shared<const Store>(*data_, needs, static_cast<Worker>(i),
                                                   computing_->model);
+        if (!coded) by_blocks[blocks] = store;
         stores_[static_cast<std::size_t>(seats[i])] = store;
     }
 }
@@ -72,6 +75,30 @@ std::int64_t Recipes::payload(Worker worker) const
 {
     constexpr auto number = static_cast<std::int64_t>(sizeof(double));
     return number * (dry() ? parameters_ : static_cast<std::int64_t>(support(worker).size()));
+}
+
+std::int64_t Recipes::operand_bytes(const Plan& plan) const
+{
+    std::int64_t rows = 0;
+    for (const auto& part : plan.parts)
+        for (const auto& item : part.items)
+            if (item.operation == Item::Operation::transpose_product) rows += item.rows.count;
+    return rows * outputs() * static_cast<std::int64_t>(sizeof(double));
+}
+
+std::int64_t Recipes::payload(Worker worker, const Part& part) const
+{
+    constexpr auto number = static_cast<std::int64_t>(sizeof(double));
+    const auto support = static_cast<std::size_t>(payload(worker) / number);
+    return number * static_cast<std::int64_t>(length_of(part, support, outputs()));
+}
+
+std::int64_t Recipes::load(Worker worker, const Part& part) const
+{
+    const auto rows = batches_->samples(part);
+    if (part.items.empty() || !part.items[0].is_product()) return rows;
+    const double each = dry() ? 0.5 : store(worker).held().coded_load;
+    return std::max<std::int64_t>(1, std::llround(static_cast<double>(rows) * each));
 }
 
 std::int64_t Recipes::micro_batch(const Budget& budget) const
@@ -150,7 +177,6 @@ void Recipes::compute(KeptRecipe& kept) const
     while (!work->done()) work->step();
     kept.gradient.samples = work->samples();
     kept.gradient.loss = work->loss();
-    kept.point.reset();
 }
 
 void Recipes::compute(Recipe& recipe) const
@@ -161,7 +187,7 @@ void Recipes::compute(Recipe& recipe) const
     const auto& made = recipe.made;
     const auto& from = store(made.worker);
     const auto& part = recipe.plan->parts[static_cast<std::size_t>(made.part)];
-    recipe.values.resize(from.support().size());
+    recipe.values.resize(length_of(part, from.support().size(), outputs()));
     if (keeps(part)) {
         recipe.loss = 0;
         std::vector<const KeptGradient*> kept;
@@ -174,10 +200,12 @@ void Recipes::compute(Recipe& recipe) const
     } else {
         std::vector<std::vector<double>> points;
         std::vector<At> at;
-        for (std::size_t i = 0; i < made.inputs.size(); ++i) {
+        for (std::size_t i = 0; i < recipe.keys.size(); ++i) {
             points.push_back(gather(from.support(), *made.inputs[i]));
             at.push_back({points.back(), recipe.keys[i]});
         }
+        for (std::size_t i = recipe.keys.size(); i < made.inputs.size(); ++i)
+            at.push_back({*made.inputs[i], 0});  // operands
         const auto work =
             begin_work(*computing_, from.held(), part, std::move(at), recipe.extent, recipe.values);
         while (!work->done()) work->step();

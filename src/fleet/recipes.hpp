@@ -11,6 +11,7 @@
 #include "base/slots.hpp"
 #include "fleet/fleet.hpp"
 #include "fleet/part_sum.hpp"
+#include "fleet/product.hpp"
 #include "fleet/store.hpp"
 #include "scheme/scheme.hpp"
 #include "straggler/liars.hpp"
@@ -50,8 +51,14 @@ public:
     /// That a worker stores.
     std::int64_t rows(Worker worker) const { return rows_[static_cast<std::size_t>(worker)]; }
 
-    /// Bytes of the payload of one point or contribution of a worker.
+    /// Bytes of one point, for that worker.
     std::int64_t payload(Worker worker) const;
+    /// Of what a task has beside points.
+    std::int64_t operand_bytes(const Plan& plan) const;
+    /// Of the contribution that a part is.
+    std::int64_t payload(Worker worker, const Part& part) const;
+    /// Of a part's rows, in rows of gradients.
+    std::int64_t load(Worker worker, const Part& part) const;
 
     /// Samples that time-limited tasks compute as a whole.
     std::int64_t micro_batch(const Budget& budget) const;
@@ -64,7 +71,7 @@ public:
         int part;
         std::int64_t draw;     // the worker's own count, if the task says so
         std::int64_t samples;  // descent: steps
-        PointList inputs;      // the points that its task names, kept alive
+        PointList inputs;      // the points that its task names, kept alive, and its operands
         KeptList kept = {};    // of its items, if it is a sum of such
     };
     std::size_t add(const Dispatch& task, Made made);
@@ -92,6 +99,7 @@ private:
     };
     const Store& store(Worker worker) const { return *stores_[static_cast<std::size_t>(worker)]; }
     void fill_stores(const Needs& needs, std::span<const Worker> seats);
+    std::int64_t outputs() const { return computing_ ? computing_->model.outputs() : 1; }
     void compute(Recipe& recipe) const;
     void compute(KeptRecipe& kept) const;
     const Support& support(Worker worker) const;

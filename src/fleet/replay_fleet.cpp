@@ -50,7 +50,7 @@ void ReplayFleet::refuse(std::int64_t event, const std::string& why) const
 
 void ReplayFleet::dispatch(const Dispatch& task, PointList inputs)
 {
-    for (std::size_t i = 0; i < inputs.size(); ++i)
+    for (std::size_t i = 0; i < task.inputs.size(); ++i)
         if (last_named_.contains(task.inputs[i])) points_[task.inputs[i]] = inputs[i];
     open_.emplace(task.task, Order{task, std::move(inputs)});
 }

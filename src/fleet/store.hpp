@@ -16,12 +16,13 @@ public:
     /// The parameters that its rows touch.
     const Support& support() const { return support_; }
     std::int64_t rows() const { return shard_.rows(); }
-    HeldRows held() const { return {shard_, place_}; }
+    HeldRows held() const { return {shard_, place_, coded_load_}; }
 
 private:
     std::vector<std::size_t> place_;  // number of a block in the needs -> in the shard
     Shard shard_;
     Support support_;
+    double coded_load_;  // of a row of a product, in rows of a gradient
 };
 
 }  // namespace quorate

@@ -138,7 +138,8 @@ void VirtualFleet::send(Worker worker)
     const auto& inputs = order.task.inputs;
     const auto unknown = std::ranges::count_if(
         inputs, [&](Version v) { return std::ranges::find(to.held, v) == to.held.end(); });
-    const auto bytes = header_bytes + unknown * recipes_.payload(worker);
+    const auto bytes = header_bytes + unknown * recipes_.payload(worker) +
+                       recipes_.operand_bytes(*order.task.plan);
     bytes_sent_ += bytes;
     if (to.gone) return;
     to.held = inputs;
@@ -177,6 +178,13 @@ void VirtualFleet::change(const Change& wanted)
             break;
         case Change::Kind::loading: break;  // nobody asks for that
     }
+}
+
+void VirtualFleet::add_points(std::map<Version, Point>& points) const
+{
+    for (const auto& at : machines_)
+        for (const auto& [block, kept] : at.kept)
+            points.emplace(kept->gradient.version, kept->point);
 }
 
 // What everybody can see by now.
@@ -268,7 +276,7 @@ std::int64_t VirtualFleet::measure(Machine& at)
     } else if (at.measured != plan) {
         at.measured = plan;
         at.rows.clear();
-        for (const auto& part : plan->parts) at.rows.push_back(recipes_.batches().samples(part));
+        for (const auto& part : plan->parts) at.rows.push_back(recipes_.load(task.worker, part));
     }
     if (task.budget.samples > 0) return recipes_.batches().samples(task.budget, plan->parts[0]);
     std::int64_t rows = 0;
@@ -458,9 +466,12 @@ std::vector<Arrival> VirtualFleet::finish(Worker worker)
     at.to_keep.clear();
     const auto last = plan.each_when_ready ? at.part + 1 : plan.parts.size();
     std::vector<Arrival> arrivals;
-    for (; at.part < last; ++at.part) arrivals.push_back(contribution(worker, at.part));
+    auto bytes = header_bytes;
+    for (; at.part < last; ++at.part) {
+        bytes += recipes_.payload(worker, plan.parts[at.part]);
+        arrivals.push_back(contribution(worker, at.part));
+    }
     const auto count = static_cast<std::int64_t>(arrivals.size());
-    const auto bytes = header_bytes + count * recipes_.payload(worker);
     bytes_received_ += bytes;
     for (auto& arrival : arrivals) arrival.bytes = bytes / count;
     if (at.part < plan.parts.size()) {

@@ -42,6 +42,7 @@ public:
     /// @throws Failure if nothing can happen any more: no worker computes and no timer runs
     std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) override;
     void change(const Change& wanted) override;
+    void add_points(std::map<Version, Point>& points) const override;
     std::vector<Change> changes(std::int64_t) override { return std::exchange(changes_, {}); }
     void recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats) override;
     void prepare(std::span<const std::size_t> handles) override { recipes_.prepare(handles); }

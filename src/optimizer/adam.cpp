@@ -34,13 +34,13 @@ public:
     }
 
     std::span<const double> model() const override { return w_; }
+    std::vector<std::span<double>> memory() override { return {w_, m_, v_}; }
 
 private:
     std::vector<double> w_;
     Regularizer regularizer_;
     double beta1_, beta2_;
     std::vector<double> m_, v_;
-    long updates_ = 0;
 };
 
 }  // namespace

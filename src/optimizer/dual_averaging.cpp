@@ -37,13 +37,13 @@ public:
     }
 
     std::span<const double> model() const override { return w_; }
+    std::vector<std::span<double>> memory() override { return {w_, z_}; }
 
 private:
     std::vector<double> w_;
     Regularizer regularizer_;
     double constant_, growth_, radius_;
     std::vector<double> z_;
-    long updates_ = 0;
 };
 
 }  // namespace

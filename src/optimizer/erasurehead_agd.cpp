@@ -33,11 +33,11 @@ public:
     }
 
     std::span<const double> model() const override { return w_; }
+    std::vector<std::span<double>> memory() override { return {w_, last_}; }
 
 private:
     std::vector<double> w_, last_;
     Regularizer regularizer_;
-    long updates_ = 0;
 };
 
 }  // namespace

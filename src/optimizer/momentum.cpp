@@ -24,6 +24,7 @@ public:
     }
 
     std::span<const double> model() const override { return w_; }
+    std::vector<std::span<double>> memory() override { return {w_, v_}; }
 
 private:
     std::vector<double> w_;

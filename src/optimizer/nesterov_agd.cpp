@@ -30,6 +30,7 @@ public:
     }
 
     std::span<const double> model() const override { return w_; }
+    std::vector<std::span<double>> memory() override { return {w_, y_}; }
     bool publishes_model() const override { return false; }
 
 private:
@@ -37,7 +38,6 @@ private:
 
     std::vector<double> w_, y_;
     Regularizer regularizer_;
-    long updates_ = 0;
 };
 
 // For convex functions: theta = 2 / (t + 2) and u_{t+1} = w_t + (w_{t+1} - w_t) / theta_t give

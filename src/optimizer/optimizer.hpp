@@ -33,6 +33,14 @@ public:
     virtual std::span<const double> model() const = 0;
     /// Whether the points handed out are the models themselves.
     virtual bool publishes_model() const { return true; }
+
+    /// All vectors on which later updates depend, the model first: what a checkpoint keeps and sets.
+    virtual std::vector<std::span<double>> memory() = 0;
+    /// The updates so far, likewise.
+    long& updates() { return updates_; }
+
+protected:
+    long updates_ = 0;
 };
 
 /// @param initial  w_0, p elements; also the first point

@@ -43,7 +43,8 @@ Batches::Batches(const Needs& needs, std::uint64_t seed, std::int64_t batch)
 std::int64_t Batches::samples(const Part& part) const
 {
     std::int64_t sum = 0;
-    for (const auto& item : part.items) sum += samples(item.block);
+    for (const auto& item : part.items)
+        sum += item.is_product() ? item.rows.count : samples(item.block);
     return sum;
 }
 

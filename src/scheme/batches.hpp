@@ -38,6 +38,7 @@ public:
     std::int64_t rows(int block) const { return rows_[static_cast<std::size_t>(block)]; }
     /// A block's share of the batch.
     std::int64_t samples(int block) const { return samples_[static_cast<std::size_t>(block)]; }
+    /// Of a product: its rows.
     std::int64_t samples(const Part& part) const;
     /// Those that a part computes within a budget, as far as time allows; a step of descent takes the
     /// block's share.

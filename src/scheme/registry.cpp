@@ -25,6 +25,7 @@ Entry<MakeScheme> nested_entry();
 Entry<MakeScheme> draco_repetition_entry();
 Entry<MakeScheme> draco_cyclic_entry();
 Entry<MakeScheme> amb_entry();
+Entry<MakeScheme> elastic_entry();
 Entry<MakeScheme> anytime_sgd_entry();
 Entry<MakeScheme> local_average_entry();
 Entry<MakeScheme> amb_dg_entry();
@@ -61,6 +62,7 @@ const std::vector<Entry<MakeScheme>>& schemes()
         draco_repetition_entry(),
         draco_cyclic_entry(),
         amb_entry(),
+        elastic_entry(),
         anytime_sgd_entry(),
         local_average_entry(),
         amb_dg_entry(),

@@ -13,10 +13,21 @@ namespace quorate {
 
 inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 
+/// The sum, row by row, of sets of training rows; shorter sets count as zeros at their end.
+struct CodedBlock {
+    struct Term {
+        Rows rows;
+        double weight;
+    };
+    std::int64_t rows;
+    std::vector<Term> terms;
+};
+
 /// What a scheme needs of the engine, fixed from the start.
 struct Needs {
     std::vector<Block> blocks;            // sets of training rows, by number
     std::vector<std::vector<int>> shard;  // for each worker, the blocks it stores, ascending
+    std::vector<CodedBlock> coded;        // of coded storage: worker i stores block i
     int models = 1;                       // their first points are versions 0..models-1
     bool limits_time = false;             // tasks end with their time: rows must take some
     bool displaces = false;               // steps bypass the optimiser
@@ -45,6 +56,7 @@ struct Problem {
     std::uint64_t seed = 0;  // of random codes
     std::int64_t batch = 0;  // samples of a round, over all blocks; 0: all rows
     Seconds row_time = 0;    // that a worker takes for a row at least
+    bool dense = true;       // the data
 };
 
 /// @throws BadInput, with the nearest valid values, if the scheme cannot work with these settings

@@ -42,16 +42,25 @@ struct Item {
         gradient,  // the sum of their gradients at one input
         kept,      // the same, kept by the worker at whatever version; of a part's items the oldest
                    // is computed anew, and those that the worker does not have yet
-        descent    // how far steps on batches of the block lead away from the input
+        descent,   // how far steps on batches of the block lead away from the input
+        // Of coded blocks and linear models, without coefficient:
+        product,           // rows times the input: an element for each row and output
+        transpose_product  // the transpose of rows times an operand, of which such items take one
+                           // after the other what their rows need
     };
     int block;
-    int input = 0;  // index into Dispatch::inputs
+    int input = 0;  // index into Dispatch::inputs, and behind them into its operands
     double coefficient = 1;
     Operation operation = Operation::gradient;
+    Rows rows = {};  // of products: those of the coded block
+    bool is_product() const
+    {
+        return operation == Operation::product || operation == Operation::transpose_product;
+    }
 };
 
-/// The sum of its items is one contribution. Items are summed in the order given, which is ascending
-/// by block, so that replicas agree to the last bit.
+/// The sum of its items is one contribution; products stand one behind the other. Items are summed in
+/// the order given, which is ascending by block, so that replicas agree to the last bit.
 struct Part {
     std::vector<Item> items;
 };
@@ -75,6 +84,15 @@ struct Budget {
 /// Of a task that is keyed by its worker's own count of tasks.
 inline constexpr std::int64_t own_count = -1;
 
+/// Elements of the formed vector, times a weight. Rows behind its end are zeros.
+struct Slice {
+    Rows rows;
+    double weight;
+};
+/// A sum of slices of equal length. An operand is such pieces, one behind the other.
+using Piece = std::vector<Slice>;
+using Operand = std::vector<Piece>;
+
 // ---- actions: carried out in the order given --------------------------------------------------
 
 /// Gives a worker a task.
@@ -83,6 +101,8 @@ struct Dispatch {
     Worker worker;
     std::shared_ptr<const Plan> plan;
     Versions inputs;  // all points that the plan needs: a task is self-contained
+    std::shared_ptr<const std::vector<Operand>> operands =
+        {};  // of products; formed when it is given
     /// Key of the delay; samples are keyed by the version of their point. own_count: of both.
     std::int64_t draw;
     enum class Begin { now, after } begin = Begin::now;  // replaces the running task, or follows it
@@ -102,6 +122,21 @@ struct Term {
     double weight = 1;
 };
 
+/// Rows of a product, counted in the contribution, and where they belong among the training rows. What
+/// lies behind the last training row is left out.
+struct Placed {
+    ContributionId contribution;
+    double weight;
+    Rows from;
+    std::int64_t at;
+};
+
+/// The scores of all training rows are the sum of these, and the derivatives of the losses by the scores
+/// are the formed vector, until the next step.
+struct Combine {
+    std::vector<Placed> terms;
+};
+
 /// estimate = sum of weighted contributions / divisor -> optimiser -> next version.
 struct Step {
     std::vector<Term> terms;
@@ -111,6 +146,7 @@ struct Step {
     double share = 1;  // of the samples of a whole batch: schedules of step sizes count these
     int model = 0;
     bool displacement = false;  // the estimate is added to the model as it is
+    std::int64_t waste = 0;     // rows that changed hands before this round without need
 };
 
 /// A Deadline event at that time; replaces a pending one of that number; never: none.
@@ -129,7 +165,7 @@ struct Stuck {
     std::string why;
 };
 
-using Action = std::variant<Dispatch, Close, Step, SetTimer, Note, Stuck>;
+using Action = std::variant<Dispatch, Close, Combine, Step, SetTimer, Note, Stuck>;
 
 // ---- events -----------------------------------------------------------------------------------
 

@@ -36,9 +36,9 @@ Trace read(const std::string& path)
     if (!h5::has_attribute(file.get(), "format") ||
         h5::read_string(file.get(), "format") != "quorate trace")
         throw BadInput(path + " is not a trace: give one that 'quorate run' wrote");
-    if (const auto version = h5::read_integer(file.get(), "format_version"); version != 3)
+    if (const auto version = h5::read_integer(file.get(), "format_version"); version != 4)
         throw BadInput(
-            fmt::format("{} has trace format {}, this program reads format 3: use the "
+            fmt::format("{} has trace format {}, this program reads format 4: use the "
                         "Quorate that wrote it",
                         path, version));
     try {
@@ -47,6 +47,7 @@ Trace read(const std::string& path)
         trace.rounds = read_table<Round>(file.get());
         trace.arrivals = read_table<Arrival>(file.get());
         trace.items = read_table<ItemRow>(file.get());
+        trace.measures = read_table<Measure>(file.get());
         trace.timers = read_table<Timer>(file.get());
         trace.membership = read_table<Membership>(file.get());
         trace.evaluations = read_table<Evaluation>(file.get());

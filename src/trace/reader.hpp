@@ -15,6 +15,7 @@ struct Trace {
     std::vector<Round> rounds;
     std::vector<Arrival> arrivals;
     std::vector<ItemRow> items;
+    std::vector<Measure> measures;
     std::vector<Timer> timers;
     std::vector<Membership> membership;
     std::vector<Evaluation> evaluations;

@@ -23,8 +23,8 @@ struct Round {
     std::int64_t model, used, erased, samples;
     double decode_error, staleness_mean;
     std::int64_t staleness_max;
-    double gradient_norm, loss_estimate;
-    std::int64_t bytes_sent, bytes_received;
+    double gradient_norm, loss_estimate, inner;
+    std::int64_t bytes_sent, bytes_received, waste;
 
     static constexpr const char* table = "round";
     static constexpr auto columns = std::tuple{
@@ -40,8 +40,10 @@ struct Round {
         Column{"staleness_max", &Round::staleness_max},
         Column{"gradient_norm", &Round::gradient_norm},
         Column{"loss_estimate", &Round::loss_estimate},
+        Column{"inner", &Round::inner},
         Column{"bytes_sent", &Round::bytes_sent},
         Column{"bytes_received", &Round::bytes_received},
+        Column{"waste", &Round::waste},
     };
 };
 
@@ -75,6 +77,20 @@ struct ItemRow {
         Column{"part", &ItemRow::part},
         Column{"item", &ItemRow::item},
         Column{"version", &ItemRow::version},
+    };
+};
+
+/// What the engine measured of a contribution for the scheme.
+struct Measure {
+    std::int64_t event, part, fingerprint;
+    double projection;
+
+    static constexpr const char* table = "measure";
+    static constexpr auto columns = std::tuple{
+        Column{"event", &Measure::event},
+        Column{"part", &Measure::part},
+        Column{"fingerprint", &Measure::fingerprint},
+        Column{"projection", &Measure::projection},
     };
 };
 

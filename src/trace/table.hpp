@@ -41,6 +41,12 @@ public:
         });
     }
 
+    /// Leaves the first rows only.
+    void cut(std::int64_t rows)
+    {
+        for (const auto& data_set : data_sets_) h5::cut(data_set, rows);
+    }
+
     void append(std::span<const Row> rows)
     {
         if (rows.empty()) return;

@@ -17,11 +17,17 @@ constexpr auto commit_interval = 1s;
 void write_header(hid_t file, const Header& header)
 {
     h5::write_attribute(file, "format", std::string("quorate trace"));
-    h5::write_attribute(file, "format_version", std::int64_t{3});
+    h5::write_attribute(file, "format_version", std::int64_t{4});
     h5::write_attribute(file, "status", std::string("running"));
     for (const auto& [name, value] : header.text) h5::write_attribute(file, name, value);
     for (const auto& [name, value] : header.real) h5::write_attribute(file, name, value);
     for (const auto& [name, value] : header.integer) h5::write_attribute(file, name, value);
+}
+
+std::int64_t rows_at(const Position& position, const std::string& table)
+{
+    const auto at = position.find(table);
+    return at == position.end() ? 0 : at->second;
 }
 
 }  // namespace
@@ -29,8 +35,9 @@ void write_header(hid_t file, const Header& header)
 Writer::Writer(const std::string& path, const Header& header, std::int64_t width)
     : path_(path), file_(h5::create(path)),
       tables_(Table<Round>(file_.get()), Table<Arrival>(file_.get()), Table<ItemRow>(file_.get()),
-              Table<Timer>(file_.get()), Table<Membership>(file_.get()),
-              Table<Evaluation>(file_.get()), Table<WorkerRow>(file_.get())),
+              Table<Measure>(file_.get()), Table<Timer>(file_.get()),
+              Table<Membership>(file_.get()), Table<Evaluation>(file_.get()),
+              Table<WorkerRow>(file_.get())),
       iterate_group_(h5::create_group(file_.get(), "iterate")),
       iterate_round_(h5::create_extendable<std::int64_t>(iterate_group_.get(), "round", 1024)),
       // One iterate a chunk, not compressed: such chunks go to the file without a copy.
@@ -41,6 +48,36 @@ Writer::Writer(const std::string& path, const Header& header, std::int64_t width
     write_header(file_.get(), header);
     h5::check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "flush " + path_);
     thread_ = std::thread([this] { write_in_background(); });
+}
+
+Writer::Writer(const std::string& path, const Position& position, std::int64_t width)
+    : path_(path), file_(h5::open_to_append(path)),
+      tables_(Table<Round>(file_.get(), existing), Table<Arrival>(file_.get(), existing),
+              Table<ItemRow>(file_.get(), existing), Table<Measure>(file_.get(), existing),
+              Table<Timer>(file_.get(), existing), Table<Membership>(file_.get(), existing),
+              Table<Evaluation>(file_.get(), existing), Table<WorkerRow>(file_.get(), existing)),
+      iterate_group_(H5Gopen2(file_.get(), "iterate", H5P_DEFAULT), "open iterate"),
+      iterate_round_(H5Dopen2(iterate_group_.get(), "round", H5P_DEFAULT), "open iterate/round"),
+      iterate_model_(H5Dopen2(iterate_group_.get(), "model", H5P_DEFAULT), "open iterate/model"),
+      width_(width), iterates_(rows_at(position, "iterate")), position_(position)
+{
+    const auto cut = [&]<class Row>(Table<Row>& table) {
+        table.cut(rows_at(position, Row::table));
+    };
+    std::apply([&](auto&... table) { (cut(table), ...); }, tables_);
+    h5::cut(iterate_round_, iterates_);
+    h5::cut(iterate_model_, iterates_);
+    if (h5::has(file_.get(), "model"))
+        h5::check(H5Ldelete(file_.get(), "model", H5P_DEFAULT), "remove model");
+    h5::write_attribute(file_.get(), "status", std::string("running"));
+    h5::check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "flush " + path_);
+    thread_ = std::thread([this] { write_in_background(); });
+}
+
+void Writer::after_commit(std::function<void()> action)
+{
+    const std::lock_guard lock(mutex_);
+    batch_.actions.push_back(std::move(action));
 }
 
 Writer::~Writer()
@@ -63,6 +100,7 @@ void Writer::keep(std::int64_t round, Iterate model)
     };
     caught_up_.wait(lock, [&] { return waiting() < 2 * iterates_in_memory || error_; });
     batch_.iterates.emplace_back(round, std::move(model));
+    ++position_["iterate"];
     if (waiting() >= iterates_in_memory) wake_.notify_one();
 }
 
@@ -102,6 +140,7 @@ void Writer::commit(bool last)
         };
         (rows(table), ...);
     };
+    const std::lock_guard lock(h5::library());
     std::apply(append, tables_);
     for (const auto& [round, model] : batch.iterates) {
         h5::append<double>(iterate_model_, *model);
@@ -111,6 +150,7 @@ void Writer::commit(bool last)
     if (last)
         for (auto& [round, model] : batch.iterates) last_.push_back(std::move(model));
     h5::check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "flush " + path_);
+    for (const auto& action : batch.actions) action();
 }
 
 void Writer::pause()

@@ -6,6 +6,7 @@
 
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,6 +25,9 @@ inline constexpr std::size_t iterates_in_memory = 208 << 20;
 /// A vector that is being kept: shared and immutable.
 using Iterate = std::shared_ptr<const std::vector<double>>;
 
+/// How far a trace has been written: rows of each table by name, and iterates.
+using Position = std::map<std::string, std::int64_t>;
+
 /// What the root of a trace says of its run. Values are text, numbers as JSON would write them.
 struct Header {
     std::map<std::string, std::string> text;
@@ -31,13 +35,17 @@ struct Header {
     std::map<std::string, std::int64_t> integer;
 };
 
-/// Local. Between construction and finish(), nobody else of this process may use HDF5: use pause().
+/// Local. Between construction and finish(), whoever else of this process uses HDF5 holds h5::library(), or
+/// calls pause() first.
 class Writer {
 public:
     /// Creates the file, or replaces the trace that is there.
     /// @param width  elements of an iterate
     /// @throws Failure if it cannot be created
     Writer(const std::string& path, const Header& header, std::int64_t width);
+    /// Goes on with a trace, from a position in it: what stands behind is cut off.
+    /// @throws Failure if it is shorter than that, or not as wide
+    Writer(const std::string& path, const Position& position, std::int64_t width);
     /// Without finish(): the status becomes `failed`, if that can be written.
     ~Writer();
 
@@ -46,7 +54,18 @@ public:
     {
         const std::lock_guard lock(mutex_);
         std::get<std::vector<Row>>(batch_.rows).push_back(row);
+        ++position_[Row::table];
     }
+
+    /// Where the next rows go.
+    Position position()
+    {
+        const std::lock_guard lock(mutex_);
+        return position_;
+    }
+    /// Has `action` done by the writing thread, once all that was handed over so far is in the file. It
+    /// may use HDF5; what it throws is for itself to catch.
+    void after_commit(std::function<void()> action);
 
     /// Keeps a model for evaluation. Returns at once, unless the disk is far behind.
     void keep(std::int64_t round, Iterate model);
@@ -67,13 +86,14 @@ public:
 private:
     struct Batch {
         std::tuple<std::vector<Round>, std::vector<Arrival>, std::vector<ItemRow>,
-                   std::vector<Timer>, std::vector<Membership>, std::vector<Evaluation>,
-                   std::vector<WorkerRow>>
+                   std::vector<Measure>, std::vector<Timer>, std::vector<Membership>,
+                   std::vector<Evaluation>, std::vector<WorkerRow>>
             rows;
         std::vector<std::pair<std::int64_t, Iterate>> iterates;
+        std::vector<std::function<void()>> actions;
     };
-    using Tables = std::tuple<Table<Round>, Table<Arrival>, Table<ItemRow>, Table<Timer>,
-                              Table<Membership>, Table<Evaluation>, Table<WorkerRow>>;
+    using Tables = std::tuple<Table<Round>, Table<Arrival>, Table<ItemRow>, Table<Measure>,
+                              Table<Timer>, Table<Membership>, Table<Evaluation>, Table<WorkerRow>>;
 
     void write_in_background();
     void commit(bool last);
@@ -89,6 +109,7 @@ private:
     std::mutex mutex_;
     std::condition_variable wake_, caught_up_;
     Batch batch_;
+    Position position_;
     bool pausing_ = false;
     std::exception_ptr error_;
     std::thread thread_;

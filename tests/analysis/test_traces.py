@@ -133,7 +133,7 @@ def empty_table(file):
 
 
 def other_version(file):
-    file.attrs["format_version"] = 4
+    file.attrs["format_version"] = 5
 
 
 def no_scheme(file):
@@ -145,7 +145,7 @@ def no_scheme(file):
     [
         (missing_table, "cannot be read as a trace"),
         (empty_table, "cannot be read as a trace"),
-        (other_version, "has trace format 4"),
+        (other_version, "has trace format 5"),
         (no_scheme, "no attribute scheme"),
     ],
 )

@@ -36,8 +36,9 @@ FAMILIES = [
     ("sr-sgc", []),
     ("m-sgc", []),
     ("draco-repetition", ["--tolerate", 1]),
+    ("elastic", ["--needed", 3]),
 ]
-EXACT = {"uncoded", "frc", "cyclic"}
+EXACT = {"uncoded", "frc", "cyclic", "elastic"}
 
 
 def membership(path):

@@ -163,6 +163,8 @@ private:
                           std::to_string(close->last));
             EXPECT_LE(close->first, close->last);
             for (auto task = close->first; task <= close->last; ++task) this->close(task);
+        } else if (const auto* combine = std::get_if<Combine>(&action)) {
+            for (const auto& term : combine->terms) EXPECT_TRUE(alive_.contains(term.contribution));
         } else if (const auto* step = std::get_if<Step>(&action)) {
             return carry_out_step(*step);
         } else if (const auto* timer = std::get_if<SetTimer>(&action)) {
@@ -189,8 +191,16 @@ private:
         }
         for (const auto& part : task.plan->parts) {
             for (const auto& item : part.items) {
-                EXPECT_TRUE(std::ranges::binary_search(shard, item.block));
-                EXPECT_LT(static_cast<std::size_t>(item.input), task.inputs.size());
+                const auto operands = task.operands ? task.operands->size() : 0;
+                EXPECT_LT(static_cast<std::size_t>(item.input), task.inputs.size() + operands);
+                if (item.is_product()) {
+                    EXPECT_EQ(item.block, task.worker);
+                    const auto& coded = needs_.coded[static_cast<std::size_t>(item.block)];
+                    EXPECT_GE(item.rows.first, 0);
+                    EXPECT_LE(item.rows.first + item.rows.count, coded.rows);
+                } else {
+                    EXPECT_TRUE(std::ranges::binary_search(shard, item.block));
+                }
                 EXPECT_EQ(item.operation, part.items[0].operation);
             }
         }
@@ -328,6 +338,7 @@ private:
             machine.begun.reset();
         }
         for (const auto& item : part.items) {
+            if (item.is_product()) continue;  // no vectors here
             const auto version = task.inputs[static_cast<std::size_t>(item.input)];
             const auto one = keeps(part) ? machine.kept.at(item.block)
                                          : Kept{version, gradient(item.block, at(version))};
@@ -335,7 +346,8 @@ private:
             for (std::size_t i = 0; i < width; ++i)
                 value.sum[i] += item.coefficient * one.gradient[i];
         }
-        if (value.versions.empty()) value.versions = {task.inputs.begin(), task.inputs.end()};
+        if (value.versions.empty())
+            value.versions = {task.inputs.begin(), task.inputs.end()};
         return value;
     }
 

@@ -200,6 +200,7 @@ TEST(EveryScheme, HoldsEveryRowInBlocksOfEqualSizeAndComputesOnlyWhatItHolds)
             const std::int64_t rows = 100 * n + 7;
             const auto scheme = make(entry.name, n, rows);
             const auto needs = scheme->needs();
+            if (!needs.coded.empty()) continue;  // elastic_test.cpp
             std::int64_t next = 0;
             std::set<int> held;
             for (const auto& block : needs.blocks) {

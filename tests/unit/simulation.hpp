@@ -71,7 +71,7 @@ struct Simulation {
         for (int model = 0; model < needs.models; ++model)
             made.push_back(entry(optimizers(), "gd").make(none, {}, {}));
         const Folder folder;
-        trace::Writer trace(folder.file("t.h5"), {}, 0);
+        trace::Writer trace(folder.file("t.h5"), trace::Header{}, 0);
         Engine engine(
             {.rounds = rounds, .evaluate_every = 0, .arrivals = Arrivals::none, .seed = seed},
             *scheme_made, fleet, made, trace);

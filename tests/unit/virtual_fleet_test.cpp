@@ -40,7 +40,13 @@ protected:
     void give(TaskId task, Worker worker, std::shared_ptr<const Plan> work,
               Begin begin = Begin::now, std::int64_t draw = 0, Version version = 0)
     {
-        fleet_->dispatch({task, worker, std::move(work), {version}, draw, begin}, {nullptr});
+        fleet_->dispatch({.task = task,
+                          .worker = worker,
+                          .plan = std::move(work),
+                          .inputs = {version},
+                          .draw = draw,
+                          .begin = begin},
+                         {nullptr});
     }
 
     struct Message {

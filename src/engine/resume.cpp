@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where the engine says how a run stands, and goes on with one that stood there.
+#include "engine/engine.hpp"
+
+namespace quorate {
+
+void Engine::take_snapshot()
+{
+    Snapshot snapshot{.event = event_,
+                      .round = round_,
+                      .position = trace_.position(),
+                      .points = points_.all(),
+                      .last_estimate = last_estimate_,
+                      .arrivals = {},
+                      .items = {}};
+    fleet_->add_points(snapshot.points);
+    for (const auto& one : live_) {
+        snapshot.arrivals.push_back(one.row);
+        for (std::size_t item = 0; item < one.versions.size(); ++item)
+            snapshot.items.push_back(
+                {one.row.event, one.row.part, static_cast<std::int64_t>(item), one.versions[item]});
+    }
+    observer_.snapshot(std::move(snapshot));
+}
+
+void Engine::resume(Past past, Fleet* live)
+{
+    past_ = std::move(past);
+    live_fleet_ = live;
+}
+
+// The run stands where the other one stood: it gets the vectors that are still named.
+void Engine::end_of_past()
+{
+    for (auto& [version, values] : past_->points)
+        if (const auto point = placeholders_[version].lock()) *point = std::move(values);
+    if (needs_.inner_product) last_estimate_ = std::move(past_->last_estimate);
+    placeholders_.clear();
+    past_.reset();
+    updated_ = false;
+    if (live_fleet_) go_on_with(*live_fleet_);
+}
+
+// What came before is kept; what is still to come is asked again. All workers are there again.
+void Engine::go_on_with(Fleet& live)
+{
+    auto& before = *fleet_;
+    std::vector<std::size_t> handles;
+    for (const auto& one : live_) handles.push_back(one.handle);
+    before.prepare(handles);
+    for (auto& one : live_) {
+        const auto values = before.values(one.handle);
+        one.handle = live.adopt(static_cast<Worker>(one.row.worker),
+                                {values.packed.begin(), values.packed.end()}, values.loss);
+    }
+    fleet_ = &live;
+    live.set_clock(before.now(), counts_);
+    options_.membership.skip(live.now(), round_);
+    bytes_sent_ = live.bytes_sent();
+    bytes_received_ = live.bytes_received();
+    if (coding_) {
+        std::vector<Worker> seats;
+        for (Worker place = 0; place < coding_->workers(); ++place)
+            seats.push_back(names_.run_of(place));
+        live.recode(coding_, seats);
+    }
+    for (const auto& open : open_)
+        if (!open.answered()) hand_over(open);
+    for (Worker worker = 0; worker < std::ssize(roster_); ++worker)
+        if (!roster_.active(worker)) hear({Change::Kind::joined, worker});
+}
+
+}  // namespace quorate

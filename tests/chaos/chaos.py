@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Kills processes of real runs at random and counts the runs that survive: make chaos.
+
+Every run ends in time, its trace is sound, it is replayed bit for bit, and exact codes end at the
+model of a run that nothing happened to.
+"""
+
+import argparse
+import os
+import pathlib
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+import h5py  # noqa: E402
+import numpy  # noqa: E402
+
+from program import call, inspect, start, wait_until  # noqa: E402
+
+RANKS = 9
+ROUNDS = 300
+# Exact codes end at the same model whoever is there; all others end, and are replayed.
+EXACT = ["uncoded", "frc --stragglers 1", "cyclic --stragglers 2", "elastic --needed 1"]
+OTHERS = ["agc", "amb --compute-time 0.01", "async", "pgc-cyclic", "m-sgc"]
+LIMIT = 60  # seconds
+
+
+class Chaos:
+    def __init__(self, folder, seed):
+        self.folder = pathlib.Path(folder)
+        self.random = random.Random(seed)
+        self.data = self.folder / "data.h5"
+        size = ["--rows", 203, "--columns", 12, "--test-rows", 41, "--seed", 3]
+        assert call("generate", *size, "--output", self.data, "--quiet").returncode == 0
+        plain = self.simulate("plain.h5", "--scheme", "uncoded", "--workers", RANKS - 1)
+        with h5py.File(plain, "r") as trace:
+            self.expected = trace["model/final"][:]
+
+    def simulate(self, name, *words):
+        path = self.folder / name
+        given = ["--data", self.data, "--rounds", ROUNDS, "--step", 0.02, "--seed", 3, "--quiet"]
+        done = call("simulate", *given, *words, "--trace", path)
+        assert done.returncode == 0, done.stderr
+        return path
+
+    def command(self, scheme):
+        """A run of about three seconds, and its trace."""
+        trace = self.folder / "run.h5"
+        words = ["run", "--data", self.data, "--scheme", *scheme.split(), "--trace", trace]
+        words += ["--rounds", ROUNDS, "--step", 0.02, "--seed", 3, "--quiet", "--resilient"]
+        return [*words, "--timeout", 5, "--delay", "exponential:0.005"], trace
+
+    def faults(self, scheme, trace):
+        """What is wrong with a run that has ended; nothing if it has survived."""
+        report = inspect(trace)
+        if report["status"] != "completed" or report["faults"]:
+            return f"status {report['status']}, {report['faults'][:1]}"
+        again = self.folder / "again.h5"
+        done = call("simulate", "--replay", trace, "--trace", again, "--quiet")
+        if done.returncode != 0:
+            return f"not replayed: {done.stderr}"
+        with h5py.File(trace, "r") as run, h5py.File(again, "r") as replayed:
+            if not numpy.array_equal(run["iterate/model"][:], replayed["iterate/model"][:]):
+                return "replayed to other iterates"
+            final = run["model/final"][:]
+        if scheme in EXACT and not numpy.allclose(final, self.expected, rtol=1e-9, atol=1e-12):
+            return f"another model, by {numpy.abs(final - self.expected).max()}"
+        return ""
+
+    def kill_workers(self):
+        scheme = self.random.choice(EXACT + OTHERS)
+        words, trace = self.command(scheme)
+        trace.unlink(missing_ok=True)
+        job = start(*words, ranks=RANKS)
+        wait_until(trace.exists)
+        victims = self.random.sample(range(1, RANKS), self.random.randint(1, 7))
+        for rank in victims:
+            time.sleep(self.random.random() * 2 / len(victims))
+            process = job.rank(rank)
+            if process is not None:
+                os.kill(process, signal.SIGKILL)
+        done = job.wait(LIMIT)
+        if done.returncode != 0:
+            return f"{scheme}, {len(victims)} killed: exit status {done.returncode}: {done.stderr}"
+        wrong = self.faults(scheme, trace)
+        return f"{scheme}, {len(victims)} killed: {wrong}" if wrong else ""
+
+    def kill_coordinator(self):
+        scheme = self.random.choice(EXACT[:1] + EXACT[-1:] + OTHERS)
+        words, trace = self.command(scheme)
+        checkpoint = self.folder / "run.checkpoint"
+        for path in [trace, checkpoint, pathlib.Path(f"{checkpoint}.1")]:
+            path.unlink(missing_ok=True)
+        words += ["--checkpoint", checkpoint, "--checkpoint-every", "10r", "--resume"]
+        job = start(*words, ranks=RANKS)
+        wait_until(trace.exists)
+        time.sleep(self.random.random() * 3)
+        process = job.rank(0)
+        if process is not None:
+            os.kill(process, signal.SIGKILL)
+        job.wait(LIMIT)
+        read = call("inspect", trace, "--json")
+        if read.returncode != 0:
+            return f"{scheme}: the trace cannot be read: {read.stderr}"
+        done = start(*words, ranks=RANKS).wait(LIMIT)
+        if done.returncode != 0:
+            return f"{scheme}: not resumed, exit status {done.returncode}: {done.stderr}"
+        wrong = self.faults(scheme, trace)
+        return f"{scheme}: {wrong}" if wrong else ""
+
+
+def repeat(name, runs, once):
+    survived = 0
+    began = time.monotonic()
+    for number in range(runs):
+        wrong = once()
+        survived += not wrong
+        if wrong:
+            print(f"run {number}: {wrong}", flush=True)
+    seconds = time.monotonic() - began
+    print(f"{name}: {survived} of {runs} runs survived, {seconds:.0f} s", flush=True)
+    return survived == runs
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=50, help="of each kind")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    folder = tempfile.mkdtemp(prefix="quorate-chaos-")
+    try:
+        chaos = Chaos(folder, given.seed)
+        good = repeat("1 to 7 of 8 workers killed", given.runs, chaos.kill_workers)
+        good &= repeat("coordinator killed, resumed", given.runs, chaos.kill_coordinator)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Checkpoints under the virtual clock: a resumed run is the unbroken one, bit for bit."""
+
+import os
+import re
+import shutil
+
+import h5py
+import numpy
+import pytest
+
+from program import call, inspect
+
+# Options that a scheme needs here beside its defaults.
+BESIDE_DEFAULTS = {
+    "bibd": ["--workers", 7],
+    "margulis": ["--workers", 16],
+    "graph": ["--workers", 6],
+    "amb": ["--compute-time", 0.3],
+    "amb-dg": ["--compute-time", 0.5],
+    "anytime-sgd": ["--compute-time", 0.3, "--batch", 70],
+    "draco-repetition": ["--tolerate", 1, "--liars", "sign-flip:2"],
+    "draco-cyclic": ["--tolerate", 1, "--liars", "random:2"],
+    "elastic": ["--needed", 4],
+}
+WAYS = [
+    ("uncoded", ["--optimizer", name])
+    for name in ["adam", "agd", "momentum", "rmsprop", "dual-averaging", "agd-eh"]
+] + [
+    ("amb", ["--probe", 3]),
+    ("ignore", ["--adaptive", "3,1,1", "--stragglers", 0]),
+    ("async", ["--batch", 100]),
+    ("m-sgc", ["--models", 3]),
+    ("pgc-cyclic", ["--stragglers", 2]),
+    ("uncoded", ["--latency", 0.05, "--bandwidth", 1e4]),
+    ("uncoded", ["--slowdown", "gilbert-elliott:0.1,0.5,3"]),
+]
+EVENTS = ["--events", "2.0 leave 4; 5.0 join 4; 7.5 kill 2; 20r leave 5; 25r join 5"]
+LASTING = [
+    ("uncoded", EVENTS),
+    ("frc", EVENTS + ["--standby", 1]),
+    ("elastic", EVENTS + ["--needed", 4]),
+    ("pgc-cyclic", EVENTS),
+    ("async", EVENTS),
+    ("amb", EVENTS + ["--compute-time", 0.3]),
+]
+COMMON = {"--workers": 12, "--rounds": 30, "--step": 0.02, "--row-time": 0.01, "--seed": 3}
+COMMON["--delay"] = "exponential:0.1"
+
+
+def schemes():
+    done = call("list", "schemes")
+    names = re.findall(r"^(\S+)", done.stdout, re.MULTILINE)
+    return [(name, BESIDE_DEFAULTS.get(name, [])) for name in names]
+
+
+def words_of(data, scheme, options):
+    """Options replace common ones of the same name."""
+    words = ["simulate", "--quiet", "--data", data, "--scheme", scheme]
+    given = {**COMMON, **dict(zip(options[::2], options[1::2]))}
+    return words + [word for option in given.items() for word in option]
+
+
+def killed_after_a_checkpoint(folder, words, every):
+    """A run that was killed after its last checkpoint but one."""
+    trace, checkpoint = folder / "b.h5", folder / "c.h5"
+    words = [*words, "--trace", trace, "--checkpoint", checkpoint, "--checkpoint-every", every]
+    done = call(*words)
+    assert done.returncode == 0, done.stderr
+    os.replace(f"{checkpoint}.1", checkpoint)
+    with h5py.File(trace, "r+") as file:
+        file.attrs["status"] = "running"
+    return words
+
+
+def same(one, other):
+    with h5py.File(one, "r") as first, h5py.File(other, "r") as second:
+        for table in ["round", "arrival", "item", "timer", "membership", "evaluation", "measure"]:
+            for column in first[table]:
+                a, b = first[table][column][:], second[table][column][:]
+                assert numpy.array_equal(a, b, equal_nan=a.dtype.kind == "f"), (table, column)
+        for name in ["iterate/model", "iterate/round", "model/final"]:
+            assert numpy.array_equal(first[name][:], second[name][:]), name
+
+
+@pytest.mark.parametrize("scheme, options", schemes() + WAYS + LASTING)
+def test_a_resumed_run_is_the_unbroken_one(scheme, options, gaussians, tmp_path):
+    words = words_of(gaussians, scheme, options)
+    done = call(*words, "--trace", tmp_path / "a.h5")
+    assert done.returncode == 0, done.stderr
+    words = killed_after_a_checkpoint(tmp_path, words, "7r")
+    done = call(*words, "--resume")
+    assert done.returncode == 0, done.stderr
+    same(tmp_path / "a.h5", tmp_path / "b.h5")
+    assert inspect(tmp_path / "b.h5")["faults"] == []
+    done = call(*words, "--resume")
+    assert done.returncode == 0
+    assert "all 30 rounds are done" in done.stdout
+
+
+@pytest.fixture(scope="module")
+def killed(gaussians, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("killed")
+    words = words_of(gaussians, "uncoded", [])
+    return folder, killed_after_a_checkpoint(folder, words, "7r")
+
+
+def copy(killed, tmp_path):
+    """The killed run in a folder of its own, to be damaged."""
+    folder, words = killed
+    for file in folder.iterdir():
+        shutil.copy(file, tmp_path)
+    return [str(word).replace(str(folder), str(tmp_path)) for word in words]
+
+
+@pytest.mark.parametrize("damage", ["truncated", "flipped", "empty", "missing"])
+def test_a_damaged_checkpoint_is_noticed_and_the_one_before_is_used(damage, killed, tmp_path):
+    words = copy(killed, tmp_path)
+    path = tmp_path / "c.h5"
+    shutil.copy(path, tmp_path / "c.h5.1")
+    content = bytearray(path.read_bytes())
+    if damage == "truncated":
+        path.write_bytes(content[:-100])
+    elif damage == "flipped":
+        content[len(content) // 2] ^= 4
+        path.write_bytes(content)
+    elif damage == "empty":
+        path.write_bytes(b"")
+    else:
+        path.unlink()
+    done = call(*words, "--resume")
+    assert done.returncode == 0, done.stderr
+    word = "missing" if damage == "missing" else "damaged"
+    assert f"c.h5 is {word}: going on from" in done.stderr
+
+
+def test_every_bit_is_guarded(killed, tmp_path):
+    words = copy(killed, tmp_path)
+    path = tmp_path / "c.h5"
+    content = path.read_bytes()
+    for at in range(0, len(content), len(content) // 40):
+        flipped = bytearray(content)
+        flipped[at] ^= 1
+        path.write_bytes(flipped)
+        done = call(*words, "--resume")
+        assert done.returncode == 2, at
+        assert "is damaged, and there is no whole one before it" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (["--step", 0.03], "--step was 0.02 and is 0.03"),
+        (["--seed", 4], "--seed was 3 and is 4"),
+        (["--rounds", 31], "--rounds was 30 and is 31"),
+        (["--workers", 11], "--workers was 12 and is 11"),
+        (["--scheme", "frc"], "--scheme was uncoded and is frc"),
+    ],
+)
+def test_a_checkpoint_of_another_run_is_refused(change, message, killed, tmp_path):
+    words = copy(killed, tmp_path)
+    at = words.index(change[0])
+    words[at : at + 2] = change
+    before = (tmp_path / "b.h5").read_bytes()
+    done = call(*words, "--resume")
+    assert done.returncode == 2
+    assert message in done.stderr and done.stderr.count("\n") == 1
+    assert (tmp_path / "b.h5").read_bytes() == before
+
+
+def test_other_data_are_refused(killed, tmp_path):
+    words = copy(killed, tmp_path)
+    other = tmp_path / "gaussians.h5"
+    size = ["--rows", 203, "--columns", 12, "--test-rows", 41, "--seed", 9]
+    assert call("generate", *size, "--output", other, "--quiet").returncode == 0
+    data = words[words.index("--data") + 1]
+    shutil.copy(data, tmp_path / "kept.h5")
+    try:
+        shutil.copy(other, data)
+        done = call(*words, "--resume")
+    finally:
+        shutil.copy(tmp_path / "kept.h5", data)
+    assert done.returncode == 2
+    assert "is of a run on other data" in done.stderr
+
+
+def test_a_checkpoint_that_does_not_fit_its_trace_is_refused(killed, tmp_path):
+    words = copy(killed, tmp_path)
+    with h5py.File(tmp_path / "b.h5", "r+") as file:
+        for column in file["round"].values():
+            column.resize((3,))
+    done = call(*words, "--resume")
+    assert done.returncode == 2
+    assert "table round of the trace is shorter than its checkpoint says" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["--resume"], "--resume needs --checkpoint FILE"),
+        (["--checkpoint", "c.h5", "--checkpoint-every", "often"], "write 30s, 5min or 1h, or 100r"),
+        (["--checkpoint", "c.h5", "--checkpoint-every", "0r"], "write 100r for rounds"),
+        (["--checkpoint", "c.h5", "--trace-arrivals", "none"], "must list all contributions"),
+        (["--checkpoint", "nowhere/c.h5"], "which cannot be written"),
+    ],
+)
+def test_bad_options_are_refused(words, message, gaussians, tmp_path):
+    done = call(*words_of(gaussians, "uncoded", []), "--trace", tmp_path / "t.h5", *words)
+    assert done.returncode == 2
+    assert message in done.stderr and done.stderr.count("\n") == 1
+    assert not (tmp_path / "t.h5").exists()
+
+
+def test_a_first_run_with_resume_begins(gaussians, tmp_path):
+    words = words_of(gaussians, "uncoded", [])
+    words += ["--trace", tmp_path / "t.h5", "--checkpoint", tmp_path / "c.h5", "--resume"]
+    done = call(*words)
+    assert done.returncode == 0, done.stderr

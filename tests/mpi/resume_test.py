@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs over MPI that are stopped or killed, and go on."""
+
+import os
+import signal
+import time
+
+import h5py
+import numpy
+import pytest
+
+from program import call, inspect, our_lines, rounds_in, start, wait_until
+
+ROUNDS = 300
+COMMON = ["--rounds", ROUNDS, "--step", 0.02, "--delay", "exponential:0.004", "--seed", 3]
+COMMON += ["--quiet", "--resilient", "--timeout", 5, "--checkpoint-every", "20r"]
+DETERMINISTIC = [("uncoded", []), ("elastic", ["--needed", 3])]
+OTHERS = [
+    ("cyclic", ["--stragglers", 2]),
+    ("agc", []),
+    ("ignore", ["--adaptive", "3,1,1", "--stragglers", 0]),
+    ("amb", ["--compute-time", 0.004]),
+    ("amb-dg", ["--compute-time", 0.004]),
+    ("async", ["--batch", 100]),
+    ("pgc-cyclic", []),
+    ("m-sgc", []),
+    ("draco-repetition", ["--tolerate", 1]),
+]
+
+
+def run(folder, data, scheme, options):
+    words = ["run", "--data", data, "--scheme", scheme, *options, *COMMON]
+    return [*words, "--trace", folder / "t.h5", "--checkpoint", folder / "c.h5", "--resume"]
+
+
+def stop(folder, words, sign):
+    """Starts a run and ends it after its first checkpoint."""
+    job = start(*words, ranks=7)
+    wait_until(lambda: (folder / "c.h5").exists() or job.process.poll() is not None)
+    coordinator = job.rank(0)
+    if coordinator is not None:  # else it was faster
+        os.kill(coordinator, sign)
+    return job.wait()
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("scheme, options", DETERMINISTIC + OTHERS)
+def test_a_run_goes_on_where_it_was_stopped(scheme, options, sign, gaussians, tmp_path):
+    words = run(tmp_path, gaussians, scheme, options)
+    done = stop(tmp_path, words, sign)
+    if rounds_in(tmp_path / "t.h5") < ROUNDS:
+        assert done.returncode == (75 if sign == signal.SIGTERM else 1), done.stderr
+    before = rounds_in(tmp_path / "t.h5")
+    assert before > 0
+    done = call(*words, ranks=7)
+    assert done.returncode == 0, done.stderr
+    report = inspect(tmp_path / "t.h5")
+    assert (report["status"], report["faults"]) == ("completed", [])
+    again = ["simulate", "--replay", tmp_path / "t.h5", "--trace", tmp_path / "r.h5", "--quiet"]
+    assert call(*again).returncode == 0
+    plain = ["simulate", "--data", gaussians, "--workers", 6, "--rounds", ROUNDS, "--step", 0.02]
+    plain += ["--seed", 3, "--scheme", scheme, *options, "--trace", tmp_path / "p.h5", "--quiet"]
+    if (scheme, options) in DETERMINISTIC:
+        assert call(*plain).returncode == 0
+    with h5py.File(tmp_path / "t.h5", "r") as ours, h5py.File(tmp_path / "r.h5", "r") as replayed:
+        iterates = ours["iterate/model"][:]
+        assert numpy.array_equal(iterates, replayed["iterate/model"][:])
+        assert (numpy.diff(ours["round/time"][:]) >= 0).all()
+        if (scheme, options) in DETERMINISTIC:
+            with h5py.File(tmp_path / "p.h5", "r") as unbroken:
+                assert numpy.array_equal(iterates, unbroken["iterate/model"][:])
+
+
+def test_the_dead_are_there_again_after_a_resumption(gaussians, tmp_path):
+    words = run(tmp_path, gaussians, "uncoded", ["--events", "5r kill 2; 9r leave 4"])
+    stop(tmp_path, words, signal.SIGTERM)
+    done = call(*words, ranks=7)
+    assert done.returncode == 0, done.stderr
+    with h5py.File(tmp_path / "t.h5", "r") as trace:
+        last = (
+            trace["membership/kind"][:].tolist()[-3:],
+            trace["membership/worker"][:].tolist()[-3:],
+        )
+        assert last == ([1, 1, 4], [2, 4, 6])
+    assert inspect(tmp_path / "t.h5")["faults"] == []
+
+
+def test_a_run_stops_before_its_time_is_over(gaussians, tmp_path):
+    words = run(tmp_path, gaussians, "uncoded", [])
+    words[words.index("--rounds") + 1] = 100000
+    began = time.monotonic()
+    done = call(*words, "--walltime", "6s", "--stop-before", "4s", ranks=7)
+    assert done.returncode == 75, done.stderr
+    assert time.monotonic() - began < 20
+    assert "with --resume goes on" in done.stderr
+    end = {"SLURM_JOB_END_TIME": str(int(time.time()) + 8)}
+    done = call(*words, "--stop-before", "5s", ranks=7, env=end)
+    assert done.returncode == 75, done.stderr
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["--stop-before", "5min"], "--stop-before is 5min, but nothing says when the job ends"),
+        (["--stop-before", "soon", "--walltime", "1h"], "--stop-before is soon"),
+        (["--walltime", "1 day"], "--walltime is 1 day"),
+        (["--stop-before", "2h", "--walltime", "1h"], "is over already"),
+    ],
+)
+def test_bad_times_are_refused(words, message, gaussians, tmp_path):
+    given = ["run", "--data", gaussians, "--trace", tmp_path / "t.h5", *words]
+    done = call(*given, ranks=3)
+    assert done.returncode == 2
+    assert len(our_lines(done.stderr)) == 1 and message in done.stderr
+
+
+def test_a_checkpoint_that_cannot_be_written_does_not_stop_the_run(gaussians, tmp_path):
+    folder = tmp_path / "full"
+    folder.mkdir()
+    words = ["run", "--data", gaussians, "--trace", tmp_path / "t.h5", "--rounds", 800]
+    words += ["--delay", "constant:0.005", "--checkpoint", folder / "c.h5"]
+    job = start(*words, "--checkpoint-every", "5r", ranks=3)
+    wait_until(lambda: (folder / "c.h5").exists())
+    folder.rename(tmp_path / "gone")
+    done = job.wait()
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("no checkpoint in") == 1
+    assert inspect(tmp_path / "t.h5")["status"] == "completed"
