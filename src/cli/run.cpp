@@ -84,8 +84,8 @@ void say_hello(const mpi::Comm& comm, mpi::Pool& pool)
 }
 
 /// @param ranks  of each worker; none if the run does not take place
-int tell_verdict(const mpi::Comm& comm, const Doorbells& bells, int status,
-                 const std::vector<int>& ranks = {})
+void tell_verdict(const mpi::Comm& comm, const Doorbells& bells, int status,
+                  const std::vector<int>& ranks = {})
 {
     mpi::Pool pool;
     std::vector<mpi::Transfer> sends;
@@ -96,7 +96,21 @@ int tell_verdict(const mpi::Comm& comm, const Doorbells& bells, int status,
                                   encode_values(pool, Verdict{bells.address(), status, worker})));
     }
     mpi::wait_until_sent(std::move(sends));
-    return status;
+}
+
+/// How a rank ends.
+struct End {
+    int status;
+    bool finalize = true;  // MPI_Finalize would wait for ranks that have died
+};
+
+/// There is nothing to do. What is said last must have come before this rank may be gone.
+End dismiss(const mpi::Comm& comm, const Doorbells& bells, int status)
+{
+    tell_verdict(comm, bells, status);
+    mpi::Pool pool;
+    for (int rank = 1; rank < comm.size(); ++rank) mpi::wait_for(comm, rank, pool);
+    return {status == nothing_to_do ? exit_done : status};
 }
 
 // On all workers, or if one dies over it, here.
@@ -122,12 +136,6 @@ void evaluate(MpiFleet& fleet, const Training& training,
     }
 }
 
-/// How a rank ends.
-struct End {
-    int status;
-    bool finalize = true;  // MPI_Finalize would wait for ranks that have died
-};
-
 End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scoring)
 {
     std::optional<Training> training;
@@ -141,15 +149,12 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
         optimizers = build_optimizers(settings, *training);
         stop_in(seconds_to_run(settings));
         resumed = resumption(settings, *training);
-        if (resumed && resumed->completed) {
-            tell_verdict(comm, bells, nothing_to_do);
-            return {exit_done};
-        }
+        if (resumed && resumed->completed) return dismiss(comm, bells, nothing_to_do);
     } catch (const BadInput& wrong) {
         // Under a foreign launcher every rank leads a world of its own; one message is enough.
         if (launch_environment().rank.value_or(0) == 0)
             fmt::print(stderr, "quorate: {}\n", wrong.what());
-        return {tell_verdict(comm, bells, exit_bad_input)};
+        return dismiss(comm, bells, exit_bad_input);
     }
     hosts.resize(static_cast<std::size_t>(training->workers));
     const auto ranks = seating(hosts);
@@ -194,11 +199,14 @@ End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& sco
     mpi::Pool pool;
     say_hello(comm, pool);
     const auto verdict = Reader(*mpi::wait_for(comm, 0, pool).bytes).get<Verdict>();
-    if (verdict.status == nothing_to_do) return {exit_done};
-    if (verdict.status != exit_done) return {static_cast<int>(verdict.status)};
+    Doorbells bells(verdict.bells, comm.rank(), comm.size());
+    if (verdict.status != exit_done) {
+        mpi::post(comm, 0, mpi::Tag::farewell, pool.take(0));
+        if (settings.on("resilient")) let_go_first(bells);
+        return {verdict.status == nothing_to_do ? exit_done : static_cast<int>(verdict.status)};
+    }
     has_started();
     const auto training = build(settings, comm.size());
-    Doorbells bells(verdict.bells, comm.rank(), comm.size());
     MpiWorker worker(comm, *training.data, training.computing(), training.engine.recode,
                      {training.row_time, *training.delays, *training.slowdowns}, training.liars,
                      settings.real("timeout", 0.1), bells);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cli/supervisor.hpp"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -17,6 +18,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "cli/launch.hpp"
 
 namespace quorate {
 
@@ -75,7 +77,13 @@ void supervise()
     }
     if (WIFEXITED(status)) std::_Exit(WEXITSTATUS(status));
     if (!*started && launched_by_hydra()) kill(getppid(), SIGKILL);
-    std::_Exit(*started ? exit_done : exit_failed);
+    const int signal = WTERMSIG(status);
+    const bool coordinator = launch_environment().rank.value_or(0) == 0;
+    if (signal != SIGKILL && signal != SIGTERM)
+        fmt::print(stderr, "quorate: a rank was ended by signal {}: report this as a bug\n",
+                   signal);
+    // The death of a worker is not the end of the run.
+    std::_Exit(*started && !coordinator ? exit_done : exit_failed);
 }
 
 }  // namespace quorate

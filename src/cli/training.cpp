@@ -52,6 +52,21 @@ OnLoss on_loss_of(const Settings& settings)
     return word == "recode" ? OnLoss::recode : word == "wait" ? OnLoss::wait : OnLoss::stop;
 }
 
+// A code for fewer workers than the run began with tolerates as much as they allow.
+// @param changed  receives the options that are others now
+Settings fitted(Settings settings, int workers, std::string& changed)
+{
+    for (const auto& [name, most] : {std::pair{"stragglers", workers - 1},
+                                     {"collect", workers},
+                                     {"degree", workers},
+                                     {"lambda", workers}}) {
+        if (!settings.has(name) || to_integer(settings.text(name)).value_or(0) <= most) continue;
+        settings.set(name, {std::to_string(most), "", true});
+        changed += fmt::format(", --{} {}", name, most);
+    }
+    return settings;
+}
+
 // none, constant:SECONDS, ...
 template <class Entries>
 std::string grammar(const Entries& entries)
@@ -147,13 +162,17 @@ Training build_training(const Settings& settings, int default_workers,
         settings.refuse("batch", fmt::format(", more than the {} training rows: use at most that, "
                                              "or 0 for all of them",
                                              training.rows));
-    const auto make_coding = [settings, rows = training.rows, seed = training.seed, batch,
+    const auto make_coding = [n, settings, rows = training.rows, seed = training.seed, batch,
                               row_time = training.row_time,
                               dense = dry || training.data->dense()](int workers) {
-        return std::make_shared<Coding>(
-            chosen(schemes(), settings, "scheme")
-                .make(settings, {workers, rows, seed, batch, row_time, dense}),
+        std::string changed;
+        const auto fitting = workers < n ? fitted(settings, workers, changed) : settings;
+        auto coding = std::make_shared<Coding>(
+            chosen(schemes(), fitting, "scheme")
+                .make(fitting, {workers, rows, seed, batch, row_time, dense}),
             seed, batch);
+        coding->changed = std::move(changed);
+        return coding;
     };
     training.coding = make_coding(n);
     if (!dry)

@@ -61,8 +61,8 @@ void Engine::code_anew()
     fleet_->recode(coding_, seats);
     note_membership(trace::Change::recoded, coding_->workers());
     if (observer_.note && !past_)
-        observer_.note(
-            fmt::format("coded anew for {} workers after round {}", coding_->workers(), round_));
+        observer_.note(fmt::format("coded anew for {} workers after round {}{}", coding_->workers(),
+                                   round_, coding_->changed));
     start(active);
 }
 

@@ -243,6 +243,10 @@ void Engine::record(const Live& live)
 
 Engine::OpenTask* Engine::open_task(TaskId task)
 {
+    if (open_.empty() || task < open_.front().id()) return nullptr;
+    // Mostly there are no gaps between the numbers.
+    const auto guess = static_cast<std::size_t>(task - open_.front().id());
+    if (guess < open_.size() && open_[guess].id() == task) return &open_[guess];
     const auto at = std::ranges::lower_bound(open_, task, {}, &OpenTask::id);
     return at != open_.end() && at->id() == task ? &*at : nullptr;
 }

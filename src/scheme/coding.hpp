@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <string>
 
 #include "scheme/batches.hpp"
 #include "scheme/scheme.hpp"
@@ -20,6 +22,7 @@ struct Coding {
     std::unique_ptr<Scheme> scheme;
     Needs needs;
     Batches batches;
+    std::string changed = {};  // options that so few workers do not allow any more
 };
 
 /// Makes the scheme of a run for another number of workers, all ranks alike.

@@ -12,6 +12,7 @@ import pathlib
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -21,7 +22,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import h5py  # noqa: E402
 import numpy  # noqa: E402
 
-from program import call, inspect, start, wait_until  # noqa: E402
+from program import QUORATE, REPOSITORY, Job, call, inspect, start, wait_until  # noqa: E402
 
 RANKS = 9
 ROUNDS = 300
@@ -29,6 +30,7 @@ ROUNDS = 300
 EXACT = ["uncoded", "frc --stragglers 1", "cyclic --stragglers 2", "elastic --needed 1"]
 OTHERS = ["agc", "amb --compute-time 0.01", "async", "pgc-cyclic", "m-sgc"]
 LIMIT = 60  # seconds
+SYSTEM_PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 
 class Chaos:
@@ -91,6 +93,50 @@ class Chaos:
         wrong = self.faults(scheme, trace)
         return f"{scheme}, {len(victims)} killed: {wrong}" if wrong else ""
 
+    def under_slurm(self, harm):
+        """The same under srun; its exit status tells of any task, the trace has that of the run."""
+        scheme = self.random.choice(EXACT[:1] + EXACT[-1:] + OTHERS)
+        words, trace = self.command(scheme)
+        trace.unlink(missing_ok=True)
+        command = ["srun", "-N4", f"-n{RANKS}", "-O", "--mpi=pmi2", "--kill-on-bad-exit=0"]
+        command += ["--no-kill", QUORATE, *[str(word) for word in words]]
+        job = Job(command, {"SLURM_CONF": self.slurm_conf})
+        wait_until(trace.exists)
+        time.sleep(self.random.random() * 2)
+        harm()
+        job.wait(LIMIT)
+        wrong = self.faults(scheme, trace)
+        return f"{scheme}: {wrong}" if wrong else ""
+
+    def kill_task(self):
+        process = task(self.random.randint(1, RANKS - 1))
+        if process is not None:
+            os.kill(process, signal.SIGKILL)
+
+    def set_node_down(self):
+        node = f"nodename=n{self.random.randint(2, 4)}"  # the coordinator is on n1
+        env = {**os.environ, "SLURM_CONF": self.slurm_conf}
+        for change in [["state=down", "reason=chaos"], ["state=resume"]]:
+            subprocess.run(["scontrol", "update", node, *change], env=env, check=True)
+            time.sleep(1)
+
+    def slurm(self, runs):
+        """On a cluster of its own; nothing to survive where there is no SLURM."""
+        if shutil.which("srun") is None or shutil.which("munged", path=SYSTEM_PATH) is None:
+            print("no SLURM here: its runs are left out", flush=True)
+            return True
+        folder = self.folder / "cluster"
+        cluster = [REPOSITORY / "slurm" / "local-cluster"]
+        where = ["--folder", folder, "--port-base", str(18000 + os.getpid() % 1000 * 10)]
+        subprocess.run([*cluster, "up", *where], check=True, stdout=subprocess.DEVNULL)
+        self.slurm_conf = str(folder / "slurm.conf")
+        try:
+            good = repeat("srun, a worker killed", runs, lambda: self.under_slurm(self.kill_task))
+            down = repeat("srun, a node down", runs, lambda: self.under_slurm(self.set_node_down))
+            return good and down
+        finally:
+            subprocess.run([*cluster, "down", "--folder", folder], check=True)
+
     def kill_coordinator(self):
         scheme = self.random.choice(EXACT[:1] + EXACT[-1:] + OTHERS)
         words, trace = self.command(scheme)
@@ -113,6 +159,24 @@ class Chaos:
             return f"{scheme}: not resumed, exit status {done.returncode}: {done.stderr}"
         wrong = self.faults(scheme, trace)
         return f"{scheme}: {wrong}" if wrong else ""
+
+
+def task(rank):
+    """The supervised process of a SLURM task."""
+    for folder in pathlib.Path("/proc").iterdir():
+        try:
+            if not folder.name.isdigit() or os.readlink(folder / "exe") != os.path.realpath(
+                QUORATE
+            ):
+                continue
+            parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
+            variables = (folder / "environ").read_bytes().split(b"\0")
+            supervised = os.readlink(f"/proc/{parent}/exe") == os.path.realpath(QUORATE)
+        except OSError:
+            continue
+        if supervised and f"SLURM_PROCID={rank}".encode() in variables:
+            return int(folder.name)
+    return None
 
 
 def repeat(name, runs, once):
@@ -138,6 +202,7 @@ def main():
         chaos = Chaos(folder, given.seed)
         good = repeat("1 to 7 of 8 workers killed", given.runs, chaos.kill_workers)
         good &= repeat("coordinator killed, resumed", given.runs, chaos.kill_coordinator)
+        good &= chaos.slurm(max(1, given.runs // 5))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return 0 if good else 1
