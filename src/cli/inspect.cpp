@@ -99,6 +99,15 @@ Json describe(const trace::Trace& trace, const std::string& data)
     json["arrivals"] = trace.arrivals.size();
     json["arrivals_used"] = std::count_if(trace.arrivals.begin(), trace.arrivals.end(),
                                           [](const auto& arrival) { return arrival.used != 0; });
+    const auto changes = [&](trace::Change kind) {
+        return std::ranges::count_if(trace.membership, [&](const auto& row) {
+            return row.event > 0 && row.kind == static_cast<std::int64_t>(kind);
+        });
+    };
+    json["workers_left"] = changes(trace::Change::left);
+    json["workers_died"] = changes(trace::Change::died);
+    json["workers_joined"] = changes(trace::Change::joined);
+    json["coded_anew"] = changes(trace::Change::recoded);
     json["iterates"] = trace.iterates;
     json["evaluations"] = trace.evaluations.size();
     if (!trace.evaluations.empty()) json["last_evaluation"] = row_as_json(trace.evaluations.back());

@@ -41,9 +41,11 @@ public:
         return needs;
     }
 
+    double worst_window() const { return code_.worst_window(); }
+
     std::string warning() const override
     {
-        const auto worst = code_.worst_window();
+        const auto worst = worst_window();
         return worst > 1e4 ? fmt::format(
                                  "decoding may lose {:.0f} of 16 digits: the storage code "
                                  "has condition numbers up to {:.1e}; another --seed or "
@@ -392,7 +394,14 @@ Entry<MakeScheme> elastic_entry()
         .source = "Yang et al., Coded Elastic Computing, arXiv 1812.06411, 2018",
         .options = elastic_options(),
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            return std::make_unique<Elastic>(problem, elastic_ways(settings, problem));
+            auto scheme = std::make_unique<Elastic>(problem, elastic_ways(settings, problem));
+            if (const double worst = scheme->worst_window(); worst > worst_condition)
+                settings.refuse(
+                    "generator",
+                    fmt::format(", whose decodings have condition numbers up to {:.1e}, "
+                                "more than {:.0e}: use another one, or another --seed",
+                                worst, worst_condition));
+            return scheme;
         }};
 }
 
