@@ -2,7 +2,6 @@
 #include "fleet/mpi_fleet.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "base/error.hpp"
@@ -14,8 +13,6 @@ namespace {
 
 // A message that has begun to come needs a few more looks, and no bell rings for them.
 constexpr Seconds soon = 20e-6;
-
-constexpr TaskId everything = std::numeric_limits<TaskId>::max();
 
 }  // namespace
 
@@ -34,175 +31,11 @@ MpiFleet::MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::ve
         worker_of_[static_cast<std::size_t>(ranks[i])] = static_cast<Worker>(i);
         pulse_.excuse(ranks[i]);
     }
-    const auto loading = [](const Link& link) { return link.state == State::loading; };
-    patience_.reset();
-    while (std::ranges::any_of(links_, loading)) {
-        check_pulse();
-        if (!progress()) patience_.rest();
-        for (const auto& mail : arrived_) take_note(mail);
-        arrived_.clear();
-    }
+    settle();
     bytes_sent_ = bytes_received_ = 0;
 }
 
-// A rank has loaded its shard.
-void MpiFleet::be_ready(const mpi::Transfer& mail)
-{
-    const auto worker = worker_of(mail.peer);
-    if (worker < 0 || link(worker).state != State::loading) return;
-    auto& to = link(worker);
-    auto [info, support] = decode_ready(*mail.bytes, parameters_);
-    info.rank = mail.peer;
-    info_[static_cast<std::size_t>(worker)] = std::move(info);
-    // Replicas share one support, so that their tasks can share one message.
-    for (auto& other : links_)
-        if (other.support && *other.support == support) to.support = other.support;
-    if (!to.support || *to.support != support)
-        to.support = std::make_shared<const Support>(std::move(support));
-    to.state = State::here;
-    for (auto& [task, inputs] : std::exchange(to.unready, {})) dispatch(task, std::move(inputs));
-}
-
-std::vector<Worker> MpiFleet::living() const
-{
-    std::vector<Worker> some;
-    for (std::size_t i = 0; i < links_.size(); ++i)
-        if (links_[i].state != State::dead) some.push_back(static_cast<Worker>(i));
-    return some;
-}
-
 Seconds MpiFleet::now() const { return began_ < 0 ? 0 : clock_seconds() - began_; }
-
-void MpiFleet::clear(Link& link)
-{
-    link.unready.clear();
-    link.waiting.clear();
-    link.held.clear();
-    link.sent.clear();
-    link.cancel = -1;
-}
-
-void MpiFleet::change(const Change& wanted)
-{
-    auto& to = link(wanted.worker);
-    switch (wanted.kind) {
-        case Change::Kind::joined: to.state = State::here; break;
-        case Change::Kind::left:
-            clear(to);
-            to.state = State::away;
-            send_aside(rank(wanted.worker), mpi::Tag::cancel, encode_values(pool_, everything));
-            break;
-        case Change::Kind::died:
-            send_aside(rank(wanted.worker), mpi::Tag::die, pool_.take(0));
-            return;                          // its silence will tell
-        case Change::Kind::loading: return;  // nobody asks for that
-    }
-    changes_.push_back(wanted);
-}
-
-// A few bytes that need not wait for what else is on its way.
-void MpiFleet::send_aside(int rank, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes)
-{
-    std::erase_if(aside_, [this](mpi::Transfer& one) { return done(one); });
-    if (auto sent = try_send(rank, tag, std::move(bytes))) aside_.push_back(std::move(*sent));
-}
-
-// Pings the quiet, and buries the dead.
-void MpiFleet::check_pulse()
-{
-    constexpr Seconds interval = 0.02;
-    const auto now = clock_seconds();
-    if (now - looked_ < interval) return;
-    looked_ = now;
-    for (const auto worker : living()) {
-        if (pulse_.lost(rank(worker)))
-            bury(worker);
-        else
-            ping(rank(worker));
-    }
-    mourns_ |= std::erase_if(standby_, [this](int rank) { return pulse_.lost(rank); }) > 0;
-    for (const int rank : standby_) ping(rank);
-}
-
-void MpiFleet::ping(int rank)
-{
-    if (pulse_.ask(rank)) send_aside(rank, mpi::Tag::ping, pool_.take(0));
-}
-
-// What MPI still does for a dead rank is never waited for, and its buffers are never used again.
-void MpiFleet::abandon(Link& link, int rank)
-{
-    if (link.sending) abandoned_.push_back(std::move(*link.sending));
-    link.sending.reset();
-    for (auto at = incoming_.begin(); at != incoming_.end();) {
-        if (at->peer != rank) {
-            ++at;
-            continue;
-        }
-        abandoned_.push_back(std::move(*at));
-        at = incoming_.erase(at);
-    }
-}
-
-void MpiFleet::bury(Worker worker)
-{
-    auto& to = link(worker);
-    mourns_ = true;
-    clear(to);
-    to.state = State::dead;
-    abandon(to, rank(worker));
-    changes_.push_back({Change::Kind::died, worker});
-    const auto place = places_[static_cast<std::size_t>(worker)];
-    if (standby_.empty() || place < 0) return;
-    worker_of_[static_cast<std::size_t>(rank(worker))] = -1;
-    info_[static_cast<std::size_t>(worker)].rank = standby_.front();
-    worker_of_[static_cast<std::size_t>(standby_.front())] = worker;
-    standby_.erase(standby_.begin());
-    seat(worker, place);
-    to.joins = true;
-    changes_.push_back({Change::Kind::loading, worker});
-}
-
-// Tells a worker's rank what to load.
-void MpiFleet::seat(Worker worker, Worker place)
-{
-    auto& to = link(worker);
-    clear(to);
-    to.state = State::loading;
-    pulse_.excuse(rank(worker));
-    send_aside(rank(worker), mpi::Tag::seat, encode_values(pool_, Seat{worker, coded_for_, place}));
-}
-
-void MpiFleet::recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats)
-{
-    coded_for_ = coding->workers();
-    std::ranges::fill(places_, -1);
-    for (std::size_t i = 0; i < seats.size(); ++i) {
-        places_[static_cast<std::size_t>(seats[i])] = static_cast<Worker>(i);
-        seat(seats[i], static_cast<Worker>(i));
-    }
-}
-
-// What is neither a contribution nor waited for.
-void MpiFleet::take_note(const mpi::Transfer& mail)
-{
-    const auto worker = worker_of(mail.peer);
-    if (mail.tag == mpi::Tag::ready) be_ready(mail);
-    if (worker < 0) return;
-    auto& from = link(worker);
-    if (mail.tag == mpi::Tag::leaving && from.state == State::here) {
-        clear(from);
-        from.state = State::away;
-        changes_.push_back({Change::Kind::left, worker});
-    }
-    const bool slow = from.state == State::dead && !pulse_.lost(mail.peer);
-    const bool back = slow || (from.joins && from.state == State::here);
-    if (!back) return;
-    // It was only slow, or it has loaded the rows of one who died.
-    from.state = State::here;
-    from.joins = false;
-    changes_.push_back({Change::Kind::joined, worker});
-}
 
 void MpiFleet::dispatch(const Dispatch& task, PointList inputs)
 {
@@ -462,102 +295,6 @@ void MpiFleet::release(std::size_t handle)
 {
     slots_.at(handle) = {};
     slots_.give_back(handle);
-}
-
-mpi::Transfer MpiFleet::next_of(mpi::Tag tag,
-                                const std::function<bool(const mpi::Transfer&)>& wanted)
-{
-    patience_.reset();
-    const auto alive = living().size();
-    for (;;) {
-        for (auto at = arrived_.begin(); at != arrived_.end();) {
-            if (at->tag == tag && worker_of(at->peer) >= 0 && (!wanted || wanted(*at))) {
-                auto mail = std::move(*at);
-                arrived_.erase(at);
-                return mail;
-            }
-            // Scores of a later batch wait for their turn.
-            at = at->tag == mpi::Tag::scores ? at + 1 : arrived_.erase(at);
-        }
-        check_pulse();
-        if (living().size() < alive) throw Lost("a worker died while models were scored");
-        if (!progress()) patience_.rest();
-    }
-}
-
-std::vector<Support> MpiFleet::begin_evaluation(const DataSet& data, std::int64_t parameters)
-{
-    std::vector<Support> supports(links_.size(), Support::all(0));
-    const auto loading = [](const Link& link) { return link.state == State::loading; };
-    while (std::ranges::any_of(links_, loading)) wait(now(), false);
-    const auto scorers = living();
-    for (std::size_t i = 0; i < scorers.size(); ++i) {
-        clear(link(scorers[i]));
-        const auto rows =
-            evaluation_rows(data, static_cast<int>(scorers.size()), static_cast<int>(i));
-        send_next(scorers[i], mpi::Tag::evaluate, encode_values(pool_, rows));
-    }
-    for (std::size_t i = 0; i < scorers.size(); ++i) {
-        const auto mail = next_of(mpi::Tag::ready);
-        supports[static_cast<std::size_t>(worker_of(mail.peer))] =
-            decode_ready(*mail.bytes, parameters).second;
-    }
-    return supports;
-}
-
-void MpiFleet::send_next(Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes)
-{
-    auto& to = link(worker);
-    while (to.sending && !done(*to.sending)) {
-        check_pulse();
-        if (to.state == State::dead) throw Lost("a worker died while models were scored");
-        if (!progress()) patience_.rest();
-    }
-    pulse_.excuse(rank(worker));
-    send(to, worker, tag, std::move(bytes));
-}
-
-void MpiFleet::evaluate(const DataSet& data, const Model& model,
-                        const std::function<std::vector<Point>()>& next,
-                        const std::function<void(const Scored&)>& scored)
-{
-    const auto supports = begin_evaluation(data, model.parameters(data.columns()));
-    const auto scorers = living();
-    const auto labels = data.read(Split::test, 0, data.rows(Split::test)).label;
-    const auto ask = [&](const std::vector<Point>& models) {
-        if (models.empty()) return;
-        for (const auto worker : scorers)
-            send_next(worker, mpi::Tag::score,
-                      encode_models(models, supports[static_cast<std::size_t>(worker)], pool_));
-    };
-    // One batch ahead, so that nobody waits for the other side.
-    auto models = next();
-    ask(models);
-    while (!models.empty()) {
-        auto following = next();
-        ask(following);
-        collect_scores(data, model, models.size(), labels, scored);
-        models = std::move(following);
-    }
-}
-
-void MpiFleet::collect_scores(const DataSet& data, const Model& model, std::size_t models,
-                              const std::vector<double>& labels,
-                              const std::function<void(const Scored&)>& scored)
-{
-    // A worker answers batch after batch: its first answer here is to the oldest.
-    std::vector<std::optional<mpi::Transfer>> answers(links_.size());
-    const auto unanswered = [&](const mpi::Transfer& mail) {
-        return !answers[static_cast<std::size_t>(worker_of(mail.peer))];
-    };
-    for (auto missing = living().size(); missing > 0; --missing) {
-        auto mail = next_of(mpi::Tag::scores, unanswered);
-        answers[static_cast<std::size_t>(worker_of(mail.peer))] = std::move(mail);
-    }
-    std::vector<std::shared_ptr<mpi::Bytes>> bytes;
-    for (const auto& answer : answers)
-        if (answer) bytes.push_back(answer->bytes);
-    for (const auto& one : combine_scores(data, model, models, bytes, labels)) scored(one);
 }
 
 void MpiFleet::finish(bool finalize)

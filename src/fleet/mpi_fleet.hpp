@@ -110,6 +110,8 @@ private:
     void post(Link& link, Worker worker);
     void clear(Link& link);
     void check_pulse();
+    /// Goes on until nobody loads rows any more. Contributions that come meanwhile are dropped.
+    void settle();
     void ping(int rank);
     void bury(Worker worker);
     void abandon(Link& link, int rank);
@@ -129,6 +131,8 @@ private:
     mpi::Transfer next_of(mpi::Tag tag,
                           const std::function<bool(const mpi::Transfer&)>& wanted = {});
     void send_next(Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
+    /// @throws Lost
+    void look_after_scorers();
     std::vector<Support> begin_evaluation(const DataSet& data, std::int64_t parameters);
     void collect_scores(const DataSet& data, const Model& model, std::size_t models,
                         const std::vector<double>& labels,
@@ -151,6 +155,7 @@ private:
     std::vector<mpi::Transfer> aside_, abandoned_;
     std::vector<Change> changes_;
     bool mourns_ = false;
+    std::size_t scorers_ = 0;        // workers that score models
     std::deque<Worker> queue_;       // those with orders waiting, in the order of dispatch
     std::vector<Worker> cancelled_;  // those to be told to drop tasks
     std::vector<std::shared_ptr<SharedTask>> fresh_;  // since the last post(): more may join them

@@ -94,6 +94,20 @@ def test_standby_ranks_take_the_places_of_the_dead(gaussians, tmp_path):
     replay(run, tmp_path / "again.h5")
 
 
+@pytest.mark.parametrize("standby", [0, 2])
+def test_a_death_after_the_last_round_does_not_stop_the_scoring(standby, gaussians, tmp_path):
+    run = tmp_path / "run.h5"
+    words = ["run", "--data", gaussians, "--scheme", "ignore", "--stragglers", 3, "--trace", run]
+    words += [*COMMON, "--rounds", 30, "--standby", standby]
+    done = call(*words, "--events", "29r kill 1; 30r kill 4; 30r leave 2", ranks=RANKS)
+    assert (done.returncode, our_lines(done.stderr)) == (0, [])
+    report = inspect(run)
+    assert (report["status"], report["faults"]) == ("completed", [])
+    with h5py.File(run, "r") as trace:
+        assert numpy.isfinite(trace["evaluation/train_loss"][:]).all()
+        assert trace["evaluation/round"][-1] == 30
+
+
 def test_kill_minus_nine_is_an_erasure(gaussians, tmp_path):
     run = tmp_path / "run.h5"
     words = ["run", "--data", gaussians, "--scheme", "frc", "--stragglers", 1, "--trace", run]
