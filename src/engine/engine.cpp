@@ -129,7 +129,10 @@ void Engine::give(const Event& event)
 {
     actions_.clear();
     const bool same = names_.changes_nothing();
-    scheme_->handle(same ? event : names_.to_scheme(event), fleet_->now(), actions_);
+    if (same)
+        scheme_->handle(event, fleet_->now(), actions_);
+    else
+        scheme_->handle(names_.to_scheme(event), fleet_->now(), actions_);
     for (auto& action : actions_) {
         if (!same) action = names_.to_run(std::move(action));
         std::visit([this](const auto& one) { carry_out(one); }, action);
@@ -297,156 +300,6 @@ void Engine::carry_out(const Close& close)
         if (closed) finish(one);
         return closed;
     });
-}
-
-std::int64_t Engine::staleness(Version version, int model) const
-{
-    if (optimizers_.size() == 1) return points_.newest() - version;
-    return updates_[static_cast<std::size_t>(model)] -
-           update_of_[static_cast<std::size_t>(version)];
-}
-
-// estimate += weight * values. Local steps also shrink what their worker does not touch.
-void Engine::add(const Live& live, double weight, bool displacement)
-{
-    const auto values = fleet_->values(live.handle);
-    values.support.add(weight, values.packed, estimate_);
-    if (!displacement || options_.l2 == 0 || values.support.full() || estimate_.empty()) return;
-    const double shrunk =
-        std::pow(1 - 2 * options_.l2 * live.step, static_cast<double>(live.row.samples)) - 1;
-    const auto& point = *points_.at(live.row.version);
-    std::vector<double> touched(values.support.size());
-    values.support.gather(point, touched.data());
-    for (std::size_t i = 0; i < point.size(); ++i) estimate_[i] += weight * shrunk * point[i];
-    values.support.add(-weight * shrunk, touched, estimate_);
-}
-
-void Engine::carry_out(const Combine& combine)
-{
-    auto terms = combine.terms;
-    std::ranges::stable_sort(terms, {}, [this](const Placed& term) {
-        const auto& row = live(term.contribution).row;
-        return std::tuple(row.worker, row.task, row.part);
-    });
-    std::vector<std::size_t> handles;
-    for (const auto& term : terms) {
-        auto& one = live(term.contribution);
-        if (one.row.used == 0) handles.push_back(one.handle);
-        one.row.used = round_ + 1;
-        combined_.insert(one.row.worker);
-    }
-    has_formed_ = true;
-    if (!options_.residual || past_) return;
-    fleet_->prepare(handles);
-    formed_.assign(static_cast<std::size_t>(options_.rows * options_.outputs), 0.0);
-    for (const auto& [contribution, weight, from, at] : terms) {
-        const auto values = fleet_->values(live(contribution).handle).packed;
-        const auto count = std::min(from.count, options_.rows - at) * options_.outputs;
-        const auto* source = values.data() + from.first * options_.outputs;
-        auto* target = formed_.data() + at * options_.outputs;
-        for (std::int64_t i = 0; i < count; ++i) target[i] += weight * source[i];
-    }
-    formed_loss_ = options_.residual(formed_);
-}
-
-// Zeros stand for rows behind the last one.
-Point Engine::form(const Operand& operand) const
-{
-    auto vector = std::make_shared<std::vector<double>>();
-    if (!options_.residual || past_) return vector;
-    for (const auto& piece : operand) {
-        const auto begin = vector->size();
-        vector->resize(begin + static_cast<std::size_t>(piece[0].rows.count * options_.outputs));
-        for (const auto& [rows, weight] : piece) {
-            const auto count = std::min(rows.count, options_.rows - rows.first) * options_.outputs;
-            const auto* source = formed_.data() + rows.first * options_.outputs;
-            for (std::int64_t i = 0; i < count; ++i)
-                (*vector)[begin + static_cast<std::size_t>(i)] += weight * source[i];
-        }
-    }
-    return vector;
-}
-
-void Engine::form_estimate(const Step& step, trace::Round& row)
-{
-    // Fixed sums: terms by (worker, task, part), each sum from +0.0, whatever the order of arrival.
-    std::vector<std::pair<Live*, double>> terms;
-    for (const auto& term : step.terms) terms.emplace_back(&live(term.contribution), term.weight);
-    std::sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) {
-        const auto key = [](const Live& x) {
-            return std::tie(x.row.worker, x.row.task, x.row.part);
-        };
-        return key(*a.first) < key(*b.first);
-    });
-    for (const auto& [live, weight] : terms) live->row.used = round_ + 1;
-    if (past_) {
-        combined_.clear();
-        has_formed_ = false;
-        return;
-    }
-    std::vector<std::size_t> handles;
-    for (const auto& [live, weight] : terms) handles.push_back(live->handle);
-    fleet_->prepare(handles);
-    std::fill(estimate_.begin(), estimate_.end(), 0.0);
-    double loss = 0, stale = 0;
-    for (const auto& [live, weight] : terms) {
-        add(*live, weight, step.displacement);
-        row.samples += live->row.samples;
-        loss += fleet_->values(live->handle).loss;
-        double sum = 0;
-        for (const auto version : live->versions)
-            sum += static_cast<double>(staleness(version, step.model));
-        stale += live->versions.empty()
-                     ? static_cast<double>(staleness(live->row.version, step.model))
-                     : sum / static_cast<double>(live->versions.size());
-        row.staleness_max =
-            std::max(row.staleness_max, staleness(live->row.version_oldest, step.model));
-    }
-    if (std::exchange(has_formed_, false)) {
-        row.samples = options_.rows;
-        loss = formed_loss_;
-        for (const auto& [live, weight] : terms) combined_.insert(live->row.worker);
-        row.used = std::ssize(combined_);
-        combined_.clear();
-    } else {
-        for (std::size_t i = 0; i < terms.size(); ++i)  // workers, who may have sent several parts
-            row.used += i == 0 || terms[i].first->row.worker != terms[i - 1].first->row.worker;
-    }
-    row.staleness_mean = terms.empty() ? 0 : stale / static_cast<double>(terms.size());
-    row.loss_estimate = row.samples > 0 ? loss / static_cast<double>(row.samples) : 0;
-    // Mean and norm in blocks that stay in cache.
-    constexpr std::size_t block = 4096;
-    double square = 0;
-    for (std::size_t first = 0; first < estimate_.size(); first += block) {
-        Eigen::Map<Eigen::VectorXd> mean(
-            estimate_.data() + first,
-            static_cast<Eigen::Index>(std::min(block, estimate_.size() - first)));
-        mean /= step.divisor;
-        square += mean.squaredNorm();
-    }
-    row.gradient_norm = std::sqrt(square);
-    if (!std::isfinite(square))
-        throw Failure(fmt::format(
-            "the estimate of round {} is not finite: a worker sent NaN or infinity, or the step "
-            "of {} is too large: use a smaller --step, or a scheme that tolerates liars",
-            round_ + 1, options_.schedule(batches_)));
-}
-
-void Engine::clip_estimate(double norm)
-{
-    if (norm <= options_.clip) return;
-    for (auto& element : estimate_) element *= options_.clip / norm;
-}
-
-double Engine::inner_with_last()
-{
-    if (!needs_.inner_product) return 0;
-    if (past_) return past_->inner.at(static_cast<std::size_t>(round_));
-    const auto size = static_cast<Eigen::Index>(estimate_.size());
-    const double inner = Eigen::Map<const Eigen::VectorXd>(estimate_.data(), size)
-                             .dot(Eigen::Map<const Eigen::VectorXd>(last_estimate_.data(), size));
-    last_estimate_ = estimate_;
-    return inner;
 }
 
 void Engine::carry_out(const Step& step)

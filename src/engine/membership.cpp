@@ -140,12 +140,18 @@ std::vector<Change> MembershipPlan::due(Seconds now)
     return all;
 }
 
-std::vector<Change> MembershipPlan::after_round(std::int64_t round, const Roster& roster)
+std::vector<Change> MembershipPlan::planned_by(std::int64_t round)
 {
     std::vector<Change> all;
     for (; round_ < by_round_.size() && by_round_[round_].at <= static_cast<double>(round);
          ++round_)
         all.push_back(by_round_[round_].change);
+    return all;
+}
+
+std::vector<Change> MembershipPlan::after_round(std::int64_t round, const Roster& roster)
+{
+    auto all = planned_by(round);
     if (!chance_) return all;
     Stream stream(seed_, Purpose::membership, static_cast<std::uint32_t>(round));
     auto left = roster.all(Roster::Status::active).size();
@@ -164,8 +170,7 @@ std::vector<Change> MembershipPlan::after_round(std::int64_t round, const Roster
 void MembershipPlan::skip(Seconds now, std::int64_t round)
 {
     due(now);
-    while (round_ < by_round_.size() && by_round_[round_].at <= static_cast<double>(round))
-        ++round_;
+    planned_by(round);
 }
 
 bool MembershipPlan::joins() const

@@ -42,6 +42,7 @@ private:
         double leave = 0, join = 0;
         std::size_t least = 1;  // workers that stay
     };
+    std::vector<Change> planned_by(std::int64_t round);
     void read(const Settings& settings, const std::string& text, int workers);
     void read_chance(const Settings& settings, const std::string& text, int workers);
 
