@@ -9,12 +9,12 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <sstream>
 
 #include "base/error.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "cli/recorded.hpp"
 #include "data/source.hpp"
 #include "fleet/patience.hpp"
 
@@ -69,11 +69,7 @@ const std::set<std::string> free_options = {
 
 std::map<std::string, std::string> options_of(const std::string& config)
 {
-    std::map<std::string, std::string> options;
-    std::istringstream lines(config);
-    for (std::string line; std::getline(lines, line);)
-        if (const auto equals = line.find('='); equals != std::string::npos)
-            options[trimmed(line.substr(0, equals))] = trimmed(line.substr(equals + 1));
+    auto options = recorded_options(config);
     for (const auto& name : free_options) options.erase(name);
     return options;
 }

@@ -11,13 +11,19 @@
 
 namespace quorate {
 
+std::map<std::string, std::string> recorded_options(const std::string& config)
+{
+    std::map<std::string, std::string> options;
+    std::istringstream lines(config);
+    for (std::string line; std::getline(lines, line);)
+        if (const auto equals = line.find('='); equals != std::string::npos)
+            options[trimmed(line.substr(0, equals))] = trimmed(line.substr(equals + 1));
+    return options;
+}
+
 Settings with_recorded(const trace::Trace& trace, const std::string& path, Settings settings)
 {
-    std::istringstream lines(trace.attributes.at("config"));
-    for (std::string line; std::getline(lines, line);) {
-        const auto equals = line.find('=');
-        const auto name = trimmed(line.substr(0, equals));
-        const auto value = trimmed(line.substr(equals + 1));
+    for (const auto& [name, value] : recorded_options(trace.attributes.at("config"))) {
         const bool of_the_run =
             name == "trace" || name == "config" || name == "quiet" || name == "log";
         // A default that the run wrote down was not given to it.

@@ -2,7 +2,9 @@
 // What a trace's run was made of, so that other commands can go on with it.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
 
 #include "base/settings.hpp"
 #include "cli/command.hpp"
@@ -12,6 +14,9 @@
 #include "trace/reader.hpp"
 
 namespace quorate {
+
+/// Options by name. @param config  as traces and checkpoints record them: lines of NAME = VALUE
+std::map<std::string, std::string> recorded_options(const std::string& config);
 
 /// Takes the values of options that a trace records and that were not given, but for those of its run
 /// alone (trace, config, quiet, log).
