@@ -33,11 +33,7 @@ std::int64_t rows_at(const Position& position, const std::string& table)
 }  // namespace
 
 Writer::Writer(const std::string& path, const Header& header, std::int64_t width)
-    : path_(path), file_(h5::create(path)),
-      tables_(Table<Round>(file_.get()), Table<Arrival>(file_.get()), Table<ItemRow>(file_.get()),
-              Table<Measure>(file_.get()), Table<Timer>(file_.get()),
-              Table<Membership>(file_.get()), Table<Evaluation>(file_.get()),
-              Table<WorkerRow>(file_.get())),
+    : path_(path), file_(h5::create(path)), tables_(All::tables(file_.get())),
       iterate_group_(h5::create_group(file_.get(), "iterate")),
       iterate_round_(h5::create_extendable<std::int64_t>(iterate_group_.get(), "round", 1024)),
       // One iterate a chunk, not compressed: such chunks go to the file without a copy.
@@ -51,11 +47,7 @@ Writer::Writer(const std::string& path, const Header& header, std::int64_t width
 }
 
 Writer::Writer(const std::string& path, const Position& position, std::int64_t width)
-    : path_(path), file_(h5::open_to_append(path)),
-      tables_(Table<Round>(file_.get(), existing), Table<Arrival>(file_.get(), existing),
-              Table<ItemRow>(file_.get(), existing), Table<Measure>(file_.get(), existing),
-              Table<Timer>(file_.get(), existing), Table<Membership>(file_.get(), existing),
-              Table<Evaluation>(file_.get(), existing), Table<WorkerRow>(file_.get(), existing)),
+    : path_(path), file_(h5::open_to_append(path)), tables_(All::tables(file_.get(), existing)),
       iterate_group_(H5Gopen2(file_.get(), "iterate", H5P_DEFAULT), "open iterate"),
       iterate_round_(H5Dopen2(iterate_group_.get(), "round", H5P_DEFAULT), "open iterate/round"),
       iterate_model_(H5Dopen2(iterate_group_.get(), "model", H5P_DEFAULT), "open iterate/model"),

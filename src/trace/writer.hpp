@@ -84,23 +84,30 @@ public:
     void finish(std::span<const double> model, const std::string& status);
 
 private:
+    // One table for each type of row.
+    template <class... Rows>
+    struct For {
+        using Buffers = std::tuple<std::vector<Rows>...>;
+        using Tables = std::tuple<Table<Rows>...>;
+        template <class... How>
+        static Tables tables(hid_t file, How... how)
+        {
+            return {Table<Rows>(file, how...)...};
+        }
+    };
+    using All = For<Round, Arrival, ItemRow, Measure, Timer, Membership, Evaluation, WorkerRow>;
     struct Batch {
-        std::tuple<std::vector<Round>, std::vector<Arrival>, std::vector<ItemRow>,
-                   std::vector<Measure>, std::vector<Timer>, std::vector<Membership>,
-                   std::vector<Evaluation>, std::vector<WorkerRow>>
-            rows;
+        All::Buffers rows;
         std::vector<std::pair<std::int64_t, Iterate>> iterates;
         std::vector<std::function<void()>> actions;
     };
-    using Tables = std::tuple<Table<Round>, Table<Arrival>, Table<ItemRow>, Table<Measure>,
-                              Table<Timer>, Table<Membership>, Table<Evaluation>, Table<WorkerRow>>;
 
     void write_in_background();
     void commit(bool last);
 
     std::string path_;
     h5::File file_;
-    Tables tables_;
+    All::Tables tables_;
     h5::Group iterate_group_;
     h5::DataSet iterate_round_, iterate_model_;
     std::int64_t width_, iterates_ = 0;
