@@ -80,11 +80,8 @@ public:
 
 private:
     enum class Stage { none, scores, gradient };
-    // What one machine computes of one share in the first stage.
-    struct Task {
-        Worker worker;
-        std::vector<std::vector<std::size_t>> parts;  // shares of each part
-    };
+    // Of a task of the first stage, the shares of each part.
+    using Parts = std::vector<std::vector<std::size_t>>;
     // Who has answered for a share, or still may.
     struct Answers {
         std::vector<Worker> asked;
@@ -135,7 +132,9 @@ private:
         stage_ = Stage::scores;
         tasks_.clear();
         const auto& shares = division_.shares();
-        answers_.assign(shares.size(), {});
+        answers_.clear();
+        for (const auto& share : shares)
+            answers_.push_back({{share.machines.begin(), share.machines.end()}, {}});
         incomplete_ = shares.size();
         for (const auto worker : there_) {
             std::vector<std::size_t> mine;
@@ -157,21 +156,19 @@ private:
         const auto parts = std::min(most_parts, shares.size());
         auto plan = std::make_shared<Plan>();
         plan->each_when_ready = true;
-        Task task{worker, {}};
+        auto& asked = tasks_[next_];
         for (std::size_t part = 0; part < parts; ++part) {
             plan->parts.emplace_back();
-            task.parts.emplace_back();
+            asked.emplace_back();
             for (auto i = shares.size() * part / parts; i < shares.size() * (part + 1) / parts;
                  ++i) {
                 const auto& share = division_.shares()[shares[i]];
                 plan->parts.back().items.push_back({.block = worker,
                                                     .operation = Item::Operation::product,
                                                     .rows = {share.first, share.count}});
-                task.parts.back().push_back(shares[i]);
-                answers_[shares[i]].asked.push_back(worker);
+                asked.back().push_back(shares[i]);
             }
         }
-        tasks_.emplace(next_, std::move(task));
         out.push_back(Dispatch{.task = next_++,
                                .worker = worker,
                                .plan = std::move(plan),
@@ -192,7 +189,7 @@ private:
     void hear_scores(const Contribution& one, std::vector<Action>& out)
     {
         std::int64_t row = 0;
-        for (const auto share : tasks_.at(one.task).parts[static_cast<std::size_t>(one.part)]) {
+        for (const auto share : tasks_.at(one.task)[static_cast<std::size_t>(one.part)]) {
             auto& come = answers_[share].come;
             if (std::ssize(come) < ways_.needed) {
                 come.push_back({one.worker, one.id, row});
@@ -233,10 +230,8 @@ private:
                 asked.push_back(*best);
             }
         }
-        for (const auto& [worker, shares] : more) {
-            for (const auto share : shares) std::erase(answers_[share].asked, worker);
+        for (const auto& [worker, shares] : more)
             ask_scores(worker, shares, Dispatch::Begin::after, out);
-        }
     }
 
     // ---- r, and X'r -----------------------------------------------------------------------------
@@ -372,7 +367,7 @@ private:
     Stage stage_ = Stage::none;
     bool starved_ = false;         // too few machines are there for a round
     TaskId first_ = 0, next_ = 0;  // tasks of the running stage are [first_, next_)
-    std::map<TaskId, Task> tasks_;
+    std::map<TaskId, Parts> tasks_;
     std::vector<Answers> answers_;  // of each share
     std::size_t incomplete_ = 0;    // shares without enough answers
     std::map<TaskId, Sum> sums_;    // of the second stage, that have not come
