@@ -9,6 +9,7 @@ import h5py
 import numpy
 
 MACHINES, NEEDED, ROUNDS = 20, 10, 1000
+LOAD_TIME = 1e-4  # seconds a row, as in jobs/elastic
 # How often each number of machines is chosen when the number changes, in 2 % of the rounds.
 PATHS = {
     "even": {10: 0.2, 12: 0.2, 15: 0.2, 18: 0.2, 20: 0.2},
@@ -52,19 +53,31 @@ def report_times(name, paths):
         print(f"  {label:15} {time:7.1f} s  saves {saved:5.1f} %  {waste} rows wasted")
 
 
-def report_runs(paths):
+def report_run(label, trace, time, models, expected):
+    last = {name: column[-1] for name, column in trace["evaluation"].items()}
+    print(
+        f"  {label:13} {time:9.1f}  {100 * last['accuracy']:12.2f}  {last['f1']:.3f}"
+        f"  {last['test_loss']:.6f}  {numpy.abs(models - expected).max():.1e}"
+    )
+
+
+def report_runs(paths, restarted):
     with h5py.File(paths[0], "r") as trace:
         expected = trace["iterate/model"][:]
     print("  run            time [s]  accuracy [%]    F1  loss      iterates differ by")
     for path in paths:
         with h5py.File(path, "r") as trace:
-            last = {name: column[-1] for name, column in trace["evaluation"].items()}
-            apart = numpy.abs(trace["iterate/model"][:] - expected).max()
-            print(
-                f"  {pathlib.Path(path).stem:13} {trace['round/time'][-1]:9.1f}"
-                f"  {100 * last['accuracy']:12.2f}  {last['f1']:.3f}  {last['test_loss']:.6f}"
-                f"  {apart:.1e}"
-            )
+            time, models = trace["round/time"][-1], trace["iterate/model"][:]
+            report_run(pathlib.Path(path).stem, trace, time, models, expected)
+    # Of a job that ended at each change: rounds, and loading the rows before all parts but the first.
+    time, models = 0, []
+    for path in restarted:
+        with h5py.File(path, "r") as trace:
+            loading = LOAD_TIME * trace["worker/rows"][:].max() if models else 0
+            time += trace["round/time"][-1] + loading
+            models.append(trace["iterate/model"][:])
+            if path == restarted[-1]:
+                report_run("restart", trace, time, numpy.concatenate(models), expected)
 
 
 def main():
@@ -73,9 +86,10 @@ def main():
     parser.add_argument(
         "--traces", nargs="+", help="say what came of it; the first one is the base"
     )
+    parser.add_argument("--restarted", nargs="+", default=[], help="the parts of one run")
     given = parser.parse_args()
     if given.path == "credit":
-        report_runs(given.traces)
+        report_runs(given.traces, given.restarted)
     elif given.traces:
         report_times(given.path, given.traces)
     else:

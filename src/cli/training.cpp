@@ -163,13 +163,13 @@ Training build_training(const Settings& settings, int default_workers,
                                              "or 0 for all of them",
                                              training.rows));
     const auto make_coding = [n, settings, rows = training.rows, seed = training.seed, batch,
-                              row_time = training.row_time,
-                              dense = dry || training.data->dense()](int workers) {
+                              row_time = training.row_time, dense = dry || training.data->dense(),
+                              columns = training.columns](int workers) {
         std::string changed;
         const auto fitting = workers < n ? fitted(settings, workers, changed) : settings;
         auto coding = std::make_shared<Coding>(
             chosen(schemes(), fitting, "scheme")
-                .make(fitting, {workers, rows, seed, batch, row_time, dense}),
+                .make(fitting, {workers, rows, seed, batch, row_time, dense, columns}),
             seed, batch);
         coding->changed = std::move(changed);
         return coding;

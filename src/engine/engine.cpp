@@ -281,7 +281,7 @@ void Engine::hand_over(const OpenTask& open)
     PointList inputs;
     for (const auto version : open.task.inputs) inputs.push_back(points_.at(version));
     if (open.task.operands)
-        for (const auto& operand : *open.task.operands) inputs.push_back(form(operand));
+        for (const auto& operand : form(open.task.operands)) inputs.push_back(operand);
     fleet_->dispatch(open.task, std::move(inputs));
 }
 

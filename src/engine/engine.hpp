@@ -124,6 +124,8 @@ private:
     void carry_out(const Combine& combine);
     void carry_out(const Step& step);
     Point form(const Operand& operand) const;
+    PointList form(const std::shared_ptr<const std::vector<Operand>>& operands);
+    void add_placed(std::vector<Placed> terms, std::span<double> sum);
     void carry_out(const SetTimer& timer);
     void carry_out(const Note& note);
     void carry_out(const Stuck& stuck);
@@ -180,6 +182,8 @@ private:
     std::int64_t bytes_sent_ = 0, bytes_received_ = 0;
     double loss_ = 0;
     std::vector<double> formed_;  // see Combine
+    // What was formed of it last: all tasks of a round may have the same operands.
+    std::pair<std::shared_ptr<const std::vector<Operand>>, PointList> operands_;
     double formed_loss_ = 0;
     bool has_formed_ = false;          // in this round
     std::set<std::int64_t> combined_;  // workers whose products are in it

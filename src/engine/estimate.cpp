@@ -36,7 +36,19 @@ void Engine::add(const Live& live, double weight, bool displacement)
 
 void Engine::carry_out(const Combine& combine)
 {
-    auto terms = combine.terms;
+    has_formed_ = true;
+    operands_ = {};
+    formed_.assign(options_.residual && !past_
+                       ? static_cast<std::size_t>(options_.rows * options_.outputs)
+                       : 0,
+                   0.0);
+    add_placed(combine.terms, formed_);
+    if (!formed_.empty()) formed_loss_ = options_.residual(formed_);
+}
+
+// sum += what the terms say. An empty sum is that of a dry run, or of the past.
+void Engine::add_placed(std::vector<Placed> terms, std::span<double> sum)
+{
     std::ranges::stable_sort(terms, {}, [this](const Placed& term) {
         const auto& row = live(term.contribution).row;
         return std::tuple(row.worker, row.task, row.part);
@@ -48,18 +60,25 @@ void Engine::carry_out(const Combine& combine)
         one.row.used = round_ + 1;
         combined_.insert(one.row.worker);
     }
-    has_formed_ = true;
-    if (!options_.residual || past_) return;
+    if (sum.empty()) return;
     fleet_->prepare(handles);
-    formed_.assign(static_cast<std::size_t>(options_.rows * options_.outputs), 0.0);
     for (const auto& [contribution, weight, from, at] : terms) {
         const auto values = fleet_->values(live(contribution).handle).packed;
-        const auto count = std::min(from.count, options_.rows - at) * options_.outputs;
+        const auto first = at * options_.outputs;
+        const auto count = std::min(from.count * options_.outputs, std::ssize(sum) - first);
         const auto* source = values.data() + from.first * options_.outputs;
-        auto* target = formed_.data() + at * options_.outputs;
+        auto* target = sum.data() + first;
         for (std::int64_t i = 0; i < count; ++i) target[i] += weight * source[i];
     }
-    formed_loss_ = options_.residual(formed_);
+}
+
+PointList Engine::form(const std::shared_ptr<const std::vector<Operand>>& operands)
+{
+    if (operands != operands_.first) {
+        operands_ = {operands, {}};
+        for (const auto& operand : *operands) operands_.second.push_back(form(operand));
+    }
+    return operands_.second;
 }
 
 // Zeros stand for rows behind the last one.
@@ -93,6 +112,7 @@ void Engine::form_estimate(const Step& step, trace::Round& row)
     });
     for (const auto& [live, weight] : terms) live->row.used = round_ + 1;
     if (past_) {
+        add_placed(step.placed, {});
         combined_.clear();
         has_formed_ = false;
         return;
@@ -101,6 +121,7 @@ void Engine::form_estimate(const Step& step, trace::Round& row)
     for (const auto& [live, weight] : terms) handles.push_back(live->handle);
     fleet_->prepare(handles);
     std::fill(estimate_.begin(), estimate_.end(), 0.0);
+    add_placed(step.placed, estimate_);
     double loss = 0, stale = 0;
     for (const auto& [live, weight] : terms) {
         add(*live, weight, step.displacement);

@@ -11,4 +11,8 @@ namespace quorate {
 /// O(entries of the terms).
 RawRows coded_rows(const DataSet& data, const CodedBlock& block);
 
+/// Likewise of columns: each is a row of the result, with an entry for each training row. Reads all rows,
+/// some at a time.
+RawRows coded_columns(const DataSet& data, const CodedBlock& block);
+
 }  // namespace quorate

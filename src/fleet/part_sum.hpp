@@ -35,13 +35,21 @@ inline Support parameters_of(const Shard& shard, const Model& model)
 struct HeldRows {
     const Shard& shard;
     std::span<const std::size_t> place;
-    double coded_load = 0.5;  // what a row of a product costs, in rows of a gradient
+    const ShardBlock* columns = nullptr;  // the worker's coded columns, each a row
+    double coded_load = 0,
+           column_load = 0;  // of a row or column of a product, in rows of gradients
     RowView rows(int block) const
     {
         return shard.block(place[static_cast<std::size_t>(block)]).view();
     }
     /// The worker's coded block, behind the plain ones.
     RowView coded() const { return shard.block(shard.size() - 1).view(); }
+    /// What a product reads, and what a row of it costs.
+    std::pair<RowView, double> factor(Item::Operation operation) const
+    {
+        if (operation == Item::Operation::column_product) return {columns->view(), column_load};
+        return {coded(), coded_load};
+    }
 };
 
 /// Where a gradient is taken: a point, at the shard's parameters, and the key of its samples.

@@ -6,8 +6,8 @@
 
 namespace quorate {
 
-/// Rows of coded blocks times a point, or their transpose times a vector of the coordinator's. A row of
-/// either is half the work of a gradient's.
+/// Rows of coded blocks times a point, their transpose times a vector of the coordinator's, or coded
+/// columns times such a vector.
 class Product final : public Work {
 public:
     /// @param at   of the task's points, and behind them its operands
@@ -32,11 +32,17 @@ private:
     std::int64_t told_ = 0;  // of that, whole rows that step() has returned
 };
 
+/// Whether a contribution has elements for rows or columns of the product, and not for parameters.
+inline bool gives_rows(Item::Operation operation)
+{
+    return operation == Item::Operation::product || operation == Item::Operation::column_product;
+}
+
 /// Elements of a contribution.
 /// @param support  parameters that the worker's rows touch
 inline std::size_t length_of(const Part& part, std::size_t support, std::int64_t outputs)
 {
-    if (part.items.empty() || part.items[0].operation != Item::Operation::product) return support;
+    if (part.items.empty() || !gives_rows(part.items[0].operation)) return support;
     std::int64_t rows = 0;
     for (const auto& item : part.items) rows += item.rows.count;
     return static_cast<std::size_t>(rows * outputs);

@@ -77,12 +77,12 @@ std::int64_t Recipes::payload(Worker worker) const
     return number * (dry() ? parameters_ : static_cast<std::int64_t>(support(worker).size()));
 }
 
-std::int64_t Recipes::operand_bytes(const Plan& plan) const
+std::int64_t Recipes::operand_bytes(const Dispatch& task) const
 {
+    if (!task.operands) return 0;
     std::int64_t rows = 0;
-    for (const auto& part : plan.parts)
-        for (const auto& item : part.items)
-            if (item.operation == Item::Operation::transpose_product) rows += item.rows.count;
+    for (const auto& operand : *task.operands)
+        for (const auto& piece : operand) rows += piece[0].rows.count;
     return rows * outputs() * static_cast<std::int64_t>(sizeof(double));
 }
 
@@ -93,11 +93,20 @@ std::int64_t Recipes::payload(Worker worker, const Part& part) const
     return number * static_cast<std::int64_t>(length_of(part, support, outputs()));
 }
 
+// As of dense data.
+double Recipes::dry_load(Item::Operation operation) const
+{
+    constexpr double half = 0.5;
+    if (operation != Item::Operation::column_product) return half;
+    return half * static_cast<double>(batches_->rows()) / static_cast<double>(parameters_);
+}
+
 std::int64_t Recipes::load(Worker worker, const Part& part) const
 {
     const auto rows = batches_->samples(part);
     if (part.items.empty() || !part.items[0].is_product()) return rows;
-    const double each = dry() ? 0.5 : store(worker).held().coded_load;
+    const auto operation = part.items[0].operation;
+    const double each = dry() ? dry_load(operation) : store(worker).held().factor(operation).second;
     return std::max<std::int64_t>(1, std::llround(static_cast<double>(rows) * each));
 }
 

@@ -54,7 +54,7 @@ public:
     /// Bytes of one point, for that worker.
     std::int64_t payload(Worker worker) const;
     /// Of what a task has beside points.
-    std::int64_t operand_bytes(const Plan& plan) const;
+    std::int64_t operand_bytes(const Dispatch& task) const;
     /// Of the contribution that a part is.
     std::int64_t payload(Worker worker, const Part& part) const;
     /// Of a part's rows, in rows of gradients.
@@ -88,6 +88,7 @@ public:
     void release(std::size_t handle);
 
 private:
+    double dry_load(Item::Operation operation) const;
     struct Recipe {
         Made made = {};
         std::shared_ptr<const Plan> plan;

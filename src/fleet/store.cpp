@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "fleet/store.hpp"
 
+#include <algorithm>
+
 #include "fleet/coded_rows.hpp"
 
 namespace quorate {
@@ -21,21 +23,31 @@ Shard shard_of(const DataSet& data, const Needs& needs, Worker worker,
     return {std::move(blocks), data.columns()};
 }
 
+std::optional<ShardBlock> columns_of(const DataSet& data, const Needs& needs, Worker worker)
+{
+    if (needs.coded_columns.empty()) return std::nullopt;
+    return ShardBlock(coded_columns(data, needs.coded_columns[static_cast<std::size_t>(worker)]),
+                      data.rows(Split::train));
+}
+
 // A product is half of what a gradient is, on rows that may have more entries than those of the data.
-double load_of(const DataSet& data, const Needs& needs, const Shard& shard)
+double load_of(const DataSet& data, const RowView& rows)
 {
     constexpr double half = 0.5;
-    if (needs.coded.empty() || data.dense()) return half;
-    const auto rows = shard.block(shard.size() - 1).view();
-    const auto entries = static_cast<double>(rows.start[rows.rows] - rows.start[0]);
-    return half * entries / static_cast<double>(rows.rows) / data.shape().entries_per_row;
+    const double entries = rows.start
+                               ? static_cast<double>(rows.start[rows.rows] - rows.start[0]) /
+                                     static_cast<double>(std::max<std::int64_t>(1, rows.rows))
+                               : static_cast<double>(rows.columns);
+    return half * entries / data.shape().entries_per_row;
 }
 
 }  // namespace
 
 Store::Store(const DataSet& data, const Needs& needs, Worker worker, const Model& model)
     : place_(needs.blocks.size()), shard_(shard_of(data, needs, worker, place_)),
-      support_(parameters_of(shard_, model)), coded_load_(load_of(data, needs, shard_))
+      support_(parameters_of(shard_, model)), columns_(columns_of(data, needs, worker)),
+      coded_load_(needs.coded.empty() ? 0 : load_of(data, held().coded())),
+      column_load_(columns_ ? load_of(data, columns_->view()) : 0)
 {
 }
 

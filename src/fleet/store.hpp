@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <optional>
+
 #include "data/shard.hpp"
 #include "fleet/part_sum.hpp"
 #include "scheme/scheme.hpp"
@@ -16,13 +18,17 @@ public:
     /// The parameters that its rows touch.
     const Support& support() const { return support_; }
     std::int64_t rows() const { return shard_.rows(); }
-    HeldRows held() const { return {shard_, place_, coded_load_}; }
+    HeldRows held() const
+    {
+        return {shard_, place_, columns_ ? &*columns_ : nullptr, coded_load_, column_load_};
+    }
 
 private:
     std::vector<std::size_t> place_;  // number of a block in the needs -> in the shard
     Shard shard_;
     Support support_;
-    double coded_load_;  // of a row of a product, in rows of a gradient
+    std::optional<ShardBlock> columns_;  // coded ones, each a row
+    double coded_load_, column_load_;    // of a row or column of a product, in rows of a gradient
 };
 
 }  // namespace quorate

@@ -138,8 +138,8 @@ void VirtualFleet::send(Worker worker)
     const auto& inputs = order.task.inputs;
     const auto unknown = std::ranges::count_if(
         inputs, [&](Version v) { return std::ranges::find(to.held, v) == to.held.end(); });
-    const auto bytes = header_bytes + unknown * recipes_.payload(worker) +
-                       recipes_.operand_bytes(*order.task.plan);
+    const auto bytes =
+        header_bytes + unknown * recipes_.payload(worker) + recipes_.operand_bytes(order.task);
     bytes_sent_ += bytes;
     if (to.gone) return;
     to.held = inputs;

@@ -45,6 +45,8 @@ public:
     std::int64_t samples(const Budget& budget, const Part& part) const;
     /// Of all blocks.
     std::int64_t samples() const { return total_; }
+    /// Of all blocks.
+    std::int64_t rows() const { return all_; }
     /// What makes blocks count by their rows where shares are rounded; 1 where they are exact.
     double scale(int block) const
     {

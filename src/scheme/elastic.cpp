@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "scheme/coded_product.hpp"
 #include "scheme/elastic_plan.hpp"
 #include "scheme/options.hpp"
 
@@ -21,7 +22,13 @@ public:
         : problem_(problem), ways_(ways),
           code_(ways.generator, problem.workers, ways.needed, problem.seed),
           height_((problem.rows + ways.needed - 1) / ways.needed),
-          division_(ways, height_, problem.workers)
+          width_((problem.columns + ways.needed - 1) / ways.needed),
+          division_(ways, height_, problem.workers),
+          column_division_(ways, width_, problem.workers),
+          rows_(code_, Item::Operation::product, height_),
+          columns_(code_, Item::Operation::column_product, width_),
+          derivatives_(std::make_shared<const std::vector<Operand>>(
+              1, Operand{{{.rows = {0, problem.rows}, .weight = 1}}}))
     {
     }
 
@@ -32,11 +39,9 @@ public:
         needs.shard.resize(static_cast<std::size_t>(problem_.workers));
         needs.membership = true;
         for (int machine = 0; machine < problem_.workers; ++machine) {
-            CodedBlock block{height_, {}};
-            for (int i = 0; i < ways_.needed; ++i)
-                if (const double g = code_.coefficient(machine, i); g != 0)
-                    block.terms.push_back({block_rows(i, {0, height_}), g});
-            needs.coded.push_back(std::move(block));
+            needs.coded.push_back(coded(machine, height_, problem_.rows));
+            if (ways_.two_codes)
+                needs.coded_columns.push_back(coded(machine, width_, problem_.columns));
         }
         return needs;
     }
@@ -68,9 +73,11 @@ public:
             there_.erase(lost->worker);
             working_.erase(lost->worker);
             if (stage_ == Stage::scores)
-                repair_scores(lost->worker, out);
-            else if (stage_ == Stage::gradient)
-                repair_gradient(lost->worker, out);
+                ask(rows_, rows_.lose(lost->worker, working_), Dispatch::Begin::after, out);
+            else if (stage_ == Stage::columns)
+                ask(columns_, columns_.lose(lost->worker, working_), Dispatch::Begin::after, out);
+            else if (stage_ == Stage::sums)
+                repair_sums(lost->worker, out);
         } else if (const auto* arrived = std::get_if<Arrived>(&event)) {
             for (const auto& one : arrived->contributions) hear(one, out);
         } else if (std::holds_alternative<Silence>(event)) {
@@ -79,19 +86,8 @@ public:
     }
 
 private:
-    enum class Stage { none, scores, gradient };
-    // Of a task of the first stage, the shares of each part.
-    using Parts = std::vector<std::vector<std::size_t>>;
-    // Who has answered for a share, or still may.
-    struct Answers {
-        std::vector<Worker> asked;
-        struct One {
-            Worker worker;
-            ContributionId id;
-            std::int64_t row;  // where the share begins in the contribution
-        };
-        std::vector<One> come;
-    };
+    // The second stage is sums of coded rows, or products of coded columns.
+    enum class Stage { none, scores, sums, columns };
     // Rows whose transpose times an operand one machine adds up.
     struct Sum {
         Worker worker;
@@ -110,17 +106,25 @@ private:
                         there_.size(), ways_.needed)};
     }
 
-    // The training rows that stand at these rows of block i; the last block may be shorter.
-    Rows block_rows(int i, Rows rows) const
+    // What a machine stores of so many rows, or columns, cut into blocks of that height; the last block
+    // may be shorter.
+    CodedBlock coded(int machine, std::int64_t height, std::int64_t count) const
     {
-        const auto first = std::min(i * height_ + rows.first, problem_.rows);
-        return {first, std::min(rows.count, problem_.rows - first)};
+        CodedBlock block{height, {}};
+        for (int i = 0; i < ways_.needed; ++i) {
+            const auto first = std::min(i * height, count);
+            if (const double g = code_.coefficient(machine, i); g != 0)
+                block.terms.push_back({{first, std::min(height, count - first)}, g});
+        }
+        return block;
     }
 
     void begin(Version version, std::vector<Action>& out)
     {
         version_ = version;
-        waste_ = division_.share_out({there_.begin(), there_.end()});
+        const std::vector<int> machines(there_.begin(), there_.end());
+        waste_ = division_.share_out(machines);
+        if (ways_.two_codes) waste_ += column_division_.share_out(machines);
         working_ = there_;
         if (first_ < next_) out.push_back(Close{first_, next_ - 1});  // of a round that starved
         first_ = next_;
@@ -130,164 +134,113 @@ private:
             return;
         }
         stage_ = Stage::scores;
-        tasks_.clear();
-        const auto& shares = division_.shares();
-        answers_.clear();
-        for (const auto& share : shares)
-            answers_.push_back({{share.machines.begin(), share.machines.end()}, {}});
-        incomplete_ = shares.size();
-        for (const auto worker : there_) {
-            std::vector<std::size_t> mine;
-            for (std::size_t share = 0; share < shares.size(); ++share)
-                if (std::ranges::binary_search(shares[share].machines, worker))
-                    mine.push_back(share);
-            ask_scores(worker, mine, Dispatch::Begin::now, out);
-        }
+        ask(rows_, rows_.begin(division_.shares(), working_), Dispatch::Begin::now, out);
     }
 
-    // ---- z = X w --------------------------------------------------------------------------------
+    // ---- z = X w, and X'r where the columns are coded too ---------------------------------------
 
-    void ask_scores(Worker worker, const std::vector<std::size_t>& shares, Dispatch::Begin begin,
-                    std::vector<Action>& out)
+    // @return false if too few machines are left
+    bool ask(CodedProduct& product, const std::optional<CodedProduct::Requests>& requests,
+             Dispatch::Begin begin, std::vector<Action>& out)
     {
-        if (shares.empty()) return;
-        // What a slow machine has done counts, but a message for each share would be too many.
-        constexpr std::size_t most_parts = 8;
-        const auto parts = std::min(most_parts, shares.size());
-        auto plan = std::make_shared<Plan>();
-        plan->each_when_ready = true;
-        auto& asked = tasks_[next_];
-        for (std::size_t part = 0; part < parts; ++part) {
-            plan->parts.emplace_back();
-            asked.emplace_back();
-            for (auto i = shares.size() * part / parts; i < shares.size() * (part + 1) / parts;
-                 ++i) {
-                const auto& share = division_.shares()[shares[i]];
-                plan->parts.back().items.push_back({.block = worker,
-                                                    .operation = Item::Operation::product,
-                                                    .rows = {share.first, share.count}});
-                asked.back().push_back(shares[i]);
-            }
+        if (!requests) {
+            out.push_back(too_few());
+            return false;
         }
-        out.push_back(Dispatch{.task = next_++,
-                               .worker = worker,
-                               .plan = std::move(plan),
-                               .inputs = {version_},
-                               .draw = version_,
-                               .begin = begin});
+        for (const auto& [worker, shares] : *requests) {
+            out.push_back(Dispatch{.task = next_,
+                                   .worker = worker,
+                                   .plan = product.plan(next_, worker, shares),
+                                   .inputs = {version_},
+                                   .operands = stage_ == Stage::columns ? derivatives_ : nullptr,
+                                   .draw = version_,
+                                   .begin = begin});
+            ++next_;
+        }
+        return true;
+    }
+
+    bool well_conditioned(const CodedProduct& product, std::vector<Action>& out) const
+    {
+        const double condition = product.condition();
+        if (condition <= worst_condition) return true;
+        out.push_back(
+            Stuck{fmt::format("decoding from these machines has condition number "
+                              "{:.1e}: use another --seed or --generator",
+                              condition)});
+        return false;
     }
 
     void hear(const Contribution& one, std::vector<Action>& out)
     {
-        division_.measure(one.worker, one.samples, one.compute);
-        if (stage_ == Stage::gradient)
-            hear_gradient(one, out);
-        else if (stage_ == Stage::scores)
-            hear_scores(one, out);
-    }
-
-    void hear_scores(const Contribution& one, std::vector<Action>& out)
-    {
-        std::int64_t row = 0;
-        for (const auto share : tasks_.at(one.task)[static_cast<std::size_t>(one.part)]) {
-            auto& come = answers_[share].come;
-            if (std::ssize(come) < ways_.needed) {
-                come.push_back({one.worker, one.id, row});
-                if (std::ssize(come) == ways_.needed) --incomplete_;
-            }
-            row += division_.shares()[share].count;
+        if (stage_ == Stage::columns)
+            column_division_.measure(one.worker, one.samples, one.compute);
+        else
+            division_.measure(one.worker, one.samples, one.compute);
+        if (stage_ == Stage::scores) {
+            if (rows_.hear(one)) combine(out);
+        } else if (stage_ == Stage::sums) {
+            hear_sum(one, out);
+        } else if (stage_ == Stage::columns && columns_.hear(one) &&
+                   well_conditioned(columns_, out)) {
+            step({}, columns_.decoded(), out);
         }
-        if (incomplete_ == 0) combine(out);
-    }
-
-    // Shares that have lost an answer are given to machines that were not asked for them, those with
-    // least to do first.
-    void repair_scores(Worker lost, std::vector<Action>& out)
-    {
-        std::map<Worker, std::int64_t> extra;
-        std::map<Worker, std::vector<std::size_t>> more;
-        for (std::size_t share = 0; share < answers_.size(); ++share) {
-            auto& [asked, come] = answers_[share];
-            const auto has_come = [&come = come](Worker worker) {
-                return std::ranges::find(come, worker, &Answers::One::worker) != come.end();
-            };
-            if (std::erase(asked, lost) == 0 || std::ssize(come) == ways_.needed) continue;
-            std::int64_t may_come = 0;
-            for (const auto worker : asked) may_come += !has_come(worker);
-            for (auto missing = ways_.needed - std::ssize(come) - may_come; missing > 0;
-                 --missing) {
-                std::optional<Worker> best;
-                for (const auto worker : working_)
-                    if (std::ranges::find(asked, worker) == asked.end() && !has_come(worker) &&
-                        (!best || extra[worker] < extra[*best]))
-                        best = worker;
-                if (!best) {
-                    out.push_back(too_few());
-                    return;
-                }
-                extra[*best] += division_.shares()[share].count;
-                more[*best].push_back(share);
-                asked.push_back(*best);
-            }
-        }
-        for (const auto& [worker, shares] : more)
-            ask_scores(worker, shares, Dispatch::Begin::after, out);
     }
 
     // ---- r, and X'r -----------------------------------------------------------------------------
 
     void combine(std::vector<Action>& out)
     {
-        Combine combine;
+        if (!well_conditioned(rows_, out)) return;
+        out.push_back(Combine{rows_.decoded()});
+        out.push_back(Close{first_, next_ - 1});
+        first_ = next_;
+        if (ways_.two_codes) {
+            stage_ = Stage::columns;
+            ask(columns_, columns_.begin(column_division_.shares(), working_), Dispatch::Begin::now,
+                out);
+            return;
+        }
+        stage_ = Stage::sums;
+        ask_sums(out);
+    }
+
+    // ---- X'r from coded rows --------------------------------------------------------------------
+
+    void ask_sums(std::vector<Action>& out)
+    {
         std::map<Worker, Sum> sums;
-        for (std::size_t s = 0; s < answers_.size(); ++s) {
+        for (std::size_t s = 0; s < division_.shares().size(); ++s) {
             const auto& share = division_.shares()[s];
-            auto& come = answers_[s].come;
-            std::ranges::sort(come, {}, &Answers::One::worker);
-            std::vector<int> machines;
-            for (const auto& one : come) machines.push_back(one.worker);
-            const auto& [inverse, condition] = code_.decoding(machines);
-            if (condition > worst_condition) {
-                out.push_back(
-                    Stuck{fmt::format("decoding from these machines has condition number "
-                                      "{:.1e}: use another --seed or --generator",
-                                      condition)});
-                return;
-            }
-            for (std::size_t m = 0; m < come.size(); ++m) {
-                auto& sum = sums[come[m].worker];
-                sum.worker = come[m].worker;
+            const auto machines = rows_.machines(s);
+            const auto& inverse = code_.decoding(machines).inverse;
+            for (std::size_t m = 0; m < machines.size(); ++m) {
+                auto& sum = sums[machines[m]];
+                sum.worker = machines[m];
                 sum.rows.push_back({share.first, share.count});
                 Piece piece;
                 for (int i = 0; i < ways_.needed; ++i) {
                     const double weight = inverse(i, static_cast<Eigen::Index>(m));
                     const Rows rows{i * height_ + share.first, share.count};
-                    if (weight == 0) continue;
-                    combine.terms.push_back(
-                        {come[m].id, weight, {come[m].row, share.count}, rows.first});
-                    piece.push_back({rows, weight});
+                    if (weight != 0) piece.push_back({rows, weight});
                 }
                 if (piece.empty()) piece.push_back({{share.first, share.count}, 0});
                 sum.operand.push_back(std::move(piece));
             }
         }
-        out.push_back(std::move(combine));
-        out.push_back(Close{first_, next_ - 1});
-        stage_ = Stage::gradient;
-        first_ = next_;
         sums_.clear();
-        step_.clear();
+        summed_.clear();
         std::vector<Sum> ours;
         for (auto& [worker, sum] : sums) {
             if (working_.contains(worker))
-                ask_gradient(std::move(sum), Dispatch::Begin::now, out);
+                ask_sum(std::move(sum), Dispatch::Begin::now, out);
             else
                 ours.push_back(std::move(sum));  // it has left since it answered
         }
         for (const auto& sum : ours) substitute(sum, out);
     }
 
-    void ask_gradient(Sum sum, Dispatch::Begin begin, std::vector<Action>& out)
+    void ask_sum(Sum sum, Dispatch::Begin begin, std::vector<Action>& out)
     {
         auto plan = std::make_shared<Plan>();
         plan->parts.emplace_back();
@@ -307,21 +260,26 @@ private:
         sums_.emplace(next_++, std::move(sum));
     }
 
-    void hear_gradient(const Contribution& one, std::vector<Action>& out)
+    void hear_sum(const Contribution& one, std::vector<Action>& out)
     {
         sums_.erase(one.task);
-        step_.push_back({one.id});
-        if (!sums_.empty()) return;
-        out.push_back(Step{.terms = step_,
+        summed_.push_back({one.id});
+        if (sums_.empty()) step(summed_, {}, out);
+    }
+
+    void step(std::vector<Term> terms, std::vector<Placed> placed, std::vector<Action>& out)
+    {
+        out.push_back(Step{.terms = std::move(terms),
                            .divisor = static_cast<double>(problem_.rows),
                            .error = 0,
-                           .waste = std::exchange(waste_, 0)});
+                           .waste = std::exchange(waste_, 0),
+                           .placed = std::move(placed)});
         out.push_back(Close{first_, next_ - 1});
         first_ = next_;
         stage_ = Stage::none;
     }
 
-    void repair_gradient(Worker lost, std::vector<Action>& out)
+    void repair_sums(Worker lost, std::vector<Action>& out)
     {
         std::vector<Sum> orphans;
         std::erase_if(sums_, [&](auto& open) {
@@ -353,25 +311,24 @@ private:
             Sum sum{others[m], lost.rows, lost.operand};
             for (auto& piece : sum.operand)
                 for (auto& slice : piece) slice.weight *= c[m];
-            ask_gradient(std::move(sum), Dispatch::Begin::after, out);
+            ask_sum(std::move(sum), Dispatch::Begin::after, out);
         }
     }
 
     Problem problem_;
     ElasticWays ways_;
     StorageCode code_;
-    std::int64_t height_;  // rows of a block
-    Division division_;
+    std::int64_t height_, width_;  // rows of a block, and columns of one
+    Division division_, column_division_;
+    CodedProduct rows_, columns_;
+    std::shared_ptr<const std::vector<Operand>> derivatives_;  // all of them
     std::set<Worker> there_, working_;  // working: of the running round, and not lost
     Version version_ = 0;
     Stage stage_ = Stage::none;
     bool starved_ = false;         // too few machines are there for a round
     TaskId first_ = 0, next_ = 0;  // tasks of the running stage are [first_, next_)
-    std::map<TaskId, Parts> tasks_;
-    std::vector<Answers> answers_;  // of each share
-    std::size_t incomplete_ = 0;    // shares without enough answers
-    std::map<TaskId, Sum> sums_;    // of the second stage, that have not come
-    std::vector<Term> step_;
+    std::map<TaskId, Sum> sums_;   // that have not come
+    std::vector<Term> summed_;
     std::int64_t waste_ = 0;
 };
 

@@ -16,7 +16,11 @@ std::vector<Option> elastic_options()
     return {
         {"needed", "L", "",
          "machines whose answers suffice; each stores 1/L of the data; default: half of them"},
-        {"slack", "E", "0", "stragglers that the first of a round's two stages does without"},
+        {"slack", "E", "0",
+         "stragglers that the first of a round's two stages does without; with --storage two both"},
+        {"storage", "one|two", "one",
+         "what is coded: the rows, of which the second stage waits for all answers; or the columns "
+         "too, in twice the memory, so that neither stage waits"},
         {"generator", "haar|systematic|fourier", "",
          "how stored blocks are combined; default: haar for dense data, systematic, which keeps "
          "the first L machines' blocks as they are, for sparse ones"},
@@ -49,6 +53,7 @@ ElasticWays elastic_ways(const Settings& settings, const Problem& problem)
     ways.generator = generator == "haar"         ? Generator::haar
                      : generator == "systematic" ? Generator::systematic
                                                  : Generator::fourier;
+    ways.two_codes = word_of(settings, "storage", {"one", "two"}) == "two";
     const auto& strategy =
         word_of(settings, "allocation", {"cyclic", "shifted-cyclic", "flow", "speeds"});
     ways.strategy = strategy == "cyclic"           ? Strategy::cyclic

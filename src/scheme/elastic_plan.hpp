@@ -13,8 +13,9 @@ namespace quorate {
 enum class Strategy { cyclic, shifted_cyclic, flow, speeds };
 
 struct ElasticWays {
-    int needed;  // L: machines whose answers suffice; each stores 1 / L of the data
-    int slack;   // e: stragglers that the first stage does without
+    int needed;      // L: machines whose answers suffice; each stores 1 / L of the data
+    int slack;       // e: stragglers that the first stage does without, with two codes both
+    bool two_codes;  // X' is coded as well as X
     Generator generator;
     Strategy strategy;
 };

@@ -13,7 +13,8 @@ namespace quorate {
 
 inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-/// The sum, row by row, of sets of training rows; shorter sets count as zeros at their end.
+/// The sum, row by row, of sets of training rows (or of their columns, column by column); shorter sets
+/// count as zeros at their end.
 struct CodedBlock {
     struct Term {
         Rows rows;
@@ -25,15 +26,16 @@ struct CodedBlock {
 
 /// What a scheme needs of the engine, fixed from the start.
 struct Needs {
-    std::vector<Block> blocks;            // sets of training rows, by number
-    std::vector<std::vector<int>> shard;  // for each worker, the blocks it stores, ascending
-    std::vector<CodedBlock> coded;        // of coded storage: worker i stores block i
-    int models = 1;                       // their first points are versions 0..models-1
-    bool limits_time = false;             // tasks end with their time: rows must take some
-    bool displaces = false;               // steps bypass the optimiser
-    bool membership = false;              // it is told who leaves and who joins
-    double staleness = 0;                 // expected of contributions, in updates
-    double stable_step = unlimited;       // times the largest curvature, where that is known
+    std::vector<Block> blocks;                   // sets of training rows, by number
+    std::vector<std::vector<int>> shard;         // for each worker, the blocks it stores, ascending
+    std::vector<CodedBlock> coded;               // of coded storage: worker i stores block i
+    std::vector<CodedBlock> coded_columns = {};  // likewise, of the columns of all training rows
+    int models = 1;                              // their first points are versions 0..models-1
+    bool limits_time = false;                    // tasks end with their time: rows must take some
+    bool displaces = false;                      // steps bypass the optimiser
+    bool membership = false;                     // it is told who leaves and who joins
+    double staleness = 0;                        // expected of contributions, in updates
+    double stable_step = unlimited;              // times the largest curvature, where that is known
     // What the engine is to measure of vectors that the scheme never sees.
     bool fingerprint = false, projection = false, inner_product = false;
 };
@@ -57,6 +59,7 @@ struct Problem {
     std::int64_t batch = 0;  // samples of a round, over all blocks; 0: all rows
     Seconds row_time = 0;    // that a worker takes for a row at least
     bool dense = true;       // the data
+    std::int64_t columns = 0;
 };
 
 /// @throws BadInput, with the nearest valid values, if the scheme cannot work with these settings

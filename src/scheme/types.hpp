@@ -44,19 +44,17 @@ struct Item {
                    // is computed anew, and those that the worker does not have yet
         descent,   // how far steps on batches of the block lead away from the input
         // Of coded blocks and linear models, without coefficient:
-        product,           // rows times the input: an element for each row and output
-        transpose_product  // the transpose of rows times an operand, of which such items take one
-                           // after the other what their rows need
+        product,            // rows times the input: an element for each row and output
+        transpose_product,  // the transpose of rows times an operand, of which such items take one
+                            // after the other what their rows need
+        column_product      // coded columns times a whole operand: an element for each and output
     };
     int block;
     int input = 0;  // index into Dispatch::inputs, and behind them into its operands
     double coefficient = 1;
     Operation operation = Operation::gradient;
-    Rows rows = {};  // of products: those of the coded block
-    bool is_product() const
-    {
-        return operation == Operation::product || operation == Operation::transpose_product;
-    }
+    Rows rows = {};  // of products: those of the coded block, or its columns
+    bool is_product() const { return operation >= Operation::product; }
 };
 
 /// The sum of its items is one contribution; products stand one behind the other. Items are summed in
@@ -122,8 +120,8 @@ struct Term {
     double weight = 1;
 };
 
-/// Rows of a product, counted in the contribution, and where they belong among the training rows. What
-/// lies behind the last training row is left out.
+/// Rows of a product, counted in the contribution, and where they belong among the training rows; or
+/// columns likewise. What lies behind the last one is left out.
 struct Placed {
     ContributionId contribution;
     double weight;
@@ -145,8 +143,9 @@ struct Step {
     double scale = 1;  // of the step size
     double share = 1;  // of the samples of a whole batch: schedules of step sizes count these
     int model = 0;
-    bool displacement = false;  // the estimate is added to the model as it is
-    std::int64_t waste = 0;     // rows that changed hands before this round without need
+    bool displacement = false;        // the estimate is added to the model as it is
+    std::int64_t waste = 0;           // rows that changed hands before this round without need
+    std::vector<Placed> placed = {};  // contributions to some columns only
 };
 
 /// A Deadline event at that time; replaces a pending one of that number; never: none.

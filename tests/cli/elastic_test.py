@@ -58,13 +58,14 @@ def uncoded(path, data, model, rounds=40):
     return iterates(path, "--data", data, "--model", model, *COMMON, "--rounds", rounds)
 
 
+@pytest.mark.parametrize("storage", ["one", "two"])
 @pytest.mark.parametrize("model", MODELS)
 def test_the_trajectory_is_the_uncoded_one_while_machines_come_and_go(
-    model, gaussians, numbers, tmp_path
+    model, storage, gaussians, numbers, tmp_path
 ):
     data = numbers if model == "ridge" else gaussians
     expected = uncoded(tmp_path / "u.h5", data, model)
-    words = ["--needed", 3, "--rounds", 40, "--events", CHANGES]
+    words = ["--needed", 3, "--rounds", 40, "--events", CHANGES, "--storage", storage]
     ours = elastic(tmp_path / "e.h5", data, model, *words)
     assert numpy.abs(ours - expected).max() < 1e-9
     again = iterates(tmp_path / "r.h5", "--replay", tmp_path / "e.h5", "--quiet")
@@ -73,10 +74,13 @@ def test_the_trajectory_is_the_uncoded_one_while_machines_come_and_go(
 
 @pytest.mark.parametrize("allocation", ["cyclic", "shifted-cyclic", "flow", "speeds"])
 @pytest.mark.parametrize("generator", ["haar", "systematic", "fourier"])
-def test_every_allocation_and_generator_on_sparse_rows(allocation, generator, sparse, tmp_path):
+@pytest.mark.parametrize("storage", ["one", "two"])
+def test_every_allocation_and_generator_on_sparse_rows(
+    allocation, generator, storage, sparse, tmp_path
+):
     expected = uncoded(tmp_path / "u.h5", sparse, "logistic")
     words = ["--needed", 3, "--rounds", 40, "--events", CHANGES, "--slowdown", "pareto:1,3"]
-    words += ["--allocation", allocation, "--generator", generator]
+    words += ["--allocation", allocation, "--generator", generator, "--storage", storage]
     ours = elastic(tmp_path / "e.h5", sparse, "logistic", *words)
     assert numpy.abs(ours - expected).max() < 1e-9
 
@@ -84,10 +88,11 @@ def test_every_allocation_and_generator_on_sparse_rows(allocation, generator, sp
 # 203 rows, L = 3: 68 coded rows, of which each of 8 machines has about 26, half a row time each: a
 # stage takes 0.13 s. So machines die with none, some and all of their tasks done, in either stage.
 @pytest.mark.parametrize("when", numpy.arange(0.005, 0.30, 0.0123).round(4))
-def test_a_machine_may_die_at_any_moment(when, gaussians, tmp_path):
+@pytest.mark.parametrize("storage", ["one", "two"])
+def test_a_machine_may_die_at_any_moment(when, storage, gaussians, tmp_path):
     expected = uncoded(tmp_path / "u.h5", gaussians, "logistic", 4)
     kills = f"{when} kill 2; {when + 0.31} leave 5"
-    words = ["--needed", 3, "--rounds", 4, "--events", kills, "--timeout", 0]
+    words = ["--needed", 3, "--rounds", 4, "--events", kills, "--timeout", 0, "--storage", storage]
     ours = elastic(tmp_path / "e.h5", gaussians, "logistic", *words)
     assert numpy.abs(ours - expected).max() < 1e-9
 
@@ -103,6 +108,20 @@ def test_stragglers_within_the_slack_cost_no_time(late, gaussians, tmp_path):
         assert trace["round/time"][-1] < 5
         used = trace["arrival/used"][:] > 0
         assert not numpy.isin(trace["arrival/worker"][:][used], late).any()
+
+
+def test_with_two_codes_a_loss_in_the_second_stage_costs_no_time(gaussians, tmp_path):
+    # Five of eight compute each row and column: a stage of about 0.2 s each.
+    def time(storage, *words):
+        path = tmp_path / "e.h5"
+        given = ["--needed", 3, "--slack", 2, "--rounds", 1, "--storage", storage, *words]
+        elastic(path, gaussians, "logistic", *given, "--evaluate-every", 1)
+        with h5py.File(path, "r") as trace:
+            return trace["round/time"][-1]
+
+    killed = ["--events", "0.25 kill 2; 0.26 kill 4", "--timeout", 0]
+    assert time("one", *killed) > time("one")
+    assert time("two", *killed) == time("two")
 
 
 def test_machines_of_different_speeds_end_together(gaussians, tmp_path):
@@ -138,6 +157,7 @@ def test_little_changes_hands(gaussians, tmp_path):
         (["--model", "mlp"], "coded storage serves linear models only"),
         (["--generator", "vandermonde"], "--generator is vandermonde"),
         (["--allocation", "best"], "--allocation is best"),
+        (["--storage", "three"], "--storage is three"),
     ],
 )
 def test_what_cannot_be_coded_is_refused(words, message, gaussians, tmp_path):

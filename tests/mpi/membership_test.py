@@ -37,6 +37,7 @@ FAMILIES = [
     ("m-sgc", []),
     ("draco-repetition", ["--tolerate", 1]),
     ("elastic", ["--needed", 3]),
+    ("elastic", ["--needed", 3, "--slack", 1, "--storage", "two"]),
 ]
 EXACT = {"uncoded", "frc", "cyclic", "elastic"}
 
