@@ -93,7 +93,9 @@ void check_world(int size)
             "MPI; start this build with {} -n {}",
             *launch.size, launcher, *launch.size));
     const auto tasks = number_in("SLURM_NTASKS");
-    if (tasks && *tasks != size)
+    // Below a daemon of Open MPI's mpiexec, which is a task of SLURM itself, it counts the daemons.
+    const bool below_daemon = std::getenv("OMPI_COMM_WORLD_SIZE") && std::getenv("SLURM_STEP_ID");
+    if (tasks && *tasks != size && !below_daemon)
         throw BadInput(fmt::format(
             "the world has {} ranks but SLURM_NTASKS is {}: start all {} with srun or {}, or "
             "ask SLURM for {}",
