@@ -20,7 +20,9 @@ QUORATE = os.environ.get("QUORATE", str(REPOSITORY / "build" / "quorate"))
 LAUNCHER = shlex.split(os.environ.get("LAUNCHER", "mpiexec.mpich"))
 OPEN_MPI = os.environ.get("MPI", "mpich") == "openmpi"
 # What makes the launcher leave the other ranks alone when one dies.
-KEEP_GOING = [] if OPEN_MPI else ["-disable-auto-cleanup"]
+KEEP_GOING = (
+    ["--mca", "orte_allowed_exit_without_sync", "1"] if OPEN_MPI else ["-disable-auto-cleanup"]
+)
 TIMEOUT = 120  # seconds; far more than any run here takes
 
 # What a launcher or scheduler around the tests may have set must not reach the program.
@@ -48,6 +50,10 @@ def descendants(pid):
         found += below
         todo += below
     return found
+
+
+def parent(pid):
+    return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 class Job:

@@ -250,7 +250,8 @@ Command run_command()
                        "round to them; the others after the run"});
     options.push_back({"resilient", "", "",
                        "survive the death of any worker: messages by TCP, a supervisor for each "
-                       "rank; start it with mpiexec.mpich -disable-auto-cleanup, or srun "
+                       "rank; start it with mpiexec.mpich -disable-auto-cleanup, mpiexec.openmpi "
+                       "--mca orte_allowed_exit_without_sync 1, or srun --mpi=pmi2 "
                        "--kill-on-bad-exit=0 --no-kill"});
     return {"run", "train a model; start it with mpiexec or srun", "", options, run};
 }

@@ -7,6 +7,7 @@ model of a run that nothing happened to.
 """
 
 import argparse
+import functools
 import os
 import pathlib
 import random
@@ -22,7 +23,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import h5py  # noqa: E402
 import numpy  # noqa: E402
 
-from program import QUORATE, REPOSITORY, Job, call, inspect, start, wait_until  # noqa: E402
+from program import KEEP_GOING, LAUNCHER, OPEN_MPI, QUORATE, REPOSITORY, Job  # noqa: E402
+from program import call, inspect, start, wait_until  # noqa: E402
 
 RANKS = 9
 ROUNDS = 300
@@ -30,6 +32,15 @@ ROUNDS = 300
 EXACT = ["uncoded", "frc --stragglers 1", "cyclic --stragglers 2", "elastic --needed 1"]
 OTHERS = ["agc", "amb --compute-time 0.01", "async", "pgc-cyclic", "m-sgc"]
 LIMIT = 60  # seconds
+SIZE = ["-N4", f"-n{RANKS}", "-O"]
+# SLURM ends a step when PMIx loses a process, whatever srun is told. Open MPI's mpiexec starts one
+# task on each node, and the ranks below it. With PMIx's shared memory, MPI_Init over several nodes
+# crashes at times.
+IN_STEP = ["srun", *SIZE, "--mpi=pmi2", "--kill-on-bad-exit=0", "--no-kill"]
+BELOW_DAEMONS = ["salloc", "--quiet", "--no-kill", *SIZE, *LAUNCHER, *KEEP_GOING]
+BELOW_DAEMONS += ["-n", str(RANKS)]
+WITH_PMIX = ["srun", *SIZE, "--mpi=pmix", "--kill-on-bad-exit=1"]
+PMIX = {"PMIX_MCA_gds": "hash"}
 SYSTEM_PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 
@@ -60,6 +71,8 @@ class Chaos:
 
     def faults(self, scheme, trace):
         """What is wrong with a run that has ended; nothing if it has survived."""
+        if not trace.exists():
+            return "it did not begin"
         report = inspect(trace)
         if report["status"] != "completed" or report["faults"]:
             return f"status {report['status']}, {report['faults'][:1]}"
@@ -80,7 +93,7 @@ class Chaos:
         words, trace = self.command(scheme)
         trace.unlink(missing_ok=True)
         job = start(*words, ranks=RANKS)
-        wait_until(trace.exists)
+        wait_until(lambda: trace.exists() or job.process.poll() is not None)
         victims = self.random.sample(range(1, RANKS), self.random.randint(1, 7))
         for rank in victims:
             time.sleep(self.random.random() * 2 / len(victims))
@@ -93,21 +106,37 @@ class Chaos:
         wrong = self.faults(scheme, trace)
         return f"{scheme}, {len(victims)} killed: {wrong}" if wrong else ""
 
+    def slurm_job(self, command, words):
+        wait_until(self.all_nodes_up)
+        words = [QUORATE, *[str(word) for word in words]]
+        return Job([*command, *words], {"SLURM_CONF": self.slurm_conf, **PMIX})
+
     def under_slurm(self, harm):
-        """The same under srun; its exit status tells of any task, the trace has that of the run."""
+        """The same on SLURM. srun's exit status tells of any task, the trace that of the run."""
         scheme = self.random.choice(EXACT[:1] + EXACT[-1:] + OTHERS)
         words, trace = self.command(scheme)
         trace.unlink(missing_ok=True)
-        wait_until(self.all_nodes_up)
-        command = ["srun", "-N4", f"-n{RANKS}", "-O", "--mpi=pmi2", "--kill-on-bad-exit=0"]
-        command += ["--no-kill", QUORATE, *[str(word) for word in words]]
-        job = Job(command, {"SLURM_CONF": self.slurm_conf})
-        wait_until(trace.exists)
+        job = self.slurm_job(BELOW_DAEMONS if OPEN_MPI else IN_STEP, words)
+        wait_until(lambda: trace.exists() or job.process.poll() is not None)
         time.sleep(self.random.random() * 2)
         harm()
         job.wait(LIMIT)
         wrong = self.faults(scheme, trace)
         return f"{scheme}: {wrong}" if wrong else ""
+
+    def resumed_under_slurm(self, command, harm):
+        """What SLURM ends with the rank ends soon, and the same command goes on."""
+        scheme, words, trace = self.resumable()
+        job = self.slurm_job(command, words)
+        wait_until(lambda: trace.exists() or job.process.poll() is not None)
+        time.sleep(self.random.random() * 2)
+        harm()
+        began = time.monotonic()
+        job.wait(LIMIT)
+        self.longest = max(self.longest, time.monotonic() - began)
+        done = self.slurm_job(command, words).wait(LIMIT)
+        wrong = self.faults(scheme, trace)
+        return f"{scheme}: {wrong}: {done.stderr}" if wrong else ""
 
     def kill_task(self):
         process = task(self.random.randint(1, RANKS - 1))
@@ -138,21 +167,38 @@ class Chaos:
         subprocess.run([*cluster, "up", *where], check=True, stdout=subprocess.DEVNULL)
         self.slurm_conf = str(folder / "slurm.conf")
         try:
-            good = repeat("srun, a worker killed", runs, lambda: self.under_slurm(self.kill_task))
-            down = repeat("srun, a node down", runs, lambda: self.under_slurm(self.set_node_down))
-            return good and down
+            name = "mpiexec in an allocation" if OPEN_MPI else "srun"
+            survive = self.under_slurm
+            good = repeat(f"{name}, a worker killed", runs, lambda: survive(self.kill_task))
+            if not OPEN_MPI:
+                return repeat("srun, a node down", runs, lambda: survive(self.set_node_down)) & good
+            for kind, command, harm in [
+                ("mpiexec, a node down", BELOW_DAEMONS, self.set_node_down),
+                ("srun --mpi=pmix, a worker killed", WITH_PMIX, self.kill_task),
+                ("srun --mpi=pmix, a node down", WITH_PMIX, self.set_node_down),
+            ]:
+                self.longest = 0
+                resume = functools.partial(self.resumed_under_slurm, command, harm)
+                good &= repeat(f"{kind}, resumed", runs, resume)
+                print(f"the job ended within {self.longest:.1f} s of it", flush=True)
+            return good
         finally:
             subprocess.run([*cluster, "down", "--folder", folder], check=True)
 
-    def kill_coordinator(self):
+    def resumable(self):
+        """A run that has not begun, with checkpoints."""
         scheme = self.random.choice(EXACT[:1] + EXACT[-1:] + OTHERS)
         words, trace = self.command(scheme)
         checkpoint = self.folder / "run.checkpoint"
         for path in [trace, checkpoint, pathlib.Path(f"{checkpoint}.1")]:
             path.unlink(missing_ok=True)
         words += ["--checkpoint", checkpoint, "--checkpoint-every", "10r", "--resume"]
+        return scheme, words, trace
+
+    def kill_coordinator(self):
+        scheme, words, trace = self.resumable()
         job = start(*words, ranks=RANKS)
-        wait_until(trace.exists)
+        wait_until(lambda: trace.exists() or job.process.poll() is not None)
         time.sleep(self.random.random() * 3)
         process = job.rank(0)
         if process is not None:
@@ -169,7 +215,7 @@ class Chaos:
 
 
 def task(rank):
-    """The supervised process of a SLURM task."""
+    """The supervised process of a rank that SLURM has started."""
     for folder in pathlib.Path("/proc").iterdir():
         try:
             if not folder.name.isdigit() or os.readlink(folder / "exe") != os.path.realpath(
@@ -181,7 +227,10 @@ def task(rank):
             supervised = os.readlink(f"/proc/{parent}/exe") == os.path.realpath(QUORATE)
         except OSError:
             continue
-        if supervised and f"SLURM_PROCID={rank}".encode() in variables:
+        # Below a daemon of Open MPI, SLURM's number is the daemon's.
+        values = dict(variable.split(b"=", 1) for variable in variables if b"=" in variable)
+        own = values.get(b"OMPI_COMM_WORLD_RANK", values.get(b"SLURM_PROCID"))
+        if supervised and own == str(rank).encode():
             return int(folder.name)
     return None
 

@@ -9,7 +9,7 @@ import h5py
 import numpy
 import pytest
 
-from program import call, inspect, our_lines, rounds_in, start, wait_until
+from program import call, inspect, our_lines, parent, rounds_in, start, wait_until
 
 ROUNDS = 300
 COMMON = ["--rounds", ROUNDS, "--step", 0.02, "--delay", "exponential:0.004", "--seed", 3]
@@ -33,13 +33,15 @@ def run(folder, data, scheme, options):
     return [*words, "--trace", folder / "t.h5", "--checkpoint", folder / "c.h5", "--resume"]
 
 
-def stop(folder, words, sign):
+def stop(folder, words, sign, rank=0, supervisor=False):
     """Starts a run and ends it after its first checkpoint."""
     job = start(*words, ranks=7)
     wait_until(lambda: (folder / "c.h5").exists() or job.process.poll() is not None)
-    coordinator = job.rank(0)
-    if coordinator is not None:  # else it was faster
-        os.kill(coordinator, sign)
+    process = job.rank(rank)
+    if process is not None:  # else it was faster
+        if supervisor:
+            os.kill(parent(process), sign)
+        os.kill(process, sign)
     return job.wait()
 
 
@@ -69,6 +71,30 @@ def test_a_run_goes_on_where_it_was_stopped(scheme, options, sign, gaussians, tm
         if (scheme, options) in DETERMINISTIC:
             with h5py.File(tmp_path / "p.h5", "r") as unbroken:
                 assert numpy.array_equal(iterates, unbroken["iterate/model"][:])
+
+
+def test_a_signal_to_rank_and_supervisor_is_one_signal(gaussians, tmp_path):
+    words = run(tmp_path, gaussians, "uncoded", [])
+    done = stop(tmp_path, words, signal.SIGTERM, supervisor=True)
+    if rounds_in(tmp_path / "t.h5") < ROUNDS:
+        assert done.returncode == 75, done.stderr
+        assert inspect(tmp_path / "t.h5")["status"] == "interrupted"
+
+
+def test_a_run_that_its_launcher_ends_with_a_worker_goes_on(gaussians, tmp_path):
+    words = run(tmp_path, gaussians, "uncoded", [])
+    words.remove("--resilient")
+    done = stop(tmp_path, words, signal.SIGKILL, rank=3)
+    if rounds_in(tmp_path / "t.h5") < ROUNDS:
+        assert done.returncode != 0
+    done = call(*words, ranks=7)
+    assert done.returncode == 0, done.stderr
+    report = inspect(tmp_path / "t.h5")
+    assert (report["status"], report["faults"]) == ("completed", [])
+    plain = ["simulate", "--data", gaussians, "--workers", 6, "--rounds", ROUNDS, "--step", 0.02]
+    assert call(*plain, "--seed", 3, "--trace", tmp_path / "p.h5", "--quiet").returncode == 0
+    with h5py.File(tmp_path / "t.h5", "r") as ours, h5py.File(tmp_path / "p.h5", "r") as unbroken:
+        assert numpy.allclose(ours["model/final"], unbroken["model/final"], rtol=1e-9, atol=1e-12)
 
 
 def test_the_dead_are_there_again_after_a_resumption(gaussians, tmp_path):
