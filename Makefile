@@ -191,6 +191,7 @@ namespace quorate {
 const char* const version = "$(VERSION)";
 const char* const git_revision = "$(revision)";
 const char* const launcher = "$(found_launcher)";
+const char* const python = "$(found_python)";
 const char* const build_info = R"QUORATE($(configuration))QUORATE";
 } // namespace quorate
 endef

@@ -16,7 +16,7 @@ std::optional<double> to_real(std::string_view text);
 /// The whole of `text` as a decimal integer; nothing if it is anything else or does not fit.
 std::optional<std::int64_t> to_integer(std::string_view text);
 
-/// Seconds: a number with s, min or h, or none of them. Nothing if the text is not one, or negative.
+/// Seconds: a number with s, min, h or d, or none of them. Nothing if the text is not one, or negative.
 std::optional<double> to_duration(std::string_view text);
 
 /// The pieces of `text` between separators, as they stand; one empty piece for an empty text.

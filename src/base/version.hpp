@@ -12,5 +12,7 @@ extern const char* const git_revision;
 extern const char* const build_info;
 /// The program that starts ranks of the MPI this was built with, as mpiexec.mpich.
 extern const char* const launcher;
+/// The Python that runs the analysis.
+extern const char* const python;
 
 }  // namespace quorate

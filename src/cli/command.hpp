@@ -29,6 +29,9 @@ Command evaluate_command();
 Command predict_command();
 Command tune_command();
 Command inspect_command();
+Command script_command();
+Command submit_command();
+Command todo_command();
 Command list_command();
 Command help_command();
 

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 #include <petscsys.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "base/error.hpp"
@@ -100,6 +103,14 @@ void check_world(int size)
             "the world has {} ranks but SLURM_NTASKS is {}: start all {} with srun or {}, or "
             "ask SLURM for {}",
             size, *tasks, *tasks, launcher, size));
+    if (const char* nodes = std::getenv("PBS_NODEFILE")) {
+        std::ifstream file(nodes);
+        const auto slots = std::count(std::istreambuf_iterator<char>(file), {}, '\n');
+        if (slots > 1 && size == 1)
+            throw BadInput(
+                fmt::format("the world has one rank but {} has {} places: start all with {} -n {}",
+                            nodes, slots, launcher, slots));
+    }
     if (size < 2)
         throw BadInput(fmt::format(
             "quorate run needs at least 2 ranks, a coordinator and a worker, and has {}: "

@@ -6,6 +6,8 @@
 #include "cli/command.hpp"
 #include "cli/components.hpp"
 #include "data/formats.hpp"
+#include "job/experiment.hpp"
+#include "job/profile.hpp"
 
 namespace quorate {
 
@@ -25,7 +27,20 @@ std::vector<ComponentKind> kinds()
 int list(const Settings& settings)
 {
     const auto& wanted = settings.text("WHAT");
-    std::vector<std::string> known;
+    std::vector<std::string> known = {"clusters", "experiments"};
+    if (wanted == "clusters") {
+        for (const auto& profile : profiles())
+            fmt::print("{:<28} {}\n", profile.name, profile.summary);
+        return exit_done;
+    }
+    if (wanted == "experiments") {
+        for (const auto& one : experiments())
+            fmt::print("{:<28} {} [{}]\n", one.name, one.summary,
+                       one.runs && one.simulates ? "run, simulate"
+                       : one.runs                ? "run"
+                                                 : "simulate");
+        return exit_done;
+    }
     for (const auto& kind : kinds()) {
         known.push_back(kind.plural);
         if (kind.plural != wanted) continue;
@@ -46,8 +61,11 @@ int list(const Settings& settings)
 
 Command list_command()
 {
-    return {
-        "list", "schemes, models, optimizers, delays or formats, one line each", "WHAT", {}, list};
+    return {"list",
+            "schemes, models, optimizers, delays, formats, clusters or experiments, one line each",
+            "WHAT",
+            {},
+            list};
 }
 
 }  // namespace quorate

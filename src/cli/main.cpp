@@ -15,6 +15,7 @@
 #include "cli/command.hpp"
 #include "cli/launch.hpp"
 #include "cli/parse.hpp"
+#include "job/build.hpp"
 
 namespace {
 
@@ -76,6 +77,13 @@ int main(int argc, char** argv)
 {
     // A file that may not grow is a failed write, as on a full disk.
     std::signal(SIGXFSZ, SIG_IGN);
+    if (!has_built_instructions()) {
+        std::fprintf(stderr,
+                     "quorate: this processor lacks %s, for which the program was built: build it "
+                     "here, or with OPT='-O3 -march=x86-64-v2'\n",
+                     built_instructions().c_str());
+        return exit_failed;
+    }
     // Or HDF5 would close again, at exit or in MPI_Finalize, what could not be closed on a full disk,
     // and crash: it must not be opened by itself, nor after MPI.
     H5dont_atexit();

@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/program_options.hpp>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "job/manifest.hpp"
 
 namespace quorate {
 
@@ -97,6 +100,42 @@ void read_config(const std::string& path, const std::vector<Option>& options,
     }
 }
 
+// Paths of a manifest are counted from its folder.
+bool is_path(const std::string& option)
+{
+    return option == "data" || option == "trace" || option == "checkpoint";
+}
+
+// The options of one run of a manifest, but for those that were given beside it.
+void read_row(const Command& command, Settings& settings)
+{
+    if (!settings.on("manifest") && !settings.on("row")) return;
+    if (!settings.on("manifest"))
+        settings.refuse("row", ", but of which --manifest? Give that too");
+    if (!settings.on("row"))
+        settings.refuse("manifest", ", but which of its runs? Give --row, or run quorate script");
+    const auto path = settings.text("manifest");
+    const auto manifest = Manifest::read(path);
+    const auto& row = manifest.row(settings.integer("row", 1));
+    auto options = row.options;
+    options.emplace_back("trace", row.trace);
+    const auto known = all_options(command);
+    for (const auto& [name, text] : options) {
+        const auto option = std::ranges::find(known, name, &Option::name);
+        if (option == known.end() || name == "manifest" || name == "row" || name == "config")
+            refuse_unknown(row.origin, name, known, command);
+        if (settings.given(name)) continue;
+        const bool off = option->argument.empty() && text == "off";
+        const auto folder = std::filesystem::path(path).parent_path();
+        settings.set(name, {off             ? ""
+                            : is_path(name) ? (folder / text).string()
+                                            : text,
+                            row.origin, true});
+    }
+    settings.set("manifest", {"", "", false});
+    settings.set("row", {"", "", false});
+}
+
 }  // namespace
 
 std::vector<Option> common_options()
@@ -151,6 +190,7 @@ Settings parse(const Command& command, const std::vector<std::string>& arguments
         settings.set(name, {at->second, "", true});
     }
     if (settings.on("help")) return settings;
+    if (settings.has("row") && settings.has("trace")) read_row(command, settings);
 
     const std::size_t wanted = command.operand.empty() ? 0 : 1;
     if (operands.size() > wanted)

@@ -122,6 +122,8 @@ std::vector<Option> training_options()
          "score the model of every N-th round, and the last, after the run; 0: none"},
         {"trace-arrivals", "all|used|none", "",
          "contributions that the trace lists; default: all, but none if a dry run has a million"},
+        {"manifest", "FILE", "", "take the options of a run of this file (quorate script)"},
+        {"row", "N", "", "the number of that run"},
         {"log", "workers", "", "print a line for each contribution, as its worker measured it"},
     };
     for (auto& option : stop_options()) all.push_back(std::move(option));

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "job/experiment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "job/share.hpp"
+#include "job/shell.hpp"
+
+namespace quorate {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using Options = std::vector<std::pair<std::string, std::string>>;
+
+const std::string* find(const Options& options, const std::string& name)
+{
+    const auto at = std::ranges::find(options, name, &Options::value_type::first);
+    return at == options.end() ? nullptr : &at->second;
+}
+
+// "a, b, c": a comma and a blank separate; "1..5" is a range. Commas without a blank belong to a value.
+std::vector<std::string> values_of(const IniValue& value)
+{
+    std::vector<std::string> all;
+    std::string rest = value.text;
+    while (!rest.empty()) {
+        const auto comma = rest.find(", ");
+        const auto piece = trimmed(rest.substr(0, comma));
+        rest = comma == std::string::npos ? "" : rest.substr(comma + 2);
+        const auto dots = piece.find("..");
+        const auto first = to_integer(piece.substr(0, dots));
+        const auto last =
+            dots == std::string::npos ? std::nullopt : to_integer(piece.substr(dots + 2));
+        if (!first || !last) {
+            all.push_back(piece);
+            continue;
+        }
+        constexpr std::int64_t most = 1'000'000;
+        if (*last < *first || *last - *first >= most)
+            throw BadInput(
+                fmt::format("{}{} is {}, a range of nothing or of too much: write the "
+                            "smaller number first",
+                            value.origin, value.name, value.text));
+        for (auto number = *first; number <= *last; ++number) all.push_back(std::to_string(number));
+    }
+    return all;
+}
+
+std::string filled_in(std::string text, const Experiment& experiment, const std::string& data)
+{
+    const auto replace = [&](const std::string& word, const std::string& by) {
+        for (auto at = text.find(word); at != std::string::npos;
+             at = text.find(word, at + by.size()))
+            text.replace(at, word.size(), by);
+    };
+    replace("{data}", data);
+    replace("{here}", fs::absolute(experiment.path).parent_path().string());
+    return text;
+}
+
+// Each of these with each value of one more option, which replaces what they have of it.
+std::vector<Options> times(const std::vector<Options>& some, const IniValue& value,
+                           const std::vector<std::string>& values)
+{
+    std::vector<Options> all;
+    for (const auto& options : some)
+        for (const auto& text : values) {
+            auto more = options;
+            const auto at = std::ranges::find(more, value.name, &Options::value_type::first);
+            if (at == more.end())
+                more.emplace_back(value.name, text);
+            else
+                at->second = text;
+            all.push_back(std::move(more));
+        }
+    return all;
+}
+
+// A section [scheme agc] is of the runs whose option scheme is agc.
+bool belongs(const IniValue& value, const Options& options)
+{
+    const auto blank = value.section.find(' ');
+    const auto* has = find(options, value.section.substr(0, blank));
+    return has && *has == trimmed(value.section.substr(blank + 1));
+}
+
+std::string trace_name(const Options& options, const std::set<std::string>& varying,
+                       std::size_t number, std::size_t of)
+{
+    constexpr std::size_t longest = 60;
+    std::string name;
+    for (const auto& [option, value] : options)
+        if (varying.contains(option)) {
+            const bool says_all = !to_real(value);
+            name += "-" + (says_all ? "" : option) + value;
+        }
+    for (auto& c : name)
+        if (c == '/' || c == '%' || c == ',' || c == '@') c = '_';
+    const auto width = std::to_string(of).size();
+    return fmt::format("{:0{}}{}.h5", number, width, plain(name).substr(0, longest));
+}
+
+}  // namespace
+
+Experiment read_experiment(const std::string& path)
+{
+    Experiment experiment;
+    experiment.path = path;
+    experiment.name = plain(fs::path(path).stem().string());
+    for (auto& value : read_ini(path)) {
+        if (value.section.empty() && value.name == "summary") {
+            experiment.summary = value.text;
+        } else if (value.section.empty() && value.name == "commands") {
+            const auto words = values_of(value);
+            const auto has = [&](const char* word) {
+                return std::ranges::find(words, word) != words.end();
+            };
+            experiment.runs = has("run");
+            experiment.simulates = has("simulate");
+            if (words.empty() || std::ssize(words) != experiment.runs + experiment.simulates)
+                throw BadInput(fmt::format("{}commands is {}: write run, simulate or both",
+                                           value.origin, value.text));
+        } else if (value.section.empty()) {
+            experiment.common.push_back(std::move(value));
+        } else if (value.section == "prepare") {
+            experiment.prepare.push_back(std::move(value));
+        } else if (value.section == "run") {
+            experiment.of_run.push_back(std::move(value));
+        } else if (value.section == "simulate") {
+            experiment.of_simulate.push_back(std::move(value));
+        } else if (value.section.find(' ') != std::string::npos) {
+            experiment.special.push_back(std::move(value));
+        } else {
+            throw BadInput(
+                fmt::format("{}there is no section [{}]: write [run], [simulate], [prepare] "
+                            "or an option and its value, like [scheme agc]",
+                            value.origin, value.section));
+        }
+    }
+    return experiment;
+}
+
+std::vector<Experiment> experiments()
+{
+    std::vector<Experiment> all;
+    for (const auto& path : shared_files("jobs", ".ini")) all.push_back(read_experiment(path));
+    return all;
+}
+
+Manifest expand(const Experiment& experiment, RunKind kind, const std::string& data_folder,
+                std::int64_t most)
+{
+    if (!(kind == RunKind::run ? experiment.runs : experiment.simulates))
+        throw BadInput(fmt::format("{} is not made for quorate {}: use --command {}",
+                                   experiment.path, kind == RunKind::run ? "run" : "simulate",
+                                   kind == RunKind::run ? "simulate" : "run"));
+    std::vector<Options> runs = {{}};
+    std::set<std::string> varying;  // options that have lists
+    const auto too_many = [&] {
+        throw BadInput(
+            fmt::format("{} expands to more than {} runs: shorten its lists, or raise "
+                        "--max-runs",
+                        experiment.path, most));
+    };
+    const auto add = [&](const IniValue& value, const std::vector<Options>& to) {
+        const auto values = values_of(value);
+        if (values.empty())
+            throw BadInput(
+                fmt::format("{}{} is empty, a list of nothing: give it a value, or leave "
+                            "the line out",
+                            value.origin, value.name));
+        if (std::ssize(to) * std::ssize(values) > most) too_many();
+        if (values.size() > 1) varying.insert(value.name);
+        auto all = times(to, value, values);
+        for (auto& options : all)
+            for (auto& [name, text] : options)
+                text = filled_in(std::move(text), experiment, data_folder);
+        return all;
+    };
+    for (const auto& value : experiment.common) runs = add(value, runs);
+    for (const auto& value : kind == RunKind::run ? experiment.of_run : experiment.of_simulate)
+        runs = add(value, runs);
+    std::vector<const IniValue*> unused;
+    for (const auto& value : experiment.special) {
+        std::vector<Options> next;
+        bool used = false;
+        for (auto& options : runs) {
+            if (!belongs(value, options)) {
+                next.push_back(std::move(options));
+                continue;
+            }
+            used = true;
+            for (auto& one : add(value, {options})) next.push_back(std::move(one));
+            if (std::ssize(next) > most) too_many();
+        }
+        runs = std::move(next);
+        if (!used) unused.push_back(&value);
+    }
+    if (!unused.empty())
+        throw BadInput(fmt::format("{}section [{}] is of no run: no run has that value",
+                                   unused[0]->origin, unused[0]->section));
+    if (std::ssize(runs) > most) too_many();
+    if (runs[0].empty())
+        throw BadInput(experiment.path +
+                       " expands to no runs: give it options, like scheme = uncoded");
+    Manifest manifest;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const auto trace = trace_name(runs[i], varying, i + 1, runs.size());
+        manifest.add({static_cast<std::int64_t>(i) + 1, trace, std::move(runs[i])});
+    }
+    return manifest;
+}
+
+std::vector<std::string> prepare_words(const Experiment& experiment, const std::string& data_folder,
+                                       const std::string& output)
+{
+    if (experiment.prepare.empty()) return {};
+    std::vector<std::string> words = {""};
+    for (const auto& value : experiment.prepare) {
+        const auto text = filled_in(value.text, experiment, data_folder);
+        if (value.name == "command") {
+            if (text != "import" && text != "generate")
+                throw BadInput(
+                    fmt::format("{}command is {}: write import or generate", value.origin, text));
+            words[0] = text;
+        } else if (text == "on") {
+            words.push_back("--" + value.name);
+        } else {
+            words.push_back("--" + value.name);
+            words.push_back(text);
+        }
+    }
+    if (words[0].empty())
+        throw BadInput(experiment.path +
+                       ": section [prepare] says no command: write command = "
+                       "import or generate");
+    words.insert(words.end(), {"--output", output});
+    return words;
+}
+
+}  // namespace quorate

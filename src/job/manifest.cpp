@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "job/manifest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/path.hpp"
+#include "base/text.hpp"
+
+namespace quorate {
+
+namespace {
+
+std::string escaped(const std::string& text)
+{
+    std::string cell;
+    for (const char c : text) switch (c) {
+            case '\t': cell += "\\t"; break;
+            case '\n': cell += "\\n"; break;
+            case '\r': cell += "\\r"; break;
+            case '\\': cell += "\\\\"; break;
+            default: cell += c;
+        }
+    return cell;
+}
+
+std::string unescaped(const std::string& cell)
+{
+    std::string text;
+    for (std::size_t i = 0; i < cell.size(); ++i) {
+        if (cell[i] != '\\' || i + 1 == cell.size()) {
+            text += cell[i];
+            continue;
+        }
+        const char c = cell[++i];
+        text += c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c;
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string ManifestRow::value(const std::string& option) const
+{
+    for (const auto& [name, text] : options)
+        if (name == option) return text;
+    return "";
+}
+
+Manifest Manifest::read(const std::string& path)
+{
+    std::ifstream file(path);
+    if (!file)
+        throw BadInput("cannot read " + path + ": give the manifest.tsv that quorate script wrote");
+    Manifest manifest;
+    manifest.path_ = path;
+    std::vector<std::string> columns;
+    std::set<std::string> traces;
+    std::string line;
+    for (int number = 1; std::getline(file, line); ++number) {
+        if (line.ends_with('\r')) line.pop_back();
+        if (trimmed(line).empty() || line.starts_with('#')) continue;
+        const auto origin = fmt::format("{}:{}: ", path, number);
+        auto cells = split(line, '\t');
+        for (auto& cell : cells) cell = unescaped(cell);
+        if (columns.empty()) {
+            columns = cells;
+            const std::set<std::string> names(columns.begin(), columns.end());
+            if (columns.size() < 2 || columns[0] != "run" || columns[1] != "trace" ||
+                names.size() != columns.size() || names.contains(""))
+                throw BadInput(origin +
+                               "the columns must be run, trace and different options, with "
+                               "tabs between");
+            continue;
+        }
+        if (cells.size() != columns.size())
+            throw BadInput(
+                fmt::format("{}{} cells, but there are {} columns: separate them by tabs, "
+                            "and leave those empty that are not given",
+                            origin, cells.size(), columns.size()));
+        const auto run = to_integer(cells[0]);
+        const auto last = manifest.rows_.empty() ? 0 : manifest.rows_.back().number;
+        if (!run || *run <= last || *run > 10'000'000)
+            throw BadInput(fmt::format("{}run is '{}': number the runs in ascending order, from 1",
+                                       origin, cells[0]));
+        if (cells[1].empty() || !traces.insert(cells[1]).second)
+            throw BadInput(
+                fmt::format("{}trace is '{}': each run needs a file of its own", origin, cells[1]));
+        ManifestRow row{*run, cells[1], {}, origin};
+        for (std::size_t i = 2; i < columns.size(); ++i)
+            if (!cells[i].empty()) row.options.emplace_back(columns[i], cells[i]);
+        manifest.rows_.push_back(std::move(row));
+    }
+    if (manifest.rows_.empty())
+        throw BadInput(path + " has no runs: write one a line, below the names of the columns");
+    return manifest;
+}
+
+const ManifestRow& Manifest::row(std::int64_t number) const
+{
+    const auto at = std::ranges::find(rows_, number, &ManifestRow::number);
+    if (at == rows_.end())
+        throw BadInput(fmt::format("--row is {}, which {} does not have: it has {} to {}", number,
+                                   path_, rows_.front().number, rows_.back().number));
+    return *at;
+}
+
+std::vector<std::string> Manifest::options() const
+{
+    std::vector<std::string> all;
+    std::set<std::string> known;
+    for (const auto& row : rows_)
+        for (const auto& [name, text] : row.options)
+            if (known.insert(name).second) all.push_back(name);
+    return all;
+}
+
+std::string Manifest::text() const
+{
+    const auto columns = options();
+    std::string text = "run\ttrace";
+    for (const auto& name : columns) text.append(1, '\t').append(escaped(name));
+    text += "\n";
+    for (const auto& row : rows_) {
+        text += fmt::format("{}\t{}", row.number, escaped(row.trace));
+        for (const auto& name : columns) text.append(1, '\t').append(escaped(row.value(name)));
+        text += "\n";
+    }
+    return text;
+}
+
+void Manifest::write(const std::string& path, const std::vector<std::string>& header) const
+{
+    {
+        std::ofstream file(path + ".new");
+        for (const auto& line : header) file << "# " << escaped(line) << "\n";
+        file << text();
+        file.close();
+        if (!file) throw Failure("cannot write " + path);
+    }
+    move_into_place(path + ".new", path);
+}
+
+std::string ranges(const std::vector<std::int64_t>& ascending)
+{
+    std::string text;
+    for (std::size_t i = 0; i < ascending.size();) {
+        auto last = i;
+        while (last + 1 < ascending.size() && ascending[last + 1] == ascending[last] + 1) ++last;
+        if (!text.empty()) text += ",";
+        text += std::to_string(ascending[i]);
+        if (last > i) text.append(1, '-').append(std::to_string(ascending[last]));
+        i = last + 1;
+    }
+    return text;
+}
+
+}  // namespace quorate

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "job/request.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "job/build.hpp"
+#include "job/share.hpp"
+#include "job/shell.hpp"
+#include "job/units.hpp"
+
+namespace quorate {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double gib = 1024.0 * 1024 * 1024;
+
+bool below(const std::string& path, const std::string& folder)
+{
+    if (folder.empty()) return false;
+    const auto relative = fs::path(path).lexically_relative(fs::path(folder).lexically_normal());
+    return !relative.empty() && *relative.begin() != "..";
+}
+
+class Checks {
+public:
+    Checks(const Request& request, const Profile& profile,
+           const std::function<std::string(const char*)>& variable)
+        : request_(request), profile_(profile), variable_(variable)
+    {
+    }
+
+    std::vector<Finding> all()
+    {
+        if (profile_.scheduler != Scheduler::hosts) {
+            account();
+            time();
+            jobs();
+            memory();
+            mail();
+        }
+        nodes();
+        folders();
+        program();
+        return std::move(findings_);
+    }
+
+private:
+    template <class... Args>
+    void error(fmt::format_string<Args...> text, Args&&... args)
+    {
+        findings_.push_back(
+            {true, profile_.name + ": " + fmt::vformat(text, fmt::make_format_args(args...))});
+    }
+    template <class... Args>
+    void warn(fmt::format_string<Args...> text, Args&&... args)
+    {
+        findings_.push_back(
+            {false, profile_.name + ": " + fmt::vformat(text, fmt::make_format_args(args...))});
+    }
+
+    void account()
+    {
+        const auto theirs = variable_("SBATCH_ACCOUNT");
+        const bool none = request_.account.empty() && theirs.empty();
+        if (none && profile_.account == Account::required)
+            error("jobs need an account: give --account, as --account def-someone");
+        if (none && profile_.account == Account::recommended)
+            warn("those with several allocations must name one: give --account");
+        if (!request_.account.empty() && !theirs.empty() && theirs != request_.account)
+            warn("SBATCH_ACCOUNT is {} and wins over --account {}: unset it", theirs,
+                 request_.account);
+        if (!request_.partition.empty() && !profile_.time_classes.empty())
+            warn("--partition is {}, but partitions are chosen by time here: leave it out",
+                 request_.partition);
+    }
+
+    void time()
+    {
+        const double asked = request_.seconds;
+        if (profile_.time_most && asked > *profile_.time_most)
+            error("--time is {}, and jobs end after {}: ask for that, with --links {} to go on",
+                  spoken_time(asked), spoken_time(*profile_.time_most),
+                  static_cast<int>(std::ceil(asked / *profile_.time_most)));
+        if (profile_.time_least && asked < *profile_.time_least)
+            error("--time is {}, and jobs ask for {} at least: use that", spoken_time(asked),
+                  spoken_time(*profile_.time_least));
+        for (const double limit : profile_.time_classes)
+            if (asked > limit && asked <= 1.25 * limit)
+                warn("--time is {}: jobs of up to {} start sooner, if that is enough",
+                     spoken_time(asked), spoken_time(limit));
+        if (request_.links > 1 && request_.seconds <= request_.stop_before)
+            error("--time is {}, no longer than --stop-before: ask for more", spoken_time(asked));
+    }
+
+    void jobs()
+    {
+        const auto last = request_.rows.empty() ? 0 : request_.rows.back();
+        if (profile_.array_most && last > *profile_.array_most)
+            error(
+                "run {} would be an index above {} (MaxArraySize - 1): split the manifest, "
+                "whose numbers may begin with 1 again in each",
+                last, *profile_.array_most);
+        const auto jobs = std::ssize(request_.rows) * request_.links;
+        if (profile_.jobs_most && jobs > *profile_.jobs_most)
+            error(
+                "{} jobs would be submitted, and a user may have {}: submit fewer runs or links at "
+                "a time",
+                jobs, *profile_.jobs_most);
+    }
+
+    void memory()
+    {
+        if (request_.memory_given && profile_.memory_request == MemoryRequest::none)
+            error("memory is not asked for here, a job has that of its nodes: leave out --memory");
+        if (!profile_.memory || request_.memory == 0) return;
+        const double each = request_.memory / std::max(1, request_.nodes);
+        if (each > *profile_.memory)
+            error("{:.0f} GiB a node are needed, and a node has {:.0f} GiB: use --nodes {}",
+                  std::ceil(each / gib), *profile_.memory / gib,
+                  static_cast<int>(std::ceil(request_.memory / *profile_.memory)));
+    }
+
+    void mail()
+    {
+        if (!request_.mail.empty() && request_.mail.find('@') == std::string::npos)
+            error("--mail is {}: give an address, or leave it out", plain(request_.mail));
+    }
+
+    void nodes()
+    {
+        const int nodes = request_.nodes;
+        if (profile_.nodes && nodes > *profile_.nodes)
+            error("{} nodes are asked for, and there are {}: use fewer ranks", nodes,
+                  *profile_.nodes);
+        else if (profile_.nodes_most && nodes > *profile_.nodes_most)
+            error("{} nodes are asked for, and a job may have {}: use fewer ranks", nodes,
+                  *profile_.nodes_most);
+        if (!profile_.cores) return;
+        const int cores = *profile_.cores, threads = request_.threads;
+        if (nodes > 0 && request_.per_node() * threads > cores)
+            error("{} ranks of {} threads do not fit on {} nodes of {} cores: use --nodes {}",
+                  request_.ranks, threads, nodes, cores, (request_.cores() + cores - 1) / cores);
+        else if (nodes > 0 && request_.cores() < nodes * cores)
+            warn("{} of the {} cores of {} full nodes stay idle: {} ranks would fill them",
+                 nodes * cores - request_.cores(), nodes * cores, nodes, nodes * cores / threads);
+        if (profile_.whole_nodes && nodes == 0) error("jobs use full nodes: give --nodes");
+        if (profile_.cores_per_cache && threads > 1 && *profile_.cores_per_cache % threads != 0 &&
+            threads % *profile_.cores_per_cache != 0)
+            warn(
+                "--threads is {}, and {} cores share a cache: ranks would straddle two; use a "
+                "divisor or a multiple",
+                threads, *profile_.cores_per_cache);
+    }
+
+    void folders()
+    {
+        const auto scratch = profile_.scratch.empty() ? "" : variable_(profile_.scratch.c_str());
+        if (!scratch.empty() && !below(request_.folder, scratch))
+            error("{} is not below ${} ({}), where jobs must be submitted: use --output {}/...",
+                  request_.folder, profile_.scratch, scratch, scratch);
+        else if (!profile_.scratch.empty() && scratch.empty())
+            warn(
+                "jobs must be submitted from below ${}, which is not set here: write there with "
+                "--output",
+                profile_.scratch);
+        for (const auto& name : split(profile_.read_only, ' ')) {
+            const auto folder = name.empty() ? "" : variable_(name.c_str());
+            if (below(request_.folder, folder) &&
+                (scratch.empty() || !below(request_.folder, scratch)))
+                error("{} is below ${}, which jobs cannot write: use another --output",
+                      request_.folder, name);
+        }
+    }
+
+    void program()
+    {
+        const auto wanted = profile_.mpi == "intelmpi" ? "mpich" : profile_.mpi;
+        if (!wanted.empty() && wanted != built_mpi())
+            warn(
+                "ranks are started with {}, and this program was built with {}: run quorate script "
+                "with the one built there (MPI={})",
+                profile_.mpi, built_mpi(), wanted);
+        if (!profile_.instructions.empty() && built_instructions() > profile_.instructions &&
+            built_instructions().starts_with("x86-64-v"))
+            error(
+                "its processors have {}, and this program was built for {}: build with "
+                "OPT='-O3 -march={}'",
+                profile_.instructions, built_instructions(), profile_.instructions);
+    }
+
+    const Request& request_;
+    const Profile& profile_;
+    const std::function<std::string(const char*)>& variable_;
+    std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+int nodes_for(const Profile& profile, int cores, int threads)
+{
+    if (!profile.cores || profile.scheduler == Scheduler::hosts) return 0;
+    // A rank's threads are on one node.
+    const int per_node = std::max(1, *profile.cores / threads) * threads;
+    if (!profile.whole_nodes && cores < per_node) return 0;
+    return (cores + per_node - 1) / per_node;
+}
+
+std::vector<Finding> check(const Request& request, const Profile& profile,
+                           const std::function<std::string(const char*)>& variable)
+{
+    return Checks(request, profile, variable).all();
+}
+
+std::vector<std::string> read_hosts(const std::string& path)
+{
+    std::ifstream file(path);
+    if (!file)
+        throw BadInput("--hostfile is " + path +
+                       ", which cannot be read: give a file with a host a line");
+    std::vector<std::string> hosts;
+    std::string line;
+    for (int number = 1; std::getline(file, line); ++number) {
+        std::istringstream words(line.substr(0, line.find('#')));
+        std::string host, rest;
+        if (!(words >> host)) continue;
+        host = host.substr(0, host.find(':'));
+        if (host.starts_with('-') || host.empty() || plain(host) != host)
+            throw BadInput(fmt::format("{}:{}: '{}' is no host: write a name or an address a line",
+                                       path, number, plain(host)));
+        hosts.push_back(host);
+    }
+    if (hosts.empty()) throw BadInput(path + " names no hosts: write one a line");
+    return hosts;
+}
+
+std::vector<Finding> check_hosts(const Request& request, const std::vector<std::string>& data)
+{
+    std::vector<Finding> findings;
+    const auto program = own_path();
+    const auto ours = run_program({program, "--version"}).output;
+    const auto first_line = [](const std::string& text) {
+        return trimmed(text.substr(0, text.find('\n')));
+    };
+    for (const auto& host : read_hosts(request.hostfile)) {
+        const auto remote = [&](const std::string& command) {
+            return run_program(
+                {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", host, command});
+        };
+        const auto fault = [&](const std::string& text) {
+            findings.push_back({true, "host " + host + ": " + text});
+        };
+        if (const auto there = remote("true"); there.status != 0) {
+            fault(fmt::format("ssh without a password does not work ({}): set up a key",
+                              first_line(there.output)));
+            continue;
+        }
+        const auto theirs = remote(quoted(program) + " --version");
+        if (theirs.status != 0)
+            fault(fmt::format("{} does not run there ({}): install it at the same path", program,
+                              first_line(theirs.output)));
+        else if (theirs.output != ours)
+            fault(fmt::format("{} is {} there and {} here: install the same one", program,
+                              first_line(theirs.output), first_line(ours)));
+        const auto info = remote("cksum < " + quoted(program));
+        if (theirs.status == 0 && info.status == 0 &&
+            info.output != run_program({"sh", "-c", "cksum < " + quoted(program)}).output)
+            fault(program + " is another build there, maybe with another MPI: copy this one");
+        for (const auto& file : data)
+            if (remote("test -r " + quoted(file)).status != 0)
+                fault(file +
+                      " cannot be read there: share the folder, or copy it to the same path");
+    }
+    return findings;
+}
+
+}  // namespace quorate

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "job/script.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "job/build.hpp"
+#include "job/share.hpp"
+#include "job/shell.hpp"
+#include "job/units.hpp"
+
+namespace quorate {
+
+namespace {
+
+// A job of the chain, as far as schedulers care.
+struct Part {
+    std::string name;
+    int ranks, threads, nodes;
+    double seconds, memory;
+    bool array;
+};
+
+std::string one_line(const std::string& text)
+{
+    std::string line = text;
+    for (auto& c : line)
+        if (static_cast<unsigned char>(c) < ' ') c = ' ';
+    return line;
+}
+
+std::string mebibytes(double bytes)
+{
+    return fmt::format("{}M", static_cast<std::int64_t>(std::ceil(bytes / (1024.0 * 1024))));
+}
+
+std::vector<std::string> slurm_lines(const Request& request, const Profile& profile,
+                                     const Part& part)
+{
+    std::vector<std::string> lines = {"--job-name=" + part.name};
+    const auto add = [&](const std::string& option, const std::string& value) {
+        if (!value.empty()) lines.push_back("--" + option + "=" + value);
+    };
+    add("account", plain(request.account));
+    add("partition", plain(request.partition.empty() ? profile.partition : request.partition));
+    if (part.nodes > 0) add("nodes", std::to_string(part.nodes));
+    if (part.nodes > 0 && part.ranks % part.nodes == 0)
+        add("ntasks-per-node", std::to_string(part.ranks / part.nodes));
+    else
+        add("ntasks", std::to_string(part.ranks));
+    if (part.threads > 1) add("cpus-per-task", std::to_string(part.threads));
+    const bool whole = part.nodes > 0;
+    if (profile.memory_request == MemoryRequest::all && whole)
+        add("mem", "0");
+    else if (profile.memory_request == MemoryRequest::per_node && whole && part.memory > 0)
+        add("mem", mebibytes(part.memory / part.nodes));
+    else if (profile.memory_request != MemoryRequest::none && part.memory > 0)
+        add("mem-per-cpu", mebibytes(part.memory / (part.ranks * part.threads)));
+    add("time", clock_time(part.seconds));
+    if (part.array) add("array", ranges(request.rows));
+    if (!request.mail.empty()) {
+        add("mail-user", plain(request.mail));
+        add("mail-type", "END,FAIL");
+    }
+    add("output", part.name + (part.array ? ".%A_%a.log" : ".%j.log"));
+    lines.push_back("--open-mode=append");
+    // Nothing of the submitting shell; what the script sets is for its steps again.
+    lines.push_back("--export=NONE");
+    if (request.resilient) lines.push_back("--no-kill");
+    for (const auto& option : split(profile.directives, ' '))
+        if (!option.empty()) lines.push_back(option);
+    return lines;
+}
+
+std::string pbs_array_option(const Profile& profile)
+{
+    return profile.scheduler == Scheduler::openpbs ? "-J" : "-t";
+}
+
+// OpenPBS knows ranges only: runs between that are complete end at once.
+std::string pbs_array(const Profile& profile, const std::vector<std::int64_t>& rows)
+{
+    if (profile.scheduler == Scheduler::torque) return ranges(rows);
+    return fmt::format("{}-{}", rows.front(), rows.back());
+}
+
+std::vector<std::string> pbs_lines(const Request& request, const Profile& profile, const Part& part)
+{
+    const int nodes = std::max(1, part.nodes);
+    const int each = (part.ranks + nodes - 1) / nodes;
+    std::vector<std::string> lines = {"-N " + part.name.substr(0, 15)};
+    if (!request.account.empty()) lines.push_back("-A " + plain(request.account));
+    const auto queue = request.partition.empty() ? profile.partition : request.partition;
+    if (!queue.empty()) lines.push_back("-q " + plain(queue));
+    const bool open = profile.scheduler == Scheduler::openpbs;
+    std::string memory;
+    if (profile.memory_request != MemoryRequest::none && part.memory > 0)
+        memory = (open ? ":mem=" : ",mem=") + mebibytes(part.memory / (open ? nodes : 1)) + "b";
+    if (open)
+        lines.push_back(fmt::format("-l select={}:ncpus={}:mpiprocs={}{}", nodes,
+                                    each * part.threads, each, memory));
+    else
+        lines.push_back(fmt::format("-l nodes={}:ppn={}{}", nodes, each * part.threads, memory));
+    lines.push_back("-l walltime=" + clock_time(part.seconds));
+    // An array of one is none.
+    if (part.array && request.rows.size() > 1)
+        lines.push_back(pbs_array_option(profile) + " " + pbs_array(profile, request.rows));
+    if (!request.mail.empty()) {
+        lines.push_back("-M " + plain(request.mail));
+        lines.push_back("-m ae");
+    }
+    lines.push_back("-j oe");
+    for (const auto& option : split(profile.directives, ' '))
+        if (!option.empty()) lines.push_back(option);
+    return lines;
+}
+
+// From the first line to where the work begins.
+std::string beginning(const Request& request, const Profile& profile, const Origin& origin,
+                      const Part& part)
+{
+    std::string text = "#!/bin/bash\n# made by: " + one_line(origin.command) + "\n";
+    for (const auto& comment : origin.comments) text += "# " + one_line(comment) + "\n";
+    const bool pbs =
+        profile.scheduler == Scheduler::openpbs || profile.scheduler == Scheduler::torque;
+    if (profile.scheduler == Scheduler::slurm)
+        for (const auto& line : slurm_lines(request, profile, part))
+            text += "#SBATCH " + line + "\n";
+    if (pbs)
+        for (const auto& line : pbs_lines(request, profile, part)) text += "#PBS " + line + "\n";
+    text += "set -eo pipefail\n";
+    text += "cd " + quoted(request.folder) + "\n";
+    if (pbs && part.array) {
+        text += "row=${PBS_ARRAY_INDEX:-${PBS_ARRAYID:-${SLURM_ARRAY_TASK_ID:-${row:-" +
+                std::to_string(request.rows[0]) + "}}}}\n";
+        text += "exec > " + quoted(part.name) + ".\"$row\".log 2>&1\n";
+    } else if (pbs) {
+        text += "exec > " + quoted(part.name + ".log") + " 2>&1\n";
+    }
+    if (profile.scheduler == Scheduler::slurm) text += "export SLURM_EXPORT_ENV=ALL\n";
+    if (!profile.modules.empty()) text += "module purge\nmodule load " + profile.modules + "\n";
+    if (!profile.preload.empty() && part.ranks > 1)
+        text += "source " + quoted(profile.preload) + "\n";
+    if (part.threads > 1 && part.ranks == 1)
+        text += "export OMP_NUM_THREADS=" + std::to_string(part.threads) + "\n";
+    return text;
+}
+
+std::string with_numbers(std::string text, const Request& request)
+{
+    const std::map<std::string, int> numbers = {{"{ranks}", request.ranks},
+                                                {"{per-node}", request.per_node()},
+                                                {"{threads}", request.threads}};
+    for (const auto& [word, number] : numbers)
+        for (auto at = text.find(word); at != std::string::npos; at = text.find(word))
+            text.replace(at, word.size(), std::to_string(number));
+    return text;
+}
+
+std::string keep_going(const Profile& profile)
+{
+    if (!profile.keep_going.empty()) return profile.keep_going;
+    if (!profile.launcher.empty()) return "";
+    return built_mpi() == "openmpi" ? "--mca orte_allowed_exit_without_sync 1"
+                                    : "-disable-auto-cleanup";
+}
+
+Part run_part(const Request& request)
+{
+    return {request.name,   request.ranks, request.threads, request.nodes, request.seconds,
+            request.memory, true};
+}
+
+// Jobs beside the runs: one core for some minutes, or a node where there is nothing less.
+Part small_part(const Request& request, const Profile& profile, const std::string& suffix)
+{
+    constexpr double some_minutes = 1800, some_memory = 4.0 * 1024 * 1024 * 1024;
+    const double least = profile.time_least.value_or(0);
+    return {request.name + suffix,         1,           1,    profile.whole_nodes ? 1 : 0,
+            std::max(some_minutes, least), some_memory, false};
+}
+
+}  // namespace
+
+std::string launch_command(const Request& request, const Profile& profile)
+{
+    std::string command = profile.launcher.empty() ? launcher : profile.launcher;
+    const auto add = [&](const std::string& more) {
+        if (!more.empty()) command.append(1, ' ').append(with_numbers(more, request));
+    };
+    if (request.resilient) add(keep_going(profile));
+    if (!request.hostfile.empty())
+        add((built_mpi() == "openmpi" ? "--hostfile " : "-f ") + quoted(request.hostfile));
+    if (request.threads > 1 || profile.binding.find("{per-node}") != std::string::npos)
+        add(profile.binding);
+    // srun starts as many as the job has.
+    if (!command.starts_with("srun")) add("-n {ranks}");
+    return command;
+}
+
+std::string prepare_script(const Request& request, const Profile& profile, const Origin& origin,
+                           const std::vector<std::string>& words)
+{
+    auto text = beginning(request, profile, origin, small_part(request, profile, "-prepare"));
+    std::string command = quoted(own_path());
+    for (const auto& word : words) command.append(1, ' ').append(quoted(word));
+    text += fmt::format("[ -e {} ] || {}\n", quoted(words.back()), command);
+    return text;
+}
+
+std::string run_script(const Request& request, const Profile& profile, const Origin& origin)
+{
+    auto text = beginning(request, profile, origin, run_part(request));
+    const auto program = quoted(own_path());
+    const bool alone = profile.scheduler == Scheduler::hosts;
+    const auto row =
+        profile.scheduler == Scheduler::slurm ? "\"$SLURM_ARRAY_TASK_ID\"" : "\"$row\"";
+    const auto indent = alone ? "  " : "";
+    std::string command = request.kind == RunKind::run
+                              ? launch_command(request, profile) + " " + program + " run"
+                              : program + " simulate";
+    command += fmt::format(" --manifest manifest.tsv --row {}", row);
+    if (request.resumes) command += " --resume";
+    if (!alone && request.resumes)
+        command += fmt::format(" --walltime {:.0f} --stop-before {:.0f}", request.seconds,
+                               request.stop_before);
+    if (alone)
+        text += fmt::format(
+            "rows=$({} todo --manifest manifest.tsv --lines)\nfor row in $rows; do\n", program);
+    text += fmt::format("{}rc=0\n{}{} || rc=$?\n", indent, indent, command);
+    if (request.resilient && request.kind == RunKind::run)
+        text += fmt::format(
+            "{}# With killed ranks the launcher's status is not the run's: its trace knows.\n"
+            "{}rc=0; {} todo --manifest manifest.tsv --row {} || rc=$?\n",
+            indent, indent, program, row);
+    if (alone)
+        text += "  [ \"$rc\" -eq 0 ] || exit \"$rc\"\ndone\n";
+    else
+        text +=
+            "[ \"$rc\" -eq 75 ] && rc=0  # stopped in time: the next link, or a new submission, "
+            "goes on\n"
+            "exit \"$rc\"\n";
+    return text;
+}
+
+std::string analyse_script(const Request& request, const Profile& profile, const Origin& origin)
+{
+    auto text = beginning(request, profile, origin, small_part(request, profile, "-analyse"));
+    const auto analysis = shared_folder("analysis");
+    const auto run = [&](const char* program, const char* options) {
+        text += fmt::format("{} {}{} \"${{traces[@]}}\"\n", quoted(python),
+                            quoted(analysis + "/" + program), options);
+    };
+    text += fmt::format(
+        "traces=$({} todo --manifest manifest.tsv --traces)\n"
+        "mapfile -t traces <<< \"$traces\"\n",
+        quoted(own_path()));
+    run("table.py", "");
+    run("plot.py", " --output figure");
+    return text;
+}
+
+std::vector<std::string> submit_words(const Request& request, const Profile& profile,
+                                      const std::string& script,
+                                      const std::vector<std::int64_t>& array,
+                                      const std::optional<Dependency>& after)
+{
+    using Kind = Dependency::Kind;
+    if (profile.scheduler == Scheduler::slurm) {
+        std::vector<std::string> words = {"sbatch", "--parsable", "--chdir=" + request.folder};
+        if (!array.empty()) words.push_back("--array=" + ranges(array));
+        if (after) {
+            const char* kind = after->kind == Kind::success        ? "afterok"
+                               : after->kind == Kind::same_element ? "aftercorr"
+                                                                   : "afterany";
+            words.push_back(fmt::format("--dependency={}:{}", kind, after->job));
+            words.push_back("--kill-on-invalid-dep=yes");
+        }
+        words.push_back(script);
+        return words;
+    }
+    std::vector<std::string> words = {"qsub"};
+    if (array.size() > 1)
+        words.insert(words.end(), {pbs_array_option(profile), pbs_array(profile, array)});
+    else if (array.size() == 1)
+        words.insert(words.end(), {"-v", fmt::format("row={}", array[0])});
+    if (after)
+        words.insert(
+            words.end(),
+            {"-W", fmt::format("depend={}:{}", after->kind == Kind::end ? "afterany" : "afterok",
+                               after->job)});
+    words.push_back(script);
+    return words;
+}
+
+}  // namespace quorate

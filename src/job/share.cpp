@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "job/share.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.hpp"
+
+namespace quorate {
+
+namespace fs = std::filesystem;
+
+std::string own_path() { return fs::read_symlink("/proc/self/exe").string(); }
+
+std::string shared_folder(const std::string& name)
+{
+    const auto here = fs::path(own_path()).parent_path();
+    for (auto above = here; above.has_relative_path(); above = above.parent_path())
+        for (const auto& folder : {above / name, above / "share" / "quorate" / name})
+            if (fs::is_directory(folder) &&
+                (fs::exists(above / "Makefile") || folder.parent_path().filename() == "quorate"))
+                return folder.string();
+    throw Failure("there is no folder " + name + " with " + own_path() +
+                  ": run the program where it was built or installed");
+}
+
+std::vector<std::string> shared_files(const std::string& folder, const std::string& extension)
+{
+    std::vector<std::string> all;
+    for (const auto& file : fs::directory_iterator(shared_folder(folder)))
+        if (file.path().extension() == extension) all.push_back(file.path().string());
+    std::ranges::sort(all);
+    return all;
+}
+
+}  // namespace quorate
