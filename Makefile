@@ -113,7 +113,8 @@ Q   =
 endif
 
 # --- Targets -----------------------------------------------------------------------------
-.PHONY: help info deps build demo amazon lambda networks anytime sequential elastic chaos test tests-ready check-layers bench fuzz fuzz-deps plot format lint \
+.PHONY: help info deps build demo amazon lambda networks anytime sequential elastic experiments cluster-demo \
+        cluster-deps chaos test tests-ready check-layers bench fuzz fuzz-deps plot format lint \
         install uninstall clean force
 force:
 
@@ -232,11 +233,27 @@ anytime: build ## anytime against fixed minibatches, virtual clock and MPI (QUOR
 networks: build ## MNIST and CIFAR-10 with networks, 8 workers (QUORATE_DATA=folder)
 	@$(run_env) jobs/networks
 
+experiments: build ## what jobs/ holds; make run-NAME, simulate-NAME, plot-NAME, submit-NAME CLUSTER=...
+	@$(B)/quorate list experiments
+
+# Of jobs/NAME.ini; ARGS are options of quorate script. None of them is a file.
+define experiment_targets
+$(1)-%: build force
+	@$(if $(filter submit,$(1)),CLUSTER='$$(CLUSTER)') $$(run_env) jobs/experiment $(1) '$$*' $$(ARGS)
+endef
+$(foreach verb,run simulate plot submit,$(eval $(call experiment_targets,$(verb))))
+
+cluster-deps:
+	@$(if $(filter no,$(DEPS)),,env/deps cluster)
+
+cluster-demo: build cluster-deps ## an experiment as jobs of a private SLURM on this machine, from data to figure
+	@$(run_env) slurm/demo
+
 test: ## install, build and test; search=PATTERN runs a part
 	+@MAKE='$(MAKE)' B='$(B)' search='$(search)' tests/run
 
 # For tests/run: builds what it needs and writes down what to run it with.
-tests-ready: build $(if $(units),$(B)/tests/unit)
+tests-ready: build cluster-deps $(if $(units),$(B)/tests/unit)
 	@mkdir -p $(B)/tests
 	@echo "export $(run_env)" > $(B)/tests/environment
 
@@ -313,12 +330,16 @@ install: build ## program, library, headers, pkg-config file, man page, completi
 	@sed 's|@prefix@|$(PREFIX)|; s|@version@|$(VERSION)|; s|@cflags@|$(index_flag) $(subst \
 	  -isystem ,-I,$(found_pure_cflags) $(found_mpi_cflags))|; s|@libs@|$(link_libs)|' \
 	  env/quorate.pc.in > '$(root)/lib/pkgconfig/quorate.pc'
+	@install -D -m 644 -t '$(root)/share/quorate/slurm' slurm/*.ini
+	@install -D -m 644 -t '$(root)/share/quorate/jobs' jobs/*.ini
+	@install -D -m 644 -t '$(root)/share/quorate/jobs/data' jobs/data/*.ini
+	@install -D -m 644 -t '$(root)/share/quorate/analysis' analysis/*.py
 	@install -D -m 644 -t '$(root)/share/man/man1' $(B)/share/man/man1/quorate.1
 	@install -D -m 644 -t '$(root)/share/bash-completion/completions' \
 	  $(B)/share/bash-completion/completions/quorate
 
 uninstall: ## what install put there
-	@rm -rf '$(root)/bin/quorate' '$(root)/lib/libquorate.a' '$(root)/include/quorate' \
+	@rm -rf '$(root)/bin/quorate' '$(root)/share/quorate' '$(root)/lib/libquorate.a' '$(root)/include/quorate' \
 	  '$(root)/lib/pkgconfig/quorate.pc' '$(root)/share/man/man1/quorate.1' \
 	  '$(root)/share/bash-completion/completions/quorate'
 
