@@ -16,6 +16,7 @@
 #include "cli/command.hpp"
 #include "cli/estimate.hpp"
 #include "job/experiment.hpp"
+#include "job/hosts.hpp"
 #include "job/script.hpp"
 #include "job/shell.hpp"
 #include "job/state.hpp"
@@ -243,6 +244,13 @@ Plan make_plan(const Settings& settings)
     return plan;
 }
 
+// What is there of a path: a data set that is yet to be made needs a folder.
+std::string nearest_there(fs::path path)
+{
+    while (!fs::exists(path) && path.has_relative_path()) path = path.parent_path();
+    return path.string();
+}
+
 // @return whether the cluster would take it
 bool say_findings(const Plan& plan, bool hosts)
 {
@@ -251,8 +259,9 @@ bool say_findings(const Plan& plan, bool hosts)
         std::set<std::string> data;
         for (const auto& row : plan.manifest.rows())
             if (const auto file = row.value("data"); !file.empty())
-                data.insert((fs::path(plan.request.folder) / file).string());
-        for (auto& fault : check_hosts(plan.request, {data.begin(), data.end()}))
+                data.insert(nearest_there(fs::path(plan.request.folder) / file));
+        for (auto& fault :
+             check_hosts(read_hosts(plan.request.hostfile), {data.begin(), data.end()}))
             findings.push_back(std::move(fault));
     }
     bool fine = true;
@@ -333,7 +342,6 @@ int script(const Settings& settings)
     if (settings.on("quiet")) return exit_done;
     const auto& request = plan.request;
     fmt::print("{}/manifest.tsv: {} runs\n", request.folder, request.rows.size());
-    const auto cluster = settings.text("cluster");
     if (plan.profile.scheduler == Scheduler::hosts)
         for (const auto* part : {"prepare", "run", "analyse"}) {
             if (fs::exists(fmt::format("{}/{}.sh", request.folder, part)))

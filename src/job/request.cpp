@@ -6,13 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
-#include "base/error.hpp"
 #include "base/text.hpp"
 #include "job/build.hpp"
-#include "job/share.hpp"
 #include "job/shell.hpp"
 #include "job/units.hpp"
 
@@ -219,68 +215,6 @@ std::vector<Finding> check(const Request& request, const Profile& profile,
                            const std::function<std::string(const char*)>& variable)
 {
     return Checks(request, profile, variable).all();
-}
-
-std::vector<std::string> read_hosts(const std::string& path)
-{
-    std::ifstream file(path);
-    if (!file)
-        throw BadInput("--hostfile is " + path +
-                       ", which cannot be read: give a file with a host a line");
-    std::vector<std::string> hosts;
-    std::string line;
-    for (int number = 1; std::getline(file, line); ++number) {
-        std::istringstream words(line.substr(0, line.find('#')));
-        std::string host, rest;
-        if (!(words >> host)) continue;
-        host = host.substr(0, host.find(':'));
-        if (host.starts_with('-') || host.empty() || plain(host) != host)
-            throw BadInput(fmt::format("{}:{}: '{}' is no host: write a name or an address a line",
-                                       path, number, plain(host)));
-        hosts.push_back(host);
-    }
-    if (hosts.empty()) throw BadInput(path + " names no hosts: write one a line");
-    return hosts;
-}
-
-std::vector<Finding> check_hosts(const Request& request, const std::vector<std::string>& data)
-{
-    std::vector<Finding> findings;
-    const auto program = own_path();
-    const auto ours = run_program({program, "--version"}).output;
-    const auto first_line = [](const std::string& text) {
-        return trimmed(text.substr(0, text.find('\n')));
-    };
-    for (const auto& host : read_hosts(request.hostfile)) {
-        const auto remote = [&](const std::string& command) {
-            return run_program(
-                {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", host, command});
-        };
-        const auto fault = [&](const std::string& text) {
-            findings.push_back({true, "host " + host + ": " + text});
-        };
-        if (const auto there = remote("true"); there.status != 0) {
-            fault(fmt::format("ssh without a password does not work ({}): set up a key",
-                              first_line(there.output)));
-            continue;
-        }
-        const auto theirs = remote(quoted(program) + " --version");
-        if (theirs.status != 0)
-            fault(fmt::format("{} does not run there ({}): install it at the same path", program,
-                              first_line(theirs.output)));
-        else if (theirs.output != ours)
-            fault(fmt::format("{} is {} there and {} here: install the same one", program,
-                              first_line(theirs.output), first_line(ours)));
-        const auto info = remote("cksum < " + quoted(program));
-        if (theirs.status == 0 && info.status == 0 &&
-            info.output != run_program({"sh", "-c", "cksum < " + quoted(program)}).output)
-            fault(program + " is another build there, maybe with another MPI: copy this one");
-        for (const auto& file : data)
-            if (remote("test -r " + quoted(file)).status != 0)
-                fault(file +
-                      " cannot be read there: share the folder, or copy it to the same path");
-    }
-    return findings;
 }
 
 }  // namespace quorate

@@ -46,11 +46,4 @@ struct Finding {
 std::vector<Finding> check(const Request& request, const Profile& profile,
                            const std::function<std::string(const char*)>& variable);
 
-/// The machine checks of profile `hosts`: ssh, the same program and MPI, readable data. One line a fault.
-std::vector<Finding> check_hosts(const Request& request, const std::vector<std::string>& data);
-
-/// Hosts of a file with a name a line, and how many ranks each is to have, if that is said.
-/// @throws BadInput
-std::vector<std::string> read_hosts(const std::string& path);
-
 }  // namespace quorate
