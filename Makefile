@@ -113,7 +113,7 @@ Q   =
 endif
 
 # --- Targets -----------------------------------------------------------------------------
-.PHONY: help info deps build demo amazon lambda networks anytime sequential elastic experiments cluster-demo \
+.PHONY: help info deps build demo amazon lambda networks anytime sequential elastic advice experiments cluster-demo \
         cluster-deps chaos test tests-ready check-layers bench fuzz fuzz-deps plot format lint \
         install uninstall clean force
 force:
@@ -232,6 +232,9 @@ anytime: build ## anytime against fixed minibatches, virtual clock and MPI (QUOR
 
 networks: build ## MNIST and CIFAR-10 with networks, 8 workers (QUORATE_DATA=folder)
 	@$(run_env) jobs/networks
+
+advice: build ## how well quorate advise ranks schemes, on recorded times and delay models (QUORATE_DATA=folder)
+	@$(run_env) $(found_python) jobs/advice $(ARGS)
 
 experiments: build ## what jobs/ holds; make run-NAME, simulate-NAME, plot-NAME, submit-NAME CLUSTER=...
 	@$(B)/quorate list experiments

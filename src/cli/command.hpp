@@ -29,6 +29,7 @@ Command evaluate_command();
 Command predict_command();
 Command tune_command();
 Command inspect_command();
+Command advise_command();
 Command script_command();
 Command submit_command();
 Command todo_command();

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Advice: which scheme, by simulating them."""
+
+import json
+
+import pytest
+
+from program import call, our_lines
+
+COMMON = ["advise", "--workers", 12, "--rounds", 60]
+
+
+def advice(*words):
+    done = call(*COMMON, "--json", *words)
+    assert done.returncode == 0, done.stderr
+    return {one["scheme"]: one for one in json.loads(done.stdout)}
+
+
+def test_simulated_rounds_agree_with_closed_forms():
+    words = ["--delay", "exponential:0.1", "--row-time", 1e-5, "--repeat", 8]
+    all_of_them = advice(*words, "--schemes", "uncoded,ignore,cyclic,frc")
+    known = [one for one in all_of_them.values() if one["closed_form"] is not None]
+    assert len(known) > 8
+    for one in known:
+        assert one["round_seconds"] == pytest.approx(one["closed_form"], rel=0.1), one["scheme"]
+
+
+def test_the_order_is_that_of_the_predicted_times():
+    words = ["--delay", "pareto:0.02,1.5", "--row-time", 1e-5, "--schemes", "uncoded,frc,agc"]
+    ranked = list(advice(*words).values())
+    times = [one["seconds"] for one in ranked]
+    assert times == sorted(times) and len(times) > 10
+    assert sum(one["fastest"] for one in ranked) == 5
+
+
+def test_redundancy_is_worth_its_work_only_where_workers_straggle():
+    words = ["--repeat", 1, "--schemes", "uncoded,frc"]
+    busy = list(advice("--delay", "constant:0.001", "--row-time", 1e-3, *words))
+    late = list(advice("--delay", "gilbert-elliott:0.05,0.5,10", "--row-time", 1e-5, *words))
+    assert busy.index("uncoded") < busy.index("frc --stragglers 1")
+    assert late.index("frc --stragglers 1") < late.index("uncoded")
+
+
+def test_heterogeneous_partitions_make_ignoring_them_dear():
+    words = ["--delay", "exponential:0.05", "--row-time", 1e-5, "--schemes", "ignore"]
+    alike = advice(*words, "--heterogeneity", 0)
+    different = advice(*words, "--heterogeneity", 50)
+    for name, one in alike.items():
+        assert one["rounds"] == pytest.approx(60)
+        assert different[name]["rounds"] > 60
+
+
+def test_with_data_the_target_is_a_loss(gaussians):
+    words = ["--data", gaussians, "--step", 0.1, "--delay", "exponential:0.05", "--repeat", 1]
+    ranked = advice(*words, "--row-time", 1e-5, "--schemes", "uncoded,frc,ignore")
+    assert ranked["uncoded"]["rounds"] == pytest.approx(60)
+    assert ranked["frc --stragglers 1"]["rounds"] == pytest.approx(60)
+    out_of_reach = advice(*words, "--target-loss", 1e-9, "--schemes", "uncoded")
+    assert out_of_reach["uncoded"]["seconds"] is None
+
+
+def test_the_command_of_the_winner_is_printed():
+    words = ["--repeat", 1, "--schemes", "uncoded,frc"]
+    done = call(*COMMON, *words, "--delay", "exponential:0.1", "--row-time", 1e-5)
+    assert done.returncode == 0
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith("quorate run --scheme ") and last.endswith("# 13 ranks")
+    done = call(*COMMON, *words, "--delay", "exponential:0.1")
+    assert "redundancy costs nothing: give --row-time" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["advise"], "needs --workers N"),
+        ([*COMMON, "--delay", "weibull:1"], "--delay is weibull:1"),
+        ([*COMMON, "--schemes", "frk"], "frk is none that is compared"),
+        ([*COMMON, "--target-loss", 0.1], "nothing is trained without --data"),
+        ([*COMMON, "--repeat", 0], "--repeat is 0"),
+    ],
+)
+def test_bad_input_is_refused(words, message):
+    done = call(*words)
+    assert done.returncode == 2
+    lines = our_lines(done.stderr)
+    assert len(lines) == 1 and message in lines[0]
