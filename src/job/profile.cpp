@@ -152,7 +152,7 @@ Profile read_profile(const std::string& cluster)
         known.push_back(fs::path(path).stem().string());
         if (known.back() == cluster) return read_file(path);
     }
-    throw BadInput(fmt::format("--cluster is {}, which is no profile{}, or the path of your own",
+    throw BadInput(fmt::format("--cluster is {}, which is neither a profile nor the path of one{}",
                                cluster, suggestion(cluster, known)));
 }
 

@@ -94,6 +94,9 @@ private:
             if (asked > limit && asked <= 1.25 * limit)
                 warn("--time is {}: jobs of up to {} start sooner, if that is enough",
                      spoken_time(asked), spoken_time(limit));
+        if (request_.links > 1 && !request_.resumes)
+            error("--links is {}, but not every run has a checkpoint to go on from: leave it out",
+                  request_.links);
         if (request_.links > 1 && request_.seconds <= request_.stop_before)
             error("--time is {}, no longer than --stop-before: ask for more", spoken_time(asked));
     }
@@ -141,15 +144,19 @@ private:
         else if (profile_.nodes_most && nodes > *profile_.nodes_most)
             error("{} nodes are asked for, and a job may have {}: use fewer ranks", nodes,
                   *profile_.nodes_most);
+        if (profile_.whole_nodes && nodes == 0) error("jobs use full nodes: give --nodes");
         if (!profile_.cores) return;
         const int cores = *profile_.cores, threads = request_.threads;
-        if (nodes > 0 && request_.per_node() * threads > cores)
+        const int fit = cores / threads;  // ranks on a node, as a rank's threads are on one
+        if (fit == 0)
+            error("ranks have {} threads, and a node has {} cores: use threads = {} at most",
+                  threads, cores, cores);
+        else if (nodes > 0 && request_.per_node() > fit)
             error("{} ranks of {} threads do not fit on {} nodes of {} cores: use --nodes {}",
-                  request_.ranks, threads, nodes, cores, (request_.cores() + cores - 1) / cores);
-        else if (nodes > 0 && request_.cores() < nodes * cores)
+                  request_.ranks, threads, nodes, cores, (request_.ranks + fit - 1) / fit);
+        else if (nodes > 0 && request_.ranks < nodes * fit)
             warn("{} of the {} cores of {} full nodes stay idle: {} ranks would fill them",
-                 nodes * cores - request_.cores(), nodes * cores, nodes, nodes * cores / threads);
-        if (profile_.whole_nodes && nodes == 0) error("jobs use full nodes: give --nodes");
+                 nodes * cores - request_.cores(), nodes * cores, nodes, nodes * fit);
         if (profile_.cores_per_cache && threads > 1 && *profile_.cores_per_cache % threads != 0 &&
             threads % *profile_.cores_per_cache != 0)
             warn(
@@ -181,7 +188,7 @@ private:
     void program()
     {
         const auto wanted = profile_.mpi == "intelmpi" ? "mpich" : profile_.mpi;
-        if (!wanted.empty() && wanted != built_mpi())
+        if (request_.kind == RunKind::run && !wanted.empty() && wanted != built_mpi())
             warn(
                 "ranks are started with {}, and this program was built with {}: run quorate script "
                 "with the one built there (MPI={})",

@@ -13,7 +13,7 @@
 namespace quorate {
 
 struct Request {
-    std::string name;    // of the job: letters, digits and ._+=:-/
+    std::string name;    // of the job: letters, digits and ._+-
     std::string folder;  // of manifest, scripts, traces; absolute
     RunKind kind = RunKind::run;
     std::vector<std::int64_t> rows;  // of the manifest, ascending

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -95,7 +96,9 @@ std::vector<std::string> pbs_lines(const Request& request, const Profile& profil
 {
     const int nodes = std::max(1, part.nodes);
     const int each = (part.ranks + nodes - 1) / nodes;
-    std::vector<std::string> lines = {"-N " + part.name.substr(0, 15)};
+    // A name begins with a letter and has 15 characters at most.
+    const bool letter = std::isalpha(static_cast<unsigned char>(part.name[0]));
+    std::vector<std::string> lines = {"-N " + ((letter ? "" : "q") + part.name).substr(0, 15)};
     if (!request.account.empty()) lines.push_back("-A " + plain(request.account));
     const auto queue = request.partition.empty() ? profile.partition : request.partition;
     if (!queue.empty()) lines.push_back("-q " + plain(queue));

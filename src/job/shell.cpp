@@ -20,7 +20,7 @@ namespace {
 
 bool is_plain(char c)
 {
-    return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("._+=:-/,@%", c) != nullptr;
+    return c != 0 && (std::isalnum(static_cast<unsigned char>(c)) || std::strchr("._+=:-/,@%", c));
 }
 
 }  // namespace
@@ -39,6 +39,14 @@ std::string plain(const std::string& text)
     for (auto& c : word)
         if (!is_plain(c)) c = '_';
     return word;
+}
+
+std::string plain_name(const std::string& text)
+{
+    auto word = plain(text);
+    for (auto& c : word)
+        if (std::strchr("/%,@:=", c)) c = '_';
+    return word.empty() ? "quorate" : word;
 }
 
 Ended run_program(const std::vector<std::string>& words)

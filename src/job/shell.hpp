@@ -14,6 +14,10 @@ std::string quoted(const std::string& text);
 /// ._+=:-/ become underscores.
 std::string plain(const std::string& text);
 
+/// `text` as the name of a job or a file in job scripts: `plain`, without what schedulers replace (%) or
+/// read as more than a name. Never empty.
+std::string plain_name(const std::string& text);
+
 struct Ended {
     int status;          // 127: it could not be started; 128 + signal
     std::string output;  // of its standard output, and error
