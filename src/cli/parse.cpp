@@ -125,6 +125,8 @@ void read_row(const Command& command, Settings& settings)
         if (option == known.end() || name == "manifest" || name == "row" || name == "config")
             refuse_unknown(row.origin, name, known, command);
         if (settings.given(name)) continue;
+        if (option->argument.empty() && text != "on" && text != "off")
+            throw BadInput(fmt::format("{}{} is {}: write on or off", row.origin, name, text));
         const bool off = option->argument.empty() && text == "off";
         const auto folder = std::filesystem::path(path).parent_path();
         settings.set(name, {off             ? ""

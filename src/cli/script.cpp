@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/estimate.hpp"
+#include "cli/parse.hpp"
 #include "job/experiment.hpp"
 #include "job/hosts.hpp"
 #include "job/script.hpp"
@@ -112,6 +114,46 @@ void refuse_unknown_columns(const Manifest& manifest, const std::string& path, R
                                        plain(name), suggestion(name, known)));
 }
 
+// Here and not in the queue. Whether values fit together is left to the runs, and to the estimate.
+void check_cells(const Manifest& manifest, const std::string& path, RunKind kind)
+{
+    refuse_unknown_columns(manifest, path, kind);
+    const auto command = kind == RunKind::run ? run_command() : simulate_command();
+    for (const auto& row : manifest.rows())
+        for (const auto& [name, text] : row.options) {
+            const auto& option = *std::ranges::find(command.options, name, &Option::name);
+            const auto refuse = [&, &name = name, &text = text](const char* wanted) {
+                throw BadInput(fmt::format("{}{} is {}: {}", row.origin, name, text, wanted));
+            };
+            if (option.argument.empty() && text != "on" && text != "off") refuse("write on or off");
+            // Traces and checkpoints keep options as the lines of an INI file.
+            if (text.find_first_of("\n\r") != std::string::npos) refuse("leave out the line break");
+            if (option.argument == "N" && !to_integer(text)) refuse("write a whole number");
+            const bool number = to_real(option.fallback) && option.argument != "SECONDS" &&
+                                option.argument.find_first_of("|,") == std::string::npos;
+            if (number && !to_real(text)) refuse("write a number");
+        }
+}
+
+// Words of a command that is to run as a job.
+void check_prepare(const std::vector<std::string>& words, const std::string& path)
+{
+    if (words.empty()) return;
+    const auto command = words[0] == "import" ? import_command() : generate_command();
+    try {
+        parse(command, {words.begin() + 1, words.end()});
+    } catch (const BadInput& wrong) {
+        throw BadInput(fmt::format("{}: section [prepare]: {}", path, wrong.what()));
+    }
+}
+
+// Absolute, without a slash at its end.
+std::string folder(const fs::path& path)
+{
+    const auto normal = fs::absolute(path).lexically_normal();
+    return (normal.has_filename() ? normal : normal.parent_path()).string();
+}
+
 std::int64_t largest(const Manifest& manifest, const std::string& option, std::int64_t fallback)
 {
     std::int64_t most = 0;
@@ -187,33 +229,27 @@ Plan make_plan(const Settings& settings)
     if (plan.new_manifest) {
         const auto experiment = read_experiment(source);
         request.name = experiment.name;
-        request.folder =
-            fs::absolute(settings.on("output") ? settings.text("output") : experiment.name)
-                .lexically_normal()
-                .string();
+        request.folder = folder(settings.on("output") ? settings.text("output") : experiment.name);
         const auto raw =
             settings.on("data-folder") ? settings.text("data-folder") : variable("QUORATE_DATA");
-        const auto raw_path = raw.empty() ? raw : fs::absolute(raw).lexically_normal().string();
+        const auto raw_path = raw.empty() ? raw : folder(raw);
         plan.manifest = expand(experiment, request.kind, raw_path, settings.integer("max-runs", 1));
         const auto data = settings.on("data") ? fs::absolute(settings.text("data")).string()
                                               : std::string("data.h5");
         plan.prepare = prepare_words(experiment, raw_path, data);
-        const bool uses_raw = std::ranges::any_of(
-            experiment.prepare, [](const auto& v) { return v.text.find("{data}") != v.text.npos; });
-        if (uses_raw && raw.empty())
-            throw BadInput(source + " needs raw data: give --data-folder, or set QUORATE_DATA");
+        check_prepare(plan.prepare, source);
         plan.data = plan.prepare.empty() && !settings.on("data") ? "" : data;
         plan.manifest = completed(plan.manifest, plan.data);
     } else {
         if (settings.on("output"))
             settings.refuse("output", ", but scripts stand beside the --manifest: leave it out");
         plan.manifest = Manifest::read(source);
-        request.folder = fs::absolute(source).parent_path().lexically_normal().string();
-        request.name = plain(fs::path(request.folder).filename().string());
+        request.folder = folder(fs::absolute(source).parent_path());
+        request.name = plain_name(fs::path(request.folder).filename().string());
         if (fs::path(source).filename() != "manifest.tsv")
             settings.refuse("manifest", ": its name must be manifest.tsv, in a folder of its own");
     }
-    refuse_unknown_columns(plan.manifest, source, request.kind);
+    check_cells(plan.manifest, source, request.kind);
     for (const auto& row : plan.manifest.rows()) request.rows.push_back(row.number);
     request.threads =
         static_cast<int>(std::max<std::int64_t>(1, largest(plan.manifest, "threads", 1)));
@@ -362,9 +398,15 @@ std::string submit_one(const Plan& plan, const std::string& script,
     // Schedulers put their own output where they are called.
     fs::current_path(plan.request.folder);
     const auto ended = run_program(words);
+    // Of all that it says, the id is the last line of a word that begins with a digit: 123, 123[].host.
     const auto lines = split(trimmed(ended.output), '\n');
-    auto id = trimmed(lines.back());
-    id = id.substr(0, id.find(';'));
+    std::string id;
+    for (const auto& line : lines) {
+        const auto word = trimmed(line);
+        if (!word.empty() && std::isdigit(static_cast<unsigned char>(word[0])) &&
+            word.find(' ') == std::string::npos)
+            id = word.substr(0, word.find(';'));
+    }
     if (ended.status != 0 || id.empty())
         throw Failure(fmt::format("{} failed with status {}: {}", joined(words), ended.status,
                                   trimmed(lines[0])));

@@ -34,6 +34,10 @@ std::vector<std::string> values_of(const IniValue& value)
     while (!rest.empty()) {
         const auto comma = rest.find(", ");
         const auto piece = trimmed(rest.substr(0, comma));
+        if (piece.empty())
+            throw BadInput(fmt::format(
+                "{}{} is {}, a list with nothing between two commas: write a value there",
+                value.origin, value.name, value.text));
         rest = comma == std::string::npos ? "" : rest.substr(comma + 2);
         const auto dots = piece.find("..");
         const auto first = to_integer(piece.substr(0, dots));
@@ -64,6 +68,13 @@ std::string filled_in(std::string text, const Experiment& experiment, const std:
     replace("{data}", data);
     replace("{here}", fs::absolute(experiment.path).parent_path().string());
     return text;
+}
+
+void refuse_without_data(const IniValue& value, const std::string& data_folder)
+{
+    if (data_folder.empty() && value.text.find("{data}") != std::string::npos)
+        throw BadInput(value.origin + value.name +
+                       " is in the folder of raw data: give --data-folder, or set QUORATE_DATA");
 }
 
 // Each of these with each value of one more option, which replaces what they have of it.
@@ -102,10 +113,8 @@ std::string trace_name(const Options& options, const std::set<std::string>& vary
             const bool says_all = !to_real(value);
             name += "-" + (says_all ? "" : option) + value;
         }
-    for (auto& c : name)
-        if (c == '/' || c == '%' || c == ',' || c == '@') c = '_';
-    const auto width = std::to_string(of).size();
-    return fmt::format("{:0{}}{}.h5", number, width, plain(name).substr(0, longest));
+    if (!name.empty()) name = plain_name(name).substr(0, longest);
+    return fmt::format("{:0{}}{}.h5", number, std::to_string(of).size(), name);
 }
 
 }  // namespace
@@ -114,7 +123,7 @@ Experiment read_experiment(const std::string& path)
 {
     Experiment experiment;
     experiment.path = path;
-    experiment.name = plain(fs::path(path).stem().string());
+    experiment.name = plain_name(fs::path(path).stem().string());
     for (auto& value : read_ini(path)) {
         if (value.section.empty() && value.name == "summary") {
             experiment.summary = value.text;
@@ -171,7 +180,8 @@ Manifest expand(const Experiment& experiment, RunKind kind, const std::string& d
                         experiment.path, most));
     };
     const auto add = [&](const IniValue& value, const std::vector<Options>& to) {
-        const auto values = values_of(value);
+        auto values = values_of(value);
+        refuse_without_data(value, data_folder);
         if (values.empty())
             throw BadInput(
                 fmt::format("{}{} is empty, a list of nothing: give it a value, or leave "
@@ -179,11 +189,8 @@ Manifest expand(const Experiment& experiment, RunKind kind, const std::string& d
                             value.origin, value.name));
         if (std::ssize(to) * std::ssize(values) > most) too_many();
         if (values.size() > 1) varying.insert(value.name);
-        auto all = times(to, value, values);
-        for (auto& options : all)
-            for (auto& [name, text] : options)
-                text = filled_in(std::move(text), experiment, data_folder);
-        return all;
+        for (auto& text : values) text = filled_in(std::move(text), experiment, data_folder);
+        return times(to, value, values);
     };
     for (const auto& value : experiment.common) runs = add(value, runs);
     for (const auto& value : kind == RunKind::run ? experiment.of_run : experiment.of_simulate)
@@ -214,7 +221,8 @@ Manifest expand(const Experiment& experiment, RunKind kind, const std::string& d
     Manifest manifest;
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const auto trace = trace_name(runs[i], varying, i + 1, runs.size());
-        manifest.add({static_cast<std::int64_t>(i) + 1, trace, std::move(runs[i])});
+        manifest.add({static_cast<std::int64_t>(i) + 1, trace, std::move(runs[i]),
+                      fmt::format("{}: run {}: ", experiment.path, i + 1)});
     }
     return manifest;
 }
@@ -225,6 +233,7 @@ std::vector<std::string> prepare_words(const Experiment& experiment, const std::
     if (experiment.prepare.empty()) return {};
     std::vector<std::string> words = {""};
     for (const auto& value : experiment.prepare) {
+        refuse_without_data(value, data_folder);
         const auto text = filled_in(value.text, experiment, data_folder);
         if (value.name == "command") {
             if (text != "import" && text != "generate")
@@ -233,7 +242,7 @@ std::vector<std::string> prepare_words(const Experiment& experiment, const std::
             words[0] = text;
         } else if (text == "on") {
             words.push_back("--" + value.name);
-        } else {
+        } else if (text != "off") {
             words.push_back("--" + value.name);
             words.push_back(text);
         }
