@@ -16,6 +16,7 @@
 #include "cli/launch.hpp"
 #include "cli/parse.hpp"
 #include "job/build.hpp"
+#include "job/shell.hpp"
 
 namespace {
 
@@ -41,7 +42,7 @@ int dispatch(std::vector<std::string> words)
     const auto& command = command_of(words[0]);
     auto settings = parse(command, {words.begin() + 1, words.end()});
     settings.command_line = "quorate";
-    for (const auto& word : words) settings.command_line += " " + word;
+    for (const auto& word : words) settings.command_line += " " + quoted(word);
     if (settings.on("help")) {
         fmt::print("{}", usage(command));
         return exit_done;
@@ -59,7 +60,11 @@ int fail(int status, const std::exception& error)
         const auto who = launch.size
                              ? fmt::format("[rank {} of {}]", launch.rank.value_or(0), *launch.size)
                              : "";
-        fmt::print(stderr, "quorate{}: {}\n", status == exit_bad_input ? "" : who, error.what());
+        // One line, whatever is in the words that it repeats.
+        std::string text = error.what();
+        for (auto& c : text)
+            if (c == '\n' || c == '\r') c = ' ';
+        fmt::print(stderr, "quorate{}: {}\n", status == exit_bad_input ? "" : who, text);
     }
     int running = 0, finalized = 0;
     MPI_Initialized(&running);
