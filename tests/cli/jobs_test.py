@@ -1,0 +1,940 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Experiments, manifests and job scripts: script, submit, todo, and runs of a manifest's row."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+
+import h5py
+import numpy
+import pytest
+
+from program import OPEN_MPI, QUORATE, REPOSITORY, call, environment
+
+BASE = "scheme = uncoded\nworkers = 4\nrounds = 5\n"
+PREPARE = "[prepare]\ncommand = generate\nrows = 60\ncolumns = 3\n"
+# What must stay text wherever a user can write it; each would leave a file X.
+NASTY = [
+    "two words",
+    "it's",
+    'say "x"',
+    "$(touch X)",
+    "`touch X`",
+    "a; touch X",
+    "a\ntouch X\n#",
+    "'; touch X; '",
+    "* ~ #",
+    "100%j",
+]
+NASTY_IDS = "blank quote quotes dollar back semi line both glob percent".split()
+
+
+def written(folder, text, name="x.ini"):
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def script(folder, text, *words, cluster="local", env=None, name="x.ini"):
+    """quorate script for an experiment of this text, with everything in FOLDER/out."""
+    source = ["--experiment", written(folder, text, name), "--cluster", cluster]
+    output = [] if "--output" in words else ["--output", folder / "out"]
+    return call("script", *source, *output, *words, env=env)
+
+
+def ok(done):
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def refused(done, *phrases):
+    """Exit status 2, and one line that says this."""
+    assert done.returncode == 2, done.stdout + done.stderr
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("quorate: "), done.stderr
+    for phrase in phrases:
+        assert phrase in lines[0]
+    assert done.stdout == ""
+
+
+def rows_of(path):
+    """The rows of a manifest, as Python reads them."""
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+    names = lines[0].split("\t")
+    return [dict(zip(names, line.split("\t"), strict=True)) for line in lines[1:]]
+
+
+def expanded(folder, text, *words, **more):
+    """The rows that an experiment expands to."""
+    ok(script(folder, text, *words, **more))
+    return rows_of(folder / "out" / "manifest.tsv")
+
+
+def values(rows, *names):
+    return [tuple(row.get(name, "") for name in names) for row in rows]
+
+
+def run_bash(path, cwd, env=None, *words):
+    return subprocess.run(
+        ["bash", path, *words],
+        cwd=cwd,
+        env=environment(env),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def stand_in(folder, name, text):
+    """A program of this name that a PATH with the folder finds first."""
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text("#!/bin/bash\n" + text)
+    path.chmod(0o755)
+    return {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+# --- expansion ------------------------------------------------------------------------------------
+
+
+def test_lists_and_ranges_expand_with_the_first_option_slowest(tmp_path):
+    text = "scheme = uncoded, frc\nworkers = 4\nrounds = 5\nseed = 7..8, 11\n"
+    rows = expanded(tmp_path, text)
+    want = [(scheme, seed) for scheme in ("uncoded", "frc") for seed in ("7", "8", "11")]
+    assert values(rows, "scheme", "seed") == want
+    assert [row["run"] for row in rows] == list("123456")
+    assert rows[5]["trace"] == "6-frc-seed11.h5"
+    assert rows[5]["checkpoint"] == "6-frc-seed11.ckpt"
+    assert {row["workers"] for row in rows} == {"4"}
+
+
+def test_a_comma_without_a_blank_belongs_to_the_value(tmp_path):
+    rows = expanded(tmp_path, BASE + "delay = pareto:0.1,3, none\n")
+    assert values(rows, "delay") == [("pareto:0.1,3",), ("none",)]
+    assert "_" in rows[0]["trace"] and "," not in rows[0]["trace"]
+
+
+def test_a_section_is_of_the_runs_whose_option_has_its_value(tmp_path):
+    text = (
+        "scheme = uncoded, agc\nworkers = 4\nrounds = 5\nstep = 1\n"
+        "[scheme agc]\nstragglers = 1\ncollect = 2, 3\nstep = 0.5\n"
+    )
+    rows = expanded(tmp_path, text)
+    assert values(rows, "scheme", "stragglers", "collect", "step") == [
+        ("uncoded", "", "", "1"),
+        ("agc", "1", "2", "0.5"),
+        ("agc", "1", "3", "0.5"),
+    ]
+
+
+def test_braces_stand_for_the_folders_of_the_file_and_of_raw_data(tmp_path):
+    text = BASE + "data = {here}/d.h5\ncheckpoint = {data}/c, {data}/d\n"
+    rows = expanded(tmp_path, text, "--data-folder", tmp_path / "raw")
+    assert values(rows, "data", "checkpoint") == [
+        (f"{tmp_path}/d.h5", f"{tmp_path}/raw/{name}") for name in "cd"
+    ]
+    shutil.rmtree(tmp_path / "out")
+    assert expanded(tmp_path, text, env={"QUORATE_DATA": f"{tmp_path}/raw/"}) == rows
+    ok(script(tmp_path, text, "--data-folder", "/{data}/x", "--output", tmp_path / "b"))
+    assert rows_of(tmp_path / "b" / "manifest.tsv")[0]["checkpoint"] == "/{data}/x/c"
+
+
+def test_sections_run_and_simulate_are_of_one_command(tmp_path):
+    text = BASE + "[run]\ntimeout = 5\n[simulate]\nrow-time = 1e-6\n"
+    assert values(expanded(tmp_path, text), "timeout", "row-time") == [("5", "")]
+    shutil.rmtree(tmp_path / "out")
+    rows = expanded(tmp_path, text, "--command", "simulate")
+    assert values(rows, "timeout", "row-time") == [("", "1e-6")]
+    run = (tmp_path / "out" / "run.sh").read_text()
+    assert " simulate --manifest" in run and "srun" not in run
+
+
+def test_an_experiment_says_which_commands_make_sense(tmp_path):
+    text = "commands = simulate\n" + BASE
+    refused(script(tmp_path, text), "is not made for quorate run", "--command simulate")
+    ok(script(tmp_path, text, "--command", "simulate"))
+    text = "commands = walk\n" + BASE
+    refused(script(tmp_path, text), "x.ini:1: ", "write run, simulate or both")
+
+
+def test_a_manifest_reads_back_as_it_was_written(tmp_path):
+    # The second call compares what it reads with what it would write.
+    text = BASE + "checkpoint = a\\tb \"q\" 's' \\\\ $(x).c\nseed = 1..3\n"
+    first = expanded(tmp_path, text)
+    assert expanded(tmp_path, text) == first
+    assert first[0]["checkpoint"] == "a\\\\tb \"q\" 's' \\\\\\\\ $(x).c"
+    manifest = tmp_path / "out" / "manifest.tsv"
+    ok(call("script", "--manifest", manifest, "--cluster", "local"))
+    assert rows_of(manifest) == first
+
+
+def test_an_edited_manifest_makes_new_scripts_and_stays_as_it_is(tmp_path):
+    ok(script(tmp_path, BASE + "seed = 1..2\n"))
+    manifest = tmp_path / "out" / "manifest.tsv"
+    lines = manifest.read_text().splitlines()
+    lines += ["", "# mine", "7" + lines[-1][1:].replace("2-", "7-")]
+    edited = "\n".join(lines).replace("\t4\t", "\t6\t") + "\n"
+    manifest.write_text(edited)
+    ok(call("script", "--manifest", manifest, "--cluster", "local", "--time", "30min"))
+    assert manifest.read_text() == edited
+    run = (tmp_path / "out" / "run.sh").read_text()
+    for line in ("--array=1-2,7", "--ntasks=7", "--time=0:30:00", "--job-name=out"):
+        assert f"#SBATCH {line}\n" in run
+    for other in (BASE + "seed = 1..2\n", BASE):
+        refused(script(tmp_path, other), f"{manifest} is there", f"--manifest {manifest}")
+        assert manifest.read_text() == edited
+
+
+def test_a_job_is_named_by_its_folder_however_that_is_given(tmp_path):
+    ok(script(tmp_path, BASE))
+    out = tmp_path / "out"
+    command = [QUORATE, "script", "--manifest", "./manifest.tsv", "--cluster", "local"]
+    done = subprocess.run(command, cwd=out, env=environment(), capture_output=True, text=True)
+    assert f"{out}/manifest.tsv: 1 runs\n" in ok(done)
+    run = (out / "run.sh").read_text()
+    assert "#SBATCH --job-name=out\n" in run and f"\ncd {out}\n" in run
+    assert f"{out}/manifest.tsv" in ok(script(tmp_path, BASE, "--output", f"{out}/"))
+
+
+def test_rows_and_data_set_are_named_and_prepared(tmp_path):
+    rows = expanded(tmp_path, BASE + PREPARE)
+    assert values(rows, "data") == [("data.h5",)]
+    text = (tmp_path / "out" / "prepare.sh").read_text()
+    assert "[ -e data.h5 ] || " in text
+    assert "generate --rows 60 --columns 3 --output data.h5" in text
+
+
+def test_a_thousand_runs_are_written_at_once(tmp_path, capsys):
+    begin = time.monotonic()
+    rows = expanded(tmp_path, BASE + "seed = 1..1000\n")
+    seconds = time.monotonic() - begin
+    with capsys.disabled():
+        print(f"[1000 runs: {seconds:.2f} s]", end="")
+    assert len(rows) == 1000 and len({row["trace"] for row in rows}) == 1000
+    assert "#SBATCH --array=1-1000\n" in (tmp_path / "out" / "run.sh").read_text()
+    assert seconds < 20
+
+
+def test_clusters_are_listed(tmp_path):
+    names = {line.split()[0] for line in ok(call("list", "clusters")).splitlines()}
+    assert names == {path.stem for path in (REPOSITORY / "slurm").glob("*.ini")}
+
+
+# --- bad input ------------------------------------------------------------------------------------
+
+BAD_EXPERIMENTS = [
+    ("scheme = uncoded\nworkers 4\n", ["x.ini:2: ", "'name = value'"]),
+    ("[scheme\n" + BASE, ["x.ini:1: "]),
+    (BASE + "rounds = 6\n", ["x.ini:4: ", "duplicate"]),
+    (BASE + "[walk]\nseed = 1\n", ["x.ini:5: ", "no section [walk]", "[run]"]),
+    (BASE + "seed = \n", ["x.ini:4: seed is empty", "leave the line out"]),
+    (BASE + "seed = 9..1\n", ["x.ini:4: seed is 9..1", "smaller number first"]),
+    (BASE + "seed = 1, , 2\n", ["x.ini:4: seed is 1, , 2", "between two commas"]),
+    (BASE + "seed = 1..99999999999\n", ["x.ini:4: ", "too much"]),
+    (BASE + "seed = 1..2000\n", ["more than 1000 runs", "--max-runs"]),
+    (BASE + "seed = 1..40\nstep = 1..40\n", ["more than 1000 runs", "--max-runs"]),
+    (BASE + "sed = 1\n", ["no option sed", "did you mean seed?"]),
+    (BASE + "[scheme frc]\nstragglers = 1\n", ["x.ini:5: ", "[scheme frc] is of no run"]),
+    ("", ["expands to no runs", "scheme = uncoded"]),
+    ("summary = nothing\n", ["expands to no runs", "scheme = uncoded"]),
+    ("scheme = uncoded\n", ["no number of workers", "workers = 30"]),
+    (BASE + "seed = 1, x\n", ["run 2: seed is x", "whole number"]),
+    (BASE + "step = fast\n", ["run 1: step is fast", "number"]),
+    (BASE + "resilient = yes\n", ["resilient is yes", "on or off"]),
+    (BASE + "scheme2 = frc\n", ["no option scheme2", "did you mean scheme?"]),
+    (BASE.replace("uncoded", "uncode"), ["run 1: --scheme is uncode", "did you mean uncoded?"]),
+    (BASE + "delay = cheetah\n", ["run 1: --delay is cheetah", "none"]),
+    (BASE + "data = {data}/x.h5\n", ["x.ini:4: data", "--data-folder", "QUORATE_DATA"]),
+    (BASE + "[prepare]\nrows = 5\n", ["says no command", "import or generate"]),
+    (BASE + "[prepare]\ncommand = rm\n", ["x.ini:5: command is rm", "import or generate"]),
+    (BASE + PREPARE + "colums = 3\n", ["[prepare]", "--colums", "did you mean --columns?"]),
+    (
+        BASE + "[prepare]\ncommand = import\ninput = {data}/x\n",
+        ["x.ini:6: input", "--data-folder"],
+    ),
+    (BASE + "manifest = m\n", ["no option manifest"]),
+]
+
+
+@pytest.mark.parametrize("text, phrases", BAD_EXPERIMENTS)
+def test_a_bad_experiment_is_refused_and_nothing_is_written(tmp_path, text, phrases):
+    refused(script(tmp_path, text, env={"QUORATE_DATA": ""}), *phrases)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.ini"]
+
+
+BAD_OPTIONS = [
+    (["--time", "soon"], ["--time is soon", "40min"]),
+    (["--time", "-1h"], ["--time is -1h", "40min"]),
+    (["--time", "0"], ["--time is 0", "40min"]),
+    (["--time", "1e999"], ["--time is 1e999", "40min"]),
+    (["--memory", "much"], ["--memory is much", "64GiB"]),
+    (["--memory", "-4GiB"], ["--memory is -4GiB", "64GiB"]),
+    (["--links", "0"], ["--links is 0", "at least 1"]),
+    (["--links", "two"], ["--links is two", "whole number"]),
+    (["--links", "2", "--time", "5min"], ["no longer than --stop-before", "more"]),
+    (["--stop-before", "x"], ["--stop-before is x", "40min"]),
+    (["--nodes", "0"], ["--nodes is 0", "at least 1"]),
+    (["--max-runs", "0"], ["--max-runs is 0", "at least 1"]),
+    (["--command", "walk"], ["--command is walk", "run or simulate"]),
+    (["--hostfile", "h"], ["a scheduler chooses the hosts", "--cluster hosts"]),
+    (["--manifest", "manifest.tsv"], ["one of --experiment", "--manifest"]),
+    (["--acount", "x"], ["no option --acount", "--account"]),
+]
+
+
+@pytest.mark.parametrize("words, phrases", BAD_OPTIONS)
+def test_a_bad_option_is_refused_and_nothing_is_written(tmp_path, words, phrases):
+    refused(script(tmp_path, BASE, *words), *phrases)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "cluster, phrases",
+    [
+        ("trilium", ["--cluster is trilium", "did you mean trillium?"]),
+        ("xxxxxxxxxxxx", ["--cluster is xxxxxxxxxxxx", "narval"]),
+        ("./none.ini", ["none.ini"]),
+    ],
+)
+def test_an_unknown_cluster_is_refused_with_its_neighbours(tmp_path, cluster, phrases):
+    refused(script(tmp_path, BASE, cluster=cluster), *phrases)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "text, phrases",
+    [
+        ("cores = 4\n", ["says no scheduler", "scheduler = slurm"]),
+        ("scheduler = lsf\n", ["c.ini:1: scheduler is lsf", "slurm"]),
+        ("scheduler = slurm\ncores = many\n", ["c.ini:2: cores is many", "whole number"]),
+        ("scheduler = slurm\ntime-most = long\n", ["c.ini:2: time-most is long", "24h"]),
+        ("scheduler = slurm\ntime-classes = 12h 3h\n", ["c.ini:2: ", "ascending"]),
+        ("scheduler = slurm\nmemory = big\n", ["c.ini:2: memory is big", "755GiB"]),
+        ("scheduler = slurm\nwhole-nodes = maybe\n", ["c.ini:2: ", "yes"]),
+        ("scheduler = slurm\ncore = 4\n", ["c.ini:2: ", "no core", "did you mean cores?"]),
+        ("scheduler = slurm\n[nodes]\ncores = 4\n", ["c.ini:3: ", "no sections"]),
+        ("scheduler slurm\n", ["c.ini:1: ", "name = value"]),
+    ],
+)
+def test_a_bad_profile_is_refused_with_file_and_line(tmp_path, text, phrases):
+    refused(script(tmp_path, BASE, cluster=written(tmp_path, text, "c.ini")), *phrases)
+    assert not (tmp_path / "out").exists()
+
+
+def edited(folder, change):
+    """A manifest of three runs, changed line by line: 3 is the first run's, behind the comments."""
+    ok(script(folder, BASE + "seed = 1..3\n"))
+    path = folder / "out" / "manifest.tsv"
+    lines = path.read_text().splitlines()
+    change(lines)
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def set_cell(lines, line, name, text):
+    cells = lines[line].split("\t")
+    cells[lines[2].split("\t").index(name)] = text
+    lines[line] = "\t".join(cells)
+
+
+BAD_MANIFESTS = [
+    (lambda m: m.__setitem__(4, m[4] + "\t1"), ["tsv:5: ", "8 cells", "7 columns", "tabs"]),
+    (lambda m: m.__setitem__(4, m[4].replace("\t", " ")), ["tsv:5: 1 cells", "tabs"]),
+    (lambda m: set_cell(m, 4, "trace", m[3].split("\t")[1]), ["tsv:5: trace", "of its own"]),
+    (lambda m: set_cell(m, 4, "trace", ""), ["tsv:5: trace is ''", "of its own"]),
+    (lambda m: set_cell(m, 4, "seed", "two"), ["tsv:5: seed is two", "whole number"]),
+    (lambda m: set_cell(m, 5, "rounds", "5x"), ["tsv:6: rounds is 5x", "whole number"]),
+    (lambda m: set_cell(m, 5, "workers", "x"), ["tsv:6: workers is x", "whole number"]),
+    (lambda m: set_cell(m, 4, "run", "one"), ["tsv:5: run is 'one'", "from 1"]),
+    (lambda m: set_cell(m, 4, "run", "1"), ["tsv:5: run is '1'", "ascending"]),
+    (lambda m: set_cell(m, 3, "run", "0"), ["tsv:4: run is '0'", "from 1"]),
+    (lambda m: set_cell(m, 3, "scheme", "frk"), ["tsv:4: --scheme is frk", "frc"]),
+    (lambda m: set_cell(m, 2, "seed", "sede"), ["no option sede", "seed"]),
+    (lambda m: set_cell(m, 2, "seed", "rounds"), ["tsv:3: ", "different options"]),
+    (lambda m: set_cell(m, 2, "run", "number"), ["tsv:3: ", "run, trace"]),
+    (lambda m: m.__delitem__(slice(3, None)), ["no runs", "one a line"]),
+    (lambda m: m.clear(), ["no runs", "one a line"]),
+]
+
+
+@pytest.mark.parametrize("change, phrases", BAD_MANIFESTS)
+def test_a_manifest_edited_to_nonsense_is_refused_with_its_line(tmp_path, change, phrases):
+    path = edited(tmp_path, change)
+    before = {file: file.read_bytes() for file in path.parent.iterdir()}
+    refused(call("script", "--manifest", path, "--cluster", "local", "--time", "3h"), *phrases)
+    assert {file: file.read_bytes() for file in path.parent.iterdir()} == before
+
+
+def test_a_manifest_that_is_none_is_refused(tmp_path):
+    path = edited(tmp_path, lambda lines: None)
+    words = ["--cluster", "local", "--manifest"]
+    refused(call("script", *words, tmp_path / "none.tsv"), "none.tsv", "quorate script")
+    shutil.copy(path, tmp_path / "copy.tsv")
+    refused(call("script", *words, tmp_path / "copy.tsv"), "must be manifest.tsv")
+    refused(call("script", *words, path, "--output", tmp_path / "b"), "--output", "leave it out")
+    refused(call("script", "--manifest", path), "--cluster", "list clusters")
+    assert not (tmp_path / "b").exists()
+
+
+def test_a_host_file_names_hosts(tmp_path):
+    def hosts(text):
+        file = written(tmp_path, text, "hosts")
+        return script(tmp_path, BASE, "--hostfile", file, cluster="hosts")
+
+    refused(hosts("# nobody\n\n"), "hosts names no hosts", "one a line")
+    refused(hosts("node1\n-oProxyCommand=x\n"), "hosts:2: ", "no host")
+    refused(hosts("node1\nnode;2\n"), "hosts:2: ", "no host")
+    refused(
+        script(tmp_path, BASE, "--hostfile", tmp_path / "none", cluster="hosts"), "cannot be read"
+    )
+    assert not (tmp_path / "out").exists()
+    ok(hosts("node1:4  # big\n\nnode2\n"))
+    option = "--hostfile" if OPEN_MPI else "-f"
+    assert f" {option} {tmp_path}/hosts -n 5 " in (tmp_path / "out" / "run.sh").read_text()
+
+
+# --- nothing of a user's words is executed --------------------------------------------------------
+
+
+def nothing_was_executed(folder):
+    assert not list(folder.rglob("X")) and not pathlib.Path("X").exists()
+
+
+SMALL = BASE + "row-time = 1e-6\n"
+
+
+@pytest.mark.parametrize("name", NASTY, ids=NASTY_IDS)
+def test_names_of_files_and_folders_are_never_executed(tmp_path, name):
+    # Simulated runs on no cluster, so that the scripts do all their work.
+    folder = tmp_path / f"out {name}"
+    source = written(tmp_path, SMALL + PREPARE, f"{name}.ini")
+    words = ["--experiment", source, "--cluster", "hosts", "--command", "simulate"]
+    words += ["--output", folder]
+    data = folder / f"data {name}.h5"
+    if "\n" in name:
+        refused(call("script", *words, "--data", data), "data", "leave out the line break")
+        assert not folder.exists()
+        data = tmp_path / "data.h5"
+    ok(call("script", *words, "--data", data))
+    for part in ("prepare", "run", "analyse"):
+        done = run_bash(folder / f"{part}.sh", tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert ok(call("todo", "--manifest", folder / "manifest.tsv")) == ""
+    assert (folder / "1.h5").exists() and data.exists()
+    nothing_was_executed(tmp_path)
+
+
+@pytest.mark.parametrize("cluster", ["local", "generic-pbs", "generic-torque"])
+@pytest.mark.parametrize("name", NASTY, ids=NASTY_IDS)
+def test_job_scripts_call_the_launcher_with_plain_words(tmp_path, name, cluster):
+    profile = tmp_path / "c.ini"
+    text = (REPOSITORY / "slurm" / f"{cluster}.ini").read_text()
+    kept = [line for line in text.splitlines() if not line.startswith("launcher")]
+    profile.write_text("\n".join([*kept, "launcher = stand-in"]) + "\n")
+    folder = tmp_path / name.replace("/", "_")
+    source = written(tmp_path, BASE + "seed = 1..2\n", f"{name}.ini")
+    words = ["--experiment", source, "--cluster", profile, "--output", folder]
+    ok(call("script", *words))
+    env = stand_in(tmp_path / "bin", "stand-in", 'printf "%s\\n" "$@" > "$OLDPWD/said"; pwd')
+    done = run_bash(folder / "run.sh", tmp_path, {**env, "SLURM_ARRAY_TASK_ID": "2"})
+    assert done.returncode == 0, done.stderr
+    said = (tmp_path / "said").read_text().splitlines()
+    after = said[said.index(os.path.realpath(QUORATE)) + 1 :]
+    assert after[:5] == ["run", "--manifest", "manifest.tsv", "--row", "2"]
+    directives = [line for line in (folder / "run.sh").read_text().splitlines() if "#SB" in line]
+    assert all("%j" not in line for line in directives)
+    nothing_was_executed(tmp_path)
+
+
+@pytest.mark.parametrize("option", ["account", "mail", "partition"])
+@pytest.mark.parametrize("name", [n for n in NASTY if n != "100%j"])
+def test_names_for_the_scheduler_are_refused_if_they_are_more_than_names(tmp_path, option, name):
+    refused(script(tmp_path, BASE, f"--{option}", name), f"--{option}", "letters, digits")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", [n for n in NASTY if "\n" not in n])
+def test_values_of_options_are_never_executed(tmp_path, name):
+    text = SMALL + f"checkpoint = {name}\n" + PREPARE
+    words = ["--command", "simulate"]
+    ok(script(tmp_path, text, *words, cluster="hosts"))
+    out = tmp_path / "out"
+    for part in ("prepare", "run"):
+        done = run_bash(out / f"{part}.sh", tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert (out / "1.h5").exists()
+    nothing_was_executed(tmp_path)
+    # A value that makes no sense is refused; one of the data set's preparation, by its command.
+    for bad in (BASE + f"events = {name}\n", BASE + f"delay = {name}\n"):
+        shutil.rmtree(out, ignore_errors=True)
+        done = script(tmp_path, bad)
+        assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
+        assert not out.exists()
+    ok(script(tmp_path, BASE + PREPARE + f"seed = {name}\n"))
+    assert run_bash(out / "prepare.sh", tmp_path).returncode == 2
+    nothing_was_executed(tmp_path)
+
+
+def test_a_script_names_the_command_that_makes_it_again(tmp_path):
+    folder, source = tmp_path / "it's here", written(tmp_path, BASE, "a b.ini")
+    ok(call("script", "--experiment", source, "--cluster", "local", "--output", folder))
+    before = (folder / "run.sh").read_text()
+    made = before.splitlines()[1].removeprefix("# made by: quorate ")
+    shutil.rmtree(folder)
+    again = f"{QUORATE} {made}"
+    subprocess.run(["bash", "-c", again], check=True, env=environment(), capture_output=True)
+    assert (folder / "run.sh").read_text() == before
+
+
+# --- rules of clusters ----------------------------------------------------------------------------
+
+SLURM = "scheduler = slurm\n"
+THREADS = BASE + "threads = {}\n"
+OTHER_MPI = "mpich" if OPEN_MPI else "openmpi"
+HERE = {"SCRATCH": "{folder}", "HOME": "/nowhere", "PROJECT": "/nowhere"}
+PAYS = ["--account", "def-x", "--time", "3h"]
+
+RULES = {
+    "account": ("narval", BASE, [], {}, "jobs need an account: give --account"),
+    "account_too": (
+        "trillium",
+        BASE,
+        [],
+        HERE,
+        "warning: trillium: those with several allocations must name one: give --account",
+    ),
+    "account_wins": (
+        "narval",
+        BASE,
+        PAYS,
+        {"SBATCH_ACCOUNT": "def-y"},
+        "warning: narval: SBATCH_ACCOUNT is def-y and wins over --account def-x: unset it",
+    ),
+    "time_most": ("narval", BASE, [*PAYS[:2], "--time", "15d"], {}, "ask for that, with --links 3"),
+    "time_least": ("narval", BASE, [*PAYS[:2], "--time", "2min"], {}, "ask for 5 min at least"),
+    "time_class": (
+        "narval",
+        BASE,
+        [*PAYS[:2], "--time", "190min"],
+        {},
+        "warning: narval: --time is 3.17 h: jobs of up to 3 h start sooner",
+    ),
+    "time_links": ("local", BASE, ["--links", "2", "--time", "4min"], {}, "than --stop-before"),
+    "nodes": ("local", BASE, ["--nodes", "5"], {}, "5 nodes are asked for, and there are 4"),
+    "nodes_most": (
+        "trillium",
+        BASE,
+        [*PAYS, "--nodes", "11"],
+        HERE,
+        "11 nodes are asked for, and a job may have 10",
+    ),
+    "array": (
+        "local",
+        BASE + "seed = 1..1001\n",
+        ["--max-runs", "2000"],
+        {},
+        "run 1001 would be an index above 1000 (MaxArraySize - 1): split the manifest",
+    ),
+    "jobs": (
+        "narval",
+        BASE + "seed = 1..501\n",
+        [*PAYS, "--links", "2"],
+        {},
+        "1002 jobs would be submitted, and a user may have 1000: submit fewer",
+    ),
+    "memory_none": (
+        "trillium",
+        BASE,
+        [*PAYS, "--memory", "4GiB"],
+        HERE,
+        "memory is not asked for here, a job has that of its nodes: leave out --memory",
+    ),
+    "memory_node": (
+        "narval",
+        BASE,
+        [*PAYS, "--memory", "300GiB"],
+        {},
+        "300 GiB a node are needed, and a node has 249 GiB: use --nodes 2",
+    ),
+    "idle": (
+        "local",
+        BASE.replace("4", "8"),
+        [],
+        {},
+        "warning: local: 7 of the 16 cores of 2 full nodes stay idle: 16 ranks would fill them",
+    ),
+    "idle_threads": (
+        "local",
+        THREADS.format(3),
+        ["--nodes", "4"],
+        {},
+        "17 of the 32 cores of 4 full nodes stay idle: 8 ranks would fill them",
+    ),
+    "fit": (
+        "local",
+        THREADS.format(3).replace("4", "6"),
+        ["--nodes", "3"],
+        {},
+        "7 ranks of 3 threads do not fit on 3 nodes of 8 cores: use --nodes 4",
+    ),
+    "fit_threads": (
+        "local",
+        THREADS.format(10),
+        ["--nodes", "4"],
+        {},
+        "ranks have 10 threads, and a node has 8 cores: use threads = 8 at most",
+    ),
+    "whole": (SLURM + "whole-nodes = yes\n", BASE, [], {}, "jobs use full nodes: give --nodes"),
+    "cache": (
+        "rorqual",
+        THREADS.format(3),
+        PAYS,
+        {},
+        "warning: rorqual: --threads is 3, and 8 cores share a cache: ranks would straddle two",
+    ),
+    "scratch": (
+        "trillium",
+        BASE,
+        PAYS,
+        {**HERE, "SCRATCH": "/scratch/x"},
+        "is not below $SCRATCH (/scratch/x), where jobs must be submitted: use --output /scratch/x",
+    ),
+    "scratch_unset": (
+        "trillium",
+        BASE,
+        PAYS,
+        {**HERE, "SCRATCH": ""},
+        "warning: trillium: jobs must be submitted from below $SCRATCH, which is not set here",
+    ),
+    "read_only": (
+        "trillium",
+        BASE,
+        PAYS,
+        {**HERE, "SCRATCH": "", "PROJECT": "{folder}"},
+        "is below $PROJECT, which jobs cannot write: use another --output",
+    ),
+    "mail": ("local", BASE, ["--mail", "me"], {}, "--mail is me: give an address, or leave it out"),
+    "mpi": (
+        SLURM + f"mpi = {OTHER_MPI}\n",
+        BASE,
+        [],
+        {},
+        f"ranks are started with {OTHER_MPI}, and this program was built with",
+    ),
+    "partition": (
+        "narval",
+        BASE,
+        [*PAYS, "--partition", "fast"],
+        {},
+        "warning: narval: --partition is fast, but partitions are chosen by time here: leave",
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_broken_rule_of_the_cluster_is_said_before_anything_is_written(tmp_path, rule):
+    cluster, text, words, variables, message = RULES[rule]
+    if "\n" in cluster:
+        cluster = written(tmp_path, cluster, "c.ini")
+    env = {name: value.format(folder=tmp_path) for name, value in variables.items()}
+    env.setdefault("SBATCH_ACCOUNT", "")
+    if "{folder}" in variables.get("SCRATCH", "/"):
+        env["HOME"] = "/nowhere"
+    done = script(tmp_path, text, "--check", *words, cluster=cluster, env=env)
+    said = [line for line in done.stderr.splitlines() if message in line]
+    assert len(said) == 1, done.stderr
+    errors = [x for x in done.stderr.splitlines() if not x.startswith("quorate: warning: ")]
+    warns = said[0].startswith("quorate: warning: ")
+    assert warns or errors == said, "no other rule is broken"
+    assert done.returncode == (2 if errors else 0)
+    assert not (tmp_path / "out").exists()
+    done = script(tmp_path, text, *words, cluster=cluster, env=env)
+    assert message in done.stderr
+    assert (tmp_path / "out").exists() == (not errors)
+
+
+def test_what_keeps_all_rules_is_said_nothing_about(tmp_path):
+    text = BASE.replace("4", "191")
+    env = {"SCRATCH": str(tmp_path), "HOME": "/nowhere", "PROJECT": "/nowhere"}
+    done = script(tmp_path, text, "--check", *PAYS, cluster="trillium", env=env)
+    assert done.returncode == 0
+    assert [line for line in done.stderr.splitlines() if "built with" not in line] == []
+    done = script(tmp_path, BASE, "--check")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert OPEN_MPI or done.stderr == ""
+
+
+def test_links_need_checkpoints(tmp_path):
+    text = BASE + "dry = on\nrows = 10\ncolumns = 2\n"
+    done = script(tmp_path, text, "--command", "simulate", "--links", "2", "--time", "1h")
+    refused(done, "--links is 2", "checkpoint")
+    ok(script(tmp_path, text, "--command", "simulate"))
+    assert "--resume" not in (tmp_path / "out" / "run.sh").read_text()
+
+
+def test_processors_that_lack_the_instructions_are_named(tmp_path):
+    profile = written(tmp_path, SLURM + "instructions = x86-64-v2\n", "c.ini")
+    done = script(tmp_path, BASE, "--check", cluster=profile)
+    if b"-march=x86-64-v3" not in pathlib.Path(QUORATE).read_bytes():
+        pytest.skip("the program was not built for x86-64-v3")
+    refused(done, "processors have x86-64-v2", "-march=x86-64-v2")
+
+
+def test_hosts_are_asked_whether_they_can_run_the_program(tmp_path):
+    file = written(tmp_path, "node1\nnode2\n", "hosts")
+    words = ["--hostfile", file, "--check"]
+
+    def check(text, experiment=BASE):
+        env = stand_in(tmp_path / "bin", "ssh", text)
+        return script(tmp_path, experiment, *words, cluster="hosts", env=env)
+
+    works = 'bash -c "${@: -1}"\n'
+    done = check(works)
+    assert (done.returncode, done.stderr) == (0, "")
+    done = check('[[ $* == *node2* ]] && { echo "no route" >&2; exit 255; }\n' + works)
+    refused(done, "host node2: ssh without a password does not work (no route)", "key")
+    done = check('[[ $* == *version* ]] && { echo "quorate 0.0"; exit; }\n' + works)
+    assert done.returncode == 2 and "node1: " in done.stderr and "0.0 there" in done.stderr
+    done = check("[[ $* == *version* ]] && exit 127\n" + works)
+    assert done.returncode == 2 and "install it at the same path" in done.stderr
+    done = check("[[ $* == *cksum* ]] && { echo 1; exit; }\n" + works)
+    assert done.returncode == 2 and "another build there" in done.stderr
+    done = check(works, BASE + "data = /nowhere/x.h5\n")
+    assert done.returncode == 2 and "/nowhere/x.h5 cannot be read there" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+# --- submission, to stand-ins of the schedulers ---------------------------------------------------
+
+# Each counts its calls and repeats its words, which have no blanks here.
+SBATCH = """
+cd "$(dirname "$0")"; n=$(($(cat count 2> /dev/null || echo 100) + 1)); echo $n > count
+echo "$*" >> calls
+echo "sbatch: warning: mind the step" >&2
+echo "$n;cluster"
+echo "sbatch: 0 warnings are left" >&2
+"""
+
+
+def submit(folder, text, *words, program="sbatch", stands=SBATCH, **more):
+    env = stand_in(folder / "bin", program, stands)
+    calls = folder / "bin" / "calls"
+    calls.unlink(missing_ok=True)
+    source = ["--experiment", written(folder, text), "--output", folder / "out"]
+    done = call("submit", *source, *words, env=env, **more)
+    return done, calls.read_text().splitlines() if calls.exists() else []
+
+
+def test_jobs_are_submitted_in_a_chain(tmp_path):
+    text = BASE + "seed = 1..3\n" + PREPARE
+    done, calls = submit(tmp_path, text, "--cluster", "local", "--links", "2")
+    out = tmp_path / "out"
+    begin, kill = f"--parsable --chdir={out}", "--kill-on-invalid-dep=yes"
+    assert calls == [
+        f"{begin} prepare.sh",
+        f"{begin} --array=1-3 --dependency=afterok:101 {kill} run.sh",
+        f"{begin} --array=1-3 --dependency=aftercorr:102 {kill} run.sh",
+        f"{begin} --dependency=afterany:103 {kill} analyse.sh",
+    ]
+    assert [line.split("\t")[0] for line in ok(done).splitlines()] == ["101", "102", "103", "104"]
+
+
+@pytest.mark.parametrize(
+    "cluster, array, depend",
+    [("generic-pbs", "-J 1-3", "101[].host"), ("generic-torque", "-t 1,3", "101[].host")],
+)
+def test_jobs_are_submitted_to_pbs(tmp_path, cluster, array, depend):
+    stands = SBATCH.replace(";cluster", "[].host")
+    text = BASE + "seed = 1..3\n"
+    ok(script(tmp_path, text, cluster=cluster))
+    complete(tmp_path / "out" / "2-seed2.h5")
+    words = ["--cluster", cluster, "--links", "2"]
+    done, calls = submit(tmp_path, text, *words, program="qsub", stands=stands)
+    assert done.returncode == 0, done.stderr
+    assert calls == [
+        f"{array} run.sh",
+        f"{array} -W depend=afterok:{depend} run.sh",
+        "-W depend=afterany:102[].host analyse.sh",
+    ]
+    complete(tmp_path / "out" / "1-seed1.h5")
+    done, calls = submit(tmp_path, text, "--cluster", cluster, program="qsub", stands=stands)
+    assert calls[0] == "-v row=3 run.sh"
+
+
+def test_what_is_complete_is_not_submitted_again(tmp_path):
+    text = BASE + "seed = 1..3\n"
+    ok(script(tmp_path, text))
+    out = tmp_path / "out"
+    complete(out / "2-seed2.h5")
+    done, calls = submit(tmp_path, text, "--cluster", "local")
+    assert "--array=1,3" in calls[0]
+    for name in ("1-seed1", "3-seed3"):
+        complete(out / f"{name}.h5")
+    done, calls = submit(tmp_path, text, "--cluster", "local")
+    assert calls == [] and "nothing is submitted" in ok(done)
+
+
+def test_a_scheduler_that_refuses_is_quoted(tmp_path):
+    stands = "echo 'sbatch: error: invalid account' >&2; exit 1\n"
+    done, calls = submit(tmp_path, BASE, "--cluster", "local", stands=stands)
+    assert done.returncode == 1
+    assert "failed with status 1: sbatch: error: invalid account" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    done, calls = submit(tmp_path, BASE, "--cluster", "local", stands="echo all is well\n")
+    assert done.returncode == 1
+    done = call("submit", "--experiment", tmp_path / "x.ini", "--cluster", "hosts")
+    refused(done, "no scheduler", "quorate script")
+    done, calls = submit(tmp_path, BASE, "--cluster", "local", "--check")
+    assert (done.returncode, calls) == (0, [])
+
+
+# --- what is left to run --------------------------------------------------------------------------
+
+
+def complete(path, status="completed"):
+    with h5py.File(path, "w") as trace:
+        trace.attrs["status"] = status
+
+
+def test_traces_say_what_is_left_to_run(tmp_path):
+    ok(script(tmp_path, BASE + "seed = 1..15\n"))
+    out, manifest = tmp_path / "out", tmp_path / "out" / "manifest.tsv"
+    todo = ["todo", "--manifest", manifest]
+    assert ok(call(*todo)) == "1-15\n"
+    rows = rows_of(manifest)
+    left = {3: "running", 7: "failed", 12: "stopped", 13: None, 14: "", 15: None}
+    for number, row in enumerate(rows, 1):
+        if left.get(number, "completed") is not None:
+            complete(out / row["trace"], left.get(number, "completed"))
+    assert ok(call(*todo)) == "3,7,12-15\n"
+    assert ok(call(*todo, "--lines")) == "3\n7\n12\n13\n14\n15\n"
+    table = [line.split("\t") for line in ok(call(*todo, "--table")).splitlines()]
+    assert [trace for number, state, trace in table] == [row["trace"] for row in rows]
+    states = {int(number): state for number, state, trace in table}
+    assert [states[n] for n in (1, 3, 7, 12, 13, 14)] == [
+        "complete",
+        "partial",
+        "partial",
+        "partial",
+        "absent",
+        "partial",
+    ]
+    assert len(ok(call(*todo, "--traces")).splitlines()) == 9
+    for number, status, word in [(1, 0, "complete"), (3, 75, "partial"), (13, 1, "absent")]:
+        done = call(*todo, "--row", number)
+        assert (done.returncode, done.stdout, done.stderr) == (status, word + "\n", "")
+
+
+def test_a_truncated_trace_is_partial(tmp_path):
+    ok(script(tmp_path, BASE))
+    trace = tmp_path / "out" / "1.h5"
+    complete(trace)
+    row = ["todo", "--manifest", tmp_path / "out" / "manifest.tsv", "--row", 1]
+    assert call(*row).returncode == 0
+    for size in (trace.stat().st_size // 2, 20, 0):
+        with open(trace, "r+b") as file:
+            file.truncate(size)
+        done = call(*row)
+        assert (done.returncode, done.stdout, done.stderr) == (75, "partial\n", "")
+
+
+def test_todo_refuses_what_is_no_row(tmp_path):
+    ok(script(tmp_path, BASE + "seed = 1..3\n"))
+    manifest = tmp_path / "out" / "manifest.tsv"
+    refused(call("todo"), "--manifest")
+    refused(call("todo", "--manifest", manifest, "--row", 4), "--row is 4", "1 to 3")
+    refused(call("todo", "--manifest", manifest, "--row", "x"), "--row is x", "whole number")
+    refused(call("todo", "--manifest", tmp_path / "no.tsv"), "no.tsv", "quorate script")
+
+
+# --- a row is a run -------------------------------------------------------------------------------
+
+RUN = (
+    "scheme = uncoded, frc\nworkers = 4\nrounds = 6\nmodel = logistic\noptimizer = agd\n"
+    "step = 0.3\nseed = 5\nrow-time = 1e-6\ndelay = exponential:0.05\n"
+    "[scheme frc]\nstragglers = 1\n"
+)
+RUN_WORDS = ["--model", "logistic", "--optimizer", "agd", "--step", "0.3", "--seed", "5"]
+RUN_WORDS += ["--workers", "4", "--row-time", "1e-6", "--delay", "exponential:0.05"]
+RUN_WORDS += ["--scheme", "frc", "--stragglers", "1"]
+
+
+@pytest.fixture
+def manifest(tmp_path, gaussians):
+    """Of two simulated runs; the second is RUN_WORDS with 6 rounds."""
+    words = ["--command", "simulate", "--data", gaussians]
+    ok(script(tmp_path, RUN, *words))
+    return tmp_path / "out" / "manifest.tsv"
+
+
+def contents(path):
+    found = {}
+    with h5py.File(path, "r") as trace:
+        trace.visititems(
+            lambda name, item: (
+                found.update({name: item[()]}) if isinstance(item, h5py.Dataset) else None
+            )
+        )
+    return found
+
+
+def same(one, other):
+    one, other = contents(one), contents(other)
+    assert one.keys() == other.keys()
+    for name in ("iterate", "round/time", "model/final"):
+        for path in [path for path in one if path == name or path.startswith(name + "/")]:
+            assert numpy.array_equal(one[path], other[path]), path
+    return "model/final" in one
+
+
+def test_a_row_is_the_same_run_as_its_options_by_hand(manifest, gaussians, tmp_path):
+    ok(call("simulate", "--manifest", manifest, "--row", 2))
+    by_hand = ["--data", gaussians, "--rounds", 6, "--trace", tmp_path / "b.h5"]
+    ok(call("simulate", *RUN_WORDS, *by_hand))
+    assert same(manifest.parent / "2-frc.h5", tmp_path / "b.h5")
+    assert call("todo", "--manifest", manifest, "--row", 2).returncode == 0
+    assert call("todo", "--manifest", manifest, "--row", 1).returncode == 1
+
+
+def test_the_command_line_wins_over_the_row(manifest, gaussians, tmp_path):
+    row = ["simulate", "--manifest", manifest, "--row", 2]
+    ok(call(*row, "--rounds", 3, "--trace", tmp_path / "a.h5"))
+    by_hand = ["--data", gaussians, "--rounds", 3, "--trace", tmp_path / "b.h5"]
+    ok(call("simulate", *RUN_WORDS, *by_hand))
+    assert same(tmp_path / "a.h5", tmp_path / "b.h5")
+    assert not (manifest.parent / "2-frc.h5").exists()
+    config = written(tmp_path, "rounds = 3\n", "c.ini")
+    ok(call(*row, "--config", config))
+    assert same(manifest.parent / "2-frc.h5", tmp_path / "b.h5")
+
+
+@pytest.mark.parametrize(
+    "name, text, phrases",
+    [
+        ("rounds", "many", ["--rounds is many", "whole number"]),
+        ("model", "logistik", ["--model is logistik", "did you mean logistic?"]),
+        ("stragglers", "9", ["--stragglers is 9"]),
+    ],
+)
+def test_a_bad_cell_is_named_by_file_and_line(manifest, name, text, phrases):
+    lines = manifest.read_text().splitlines()
+    set_cell(lines, 4, name, text)
+    manifest.write_text("\n".join(lines) + "\n")
+    refused(call("simulate", "--manifest", manifest, "--row", 2), f"{manifest}:5: ", *phrases)
+
+
+def test_a_row_needs_a_manifest_that_has_it(manifest, tmp_path):
+    simulate = ["simulate", "--manifest", manifest]
+    refused(call(*simulate), "which of its runs?", "--row")
+    refused(call("simulate", "--row", 1), "of which --manifest?")
+    refused(call(*simulate, "--row", 3), "--row is 3", "1 to 2")
+    refused(call(*simulate, "--row", "x"), "--row is x")
+    text = manifest.read_text()
+    manifest.write_text(text.replace("stragglers", "straglers"))
+    refused(call(*simulate, "--row", 2), "no option --straglers", "--stragglers")
+    manifest.write_text(text.replace("optimizer\t", "resume\t").replace("\tagd\t", "\tyes\t"))
+    refused(call(*simulate, "--row", 2), "resume is yes", "on or off")
+    manifest.write_text(text.replace("optimizer\t", "resume\t").replace("\tagd\t", "\toff\t"))
+    ok(call(*simulate, "--row", 2))
