@@ -1,0 +1,28 @@
+#!/bin/bash
+# made by: quorate script --experiment REPOSITORY/tests/golden/experiment.ini --cluster nibi --output FOLDER/nibi --time 3h --account def-someone --mail someone@example.org
+# 6 runs of 16 ranks
+# memory: not known before the data set is there; see --memory
+#SBATCH --job-name=experiment
+#SBATCH --account=def-someone
+#SBATCH --ntasks=16
+#SBATCH --cpus-per-task=2
+#SBATCH --time=3:00:00
+#SBATCH --array=1-6
+#SBATCH --mail-user=someone@example.org
+#SBATCH --mail-type=END,FAIL
+#SBATCH --output=experiment.%A_%a.log
+#SBATCH --open-mode=append
+#SBATCH --export=NONE
+#SBATCH --no-kill
+#SBATCH --switches=1
+set -eo pipefail
+cd FOLDER/nibi
+export SLURM_EXPORT_ENV=ALL
+module purge
+module load StdEnv/2023 gcc/12.3 openmpi/4.1.5 petsc/3.23.4 hdf5-mpi/1.14.5 boost/1.85.0
+rc=0
+srun --kill-on-bad-exit=0 --no-kill --cpus-per-task=2 QUORATE run --manifest manifest.tsv --row "$SLURM_ARRAY_TASK_ID" --resume --walltime 10800 --stop-before 300 || rc=$?
+# With killed ranks the launcher's status is not the run's: its trace knows.
+rc=0; QUORATE todo --manifest manifest.tsv --row "$SLURM_ARRAY_TASK_ID" || rc=$?
+[ "$rc" -eq 75 ] && rc=0  # stopped in time: the next link, or a new submission, goes on
+exit "$rc"
