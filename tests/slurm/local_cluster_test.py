@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Job scripts under a real SLURM on this machine (slurm/local-cluster), from data to figure."""
+
+import contextlib
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+
+import h5py
+import numpy
+import pytest
+
+from program import OPEN_MPI, QUORATE, REPOSITORY, call, environment, rounds_in, wait_until
+
+LOCAL_CLUSTER = REPOSITORY / "slurm" / "local-cluster"
+SLURM_PROFILES = sorted(
+    path.stem
+    for path in (REPOSITORY / "slurm").glob("*.ini")
+    if re.search("^scheduler = slurm$", path.read_text(), re.M)
+)
+# Root may not start Open MPI, nor more ranks than cores, unless told; scripts inherit nothing.
+OPEN_MPI_LAUNCHER = (
+    "env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+    "OMPI_MCA_rmaps_base_oversubscribe=1 mpiexec.openmpi"
+)
+DATA = "[prepare]\ncommand = generate\nrows = 400\ncolumns = 12\ntest-rows = 40\nseed = 3\n"
+RUN = "model = logistic\noptimizer = agd\nstep = 0.3\nworkers = 4\nseed = 1\n"
+LIMIT = 300  # seconds; far more than any of it takes, also on a machine that does much else
+
+
+def free_ports():
+    """The first of a thousand ports, of which the ones that daemons listen on are free."""
+    for base in range(24000, 60000, 1000):
+        with contextlib.ExitStack() as stack:
+            try:
+                for port in range(base, base + 10):
+                    one = stack.enter_context(socket.socket())
+                    one.bind(("127.0.0.1", port))
+                return base
+            except OSError:
+                continue
+    pytest.fail("there are no ten free ports")
+
+
+class Cluster:
+    """A private SLURM in a folder."""
+
+    def __init__(self, folder, *words):
+        self.folder = folder
+        self.env = environment({"SLURM_CONF": f"{folder}/slurm.conf"})
+        self.words = words
+
+    def __enter__(self):
+        port = str(free_ports())
+        self.manage("up", "--port-base", port, *self.words)
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run(
+            ["scancel", "--full", "--user", str(os.getuid())], env=self.env, capture_output=True
+        )
+        self.manage("down")
+
+    def manage(self, verb, *words):
+        command = [LOCAL_CLUSTER, verb, *words, "--folder", self.folder]
+        subprocess.run(command, env=self.env, check=True, timeout=60, stdout=subprocess.DEVNULL)
+
+    def try_call(self, *words, cwd=None):
+        return subprocess.run(
+            [str(word) for word in words],
+            env=self.env,
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    def call(self, *words, cwd=None):
+        done = self.try_call(*words, cwd=cwd)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def submit(self, *words):
+        """Ids of the jobs that quorate submit has made."""
+        said = self.call(QUORATE, "submit", *words)
+        return [line.split("\t")[0] for line in said.splitlines()]
+
+    def jobs(self, job):
+        """What SLURM says of a job; of an array, of each task."""
+        lines = self.call("scontrol", "--oneliner", "show", "job", job).splitlines()
+        return [dict(re.findall(r"(\w+)=(\S*)", line)) for line in lines]
+
+    def states(self, job):
+        return {(one["JobState"], one["ExitCode"]) for one in self.jobs(job)}
+
+    def wait_for_end(self):
+        wait_until(lambda: not self.call("squeue", "--noheader"), timeout=LIMIT)
+
+
+@pytest.fixture(scope="module")
+def programs():
+    """A skip unless SLURM is installed."""
+    path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
+    for program in ("munged", "slurmctld", "slurmd", "sbatch"):
+        if not shutil.which(program, path=path):
+            pytest.skip(f"there is no {program}: env/deps cluster installs it")
+
+
+@pytest.fixture(scope="module")
+def cluster(programs, tmp_path_factory):
+    with Cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        # A job that gives way does so at once.
+        cluster.call("scontrol", "update", "PartitionName=main", "GraceTime=0")
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def profile(tmp_path_factory):
+    """The profile of local-cluster for the MPI of this build."""
+    if not OPEN_MPI:
+        return "local"
+    text = (REPOSITORY / "slurm" / "local.ini").read_text()
+    text = text.replace("mpi = mpich", "mpi = openmpi").replace(
+        "srun --mpi=pmi2", OPEN_MPI_LAUNCHER
+    )
+    text = re.sub("^binding.*$", "", text, flags=re.M)
+    keep = "keep-going = --mca orte_allowed_exit_without_sync 1"
+    path = tmp_path_factory.mktemp("profile") / "local.ini"
+    path.write_text(re.sub("^keep-going.*$", keep, text, flags=re.M))
+    return str(path)
+
+
+def experiment(folder, text):
+    path = folder / "runs.ini"
+    path.write_text(text)
+    return ["--experiment", path, "--output", folder / "out"]
+
+
+def left(folder):
+    done = call("todo", "--manifest", folder / "out" / "manifest.tsv")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def logs(folder):
+    """What jobs have written; the program locks a trace that it writes."""
+    return "".join(path.read_text() for path in sorted((folder / "out").glob("*.log")))
+
+
+def model_of(path):
+    with h5py.File(path, "r") as trace:
+        assert trace.attrs["status"] in ("completed", b"completed")
+        return trace["model/final"][:]
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory):
+    """The model that RUN and DATA give with a number of rounds when nothing happens on the way."""
+
+    def model(rounds):
+        folder = tmp_path_factory.mktemp("unbroken")
+        words = ["--rows", 400, "--columns", 12, "--test-rows", 40, "--seed", 3]
+        assert call("generate", *words, "--output", folder / "data.h5").returncode == 0
+        words = [word.strip() for line in RUN.splitlines() for word in f"--{line}".split("=")]
+        words += ["--data", folder / "data.h5", "--trace", folder / "x.h5", "--rounds", rounds]
+        done = call("run", *words, ranks=5)
+        assert done.returncode == 0, done.stderr
+        return model_of(folder / "x.h5")
+
+    return model
+
+
+def test_an_experiment_goes_from_data_to_figure(cluster, profile, tmp_path):
+    text = RUN.replace("seed = 1", "seed = 1..2") + "rounds = 10\nscheme = uncoded, frc, agc\n"
+    text += "[scheme frc]\nstragglers = 1\n[scheme agc]\nstragglers = 1\ncollect = 2\n" + DATA
+    jobs = cluster.submit(*experiment(tmp_path, text), "--cluster", profile)
+    assert len(jobs) == 3
+    cluster.wait_for_end()
+    for job in jobs:
+        assert cluster.states(job) == {("COMPLETED", "0:0")}, logs(tmp_path)
+    assert left(tmp_path) == ""
+    assert len(list((tmp_path / "out").glob("?-*.h5"))) == 6
+    assert list((tmp_path / "out").glob("figure.*"))
+    again = cluster.call(QUORATE, "submit", *experiment(tmp_path, text), "--cluster", profile)
+    assert again == "all 6 runs are complete: nothing is submitted\n"
+
+
+def test_what_fails_stops_what_needs_it_and_is_submitted_again(cluster, profile, tmp_path):
+    # There is no such file, so the data set is not made, and no run begins.
+    text = RUN + "rounds = 5\n[prepare]\ncommand = import\ninput = {here}/x.svm\n"
+    words = [*experiment(tmp_path, text), "--cluster", profile]
+    prepare, run, analyse = cluster.submit(*words)
+    cluster.wait_for_end()
+    assert {state for state, status in cluster.states(prepare)} == {"FAILED"}
+    assert {state for state, status in cluster.states(run)} == {"CANCELLED"}
+    assert left(tmp_path) == "1\n"
+    (tmp_path / "x.svm").write_text("1 1:1 2:2\n-1 1:2\n" * 10)
+    prepare, run, analyse = cluster.submit(*words)
+    cluster.wait_for_end()
+    assert cluster.states(run) == {("COMPLETED", "0:0")}, logs(tmp_path)
+    assert left(tmp_path) == ""
+
+
+def test_a_run_that_its_time_does_not_suffice_for_goes_on_in_the_next_link(
+    cluster, profile, tmp_path, unbroken
+):
+    # SLURM's least time is a minute; the first link stops 10 s after its begin.
+    text = RUN + "rounds = 70\ndelay = constant:0.2\n" + DATA
+    words = ["--cluster", profile, "--links", "3", "--time", "1min", "--stop-before", "50s"]
+    jobs = cluster.submit(*experiment(tmp_path, text), *words)
+    assert len(jobs) == 5
+    trace = tmp_path / "out" / "1.h5"
+    first = jobs[1]
+    wait_until(lambda: cluster.jobs(first)[0]["JobState"] == "COMPLETED", timeout=LIMIT)
+    assert call("todo", "--manifest", trace.parent / "manifest.tsv", "--row", 1).returncode == 75
+    assert cluster.states(first) == {("COMPLETED", "0:0")}
+    assert 0 < rounds_in(trace) < 70
+    cluster.wait_for_end()
+    for job in jobs:
+        assert cluster.states(job) == {("COMPLETED", "0:0")}, logs(tmp_path)
+    assert left(tmp_path) == "" and rounds_in(trace) == 70
+    assert numpy.array_equal(model_of(trace), unbroken(70))
+
+
+def test_a_run_that_gives_way_to_another_job_goes_on_afterwards(
+    cluster, profile, tmp_path, unbroken
+):
+    text = RUN + "rounds = 60\ndelay = constant:0.2\ncheckpoint-every = 1s\n" + DATA
+    jobs = cluster.submit(*experiment(tmp_path, text), "--cluster", profile)
+    trace = tmp_path / "out" / "1.h5"
+    checkpoint = trace.with_suffix(".ckpt")
+    wait_until(lambda: checkpoint.exists() and "\nround " in logs(tmp_path), timeout=LIMIT)
+    sooner = ["--partition=high", "--exclusive", "--nodes=4", "--time=1", "--wrap", "true"]
+    cluster.call("sbatch", *sooner, "--output=/dev/null")
+    cluster.wait_for_end()
+    (run,) = cluster.jobs(jobs[1])
+    assert (run["JobState"], run["ExitCode"], run["Restarts"]) == ("COMPLETED", "0:0", "1")
+    assert left(tmp_path) == "" and rounds_in(trace) == 60
+    assert numpy.array_equal(model_of(trace), unbroken(60))
+
+
+def ranks_of_job(job, variable):
+    """Processes of the program in a job that have this in their environment; of resilient ranks
+    under a supervisor, both."""
+    wanted, found = {f"SLURM_JOB_ID={job}", variable}, []
+    for folder in pathlib.Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                have = set((folder / "environ").read_bytes().decode(errors="replace").split("\0"))
+                program = os.readlink(folder / "exe")
+            except OSError:
+                continue
+            if program == os.path.realpath(QUORATE) and wanted <= have:
+                found.append(int(folder.name))
+    return sorted(found)
+
+
+def dead_workers(path):
+    died = 3
+    with h5py.File(path, "r") as trace:
+        table = trace["membership"]
+        return sorted(table["worker"][:][table["kind"][:] == died].tolist())
+
+
+RESILIENT = RUN + "rounds = 40\ndelay = constant:0.2\ntimeout = 3\nresilient = on\n" + DATA
+
+
+def test_a_resilient_run_survives_the_death_of_a_worker(cluster, profile, tmp_path):
+    jobs = cluster.submit(*experiment(tmp_path, RESILIENT), "--cluster", profile)
+    trace = tmp_path / "out" / "1.h5"
+    wait_until(lambda: "\nround " in logs(tmp_path), timeout=LIMIT)
+    (run,) = cluster.jobs(jobs[1])
+    variable = "OMPI_COMM_WORLD_RANK=3" if OPEN_MPI else "SLURM_PROCID=3"
+    os.kill(ranks_of_job(run["JobId"], variable)[-1], signal.SIGKILL)
+    cluster.wait_for_end()
+    assert cluster.states(jobs[1]) == {("COMPLETED", "0:0")}, logs(tmp_path)
+    assert left(tmp_path) == "" and rounds_in(trace) == 40
+    assert dead_workers(trace) == [2]
+
+
+@pytest.mark.skipif(OPEN_MPI, reason="Open MPI 4.1 ends a run of which it loses a node")
+def test_a_resilient_run_survives_the_loss_of_a_node(cluster, profile, tmp_path):
+    text = RESILIENT.replace("workers = 4", "workers = 7")
+    words = ["--cluster", profile, "--nodes", "4"]
+    jobs = cluster.submit(*experiment(tmp_path, text), *words)
+    trace = tmp_path / "out" / "1.h5"
+    wait_until(lambda: "\nround " in logs(tmp_path), timeout=LIMIT)
+    (run,) = cluster.jobs(jobs[1])
+    assert run["NodeList"] == "n[1-4]" and run["BatchHost"] == "n1"
+    try:
+        cluster.call("scontrol", "update", "NodeName=n4", "State=DOWN", "Reason=test")
+        # All nodes are this machine, so that nothing dies by itself.
+        for pid in ranks_of_job(run["JobId"], "SLURMD_NODENAME=n4"):
+            os.kill(pid, signal.SIGKILL)
+        cluster.wait_for_end()
+    finally:
+        # Maybe it has come back by itself.
+        cluster.try_call("scontrol", "update", "NodeName=n4", "State=RESUME")
+    assert cluster.states(jobs[1]) == {("COMPLETED", "0:0")}, logs(tmp_path)
+    assert left(tmp_path) == "" and rounds_in(trace) == 40
+    assert len(dead_workers(trace)) == 2
+
+
+def test_scripts_for_pbs_run_through_qsub(cluster, tmp_path):
+    if not shutil.which("qsub"):
+        pytest.skip("there is no qsub: env/deps cluster installs slurm-wlm-torque")
+    text = (REPOSITORY / "slurm" / "generic-pbs.ini").read_text()
+    profile = tmp_path / "pbs.ini"
+    launcher = OPEN_MPI_LAUNCHER if OPEN_MPI else "srun --mpi=pmi2"
+    profile.write_text(text + f"\nlauncher = {launcher}\n")
+    text = RUN.replace("seed = 1", "seed = 1..3") + "rounds = 10\n" + DATA
+    words = [*experiment(tmp_path, text), "--cluster", profile]
+    jobs = cluster.submit(*words)
+    cluster.wait_for_end()
+    for job in jobs:
+        assert cluster.states(job) == {("COMPLETED", "0:0")}, logs(tmp_path)
+    assert [one["NumTasks"] for one in cluster.jobs(jobs[1])] == ["5"] * 3
+    assert left(tmp_path) == "" and list((tmp_path / "out").glob("figure.*"))
+    # One that is left is no array.
+    (tmp_path / "out" / "2-seed2.h5").unlink()
+    (tmp_path / "out" / "2-seed2.ckpt").unlink(missing_ok=True)
+    assert left(tmp_path) == "2\n"
+    jobs = cluster.submit(*words)
+    cluster.wait_for_end()
+    assert cluster.states(jobs[1]) == {("COMPLETED", "0:0")}, logs(tmp_path)
+    assert left(tmp_path) == ""
+
+
+@pytest.mark.parametrize("profile", SLURM_PROFILES)
+def test_slurm_with_the_nodes_and_limits_of_a_profile_takes_its_scripts(
+    programs, profile, tmp_path
+):
+    out = tmp_path / "out"
+    text = RUN.replace("workers = 4", "workers = 31").replace("seed = 1", "seed = 1..3")
+    words = [*experiment(tmp_path, text + "rounds = 5\nresilient = on\n" + DATA), "--cluster"]
+    words += [profile, "--account", "def-x", "--mail", "me@example.org", "--time", "3h"]
+    env = {"SCRATCH": str(tmp_path), "HOME": "/nowhere", "SBATCH_ACCOUNT": ""}
+    done = call("script", *words, env=env)
+    assert done.returncode == 0, done.stderr
+    with Cluster(tmp_path / "c", "--like", profile) as cluster:
+        for part in ("prepare", "run", "analyse"):
+            cluster.call("sbatch", "--test-only", f"{part}.sh", cwd=out)
+        # It does refuse what breaks the profile's limits.
+        limits = (REPOSITORY / "slurm" / f"{profile}.ini").read_text()
+        for key, words in [
+            ("time-most", ["--time=8-0"]),
+            ("nodes-most", ["--nodes=21"]),
+            ("cores", ["--nodes=1", "--ntasks=1", "--cpus-per-task=193"]),
+            ("memory", ["--mem=800G"]),
+            ("array-most", ["--array=1-1001"]),
+        ]:
+            done = cluster.try_call("sbatch", "--test-only", *words, "run.sh", cwd=out)
+            assert not re.search(f"^{key} =", limits, re.M) or done.returncode != 0, key
