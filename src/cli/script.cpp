@@ -118,6 +118,7 @@ void refuse_unknown_columns(const Manifest& manifest, const std::string& path, R
 void check_cells(const Manifest& manifest, const std::string& path, RunKind kind)
 {
     refuse_unknown_columns(manifest, path, kind);
+    manifest.refuse_shared_checkpoints();
     const auto command = kind == RunKind::run ? run_command() : simulate_command();
     for (const auto& row : manifest.rows())
         for (const auto& [name, text] : row.options) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -87,7 +88,8 @@ Manifest Manifest::read(const std::string& path)
         if (!run || *run <= last || *run > 10'000'000)
             throw BadInput(fmt::format("{}run is '{}': number the runs in ascending order, from 1",
                                        origin, cells[0]));
-        if (cells[1].empty() || !traces.insert(cells[1]).second)
+        const auto trace = std::filesystem::path(cells[1]).lexically_normal().string();
+        if (trace.empty() || !traces.insert(trace).second)
             throw BadInput(
                 fmt::format("{}trace is '{}': each run needs a file of its own", origin, cells[1]));
         ManifestRow row{*run, cells[1], {}, origin};
@@ -97,6 +99,7 @@ Manifest Manifest::read(const std::string& path)
     }
     if (manifest.rows_.empty())
         throw BadInput(path + " has no runs: write one a line, below the names of the columns");
+    manifest.refuse_shared_checkpoints();
     return manifest;
 }
 
@@ -117,6 +120,20 @@ std::vector<std::string> Manifest::options() const
         for (const auto& [name, text] : row.options)
             if (known.insert(name).second) all.push_back(name);
     return all;
+}
+
+void Manifest::refuse_shared_checkpoints() const
+{
+    std::set<std::string> known;
+    for (const auto& row : rows_) {
+        const auto checkpoint = row.value("checkpoint");
+        const auto file = std::filesystem::path(checkpoint).lexically_normal().string();
+        if (!file.empty() && !known.insert(file).second)
+            throw BadInput(
+                fmt::format("{}checkpoint is {}, which is another run's: each run needs one "
+                            "of its own",
+                            row.origin, checkpoint));
+    }
 }
 
 std::string Manifest::text() const

@@ -34,6 +34,8 @@ public:
     const ManifestRow& row(std::int64_t number) const;
     /// Names of all options, in the order in which rows name them.
     std::vector<std::string> options() const;
+    /// @throws BadInput if two runs would write the same checkpoint, from which the wrong one would go on
+    void refuse_shared_checkpoints() const;
     /// As it would be written, without header.
     std::string text() const;
 

@@ -41,6 +41,7 @@ public:
             account();
             time();
             jobs();
+            numbers();
             memory();
             mail();
         }
@@ -109,12 +110,25 @@ private:
                 "run {} would be an index above {} (MaxArraySize - 1): split the manifest, "
                 "whose numbers may begin with 1 again in each",
                 last, *profile_.array_most);
-        const auto jobs = std::ssize(request_.rows) * request_.links;
+        // With data set and analysis.
+        const auto jobs = std::ssize(request_.rows) * request_.links + 2;
         if (profile_.jobs_most && jobs > *profile_.jobs_most)
             error(
                 "{} jobs would be submitted, and a user may have {}: submit fewer runs or links at "
                 "a time",
                 jobs, *profile_.jobs_most);
+    }
+
+    void numbers()
+    {
+        const auto& rows = request_.rows;
+        if (profile_.scheduler == Scheduler::openpbs && !rows.empty() &&
+            rows.back() - rows.front() >= std::ssize(rows))
+            error(
+                "arrays are ranges here, and the manifest has no runs of some numbers from {} to "
+                "{}: "
+                "number them without gaps",
+                rows.front(), rows.back());
     }
 
     void memory()

@@ -263,6 +263,7 @@ std::string analyse_script(const Request& request, const Profile& profile, const
     };
     text += fmt::format(
         "traces=$({} todo --manifest manifest.tsv --traces)\n"
+        "[ -n \"$traces\" ] || {{ echo 'no run is complete yet' >&2; exit 1; }}\n"
         "mapfile -t traces <<< \"$traces\"\n",
         quoted(own_path()));
     run("table.py", "");
