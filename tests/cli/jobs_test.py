@@ -161,7 +161,7 @@ def test_an_experiment_says_which_commands_make_sense(tmp_path):
 
 def test_a_manifest_reads_back_as_it_was_written(tmp_path):
     # The second call compares what it reads with what it would write.
-    text = BASE + "checkpoint = a\\tb \"q\" 's' \\\\ $(x).c\nseed = 1..3\n"
+    text = BASE + "checkpoint = a\\tb \"q\" 's' \\\\ $(x).c\n"
     first = expanded(tmp_path, text)
     assert expanded(tmp_path, text) == first
     assert first[0]["checkpoint"] == "a\\\\tb \"q\" 's' \\\\\\\\ $(x).c"
@@ -255,6 +255,7 @@ BAD_EXPERIMENTS = [
         ["x.ini:6: input", "--data-folder"],
     ),
     (BASE + "manifest = m\n", ["no option manifest"]),
+    (BASE + "seed = 1, 2\ncheckpoint = c\n", ["run 2: checkpoint is c", "of its own"]),
 ]
 
 
@@ -343,6 +344,8 @@ BAD_MANIFESTS = [
     (lambda m: m.__setitem__(4, m[4] + "\t1"), ["tsv:5: ", "8 cells", "7 columns", "tabs"]),
     (lambda m: m.__setitem__(4, m[4].replace("\t", " ")), ["tsv:5: 1 cells", "tabs"]),
     (lambda m: set_cell(m, 4, "trace", m[3].split("\t")[1]), ["tsv:5: trace", "of its own"]),
+    (lambda m: set_cell(m, 4, "trace", "./1-seed1.h5"), ["tsv:5: trace", "of its own"]),
+    (lambda m: set_cell(m, 4, "checkpoint", "1-seed1.ckpt"), ["tsv:5: checkpoint", "of its own"]),
     (lambda m: set_cell(m, 4, "trace", ""), ["tsv:5: trace is ''", "of its own"]),
     (lambda m: set_cell(m, 4, "seed", "two"), ["tsv:5: seed is two", "whole number"]),
     (lambda m: set_cell(m, 5, "rounds", "5x"), ["tsv:6: rounds is 5x", "whole number"]),
@@ -542,7 +545,7 @@ RULES = {
         BASE + "seed = 1..501\n",
         [*PAYS, "--links", "2"],
         {},
-        "1002 jobs would be submitted, and a user may have 1000: submit fewer",
+        "1004 jobs would be submitted, and a user may have 1000: submit fewer",
     ),
     "memory_none": (
         "trillium",
@@ -682,30 +685,6 @@ def test_processors_that_lack_the_instructions_are_named(tmp_path):
     refused(done, "processors have x86-64-v2", "-march=x86-64-v2")
 
 
-def test_hosts_are_asked_whether_they_can_run_the_program(tmp_path):
-    file = written(tmp_path, "node1\nnode2\n", "hosts")
-    words = ["--hostfile", file, "--check"]
-
-    def check(text, experiment=BASE):
-        env = stand_in(tmp_path / "bin", "ssh", text)
-        return script(tmp_path, experiment, *words, cluster="hosts", env=env)
-
-    works = 'bash -c "${@: -1}"\n'
-    done = check(works)
-    assert (done.returncode, done.stderr) == (0, "")
-    done = check('[[ $* == *node2* ]] && { echo "no route" >&2; exit 255; }\n' + works)
-    refused(done, "host node2: ssh without a password does not work (no route)", "key")
-    done = check('[[ $* == *version* ]] && { echo "quorate 0.0"; exit; }\n' + works)
-    assert done.returncode == 2 and "node1: " in done.stderr and "0.0 there" in done.stderr
-    done = check("[[ $* == *version* ]] && exit 127\n" + works)
-    assert done.returncode == 2 and "install it at the same path" in done.stderr
-    done = check("[[ $* == *cksum* ]] && { echo 1; exit; }\n" + works)
-    assert done.returncode == 2 and "another build there" in done.stderr
-    done = check(works, BASE + "data = /nowhere/x.h5\n")
-    assert done.returncode == 2 and "/nowhere/x.h5 cannot be read there" in done.stderr
-    assert not (tmp_path / "out").exists()
-
-
 # --- submission, to stand-ins of the schedulers ---------------------------------------------------
 
 # Each counts its calls and repeats its words, which have no blanks here.
@@ -788,6 +767,23 @@ def test_a_scheduler_that_refuses_is_quoted(tmp_path):
     refused(done, "no scheduler", "quorate script")
     done, calls = submit(tmp_path, BASE, "--cluster", "local", "--check")
     assert (done.returncode, calls) == (0, [])
+
+
+def test_an_array_of_openpbs_has_no_gaps(tmp_path):
+    ok(script(tmp_path, BASE + "seed = 1..3\n", cluster="generic-pbs"))
+    manifest = tmp_path / "out" / "manifest.tsv"
+    lines = manifest.read_text().splitlines()
+    del lines[4]
+    manifest.write_text("\n".join(lines) + "\n")
+    words = ["script", "--manifest", manifest, "--cluster"]
+    refused(call(*words, "generic-pbs"), "from 1 to 3", "without gaps")
+    ok(call(*words, "generic-torque"))
+
+
+def test_an_analysis_of_nothing_says_so(tmp_path):
+    ok(script(tmp_path, BASE))
+    done = run_bash(tmp_path / "out" / "analyse.sh", tmp_path)
+    assert (done.returncode, done.stderr) == (1, "no run is complete yet\n")
 
 
 # --- what is left to run --------------------------------------------------------------------------
