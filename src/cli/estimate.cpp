@@ -2,7 +2,6 @@
 #include "cli/estimate.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,11 +11,11 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "cli/apart.hpp"
 #include "cli/command.hpp"
-#include "cli/parse.hpp"
+#include "cli/components.hpp"
 #include "cli/train.hpp"
 #include "data/data_set.hpp"
-#include "trace/reader.hpp"
 
 namespace quorate {
 
@@ -26,14 +25,23 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t some_rounds = 50;
 
-bool says_nothing_of_time(const std::string& option)
+// Options of models, optimisers and the like, and of what happens beside the rounds.
+std::set<std::string> without_time()
 {
-    static const std::set<std::string> others = {
-        "trace",    "checkpoint", "checkpoint-every", "resume",      "log",      "quiet",
-        "config",   "rounds",     "optimizer",        "schedule",    "step",     "momentum",
-        "evaluate", "resilient",  "timeout",          "stop-before", "walltime", "trace-arrivals"};
-    return others.contains(option) ||
-           std::ranges::find(options_of_data, option) != std::end(options_of_data);
+    std::set<std::string> all = {"trace",         "checkpoint", "checkpoint-every", "resume",
+                                 "log",           "quiet",      "rounds",           "config",
+                                 "step",          "momentum",   "evaluate",         "resilient",
+                                 "timeout",       "dry",        "stop-before",      "walltime",
+                                 "trace-arrivals"};
+    all.insert(std::begin(options_of_data), std::end(options_of_data));
+    for (const auto& kind : run_components()) {
+        if (kind.option == "scheme" || kind.option == "delay" || kind.option == "slowdown")
+            continue;
+        all.insert(kind.option);
+        for (const auto& component : kind.all)
+            for (const auto& option : component.options) all.insert(option.name);
+    }
+    return all;
 }
 
 // What the data set says of times and memory.
@@ -54,17 +62,10 @@ std::optional<Size> size_of(const ManifestRow& row, const std::string& folder)
 }
 
 std::vector<std::string> simulation(const ManifestRow& row, const std::optional<Size>& size,
-                                    std::int64_t rounds, const std::string& trace)
+                                    std::int64_t rounds)
 {
     // A message of 20 us and 1 GB/s; a core that does 1e9 entries of a gradient a second.
-    std::vector<std::string> words = {"--dry",
-                                      "--quiet",
-                                      "--trace",
-                                      trace,
-                                      "--rounds",
-                                      std::to_string(rounds),
-                                      "--trace-arrivals",
-                                      "none"};
+    std::vector<std::string> words = {"--dry", "--rounds", std::to_string(rounds)};
     const auto add = [&](const std::string& name, const std::string& value) {
         if (row.value(name).empty()) words.insert(words.end(), {"--" + name, value});
     };
@@ -76,9 +77,10 @@ std::vector<std::string> simulation(const ManifestRow& row, const std::optional<
         add("bandwidth", "1e9");
     }
     const auto known = simulate_command().options;
+    const auto others = without_time();
     for (const auto& [name, value] : row.options) {
         const auto option = std::ranges::find(known, name, &Option::name);
-        if (option == known.end() || says_nothing_of_time(name) || name == "dry") continue;
+        if (option == known.end() || others.contains(name)) continue;
         words.push_back("--" + name);
         if (!option->argument.empty()) words.push_back(value);
     }
@@ -91,8 +93,6 @@ Estimate estimate(const Manifest& manifest, const std::string& folder)
 {
     Estimate all;
     std::set<std::string> schemes;
-    const auto trace =
-        (fs::temp_directory_path() / fmt::format("quorate-estimate-{}.h5", getpid())).string();
     std::int64_t most = 1;
     for (const auto& row : manifest.rows())
         most = std::max(most, to_integer(row.value("rounds")).value_or(100));
@@ -100,16 +100,13 @@ Estimate estimate(const Manifest& manifest, const std::string& folder)
         if (!schemes.insert(row.value("scheme")).second) continue;
         const auto size = size_of(row, folder);
         const auto rounds = std::min(most, some_rounds);
-        try {
-            const auto command = simulate_command();
-            command.run(parse(command, simulation(row, size, rounds, trace)));
-        } catch (const BadInput& wrong) {
-            std::error_code none;
-            fs::remove(trace, none);
-            throw BadInput(row.origin + wrong.what());
-        }
-        const auto simulated = trace::read(trace);
-        fs::remove(trace);
+        const auto simulated = [&] {
+            try {
+                return simulate_apart(simulation(row, size, rounds));
+            } catch (const BadInput& wrong) {
+                throw BadInput(row.origin + wrong.what());
+            }
+        }();
         const double seconds = simulated.rounds.empty() ? 0 : simulated.rounds.back().time;
         all.seconds = std::max(all.seconds,
                                seconds * static_cast<double>(most) / static_cast<double>(rounds));

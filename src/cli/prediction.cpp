@@ -2,62 +2,30 @@
 #include "cli/prediction.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <numeric>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "job/share.hpp"
-#include "job/shell.hpp"
-#include "trace/reader.hpp"
+#include "cli/apart.hpp"
 
 namespace quorate {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr double unreached = std::numeric_limits<double>::infinity();
 
 trace::Trace simulated(const Candidate& candidate, const std::vector<std::string>& words,
                        std::int64_t seed, std::int64_t rounds)
 {
-    const auto path =
-        (fs::temp_directory_path() / fmt::format("quorate-advise-{}.h5", getpid())).string();
-    std::vector<std::string> all = {own_path(),
-                                    "simulate",
-                                    "--quiet",
-                                    "--trace",
-                                    path,
-                                    "--trace-arrivals",
-                                    "none",
-                                    "--scheme",
-                                    candidate.scheme,
-                                    "--seed",
-                                    std::to_string(seed),
-                                    "--rounds",
-                                    std::to_string(rounds)};
+    std::vector<std::string> all = {"--scheme",           candidate.scheme, "--seed",
+                                    std::to_string(seed), "--rounds",       std::to_string(rounds)};
     all.insert(all.end(), words.begin(), words.end());
     for (const auto& [name, value] : candidate.options) all.insert(all.end(), {"--" + name, value});
-    const struct Removed {
-        const std::string& path;
-        ~Removed()
-        {
-            std::error_code none;
-            fs::remove(path, none);
-        }
-    } removed{path};
-    // A process of its own: MPI can be begun once only.
-    const auto ended = run_program(all);
-    const auto said = trimmed(ended.output.substr(ended.output.find(": ") + 1));
-    if (ended.status == exit_bad_input) throw BadInput(said.substr(0, said.find('\n')));
-    if (ended.status != exit_done) throw Failure("a simulation failed: " + said);
-    return trace::read(path);
+    return simulate_apart(all);
 }
 
 double harmonic(int n)
