@@ -236,7 +236,7 @@ networks: build ## MNIST and CIFAR-10 with networks, 8 workers (QUORATE_DATA=fol
 advice: build ## how well quorate advise ranks schemes, on recorded times and delay models (QUORATE_DATA=folder)
 	@$(run_env) $(found_python) jobs/advice $(ARGS)
 
-experiments: build ## what jobs/ holds; make run-NAME, simulate-NAME, plot-NAME, submit-NAME CLUSTER=...
+experiments: build ## what jobs/ holds; make run-NAME, simulate-NAME, plot-NAME, report-NAME, submit-NAME CLUSTER=...
 	@$(B)/quorate list experiments
 
 # Of jobs/NAME.ini; ARGS are options of quorate script. None of them is a file.
@@ -244,7 +244,7 @@ define experiment_targets
 $(1)-%: build force
 	@$(if $(filter submit,$(1)),CLUSTER='$$(CLUSTER)') $$(run_env) jobs/experiment $(1) '$$*' $$(ARGS)
 endef
-$(foreach verb,run simulate plot submit,$(eval $(call experiment_targets,$(verb))))
+$(foreach verb,run simulate plot report submit,$(eval $(call experiment_targets,$(verb))))
 
 cluster-deps:
 	@$(if $(filter no,$(DEPS)),,env/deps cluster)
@@ -305,7 +305,8 @@ fuzz: fuzz-deps $(fuzzers:%=$(B)/fuzz/%) ## parsers under libFuzzer (FUZZ_SECOND
 
 plot: $(B)/configure.mk ## loss and AUC of TRACES="a.h5 b.h5" in figures (OUTPUT=figure)
 	@test -n '$(TRACES)' || { echo 'make plot: name the traces: TRACES="a.h5 b.h5"' >&2; exit 2; }
-	@$(found_python) analysis/plot.py --output '$(or $(OUTPUT),figure)' $(TRACES)
+	@$(found_python) analysis/quorate-analysis compare --panel --quiet --out '$(dir $(or $(OUTPUT),figure))' \
+	  --name '$(notdir $(or $(OUTPUT),figure))' $(TRACES)
 
 compile_commands.json: $(B)/configure.mk $(B)/flags Makefile ## for clangd and clang-tidy
 	$(file >$@,[)$(foreach s,$(all_cpp),$(file >>$@,$(call command_of,$(s))))$(file >>$@,])@:
@@ -336,7 +337,9 @@ install: build ## program, library, headers, pkg-config file, man page, completi
 	@install -D -m 644 -t '$(root)/share/quorate/slurm' slurm/*.ini
 	@install -D -m 644 -t '$(root)/share/quorate/jobs' jobs/*.ini
 	@install -D -m 644 -t '$(root)/share/quorate/jobs/data' jobs/data/*.ini
-	@install -D -m 644 -t '$(root)/share/quorate/analysis' analysis/*.py
+	@install -D -m 755 -t '$(root)/share/quorate/analysis' analysis/quorate-analysis
+	@install -D -m 644 -t '$(root)/share/quorate/analysis/quorate_analysis' \
+	  analysis/quorate_analysis/*.py analysis/quorate_analysis/*.mplstyle
 	@install -D -m 644 -t '$(root)/share/man/man1' $(B)/share/man/man1/quorate.1
 	@install -D -m 644 -t '$(root)/share/bash-completion/completions' \
 	  $(B)/share/bash-completion/completions/quorate

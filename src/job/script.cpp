@@ -257,17 +257,18 @@ std::string analyse_script(const Request& request, const Profile& profile, const
 {
     auto text = beginning(request, profile, origin, small_part(request, profile, "-analyse"));
     const auto analysis = shared_folder("analysis");
-    const auto run = [&](const char* program, const char* options) {
-        text += fmt::format("{} {}{} \"${{traces[@]}}\"\n", quoted(python),
-                            quoted(analysis + "/" + program), options);
+    const auto run = [&](const char* command, const char* options) {
+        text += fmt::format("{} {} {} \"${{traces[@]}}\"{}\n", quoted(python),
+                            quoted(analysis + "/quorate-analysis"), command, options);
     };
     text += fmt::format(
         "traces=$({} todo --manifest manifest.tsv --traces)\n"
         "[ -n \"$traces\" ] || {{ echo 'no run is complete yet' >&2; exit 1; }}\n"
         "mapfile -t traces <<< \"$traces\"\n",
         quoted(own_path()));
-    run("table.py", "");
-    run("plot.py", " --output figure");
+    // What an experiment names it wants together.
+    run("compare", " --any-data");
+    run("report", " --any-data --out report");
     return text;
 }
 

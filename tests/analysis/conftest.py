@@ -3,10 +3,12 @@
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import h5py
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,9 +32,30 @@ def train(folder, name, *options):
     return path
 
 
+def simulate(folder, name, *options):
+    """A simulated run; its trace."""
+    path = folder / f"{name}.h5"
+    quorate("simulate", "--quiet", "--trace", path, *options)
+    return path
+
+
+def edited(path, folder, edit, name="edited"):
+    """A copy of a trace, changed by edit(file)."""
+    copy = folder / f"{name}.h5"
+    shutil.copy(path, copy)
+    with h5py.File(copy, "r+") as file:
+        edit(file)
+    return copy
+
+
+def column(path, name):
+    with h5py.File(path, "r") as file:
+        return file[name][:]
+
+
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory):
-    """Traces by name: 6 rounds evaluated every 2nd; 5 rounds; 6 rounds not evaluated."""
+    """Measured traces by name: 6 rounds evaluated every 2nd; 5 rounds; 6 rounds not evaluated."""
     folder = tmp_path_factory.mktemp("runs")
     data = folder / "data.h5"
     quorate("generate", "--rows", 200, "--columns", 6, "--test-rows", 80, "--output", data)
@@ -45,16 +68,55 @@ def runs(tmp_path_factory):
     }
 
 
+@pytest.fixture(scope="session")
+def simulated(runs, tmp_path_factory):
+    """Simulated traces by name: uncoded and frc with three seeds; members that come and go; amb;
+    async; one that diverges; twin: the measured run uncoded."""
+    folder = tmp_path_factory.mktemp("simulated")
+    plain = ("--data", runs["data"], "--workers", 4, "--row-time", 1e-5)
+    common = (*plain, "--step", 0.3)
+    delay = ("--delay", "exponential:0.01")
+    found = {}
+    for seed in (1, 2, 3):
+        options = (*common, *delay, "--rounds", 30, "--seed", seed)
+        found[f"uncoded-{seed}"] = simulate(folder, f"uncoded-{seed}", *options)
+        found[f"frc-{seed}"] = simulate(folder, f"frc-{seed}", *options, "--scheme", "frc")
+    members = ("--scheme", "frc", "--events", "5r leave 1; 10r join 1")
+    batch = ("--batch", 40, "--rounds", 40)
+    twin = ("--data", runs["data"], "--workers", 4, "--step", 0.3, "--row-time", runs["uncoded"])
+    found.update(
+        members=simulate(folder, "members", *common, *delay, "--rounds", 20, *members),
+        amb=simulate(folder, "amb", *common, *delay, *batch, "--scheme", "amb"),
+        asynchronous=simulate(folder, "async", *common, *delay, *batch, "--scheme", "async"),
+        diverged=simulate(folder, "diverged", *plain, *delay, "--rounds", 10, "--step", 1e6),
+        twin=simulate(folder, "twin", *twin, *delay, "--rounds", 6, "--seed", 1),
+    )
+    return found
+
+
 @pytest.fixture
 def script():
-    """Runs one of analysis/*.py; the finished process, its output as text."""
+    """Runs quorate-analysis; the finished process, its output as text."""
 
-    def run(name, *arguments):
+    def run(*arguments):
         return subprocess.run(
-            [sys.executable, str(ROOT / "analysis" / name), *map(str, arguments)],
+            [sys.executable, str(ROOT / "analysis" / "quorate-analysis"), *map(str, arguments)],
             capture_output=True,
             text=True,
             timeout=60,
         )
+
+    return run
+
+
+@pytest.fixture
+def analyse(capsys):
+    """Runs a command in this process, which is faster; (status, output, errors)."""
+    from quorate_analysis.cli import main
+
+    def run(*arguments):
+        status = main([str(word) for word in arguments])
+        done = capsys.readouterr()
+        return status, done.out, done.err
 
     return run

@@ -1,39 +1,25 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""analysis/traces.py and analysis/table.py against traces read by hand."""
+"""Reading traces, against traces read by hand; what is damaged is refused in one line."""
 
 import os
 import shutil
 import subprocess
 
-import h5py
 import numpy as np
 import pytest
-
-import table
-from traces import BadInput, curve, labels, read_trace
-
-
-def column(path, name):
-    with h5py.File(path, "r") as file:
-        return file[name][:]
-
-
-def edited(path, folder, edit):
-    """A copy of a trace, changed by edit(file)."""
-    copy = folder / "edited.h5"
-    shutil.copy(path, copy)
-    with h5py.File(copy, "r+") as file:
-        edit(file)
-    return copy
+from conftest import column, edited
+from quorate_analysis.curves import curve
+from quorate_analysis.groups import group, labels, same_data
+from quorate_analysis.traces import BadInput, read_trace
 
 
 def test_a_trace_is_read_as_it_stands_in_the_file(runs):
     trace = read_trace(runs["uncoded"])
     assert (trace.scheme, trace.rounds, trace.evaluated) == ("uncoded", 6, True)
-    assert trace.attributes["workers"] == 4
+    assert (trace.workers, trace.seed, trace.config["delay"]) == (4, 1, "exponential:0.01")
     assert list(trace.evaluation["round"]) == [2, 4, 6]
     assert trace.time == column(runs["uncoded"], "round/time")[-1]
-    assert len(trace.arrival["worker"]) == 6 * 4
+    assert len(trace.arrivals("worker", "round")["worker"]) == 6 * 4
 
 
 def test_a_curve_is_a_column_of_the_evaluation_at_the_times_of_its_rounds(runs):
@@ -61,66 +47,85 @@ def test_columns_that_a_killed_run_left_uneven_are_cut_to_the_shortest(runs, tmp
     trace = read_trace(path)
     assert trace.rounds == 3
     assert len(trace.round["loss_estimate"]) == 3
+    assert list(trace.evaluation["round"]) == [1, 2, 3]
 
 
-def test_labels_name_the_file_where_schemes_repeat_and_the_path_where_files_do(runs, tmp_path):
+def test_seeds_are_one_configuration_and_other_options_are_not(simulated):
+    names = ["uncoded-1", "frc-2", "uncoded-3", "frc-1", "members", "uncoded-2"]
+    groups = group([read_trace(simulated[name]) for name in names])
+    assert [g.label for g in groups] == ["uncoded", "frc (rounds 30)", "frc (rounds 20)"] or [
+        g.first.scheme for g in groups
+    ] == ["uncoded", "frc", "frc"]
+    assert [g.seeds for g in groups] == [[1, 2, 3], [1, 2], [0]]
+    assert group([groups[1].first, groups[0].first], "frc")[0].first.scheme == "frc"
+    with pytest.raises(BadInput, match="--base: there is no 'agc'"):
+        group([groups[0].first], "agc")
+
+
+def test_labels_name_options_that_differ_else_the_file_else_the_path(runs, simulated, tmp_path):
     shutil.copy(runs["uncoded"], tmp_path / "uncoded.h5")
+    shutil.copy(runs["uncoded"], tmp_path / "other.h5")
     uncoded, frc, bare = (read_trace(runs[name]) for name in ("uncoded", "frc", "bare"))
+    virtual = read_trace(simulated["uncoded-1"])
     assert labels([uncoded, frc]) == ["uncoded", "frc"]
-    assert labels([uncoded, bare]) == ["uncoded (uncoded)", "uncoded (bare)"]
-    again = read_trace(tmp_path / "uncoded.h5")
+    assert labels([uncoded, bare]) == [
+        "uncoded (delay exponential:0.01)",
+        "uncoded (delay none)",
+    ]
+    assert labels([uncoded, virtual]) == ["uncoded (wall)", "uncoded (virtual)"]
+    other, again = read_trace(tmp_path / "other.h5"), read_trace(tmp_path / "uncoded.h5")
+    assert labels([uncoded, other]) == ["uncoded (uncoded)", "uncoded (other)"]
     assert labels([uncoded, again]) == [f"uncoded ({uncoded.path})", f"uncoded ({again.path})"]
 
 
-def test_the_table_holds_the_numbers_of_the_traces(runs):
-    first, second = table.rows([read_trace(runs["uncoded"]), read_trace(runs["frc"])])
-    times = [column(runs[name], "round/time")[-1] for name in ("uncoded", "frc")]
-    loss = column(runs["frc"], "evaluation/train_loss")[-1]
-    auc = column(runs["frc"], "evaluation/auc")[-1]
-    assert first[0] == "uncoded" and first[3] == "1.00"
-    assert second == (
-        "frc",
-        f"{times[1]:.3f}",
-        f"{1000 * times[1] / 5:.2f}",
-        f"{(times[0] / 6) / (times[1] / 5):.2f}",  # runs of different length compare by round
-        "0",
-        f"{loss:.4f}",
-        f"{auc:.4f}",
-    )
+def test_traces_of_different_data_are_refused(runs, tmp_path):
+    def other(file):
+        file.attrs["rows"] = 300
+
+    changed = read_trace(edited(runs["frc"], tmp_path, other))
+    with pytest.raises(BadInput, match="data set data .300 x 6.*--any-data") as refused:
+        same_data([read_trace(runs["frc"]), changed])
+    assert "\n" not in str(refused.value)
 
 
-def test_the_table_marks_estimates_and_says_so(runs, script):
-    done = script("table.py", runs["uncoded"], runs["bare"])
-    assert done.returncode == 0, done.stderr
-    header, _, bare, note = done.stdout.splitlines()
-    assert header.split() == (
-        "scheme time (s) ms per round speed-up decode error final loss AUC".split()
-    )
-    estimate = column(runs["bare"], "round/loss_estimate")[-1]
-    assert bare.split()[-2:] == [f"~{estimate:.4f}", "-"]
-    assert note.startswith("~")
+def test_warm_up_is_the_first_rounds_that_are_slower_than_nearly_all_later_ones(
+    simulated, tmp_path
+):
+    def slow(file):
+        file.attrs["clock"] = "wall"
+        times = file["round/time"][:]
+        file["round/time"][:] = times + np.concatenate([[5.0], np.full(len(times) - 1, 9.0)])
+
+    plain = read_trace(simulated["uncoded-1"])
+    assert plain.warmup == 0
+    assert read_trace(edited(plain.path, tmp_path, slow)).warmup == 2
 
 
-def test_the_table_of_a_run_that_has_just_begun_has_no_numbers(runs, tmp_path):
-    def empty(file):
-        for name in ("round", "evaluation"):
-            for data in file[name].values():
-                data.resize((0,))
+def test_an_interrupted_run_is_read_and_named_so(runs, tmp_path):
+    def stop(file):
+        file.attrs["status"] = "interrupted"
 
-    (row,) = table.rows([read_trace(edited(runs["frc"], tmp_path, empty))])
-    assert row == ("frc", "0.000", "-", "-", "-", "-", "-")
+    trace = read_trace(edited(runs["frc"], tmp_path, stop))
+    assert group([trace])[0].name == "frc (interrupted)"
 
 
-def test_a_dry_run_has_times_and_no_loss(script, tmp_path):
-    trace = tmp_path / "dry.h5"
-    words = ["--dry", "--workers", "4", "--rounds", "5", "--delay", "constant:2", "--quiet"]
-    words += ["--scheme", "ignore", "--trace", str(trace)]
-    subprocess.run([os.environ["QUORATE"], "simulate", *words], check=True, timeout=60)
-    (row,) = table.rows([read_trace(trace)])
-    assert row == ("ignore", "10.000", "2000.00", "1.00", "1.33", "-", "-")
-    done = script("plot.py", "--output", tmp_path / "figure", trace)
-    assert done.returncode == 2
-    assert done.stderr.endswith("holds no finite loss or AUC: nothing to plot\n")
+def test_a_trace_that_is_being_written_is_read(runs, tmp_path):
+    """Over and over, while the run goes on."""
+    shutil.copy(runs["data"], tmp_path / "data.h5")
+    path = tmp_path / "live.h5"
+    words = ["simulate", "--data", tmp_path / "data.h5", "--workers", 4, "--rounds", 1000]
+    words += ["--evaluate-every", 0, "--quiet", "--trace", path]
+    running = subprocess.Popen([os.environ["QUORATE"], *map(str, words)])
+    seen = []
+    while running.poll() is None:
+        if path.is_file():
+            try:
+                seen.append(read_trace(path).rounds)
+            except BadInput as error:
+                assert "if it is being written, try again" in str(error) or "HDF5" in str(error)
+    assert running.returncode == 0
+    assert seen == sorted(seen)
+    assert read_trace(path).rounds == 1000
 
 
 def missing_table(file):
@@ -133,7 +138,7 @@ def empty_table(file):
 
 
 def other_version(file):
-    file.attrs["format_version"] = 5
+    file.attrs["format_version"] = 99
 
 
 def no_scheme(file):
@@ -145,7 +150,7 @@ def no_scheme(file):
     [
         (missing_table, "cannot be read as a trace"),
         (empty_table, "cannot be read as a trace"),
-        (other_version, "has trace format 5"),
+        (other_version, "has trace format 99"),
         (no_scheme, "no attribute scheme"),
     ],
 )
@@ -156,8 +161,19 @@ def test_a_damaged_trace_is_refused(runs, tmp_path, edit, message):
     assert "\n" not in str(refused.value)
 
 
-def test_a_truncated_trace_is_refused(runs, tmp_path):
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.9])
+def test_a_truncated_trace_is_refused(runs, tmp_path, share):
+    whole = runs["frc"].read_bytes()
     path = tmp_path / "cut.h5"
-    path.write_bytes(runs["frc"].read_bytes()[:2000])
+    path.write_bytes(whole[: int(share * len(whole))])
     with pytest.raises(BadInput, match="cannot be read as a trace"):
         read_trace(path)
+
+
+def test_columns_of_arrivals_that_cannot_be_read_are_refused(runs, tmp_path):
+    def damage(file):
+        del file["arrival/sent"]
+
+    trace = read_trace(edited(runs["frc"], tmp_path, damage))
+    with pytest.raises(BadInput, match="cannot be read as a trace"):
+        trace.arrivals("sent")

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""python3 -m quorate_analysis: the same as quorate-analysis."""
+
+import sys
+
+from .cli import main
+
+sys.exit(main())

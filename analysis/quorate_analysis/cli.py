@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The command line of quorate-analysis."""
+
+import argparse
+import os
+import sys
+from typing import List, NoReturn, Optional, Tuple
+
+from . import compare, cost, export, report, rounds, watch, workers
+from .curves import metric_of
+from .figures import Plot, folder_of, save
+from .groups import group, read_all
+from .tables import text
+from .traces import BadInput
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def __init__(self, *arguments, **options) -> None:
+        super().__init__(*arguments, **{**options, "allow_abbrev": False})
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def target_of(word: str) -> Tuple[str, float]:
+    """accuracy=0.9 as a pair. Raises BadInput."""
+    metric, _, value = word.partition("=")
+    try:
+        return metric_of(metric), float(value)
+    except ValueError as error:
+        raise BadInput(f"--target: '{word}' is no METRIC=VALUE, as accuracy=0.9") from error
+
+
+def count(word: str) -> int:
+    if not word.isdigit() or int(word) < 1:
+        raise argparse.ArgumentTypeError(f"'{word}' is no count")
+    return int(word)
+
+
+def seconds(word: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        value = -1.0
+    if not 0.05 <= value <= 3600:
+        raise argparse.ArgumentTypeError(f"'{word}' is no number of seconds, 0.05 to 3600")
+    return value
+
+
+def write(plots: List[Plot], out: str, name: str = "") -> None:
+    """Saves figures and prints their paths."""
+    folder = folder_of(out)
+    for plot in plots:
+        plot.name = name or plot.name
+        for path in save(plot, folder):
+            if path.suffix != ".csv":
+                print(path)
+
+
+def run_compare(given: argparse.Namespace) -> None:
+    groups = group(read_all(given.traces, given.any_data), given.base)
+    if given.out:
+        axes = compare.axes_of(given.axes) if given.axes else compare.usual_axes(groups)
+        if given.panel:
+            write([compare.panel(groups, axes)], given.out, given.name)
+        else:
+            write([compare.single(groups, axis) for axis in axes], given.out)
+        if given.quiet:
+            return
+        print()
+    targets = [target_of(word) for word in given.target]
+    print(text(compare.table(groups, targets)))
+    for line in compare.warnings(groups):
+        print(line)
+
+
+def run_workers(given: argparse.Namespace) -> None:
+    (trace,) = read_all([given.trace])
+    work = workers.Work(trace, given.last, given.per_node)
+    fit_plot, fits = workers.fitted(work)
+    if given.out:
+        write([*workers.plots(work, given.rounds), fit_plot], given.out)
+        print()
+    print(text(workers.table(work)))
+    by_node = workers.node_table(work)
+    for table in [by_node, fits]:
+        if table is not None and len(table):
+            print("\n" + text(table))
+
+
+def run_rounds(given: argparse.Namespace) -> None:
+    traces = read_all(given.traces, given.any_data)
+    groups = group(traces, given.base)
+    plots, lines = [], []
+    if given.against:
+        if len(traces) != 1:
+            raise BadInput("--against takes one measured and one simulated trace")
+        plot, lines = rounds.against(traces[0], read_all([given.against])[0])
+        plots.append(plot)
+    if given.out:
+        write([rounds.panel(groups), rounds.distribution(groups), *plots], given.out)
+        print()
+    print(text(rounds.table(groups)))
+    for line in lines + compare.warnings(groups):
+        print(line)
+
+
+def run_cost(given: argparse.Namespace) -> None:
+    groups = group(read_all(given.traces, given.any_data), given.base)
+    costs = [[cost.Cost(trace) for trace in one.traces] for one in groups]
+    if given.out:
+        write([cost.plot(groups, costs)], given.out)
+        print()
+    print(text(cost.table(groups, costs)))
+    for one in groups:
+        for trace in one.traces:
+            line = cost.scheduler_line(trace)
+            if line:
+                print(line)
+
+
+def run_report(given: argparse.Namespace) -> None:
+    groups = group(read_all(given.traces, given.any_data), given.base)
+    print(report.Report(groups, folder_of(given.out)).write())
+
+
+def run_export(given: argparse.Namespace) -> None:
+    (trace,) = read_all([given.trace])
+    folder = folder_of(given.out)
+    for path in export.FORMATS[given.to](trace, folder):
+        print(path)
+
+
+def run_watch(given: argparse.Namespace) -> None:
+    watch.watch(given.trace, given.every, given.once)
+
+
+def parser() -> Parser:
+    top = Parser(prog="quorate-analysis", description="From traces to figures, tables and reports.")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def command(name: str, run, summary: str, many: bool = True) -> Parser:
+        new = commands.add_parser(name, help=summary, description=summary)
+        new.set_defaults(run=run)
+        new.add_argument(*(["traces"] if many else ["trace"]), **(dict(nargs="+") if many else {}))
+        if many:
+            new.add_argument(
+                "--any-data", action="store_true", help="compare runs of different data sets too"
+            )
+            new.add_argument(
+                "--base",
+                default="",
+                metavar="SCHEME",
+                help="what speed-ups are over [uncoded, else the first]",
+            )
+        return new
+
+    new = command("report", run_report, "one HTML page with everything, and its figures")
+    new.add_argument("--out", metavar="DIR", default="report", help="its folder [report]")
+
+    new = command("compare", run_compare, "table and curves: loss, accuracy, AUC, speed-up")
+    new.add_argument("--axes", help="what to draw, as loss:time,accuracy:round,auc:samples")
+    new.add_argument("--panel", action="store_true", help="all axes in one figure")
+    new.add_argument("--out", metavar="DIR", help="folder for figures; without it the table only")
+    new.add_argument("--name", default="compare", help="of the figure of --panel [compare]")
+    new.add_argument(
+        "--target",
+        action="append",
+        default=[],
+        metavar="METRIC=X",
+        help="add the time until a metric is that good, as accuracy=0.9 or test-loss=0.2",
+    )
+    new.add_argument("--quiet", action="store_true", help="no table beside the figures")
+
+    new = command("workers", run_workers, "who computed, waited, was cancelled, is slow", False)
+    new.add_argument("--out", metavar="DIR", help="folder for figures; without it tables only")
+    new.add_argument("--rounds", default="", metavar="A:B", help="of the timeline [1:20]")
+    new.add_argument(
+        "--last",
+        type=count,
+        metavar="S",
+        help="who is among the last S is slow [--stragglers of the run, else a tenth]",
+    )
+    new.add_argument(
+        "--per-node", type=count, default=0, metavar="N", help="ranks 0 to N-1 are of one node, ..."
+    )
+
+    new = command("rounds", run_rounds, "time of rounds against what is expected, and their parts")
+    new.add_argument("--out", metavar="DIR", help="folder for figures; without it the table only")
+    new.add_argument("--against", metavar="TRACE", help="the same run under the other clock")
+
+    new = command("cost", run_cost, "core-hours, idle share, redundant work, bytes")
+    new.add_argument("--out", metavar="DIR", help="folder for the figure; without it the table")
+
+    new = command("export", run_export, "CSV, a timeline for Perfetto, or scales for xarray", False)
+    new.add_argument("--to", choices=list(export.FORMATS), default="csv", help="[csv]")
+    new.add_argument("--out", metavar="DIR", default=".", help="folder [.]")
+
+    new = command("watch", run_watch, "a running job in the terminal, from its trace", False)
+    new.add_argument("--every", type=seconds, default=2.0, metavar="S", help="[2]")
+    new.add_argument("--once", action="store_true", help="show it once")
+    return top
+
+
+def main(words: Optional[List[str]] = None) -> int:
+    given = parser().parse_args(words)
+    try:
+        given.run(given)
+        sys.stdout.flush()
+    except BadInput as error:
+        print(f"quorate-analysis: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # as `| head` leaves it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""compare: curves of runs, their table, targets and speed-up."""
+
+from typing import List, Optional, Sequence, Tuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from .curves import ALONG, METRICS, band, curve, metric_of, points, reached, usual_targets
+from .figures import Plot, finish, mark_warmup, panels, styles
+from .groups import Group, base_of, caption, with_words
+from .speedup import Speedup, speedup
+from .tables import number
+from .traces import BadInput
+
+LOSSES = ("train_loss", "test_loss", "objective", "gap")
+ALL_DIVERGED = 1e4  # times the first loss are drawn, if no run did better
+Axis = Tuple[str, str]
+Target = Tuple[str, float]
+
+
+def axes_of(words: str) -> List[Axis]:
+    """loss:time,accuracy:round as pairs. Raises BadInput."""
+    pairs = []
+    for word in words.split(","):
+        metric, _, along = word.strip().partition(":")
+        along = along or "time"
+        if along not in ALONG:
+            raise BadInput(f"--axes: '{word}': after the colon say {', '.join(ALONG)}")
+        pairs.append((metric_of(metric), along))
+    return pairs
+
+
+def usual_axes(groups: Sequence[Group]) -> List[Axis]:
+    """Loss, distance from the optimum and a score against time and rounds, as far as they exist.
+
+    Raises BadInput if nothing does.
+    """
+    metrics = [m for m in ("train_loss", "gap", "accuracy", "auc") if exists(groups, m)]
+    if "auc" in metrics and "accuracy" in metrics:
+        metrics.remove("accuracy")  # of two classes AUC says more
+    if not metrics:
+        path = groups[0].first.path
+        raise BadInput(f"{path} holds no finite loss or AUC: nothing to plot")
+    return [(metric, along) for metric in metrics for along in ("time", "round")]
+
+
+def exists(groups: Sequence[Group], metric: str) -> bool:
+    return any(len(curve(trace, metric)[2]) for group in groups for trace in group.traces)
+
+
+def along_label(groups: Sequence[Group], along: str) -> str:
+    clocks = {trace.clock for group in groups for trace in group.traces}
+    return f"{clocks.pop()} time (s)" if along == "time" and len(clocks) == 1 else ALONG[along]
+
+
+def readable(axis: Axis, groups: Sequence[Group], drawn: Axes) -> None:
+    """Keeps the scale to runs that did not diverge; if all did, to their first losses."""
+    metric = axis[0]
+    bad = [trace for group in groups for trace in group.traces if trace.diverged]
+    if not bad:
+        return
+    good = [trace for group in groups for trace in group.traces if not trace.diverged]
+    values = [curve(trace, metric)[2] for trace in good]
+    values = [v for v in values if len(v)]
+    if values:
+        low, high = min(v.min() for v in values), max(v.max() for v in values)
+        high = max([high, *[trace.first_loss for trace in good]]) if metric != "gap" else high
+    else:
+        start = max([t.first_loss for t in bad if t.first_loss > 0], default=1.0)
+        low, high = start / 2, ALL_DIVERGED * start
+        drawn.set_yscale("log")
+    if drawn.get_yscale() == "log":
+        drawn.set_ylim(low / 2, high * 2)
+    else:
+        drawn.set_ylim(low - 0.05 * (high - low), high + 0.15 * (high - low))
+
+
+def lost(axis: Axis, group: Group, drawn: Axes, colour: str) -> None:
+    """A cross at the upper edge where a diverged run leaves the scale, or has its last number."""
+    for trace in group.traces:
+        if not trace.diverged:
+            continue
+        x, y = points(trace, *axis)
+        out = np.flatnonzero(y > drawn.get_ylim()[1])
+        if len(out) or len(x):
+            where = x[out[0]] if len(out) else x[-1]
+            drawn.plot(
+                [where],
+                [0.98],
+                "X",
+                color=colour,
+                markersize=9,
+                markeredgecolor="white",
+                transform=drawn.get_xaxis_transform(),
+                clip_on=False,
+                zorder=5,
+            )
+
+
+def draw(axis: Axis, groups: Sequence[Group], drawn: Axes) -> pd.DataFrame:
+    """One panel; its numbers."""
+    metric, along = axis
+    numbers = []
+    for group, style in zip(groups, styles(len(groups))):
+        lines = band(group.traces, metric, along)
+        if any(trace.diverged for trace in group.traces):
+            style = {**style, "linewidth": 0.8, "alpha": 0.6}
+        drawn.plot(lines.x, lines.mean, label=group.name, **style)
+        # A dot shows where a run ends, and a run of one point at all.
+        drawn.plot(lines.x[-1:], lines.mean[-1:], "o", markersize=5, color=style["color"])
+        if len(group.traces) > 1:
+            drawn.fill_between(
+                lines.x, lines.low, lines.high, color=style["color"], alpha=0.2, linewidth=0
+            )
+        numbers.append(
+            pd.DataFrame(
+                {
+                    "configuration": group.label,
+                    "seeds": len(group.traces),
+                    "metric": metric,
+                    "along": along,
+                    "x": lines.x,
+                    "mean": lines.mean,
+                    "least": lines.low,
+                    "greatest": lines.high,
+                }
+            )
+        )
+    drawn.set_ylabel(METRICS[metric])
+    if metric == "gap":
+        drawn.set_yscale("log")
+    drawn.set_xlim(left=0)
+    if metric in LOSSES:
+        readable(axis, groups, drawn)
+        for group, style in zip(groups, styles(len(groups))):
+            lost(axis, group, drawn, style["color"])
+    warm = warmup_end(groups, along)
+    if warm:
+        mark_warmup(drawn, warm)
+    return pd.concat(numbers)
+
+
+def warmup_end(groups: Sequence[Group], along: str) -> float:
+    """Where the longest warm-up of a run ends."""
+    ends = [0.0]
+    for trace in (t for group in groups for t in group.traces):
+        if trace.warmup:
+            column = {"time": trace.round["time"], "samples": np.cumsum(trace.round["samples"])}
+            rounds = np.arange(1, trace.rounds + 1)
+            ends.append(float(column.get(along, rounds)[trace.warmup - 1]))
+    return max(ends)
+
+
+def note(groups: Sequence[Group]) -> str:
+    words = caption([trace for group in groups for trace in group.traces])
+    most = max(len(group.traces) for group in groups)
+    return f"{words}; band: least to greatest of {most} seeds" if most > 1 else words
+
+
+def panel(
+    groups: Sequence[Group], axes: Optional[List[Axis]] = None, name: str = "compare"
+) -> Plot:
+    """All axes in one figure: a row a metric, a column for time, rounds and samples."""
+    axes = axes or usual_axes(groups)
+    rows = list(dict.fromkeys(metric for metric, _ in axes))
+    columns = [along for along in ALONG if along in {a for _, a in axes}]
+    figure, grid = panels(
+        len(rows),
+        len(columns),
+        height=2.7,
+        width=4.5 * max(len(columns), 1.6),
+        sharex="col",
+        sharey="row",
+    )
+    numbers = []
+    for axis in axes:
+        at = grid[rows.index(axis[0])][columns.index(axis[1])]
+        numbers.append(draw(axis, groups, at))
+    for row, metric in zip(grid, rows):
+        for at, along in zip(row, columns):
+            at.set_visible((metric, along) in axes)
+            at.set_ylabel(at.get_ylabel() if at is row[0] else "")
+    for at, along in zip(grid[-1], columns):
+        at.set_xlabel(along_label(groups, along))
+    handles, texts = next(a for row in grid for a in row if a.lines).get_legend_handles_labels()
+    finish(figure, handles, texts, note(groups))
+    title = "Loss and scores against time and rounds"
+    return Plot(name, title, described(groups), figure, pd.concat(numbers))
+
+
+def described(groups: Sequence[Group]) -> str:
+    words = "Lines are means over seeds, bands go from the least to the greatest seed. "
+    if all(len(group.traces) == 1 for group in groups):
+        words = ""
+    if any(trace.diverged for group in groups for trace in group.traces):
+        words += "A cross marks where a run that diverged leaves the scale. "
+    if warmup_end(groups, "time"):
+        words += "The grey field is warm-up; it is counted in all times. "
+    return words.strip()
+
+
+def single(groups: Sequence[Group], axis: Axis) -> Plot:
+    """One pair of axes as a figure."""
+    plot = panel(groups, [axis], "-".join(axis).replace("_", "-"))
+    return plot
+
+
+def interval(found: Speedup) -> str:
+    return f"{found.low:.2f} to {found.high:.2f}" if np.isfinite(found.low) else "-"
+
+
+def mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if len(values) else float("nan")
+
+
+def table(groups: Sequence[Group], targets: Sequence[Target] = ()) -> pd.DataFrame:
+    """A row of words for each configuration: means over its seeds.
+
+    Speed-up: the first one's time per round over this one's; times faster: its time to a target
+    over this one's.
+    """
+    seeds = any(len(group.traces) > 1 for group in groups)
+    lines = []
+    for group in groups:
+        traces = group.traces
+        some = [t for t in traces if t.rounds]
+        estimate = any(not t.evaluated and not t.dry and t.rounds for t in traces)
+        line = {"scheme": with_words(group.label, group.troubles)}
+        if seeds:
+            line["seeds"] = str(len(traces))
+        base = base_of(groups, group)
+        own = group is base
+        gain = speedup(base, group)
+        line["time (s)"] = number(mean([t.time for t in traces]), 3)
+        line["ms per round"] = number(1000 * mean([t.time_per_round for t in some]), 2)
+        line["speed-up"] = number(gain.ratio, 2)
+        if seeds:
+            line["95 % interval"] = "-" if own else interval(gain)
+        line["decode error"] = f"{mean([t.decode_error for t in some]):.3g}" if some else "-"
+        loss = number(mean([t.final_loss for t in traces]), 4)
+        line["final loss"] = ("~" if estimate else "") + loss
+        line["AUC"] = number(mean([t.final_auc for t in traces]), 4)
+        for metric, value in targets:
+            to = mean([reached(t, metric, value)[0] for t in traces])
+            faster = speedup(base, group, lambda t: reached(t, metric, value)[0])
+            line[f"s to {METRICS[metric]} {value:g}"] = number(to, 2)
+            line["times faster" + (f" ({value:g})" if len(targets) > 1 else "")] = number(
+                faster.ratio, 2
+            )
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def target_table(groups: Sequence[Group], targets: Sequence[Target]) -> pd.DataFrame:
+    """Seconds and rounds to each target, and the ratio of paired seeds with its interval."""
+    lines = []
+    for metric, value in targets:
+        for group in groups:
+            found = np.array([reached(t, metric, value) for t in group.traces])
+            there = np.isfinite(found[:, 0])
+            base = base_of(groups, group)
+            gain = speedup(base, group, lambda t: reached(t, metric, value)[0])
+            lines.append(
+                {
+                    "target": f"{METRICS[metric]} {value:g}",
+                    "scheme": group.label,
+                    "runs that reached it": f"{there.sum()} of {len(there)}",
+                    "time (s)": number(mean(found[there, 0]), 3),
+                    "rounds": number(mean(found[there, 1]), 1),
+                    "speed-up": number(gain.ratio, 2),
+                    "95 % interval": "-" if group is base else interval(gain),
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def all_targets(groups: Sequence[Group]) -> List[Target]:
+    """Usual targets of the training loss, and of accuracy or AUC."""
+    return [
+        (metric, value)
+        for metric in ("train_loss", "accuracy", "auc")
+        for value in usual_targets(groups, metric)
+    ]
+
+
+def speedup_plot(groups: Sequence[Group]) -> Plot:
+    """Speed-up per round of each configuration over the first: pairs of seeds, mean, interval."""
+    figure, grid = panels(1, height=0.5 + 0.36 * len(groups))
+    axis = grid[0][0]
+    lines, most = [], 1.0
+    for i, group in enumerate(groups):
+        base = base_of(groups, group)
+        gain = speedup(base, group)
+        axis.plot(gain.pairs, [i] * len(gain.pairs), "o", color="0.6", markersize=4, zorder=2)
+        if np.isfinite(gain.low):
+            axis.plot([gain.low, gain.high], [i, i], color="#0072B2", linewidth=3, zorder=3)
+        axis.plot([gain.ratio], [i], "D", color="#0072B2", markersize=7, zorder=4)
+        if np.isfinite(gain.ratio):
+            words = f"{gain.ratio:.2f}"
+            words += f" ({interval(gain)})" if np.isfinite(gain.low) and group is not base else ""
+            furthest = max([gain.ratio, *gain.pairs])
+            axis.annotate(words, (furthest, i), (9, 0), textcoords="offset points", va="center")
+            most = max(most, furthest)
+        lines.append(
+            {
+                "configuration": group.label,
+                "pairs": len(gain.pairs),
+                "speed-up": gain.ratio,
+                "low": gain.low,
+                "high": gain.high,
+            }
+        )
+    axis.set_yticks(range(len(groups)), [group.name for group in groups])
+    axis.set_ylim(len(groups) - 0.5, -0.5)
+    axis.axvline(1, color="0.4", linewidth=1)
+    axis.set_xlim(0, 1.25 * most)
+    clocks = {group.first.clock for group in groups}
+    name = groups[0].label if len(clocks) == 1 else groups[0].first.scheme
+    axis.set_xlabel(f"time per round of {name}, over that of the configuration")
+    finish(figure)
+    text = (
+        "Diamond: geometric mean over pairs of runs with the same seed (grey dots); bar: 95 % "
+        "bootstrap interval over the pairs, if there are two or more."
+    )
+    return Plot("speed-up", "Speed-up per round", text, figure, pd.DataFrame(lines))
+
+
+def warnings(groups: Sequence[Group]) -> List[str]:
+    """What a reader of the table must know."""
+    lines = []
+    traces = [trace for group in groups for trace in group.traces]
+    if any(trace.rounds and not trace.evaluated and not trace.dry for trace in traces):
+        lines.append("~ the last round's estimate: that trace holds no evaluation")
+    for trace in traces:
+        name = trace.path.name
+        bad = np.flatnonzero(~np.isfinite(trace.losses)) if len(trace.losses) else []
+        if len(bad):
+            lines.append(f"{name}: {len(bad)} losses are not finite, the first at row {bad[0] + 1}")
+        if trace.diverged:
+            lines.append(
+                f"{name}: diverged: loss {trace.final_loss:.4g} at the end, "
+                f"{trace.first_loss:.4g} at the beginning"
+            )
+        if trace.status != "completed":
+            lines.append(f"{name}: {trace.status} after round {trace.rounds}")
+        if trace.warmup:
+            rest = np.mean(trace.durations[trace.warmup :])
+            lines.append(
+                f"{name}: the first {trace.warmup} rounds are warm-up, counted above; without "
+                f"them {1000 * rest:.2f} ms per round"
+            )
+    return lines

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""cost: core-hours, what they went into, redundant work, bytes, and what the scheduler says."""
+
+import shutil
+import subprocess
+from typing import List, Optional, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.patches import Patch
+
+from .figures import Plot, finish, panels
+from .groups import Group
+from .tables import number, share, short
+from .tasks import ABSENT, CANCELLED, COMPUTING, DELAY, MESSAGE, STATES, UNUSED, WAITING
+from .tasks import pieces, tasks, totals
+from .traces import Trace
+from .workers import PAINT
+
+SACCT = "JobID,State,Elapsed,TotalCPU,AllocCPUS,CPUTimeRAW,MaxRSS,ConsumedEnergyRaw"
+TIMEOUT = 10  # seconds for the scheduler
+
+
+class Cost:
+    """Of one run; what needs a list of all contributions is NaN without it."""
+
+    def __init__(self, trace: Trace) -> None:
+        threads = trace.config.get("threads", "1")
+        self.cores = trace.workers * (int(threads) if threads.isdigit() else 1) + 1
+        self.core_hours = self.cores * trace.time / 3600
+        self.bytes_sent = float(trace.round["bytes_sent"].sum())
+        self.bytes_received = float(trace.round["bytes_received"].sum())
+        self.shares = np.full(len(STATES), np.nan)
+        self.computed = self.redundancy = float("nan")
+        if not trace.lists_all_arrivals:
+            return
+        table = tasks(trace)
+        if not len(table["worker"]):
+            return
+        seconds = totals(trace, pieces(trace, table))
+        self.shares = seconds.sum(0) / max(seconds.sum(), 1e-300)
+        # Samples that were computed and answered for, over the rows that estimates needed once.
+        self.computed = float(table["samples"].sum())
+        rows = int(trace.attributes["rows"])
+        batch = trace.config.get("batch", "0")
+        once = min(int(batch), rows) if batch.isdigit() and int(batch) else rows
+        needed = trace.rounds * once if not adaptive(trace) else trace.round["samples"].sum()
+        self.redundancy = self.computed / needed if needed else float("nan")
+
+    @property
+    def idle(self) -> float:
+        """Share of the workers' time without a task."""
+        return float(self.shares[WAITING] + self.shares[ABSENT])
+
+    @property
+    def wasted(self) -> float:
+        """Share in tasks that were cancelled or whose answers were not used."""
+        return float(self.shares[CANCELLED] + self.shares[UNUSED])
+
+
+def adaptive(trace: Trace) -> bool:
+    """Whether a round takes as many samples as there is time for, or one worker's."""
+    names = ("amb", "amb-dg", "anytime-sgd", "local-average", "async", "k-async", "k-batch-async")
+    return trace.scheme in (*names, "k-batch-sync")
+
+
+def mean(values: Sequence[float]) -> float:
+    return float(np.mean(values))
+
+
+def table(groups: Sequence[Group], costs: Sequence[List[Cost]]) -> pd.DataFrame:
+    """A row for each configuration, means over its seeds."""
+    lines = []
+    for group, found in zip(groups, costs):
+        shares = np.mean([cost.shares for cost in found], axis=0)
+        lines.append(
+            {
+                "scheme": group.name,
+                "core-hours": short(mean([cost.core_hours for cost in found]), 4),
+                "computing": share(shares[COMPUTING]),
+                "delay": share(shares[DELAY]),
+                "messages": share(shares[MESSAGE]),
+                "idle": share(mean([cost.idle for cost in found])),
+                "cancelled": share(shares[CANCELLED]),
+                "not used": share(shares[UNUSED]),
+                "work / needed": number(mean([cost.redundancy for cost in found]), 2),
+                "MB out": number(mean([cost.bytes_sent for cost in found]) / 1e6, 2),
+                "MB in": number(mean([cost.bytes_received for cost in found]) / 1e6, 2),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def plot(groups: Sequence[Group], costs: Sequence[List[Cost]]) -> Plot:
+    """Core-hours of the workers, by what they did."""
+    figure, grid = panels(1, height=0.5 + 0.42 * len(groups))
+    axis = grid[0][0]
+    left = np.zeros(len(groups))
+    hours = np.array([mean([c.core_hours for c in found]) for found in costs])
+    shares = np.array([np.mean([c.shares for c in found], axis=0) for found in costs])
+    known = np.isfinite(shares).all(1)
+    scale, unit = (3600, "core-seconds") if hours.max() < 1 else (1, "core-hours")
+    shown = []
+    for i, name in enumerate(STATES):
+        part = np.where(known, shares[:, i], 0.0) * hours * scale
+        if part.any():
+            style = dict(hatch="xxx", edgecolor="0.7") if i == ABSENT else {}
+            style["linewidth"] = 0
+            axis.barh(range(len(groups)), part, 0.7, left, color=PAINT[i], **style)
+            shown.append(Patch(facecolor=PAINT[i], label=name, **style))
+            left += part
+    rest = np.where(known, 0.0, hours * scale)
+    if rest.any():
+        axis.barh(range(len(groups)), rest, 0.7, left, color="0.6")
+        shown.append(Patch(color="0.6", label="not known"))
+    axis.set_yticks(range(len(groups)), [group.name for group in groups])
+    axis.set_ylim(len(groups) - 0.5, -0.5)
+    axis.grid(axis="y", visible=False)
+    axis.set_xlabel(f"{unit} of the rounds")
+    finish(figure, shown, [patch.get_label() for patch in shown])
+    numbers = pd.DataFrame(shares, columns=STATES)
+    numbers.insert(0, "configuration", [group.label for group in groups])
+    numbers.insert(1, "core-hours", hours)
+    text = (
+        "One core for each thread of a worker and one for the coordinator, from the first dispatch "
+        "to the last update, means over seeds. Idle is waiting or absent; work / needed is the "
+        "samples that workers answered for, over those that each estimate needs once."
+    )
+    return Plot("cost", "Cost", text, figure, numbers)
+
+
+def scheduler_line(trace: Trace) -> Optional[str]:
+    """What sacct says of the job, if there is one and sacct knows it."""
+    job = str(trace.attributes.get("scheduler_job_id", ""))
+    if not job or not shutil.which("sacct"):
+        return None
+    try:
+        done = subprocess.run(
+            ["sacct", "-n", "-X", "-P", "-j", job, "-o", SACCT],
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    lines = done.stdout.split("\n")
+    if done.returncode or not lines[0]:
+        return None
+    words = zip(SACCT.split(","), lines[0].split("|"))
+    return f"{trace.path.name}: " + ", ".join(f"{name} {value}" for name, value in words if value)

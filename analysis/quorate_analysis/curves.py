@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Curves of runs, several seeds as a band, and when a run reached a target."""
+
+from dataclasses import dataclass
+from typing import List, Sequence, Tuple
+
+import numpy as np
+
+from .groups import Group
+from .traces import BadInput, Trace
+
+# What can be drawn upwards, and along.
+METRICS = {
+    "train_loss": "training loss",
+    "objective": "objective",
+    "gap": "objective - optimum",
+    "train_accuracy": "training accuracy",
+    "test_loss": "test loss",
+    "accuracy": "test accuracy",
+    "auc": "test AUC",
+    "average_precision": "average precision",
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+    "mse": "mean squared error",
+    "top_k": "top-k accuracy",
+    "round": "rounds",
+}
+ALONG = {"time": "time (s)", "round": "round", "samples": "samples used"}
+SMALLER_IS_BETTER = ("train_loss", "objective", "gap", "test_loss", "mse")
+GRID = 400  # points of a band whose seeds were scored at different times
+
+
+def metric_of(word: str) -> str:
+    """The metric that a word of the user means. Raises BadInput."""
+    name = {"loss": "train_loss"}.get(word, word.replace("-", "_"))
+    if name not in METRICS:
+        known = ", ".join(["loss", *METRICS]).replace("_", "-")
+        raise BadInput(f"'{word}' cannot be drawn: say one of {known}")
+    return name
+
+
+def curve(trace: Trace, metric: str) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(rounds, times, values) of a metric of the evaluation table, or of the "gap" to the optimum.
+
+    A trace without evaluation has the estimates of its rounds in place of the training loss, and
+    nothing else. A round's estimate is taken before its update: it belongs to the end of the round
+    before, and the first one to the beginning.
+    """
+    table = trace.evaluation
+    if metric == "round":
+        rounds = np.arange(trace.rounds + 1)
+        times, values = np.concatenate([[0.0], trace.round["time"]]), rounds.astype(float)
+    elif trace.evaluated and metric == "gap":
+        rounds, times, values = table["round"], table["time"], table["objective"] - trace.optimum
+        # Rounding, or a better model than the optimum that was found: no place on a log scale.
+        values = np.where(values > 0, values, np.nan)
+    elif trace.evaluated:
+        rounds, times = table["round"], table["time"]
+        values = table.get(metric, np.full(len(rounds), np.nan))
+    elif metric == "train_loss" and not trace.dry:
+        rounds, values = np.arange(trace.rounds), trace.round["loss_estimate"]
+        times = np.concatenate([[0.0], trace.round["time"][:-1]])
+    else:
+        rounds = times = values = np.array([])
+    known = np.isfinite(values)
+    return rounds[known], times[known], values[known]
+
+
+def points(trace: Trace, metric: str, along: str) -> Tuple[np.ndarray, np.ndarray]:
+    """(x, y) of a curve along time, rounds or samples."""
+    rounds, times, values = curve(trace, metric)
+    if along == "samples" and len(rounds):
+        return np.concatenate([[0], np.cumsum(trace.round["samples"])])[rounds], values
+    return (times if along == "time" else rounds), values
+
+
+@dataclass
+class Band:
+    """Mean, least and greatest over seeds. Beyond the shortest seed's end there is none."""
+
+    x: np.ndarray
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def band(traces: Sequence[Trace], metric: str, along: str) -> Band:
+    """The curves of one configuration; those without a value are left out."""
+    curves = [points(trace, metric, along) for trace in traces]
+    curves = [(x, y) for x, y in curves if len(x)]
+    if not curves:
+        return Band(*[np.array([])] * 4)
+    grid = curves[0][0]
+    if any(len(x) != len(grid) or np.any(x != grid) for x, _ in curves):
+        begin, end = max(x[0] for x, _ in curves), min(x[-1] for x, _ in curves)
+        grid = np.linspace(begin, end, GRID) if end > begin else np.array([end])
+    values = np.stack([np.interp(grid, x, y) for x, y in curves])
+    return Band(grid, values.mean(0), values.min(0), values.max(0))
+
+
+def reached(trace: Trace, metric: str, target: float) -> Tuple[float, float]:
+    """(seconds, rounds) to the first model scored that is as good as the target; NaN if none is."""
+    rounds, times, values = curve(trace, metric)
+    good = values <= target if metric in SMALLER_IS_BETTER else values >= target
+    if not good.any():
+        return float("nan"), float("nan")
+    first = int(np.argmax(good))
+    return float(times[first]), float(rounds[first])
+
+
+def usual_targets(groups: Sequence[Group], metric: str) -> List[float]:
+    """Half, 90 % and 99 % of the way from the worst first value to what all configurations reach.
+
+    A configuration counts with its best seed, one that diverged not at all.
+    """
+    better = np.min if metric in SMALLER_IS_BETTER else np.max
+    worse = np.max if metric in SMALLER_IS_BETTER else np.min
+    starts, ends = [], []
+    for group in groups:
+        values = [curve(t, metric)[2] for t in group.traces if t.evaluated and not t.diverged]
+        values = [v for v in values if len(v)]
+        if values:
+            starts.append(worse([v[0] for v in values]))
+            ends.append(better([better(v) for v in values]))
+    if not ends:
+        return []
+    start, end = worse(starts), worse(ends)
+    targets = []
+    for way in (0.5, 0.9, 0.99):
+        target = start + way * (end - start)
+        digits = 2 - int(np.floor(np.log10(abs(end - start)))) if end != start else 3
+        # Rounded towards the start, so that it is still reached.
+        scale = 10.0**digits
+        target = (np.ceil if metric in SMALLER_IS_BETTER else np.floor)(target * scale) / scale
+        targets.append(float(target))
+    return list(dict.fromkeys(targets))

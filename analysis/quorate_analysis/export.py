@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""export: a trace as CSV, as a timeline for Perfetto or Chrome, and with scales for xarray."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Callable, Dict, Iterator, List
+
+import h5py
+import numpy as np
+import pandas as pd
+
+from .tasks import ABSENT, DIED, JOINED, LEFT, LOADING, RECODED, STATES, pieces, tasks
+from .traces import BadInput, Trace, attempt, cut
+
+# The column of each table that xarray shall take for its coordinate.
+SCALES = {
+    "round": "time",
+    "arrival": "event",
+    "item": "event",
+    "measure": "event",
+    "evaluation": "round",
+    "worker": "rank",
+    "membership": "event",
+    "timer": "event",
+    "iterate": "round",
+}
+# "seconds" would be taken for a timedelta by xarray; "s" stays a number.
+UNITS = {"s": "time wait sent arrived compute delay idle send".split()}
+UNITS["bytes"] = "bytes bytes_sent bytes_received".split()
+UNITS["rows"] = ["waste", "rows"]
+CHANGES = {JOINED: "joined", LEFT: "left", DIED: "died", RECODED: "recoded", LOADING: "loading"}
+COORDINATOR = 0  # thread of the coordinator; worker i is thread i + 1
+
+
+def write_whole(path: Path, write: Callable[[Path], None]) -> Path:
+    """Writes under a temporary name, so that no half of a file has the final one."""
+    part = path.with_name(path.name + ".part")
+    try:
+        write(part)
+        os.replace(part, path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise BadInput(f"cannot write {path}: {error.strerror or error}") from error
+    return path
+
+
+def to_csv(trace: Trace, folder: Path) -> List[Path]:
+    """TRACE.TABLE.csv for each table that has rows."""
+
+    def read() -> Dict[str, pd.DataFrame]:
+        with h5py.File(trace.path, "r", locking=False) as file:
+            tables = {}
+            for name in SCALES:
+                if name in file and name != "iterate":
+                    columns = cut({key: column[:] for key, column in file[name].items()})
+                    tables[name] = pd.DataFrame(columns)
+            return tables
+
+    paths = []
+    for name, table in attempt(trace.path, read).items():
+        if name == "round":
+            table.insert(0, "round", np.arange(1, len(table) + 1))
+        if name == "worker":
+            table.insert(0, "worker", np.arange(len(table)))
+        if len(table):
+            path = folder / f"{trace.path.stem}.{name}.csv"
+            write = table.to_csv
+            paths.append(write_whole(path, lambda part: write(part, index=False)))
+    return paths
+
+
+def events(trace: Trace) -> Iterator[dict]:
+    """Events of the Trace Event Format: a thread a worker, and one for rounds. Microseconds."""
+    yield named("process_name", COORDINATOR, f"{trace.scheme} ({trace.path.name})")
+    yield named("thread_name", COORDINATOR, "rounds")
+    for worker in range(trace.workers):
+        yield named("thread_name", worker + 1, f"worker {worker}")
+    ends = 1e6 * trace.round["time"]
+    begins = np.concatenate([[0.0], ends])[:-1]
+    columns = ("used", "erased", "decode_error")
+    for i, (begin, end) in enumerate(zip(begins, ends)):
+        arguments = {name: trace.round[name][i].item() for name in columns}
+        yield span(f"round {i + 1}", COORDINATOR, begin, end, arguments)
+        counter = {"used": int(trace.round["used"][i])}
+        yield {"name": "workers used", "ph": "C", "ts": end, "pid": 1, "args": counter}
+    for when, worker, kind in zip(*(trace.membership[n] for n in ("time", "worker", "kind"))):
+        if when > 0:
+            thread = COORDINATOR if kind == RECODED else int(worker) + 1
+            name = CHANGES.get(int(kind), str(kind))
+            yield dict(name=name, ph="i", s="t", ts=1e6 * float(when), pid=1, tid=thread)
+    if not trace.lists_all_arrivals:
+        return
+    found = pieces(trace, tasks(trace))
+    keep = (found.state != ABSENT) & (found.end > found.begin)
+    order = np.flatnonzero(keep)[np.argsort(found.begin[keep], kind="stable")]
+    columns = [found.begin, found.end, found.worker, found.state, found.round]
+    for begin, end, worker, state, number in zip(*(c[order].tolist() for c in columns)):
+        yield span(STATES[state], worker + 1, 1e6 * begin, 1e6 * end, {"round": number})
+
+
+def named(what: str, thread: int, name: str) -> dict:
+    return {"name": what, "ph": "M", "pid": 1, "tid": thread, "args": {"name": name}}
+
+
+def span(name: str, thread: int, begin: float, end: float, arguments: dict) -> dict:
+    return {
+        "name": name,
+        "ph": "X",
+        "ts": round(float(begin), 3),
+        "dur": round(float(end - begin), 3),
+        "pid": 1,
+        "tid": thread,
+        "args": {k: v if v == v else None for k, v in arguments.items()},
+    }
+
+
+def to_perfetto(trace: Trace, folder: Path) -> List[Path]:
+    """TRACE.perfetto.json, which ui.perfetto.dev and chrome://tracing open."""
+
+    def write(part: Path) -> None:
+        with open(part, "w", encoding="utf-8") as out:
+            out.write('{"displayTimeUnit": "ms", "traceEvents": [\n')
+            out.write(",\n".join(json.dumps(event) for event in events(trace)))
+            out.write("\n]}\n")
+
+    return [write_whole(folder / f"{trace.path.stem}.perfetto.json", write)]
+
+
+def add_scales(path: Path) -> None:
+    """Makes columns of a table share one dimension, gives units, and cuts uneven columns."""
+    with h5py.File(path, "r+") as file:
+        for name, scale in SCALES.items():
+            if name not in file:
+                continue
+            columns = file[name]
+            rows = min(len(column) for column in columns.values())
+            for column in columns.values():
+                if len(column) > rows:
+                    column.resize(rows, axis=0)
+            for unit, names in UNITS.items():
+                for one in names:
+                    if one in columns:
+                        columns[one].attrs["units"] = unit
+            share_scale(columns, scale)
+        for name in ("iterate/model", "model/final"):
+            if name in file:
+                values = file[name]
+                at = values.parent.create_dataset("parameter", data=np.arange(values.shape[-1]))
+                at.make_scale("parameter")
+                values.dims[values.ndim - 1].attach_scale(at)
+
+
+def share_scale(columns: h5py.Group, scale: str) -> None:
+    """Attaches one column of a table to the first dimension of all others."""
+    if h5py.h5ds.is_scale(columns[scale].id):
+        return
+    columns[scale].make_scale(scale)
+    for key, column in columns.items():
+        if key != scale:
+            column.dims[0].attach_scale(columns[scale])
+
+
+def to_xarray(trace: Trace, folder: Path) -> List[Path]:
+    """TRACE.nc: the trace with dimension scales and units, still a trace."""
+
+    def write(part: Path) -> None:
+        shutil.copyfile(trace.path, part)
+        add_scales(part)
+
+    return [write_whole(folder / f"{trace.path.stem}.nc", write)]
+
+
+FORMATS = {"csv": to_csv, "perfetto": to_perfetto, "xarray": to_xarray}

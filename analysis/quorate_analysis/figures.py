@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Figures: one style, and a PNG, a PDF and the numbers of each."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import List, Sequence
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.style  # noqa: E402
+import numpy as np  # noqa: E402
+import pandas as pd  # noqa: E402
+from matplotlib.axes import Axes  # noqa: E402
+from matplotlib.collections import PolyCollection  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+
+from .traces import BadInput  # noqa: E402
+
+matplotlib.style.use(Path(__file__).parent / "quorate.mplstyle")
+COLOURS = matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]
+COLOURS = [colour if colour.startswith("#") else f"#{colour}" for colour in COLOURS]
+# Dashes help in print, and beyond seven lines.
+DASHES = ("-", (0, (4, 1.5)), (0, (5, 1.5, 1, 1.5)), (0, (1, 1.2)))
+MOST_VECTORS = 2000  # rectangles; more are pixels in a PDF
+MOST_WIDE = 100  # letters in a line over a figure
+
+
+@dataclass
+class Plot:
+    """A figure, its name as a file, what it shows, and the numbers behind it."""
+
+    name: str
+    title: str
+    text: str
+    figure: Figure
+    numbers: pd.DataFrame
+
+
+def styles(count: int) -> List[dict]:
+    """Line styles. Later lines are thinner, so that equal curves do not hide each other."""
+    return [
+        dict(
+            color=COLOURS[i % len(COLOURS)],
+            linestyle=DASHES[i % len(DASHES)],
+            linewidth=max(1.5, 2.8 - 0.6 * i) if count > 1 else 1.8,
+        )
+        for i in range(count)
+    ]
+
+
+def panels(rows: int, columns: int = 1, height: float = 2.6, width: float = 8.5, **options):
+    """A figure and its axes, rows x columns."""
+    figure = Figure(figsize=(width, 0.9 + height * rows))
+    return figure, figure.subplots(rows, columns, squeeze=False, **options)
+
+
+def finish(figure: Figure, handles: Sequence = (), texts: Sequence[str] = (), note: str = ""):
+    """A legend above, a note below, and the panels between."""
+    height = figure.get_figheight()
+    top = 0.08
+    if texts:
+        longest = max(len(text) for text in texts)
+        columns = max(1, min(len(texts), MOST_WIDE // (longest + 8)))
+        lines = -(-len(texts) // columns)
+        figure.legend(handles, texts, loc="upper center", ncols=-(-len(texts) // lines))
+        top += 0.02 + 0.2 * lines
+    if note:
+        figure.text(0.5, 0.08 / height, note, ha="center", va="bottom", fontsize=9, color="0.35")
+    below = 0.13 + 0.15 * len(note.split("\n")) if note else 0.05
+    figure.align_ylabels()
+    figure.tight_layout(rect=(0, below / height, 1, 1 - top / height))
+
+
+def boxes(axis: Axes, left, right, bottom, top, **style) -> None:
+    """Filled rectangles, as one object: much faster than bars."""
+    left, right, bottom, top = np.broadcast_arrays(left, right, bottom, top)
+    corners = np.stack([[left, bottom], [right, bottom], [right, top], [left, top]]).transpose(
+        2, 0, 1
+    )
+    drawn = PolyCollection(corners, **{"linewidth": 0, **style})
+    drawn.set_rasterized(len(corners) > MOST_VECTORS)
+    axis.add_collection(drawn, autolim=False)
+
+
+def mark_warmup(axis: Axes, end: float) -> None:
+    """A grey field from the left edge, with a word."""
+    axis.axvspan(0, end, color="0.85", zorder=0, linewidth=0)
+    words = axis.annotate(
+        "warm-up",
+        (end, 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(2, -2),
+        textcoords="offset points",
+        va="top",
+        fontsize=8,
+        color="0.4",
+    )
+    words.set_in_layout(False)
+
+
+def folder_of(out: str) -> Path:
+    """The folder for figures, made if need be. Raises BadInput."""
+    folder = Path(out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"cannot make the folder {out}: {error.strerror}") from error
+    return folder
+
+
+def save(plot: Plot, folder: Path) -> List[Path]:
+    """Writes NAME.png, NAME.pdf and NAME.csv. Raises BadInput."""
+    paths = [folder / f"{plot.name}.{suffix}" for suffix in ("png", "pdf", "csv")]
+    for path in paths:
+        try:
+            if path.suffix == ".csv":
+                plot.numbers.to_csv(path, index=False, float_format="%.9g")
+            else:
+                plot.figure.savefig(path)
+        except OSError as error:
+            raise BadInput(f"cannot write {path}: {error.strerror}") from error
+    return paths

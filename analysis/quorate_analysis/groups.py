@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Traces that differ only in their seeds are one configuration."""
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Dict, List, Sequence, Tuple
+
+from .traces import BadInput, Trace, read_trace
+
+# Options that say where and how long a run goes on, not what it computes.
+INCIDENTAL = (
+    "checkpoint checkpoint-every data evaluate evaluate-every log manifest quiet resume row"
+    " seed stop-before threads timeout trace trace-arrivals walltime workers"
+).split()
+MOST_WORDS = 3  # options in a label
+MOST_NAMES = 20  # options that are tried for it
+
+
+@dataclass
+class Group:
+    """Runs of one configuration, in the order of their seeds."""
+
+    label: str
+    traces: List[Trace]
+
+    @property
+    def first(self) -> Trace:
+        return self.traces[0]
+
+    @property
+    def seeds(self) -> List[int]:
+        return [trace.seed for trace in self.traces]
+
+    @property
+    def name(self) -> str:
+        """The label, with a word about runs that are not whole or went wrong."""
+        words = []
+        if not self.first.dry and not all(trace.evaluated for trace in self.traces):
+            words.append("estimate")
+        return with_words(self.label, words + self.troubles)
+
+    @property
+    def troubles(self) -> List[str]:
+        words = sorted({t.status for t in self.traces if t.status != "completed"})
+        return words + (["diverged"] if any(t.diverged for t in self.traces) else [])
+
+
+def with_words(label: str, words: Sequence[str]) -> str:
+    """A label with more words in its brackets."""
+    if not words:
+        return label
+    more = ", ".join(words)
+    return f"{label[:-1]}, {more})" if label.endswith(")") else f"{label} ({more})"
+
+
+def options(trace: Trace) -> Dict[str, str]:
+    """What makes the configuration of a run."""
+    chosen = {k: v for k, v in trace.config.items() if k not in INCIDENTAL}
+    attributes = trace.attributes
+    return {
+        **chosen,
+        "scheme": trace.scheme,
+        "workers": str(trace.workers),
+        "data": f"{attributes['data']} {attributes['rows']} x {attributes['columns']}",
+        "clock": trace.clock,
+    }
+
+
+def labels(traces: Sequence[Trace]) -> List[str]:
+    """A label for each trace: its scheme; where schemes repeat the least options that tell the
+    traces apart, if they are few; else the file's name, or its path."""
+    found = [trace.scheme for trace in traces]
+    for scheme in set(found):
+        same = [i for i, trace in enumerate(traces) if trace.scheme == scheme]
+        if len(same) > 1:
+            for i, words in zip(same, apart([traces[i] for i in same])):
+                found[i] = f"{scheme} ({words})"
+    return found
+
+
+def worded(name: str, value: str) -> str:
+    return value if name == "clock" else f"{name} {value}"
+
+
+def apart(traces: Sequence[Trace]) -> List[str]:
+    """Words that tell traces of one scheme apart."""
+    chosen = [options(trace) for trace in traces]
+    names = sorted({name for one in chosen for name in one}, key=lambda n: (n != "clock", n))
+    differ = [n for n in names if len({one.get(n) for one in chosen}) > 1]
+    for count in range(1, min(MOST_WORDS, len(differ)) + 1):
+        for some in combinations(differ[:MOST_NAMES], count):
+            words = [", ".join(worded(n, one.get(n, "-")) for n in some) for one in chosen]
+            if len(set(words)) == len(words):
+                return words
+    stems = [trace.path.stem for trace in traces]
+    return stems if len(set(stems)) == len(stems) else [str(trace.path) for trace in traces]
+
+
+def group(traces: Sequence[Trace], base: str = "") -> List[Group]:
+    """The configurations, in the order of their first traces; the base of speed-ups goes first.
+
+    The base is the one with that label or scheme; else `uncoded`, if it is there; else the first.
+    Raises BadInput.
+    """
+    found: Dict[Tuple, List[Trace]] = {}
+    for trace in traces:
+        found.setdefault(tuple(sorted(options(trace).items())), []).append(trace)
+    members = [sorted(same, key=lambda trace: trace.seed) for same in found.values()]
+    names = labels([same[0] for same in members])
+    groups = [Group(label, same) for label, same in zip(names, members)]
+    wanted = base or "uncoded"
+    found_base = [g for g in groups if wanted in (g.label, g.first.scheme)]
+    if base and not found_base:
+        raise BadInput(f"--base: there is no '{base}': say one of {', '.join(names)}")
+    return sorted(groups, key=lambda g: g is not found_base[0]) if found_base else groups
+
+
+def base_of(groups: Sequence[Group], group: Group) -> Group:
+    """What the speed-ups of a configuration are over: the base, under the same clock if it is
+    there."""
+    scheme = groups[0].first.scheme
+    same = [g for g in groups if g.first.scheme == scheme and g.first.clock == group.first.clock]
+    return groups[0] if groups[0].first.clock == group.first.clock or not same else same[0]
+
+
+def same_data(traces: Sequence[Trace]) -> None:
+    """Raises BadInput if two traces are of different data sets."""
+    first = None
+    for trace in traces:
+        if trace.dry:
+            continue
+        key = [trace.attributes.get(n) for n in ("data", "rows", "test_rows", "columns")]
+        if first is None:
+            first = (key, trace)
+        elif key != first[0]:
+            raise BadInput(
+                f"{trace.path} is of data set {key[0]} ({key[1]} x {key[3]}), {first[1].path} of "
+                f"{first[0][0]} ({first[0][1]} x {first[0][3]}): give --any-data to compare them"
+            )
+
+
+def read_all(paths: Sequence[str], any_data: bool = False) -> List[Trace]:
+    """Reads traces that have rounds and go together. Raises BadInput."""
+    traces = [read_trace(path) for path in paths]
+    for trace in traces:
+        if trace.rounds == 0:
+            raise BadInput(f"{trace.path} holds no round yet: nothing to show")
+    if not any_data:
+        same_data(traces)
+    return traces
+
+
+def caption(traces: Sequence[Trace]) -> str:
+    """What the traces have in common, as far as they agree."""
+
+    def common(name: str) -> str:
+        values = {str(trace.attributes[name]) for trace in traces}
+        return values.pop() if len(values) == 1 else ""
+
+    parts = []
+    if all(common(name) for name in ("data", "rows", "columns")):
+        parts.append(f"{common('data')}, {common('rows')} x {common('columns')}")
+    if common("workers"):
+        parts.append(f"{common('workers')} workers")
+    if common("optimizer") and not traces[0].dry:
+        parts.append(common("optimizer"))
+    if common("delay"):
+        parts.append(f"delay {common('delay')}")
+    return "; ".join(parts)

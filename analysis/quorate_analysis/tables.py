@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Tables of words, and how they are printed."""
+
+import math
+from typing import List, Sequence
+
+import pandas as pd
+
+
+def number(value: float, digits: int) -> str:
+    if not math.isfinite(value):
+        return "-"
+    return f"{value:.{digits}f}" if abs(value) < 1e7 else f"{value:.3g}"
+
+
+def ratio(value: float, other: float) -> float:
+    return value / other if other else math.nan
+
+
+def short(value: float, digits: int = 3) -> str:
+    return f"{value:.{digits}g}" if math.isfinite(value) else "-"
+
+
+def share(value: float) -> str:
+    return f"{100 * value:.1f} %" if math.isfinite(value) else "-"
+
+
+def text(table: pd.DataFrame) -> str:
+    """The table with its header; the first column to the left, the others to the right."""
+    lines: List[Sequence[str]] = [list(table.columns), *table.astype(str).values.tolist()]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(table.columns))]
+    return "\n".join(
+        "  ".join([line[0].ljust(widths[0]), *(w.rjust(n) for w, n in zip(line[1:], widths[1:]))])
+        for line in lines
+    )

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""watch: a running job in a terminal, from its trace alone."""
+
+import os
+import shutil
+import sys
+import time
+from typing import List
+
+import numpy as np
+
+from .traces import BadInput, Trace, attempt, read_trace
+from .traces import read_tail
+
+RECENT = 50  # rounds
+LATEST = 4000  # contributions
+LOST = 10  # times in a row that a trace may not be read
+QUIET = 30.0  # seconds without a row after which a run may be dead
+BLOCKS = "▁▂▃▄▅▆▇█"
+PLAIN = "_.-=+*%#"
+
+
+def spark(values: np.ndarray, width: int, blocks: str) -> str:
+    """The values as a line of blocks, the last ones if there are too many to average."""
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return ""
+    edges = np.linspace(0, len(values), min(width, len(values)) + 1).astype(int)
+    means = np.array([values[a:b].mean() for a, b in zip(edges[:-1], edges[1:])])
+    low, high = means.min(), means.max()
+    level = (means - low) / (high - low) if high > low else np.zeros(len(means))
+    return "".join(blocks[int(round(x * (len(blocks) - 1)))] for x in level)
+
+
+def bar(share: float, width: int) -> str:
+    done = int(round(min(max(share, 0.0), 1.0) * width))
+    return "[" + "#" * done + "-" * (width - done) + "]"
+
+
+def duration(seconds: float) -> str:
+    if not np.isfinite(seconds):
+        return "-"
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+
+
+def lines(trace: Trace, width: int, age: float, blocks: str = BLOCKS) -> List[str]:
+    """The view. Age: seconds since the file changed."""
+    wanted = int(trace.attributes.get("rounds", 0))
+    head = f"{trace.path.name}: {trace.scheme}, {trace.workers} workers, {trace.status}"
+    found = [head + f" on {trace.attributes.get('host', '')}, {trace.clock} time"]
+    if not trace.rounds:
+        return [*found, "no round yet"]
+    recent = trace.durations[-RECENT:]
+    left = (wanted - trace.rounds) * recent.mean() if trace.status == "running" else 0.0
+    found.append(
+        f"{bar(trace.rounds / max(wanted, 1), max(10, width // 3))} round {trace.rounds} of "
+        f"{wanted}, {duration(trace.time)}" + (f", {duration(left)} left" if left > 0 else "")
+    )
+    room = max(10, width - 52)
+    table = trace.round
+    loss = table["loss_estimate"]
+    if not trace.dry and np.isfinite(loss).any():
+        words = f"loss      {loss[0]:.4g} to {loss[-1]:.4g}"
+        found.append(f"{words:50}  {spark(loss, room, blocks)}")
+    words = f"ms/round  {1000 * recent.mean():.2f}, 95 % {1000 * np.quantile(recent, 0.95):.2f}"
+    found.append(f"{words:50}  {spark(recent, room, blocks)}")
+    used = table["used"][-RECENT:]
+    words = f"used      {used.mean():.1f} of {trace.workers} workers"
+    found.append(f"{words:50}  {spark(used.astype(float), room, blocks)}")
+    error, stale = table["decode_error"][-RECENT:], table["staleness_mean"][-RECENT:]
+    found.append(f"decoding  error {error.mean():.3g}, staleness {stale.mean():.3g}")
+    if trace.evaluated:
+        last = {name: column[-1] for name, column in trace.evaluation.items()}
+        words = ", ".join(
+            f"{n} {last[n]:.4f}" for n in ("train_loss", "accuracy", "auc") if np.isfinite(last[n])
+        )
+        found.append(f"scored    round {last['round']}: {words}")
+    found += slow_lines(trace)
+    if trace.diverged:
+        found.append("the loss has diverged")
+    if trace.status == "running" and age > QUIET:
+        found.append(f"nothing new for {duration(age)}: the job may be dead")
+    return [line[:width] for line in found]
+
+
+def slow_lines(trace: Trace) -> List[str]:
+    """Who answered least often in recent rounds, and who came or went last."""
+    table = attempt(
+        trace.path, lambda: read_tail(trace.path, "arrival", LATEST, ("round", "worker", "used"))
+    )
+    found = []
+    recent = table["round"] > trace.rounds - RECENT
+    if recent.any():
+        first = max(table["round"].min(), trace.rounds - RECENT + 1)
+        rounds = trace.rounds - first + 1
+        pairs = np.unique(table["round"][recent] * trace.workers + table["worker"][recent])
+        answers = np.bincount(pairs % trace.workers, minlength=trace.workers)
+        worst = np.argsort(answers, kind="stable")[:5]
+        words = ", ".join(f"{worker} ({answers[worker]})" for worker in worst)
+        found.append(f"slowest   worker (answers in {rounds} rounds): {words}")
+    member = trace.membership
+    changes = np.flatnonzero((member["kind"] != 1) | (member["time"] > 0))
+    if len(changes):
+        kinds = {1: "joined", 2: "left", 3: "died", 4: "in the new code", 5: "loading"}
+        last = [
+            f"{member['worker'][i]} {kinds.get(int(member['kind'][i]), '')} at "
+            f"{duration(member['time'][i])}"
+            for i in changes[-3:]
+        ]
+        found.append(f"members   {', '.join(last)}")
+    return found
+
+
+def watch(path: str, every: float, once: bool) -> None:
+    """Shows the trace until its run ends. Raises BadInput if it cannot be read."""
+    terminal = sys.stdout.isatty()
+    blocks = BLOCKS if "utf" in (sys.stdout.encoding or "").lower() else PLAIN
+    failures = LOST  # in a row; the first time there is no patience
+    while True:
+        try:
+            trace = read_trace(path)
+            age = time.time() - os.stat(path).st_mtime
+            shown = lines(trace, shutil.get_terminal_size((100, 24)).columns, age, blocks)
+            failures = 0
+        except BadInput:
+            failures += 1
+            if once or failures > LOST:
+                raise
+            time.sleep(every)
+            continue
+        print("\x1b[H\x1b[J" * terminal + "\n".join(shown), flush=True)
+        if once or trace.status != "running":
+            return
+        if not terminal:
+            print(flush=True)
+        time.sleep(every)

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""compare: curves, bands, the table, targets, speed-up."""
+
+import h5py
+import numpy as np
+import pytest
+from conftest import column, edited, simulate
+from quorate_analysis import compare
+from quorate_analysis.curves import band, reached, usual_targets
+from quorate_analysis.figures import styles
+from quorate_analysis.groups import caption, group
+from quorate_analysis.speedup import speedup
+from quorate_analysis.traces import BadInput, read_trace
+
+
+def groups_of(paths, *names):
+    return group([read_trace(paths[name]) for name in names])
+
+
+def test_a_png_a_pdf_and_a_csv_are_made(runs, script, tmp_path):
+    words = ("--panel", "--name", "figure", "--out", tmp_path / "new", "--quiet")
+    done = script("compare", runs["uncoded"], runs["frc"], *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    png, pdf = tmp_path / "new/figure.png", tmp_path / "new/figure.pdf"
+    assert done.stdout.split() == [str(png), str(pdf)]
+    assert png.read_bytes().startswith(b"\x89PNG") and pdf.read_bytes().startswith(b"%PDF")
+    assert "uncoded,1,auc,time," in (tmp_path / "new/figure.csv").read_text()
+
+
+def test_each_panel_has_a_line_for_each_configuration_with_its_numbers(runs):
+    groups = groups_of(runs, "uncoded", "frc")
+    figure = compare.panel(groups).figure
+    loss_time, loss_round, auc_time, auc_round = figure.axes
+    assert loss_time.get_ylabel() == "training loss" and auc_time.get_ylabel() == "test AUC"
+    assert auc_time.get_xlabel() == "wall time (s)" and auc_round.get_xlabel() == "round"
+    for axis in figure.axes:
+        named = [line for line in axis.get_lines() if not line.get_label().startswith("_")]
+        assert [line.get_label() for line in named] == ["uncoded", "frc"]
+    drawn = auc_time.get_lines()[0]
+    assert list(drawn.get_xdata()) == list(groups[0].first.evaluation["time"])
+    assert list(drawn.get_ydata()) == list(groups[0].first.evaluation["auc"])
+    assert list(loss_round.get_lines()[0].get_xdata()) == [2, 4, 6]
+
+
+def test_axes_are_chosen_by_name(runs, simulated, analyse, tmp_path):
+    words = ("--axes", "loss:samples,test-loss:round", "--out", tmp_path)
+    status, out, _ = analyse("compare", runs["frc"], *words)
+    assert status == 0
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {"train-loss-samples.png", "test-loss-round.pdf"} <= names
+    samples = groups_of(runs, "frc")
+    drawn = compare.panel(samples, [("train_loss", "samples")]).figure.axes[0].get_lines()[0]
+    assert list(drawn.get_xdata()) == list(np.cumsum(column(runs["frc"], "round/samples")))
+    for bad in ("loss:weeks", "beauty:time"):
+        status, _, error = analyse("compare", runs["frc"], "--axes", bad, "--out", tmp_path)
+        assert status == 2 and error.count("\n") == 1
+
+
+def test_a_band_is_mean_least_and_greatest_of_the_seeds(simulated):
+    (one,) = groups_of(simulated, "uncoded-1", "uncoded-2", "uncoded-3")
+    times = np.stack([trace.round["time"] for trace in one.traces])
+    losses = np.stack([trace.evaluation["train_loss"] for trace in one.traces])
+    found = band(one.traces, "train_loss", "round")
+    assert np.allclose(found.mean, losses.mean(0)) and np.allclose(found.high, losses.max(0))
+    along = band(one.traces, "train_loss", "time")
+    assert along.x[0] == times[:, 0].max() and along.x[-1] == times[:, -1].min()
+    assert np.all(along.low <= along.mean) and np.all(along.mean <= along.high)
+
+
+def test_the_gap_is_the_objective_less_the_optimum_beside_the_data(runs, tmp_path):
+    trace = read_trace(runs["frc"])
+    data = runs["data"]
+    path = data.with_suffix(".optima.h5")
+    try:
+        with h5py.File(path, "w") as file:
+            one = file.create_group("0")
+            for name in ("model", "l2", "l1", "rows"):
+                one.attrs[name] = trace.attributes[name]
+            one.attrs["objective"] = 0.01
+        gap = band([trace], "gap", "round").mean
+        assert np.allclose(gap, trace.evaluation["objective"] - 0.01)
+        figure = compare.panel(group([trace])).figure
+        assert "log" in [axis.get_yscale() for axis in figure.axes]
+    finally:
+        path.unlink()
+
+
+def test_the_table_holds_the_numbers_of_the_traces(runs):
+    table = compare.table(groups_of(runs, "uncoded", "frc"))
+    first, second = table.values.tolist()
+    times = [column(runs[name], "round/time")[-1] for name in ("uncoded", "frc")]
+    assert list(table.columns) == [
+        "scheme",
+        "time (s)",
+        "ms per round",
+        "speed-up",
+        "decode error",
+        "final loss",
+        "AUC",
+    ]
+    assert first[0] == "uncoded" and first[3] == "1.00"
+    assert second == [
+        "frc",
+        f"{times[1]:.3f}",
+        f"{1000 * times[1] / 5:.2f}",
+        f"{(times[0] / 6) / (times[1] / 5):.2f}",  # runs of different length compare by round
+        "0",
+        f"{column(runs['frc'], 'evaluation/train_loss')[-1]:.4f}",
+        f"{column(runs['frc'], 'evaluation/auc')[-1]:.4f}",
+    ]
+
+
+def test_estimates_are_marked(runs, analyse):
+    status, out, _ = analyse("compare", runs["uncoded"], runs["bare"])
+    assert status == 0
+    bare, note = out.splitlines()[2:4]
+    estimate = column(runs["bare"], "round/loss_estimate")[-1]
+    assert bare.split()[-2:] == [f"~{estimate:.4f}", "-"]
+    assert note.startswith("~")
+    figure = compare.panel(groups_of(runs, "bare")).figure
+    assert figure.axes[0].get_lines()[0].get_label() == "uncoded (estimate)"
+    assert len(figure.axes) == 2  # and no panel for the AUC, which it has not
+
+
+def test_speed_up_is_the_geometric_mean_of_pairs_and_its_interval_holds_it(simulated):
+    names = [f"{scheme}-{seed}" for scheme in ("uncoded", "frc") for seed in (1, 2, 3)]
+    uncoded, frc = groups_of(simulated, *names)
+    found = speedup(uncoded, frc)
+    pairs = [a.time / b.time for a, b in zip(uncoded.traces, frc.traces)]
+    assert found.pairs == pytest.approx(pairs)
+    assert found.ratio == pytest.approx(np.exp(np.mean(np.log(pairs))))
+    assert found.low == pytest.approx(min(pairs)) and found.high == pytest.approx(max(pairs))
+    assert found.low < found.ratio < found.high
+    alone = speedup(uncoded, groups_of(simulated, "frc-2")[0])
+    assert alone.ratio == pytest.approx(pairs[1]) and np.isnan(alone.low)
+    unpaired = speedup(groups_of(simulated, "uncoded-1")[0], groups_of(simulated, "frc-2")[0])
+    assert unpaired.pairs == []
+    assert unpaired.ratio == pytest.approx(uncoded.first.time / frc.traces[1].time)
+
+
+def test_a_target_is_reached_at_the_first_model_that_is_as_good(simulated, analyse):
+    trace = read_trace(simulated["uncoded-1"])
+    losses, times = trace.evaluation["train_loss"], trace.evaluation["time"]
+    value = float(losses[10])
+    assert reached(trace, "train_loss", value) == (times[10], 11)
+    assert np.isnan(reached(trace, "accuracy", 1.5)[0])
+    groups = groups_of(simulated, "uncoded-1", "frc-1")
+    for target in usual_targets(groups, "train_loss"):
+        assert np.isfinite([reached(g.first, "train_loss", target) for g in groups]).all()
+    status, out, _ = analyse("compare", trace.path, "--target", f"loss={value}")
+    assert status == 0 and f"{times[10]:.2f}" in out
+    assert analyse("compare", trace.path, "--target", "loss")[0] == 2
+
+
+def test_the_caption_says_what_all_traces_share(runs):
+    text = caption([read_trace(runs["uncoded"]), read_trace(runs["bare"])])
+    assert "data, 200 x 6" in text and "4 workers" in text
+    assert "delay" not in text  # one has delays, one has none
+
+
+def test_many_configurations_have_lines_that_differ():
+    seen = {(style["color"], str(style["linestyle"])) for style in styles(28)}
+    assert len(seen) == 28
+
+
+def test_a_diverged_run_is_named_so_and_does_not_spoil_the_scale(simulated, analyse):
+    groups = groups_of(simulated, "uncoded-1", "diverged")
+    bad = groups[1]
+    assert bad.first.diverged and bad.name.endswith("diverged)")
+    axis = compare.panel(groups, [("train_loss", "round")]).figure.axes[0]
+    good = groups[0].first
+    assert axis.get_ylim()[1] < 2 * max(good.first_loss, good.losses.max())
+    alone = compare.panel([bad], [("train_loss", "round")]).figure.axes[0]
+    assert alone.get_ylim()[1] < 1e6 * bad.first.first_loss
+    out = analyse("compare", simulated["diverged"])[1]
+    assert "diverged" in out.splitlines()[1] and "diverged.h5: diverged: loss" in out
+
+
+def test_losses_that_are_no_numbers_are_left_out_and_told(simulated, tmp_path, analyse):
+    def spoil(file):
+        file["evaluation/train_loss"][5:7] = np.nan
+
+    path = edited(simulated["uncoded-1"], tmp_path, spoil)
+    status, out, _ = analyse("compare", path, "--panel", "--out", tmp_path)
+    assert status == 0 and "2 losses are not finite, the first at row 6" in out
+
+
+def test_warm_up_is_marked_and_told(simulated, tmp_path, analyse):
+    def slow(file):
+        file.attrs["clock"] = "wall"
+        file["round/time"][:] = file["round/time"][:] + 5.0
+
+    path = edited(simulated["uncoded-1"], tmp_path, slow)
+    assert "the first 1 rounds are warm-up" in analyse("compare", path)[1]
+    axis = compare.panel(group([read_trace(path)])).figure.axes[0]
+    assert "warm-up" in [text.get_text() for text in axis.texts]
+
+
+def test_a_dry_run_has_times_and_no_loss(analyse, tmp_path):
+    words = ("--dry", "--workers", 4, "--rounds", 5, "--delay", "constant:2", "--scheme", "ignore")
+    trace = simulate(tmp_path, "dry", *words)
+    (row,) = compare.table(group([read_trace(trace)])).values.tolist()
+    assert row == ["ignore", "10.000", "2000.00", "1.00", "1.33", "-", "-"]
+    status, _, error = analyse("compare", trace, "--panel", "--out", tmp_path)
+    assert status == 2
+    assert error.endswith("holds no finite loss or AUC: nothing to plot\n")
+    assert analyse("compare", trace, "--axes", "round:time", "--out", tmp_path)[0] == 0
+
+
+def test_a_run_without_a_round_is_nothing_to_show(runs, analyse, tmp_path):
+    def empty(file):
+        for name in ("round", "evaluation"):
+            for data in file[name].values():
+                data.resize((0,))
+
+    path = edited(runs["frc"], tmp_path, empty)
+    status, out, error = analyse("compare", path)
+    assert (status, out) == (2, "") and "holds no round yet" in error
+    with pytest.raises(BadInput):
+        compare.usual_axes(group([read_trace(path)]))

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""export and watch: other programs read it, and so do people."""
+
+import json
+
+import h5py
+import numpy as np
+import pandas
+import pytest
+from conftest import edited
+from quorate_analysis import watch
+from quorate_analysis.traces import read_trace
+
+
+def test_csv_holds_the_columns_of_the_tables(simulated, analyse, tmp_path):
+    status, out, _ = analyse("export", simulated["members"], "--out", tmp_path)
+    assert status == 0 and "members.membership.csv" in out
+    table = pandas.read_csv(tmp_path / "members.arrival.csv", float_precision="round_trip")
+    with h5py.File(simulated["members"]) as file:
+        assert set(table.columns) == set(file["arrival"])
+        assert np.array_equal(table["sent"], file["arrival/sent"][:])
+    assert list(pandas.read_csv(tmp_path / "members.round.csv")["round"]) == list(range(1, 21))
+
+
+def test_perfetto_events_are_well_formed_and_do_not_overlap(simulated, analyse, tmp_path):
+    analyse("export", simulated["members"], "--to", "perfetto", "--out", tmp_path)
+    found = json.loads((tmp_path / "members.perfetto.json").read_text())["traceEvents"]
+    assert {event["ph"] for event in found} == {"M", "X", "C", "i"}
+    assert [e["name"] for e in found if e["ph"] == "i"] == ["left", "joined"]
+    spans = [event for event in found if event["ph"] == "X"]
+    assert {"computing", "waiting", "cancelled"} <= {event["name"] for event in spans}
+    for thread in range(5):
+        mine = sorted((e for e in spans if e["tid"] == thread), key=lambda e: e["ts"])
+        for one, other in zip(mine, mine[1:]):
+            assert one["ts"] + one["dur"] <= other["ts"] + 0.01  # microseconds, rounded
+
+
+def test_a_trace_with_scales_opens_in_xarray_and_is_still_a_trace(simulated, analyse, tmp_path):
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("h5netcdf")
+    analyse("export", simulated["members"], "--to", "xarray", "--out", tmp_path)
+    path = tmp_path / "members.nc"
+    trace = read_trace(simulated["members"])
+    assert read_trace(path).rounds == trace.rounds
+    with xarray.open_dataset(path, group="round", engine="h5netcdf") as table:
+        assert dict(table.sizes) == {"time": 20} and table.time.attrs["units"] == "s"
+        assert np.array_equal(table.decode_error, trace.round["decode_error"])
+    with xarray.open_dataset(path, group="iterate", engine="h5netcdf") as table:
+        assert dict(table.sizes) == {"round": 20, "parameter": 6}
+    for group in ("arrival", "evaluation", "worker", "membership", "timer", "model"):
+        xarray.open_dataset(path, group=group, engine="h5netcdf").close()
+    with xarray.open_dataset(path, engine="h5netcdf") as root:
+        assert root.attrs["scheme"] == "frc"
+
+
+def test_a_trace_as_it_is_opens_in_pandas_and_in_xarray_with_made_up_dimensions(simulated):
+    path = simulated["members"]
+    with h5py.File(path) as file:
+        table = pandas.DataFrame({name: column[:] for name, column in file["round"].items()})
+    assert len(table) == 20
+    xarray = pytest.importorskip("xarray")
+    options = dict(group="round", engine="h5netcdf")
+    with xarray.open_dataset(path, phony_dims="sort", **options) as table:
+        assert len(table.time) == 20
+
+
+def test_uneven_columns_of_a_killed_run_are_cut(runs, analyse, tmp_path):
+    path = edited(runs["frc"], tmp_path, lambda file: file["round/time"].resize((3,)))
+    assert analyse("export", path, "--to", "xarray", "--out", tmp_path)[0] == 0
+    with h5py.File(tmp_path / "edited.nc") as file:
+        assert {len(column) for column in file["round"].values()} == {3}
+
+
+def test_the_view_of_a_running_job(simulated, runs, analyse, tmp_path):
+    def cut(file):
+        file.attrs["status"] = "running"
+        file.attrs["rounds"] = 60
+
+    trace = read_trace(edited(simulated["uncoded-1"], tmp_path, cut))
+    lines = watch.lines(trace, 100, 2.0)
+    assert "running" in lines[0]
+    assert "round 30 of 60" in lines[1] and "left" in lines[1]
+    assert any(line.startswith("loss") for line in lines)
+    assert all(len(line) <= 100 for line in lines)
+    assert "may be dead" in watch.lines(trace, 100, 100.0)[-1]
+    status, out, _ = analyse("watch", simulated["members"])  # ends, as the run has
+    assert status == 0 and "1 left" in out and "1 joined" in out
+    assert analyse("watch", runs["data"], "--once")[0] == 2
+
+
+def test_sparks_and_durations():
+    assert watch.spark(np.array([0, 1, 2, 3]), 4, "0123") == "0123"
+    assert watch.spark(np.full(10, 2.0), 3, "01") == "000"
+    assert watch.spark(np.array([np.nan]), 3, "01") == ""
+    assert watch.duration(5.04) == "5.0 s"
+    assert watch.duration(125) == "2 min 05 s" and watch.duration(7265) == "2 h 01 min"
+    assert watch.bar(0.5, 4) == "[##--]"
