@@ -69,10 +69,10 @@ std::vector<std::string> simulation(const ManifestRow& row, const std::optional<
     const auto add = [&](const std::string& name, const std::string& value) {
         if (row.value(name).empty()) words.insert(words.end(), {"--" + name, value});
     };
+    add("row-time", size ? fmt::format("{:g}", 2e-9 * size->entries_per_row) : "1e-6");
     if (size) {
         add("rows", std::to_string(size->rows));
         add("columns", std::to_string(size->columns));
-        add("row-time", fmt::format("{:g}", 2e-9 * size->entries_per_row));
         add("latency", "2e-5");
         add("bandwidth", "1e9");
     }
