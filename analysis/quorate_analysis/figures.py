@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Figures: one style, and a PNG, a PDF and the numbers of each."""
 
+import multiprocessing
+import os
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import List, Sequence
 
@@ -121,3 +124,45 @@ def save(plot: Plot, folder: Path) -> List[Path]:
         except OSError as error:
             raise BadInput(f"cannot write {path}: {error.strerror}") from error
     return paths
+
+
+class Saver:
+    """Saves figures in processes of their own, as many at a time as there are cores."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.most = len(os.sched_getaffinity(0))
+        self.running: List[tuple] = []
+
+    def add(self, plot: Plot) -> Path:
+        """The path of the PNG, which is there after wait(). Raises BadInput."""
+        while len(self.running) >= self.most:
+            self.end_one()
+        fork = multiprocessing.get_context("fork")
+        here, there = fork.Pipe(duplex=False)
+        process = fork.Process(target=self.save, args=(plot, there))
+        process.start()
+        there.close()
+        self.running.append((process, here))
+        return self.folder / f"{plot.name}.png"
+
+    def save(self, plot: Plot, answer: Connection) -> None:
+        try:
+            save(plot, self.folder)
+            answer.send("")
+        except BadInput as error:
+            answer.send(str(error))
+
+    def end_one(self) -> None:
+        process, here = self.running.pop(0)
+        try:
+            words = here.recv()
+        except EOFError:
+            words = f"cannot write figures to {self.folder}: out of memory?"
+        process.join()
+        if words:
+            raise BadInput(words)
+
+    def wait(self) -> None:
+        while self.running:
+            self.end_one()

@@ -4,7 +4,7 @@
 import base64
 from html import escape
 from pathlib import Path
-from typing import List, Tuple
+from typing import Callable, List, Tuple, Union
 
 import pandas as pd
 
@@ -29,7 +29,7 @@ class Page:
 
     def __init__(self, title: str) -> None:
         self.title = title
-        self.parts: List[str] = []
+        self.parts: List[Union[str, Callable[[], str]]] = []
         self.sections: List[Tuple[str, str]] = []
 
     def section(self, title: str) -> None:
@@ -59,15 +59,21 @@ class Page:
         self.parts.append(f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>')
 
     def figure(self, title: str, text: str, png: Path) -> None:
-        data = base64.b64encode(png.read_bytes()).decode()
+        """The picture is read when the page is made: it may still be drawn."""
         files = ", ".join(
             f'<a href="{escape(png.with_suffix(s).name)}">{s[1:]}</a>'
             for s in (".png", ".pdf", ".csv")
         )
-        self.parts.append(
-            f'<figure><img alt="{escape(title)}" src="data:image/png;base64,{data}">'
-            f"<figcaption><b>{escape(title)}.</b> {escape(text)} ({files})</figcaption></figure>"
-        )
+
+        def inside() -> str:
+            data = base64.b64encode(png.read_bytes()).decode()
+            return (
+                f'<figure><img alt="{escape(title)}" src="data:image/png;base64,{data}">'
+                f"<figcaption><b>{escape(title)}.</b> {escape(text)} ({files})</figcaption>"
+                "</figure>"
+            )
+
+        self.parts.append(inside)
 
     def fold(self, title: str, words: str) -> None:
         """Text that a click shows."""
@@ -77,10 +83,11 @@ class Page:
 
     def html(self) -> str:
         links = "".join(f'<a href="#{anchor}">{escape(name)}</a>' for anchor, name in self.sections)
+        body = "\n".join(part() if callable(part) else part for part in self.parts)
         return (
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width">'
             f"<title>{escape(self.title)}</title><style>{STYLE}</style></head><body>"
-            f"<h1>{escape(self.title)}</h1><nav>{links}</nav>\n" + "\n".join(self.parts) + "\n"
+            f"<h1>{escape(self.title)}</h1><nav>{links}</nav>\n{body}\n"
             "</body></html>\n"
         )

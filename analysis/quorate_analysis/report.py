@@ -8,7 +8,7 @@ from typing import List, Sequence
 import pandas as pd
 
 from . import compare, cost, rounds, workers
-from .figures import Plot, save
+from .figures import Plot, Saver
 from .groups import Group, caption
 from .page import Page
 from .tables import number
@@ -50,14 +50,14 @@ class Report:
         self.groups = groups
         self.traces = [trace for group in groups for trace in group.traces]
         self.folder = folder
+        self.saver = Saver(folder)
         schemes = list(dict.fromkeys(group.first.scheme for group in groups))
         self.page = Page("Quorate: " + ", ".join(schemes))
 
     def add(self, plot: Plot, prefix: str = "") -> None:
         """Saves a figure and puts it into the page."""
         plot.name = file_name(f"{prefix}-{plot.name}")
-        png = save(plot, self.folder)[0]
-        self.page.figure(plot.title, plot.text, png)
+        self.page.figure(plot.title, plot.text, self.saver.add(plot))
 
     def write(self) -> Path:
         self.page.text(caption(self.traces))
@@ -66,6 +66,7 @@ class Report:
         self.cost()
         self.workers()
         self.provenance()
+        self.saver.wait()
         path = self.folder / "index.html"
         part = path.with_suffix(".part")
         try:
