@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Job scripts under a real SLURM on this machine (slurm/local-cluster), from data to figure."""
+"""Job scripts under a real SLURM on this machine (slurm/local-cluster), from data to report."""
 
 import contextlib
 import os
@@ -174,7 +174,7 @@ def unbroken(tmp_path_factory):
     return model
 
 
-def test_an_experiment_goes_from_data_to_figure(cluster, profile, tmp_path):
+def test_an_experiment_goes_from_data_to_report(cluster, profile, tmp_path):
     text = RUN.replace("seed = 1", "seed = 1..2") + "rounds = 10\nscheme = uncoded, frc, agc\n"
     text += "[scheme frc]\nstragglers = 1\n[scheme agc]\nstragglers = 1\ncollect = 2\n" + DATA
     jobs = cluster.submit(*experiment(tmp_path, text), "--cluster", profile)
@@ -184,7 +184,7 @@ def test_an_experiment_goes_from_data_to_figure(cluster, profile, tmp_path):
         assert cluster.states(job) == {("COMPLETED", "0:0")}, logs(tmp_path)
     assert left(tmp_path) == ""
     assert len(list((tmp_path / "out").glob("?-*.h5"))) == 6
-    assert list((tmp_path / "out").glob("figure.*"))
+    assert list((tmp_path / "out").glob("report/index.html"))
     again = cluster.call(QUORATE, "submit", *experiment(tmp_path, text), "--cluster", profile)
     assert again == "all 6 runs are complete: nothing is submitted\n"
 
@@ -319,7 +319,7 @@ def test_scripts_for_pbs_run_through_qsub(cluster, tmp_path):
     for job in jobs:
         assert cluster.states(job) == {("COMPLETED", "0:0")}, logs(tmp_path)
     assert [one["NumTasks"] for one in cluster.jobs(jobs[1])] == ["5"] * 3
-    assert left(tmp_path) == "" and list((tmp_path / "out").glob("figure.*"))
+    assert left(tmp_path) == "" and list((tmp_path / "out").glob("report/index.html"))
     # One that is left is no array.
     (tmp_path / "out" / "2-seed2.h5").unlink()
     (tmp_path / "out" / "2-seed2.ckpt").unlink(missing_ok=True)
