@@ -249,7 +249,7 @@ $(foreach verb,run simulate plot report submit,$(eval $(call experiment_targets,
 cluster-deps:
 	@$(if $(filter no,$(DEPS)),,env/deps cluster)
 
-cluster-demo: build cluster-deps ## an experiment as jobs of a private SLURM on this machine, from data to figure
+cluster-demo: build cluster-deps ## an experiment as jobs of a private SLURM on this machine, from data to report
 	@$(run_env) slurm/demo
 
 test: ## install, build and test; search=PATTERN runs a part
