@@ -69,7 +69,7 @@ def report_runs(paths, restarted):
         with h5py.File(path, "r") as trace:
             time, models = trace["round/time"][-1], trace["iterate/model"][:]
             report_run(pathlib.Path(path).stem, trace, time, models, expected)
-    # Of a job that ended at each change: rounds, and loading the rows before all parts but the first.
+    # Of a job that ended at each change: rounds, and loading before all parts but the first.
     time, models = 0, []
     for path in restarted:
         with h5py.File(path, "r") as trace:

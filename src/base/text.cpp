@@ -53,8 +53,8 @@ std::optional<std::int64_t> to_integer(std::string_view text)
 std::optional<double> to_duration(std::string_view text)
 {
     double unit = 1;
-    for (const auto& [suffix, seconds] :
-         {std::pair{"min", 60.0}, std::pair{"s", 1.0}, std::pair{"h", 3600.0}, std::pair{"d", 86400.0}})
+    for (const auto& [suffix, seconds] : {std::pair{"min", 60.0}, std::pair{"s", 1.0},
+                                          std::pair{"h", 3600.0}, std::pair{"d", 86400.0}})
         if (text.ends_with(suffix)) {
             text.remove_suffix(std::string_view(suffix).size());
             unit = seconds;

@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string>
 
 #include "scheme/batches.hpp"
 #include "scheme/scheme.hpp"

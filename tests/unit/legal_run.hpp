@@ -346,8 +346,7 @@ private:
             for (std::size_t i = 0; i < width; ++i)
                 value.sum[i] += item.coefficient * one.gradient[i];
         }
-        if (value.versions.empty())
-            value.versions = {task.inputs.begin(), task.inputs.end()};
+        if (value.versions.empty()) value.versions = {task.inputs.begin(), task.inputs.end()};
         return value;
     }
 
