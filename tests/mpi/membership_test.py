@@ -66,7 +66,7 @@ def test_a_run_survives_deaths_and_departures(scheme, options, gaussians, tmp_pa
     words = ["run", "--data", gaussians, "--scheme", scheme, *options, "--trace", run, *COMMON]
     words += ["--rounds", 30, "--events", "3r kill 1; 6r leave 5; 9r kill 6; 15r join 5"]
     done = call(*words, ranks=RANKS)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stderr + done.stdout
     report = inspect(run)
     assert report["faults"] == []
     assert report["status"] == "completed"
