@@ -218,10 +218,11 @@ End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& sco
         if (!finalize) let_go_first(bells);
         return {exit_done, finalize};
     } catch (const MpiWorker::Orphaned&) {
-        return {exit_failed, false};  // the coordinator's end has been told by whoever saw it
+        // The coordinator's end has been told by whoever saw it, and its status is that of the run.
+        return {settings.on("resilient") ? exit_done : exit_failed, false};
     } catch (const mpi::Error&) {
         if (!settings.on("resilient")) throw;
-        return {exit_failed, false};  // a worker speaks to the coordinator only
+        return {exit_done, false};  // a worker speaks to the coordinator only, which may have ended
     }
 }
 
