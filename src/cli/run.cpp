@@ -56,6 +56,7 @@ constexpr int nothing_to_do = -1;
 /// and who the rank is.
 struct Verdict {
     DoorbellAddress bells;
+    std::int64_t launched;  // the coordinator's process, as its launcher knows it
     std::int64_t status;
     Worker worker;  // -1: none, it stands by
 };
@@ -92,8 +93,9 @@ void tell_verdict(const mpi::Comm& comm, const Doorbells& bells, int status,
     for (int rank = 1; rank < comm.size(); ++rank) {
         const auto at = std::ranges::find(ranks, rank);
         const auto worker = at == ranks.end() ? -1 : static_cast<Worker>(at - ranks.begin());
-        sends.push_back(mpi::send(comm, rank, mpi::Tag::verdict,
-                                  encode_values(pool, Verdict{bells.address(), status, worker})));
+        sends.push_back(mpi::send(
+            comm, rank, mpi::Tag::verdict,
+            encode_values(pool, Verdict{bells.address(), launched_process(), status, worker})));
     }
     mpi::wait_until_sent(std::move(sends));
 }
@@ -185,13 +187,14 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
     return end;
 }
 
-// Hydra loses the exit status of the rank that ends last on its host.
-void let_go_first(const Doorbells& bells)
+// Hydra loses the exit status of the process that ends last on its host.
+void let_go_first(const Doorbells& bells, const Verdict& verdict)
 {
     Patience patience(1e-2);
-    const auto limit = clock_seconds() + 2;
-    while (bells.present() && !bells.gone(0) && clock_seconds() < limit) patience.rest();
-    patience.rest();
+    const auto limit = clock_seconds() + 5;
+    while (bells.present() && !has_ended(static_cast<pid_t>(verdict.launched)) &&
+           clock_seconds() < limit)
+        patience.rest();
 }
 
 End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scoring)
@@ -202,7 +205,7 @@ End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& sco
     Doorbells bells(verdict.bells, comm.rank(), comm.size());
     if (verdict.status != exit_done) {
         mpi::post(comm, 0, mpi::Tag::farewell, pool.take(0));
-        if (settings.on("resilient")) let_go_first(bells);
+        if (settings.on("resilient")) let_go_first(bells, verdict);
         return {verdict.status == nothing_to_do ? exit_done : static_cast<int>(verdict.status)};
     }
     has_started();
@@ -215,15 +218,16 @@ End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& sco
         score_live(scoring, *training.data, *training.model);
     try {
         const bool finalize = worker.run(stop_asked());
-        if (!finalize) let_go_first(bells);
-        return {exit_done, finalize};
+        if (finalize) return {exit_done};
     } catch (const MpiWorker::Orphaned&) {
-        // The coordinator's end has been told by whoever saw it, and its status is that of the run.
-        return {settings.on("resilient") ? exit_done : exit_failed, false};
+        // The coordinator's end has been told by whoever saw it.
+        if (!settings.on("resilient")) return {exit_failed, false};
     } catch (const mpi::Error&) {
+        // A worker speaks to the coordinator only, which may have ended.
         if (!settings.on("resilient")) throw;
-        return {exit_done, false};  // a worker speaks to the coordinator only, which may have ended
     }
+    let_go_first(bells, verdict);
+    return {exit_done, false};  // the coordinator's status is that of the run
 }
 
 int run(const Settings& settings)

@@ -25,6 +25,7 @@ namespace quorate {
 namespace {
 
 volatile pid_t child = 0;
+pid_t supervisor = 0;
 std::atomic<bool>* started = nullptr;  // in memory that both processes share
 
 void forward(int signal)
@@ -41,6 +42,17 @@ bool launched_by_hydra()
 }
 
 }  // namespace
+
+pid_t launched_process() { return supervisor ? supervisor : getpid(); }
+
+bool has_ended(pid_t process)
+{
+    std::ifstream file(fmt::format("/proc/{}/stat", process));
+    std::string line;
+    std::getline(file, line);
+    const auto state = line.rfind(") ");  // the name before it may hold anything
+    return state == std::string::npos || line[state + 2] == 'Z';
+}
 
 void has_started()
 {
@@ -67,6 +79,7 @@ void supervise()
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) std::_Exit(exit_failed);
+        supervisor = parent;
         return;
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // no rank outlives its launcher

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <sys/types.h>
+
 namespace quorate {
 
 /// Makes this process one whose death its launcher does not see: forks, and goes on in the child. The
@@ -9,6 +11,12 @@ namespace quorate {
 /// death of a peer, unless the user has chosen.
 /// @throws Failure if there can be no other process
 void supervise();
+
+/// The process that the launcher started: the supervisor if there is one, else this one.
+pid_t launched_process();
+
+/// Whether a process of this host has ended, reaped or not.
+bool has_ended(pid_t process);
 
 /// From now on the other ranks notice the death of this one by themselves. Before, they would wait for it
 /// for ever, so the supervisor stops the launcher then.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs over MPI that are stopped or killed, and go on."""
 
+import contextlib
 import os
 import signal
 import time
@@ -38,10 +39,12 @@ def stop(folder, words, sign, rank=0, supervisor=False):
     job = start(*words, ranks=7)
     wait_until(lambda: (folder / "c.h5").exists() or job.process.poll() is not None)
     process = job.rank(rank)
-    if process is not None:  # else it was faster
-        if supervisor:
+    # Unless it was faster.
+    with contextlib.suppress(ProcessLookupError, FileNotFoundError):
+        if process is not None and supervisor:
             os.kill(parent(process), sign)
-        os.kill(process, sign)
+        if process is not None:
+            os.kill(process, sign)
     return job.wait()
 
 
