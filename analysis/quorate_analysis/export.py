@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""export: a trace as CSV, as a timeline for Perfetto or Chrome, and with scales for xarray."""
+"""export: a trace as CSV, and as a timeline for Perfetto or Chrome."""
 
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import Callable, Dict, Iterator, List
 
@@ -11,26 +10,10 @@ import h5py
 import numpy as np
 import pandas as pd
 
-from .tasks import ABSENT, DIED, JOINED, LEFT, LOADING, RECODED, STATES, pieces, tasks
+from .tasks import ABSENT, CHANGES, RECODED, STATES, pieces, tasks
 from .traces import BadInput, Trace, attempt, cut
 
-# The column of each table that xarray shall take for its coordinate.
-SCALES = {
-    "round": "time",
-    "arrival": "event",
-    "item": "event",
-    "measure": "event",
-    "evaluation": "round",
-    "worker": "rank",
-    "membership": "event",
-    "timer": "event",
-    "iterate": "round",
-}
-# "seconds" would be taken for a timedelta by xarray; "s" stays a number.
-UNITS = {"s": "time wait sent arrived compute delay idle send".split()}
-UNITS["bytes"] = "bytes bytes_sent bytes_received".split()
-UNITS["rows"] = ["waste", "rows"]
-CHANGES = {JOINED: "joined", LEFT: "left", DIED: "died", RECODED: "recoded", LOADING: "loading"}
+TABLES = "round arrival item measure evaluation worker membership timer".split()
 COORDINATOR = 0  # thread of the coordinator; worker i is thread i + 1
 
 
@@ -52,8 +35,8 @@ def to_csv(trace: Trace, folder: Path) -> List[Path]:
     def read() -> Dict[str, pd.DataFrame]:
         with h5py.File(trace.path, "r", locking=False) as file:
             tables = {}
-            for name in SCALES:
-                if name in file and name != "iterate":
+            for name in TABLES:
+                if name in file:
                     columns = cut({key: column[:] for key, column in file[name].items()})
                     tables[name] = pd.DataFrame(columns)
             return tables
@@ -95,8 +78,8 @@ def events(trace: Trace) -> Iterator[dict]:
     found = pieces(trace, tasks(trace))
     keep = (found.state != ABSENT) & (found.end > found.begin)
     order = np.flatnonzero(keep)[np.argsort(found.begin[keep], kind="stable")]
-    columns = [found.begin, found.end, found.worker, found.state, found.round]
-    for begin, end, worker, state, number in zip(*(c[order].tolist() for c in columns)):
+    drawn = [found.begin, found.end, found.worker, found.state, found.round]
+    for begin, end, worker, state, number in zip(*(c[order].tolist() for c in drawn)):
         yield span(STATES[state], worker + 1, 1e6 * begin, 1e6 * end, {"round": number})
 
 
@@ -128,48 +111,4 @@ def to_perfetto(trace: Trace, folder: Path) -> List[Path]:
     return [write_whole(folder / f"{trace.path.stem}.perfetto.json", write)]
 
 
-def add_scales(path: Path) -> None:
-    """Makes columns of a table share one dimension, gives units, and cuts uneven columns."""
-    with h5py.File(path, "r+") as file:
-        for name, scale in SCALES.items():
-            if name not in file:
-                continue
-            columns = file[name]
-            rows = min(len(column) for column in columns.values())
-            for column in columns.values():
-                if len(column) > rows:
-                    column.resize(rows, axis=0)
-            for unit, names in UNITS.items():
-                for one in names:
-                    if one in columns:
-                        columns[one].attrs["units"] = unit
-            share_scale(columns, scale)
-        for name in ("iterate/model", "model/final"):
-            if name in file:
-                values = file[name]
-                at = values.parent.create_dataset("parameter", data=np.arange(values.shape[-1]))
-                at.make_scale("parameter")
-                values.dims[values.ndim - 1].attach_scale(at)
-
-
-def share_scale(columns: h5py.Group, scale: str) -> None:
-    """Attaches one column of a table to the first dimension of all others."""
-    if h5py.h5ds.is_scale(columns[scale].id):
-        return
-    columns[scale].make_scale(scale)
-    for key, column in columns.items():
-        if key != scale:
-            column.dims[0].attach_scale(columns[scale])
-
-
-def to_xarray(trace: Trace, folder: Path) -> List[Path]:
-    """TRACE.nc: the trace with dimension scales and units, still a trace."""
-
-    def write(part: Path) -> None:
-        shutil.copyfile(trace.path, part)
-        add_scales(part)
-
-    return [write_whole(folder / f"{trace.path.stem}.nc", write)]
-
-
-FORMATS = {"csv": to_csv, "perfetto": to_perfetto, "xarray": to_xarray}
+FORMATS = {"csv": to_csv, "perfetto": to_perfetto}

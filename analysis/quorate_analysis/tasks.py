@@ -2,7 +2,7 @@
 """What each worker did when: tasks from the arrivals of a trace, and the gaps between them."""
 
 from dataclasses import dataclass
-from typing import List
+from typing import List, Optional
 
 import numpy as np
 
@@ -24,6 +24,7 @@ COLUMNS = (
 STATES = ["delay", "computing", "message", "waiting", "cancelled", "not used", "absent"]
 DELAY, COMPUTING, MESSAGE, WAITING, CANCELLED, UNUSED, ABSENT = range(len(STATES))
 JOINED, LEFT, DIED, RECODED, LOADING = range(1, 6)
+CHANGES = {JOINED: "joined", LEFT: "left", DIED: "died", RECODED: "recoded", LOADING: "loading"}
 EPSILON = 1e-9
 
 
@@ -82,7 +83,8 @@ def absences(trace: Trace, worker: int) -> List[tuple]:
     """(from, to) where a worker was not there."""
     member = trace.membership
     mine = (member["worker"] == worker) & np.isin(member["kind"], (JOINED, LEFT, DIED))
-    away, found = None, []
+    away: Optional[float] = None
+    found: List[tuple] = []
     for when, kind in zip(member["time"][mine], member["kind"][mine]):
         if kind == JOINED and away is not None:
             found.append((away, when))
@@ -129,7 +131,7 @@ def busy(table: Table) -> List[tuple]:
 def gaps(trace: Trace, table: Table) -> List[tuple]:
     """Between the tasks of each worker: waiting, cancelled or absent."""
     ends = trace.round["time"]
-    found = []
+    found: List[tuple] = []
     for worker in range(trace.workers):
         mine = slice(*np.searchsorted(table["worker"], [worker, worker + 1]))
         begin = np.concatenate([[0.0], table["arrived"][mine]])

@@ -9,8 +9,8 @@ from typing import List
 
 import numpy as np
 
-from .traces import BadInput, Trace, attempt, read_trace
-from .traces import read_tail
+from .tasks import CHANGES, JOINED
+from .traces import BadInput, Trace, attempt, read_tail, read_trace
 
 RECENT = 50  # rounds
 LATEST = 4000  # contributions
@@ -103,11 +103,10 @@ def slow_lines(trace: Trace) -> List[str]:
         words = ", ".join(f"{worker} ({answers[worker]})" for worker in worst)
         found.append(f"slowest   worker (answers in {rounds} rounds): {words}")
     member = trace.membership
-    changes = np.flatnonzero((member["kind"] != 1) | (member["time"] > 0))
+    changes = np.flatnonzero((member["kind"] != JOINED) | (member["time"] > 0))
     if len(changes):
-        kinds = {1: "joined", 2: "left", 3: "died", 4: "in the new code", 5: "loading"}
         last = [
-            f"{member['worker'][i]} {kinds.get(int(member['kind'][i]), '')} at "
+            f"{member['worker'][i]} {CHANGES.get(int(member['kind'][i]), '')} at "
             f"{duration(member['time'][i])}"
             for i in changes[-3:]
         ]

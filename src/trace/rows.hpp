@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The rows of a trace's tables, and the name under which each field is stored: the one place that
-// says what a trace holds. docs/trace.md explains the fields.
+// says what a trace holds. docs/trace.md explains the fields. The first column of a table is
+// the scale along which the others go.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +9,19 @@
 
 namespace quorate::trace {
 
-/// A column of a table: its name in the file and the field that fills it.
+/// A column of a table: its name in the file, the field that fills it, and its unit if it has one ("s" and
+/// not "seconds", which xarray would take for a timedelta).
 template <class Row, class T>
 struct Column {
     const char* name;
     T Row::*field;
+    const char* unit = "";
 };
+// Clang 14 deduces nothing for aggregates.
 template <class Row, class T>
-Column(const char*, T Row::*) -> Column<Row, T>;  // Clang 14 deduces nothing for aggregates
+Column(const char*, T Row::*) -> Column<Row, T>;
+template <class Row, class T>
+Column(const char*, T Row::*, const char*) -> Column<Row, T>;
 
 /// One model update. Times are seconds from the first dispatch.
 struct Round {
@@ -28,22 +34,22 @@ struct Round {
 
     static constexpr const char* table = "round";
     static constexpr auto columns = std::tuple{
-        Column{"time", &Round::time},
-        Column{"wait", &Round::wait},
+        Column{"time", &Round::time, "s"},
+        Column{"wait", &Round::wait, "s"},
         Column{"step_size", &Round::step_size},
         Column{"model", &Round::model},
-        Column{"used", &Round::used},
-        Column{"erased", &Round::erased},
-        Column{"samples", &Round::samples},
+        Column{"used", &Round::used, "workers"},
+        Column{"erased", &Round::erased, "workers"},
+        Column{"samples", &Round::samples, "rows"},
         Column{"decode_error", &Round::decode_error},
-        Column{"staleness_mean", &Round::staleness_mean},
-        Column{"staleness_max", &Round::staleness_max},
+        Column{"staleness_mean", &Round::staleness_mean, "updates"},
+        Column{"staleness_max", &Round::staleness_max, "updates"},
         Column{"gradient_norm", &Round::gradient_norm},
         Column{"loss_estimate", &Round::loss_estimate},
         Column{"inner", &Round::inner},
-        Column{"bytes_sent", &Round::bytes_sent},
-        Column{"bytes_received", &Round::bytes_received},
-        Column{"waste", &Round::waste},
+        Column{"bytes_sent", &Round::bytes_sent, "bytes"},
+        Column{"bytes_received", &Round::bytes_received, "bytes"},
+        Column{"waste", &Round::waste, "rows"},
     };
 };
 
@@ -55,14 +61,22 @@ struct Arrival {
 
     static constexpr const char* table = "arrival";
     static constexpr auto columns = std::tuple{
-        Column{"event", &Arrival::event},     Column{"round", &Arrival::round},
-        Column{"worker", &Arrival::worker},   Column{"task", &Arrival::task},
-        Column{"part", &Arrival::part},       Column{"draw", &Arrival::draw},
-        Column{"version", &Arrival::version}, Column{"version_oldest", &Arrival::version_oldest},
-        Column{"sent", &Arrival::sent},       Column{"arrived", &Arrival::arrived},
-        Column{"compute", &Arrival::compute}, Column{"delay", &Arrival::delay},
-        Column{"idle", &Arrival::idle},       Column{"send", &Arrival::send},
-        Column{"samples", &Arrival::samples}, Column{"bytes", &Arrival::bytes},
+        Column{"event", &Arrival::event},
+        Column{"round", &Arrival::round},
+        Column{"worker", &Arrival::worker},
+        Column{"task", &Arrival::task},
+        Column{"part", &Arrival::part},
+        Column{"draw", &Arrival::draw},
+        Column{"version", &Arrival::version},
+        Column{"version_oldest", &Arrival::version_oldest},
+        Column{"sent", &Arrival::sent, "s"},
+        Column{"arrived", &Arrival::arrived, "s"},
+        Column{"compute", &Arrival::compute, "s"},
+        Column{"delay", &Arrival::delay, "s"},
+        Column{"idle", &Arrival::idle, "s"},
+        Column{"send", &Arrival::send, "s"},
+        Column{"samples", &Arrival::samples, "rows"},
+        Column{"bytes", &Arrival::bytes, "bytes"},
         Column{"used", &Arrival::used},
     };
 };
@@ -116,7 +130,7 @@ struct Membership {
     static constexpr const char* table = "membership";
     static constexpr auto columns = std::tuple{
         Column{"event", &Membership::event},
-        Column{"time", &Membership::time},
+        Column{"time", &Membership::time, "s"},
         Column{"worker", &Membership::worker},
         Column{"kind", &Membership::kind},
     };
@@ -132,7 +146,7 @@ struct Evaluation {
     static constexpr auto columns = std::tuple{
         Column{"round", &Evaluation::round},
         Column{"model", &Evaluation::model},
-        Column{"time", &Evaluation::time},
+        Column{"time", &Evaluation::time, "s"},
         Column{"train_loss", &Evaluation::train_loss},
         Column{"objective", &Evaluation::objective},
         Column{"train_accuracy", &Evaluation::train_accuracy},
@@ -155,8 +169,8 @@ struct WorkerRow {
     static constexpr const char* table = "worker";
     static constexpr auto columns = std::tuple{
         Column{"rank", &WorkerRow::rank},
-        Column{"rows", &WorkerRow::rows},
-        Column{"columns", &WorkerRow::columns_held},
+        Column{"rows", &WorkerRow::rows, "rows"},
+        Column{"columns", &WorkerRow::columns_held, "columns"},
     };
 };
 

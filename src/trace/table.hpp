@@ -7,6 +7,7 @@
 
 #include "data/hdf5.hpp"
 #include "trace/rows.hpp"
+#include "trace/scales.hpp"
 
 namespace quorate::trace {
 
@@ -37,8 +38,13 @@ public:
     explicit Table(hid_t file) : group_(h5::create_group(file, Row::table))
     {
         for_columns<Row>([&]<class T>(const Column<Row, T>& column) {
-            data_sets_.push_back(h5::create_extendable<T>(group_.get(), column.name, 1024));
+            auto made = h5::create_extendable<T>(group_.get(), column.name, 1024);
+            if (column.unit[0] != '\0')
+                h5::write_attribute(made.get(), "units", std::string(column.unit));
+            data_sets_.push_back(std::move(made));
         });
+        share_scale(data_sets_.front(), std::get<0>(Row::columns).name,
+                    std::span(data_sets_).subspan(1));
     }
 
     /// Leaves the first rows only.

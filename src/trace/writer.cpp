@@ -41,6 +41,8 @@ Writer::Writer(const std::string& path, const Header& header, std::int64_t width
                                                    std::max<std::int64_t>(1, width), false)),
       width_(width)
 {
+    share_scale(iterate_round_, "round", std::span(&iterate_model_, 1));
+    name_last_dimension(iterate_group_.get(), iterate_model_, "parameter");
     write_header(file_.get(), header);
     h5::check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "flush " + path_);
     thread_ = std::thread([this] { write_in_background(); });
@@ -177,6 +179,9 @@ void Writer::finish(std::span<const double> model, const std::string& status)
     commit(false);
     const auto group = h5::create_group(file_.get(), "model");
     h5::write(group.get(), "final", model);
+    name_last_dimension(group.get(),
+                        h5::DataSet(H5Dopen2(group.get(), "final", H5P_DEFAULT), "open final"),
+                        "parameter");
     h5::write_attribute(file_.get(), "status", status);
     h5::check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "flush " + path_);
     file_.close("close " + path_);

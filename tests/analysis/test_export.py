@@ -35,40 +35,48 @@ def test_perfetto_events_are_well_formed_and_do_not_overlap(simulated, analyse, 
             assert one["ts"] + one["dur"] <= other["ts"] + 0.01  # microseconds, rounded
 
 
-def test_a_trace_with_scales_opens_in_xarray_and_is_still_a_trace(simulated, analyse, tmp_path):
+def opened(path, group):
     xarray = pytest.importorskip("xarray")
     pytest.importorskip("h5netcdf")
-    analyse("export", simulated["members"], "--to", "xarray", "--out", tmp_path)
-    path = tmp_path / "members.nc"
-    trace = read_trace(simulated["members"])
-    assert read_trace(path).rounds == trace.rounds
-    with xarray.open_dataset(path, group="round", engine="h5netcdf") as table:
+    return xarray.open_dataset(path, group=group, engine="h5netcdf")
+
+
+def test_a_trace_opens_in_xarray_and_pandas_without_help(simulated):
+    path = simulated["members"]
+    trace = read_trace(path)
+    with opened(path, "round") as table:
         assert dict(table.sizes) == {"time": 20} and table.time.attrs["units"] == "s"
         assert np.array_equal(table.decode_error, trace.round["decode_error"])
-    with xarray.open_dataset(path, group="iterate", engine="h5netcdf") as table:
-        assert dict(table.sizes) == {"round": 20, "parameter": 6}
-    for group in ("arrival", "evaluation", "worker", "membership", "timer", "model"):
-        xarray.open_dataset(path, group=group, engine="h5netcdf").close()
-    with xarray.open_dataset(path, engine="h5netcdf") as root:
+        assert table.to_dataframe()["used"].sum() == trace.round["used"].sum()
+    with opened(path, "iterate") as table:
+        assert dict(table.sizes) == {"round": 20, "parameter": 6} and "parameter" not in table
+        last = table.model[-1].values
+    with opened(path, "model") as table:
+        assert table.final.dims == ("parameter",) and np.array_equal(table.final, last)
+    for name in ("arrival", "evaluation", "item", "measure", "membership", "timer", "worker"):
+        opened(path, name).close()
+    with opened(path, None) as root:
         assert root.attrs["scheme"] == "frc"
-
-
-def test_a_trace_as_it_is_opens_in_pandas_and_in_xarray_with_made_up_dimensions(simulated):
-    path = simulated["members"]
     with h5py.File(path) as file:
         table = pandas.DataFrame({name: column[:] for name, column in file["round"].items()})
     assert len(table) == 20
-    xarray = pytest.importorskip("xarray")
-    options = dict(group="round", engine="h5netcdf")
-    with xarray.open_dataset(path, phony_dims="sort", **options) as table:
-        assert len(table.time) == 20
 
 
-def test_uneven_columns_of_a_killed_run_are_cut(runs, analyse, tmp_path):
-    path = edited(runs["frc"], tmp_path, lambda file: file["round/time"].resize((3,)))
-    assert analyse("export", path, "--to", "xarray", "--out", tmp_path)[0] == 0
-    with h5py.File(tmp_path / "edited.nc") as file:
-        assert {len(column) for column in file["round"].values()} == {3}
+def test_every_time_of_a_trace_has_its_unit(simulated):
+    with h5py.File(simulated["members"]) as file:
+        seconds = "time wait sent arrived compute delay idle send".split()
+        for table in ("round", "arrival", "evaluation", "membership"):
+            for name, column in file[table].items():
+                unit = column.attrs.get("units", "")
+                assert (unit == "s") == (name in seconds), (table, name)
+                assert column.dims[0].keys() or h5py.h5ds.is_scale(column.id), (table, name)
+
+
+def test_a_killed_run_opens_as_far_as_its_columns_go(runs, tmp_path):
+    path = edited(runs["frc"], tmp_path, lambda file: file["round/wait"].resize((3,)))
+    assert read_trace(path).rounds == 3
+    with opened(path, "round") as table:
+        assert len(table.time) == 5
 
 
 def test_the_view_of_a_running_job(simulated, runs, analyse, tmp_path):
