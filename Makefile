@@ -218,23 +218,17 @@ demo: build ## coded gradient descent with stragglers on generated data, and its
 amazon: build ## the Amazon experiment of the ErasureHead paper, measured (AMAZON=train.csv.gz)
 	@AMAZON='$(AMAZON)' $(run_env) jobs/amazon
 
-lambda: build ## schemes on recorded times of AWS Lambda workers, simulated (LAMBDA=times.csv.gz)
-	@LAMBDA='$(LAMBDA)' $(run_env) jobs/lambda
-
-sequential: build ## sequential gradient coding on recorded times of AWS Lambda workers (LAMBDA=folder)
-	@LAMBDA='$(LAMBDA)' $(run_env) jobs/sequential
-
 elastic: build ## coded elastic computing while machines leave and join (QUORATE_DATA=folder)
 	@$(run_env) jobs/elastic
-
-anytime: build ## anytime against fixed minibatches, virtual clock and MPI (QUORATE_DATA=folder)
-	@$(run_env) jobs/anytime
 
 networks: build ## MNIST and CIFAR-10 with networks, 8 workers (QUORATE_DATA=folder)
 	@$(run_env) jobs/networks
 
 advice: build ## how well quorate advise ranks schemes, on recorded times and delay models (QUORATE_DATA=folder)
 	@$(run_env) $(found_python) jobs/advice $(ARGS)
+
+gallery: build ## the figures of docs/gallery.md, of all experiments; ARGS=NAME one of them (QUORATE_DATA=folder)
+	@$(run_env) jobs/gallery $(ARGS)
 
 experiments: build ## what jobs/ holds; make run-NAME, simulate-NAME, plot-NAME, report-NAME, submit-NAME CLUSTER=...
 	@$(B)/quorate list experiments

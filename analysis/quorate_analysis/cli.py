@@ -4,9 +4,9 @@
 import argparse
 import os
 import sys
-from typing import List, NoReturn, Optional, Tuple
+from typing import Any, List, NoReturn, Optional, Tuple
 
-from . import compare, cost, export, report, rounds, watch, workers
+from . import compare, cost, export, report, rounds, sweep, watch, workers
 from .curves import metric_of
 from .figures import Plot, folder_of, save
 from .groups import group, read_all
@@ -17,8 +17,8 @@ from .traces import BadInput
 class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
-    def __init__(self, *arguments, **options) -> None:
-        super().__init__(*arguments, **{**options, "allow_abbrev": False})
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
@@ -60,20 +60,36 @@ def write(plots: List[Plot], out: str, name: str = "") -> None:
 
 
 def run_compare(given: argparse.Namespace) -> None:
-    groups = group(read_all(given.traces, given.any_data), given.base)
+    groups = group(read_all(given.traces, given.any_data), given.base, given.by and [given.by])
+    parts = compare.split(groups, given.by)
     if given.out:
         axes = compare.axes_of(given.axes) if given.axes else compare.usual_axes(groups)
         if given.panel:
-            write([compare.panel(groups, axes)], given.out, given.name)
+            write([compare.panel(groups, axes, by=given.by)], given.out, given.name)
         else:
-            write([compare.single(groups, axis) for axis in axes], given.out)
+            write([compare.single(groups, axis, given.by) for axis in axes], given.out)
         if given.quiet:
             return
         print()
     targets = [target_of(word) for word in given.target]
-    print(text(compare.table(groups, targets)))
+    for value, some in parts:
+        if given.by:
+            print(f"{given.by} {value}")
+        print(text(compare.table([g for g in some if g.traces], targets)))
     for line in compare.warnings(groups):
         print(line)
+
+
+def run_sweep(given: argparse.Namespace) -> None:
+    traces = read_all(given.traces, given.any_data)
+    parts = [
+        sweep.Sweep(group(traces, given.base, [option]), option, given.what)
+        for option in given.over.split(",")
+    ]
+    if given.out:
+        write([sweep.plot(parts)], given.out, given.name)
+        print()
+    print("\n\n".join(text(part.table()) for part in parts))
 
 
 def run_workers(given: argparse.Namespace) -> None:
@@ -93,7 +109,8 @@ def run_workers(given: argparse.Namespace) -> None:
 def run_rounds(given: argparse.Namespace) -> None:
     traces = read_all(given.traces, given.any_data)
     groups = group(traces, given.base)
-    plots, lines = [], []
+    plots: List[Plot] = []
+    lines: List[str] = []
     if given.against:
         if len(traces) != 1:
             raise BadInput("--against takes one measured and one simulated trace")
@@ -144,8 +161,10 @@ def parser() -> Parser:
     def command(name: str, run, summary: str, many: bool = True) -> Parser:
         new = commands.add_parser(name, help=summary, description=summary)
         new.set_defaults(run=run)
-        new.add_argument(*(["traces"] if many else ["trace"]), **(dict(nargs="+") if many else {}))
-        if many:
+        if not many:
+            new.add_argument("trace")
+        else:
+            new.add_argument("traces", nargs="+")
             new.add_argument(
                 "--any-data", action="store_true", help="compare runs of different data sets too"
             )
@@ -174,6 +193,18 @@ def parser() -> Parser:
     )
     new.add_argument("--quiet", action="store_true", help="no table beside the figures")
 
+    new.add_argument(
+        "--by", default="", metavar="OPTION", help="panels and a table for each value, as delay"
+    )
+
+    new = command("sweep", run_sweep, "a number of each run along an option that varies")
+    new.add_argument("--over", required=True, metavar="OPTION,...", help="as workers; a panel each")
+    new.add_argument(
+        "--what", choices=list(sweep.QUANTITIES), default="round-time", help="[round-time]"
+    )
+    new.add_argument("--out", metavar="DIR", help="folder for the figure; without it the table")
+    new.add_argument("--name", default="sweep", help="of the figure [sweep]")
+
     new = command("workers", run_workers, "who computed, waited, was cancelled, is slow", False)
     new.add_argument("--out", metavar="DIR", help="folder for figures; without it tables only")
     new.add_argument("--rounds", default="", metavar="A:B", help="of the timeline [1:20]")
@@ -194,7 +225,7 @@ def parser() -> Parser:
     new = command("cost", run_cost, "core-hours, idle share, redundant work, bytes")
     new.add_argument("--out", metavar="DIR", help="folder for the figure; without it the table")
 
-    new = command("export", run_export, "CSV, a timeline for Perfetto, or scales for xarray", False)
+    new = command("export", run_export, "CSV, or a timeline for Perfetto", False)
     new.add_argument("--to", choices=list(export.FORMATS), default="csv", help="[csv]")
     new.add_argument("--out", metavar="DIR", default=".", help="folder [.]")
 

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """compare: curves of runs, their table, targets and speed-up."""
 
-from typing import List, Optional, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from .curves import ALONG, METRICS, band, curve, metric_of, points, reached, usual_targets
 from .figures import Plot, finish, mark_warmup, panels, styles
-from .groups import Group, base_of, caption, with_words
+from .groups import Group, base_of, caption, values, with_words
 from .speedup import Speedup, speedup
-from .tables import number
+from .tables import brief, number
 from .traces import BadInput
 
 LOSSES = ("train_loss", "test_loss", "objective", "gap")
+MOST_WIDTH = 14  # inches
 ALL_DIVERGED = 1e4  # times the first loss are drawn, if no run did better
 Axis = Tuple[str, str]
 Target = Tuple[str, float]
@@ -104,6 +106,8 @@ def draw(axis: Axis, groups: Sequence[Group], drawn: Axes) -> pd.DataFrame:
     metric, along = axis
     numbers = []
     for group, style in zip(groups, styles(len(groups))):
+        if not group.traces:
+            continue
         lines = band(group.traces, metric, along)
         if any(trace.diverged for trace in group.traces):
             style = {**style, "linewidth": 0.8, "alpha": 0.6}
@@ -155,37 +159,59 @@ def warmup_end(groups: Sequence[Group], along: str) -> float:
 
 def note(groups: Sequence[Group]) -> str:
     words = caption([trace for group in groups for trace in group.traces])
-    most = max(len(group.traces) for group in groups)
+    most = max(len(set(group.seeds)) for group in groups)
     return f"{words}; band: least to greatest of {most} seeds" if most > 1 else words
 
 
+def split(groups: Sequence[Group], by: str) -> List[Tuple[str, List[Group]]]:
+    """The value of an option, and the runs that have it. Without an option all runs."""
+    if not by:
+        return [("", list(groups))]
+    traces = [trace for group in groups for trace in group.traces]
+    return [(value, [group.where(by, value) for group in groups]) for value in values(traces, by)]
+
+
 def panel(
-    groups: Sequence[Group], axes: Optional[List[Axis]] = None, name: str = "compare"
+    groups: Sequence[Group],
+    axes: Optional[List[Axis]] = None,
+    name: str = "compare",
+    by: str = "",
 ) -> Plot:
-    """All axes in one figure: a row a metric, a column for time, rounds and samples."""
+    """All axes in one figure: a row a metric, a column for time, rounds and samples. These again
+    for each value of the option `by`, if there is one."""
     axes = axes or usual_axes(groups)
     rows = list(dict.fromkeys(metric for metric, _ in axes))
-    columns = [along for along in ALONG if along in {a for _, a in axes}]
+    alongs = [along for along in ALONG if along in {a for _, a in axes}]
+    columns = [(value, some, along) for value, some in split(groups, by) for along in alongs]
     figure, grid = panels(
         len(rows),
         len(columns),
         height=2.7,
-        width=4.5 * max(len(columns), 1.6),
+        width=min(4.5 * max(len(columns), 1.6), MOST_WIDTH),
         sharex="col",
         sharey="row",
     )
     numbers = []
-    for axis in axes:
-        at = grid[rows.index(axis[0])][columns.index(axis[1])]
-        numbers.append(draw(axis, groups, at))
+    legend: Dict[str, Artist] = {}
     for row, metric in zip(grid, rows):
-        for at, along in zip(row, columns):
+        for at, (value, some, along) in zip(row, columns):
             at.set_visible((metric, along) in axes)
-            at.set_ylabel(at.get_ylabel() if at is row[0] else "")
-    for at, along in zip(grid[-1], columns):
-        at.set_xlabel(along_label(groups, along))
-    handles, texts = next(a for row in grid for a in row if a.lines).get_legend_handles_labels()
-    finish(figure, handles, texts, note(groups))
+            if not at.get_visible():
+                continue
+            drawn = draw((metric, along), some, at)
+            if by:
+                drawn.insert(0, by, value)
+            numbers.append(drawn)
+            handles, texts = at.get_legend_handles_labels()
+            legend.update((t, h) for h, t in zip(handles, texts) if t not in legend)
+    for row in grid:
+        for at in row[1:]:
+            at.set_ylabel("")
+    for i, (value, some, along) in enumerate(columns):
+        grid[-1][i].set_xlabel(along_label(groups, along))
+        if by:
+            grid[0][i].set_title(f"{by} {brief(value)}")
+    finish(figure, list(legend.values()), list(legend), note(groups))
     title = "Loss and scores against time and rounds"
     return Plot(name, title, described(groups), figure, pd.concat(numbers))
 
@@ -201,10 +227,9 @@ def described(groups: Sequence[Group]) -> str:
     return words.strip()
 
 
-def single(groups: Sequence[Group], axis: Axis) -> Plot:
+def single(groups: Sequence[Group], axis: Axis, by: str = "") -> Plot:
     """One pair of axes as a figure."""
-    plot = panel(groups, [axis], "-".join(axis).replace("_", "-"))
-    return plot
+    return panel(groups, [axis], "-".join(axis).replace("_", "-"), by)
 
 
 def interval(found: Speedup) -> str:
@@ -335,7 +360,7 @@ def warnings(groups: Sequence[Group]) -> List[str]:
         lines.append("~ the last round's estimate: that trace holds no evaluation")
     for trace in traces:
         name = trace.path.name
-        bad = np.flatnonzero(~np.isfinite(trace.losses)) if len(trace.losses) else []
+        bad = np.flatnonzero(~np.isfinite(trace.losses))
         if len(bad):
             lines.append(f"{name}: {len(bad)} losses are not finite, the first at row {bad[0] + 1}")
         if trace.diverged:

@@ -15,7 +15,7 @@ from .tables import number, share, short
 from .tasks import ABSENT, CANCELLED, COMPUTING, DELAY, MESSAGE, STATES, UNUSED, WAITING
 from .tasks import pieces, tasks, totals
 from .traces import Trace
-from .workers import PAINT
+from .workers import paint
 
 SACCT = "JobID,State,Elapsed,TotalCPU,AllocCPUS,CPUTimeRAW,MaxRSS,ConsumedEnergyRaw"
 TIMEOUT = 10  # seconds for the scheduler
@@ -104,10 +104,8 @@ def plot(groups: Sequence[Group], costs: Sequence[List[Cost]]) -> Plot:
     for i, name in enumerate(STATES):
         part = np.where(known, shares[:, i], 0.0) * hours * scale
         if part.any():
-            style = dict(hatch="xxx", edgecolor="0.7") if i == ABSENT else {}
-            style["linewidth"] = 0
-            axis.barh(range(len(groups)), part, 0.7, left, color=PAINT[i], **style)
-            shown.append(Patch(facecolor=PAINT[i], label=name, **style))
+            axis.barh(range(len(groups)), part, 0.7, left, **paint(i))
+            shown.append(Patch(label=name, **paint(i)))
             left += part
     rest = np.where(known, 0.0, hours * scale)
     if rest.any():

@@ -2,6 +2,7 @@
 """Curves of runs, several seeds as a band, and when a run reached a target."""
 
 from dataclasses import dataclass
+from math import ceil, floor
 from typing import List, Sequence, Tuple
 
 import numpy as np
@@ -132,6 +133,6 @@ def usual_targets(groups: Sequence[Group], metric: str) -> List[float]:
         digits = 2 - int(np.floor(np.log10(abs(end - start)))) if end != start else 3
         # Rounded towards the start, so that it is still reached.
         scale = 10.0**digits
-        target = (np.ceil if metric in SMALLER_IS_BETTER else np.floor)(target * scale) / scale
-        targets.append(float(target))
+        rounded = ceil if metric in SMALLER_IS_BETTER else floor
+        targets.append(rounded(target * scale) / scale)
     return list(dict.fromkeys(targets))

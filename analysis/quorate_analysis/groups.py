@@ -27,6 +27,10 @@ class Group:
     def first(self) -> Trace:
         return self.traces[0]
 
+    def where(self, option: str, value: str) -> "Group":
+        """Its runs in which an option has a value; there may be none."""
+        return Group(self.label, [t for t in self.traces if options(t).get(option) == value])
+
     @property
     def seeds(self) -> List[int]:
         return [trace.seed for trace in self.traces]
@@ -54,7 +58,7 @@ def with_words(label: str, words: Sequence[str]) -> str:
 
 
 def options(trace: Trace) -> Dict[str, str]:
-    """What makes the configuration of a run."""
+    """What makes the configuration of a run, its seed aside."""
     chosen = {k: v for k, v in trace.config.items() if k not in INCIDENTAL}
     attributes = trace.attributes
     return {
@@ -66,14 +70,30 @@ def options(trace: Trace) -> Dict[str, str]:
     }
 
 
-def labels(traces: Sequence[Trace]) -> List[str]:
-    """A label for each trace: its scheme; where schemes repeat the least options that tell the
-    traces apart, if they are few; else the file's name, or its path."""
+def values(traces: Sequence[Trace], option: str) -> List[str]:
+    """The values of an option: numbers ascending, else in the order of the traces.
+
+    Raises BadInput if no run has the option.
+    """
+    chosen = [options(trace) for trace in traces]
+    found = list(dict.fromkeys(one[option] for one in chosen if option in one))
+    if not found:
+        known = ", ".join(sorted({name for one in chosen for name in one}))
+        raise BadInput(f"no run has the option '{option}': say one of {known}")
+    try:
+        return sorted(found, key=float)
+    except ValueError:
+        return found
+
+
+def labels(traces: Sequence[Trace], but: Sequence[str] = ()) -> List[str]:
+    """A label for each trace: its scheme; where schemes repeat the least options (`but` aside)
+    that tell the traces apart, if they are few; else the file's name, or its path."""
     found = [trace.scheme for trace in traces]
     for scheme in set(found):
         same = [i for i, trace in enumerate(traces) if trace.scheme == scheme]
         if len(same) > 1:
-            for i, words in zip(same, apart([traces[i] for i in same])):
+            for i, words in zip(same, apart([traces[i] for i in same], but)):
                 found[i] = f"{scheme} ({words})"
     return found
 
@@ -82,10 +102,11 @@ def worded(name: str, value: str) -> str:
     return value if name == "clock" else f"{name} {value}"
 
 
-def apart(traces: Sequence[Trace]) -> List[str]:
+def apart(traces: Sequence[Trace], but: Sequence[str]) -> List[str]:
     """Words that tell traces of one scheme apart."""
     chosen = [options(trace) for trace in traces]
-    names = sorted({name for one in chosen for name in one}, key=lambda n: (n != "clock", n))
+    known = {name for one in chosen for name in one} - set(but)
+    names = sorted(known, key=lambda n: (n != "clock", n))
     differ = [n for n in names if len({one.get(n) for one in chosen}) > 1]
     for count in range(1, min(MOST_WORDS, len(differ)) + 1):
         for some in combinations(differ[:MOST_NAMES], count):
@@ -96,17 +117,19 @@ def apart(traces: Sequence[Trace]) -> List[str]:
     return stems if len(set(stems)) == len(stems) else [str(trace.path) for trace in traces]
 
 
-def group(traces: Sequence[Trace], base: str = "") -> List[Group]:
+def group(traces: Sequence[Trace], base: str = "", but: Sequence[str] = ()) -> List[Group]:
     """The configurations, in the order of their first traces; the base of speed-ups goes first.
+    Runs that differ in the options `but` only are one.
 
     The base is the one with that label or scheme; else `uncoded`, if it is there; else the first.
     Raises BadInput.
     """
     found: Dict[Tuple, List[Trace]] = {}
     for trace in traces:
-        found.setdefault(tuple(sorted(options(trace).items())), []).append(trace)
+        chosen = {name: value for name, value in options(trace).items() if name not in but}
+        found.setdefault(tuple(sorted(chosen.items())), []).append(trace)
     members = [sorted(same, key=lambda trace: trace.seed) for same in found.values()]
-    names = labels([same[0] for same in members])
+    names = labels([same[0] for same in members], but)
     groups = [Group(label, same) for label, same in zip(names, members)]
     wanted = base or "uncoded"
     found_base = [g for g in groups if wanted in (g.label, g.first.scheme)]

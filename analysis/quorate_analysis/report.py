@@ -145,7 +145,7 @@ class Report:
 
 def twins(traces: Sequence[Trace]) -> List[tuple]:
     """Pairs of a measured and a simulated trace of the same run."""
-    found = []
+    found: List[tuple] = []
     for measured in traces:
         for simulated in traces:
             if measured.clock == "wall" and simulated.clock != "wall":

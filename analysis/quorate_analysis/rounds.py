@@ -221,5 +221,5 @@ def against(measured: Trace, simulated: Trace) -> Tuple[Plot, List[str]]:
 def clocks(one: Trace, other: Trace) -> Tuple[str, str]:
     """Words for two traces of one run: by their clocks, or by their files."""
     words = {"wall": "measured", "virtual": "simulated", "replayed": "replayed"}
-    names = tuple(words.get(trace.clock, trace.clock) for trace in (one, other))
+    names = words.get(one.clock, one.clock), words.get(other.clock, other.clock)
     return names if names[0] != names[1] else (one.path.stem, other.path.stem)

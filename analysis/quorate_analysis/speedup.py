@@ -39,9 +39,9 @@ def speedup(base: Group, other: Group, time: Callable[[Trace], float] = per_roun
     mine = {trace.seed: time(trace) for trace in other.traces}
     pairs = [by_seed[s] / mine[s] for s in sorted(mine) if s in by_seed and mine[s] > 0]
     if not pairs:
-        whole = np.mean(list(mine.values()))
-        ratio = np.mean(list(by_seed.values())) / whole if whole > 0 else nan
-        return Speedup(float(ratio), nan, nan, [])
+        whole = float(np.mean(list(mine.values())))
+        ratio = float(np.mean(list(by_seed.values()))) / whole if whole > 0 else nan
+        return Speedup(ratio, nan, nan, [])
     logs = np.log(pairs)
     logs = logs[np.isfinite(logs)]
     if not len(logs):

@@ -2,6 +2,7 @@
 """Tables of words, and how they are printed."""
 
 import math
+import re
 from typing import List, Sequence
 
 import pandas as pd
@@ -23,6 +24,11 @@ def short(value: float, digits: int = 3) -> str:
 
 def share(value: float) -> str:
     return f"{100 * value:.1f} %" if math.isfinite(value) else "-"
+
+
+def brief(value: str) -> str:
+    """An option's value for a label: of a file the name alone."""
+    return re.sub(r"[^:]*/([^/.]+)[^/]*", r"\1", value)
 
 
 def text(table: pd.DataFrame) -> str:

@@ -237,10 +237,10 @@ def attempt(path: Path, read: Callable[[], T]) -> T:
 
 def read_trace(path: object) -> Trace:
     """Reads one trace, finished or not. Raises BadInput."""
-    path = Path(str(path))
-    if not path.is_file():
+    file = Path(str(path))
+    if not file.is_file():
         raise BadInput(f"{path} is not a file: give a trace that 'quorate run' wrote")
-    with as_bad_input(path):
-        if not h5py.is_hdf5(path):
+    with as_bad_input(file):
+        if not h5py.is_hdf5(file):
             raise BadInput(f"{path} is not an HDF5 file: give a trace that 'quorate run' wrote")
-    return attempt(path, lambda: read_once(path))
+    return attempt(file, lambda: read_once(file))

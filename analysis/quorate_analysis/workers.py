@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """workers: what workers did when, who is slow, which delays fit, who gave the quorum."""
 
-from typing import List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 import pandas as pd
@@ -161,6 +161,12 @@ def quorum(work: Work) -> Tuple[np.ndarray, np.ndarray]:
     return of_rounds, ended
 
 
+def paint(state: int) -> Dict[str, Any]:
+    """The style of an area that stands for a state."""
+    hatched = dict(hatch="xxx", edgecolor="0.7") if state == ABSENT else {}
+    return dict(facecolor=PAINT[state], linewidth=0, **hatched)
+
+
 def shares(work: Work) -> Plot:
     """The whole run: how workers spent it, and whose answers counted."""
     trace = work.trace
@@ -171,10 +177,9 @@ def shares(work: Work) -> Plot:
     bottom = np.zeros(trace.workers)
     for i, name in enumerate(STATES):
         if of_time[:, i].any():
-            style = dict(hatch="xxx", edgecolor="0.7") if i == ABSENT else {}
             top = bottom + of_time[:, i]
-            boxes(axis, where - 0.43, where + 0.43, bottom, top, facecolor=PAINT[i], **style)
-            shown.append(Patch(facecolor=PAINT[i], label=name, linewidth=0, **style))
+            boxes(axis, where - 0.43, where + 0.43, bottom, top, **paint(i))
+            shown.append(Patch(label=name, **paint(i)))
             bottom = top
     axis.set_ylabel("share of the run")
     axis.set_ylim(0, 1)

@@ -72,7 +72,7 @@ struct Plan {
     Manifest manifest;
     bool new_manifest;
     std::vector<std::string> prepare;  // words of the command
-    std::string data;
+    std::vector<std::string> figure;   // likewise, of quorate-analysis
 };
 
 double time_of(const Settings& settings, const char* name)
@@ -239,8 +239,9 @@ Plan make_plan(const Settings& settings)
                                               : std::string("data.h5");
         plan.prepare = prepare_words(experiment, raw_path, data);
         check_prepare(plan.prepare, source);
-        plan.data = plan.prepare.empty() && !settings.on("data") ? "" : data;
-        plan.manifest = completed(plan.manifest, plan.data);
+        plan.figure = experiment.figure;
+        const bool has_data = !plan.prepare.empty() || settings.on("data");
+        plan.manifest = completed(plan.manifest, has_data ? data : "");
     } else {
         if (settings.on("output"))
             settings.refuse("output", ", but scripts stand beside the --manifest: leave it out");
@@ -347,7 +348,8 @@ void write_all(const Plan& plan, const std::string& command)
     if (!plan.prepare.empty())
         write_script(request.folder + "/prepare.sh",
                      prepare_script(request, plan.profile, origin, plan.prepare));
-    write_script(request.folder + "/analyse.sh", analyse_script(request, plan.profile, origin));
+    write_script(request.folder + "/analyse.sh",
+                 analyse_script(request, plan.profile, origin, plan.figure));
     origin.comments.push_back(
         request.kind == RunKind::run
             ? fmt::format("{} runs of {} ranks", request.rows.size(), request.ranks)

@@ -117,6 +117,17 @@ std::string trace_name(const Options& options, const std::set<std::string>& vary
     return fmt::format("{:0{}}{}.h5", number, std::to_string(of).size(), name);
 }
 
+// A command of quorate-analysis that makes one figure, and its options.
+std::vector<std::string> figure_words(const IniValue& value)
+{
+    auto words = split(value.text, ' ');
+    std::erase(words, "");
+    if (words.empty() || (words[0] != "compare" && words[0] != "sweep"))
+        throw BadInput(fmt::format("{}figure is {}: write compare or sweep, and options of that",
+                                   value.origin, value.text));
+    return words;
+}
+
 }  // namespace
 
 Experiment read_experiment(const std::string& path)
@@ -127,6 +138,8 @@ Experiment read_experiment(const std::string& path)
     for (auto& value : read_ini(path)) {
         if (value.section.empty() && value.name == "summary") {
             experiment.summary = value.text;
+        } else if (value.section.empty() && value.name == "figure") {
+            experiment.figure = figure_words(value);
         } else if (value.section.empty() && value.name == "commands") {
             const auto words = values_of(value);
             const auto has = [&](const char* word) {

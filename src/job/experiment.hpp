@@ -16,8 +16,9 @@ enum class RunKind { run, simulate };
 
 struct Experiment {
     std::string name, path, summary;
-    std::vector<IniValue> common;   // options of all runs; values may be lists
-    std::vector<IniValue> special;  // of sections: of runs in which an option has a value
+    std::vector<std::string> figure;  // the command of quorate-analysis that draws what it shows
+    std::vector<IniValue> common;     // options of all runs; values may be lists
+    std::vector<IniValue> special;    // of sections: of runs in which an option has a value
     std::vector<IniValue> of_run, of_simulate;
     std::vector<IniValue> prepare;       // how its data set is made: command, and options of that
     bool runs = true, simulates = true;  // which commands make sense

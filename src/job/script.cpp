@@ -9,6 +9,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <span>
 
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -253,12 +254,14 @@ std::string run_script(const Request& request, const Profile& profile, const Ori
     return text;
 }
 
-std::string analyse_script(const Request& request, const Profile& profile, const Origin& origin)
+std::string analyse_script(const Request& request, const Profile& profile, const Origin& origin,
+                           const std::vector<std::string>& figure)
 {
     auto text = beginning(request, profile, origin, small_part(request, profile, "-analyse"));
     const auto analysis = shared_folder("analysis");
-    const auto run = [&](const char* command, const char* options) {
-        text += fmt::format("{} {} {} \"${{traces[@]}}\"{}\n", quoted(python),
+    // What an experiment names it wants together.
+    const auto run = [&](const std::string& command, const std::string& options) {
+        text += fmt::format("{} {} {} \"${{traces[@]}}\" --any-data{}\n", quoted(python),
                             quoted(analysis + "/quorate-analysis"), command, options);
     };
     text += fmt::format(
@@ -266,9 +269,15 @@ std::string analyse_script(const Request& request, const Profile& profile, const
         "[ -n \"$traces\" ] || {{ echo 'no run is complete yet' >&2; exit 1; }}\n"
         "mapfile -t traces <<< \"$traces\"\n",
         quoted(own_path()));
-    // What an experiment names it wants together.
-    run("compare", " --any-data");
-    run("report", " --any-data --out report");
+    if (figure.empty()) {
+        run("compare", "");
+    } else {
+        std::string words;
+        for (const auto& word : std::span(figure).subspan(1))
+            words.append(1, ' ').append(quoted(word));
+        run(figure[0], words + " --out report --name figure");
+    }
+    run("report", " --out report");
     return text;
 }
 

@@ -21,8 +21,9 @@ std::string prepare_script(const Request& request, const Profile& profile, const
                            const std::vector<std::string>& words);
 /// run.sh: one task of the array for each run; without a scheduler, all of them in a row.
 std::string run_script(const Request& request, const Profile& profile, const Origin& origin);
-/// analyse.sh: table and report of all traces.
-std::string analyse_script(const Request& request, const Profile& profile, const Origin& origin);
+/// analyse.sh: table, figure and report of all traces. @param figure  words of the quorate-analysis command
+std::string analyse_script(const Request& request, const Profile& profile, const Origin& origin,
+                           const std::vector<std::string>& figure);
 
 /// The command that starts the ranks, without what they run.
 std::string launch_command(const Request& request, const Profile& profile);

@@ -159,6 +159,17 @@ def test_an_experiment_says_which_commands_make_sense(tmp_path):
     refused(script(tmp_path, text), "x.ini:1: ", "write run, simulate or both")
 
 
+def test_an_experiment_says_what_its_figure_is(tmp_path):
+    ok(script(tmp_path, "figure = sweep --over seed --what loss $(x)\n" + BASE))
+    lines = (tmp_path / "out" / "analyse.sh").read_text().splitlines()
+    (line,) = [one for one in lines if " sweep " in one]
+    assert line.endswith(" --over seed --what loss '$(x)' --out report --name figure")
+    assert not any(" compare " in one for one in lines)
+    for figure in ("pie", "report"):
+        text = f"figure = {figure}\n" + BASE
+        refused(script(tmp_path, text), "x.ini:1: ", "write compare or sweep")
+
+
 def test_a_manifest_reads_back_as_it_was_written(tmp_path):
     # The second call compares what it reads with what it would write.
     text = BASE + "checkpoint = a\\tb \"q\" 's' \\\\ $(x).c\n"

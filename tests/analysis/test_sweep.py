@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""sweep, and compare --by: runs along the values of an option."""
+
+import numpy as np
+import pytest
+from conftest import simulate
+from quorate_analysis import compare, sweep
+from quorate_analysis.groups import group
+from quorate_analysis.traces import read_trace
+
+DELAYS = ("exponential:0.01", "pareto:0.01,2")
+
+
+@pytest.fixture(scope="module")
+def swept(runs, tmp_path_factory):
+    """uncoded and frc with one and three stragglers, two seeds each, under two delay models."""
+    folder = tmp_path_factory.mktemp("swept")
+    common = ("--data", runs["data"], "--workers", 4, "--row-time", 1e-5, "--rounds", 10)
+    found = []
+    for delay in DELAYS:
+        for seed in (1, 2):
+            for s in (0, 1, 3):
+                scheme = ("--scheme", "frc", "--stragglers", s) if s else ("--scheme", "uncoded")
+                words = (*common, *scheme, "--delay", delay, "--seed", seed)
+                found.append(simulate(folder, str(len(found)), *words))
+    return found
+
+
+def sweep_of(paths, option, what):
+    traces = [read_trace(path) for path in paths]
+    return traces, sweep.Sweep(group(traces, but=[option]), option, what)
+
+
+def test_a_sweep_holds_the_mean_of_the_seeds_at_each_value(swept, analyse, tmp_path):
+    traces, found = sweep_of(swept[:6], "stragglers", "time")
+    assert [one.label for one in found.all] == ["uncoded", "frc"] and found.values == ["1", "3"]
+    for label, value, scheme, s in [
+        ("frc", "1", "frc", "1"),
+        ("frc", "3", "frc", "3"),
+        ("uncoded", "1", "uncoded", None),  # without the option: the same all along
+    ]:
+        mine = [t.time for t in traces if t.scheme == scheme and t.config.get("stragglers") == s]
+        assert len(mine) == 2
+        rows = found.numbers.query("configuration == @label and stragglers == @value")
+        assert rows["mean"].item() == pytest.approx(np.mean(mine))
+        assert rows["least"].item() == min(mine) and rows["greatest"].item() == max(mine)
+    table = found.table()
+    assert list(table["stragglers"]) == ["1", "3"] and list(table.columns[1:]) == ["uncoded", "frc"]
+    words = ("sweep", *swept[:6], "--over", "stragglers", "--out", tmp_path, "--name", "figure")
+    status, out, _ = analyse(*words)
+    assert status == 0 and "uncoded" in out
+    assert {p.name for p in tmp_path.iterdir()} == {"figure.png", "figure.pdf", "figure.csv"}
+
+
+def test_names_are_dots_and_numbers_a_line(swept):
+    _, names = sweep_of(swept, "delay", "speed-up")
+    axis = sweep.plot([names]).figure.axes[0]
+    assert [label.get_text() for label in axis.get_xticklabels()] == list(DELAYS)
+    assert {line.get_linestyle() for line in axis.get_lines()} == {"None"}
+    base = names.numbers.query("configuration == 'uncoded'")
+    assert np.allclose(base["mean"], 1)
+    _, numbers = sweep_of(swept[:6], "stragglers", "round-time")
+    axis = sweep.plot([numbers]).figure.axes[0]
+    assert axis.get_xlabel() == "stragglers" and axis.get_ylabel() == "time per round (ms)"
+
+
+def test_what_does_not_vary_is_refused(swept, analyse):
+    for option, words in [("step", "in all runs"), ("beauty", "no run has the option")]:
+        status, _, error = analyse("sweep", *swept, "--over", option)
+        assert status == 2 and words in error and error.count("\n") == 1
+
+
+def test_panels_and_tables_by_the_values_of_an_option(swept, analyse, tmp_path):
+    groups = group([read_trace(path) for path in swept], but=["delay"])
+    assert [len(one.traces) for one in groups] == [4, 4, 4]
+    figure = compare.panel(groups, [("train_loss", "time")], by="delay").figure
+    assert [axis.get_title(loc="left") for axis in figure.axes] == [f"delay {d}" for d in DELAYS]
+    longest = max(read_trace(path).time for path in swept[:6])
+    for axis in figure.axes:
+        assert {line.get_label() for line in axis.get_lines()} >= {one.label for one in groups}
+    assert figure.axes[0].get_xlim()[1] < 1.2 * longest
+    status, out, _ = analyse("compare", *swept, "--by", "delay", "--out", tmp_path, "--panel")
+    assert status == 0
+    for delay in DELAYS:
+        assert f"delay {delay}\n" in out
+    assert out.count("1.00") >= 2  # each table has its own base
