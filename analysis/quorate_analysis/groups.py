@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Dict, List, Sequence, Tuple
 
+from .tables import brief
 from .traces import BadInput, Trace, read_trace
 
 # Options that say where and how long a run goes on, not what it computes.
@@ -188,5 +189,5 @@ def caption(traces: Sequence[Trace]) -> str:
     if common("optimizer") and not traces[0].dry:
         parts.append(common("optimizer"))
     if common("delay"):
-        parts.append(f"delay {common('delay')}")
+        parts.append(f"delay {brief(common('delay'))}")
     return "; ".join(parts)

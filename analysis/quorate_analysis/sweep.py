@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """sweep: a number of each run along an option that varies."""
 
+import re
 from math import isfinite
+from os.path import commonprefix
 from typing import Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
 import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullLocator
+from matplotlib.ticker import LogLocator, NullLocator
 
-from .figures import Plot, finish, panels, styles
+from .figures import COLOURS, Plot, finish, panels, styles
 from .groups import Group, base_of, caption, options, values
 from .speedup import speedup
 from .tables import brief, number
 from .traces import BadInput, Trace
 
 WIDE = 8  # a scale whose end is so many times its beginning is logarithmic
+MARKERS = "osD^v"
 Number = Callable[[Trace], float]
 
 
@@ -94,59 +97,84 @@ class Sweep:
         """A row for each value, a column for each configuration."""
         digits = {"time": 2, "round-time": 2, "sample-rate": 0}.get(self.what, 3)
         rows = []
-        for value in self.values:
+        for value, name in zip(self.values, names(self.values)):
             here = self.numbers[self.numbers[self.option] == value]
             means = dict(zip(here["configuration"], here["mean"]))
             cells = {g.label: number(means.get(g.label, np.nan), digits) for g in self.all}
-            rows.append({self.option: brief(value), **cells})
+            rows.append({self.option: name, **cells})
         return pd.DataFrame(rows)
 
     def draw(self, axis: Axes) -> None:
-        for group, style in zip(self.all, styles(len(self.all))):
+        """Numbers to the right and the quantity upwards; names below each other."""
+        for i, (group, style) in enumerate(zip(self.all, styles(len(self.all)))):
             mine = self.numbers[self.numbers["configuration"] == group.label]
+            if not self.numeric:
+                # Between names there is nothing.
+                style = {"color": style["color"], "linestyle": "none", "markersize": 8}
+                style["markeredgecolor"] = "white"
+                style["marker"] = MARKERS[i // len(COLOURS) % len(MARKERS)]
+                axis.plot(mine["mean"], mine["x"], label=group.label, **style)
+                axis.hlines(mine["x"], mine["least"], mine["greatest"], style["color"])
+                continue
             if group not in self.across:
                 style = {**style, "marker": "o", "markersize": 5}
-            if not self.numeric and group not in self.across:
-                style["linestyle"] = "none"  # between names there is nothing
-            axis.plot(mine["x"], mine["mean"], label=group.name, **style)
+            axis.plot(mine["x"], mine["mean"], label=group.label, **style)
             if (mine["seeds"] > 1).any():
                 edges = mine["least"], mine["greatest"]
                 axis.fill_between(mine["x"], *edges, color=style["color"], alpha=0.2, linewidth=0)
+        what = QUANTITIES[self.what][0]
         if self.numeric:
             scale(axis, "x", self.numbers["x"])
+            scale(axis, "y", self.numbers["mean"])
             axis.set_xlabel(self.option)
+            axis.set_ylabel(what)
             if len(self.values) <= 10:
                 axis.set_xticks([float(v) for v in self.values], self.values)
-                axis.xaxis.set_minor_locator(NullLocator())
         else:
-            axis.set_xticks(range(len(self.values)), [brief(v) for v in self.values])
-            axis.tick_params("x", rotation=20)
-            for tick in axis.get_xticklabels():
-                tick.set_horizontalalignment("right")
-        scale(axis, "y", self.numbers["mean"])
+            scale(axis, "x", self.numbers["mean"])
+            axis.set_xlabel(what)
+            axis.set_yticks(range(len(self.values)), names(self.values))
+            axis.set_ylim(len(self.values) - 0.5, -0.5)
+
+
+def names(values: Sequence[str]) -> List[str]:
+    """Short words for values, without what all begin with."""
+    words = [brief(value) for value in values]
+    # Up to the last mark of punctuation that they share.
+    common = re.sub(r"[^:_/]*$", "", commonprefix(words)) if len(words) > 1 else ""
+    return [word[len(common) :] for word in words]
 
 
 def scale(axis: Axes, which: str, drawn: pd.Series) -> None:
-    """Logarithmic if the numbers differ much and are positive; else from zero."""
+    """Logarithmic if the numbers differ much and are positive; else a quantity begins at zero."""
     if drawn.min() > 0 and drawn.max() > WIDE * drawn.min():
         (axis.set_xscale if which == "x" else axis.set_yscale)("log")
+        ticks = axis.xaxis if which == "x" else axis.yaxis
+        few = drawn.max() < 1000 * drawn.min()
+        ticks.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
+        ticks.set_major_formatter("{x:g}")
+        ticks.set_minor_locator(NullLocator())
     elif which == "y":
         axis.set_ylim(bottom=min(0.0, drawn.min()))
 
 
 def plot(parts: Sequence[Sweep]) -> Plot:
-    """A panel for each sweep; they share what is upwards."""
-    figure, grid = panels(1, len(parts), height=3.2, width=8.5, sharey=True)
+    """A panel for each sweep."""
+    tall = max([3.2, *[0.8 + 0.4 * len(part.values) for part in parts if not part.numeric]])
+    numeric = all(part.numeric for part in parts)
+    figure, grid = panels(1, len(parts), height=tall, sharey=numeric)
     legend: Dict[str, Artist] = {}
     for part, axis in zip(parts, grid[0]):
         part.draw(axis)
         handles, texts = axis.get_legend_handles_labels()
         legend.update((t, h) for h, t in zip(handles, texts) if t not in legend)
-    what = QUANTITIES[parts[0].what][0]
-    grid[0][0].set_ylabel(what)
+    if numeric:
+        for axis in grid[0][1:]:
+            axis.set_ylabel("")
     traces: List[Trace] = [t for part in parts for group in part.groups for t in group.traces]
     finish(figure, list(legend.values()), list(legend), caption(traces))
+    what = QUANTITIES[parts[0].what][0]
     over = " and ".join(part.option for part in parts)
-    text = "Means over seeds; fields go from the least to the greatest seed."
+    text = "Means over seeds; fields and lines go from the least to the greatest seed."
     numbers = pd.concat([part.numbers for part in parts])
     return Plot("sweep", f"{what} along {over}", text, figure, numbers)

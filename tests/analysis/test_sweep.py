@@ -55,10 +55,11 @@ def test_a_sweep_holds_the_mean_of_the_seeds_at_each_value(swept, analyse, tmp_p
 def test_names_are_dots_and_numbers_a_line(swept):
     _, names = sweep_of(swept, "delay", "speed-up")
     axis = sweep.plot([names]).figure.axes[0]
-    assert [label.get_text() for label in axis.get_xticklabels()] == list(DELAYS)
+    assert [label.get_text() for label in axis.get_yticklabels()] == list(DELAYS)
     assert {line.get_linestyle() for line in axis.get_lines()} == {"None"}
     base = names.numbers.query("configuration == 'uncoded'")
     assert np.allclose(base["mean"], 1)
+    assert sweep.names(["trace:/x/a_1.csv.gz", "trace:/y/a_2.csv"]) == ["1", "2"]
     _, numbers = sweep_of(swept[:6], "stragglers", "round-time")
     axis = sweep.plot([numbers]).figure.axes[0]
     assert axis.get_xlabel() == "stragglers" and axis.get_ylabel() == "time per round (ms)"
