@@ -15,6 +15,7 @@ from .speedup import Speedup, speedup
 from .tables import brief, number
 from .traces import BadInput
 
+SCORES = {"auc": "AUC", "accuracy": "accuracy", "mse": "MSE"}  # the first that exists
 LOSSES = ("train_loss", "test_loss", "objective", "gap")
 MOST_WIDTH = 14  # inches
 ALL_DIVERGED = 1e4  # times the first loss are drawn, if no run did better
@@ -247,6 +248,7 @@ def table(groups: Sequence[Group], targets: Sequence[Target] = ()) -> pd.DataFra
     over this one's.
     """
     seeds = any(len(group.traces) > 1 for group in groups)
+    score = next((name for name in SCORES if exists(groups, name)), "auc")
     lines = []
     for group in groups:
         traces = group.traces
@@ -266,7 +268,7 @@ def table(groups: Sequence[Group], targets: Sequence[Target] = ()) -> pd.DataFra
         line["decode error"] = f"{mean([t.decode_error for t in some]):.3g}" if some else "-"
         loss = number(mean([t.final_loss for t in traces]), 4)
         line["final loss"] = ("~" if estimate else "") + loss
-        line["AUC"] = number(mean([t.final_auc for t in traces]), 4)
+        line[SCORES[score]] = number(mean([t.final(score) for t in traces]), 4)
         for metric, value in targets:
             to = mean([reached(t, metric, value)[0] for t in traces])
             faster = speedup(base, group, lambda t: reached(t, metric, value)[0])

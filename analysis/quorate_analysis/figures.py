@@ -66,6 +66,8 @@ def finish(figure: Figure, handles: Sequence = (), texts: Sequence[str] = (), no
         longest = max(len(text) for text in texts)
         columns = max(1, min(len(texts), MOST_WIDE // (longest + 8)))
         lines = -(-len(texts) // columns)
+        height += 0.2 * (lines - 1)  # the panels keep their size
+        figure.set_figheight(height)
         figure.legend(handles, texts, loc="upper center", ncols=-(-len(texts) // lines))
         top += 0.02 + 0.2 * lines
     if note:

@@ -100,7 +100,7 @@ def labels(traces: Sequence[Trace], but: Sequence[str] = ()) -> List[str]:
 
 
 def worded(name: str, value: str) -> str:
-    return value if name == "clock" else f"{name} {value}"
+    return value if name == "clock" else f"{name} {brief(value)}"
 
 
 def apart(traces: Sequence[Trace], but: Sequence[str]) -> List[str]:
@@ -110,10 +110,13 @@ def apart(traces: Sequence[Trace], but: Sequence[str]) -> List[str]:
     names = sorted(known, key=lambda n: (n != "clock", n))
     differ = [n for n in names if len({one.get(n) for one in chosen}) > 1]
     for count in range(1, min(MOST_WORDS, len(differ)) + 1):
+        found = []
         for some in combinations(differ[:MOST_NAMES], count):
             words = [", ".join(worded(n, one.get(n, "-")) for n in some) for one in chosen]
             if len(set(words)) == len(words):
-                return words
+                found.append(words)
+        if found:
+            return min(found, key=lambda words: max(map(len, words)))
     stems = [trace.path.stem for trace in traces]
     return stems if len(set(stems)) == len(stems) else [str(trace.path) for trace in traces]
 

@@ -23,11 +23,6 @@ MARKERS = "osD^v"
 Number = Callable[[Trace], float]
 
 
-def last(column: str) -> Number:
-    """The score of the last model; NaN if there is none."""
-    return lambda t: float(t.evaluation[column][-1]) if t.evaluated else float("nan")
-
-
 # What is drawn upwards: its name, and the number of a run. A speed-up is of two.
 QUANTITIES: Dict[str, Tuple[str, Number]] = {
     "round-time": ("time per round (ms)", lambda t: 1000 * t.time_per_round),
@@ -36,8 +31,8 @@ QUANTITIES: Dict[str, Tuple[str, Number]] = {
     "sample-rate": ("samples per second", lambda t: float(t.round["samples"].sum()) / t.time),
     "decode-error": ("decode error", lambda t: t.decode_error),
     "loss": ("training loss at the end", lambda t: t.final_loss),
-    "accuracy": ("test accuracy at the end", last("accuracy")),
-    "auc": ("test AUC at the end", lambda t: t.final_auc),
+    "accuracy": ("test accuracy at the end", lambda t: t.final("accuracy")),
+    "auc": ("test AUC at the end", lambda t: t.final("auc")),
 }
 
 

@@ -27,7 +27,11 @@ def share(value: float) -> str:
 
 
 def brief(value: str) -> str:
-    """An option's value for a label: of a file the name alone."""
+    """An option's value for a label: of a file the name alone, of a number four digits."""
+    try:
+        return value if len(value) < 8 else f"{float(value):.4g}"
+    except ValueError:
+        pass
     return re.sub(r"[^:]*/([^/.]+)[^/]*", r"\1", value)
 
 

@@ -133,10 +133,9 @@ class Trace:
         """Training loss of the last model scored; else the last round's estimate; NaN if dry."""
         return float(self.losses[-1]) if len(self.losses) else float("nan")
 
-    @property
-    def final_auc(self) -> float:
-        """NaN if nothing was scored, or on no test rows."""
-        return float(self.evaluation["auc"][-1]) if self.evaluated else float("nan")
+    def final(self, score: str) -> float:
+        """A score of the last model; NaN if nothing was scored, or on no test rows."""
+        return float(self.evaluation[score][-1]) if self.evaluated else float("nan")
 
     @property
     def diverged(self) -> bool:

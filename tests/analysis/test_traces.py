@@ -39,7 +39,7 @@ def test_a_trace_without_evaluation_gives_estimates_of_the_loss_and_no_auc(runs)
     assert list(times) == [0, *trace.round["time"][:-1]]
     assert list(values) == list(column(runs["bare"], "round/loss_estimate"))
     assert len(curve(trace, "auc")[0]) == 0
-    assert trace.final_loss == values[-1] and np.isnan(trace.final_auc)
+    assert trace.final_loss == values[-1] and np.isnan(trace.final("auc"))
 
 
 def test_columns_that_a_killed_run_left_uneven_are_cut_to_the_shortest(runs, tmp_path):
