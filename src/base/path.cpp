@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "base/error.hpp"
 
@@ -40,6 +41,16 @@ void move_into_place(const std::string& temporary, const std::string& path)
     if (file >= 0) close(file);
     if (!synced || std::rename(temporary.c_str(), path.c_str()) != 0)
         throw Failure(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+}
+
+void write_file(const std::string& path, const std::string& text)
+{
+    const auto temporary = path + ".part";
+    std::ofstream file(temporary);
+    file << text;
+    file.close();
+    if (!file) throw Failure(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+    move_into_place(temporary, path);
 }
 
 }  // namespace quorate

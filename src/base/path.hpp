@@ -13,4 +13,7 @@ void check_writable(const std::string& path, const std::string& option);
 /// Puts a file that is complete under its final name, once it is on disk. @throws Failure
 void move_into_place(const std::string& temporary, const std::string& path);
 
+/// Writes a small file, which is whole or is not there. @throws Failure
+void write_file(const std::string& path, const std::string& text);
+
 }  // namespace quorate

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "base/error.hpp"
@@ -93,7 +92,7 @@ Manifest completed(const Manifest& from, const std::string& data)
 {
     Manifest all;
     for (auto row : from.rows()) {
-        const bool dry = !row.value("dry").empty() && row.value("dry") != "off";
+        const bool dry = row.value("dry") == "on";
         if (!dry && row.value("data").empty() && !data.empty())
             row.options.insert(row.options.begin(), {"data", data});
         if (!dry && row.value("checkpoint").empty())
@@ -275,9 +274,8 @@ Plan make_plan(const Settings& settings)
         read_hosts(settings.text("hostfile"));
         request.hostfile = fs::absolute(settings.text("hostfile")).string();
     }
-    request.nodes = settings.on("nodes")
-                        ? static_cast<int>(settings.integer("nodes", 1, 1'000'000))
-                        : nodes_for(plan.profile, request.cores(), request.threads);
+    request.nodes = settings.on("nodes") ? static_cast<int>(settings.integer("nodes", 1, 1'000'000))
+                                         : nodes_for(plan.profile, request.ranks, request.threads);
     decide_time_and_memory(settings, plan);
     return plan;
 }
@@ -312,13 +310,7 @@ bool say_findings(const Plan& plan, bool hosts)
 
 void write_script(const std::string& path, const std::string& text)
 {
-    {
-        std::ofstream file(path + ".new");
-        file << text;
-        file.close();
-        if (!file) throw Failure("cannot write " + path);
-    }
-    move_into_place(path + ".new", path);
+    write_file(path, text);
     chmod(path.c_str(), 0755);
 }
 

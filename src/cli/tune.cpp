@@ -239,20 +239,17 @@ Mean mean_of(std::span<const Quality> folds, Metric metric)
 
 void write_csv(const std::string& path, const Trials& trials, const std::vector<Quality>& results)
 {
-    const auto temporary = path + ".part";
-    std::ofstream out(temporary);
-    for (const auto& [name, value] : trials.points()[0].values) out << name << ',';
-    out << "fold,loss,accuracy,auc,f1,mse\n";
+    std::string text;
+    for (const auto& [name, value] : trials.points()[0].values) text += name + ',';
+    text += "fold,loss,accuracy,auc,f1,mse\n";
     for (std::size_t i = 0; i < results.size(); ++i) {
         const auto folds = static_cast<std::size_t>(trials.folds());
-        for (const auto& [name, value] : trials.points()[i / folds].values) out << value << ',';
+        for (const auto& [name, value] : trials.points()[i / folds].values) text += value + ',';
         const auto& q = results[i];
-        out << fmt::format("{},{},{},{},{},{}\n", i % folds, q.loss, q.accuracy, q.auc, q.f1,
-                           q.mse);
+        text +=
+            fmt::format("{},{},{},{},{},{}\n", i % folds, q.loss, q.accuracy, q.auc, q.f1, q.mse);
     }
-    out.close();
-    if (!out) throw Failure("cannot write " + path);
-    move_into_place(temporary, path);
+    write_file(path, text);
 }
 
 int tune(const Settings& settings)

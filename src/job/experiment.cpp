@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <filesystem>
 #include <set>
 
@@ -60,13 +61,8 @@ std::vector<std::string> values_of(const IniValue& value)
 
 std::string filled_in(std::string text, const Experiment& experiment, const std::string& data)
 {
-    const auto replace = [&](const std::string& word, const std::string& by) {
-        for (auto at = text.find(word); at != std::string::npos;
-             at = text.find(word, at + by.size()))
-            text.replace(at, word.size(), by);
-    };
-    replace("{data}", data);
-    replace("{here}", fs::absolute(experiment.path).parent_path().string());
+    boost::replace_all(text, "{data}", data);
+    boost::replace_all(text, "{here}", fs::absolute(experiment.path).parent_path().string());
     return text;
 }
 

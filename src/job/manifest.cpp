@@ -152,14 +152,9 @@ std::string Manifest::text() const
 
 void Manifest::write(const std::string& path, const std::vector<std::string>& header) const
 {
-    {
-        std::ofstream file(path + ".new");
-        for (const auto& line : header) file << "# " << escaped(line) << "\n";
-        file << text();
-        file.close();
-        if (!file) throw Failure("cannot write " + path);
-    }
-    move_into_place(path + ".new", path);
+    std::string all;
+    for (const auto& line : header) all += "# " + escaped(line) + "\n";
+    write_file(path, all + text());
 }
 
 std::string ranges(const std::vector<std::int64_t>& ascending)

@@ -27,6 +27,9 @@ bool below(const std::string& path, const std::string& folder)
     return !relative.empty() && *relative.begin() != "..";
 }
 
+// A rank's threads are on one node.
+int ranks_of_a_node(const Profile& profile, int threads) { return *profile.cores / threads; }
+
 class Checks {
 public:
     Checks(const Request& request, const Profile& profile,
@@ -161,7 +164,7 @@ private:
         if (profile_.whole_nodes && nodes == 0) error("jobs use full nodes: give --nodes");
         if (!profile_.cores) return;
         const int cores = *profile_.cores, threads = request_.threads;
-        const int fit = cores / threads;  // ranks on a node, as a rank's threads are on one
+        const int fit = ranks_of_a_node(profile_, threads);
         if (fit == 0)
             error("ranks have {} threads, and a node has {} cores: use threads = {} at most",
                   threads, cores, cores);
@@ -223,13 +226,12 @@ private:
 
 }  // namespace
 
-int nodes_for(const Profile& profile, int cores, int threads)
+int nodes_for(const Profile& profile, int ranks, int threads)
 {
     if (!profile.cores || profile.scheduler == Scheduler::hosts) return 0;
-    // A rank's threads are on one node.
-    const int per_node = std::max(1, *profile.cores / threads) * threads;
-    if (!profile.whole_nodes && cores < per_node) return 0;
-    return (cores + per_node - 1) / per_node;
+    const int fit = std::max(1, ranks_of_a_node(profile, threads));
+    if (!profile.whole_nodes && ranks < fit) return 0;
+    return (ranks + fit - 1) / fit;
 }
 
 std::vector<Finding> check(const Request& request, const Profile& profile,

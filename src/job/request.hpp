@@ -35,7 +35,7 @@ struct Request {
 
 /// What is asked for where the user said nothing: whole nodes where the cluster has no other jobs, or
 /// where the ranks fill one.
-int nodes_for(const Profile& profile, int cores, int threads);
+int nodes_for(const Profile& profile, int ranks, int threads);
 
 struct Finding {
     bool error;        // the cluster would not take it; else it is a waste, or a risk

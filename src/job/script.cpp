@@ -5,10 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <cctype>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <span>
 
 #include "base/text.hpp"
@@ -43,6 +43,11 @@ std::string mebibytes(double bytes)
     return fmt::format("{}M", static_cast<std::int64_t>(std::ceil(bytes / (1024.0 * 1024))));
 }
 
+std::string partition(const Request& request, const Profile& profile)
+{
+    return plain(request.partition.empty() ? profile.partition : request.partition);
+}
+
 std::vector<std::string> slurm_lines(const Request& request, const Profile& profile,
                                      const Part& part)
 {
@@ -51,7 +56,7 @@ std::vector<std::string> slurm_lines(const Request& request, const Profile& prof
         if (!value.empty()) lines.push_back("--" + option + "=" + value);
     };
     add("account", plain(request.account));
-    add("partition", plain(request.partition.empty() ? profile.partition : request.partition));
+    add("partition", partition(request, profile));
     if (part.nodes > 0) add("nodes", std::to_string(part.nodes));
     if (part.nodes > 0 && part.ranks % part.nodes == 0)
         add("ntasks-per-node", std::to_string(part.ranks / part.nodes));
@@ -76,8 +81,6 @@ std::vector<std::string> slurm_lines(const Request& request, const Profile& prof
     // Nothing of the submitting shell; what the script sets is for its steps again.
     lines.push_back("--export=NONE");
     if (request.resilient) lines.push_back("--no-kill");
-    for (const auto& option : split(profile.directives, ' '))
-        if (!option.empty()) lines.push_back(option);
     return lines;
 }
 
@@ -101,8 +104,8 @@ std::vector<std::string> pbs_lines(const Request& request, const Profile& profil
     const bool letter = std::isalpha(static_cast<unsigned char>(part.name[0]));
     std::vector<std::string> lines = {"-N " + ((letter ? "" : "q") + part.name).substr(0, 15)};
     if (!request.account.empty()) lines.push_back("-A " + plain(request.account));
-    const auto queue = request.partition.empty() ? profile.partition : request.partition;
-    if (!queue.empty()) lines.push_back("-q " + plain(queue));
+    if (const auto queue = partition(request, profile); !queue.empty())
+        lines.push_back("-q " + queue);
     const bool open = profile.scheduler == Scheduler::openpbs;
     std::string memory;
     if (profile.memory_request != MemoryRequest::none && part.memory > 0)
@@ -121,8 +124,6 @@ std::vector<std::string> pbs_lines(const Request& request, const Profile& profil
         lines.push_back("-m ae");
     }
     lines.push_back("-j oe");
-    for (const auto& option : split(profile.directives, ' '))
-        if (!option.empty()) lines.push_back(option);
     return lines;
 }
 
@@ -134,11 +135,12 @@ std::string beginning(const Request& request, const Profile& profile, const Orig
     for (const auto& comment : origin.comments) text += "# " + one_line(comment) + "\n";
     const bool pbs =
         profile.scheduler == Scheduler::openpbs || profile.scheduler == Scheduler::torque;
-    if (profile.scheduler == Scheduler::slurm)
-        for (const auto& line : slurm_lines(request, profile, part))
-            text += "#SBATCH " + line + "\n";
-    if (pbs)
-        for (const auto& line : pbs_lines(request, profile, part)) text += "#PBS " + line + "\n";
+    if (profile.scheduler != Scheduler::hosts) {
+        auto lines = pbs ? pbs_lines(request, profile, part) : slurm_lines(request, profile, part);
+        for (const auto& option : split(profile.directives, ' '))
+            if (!option.empty()) lines.push_back(option);
+        for (const auto& line : lines) text += (pbs ? "#PBS " : "#SBATCH ") + line + "\n";
+    }
     text += "set -eo pipefail\n";
     text += "cd " + quoted(request.folder) + "\n";
     if (pbs && part.array) {
@@ -159,12 +161,9 @@ std::string beginning(const Request& request, const Profile& profile, const Orig
 
 std::string with_numbers(std::string text, const Request& request)
 {
-    const std::map<std::string, int> numbers = {{"{ranks}", request.ranks},
-                                                {"{per-node}", request.per_node()},
-                                                {"{threads}", request.threads}};
-    for (const auto& [word, number] : numbers)
-        for (auto at = text.find(word); at != std::string::npos; at = text.find(word))
-            text.replace(at, word.size(), std::to_string(number));
+    boost::replace_all(text, "{ranks}", std::to_string(request.ranks));
+    boost::replace_all(text, "{per-node}", std::to_string(request.per_node()));
+    boost::replace_all(text, "{threads}", std::to_string(request.threads));
     return text;
 }
 
