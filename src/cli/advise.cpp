@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/measured.hpp"
 #include "cli/prediction.hpp"
 #include "cli/train.hpp"
 #include "scheme/scheme.hpp"
@@ -43,6 +44,10 @@ std::vector<Option> options()
 {
     std::vector<Option> all = {
         {"workers", "N", "", "workers that there will be"},
+        {"measured", "FILE", "",
+         "trace of a short run of uncoded on the cluster: what is not given of workers, rows, "
+         "row-time, slowdown "
+         "and latency is taken from it"},
         {"schemes", "NAME,...", "",
          "compare these only; default: all that have parameters to choose"},
         {"repeat", "N", "5", "simulations of each candidate, with different seeds"},
@@ -136,6 +141,9 @@ void print_table(const std::vector<Prediction>& all, const std::vector<int>& won
     }
     if (!settings.given("row-time") && !settings.text("delay").starts_with("trace"))
         fmt::print("rows take no time, so redundancy costs nothing: give --row-time\n");
+    if (settings.on("measured"))
+        fmt::print("latency {} s; workers, row times and slowdowns as in {}, where not given\n",
+                   settings.text("latency"), settings.text("measured"));
     fmt::print("{} candidates; ~: not told from the first by {} simulations each\n", all.size(),
                seeds);
     fmt::print("{}\n", command_of(all[0], settings));
@@ -158,9 +166,11 @@ Json as_json(const std::vector<Prediction>& all, const std::vector<int>& won)
     return json;
 }
 
-int advise(const Settings& settings)
+int advise(const Settings& given)
 {
-    if (!settings.on("workers")) throw BadInput("quorate advise needs --workers N");
+    const auto settings = with_measured(given);
+    if (!settings.on("workers"))
+        throw BadInput("quorate advise needs --workers N, or --measured FILE");
     if (settings.on("target-loss") && !settings.on("data"))
         settings.refuse("target-loss",
                         ", but nothing is trained without --data: leave it out, or give "
