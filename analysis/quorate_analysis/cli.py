@@ -90,6 +90,8 @@ def run_sweep(given: argparse.Namespace) -> None:
         write([sweep.plot(parts)], given.out, given.name)
         print()
     print("\n\n".join(text(part.table()) for part in parts))
+    for line in compare.warnings(group(traces)):
+        print(line)
 
 
 def run_workers(given: argparse.Namespace) -> None:

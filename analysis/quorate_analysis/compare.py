@@ -270,11 +270,15 @@ def table(groups: Sequence[Group], targets: Sequence[Target] = ()) -> pd.DataFra
         line["final loss"] = ("~" if estimate else "") + loss
         line[SCORES[score]] = number(mean([t.final(score) for t in traces]), 4)
         for metric, value in targets:
-            to = mean([reached(t, metric, value)[0] for t in traces])
+            to = np.array([reached(t, metric, value)[0] for t in traces])
+            there = np.isfinite(to)
             faster = speedup(base, group, lambda t: reached(t, metric, value)[0])
-            line[f"s to {METRICS[metric]} {value:g}"] = number(to, 2)
+            words = number(mean(to.tolist()), 2) if there.all() else f"{there.sum()} of {len(to)} runs"
+            line[f"s to {METRICS[metric]} {value:g}"] = words
+            # Without those that did not reach it, the others would look too good.
+            whole = there.all() and np.isfinite(faster.pairs).all()
             line["times faster" + (f" ({value:g})" if len(targets) > 1 else "")] = number(
-                faster.ratio, 2
+                faster.ratio if whole else np.nan, 2
             )
         lines.append(line)
     return pd.DataFrame(lines)
