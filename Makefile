@@ -269,6 +269,9 @@ chaos: build ## kill processes of runs at random, 50 runs of each kind; ARGS="--
 bench: build $(B)/bench ## Google Benchmark programs; ARGS="--benchmark_filter=..."
 	@$(run_env) $(B)/bench $(ARGS)
 
+bench-report: build ## what a report of 20 traces takes
+	@$(run_env) tests/bench/report
+
 # Parsers under libFuzzer, compiled by Clang with its sanitizers: tests/fuzz/NAME.cpp is one fuzzer, and
 # tests/fuzz/corpus/NAME what it begins with.
 fuzzers      := $(patsubst tests/fuzz/%.cpp,%,$(wildcard tests/fuzz/*.cpp))

@@ -273,7 +273,9 @@ def table(groups: Sequence[Group], targets: Sequence[Target] = ()) -> pd.DataFra
             to = np.array([reached(t, metric, value)[0] for t in traces])
             there = np.isfinite(to)
             faster = speedup(base, group, lambda t: reached(t, metric, value)[0])
-            words = number(mean(to.tolist()), 2) if there.all() else f"{there.sum()} of {len(to)} runs"
+            words = (
+                number(mean(to.tolist()), 2) if there.all() else f"{there.sum()} of {len(to)} runs"
+            )
             line[f"s to {METRICS[metric]} {value:g}"] = words
             # Without those that did not reach it, the others would look too good.
             whole = there.all() and np.isfinite(faster.pairs).all()

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Dict, List, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Tuple
 
 from .tables import brief
 from .traces import BadInput, Trace, read_trace
@@ -99,7 +99,11 @@ def labels(traces: Sequence[Trace], but: Sequence[str] = ()) -> List[str]:
     return found
 
 
-def worded(name: str, value: str) -> str:
+def worded(name: str, value: Optional[str]) -> str:
+    if value is None:
+        return f"no {name}"
+    if value == "on":
+        return name
     return value if name == "clock" else f"{name} {brief(value)}"
 
 
@@ -112,7 +116,7 @@ def apart(traces: Sequence[Trace], but: Sequence[str]) -> List[str]:
     for count in range(1, min(MOST_WORDS, len(differ)) + 1):
         found = []
         for some in combinations(differ[:MOST_NAMES], count):
-            words = [", ".join(worded(n, one.get(n, "-")) for n in some) for one in chosen]
+            words = [", ".join(worded(n, one.get(n)) for n in some) for one in chosen]
             if len(set(words)) == len(words):
                 found.append(words)
         if found:

@@ -99,15 +99,20 @@ class Sweep:
             rows.append({self.option: name, **cells})
         return pd.DataFrame(rows)
 
-    def draw(self, axis: Axes) -> None:
-        """Numbers to the right and the quantity upwards; names below each other."""
-        for i, (group, style) in enumerate(zip(self.all, styles(len(self.all)))):
+    def draw(self, axis: Axes, found: Dict[str, dict]) -> None:
+        """Numbers to the right and the quantity upwards; names below each other.
+
+        found: the style of each label.
+        """
+        for group in self.all:
+            style = found[group.label]
             mine = self.numbers[self.numbers["configuration"] == group.label]
             if not self.numeric:
                 # Between names there is nothing.
                 style = {"color": style["color"], "linestyle": "none", "markersize": 8}
                 style["markeredgecolor"] = "white"
-                style["marker"] = MARKERS[i // len(COLOURS) % len(MARKERS)]
+                place = list(found).index(group.label)
+                style["marker"] = MARKERS[place // len(COLOURS) % len(MARKERS)]
                 axis.plot(mine["mean"], mine["x"], label=group.label, **style)
                 axis.hlines(mine["x"], mine["least"], mine["greatest"], style["color"])
                 continue
@@ -158,9 +163,10 @@ def plot(parts: Sequence[Sweep]) -> Plot:
     tall = max([3.2, *[0.8 + 0.4 * len(part.values) for part in parts if not part.numeric]])
     numeric = all(part.numeric for part in parts)
     figure, grid = panels(1, len(parts), height=tall, sharey=numeric)
+    labels = list(dict.fromkeys(group.label for part in parts for group in part.all))
     legend: Dict[str, Artist] = {}
     for part, axis in zip(parts, grid[0]):
-        part.draw(axis)
+        part.draw(axis, dict(zip(labels, styles(len(labels)))))
         handles, texts = axis.get_legend_handles_labels()
         legend.update((t, h) for h, t in zip(handles, texts) if t not in legend)
     if numeric:

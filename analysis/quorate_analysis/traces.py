@@ -10,7 +10,7 @@ from typing import Callable, Dict, Iterator, TypeVar
 import h5py
 import numpy as np
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 TRIES = 3  # a trace that is being written may be caught in the middle of a commit
 NEEDED = ("scheme", "status", "data", "rows", "columns", "workers", "optimizer", "delay", "clock")
 EAGER = ("round", "evaluation", "worker", "membership")

@@ -60,14 +60,15 @@ class Work:
 
 
 def nodes(trace: Trace, per_node: int) -> Optional[np.ndarray]:
-    """The node of each worker: of the trace if it says so, else by ranks, so many on a node."""
-    if "node" in trace.worker:
-        return trace.worker["node"]
-    if per_node < 1:
-        return None
-    rank = trace.worker["rank"]
-    rank = rank if len(rank) == trace.workers else np.arange(1, trace.workers + 1)
-    return rank // per_node
+    """The name of the node of each worker: by ranks, if so many are on a node, else of the trace.
+    None if there is one node only."""
+    if len(trace.worker["rank"]) != trace.workers:
+        return None  # killed before this was written
+    names = np.array(str(trace.attributes["nodes"]).split() or [""])
+    found = names[trace.worker["node"]]
+    if per_node:
+        found = (trace.worker["rank"] // per_node).astype(str)
+    return found if len(np.unique(found)) > 1 else None
 
 
 def window_of(trace: Trace, words: str) -> Tuple[int, int]:
@@ -374,8 +375,8 @@ def table(work: Work) -> pd.DataFrame:
     lines = []
     for i in range(trace.workers):
         line = {"worker": str(i)}
-        if work.node is not None and i < len(work.node):
-            line["node"] = str(work.node[i])
+        if work.node is not None:
+            line["node"] = work.node[i]
         of_time = seconds[i] / max(trace.time, 1e-300)
         line.update({f"{name} (ms)": number(median[i], 2) for name, median in medians.items()})
         line["computing"] = share(of_time[COMPUTING])
@@ -402,7 +403,7 @@ def node_table(work: Work) -> Optional[pd.DataFrame]:
         chronic = sum(work.slow.verdict[i] == "chronic" for i in mine)
         lines.append(
             {
-                "node": str(node),
+                "node": node,
                 "workers": str(len(mine)),
                 "computation (ms)": number(float(np.nanmedian(computation[mine])), 2),
                 f"among last {work.slow.last}": share(float(work.slow.share[mine].mean())),

@@ -2,6 +2,7 @@
 #include "cli/train.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -132,6 +133,20 @@ trace::Evaluation score(const Training& training, const Evaluate& evaluate, trac
     return row;
 }
 
+// Hosts of workers, numbered in the order of the workers.
+struct Nodes {
+    explicit Nodes(const std::vector<WorkerInfo>& workers)
+    {
+        for (const auto& worker : workers)
+            if (std::ranges::find(names, worker.host) == names.end()) names.push_back(worker.host);
+    }
+    std::int64_t number(const std::string& host) const
+    {
+        return std::ranges::find(names, host) - names.begin();
+    }
+    std::vector<std::string> names;
+};
+
 // What an optimiser remembered.
 void restore(const Optimizers& optimizers, const Checkpoint& checkpoint)
 {
@@ -174,12 +189,16 @@ int train(const Settings& settings, const Training& training, Fleet& fleet,
         fmt::print(stderr, "quorate: warning: {}\n", warning);
     if (const auto warning = stability_warning(settings, training); !warning.empty())
         fmt::print(stderr, "quorate: warning: {}\n", warning);
+    const Nodes nodes(fleet.workers());
+    auto about = header(settings, training, clock);
+    about.text["nodes"] = fmt::format("{}", fmt::join(nodes.names, " "));
     auto trace = resumed
                      ? trace::Writer(path, resumed->checkpoint.snapshot.position, training.width())
-                     : trace::Writer(path, header(settings, training, clock), training.width());
+                     : trace::Writer(path, about, training.width());
     if (!resumed)
         for (const auto& worker : fleet.workers())
-            trace.add(trace::WorkerRow{worker.rank, worker.rows, worker.columns});
+            trace.add(trace::WorkerRow{worker.rank, worker.rows, worker.columns,
+                                       nodes.number(worker.host)});
 
     ProgressLine line(training.engine.rounds, training.data.has_value(), quiet);
     std::vector<Progress> rounds;

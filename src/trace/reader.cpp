@@ -36,11 +36,12 @@ Trace read(const std::string& path)
     if (!h5::has_attribute(file.get(), "format") ||
         h5::read_string(file.get(), "format") != "quorate trace")
         throw BadInput(path + " is not a trace: give one that 'quorate run' wrote");
-    if (const auto version = h5::read_integer(file.get(), "format_version"); version != 4)
+    if (const auto version = h5::read_integer(file.get(), "format_version");
+        version != format_version)
         throw BadInput(
-            fmt::format("{} has trace format {}, this program reads format 4: use the "
+            fmt::format("{} has trace format {}, this program reads format {}: use the "
                         "Quorate that wrote it",
-                        path, version));
+                        path, version, format_version));
     try {
         Trace trace;
         trace.attributes = read_attributes(file.get());

@@ -9,6 +9,8 @@
 
 namespace quorate::trace {
 
+inline constexpr std::int64_t format_version = 5;
+
 /// A column of a table: its name in the file, the field that fills it, and its unit if it has one ("s" and
 /// not "seconds", which xarray would take for a timedelta).
 template <class Row, class T>
@@ -164,13 +166,14 @@ struct Evaluation {
 
 /// Who took part, in the order of worker numbers.
 struct WorkerRow {
-    std::int64_t rank, rows, columns_held;
+    std::int64_t rank, rows, columns_held, node;
 
     static constexpr const char* table = "worker";
     static constexpr auto columns = std::tuple{
         Column{"rank", &WorkerRow::rank},
         Column{"rows", &WorkerRow::rows, "rows"},
         Column{"columns", &WorkerRow::columns_held, "columns"},
+        Column{"node", &WorkerRow::node},
     };
 };
 

@@ -17,7 +17,7 @@ constexpr auto commit_interval = 1s;
 void write_header(hid_t file, const Header& header)
 {
     h5::write_attribute(file, "format", std::string("quorate trace"));
-    h5::write_attribute(file, "format_version", std::int64_t{4});
+    h5::write_attribute(file, "format_version", format_version);
     h5::write_attribute(file, "status", std::string("running"));
     for (const auto& [name, value] : header.text) h5::write_attribute(file, name, value);
     for (const auto& [name, value] : header.real) h5::write_attribute(file, name, value);

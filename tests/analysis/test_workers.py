@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from conftest import simulate
+from conftest import edited, simulate
 from quorate_analysis import delays, workers
 from quorate_analysis.stragglers import among_last
 from quorate_analysis.tasks import ABSENT, CANCELLED, COMPUTING, DELAY, STATES, WAITING
@@ -128,6 +128,22 @@ def test_two_kinds_of_times_are_a_mixture_and_equal_ones_a_constant():
     assert best.model.startswith("mixture:") and best.distance < 0.05
     assert delays.fits(np.full(20, 3.0), np.array([]))[0].model == "constant:3"
     assert delays.fits(np.ones(3), np.array([])) == []
+
+
+def test_workers_are_told_by_node_if_there_are_several(simulated, analyse, tmp_path):
+    def two(file):
+        file.attrs["nodes"] = "n07 n08"
+        file["worker/node"][:] = [0, 1, 1, 0]
+
+    status, out, _ = analyse("workers", edited(simulated["members"], tmp_path, two))
+    assert status == 0
+    lines = [line.split() for line in out.splitlines()]
+    assert [line[1] for line in lines[1:5]] == ["n07", "n08", "n08", "n07"]
+    assert [line[:2] for line in lines if line and line[0] in ("n07", "n08")] == [
+        ["n07", "2"],
+        ["n08", "2"],
+    ]
+    assert "node" not in analyse("workers", simulated["members"])[1]
 
 
 def test_tables_and_figures_are_made(simulated, analyse, tmp_path):

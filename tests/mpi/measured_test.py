@@ -20,7 +20,7 @@ def test_what_is_not_given_is_as_in_the_run_that_was_measured(gaussians, tmp_pat
     assert ranked["frc --stragglers 1"] < ranked["uncoded"]
     slow = call(*ADVISE, "--measured", trace, "--row-time", 0.01, "--latency", 1)
     times = {one["scheme"]: one["round_seconds"] for one in json.loads(slow.stdout)}
-    assert times["uncoded"] > 2 and times["uncoded"] < times["frc --stragglers 1"]
+    assert min(times.values()) > 2  # two messages
 
 
 def test_a_run_that_was_slowed_on_purpose_or_not_measured_is_refused(gaussians, tmp_path):

@@ -401,5 +401,8 @@ def test_workers_of_one_host_are_no_neighbours(gaussians, tmp_path):
     assert done.returncode == 0, done.stderr
     assert inspect(tmp_path / "two.h5")["faults"] == []
     assert list(column(tmp_path / "two.h5", "worker/rank")) == [1, 4, 2, 5, 3, 6]
+    assert list(column(tmp_path / "two.h5", "worker/node")) == [0, 1] * 3
+    with h5py.File(tmp_path / "two.h5", "r") as trace:
+        assert trace.attrs["nodes"] == "node0 node1"
     one, two = final_model(tmp_path / "one.h5"), final_model(tmp_path / "two.h5")
     assert numpy.array_equal(one, two)

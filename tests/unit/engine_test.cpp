@@ -105,7 +105,7 @@ protected:
             chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, {.l2 = 0.01}));
         const auto& optimizer = made[0];
         trace::Writer trace(path_, header(rounds), 2);
-        for (int i = 0; i < 6; ++i) trace.add(trace::WorkerRow{i + 1, 1, 2});
+        for (int i = 0; i < 6; ++i) trace.add(trace::WorkerRow{i + 1, 1, 2, 0});
         Engine engine(
             {.rounds = rounds, .schedule = [](double) { return 0.1; }, .evaluate_every = 2},
             *scheme, fleet, made, trace);

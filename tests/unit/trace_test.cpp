@@ -54,7 +54,7 @@ trace::Iterate iterate(double first)
 /// Two sound rounds of two workers.
 void fill(trace::Writer& writer)
 {
-    for (const std::int64_t rank : {1, 2}) writer.add(trace::WorkerRow{rank, 10, 3});
+    for (const std::int64_t rank : {1, 2}) writer.add(trace::WorkerRow{rank, 10, 3, 0});
     for (std::int64_t round = 1; round <= 2; ++round) {
         for (const std::int64_t worker : {0, 1}) writer.add(arrival_of(round, worker));
         writer.add(round_at(static_cast<double>(round)));
@@ -222,7 +222,7 @@ trace::Trace sound()
 {
     trace::Trace one;
     one.attributes = {{"status", "completed"}, {"rounds", "2"}};
-    one.workers = {{1, 10, 3}, {2, 10, 3}};
+    one.workers = {{1, 10, 3, 0}, {2, 10, 3, 0}};
     for (std::int64_t round = 1; round <= 2; ++round) {
         one.rounds.push_back(round_at(static_cast<double>(round)));
         for (const std::int64_t worker : {0, 1}) one.arrivals.push_back(arrival_of(round, worker));
