@@ -91,6 +91,8 @@ def boxes(axis: Axes, left, right, bottom, top, **style) -> None:
 def mark_warmup(axis: Axes, end: float) -> None:
     """A grey field from the left edge, with a word."""
     axis.axvspan(0, end, color="0.85", zorder=0, linewidth=0)
+    if end < 0.005 * axis.get_xlim()[1]:
+        return  # too narrow to be seen; tables tell it
     words = axis.annotate(
         "warm-up",
         (end, 1),
