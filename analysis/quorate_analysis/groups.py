@@ -101,7 +101,7 @@ def labels(traces: Sequence[Trace], but: Sequence[str] = ()) -> List[str]:
 
 def worded(name: str, value: Optional[str]) -> str:
     if value is None:
-        return f"no {name}"
+        return f"without {name}"
     if value == "on":
         return name
     return value if name == "clock" else f"{name} {brief(value)}"
