@@ -109,11 +109,17 @@ std::vector<Candidate> candidates(int workers, bool timed)
         for (const int collect : {workers / 2, 3 * workers / 4})
             all.push_back({"agc", {stragglers, {"collect", number(collect)}}});
     }
-    for (int late = std::max(1, workers / 16); late < workers / 2; late *= 2) {
-        all.push_back({"sr-sgc", {{"lambda", number(late)}}});
-        all.push_back({"m-sgc", {{"lambda", number(late)}}});
-    }
-    if (timed) all.push_back({"amb", {{"compute-time", "auto"}}});
+    // Straggling in so many exchanges of a window of so many.
+    constexpr std::pair<int, int> bursts[] = {{1, 2}, {1, 3}, {2, 3}};
+    for (int late = std::max(1, workers / 16); late < workers / 2; late *= 2)
+        for (const auto& [burst, window] : bursts)
+            for (const auto* scheme : {"sr-sgc", "m-sgc"})
+                all.push_back({scheme,
+                               {{"burst", number(burst)},
+                                {"window", number(window)},
+                                {"lambda", number(late)}}});
+    if (timed)
+        for (const auto* way : {"auto", "match"}) all.push_back({"amb", {{"compute-time", way}}});
     return all;
 }
 
