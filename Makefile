@@ -316,7 +316,7 @@ command_of = {"directory": "$(CURDIR)"$(comma) "file": "$(1)"$(comma) "command":
 format: ## clang-format and black, in place
 	@env/lint --fix
 
-lint: compile_commands.json ## clang-format, clang-tidy, cppcheck, shellcheck, flake8, black
+lint: compile_commands.json ## clang-format, clang-tidy, cppcheck, shellcheck, flake8, black, mypy
 	@env/lint
 
 # --- Install -----------------------------------------------------------------------------

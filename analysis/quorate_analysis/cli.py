@@ -194,7 +194,6 @@ def parser() -> Parser:
         help="add the time until a metric is that good, as accuracy=0.9 or test-loss=0.2",
     )
     new.add_argument("--quiet", action="store_true", help="no table beside the figures")
-
     new.add_argument(
         "--by", default="", metavar="OPTION", help="panels and a table for each value, as delay"
     )

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """compare: curves of runs, their table, targets and speed-up."""
 
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from .curves import ALONG, METRICS, band, curve, metric_of, points, reached, usual_targets
-from .figures import Plot, finish, mark_warmup, panels, styles
+from .figures import Plot, finish, legend_of, mark_warmup, panels, styles
 from .groups import Group, base_of, caption, values, with_words
 from .speedup import Speedup, speedup
-from .tables import brief, number
+from .tables import brief, mean, number
 from .traces import BadInput
 
 SCORES = {"auc": "AUC", "accuracy": "accuracy", "mse": "MSE"}  # the first that exists
@@ -193,7 +192,6 @@ def panel(
         sharey="row",
     )
     numbers = []
-    legend: Dict[str, Artist] = {}
     for row, metric in zip(grid, rows):
         for at, (value, some, along) in zip(row, columns):
             at.set_visible((metric, along) in axes)
@@ -203,8 +201,6 @@ def panel(
             if by:
                 drawn.insert(0, by, value)
             numbers.append(drawn)
-            handles, texts = at.get_legend_handles_labels()
-            legend.update((t, h) for h, t in zip(handles, texts) if t not in legend)
     for row in grid:
         for at in row[1:]:
             at.set_ylabel("")
@@ -212,7 +208,7 @@ def panel(
         grid[-1][i].set_xlabel(along_label(groups, along))
         if by:
             grid[0][i].set_title(f"{by} {brief(value)}")
-    finish(figure, list(legend.values()), list(legend), note(groups))
+    finish(figure, *legend_of(grid.flat), note(groups))
     title = "Loss and scores against time and rounds"
     return Plot(name, title, described(groups), figure, pd.concat(numbers))
 
@@ -235,10 +231,6 @@ def single(groups: Sequence[Group], axis: Axis, by: str = "") -> Plot:
 
 def interval(found: Speedup) -> str:
     return f"{found.low:.2f} to {found.high:.2f}" if np.isfinite(found.low) else "-"
-
-
-def mean(values: Sequence[float]) -> float:
-    return float(np.mean(values)) if len(values) else float("nan")
 
 
 def table(groups: Sequence[Group], targets: Sequence[Target] = ()) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 
 from .figures import Plot, finish, panels
 from .groups import Group
-from .tables import number, share, short
+from .tables import mean, number, share, short
 from .tasks import ABSENT, CANCELLED, COMPUTING, DELAY, MESSAGE, STATES, UNUSED, WAITING
 from .tasks import pieces, tasks, totals
 from .traces import Trace
@@ -62,10 +62,6 @@ def adaptive(trace: Trace) -> bool:
     """Whether a round takes as many samples as there is time for, or one worker's."""
     names = ("amb", "amb-dg", "anytime-sgd", "local-average", "async", "k-async", "k-batch-async")
     return trace.scheme in (*names, "k-batch-sync")
-
-
-def mean(values: Sequence[float]) -> float:
-    return float(np.mean(values))
 
 
 def table(groups: Sequence[Group], costs: Sequence[List[Cost]]) -> pd.DataFrame:

@@ -17,7 +17,7 @@ TABLES = "round arrival item measure evaluation worker membership timer".split()
 COORDINATOR = 0  # thread of the coordinator; worker i is thread i + 1
 
 
-def write_whole(path: Path, write: Callable[[Path], None]) -> Path:
+def write_whole(path: Path, write: Callable[[Path], object]) -> Path:
     """Writes under a temporary name, so that no half of a file has the final one."""
     part = path.with_name(path.name + ".part")
     try:

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import List, Sequence
+from typing import Dict, Iterable, List, Sequence, Tuple
 
 import matplotlib
 
@@ -14,6 +14,7 @@ matplotlib.use("Agg")
 import matplotlib.style  # noqa: E402
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
+from matplotlib.artist import Artist  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.collections import PolyCollection  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
@@ -75,6 +76,15 @@ def finish(figure: Figure, handles: Sequence = (), texts: Sequence[str] = (), no
     below = 0.13 + 0.15 * len(note.split("\n")) if note else 0.05
     figure.align_ylabels()
     figure.tight_layout(rect=(0, below / height, 1, 1 - top / height))
+
+
+def legend_of(axes: Iterable[Axes]) -> Tuple[List[Artist], List[str]]:
+    """Handles and texts of all axes, each text once."""
+    found: Dict[str, Artist] = {}
+    for axis in axes:
+        for handle, text in zip(*axis.get_legend_handles_labels()):
+            found.setdefault(text, handle)
+    return list(found.values()), list(found)
 
 
 def boxes(axis: Axes, left, right, bottom, top, **style) -> None:

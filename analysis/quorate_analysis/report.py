@@ -8,6 +8,7 @@ from typing import List, Sequence
 import pandas as pd
 
 from . import compare, cost, rounds, workers
+from .export import write_whole
 from .figures import Plot, Saver
 from .groups import Group, caption
 from .page import Page
@@ -68,13 +69,8 @@ class Report:
         self.provenance()
         self.saver.wait()
         path = self.folder / "index.html"
-        part = path.with_suffix(".part")
-        try:
-            part.write_text(self.page.html(), encoding="utf-8")
-            part.replace(path)
-        except OSError as error:
-            raise BadInput(f"cannot write {path}: {error.strerror}") from error
-        return path
+        html = self.page.html()
+        return write_whole(path, lambda part: part.write_text(html, encoding="utf-8"))
 
     def overview(self) -> None:
         self.page.section("Comparison")

@@ -8,11 +8,10 @@ from typing import Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator
 
-from .figures import COLOURS, Plot, finish, panels, styles
+from .figures import COLOURS, Plot, finish, legend_of, panels, styles
 from .groups import Group, base_of, caption, options, values
 from .speedup import speedup
 from .tables import brief, number
@@ -164,16 +163,13 @@ def plot(parts: Sequence[Sweep]) -> Plot:
     numeric = all(part.numeric for part in parts)
     figure, grid = panels(1, len(parts), height=tall, sharey=numeric)
     labels = list(dict.fromkeys(group.label for part in parts for group in part.all))
-    legend: Dict[str, Artist] = {}
     for part, axis in zip(parts, grid[0]):
         part.draw(axis, dict(zip(labels, styles(len(labels)))))
-        handles, texts = axis.get_legend_handles_labels()
-        legend.update((t, h) for h, t in zip(handles, texts) if t not in legend)
     if numeric:
         for axis in grid[0][1:]:
             axis.set_ylabel("")
     traces: List[Trace] = [t for part in parts for group in part.groups for t in group.traces]
-    finish(figure, list(legend.values()), list(legend), caption(traces))
+    finish(figure, *legend_of(grid[0]), caption(traces))
     what = QUANTITIES[parts[0].what][0]
     over = " and ".join(part.option for part in parts)
     text = "Means over seeds; fields and lines go from the least to the greatest seed."

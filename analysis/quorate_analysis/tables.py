@@ -5,6 +5,7 @@ import math
 import re
 from typing import List, Sequence
 
+import numpy as np
 import pandas as pd
 
 
@@ -12,6 +13,11 @@ def number(value: float, digits: int) -> str:
     if not math.isfinite(value):
         return "-"
     return f"{value:.{digits}f}" if abs(value) < 1e7 else f"{value:.3g}"
+
+
+def mean(values: Sequence[float]) -> float:
+    """NaN of no values."""
+    return float(np.mean(values)) if len(values) else math.nan
 
 
 def ratio(value: float, other: float) -> float:

@@ -4,6 +4,7 @@
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Callable, Dict, Iterator, TypeVar
 
@@ -55,7 +56,7 @@ class Trace:
     def seed(self) -> int:
         return int(self.attributes.get("seed", 0))
 
-    @property
+    @cached_property
     def config(self) -> Dict[str, str]:
         """The options of the run by name."""
         pairs = (
