@@ -2,31 +2,19 @@
 """export: a trace as CSV, and as a timeline for Perfetto or Chrome."""
 
 import json
-import os
 from pathlib import Path
-from typing import Callable, Dict, Iterator, List
+from typing import Dict, Iterator, List
 
 import h5py
 import numpy as np
 import pandas as pd
 
+from .files import MARK, write_whole
 from .tasks import ABSENT, CHANGES, RECODED, STATES, pieces, tasks
-from .traces import BadInput, Trace, attempt, cut
+from .traces import Trace, attempt, cut
 
 TABLES = "round arrival item measure evaluation worker membership timer".split()
 COORDINATOR = 0  # thread of the coordinator; worker i is thread i + 1
-
-
-def write_whole(path: Path, write: Callable[[Path], object]) -> Path:
-    """Writes under a temporary name, so that no half of a file has the final one."""
-    part = path.with_name(path.name + ".part")
-    try:
-        write(part)
-        os.replace(part, path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise BadInput(f"cannot write {path}: {error.strerror or error}") from error
-    return path
 
 
 def to_csv(trace: Trace, folder: Path) -> List[Path]:
@@ -104,7 +92,7 @@ def to_perfetto(trace: Trace, folder: Path) -> List[Path]:
 
     def write(part: Path) -> None:
         with open(part, "w", encoding="utf-8") as out:
-            out.write('{"displayTimeUnit": "ms", "traceEvents": [\n')
+            out.write(f'{{"generator": "{MARK}", "displayTimeUnit": "ms", "traceEvents": [\n')
             out.write(",\n".join(json.dumps(event) for event in events(trace)))
             out.write("\n]}\n")
 

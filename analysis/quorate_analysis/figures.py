@@ -19,6 +19,7 @@ from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.collections import PolyCollection  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
+from .files import MARK, write_whole  # noqa: E402
 from .traces import BadInput  # noqa: E402
 
 matplotlib.style.use(Path(__file__).parent / "quorate.mplstyle")
@@ -128,16 +129,19 @@ def folder_of(out: str) -> Path:
 
 def save(plot: Plot, folder: Path) -> List[Path]:
     """Writes NAME.png, NAME.pdf and NAME.csv. Raises BadInput."""
-    paths = [folder / f"{plot.name}.{suffix}" for suffix in ("png", "pdf", "csv")]
-    for path in paths:
-        try:
-            if path.suffix == ".csv":
-                plot.numbers.to_csv(path, index=False, float_format="%.9g")
-            else:
-                plot.figure.savefig(path)
-        except OSError as error:
-            raise BadInput(f"cannot write {path}: {error.strerror}") from error
-    return paths
+
+    def numbers(part: Path) -> None:
+        plot.numbers.to_csv(part, index=False, float_format="%.9g")
+
+    def png(part: Path) -> None:
+        plot.figure.savefig(part, format="png", metadata={"Software": MARK})
+
+    def pdf(part: Path) -> None:
+        plot.figure.savefig(part, format="pdf", metadata={"Creator": MARK})
+
+    # The numbers first: that name is the likeliest to be another's.
+    ways = {"csv": numbers, "png": png, "pdf": pdf}
+    return [write_whole(folder / f"{plot.name}.{suffix}", way) for suffix, way in ways.items()]
 
 
 class Saver:

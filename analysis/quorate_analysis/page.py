@@ -8,6 +8,8 @@ from typing import Callable, List, Tuple, Union
 
 import pandas as pd
 
+from .files import MARK
+
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 72em; margin: 2em auto; padding: 0 1em;
   color: #222; }
@@ -87,6 +89,7 @@ class Page:
         return (
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width">'
+            f'<meta name="generator" content="{MARK}">'
             f"<title>{escape(self.title)}</title><style>{STYLE}</style></head><body>"
             f"<h1>{escape(self.title)}</h1><nav>{links}</nav>\n{body}\n"
             "</body></html>\n"

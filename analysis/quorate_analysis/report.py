@@ -8,7 +8,7 @@ from typing import List, Sequence
 import pandas as pd
 
 from . import compare, cost, rounds, workers
-from .export import write_whole
+from .files import write_whole
 from .figures import Plot, Saver
 from .groups import Group, caption
 from .page import Page

@@ -218,3 +218,47 @@ def test_a_run_without_a_round_is_nothing_to_show(runs, analyse, tmp_path):
     assert (status, out) == (2, "") and "holds no round yet" in error
     with pytest.raises(BadInput):
         compare.usual_axes(group([read_trace(path)]))
+
+
+# --- files of others ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["csv", "png", "pdf"])
+def test_figures_replace_figures_only(suffix, runs, analyse, tmp_path):
+    words = ["compare", runs["uncoded"], runs["frc"], "--panel", "--quiet"]
+    words += ["--out", tmp_path, "--name", "visits"]
+    mine = tmp_path / f"visits.{suffix}"
+    mine.write_text("city,device,bought\nBonn,desktop,1\n")
+    status, _, err = analyse(*words)
+    assert status == 2
+    assert err == (
+        f"quorate-analysis: {mine} is there, and quorate-analysis did not write it: "
+        "give another name or folder\n"
+    )
+    assert mine.read_text() == "city,device,bought\nBonn,desktop,1\n"
+    mine.unlink()
+    assert analyse(*words)[0] == 0
+    # Ours are replaced, with other columns too.
+    (tmp_path / "visits.csv").write_text("of,an,earlier,version\n")
+    assert analyse(*words)[0] == 0
+    assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize(
+    "words, name",
+    [
+        (["export", "--to", "csv"], "agc.round.csv"),
+        (["export", "--to", "perfetto"], "agc.perfetto.json"),
+        (["report"], "index.html"),
+    ],
+)
+def test_exports_and_reports_replace_their_own_only(words, name, runs, analyse, tmp_path):
+    trace = tmp_path / "agc.h5"
+    trace.write_bytes(next(iter(runs.values())).read_bytes())
+    mine = tmp_path / name
+    mine.write_text("my notes\n")
+    words = [words[0], trace, *words[1:], "--out", tmp_path]
+    assert analyse(*words)[0] == 2
+    assert mine.read_text() == "my notes\n"
+    mine.unlink()
+    assert [analyse(*words)[0] for _ in range(2)] == [0, 0]
