@@ -38,7 +38,7 @@ void MpiWorker::take(const Seat& seat)
     store_.emplace(data_, coding_->needs, seat.place, computing_.model);
     const WorkerInfo info{comm_.rank(), host_name(), store_->rows(), 0};
     send(mpi::Tag::ready, encode_ready(info, support(), pool_));
-    idle_since_ = clock_seconds();
+    if (idle_since_) idle_since_ = clock_seconds();
 }
 
 // Nothing is to be done any more.
@@ -102,8 +102,8 @@ void MpiWorker::send(mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes)
 void MpiWorker::look()
 {
     if (outgoing_ && outgoing_->done()) {
+        if (outgoing_->tag == mpi::Tag::contribution) send_ = clock_seconds() - send_began_;
         outgoing_.reset();
-        send_ = clock_seconds() - send_began_;
     }
     if (!incoming_) incoming_ = mpi::receive(comm_, 0, pool_);
     while (incoming_ && incoming_->done()) {
@@ -145,8 +145,9 @@ void MpiWorker::take(const mpi::Transfer& mail)
 
 void MpiWorker::drop()
 {
-    idle_since_ = clock_seconds();
-    if (keeping_ && task_->paused > 0) keeping_->left = std::max(0.0, wake_ - idle_since_);
+    const auto now = clock_seconds();
+    idle_since_ = now;
+    if (keeping_ && task_->paused > 0) keeping_->left = std::max(0.0, wake_ - now);
     task_.reset();
 }
 
@@ -203,7 +204,7 @@ void MpiWorker::begin()
     task.inputs.clear();
     for (const auto& input : message.inputs) task.inputs.push_back(input.version);
     const auto now = clock_seconds();
-    idle_ = now - idle_since_;
+    idle_ = now - idle_since_.value_or(now);
     task.draw = message.draw == own_count ? count_++ : message.draw;
     // A draw's delay is paid once: a second task of the same draw sleeps what is left of it.
     if (task.draw != drawn_) {

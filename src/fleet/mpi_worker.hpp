@@ -149,8 +149,9 @@ private:
     Seconds wake_ = 0;         // when it goes on: the delay is over, the computation slow enough
     Seconds delayed_ = 0;      // when the delay of that draw is over
     Seconds row_seconds_ = 0;  // what a row of the last chunk took
-    Seconds idle_since_ = 0, idle_ = 0;
-    Seconds send_began_ = 0, send_ = 0;
+    std::optional<Seconds> idle_since_;  // none: before the first task
+    Seconds idle_ = 0;
+    Seconds send_began_ = 0, send_ = 0;  // of the last contribution
     std::optional<Shard> evaluation_;  // rows to score, after the run
 };
 

@@ -83,9 +83,15 @@ std::vector<std::string> faults(const Trace& trace)
             used[static_cast<std::size_t>(arrival.used - 1)].insert(arrival.worker);
         if (arrival.used != 0 && arrival.used < arrival.round)
             wrong.push_back(fmt::format("event {}: used before it came", arrival.event));
-        if (std::min({arrival.compute, arrival.delay, arrival.idle, arrival.send}) < 0 ||
-            arrival.arrived < arrival.sent)
+        const auto [least, most] =
+            std::minmax({arrival.compute, arrival.delay, arrival.idle, arrival.send});
+        if (least < 0 || arrival.arrived < arrival.sent)
             wrong.push_back(fmt::format("event {}: a duration is negative", arrival.event));
+        // Clocks of two hosts may run apart a little.
+        if (most > 1.001 * arrival.arrived + 1e-3)
+            wrong.push_back(fmt::format("event {}: a duration of {:.6g} s, {:.6g} s after the run "
+                                        "began",
+                                        arrival.event, most, arrival.arrived));
     }
     if (trace.status() != "completed") return wrong;
     for (std::size_t i = 0; i < used.size() && trace.listed() != "none"; ++i)

@@ -277,6 +277,18 @@ TEST(Faults, NegativeDurationsAreFound)
     EXPECT_EQ(faults_after([](auto& one) { one.arrivals[1].sent = 0.6; }), wanted);
 }
 
+TEST(Faults, NothingLastsLongerThanTheRunSoFar)
+{
+    const auto came = sound().arrivals[0].arrived;
+    for (const auto duration : {&trace::Arrival::compute, &trace::Arrival::delay,
+                                &trace::Arrival::idle, &trace::Arrival::send}) {
+        EXPECT_EQ(faults_after([&](auto& one) { one.arrivals[0].*duration = came; }), Faults());
+        EXPECT_EQ(faults_after([&](auto& one) { one.arrivals[0].*duration = 1779; }),
+                  Faults{fmt::format("event 0: a duration of 1779 s, {:g} s after the run began",
+                                     came)});
+    }
+}
+
 TEST(Faults, ACompletedRunHasAllItsRounds)
 {
     EXPECT_EQ(faults_after([](auto& one) { one.attributes["rounds"] = "3"; }),
