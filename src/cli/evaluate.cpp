@@ -9,6 +9,7 @@
 #include "cli/launch.hpp"
 #include "cli/recorded.hpp"
 #include "cli/scoring.hpp"
+#include "cli/session.hpp"
 #include "fleet/evaluation.hpp"
 #include "trace/appender.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 
 int evaluate(const Settings& settings)
 {
-    const Session session;
+    start_mpi();
     const mpi::Comm comm(MPI_COMM_WORLD);
     const auto& path = settings.text("TRACE");
     std::optional<Recorded> recorded;

@@ -2,7 +2,6 @@
 #include "cli/launch.hpp"
 
 #include <fmt/format.h>
-#include <petscsys.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,7 +13,6 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "data/petsc.hpp"
 #include "fleet/mpi.hpp"
 
 namespace quorate {
@@ -42,31 +40,6 @@ Launch launch_environment()
     }
     if (std::getenv("SLURM_STEP_ID")) return {number_in("SLURM_PROCID"), number_in("SLURM_NTASKS")};
     return {};
-}
-
-Session::Session()
-{
-    int provided = 0;
-    // The trace is written by a second thread, which makes no MPI calls.
-    mpi::check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided),
-               "MPI_Init_thread");
-    PETSC_COMM_WORLD = MPI_COMM_SELF;
-    std::string program = "quorate", no_file = "-skip_petscrc";
-    char* arguments[] = {program.data(), no_file.data(), nullptr};
-    int count = 2;
-    char** list = arguments;
-    petsc::check(PetscInitialize(&count, &list, nullptr, nullptr), "PetscInitialize");
-    petsc::check(PetscPopSignalHandler(), "PetscPopSignalHandler");
-}
-
-Session::~Session()
-{
-    // After an error the other ranks still wait, and MPI_Finalize would wait for them.
-    int size = 1;
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (std::uncaught_exceptions() > 0 && size > 1) return;
-    PetscFinalize();
-    MPI_Finalize();
 }
 
 bool all_agree(const std::function<void()>& check)

@@ -14,16 +14,6 @@ struct Launch {
 };
 Launch launch_environment();
 
-/// MPI and PETSc, from construction to destruction. PETSc's world is this process alone, so that it
-/// outlives others; it sees no options but its own defaults.
-class Session {
-public:
-    Session();
-    Session(const Session&) = delete;
-    Session& operator=(const Session&) = delete;
-    ~Session();
-};
-
 /// Does what may find bad input on every rank of the world, and whether it was good on all of them. If
 /// not, one rank has said why. Collective; other errors pass.
 bool all_agree(const std::function<void()>& check);

@@ -15,6 +15,7 @@
 #include "cli/command.hpp"
 #include "cli/launch.hpp"
 #include "cli/parse.hpp"
+#include "cli/session.hpp"
 #include "job/build.hpp"
 #include "job/shell.hpp"
 
@@ -42,12 +43,22 @@ int dispatch(std::vector<std::string> words)
     const auto& command = command_of(words[0]);
     auto settings = parse(command, {words.begin() + 1, words.end()});
     settings.command_line = "quorate";
-    for (const auto& word : words) settings.command_line += " " + quoted(word);
+    for (const auto& word : words) settings.command_line.append(1, ' ').append(quoted(word));
     if (settings.on("help")) {
         fmt::print("{}", usage(command));
         return exit_done;
     }
     return command.run(settings);
+}
+
+// Whether no other rank can wait for this process.
+bool is_alone()
+{
+    int started = 0, ended = 0, size = 1;
+    MPI_Initialized(&started);
+    MPI_Finalized(&ended);
+    if (started && !ended) MPI_Comm_size(MPI_COMM_WORLD, &size);
+    return size == 1;
 }
 
 // Many ranks fail alike before MPI is there; one message is enough.
@@ -66,10 +77,7 @@ int fail(int status, const std::exception& error)
             if (c == '\n' || c == '\r') c = ' ';
         fmt::print(stderr, "quorate{}: {}\n", status == exit_bad_input ? "" : who, text);
     }
-    int running = 0, finalized = 0;
-    MPI_Initialized(&running);
-    MPI_Finalized(&finalized);
-    if (!running || finalized) return status;
+    if (is_alone()) return end_mpi(status);
     // The other ranks would wait for this one for ever. MPI_Abort may cut off the message above.
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     MPI_Abort(MPI_COMM_WORLD, status);
@@ -94,7 +102,7 @@ int main(int argc, char** argv)
     H5dont_atexit();
     H5open();
     try {
-        return dispatch({argv + 1, argv + argc});
+        return end_mpi(dispatch({argv + 1, argv + argc}));
     } catch (const BadInput& error) {
         return fail(exit_bad_input, error);
     } catch (const std::exception& error) {

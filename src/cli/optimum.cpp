@@ -8,6 +8,7 @@
 #include "base/path.hpp"
 #include "cli/command.hpp"
 #include "cli/launch.hpp"
+#include "cli/session.hpp"
 #include "cli/penalties.hpp"
 #include "cli/recorded.hpp"
 #include "fleet/patience.hpp"
@@ -31,7 +32,7 @@ std::vector<Option> options()
 
 int optimum(const Settings& settings)
 {
-    const Session session;
+    start_mpi();
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     std::optional<DataSet> data;

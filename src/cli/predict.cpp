@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/path.hpp"
 #include "cli/initial.hpp"
-#include "cli/launch.hpp"
+#include "cli/session.hpp"
 #include "cli/output.hpp"
 #include "cli/recorded.hpp"
 #include "data/hdf5.hpp"
@@ -84,7 +84,7 @@ private:
 
 int predict(const Settings& settings)
 {
-    const Session session;
+    start_mpi();
     const auto run = read_recorded(settings.text("TRACE"), settings.text("data"));
     const auto final = final_model(settings, "TRACE", run.width());
     const auto split =

@@ -11,6 +11,7 @@
 #include "base/host.hpp"
 #include "cli/command.hpp"
 #include "cli/launch.hpp"
+#include "cli/session.hpp"
 #include "cli/stop.hpp"
 #include "cli/supervisor.hpp"
 #include "cli/train.hpp"
@@ -190,11 +191,7 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
 // Hydra loses the exit status of the process that ends last on its host.
 void let_go_first(const Doorbells& bells, const Verdict& verdict)
 {
-    Patience patience(1e-2);
-    const auto limit = clock_seconds() + 5;
-    while (bells.present() && !has_ended(static_cast<pid_t>(verdict.launched)) &&
-           clock_seconds() < limit)
-        patience.rest();
+    if (bells.present()) outlive(static_cast<pid_t>(verdict.launched), 5);
 }
 
 End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scoring)
@@ -233,13 +230,12 @@ End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& sco
 int run(const Settings& settings)
 {
     if (settings.on("resilient")) supervise();
-    const Session session;
+    start_mpi();
     const mpi::Comm comm(MPI_COMM_WORLD);
     listen_for_signals(comm.rank() == 0);
     const mpi::Comm scoring(MPI_COMM_WORLD);  // of the rank that scores models meanwhile
     const auto end =
         comm.rank() == 0 ? lead(settings, comm, scoring) : follow(settings, comm, scoring);
-    // By TCP alone, MPICH's MPI_Finalize may hang even where nobody has died.
     if (end.finalize && !settings.on("resilient")) return end.status;
     std::fflush(nullptr);
     std::_Exit(end.status);

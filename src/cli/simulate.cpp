@@ -8,6 +8,7 @@
 #include "cli/command.hpp"
 #include "cli/launch.hpp"
 #include "cli/recorded.hpp"
+#include "cli/session.hpp"
 #include "cli/stop.hpp"
 #include "cli/train.hpp"
 #include "fleet/evaluation.hpp"
@@ -103,9 +104,8 @@ int simulate(const Settings& given)
     const auto settings = recorded ? with_options_of(*recorded, given) : given;
     if (!settings.on("workers"))
         throw BadInput("quorate simulate needs --workers N, how many to simulate");
-    std::optional<Session> session;
     const auto size = dry_size(settings);
-    if (!size) session.emplace();
+    if (!size) start_mpi();
     const auto training = build_training(settings, 0, size);
     const auto network = network_of(settings);
     if (size && training.coding->needs.inner_product)

@@ -18,7 +18,9 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "cli/launch.hpp"
+#include "fleet/patience.hpp"
 
 namespace quorate {
 
@@ -33,6 +35,19 @@ void forward(int signal)
     if (child > 0) kill(child, signal);
 }
 
+// Reaped or not. A process whose first thread is a zombie goes on until the others have ended.
+bool has_ended(pid_t process)
+{
+    std::ifstream file(fmt::format("/proc/{}/stat", process));
+    std::string line;
+    std::getline(file, line);
+    const auto name = line.rfind(") ");  // which may hold anything
+    if (name == std::string::npos) return true;
+    constexpr std::size_t threads = 17;  // counted from the state
+    const auto fields = split(line.substr(name + 2), ' ');
+    return fields[0] == "Z" && fields.size() > threads && to_integer(fields[threads]) <= 1;
+}
+
 bool launched_by_hydra()
 {
     std::ifstream file("/proc/" + std::to_string(getppid()) + "/comm");
@@ -45,13 +60,11 @@ bool launched_by_hydra()
 
 pid_t launched_process() { return supervisor ? supervisor : getpid(); }
 
-bool has_ended(pid_t process)
+void outlive(pid_t process, double at_most)
 {
-    std::ifstream file(fmt::format("/proc/{}/stat", process));
-    std::string line;
-    std::getline(file, line);
-    const auto state = line.rfind(") ");  // the name before it may hold anything
-    return state == std::string::npos || line[state + 2] == 'Z';
+    Patience patience(1e-2);
+    const auto limit = clock_seconds() + at_most;
+    while (!has_ended(process) && clock_seconds() < limit) patience.rest();
 }
 
 void has_started()

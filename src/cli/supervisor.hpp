@@ -15,8 +15,8 @@ void supervise();
 /// The process that the launcher started: the supervisor if there is one, else this one.
 pid_t launched_process();
 
-/// Whether a process of this host has ended, reaped or not.
-bool has_ended(pid_t process);
+/// Waits until a process of this host has ended, for so many seconds at most.
+void outlive(pid_t process, double at_most);
 
 /// From now on the other ranks notice the death of this one by themselves. Before, they would wait for it
 /// for ever, so the supervisor stops the launcher then.

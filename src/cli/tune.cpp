@@ -14,6 +14,7 @@
 #include "cli/command.hpp"
 #include "cli/initial.hpp"
 #include "cli/launch.hpp"
+#include "cli/session.hpp"
 #include "cli/penalties.hpp"
 #include "cli/training.hpp"
 #include "code/partition.hpp"
@@ -254,7 +255,7 @@ void write_csv(const std::string& path, const Trials& trials, const std::vector<
 
 int tune(const Settings& settings)
 {
-    const Session session;
+    start_mpi();
     const mpi::Comm comm(MPI_COMM_WORLD);
     std::optional<Measure> measured;
     std::optional<Trials> made;

@@ -152,7 +152,7 @@ private:
     std::optional<Seconds> idle_since_;  // none: before the first task
     Seconds idle_ = 0;
     Seconds send_began_ = 0, send_ = 0;  // of the last contribution
-    std::optional<Shard> evaluation_;  // rows to score, after the run
+    std::optional<Shard> evaluation_;    // rows to score, after the run
 };
 
 }  // namespace quorate

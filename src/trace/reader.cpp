@@ -89,9 +89,10 @@ std::vector<std::string> faults(const Trace& trace)
             wrong.push_back(fmt::format("event {}: a duration is negative", arrival.event));
         // Clocks of two hosts may run apart a little.
         if (most > 1.001 * arrival.arrived + 1e-3)
-            wrong.push_back(fmt::format("event {}: a duration of {:.6g} s, {:.6g} s after the run "
-                                        "began",
-                                        arrival.event, most, arrival.arrived));
+            wrong.push_back(
+                fmt::format("event {}: a duration of {:.6g} s, {:.6g} s after the run "
+                            "began",
+                            arrival.event, most, arrival.arrived));
     }
     if (trace.status() != "completed") return wrong;
     for (std::size_t i = 0; i < used.size() && trace.listed() != "none"; ++i)

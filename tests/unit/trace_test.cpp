@@ -283,9 +283,9 @@ TEST(Faults, NothingLastsLongerThanTheRunSoFar)
     for (const auto duration : {&trace::Arrival::compute, &trace::Arrival::delay,
                                 &trace::Arrival::idle, &trace::Arrival::send}) {
         EXPECT_EQ(faults_after([&](auto& one) { one.arrivals[0].*duration = came; }), Faults());
-        EXPECT_EQ(faults_after([&](auto& one) { one.arrivals[0].*duration = 1779; }),
-                  Faults{fmt::format("event 0: a duration of 1779 s, {:g} s after the run began",
-                                     came)});
+        EXPECT_EQ(
+            faults_after([&](auto& one) { one.arrivals[0].*duration = 1779; }),
+            Faults{fmt::format("event 0: a duration of 1779 s, {:g} s after the run began", came)});
     }
 }
 

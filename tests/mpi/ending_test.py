@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every run over MPI ends, by TCP too, and with its status.
+
+ENDING_RUNS=20 repeats each case that often and says how long the longest took from the last write of its trace to
+the end of its launcher (pytest -rP shows it).
+"""
+
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from program import (
+    LAUNCHER,
+    OPEN_MPI,
+    call,
+    command_line,
+    environment,
+    rounds_in,
+    start,
+    wait_until,
+)
+
+RUNS = int(os.environ.get("ENDING_RUNS", "1"))
+# As between hosts: no shared memory.
+BY_TCP = {"OMPI_MCA_btl": "tcp,self"} if OPEN_MPI else {"UCX_TLS": "tcp,self"}
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """Messages of 480 kB."""
+    path = tmp_path_factory.mktemp("wide") / "wide.h5"
+    size = ["--rows", 62, "--columns", 60000, "--test-rows", 0]
+    assert call("generate", *size, "--output", path, "--quiet").returncode == 0
+    return path
+
+
+@pytest.fixture(scope="module")
+def narrow(tmp_path_factory):
+    """Messages of 100 B."""
+    path = tmp_path_factory.mktemp("narrow") / "narrow.h5"
+    size = ["--rows", 62, "--columns", 12, "--test-rows", 0]
+    assert call("generate", *size, "--output", path, "--quiet").returncode == 0
+    return path
+
+
+@pytest.mark.parametrize("ranks", [2, 5, 9, 31])
+@pytest.mark.parametrize("size", ["wide", "narrow"])
+def test_a_run_by_tcp_ends(size, ranks, request, tmp_path):
+    data, trace = request.getfixturevalue(size), tmp_path / "t.h5"
+    words = ["run", "--data", data, "--rounds", 10, "--step", 0.01, "--evaluate-every", 5]
+    words += ["--trace", trace, "--overwrite", "--quiet"]
+    longest = 0
+    for _ in range(RUNS):
+        done = call(*words, ranks=ranks, env=BY_TCP)
+        longest = max(longest, time.time() - trace.stat().st_mtime)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert rounds_in(trace) == 10
+    print(f"{ranks} ranks, {size}: {RUNS} runs, the longest end {longest:.2f} s")
+
+
+@pytest.mark.parametrize("ranks", [5, 9])
+def test_a_run_by_tcp_ends_when_its_launcher_is_told_to(ranks, wide, tmp_path):
+    longest = 0
+    for number in range(RUNS):
+        trace = tmp_path / f"{number}.h5"
+        words = ["run", "--data", wide, "--rounds", 1000000, "--evaluate-every", 0, "--quiet"]
+        job = start(*words, "--step", 0.01, "--trace", trace, ranks=ranks, env=BY_TCP)
+        wait_until(lambda: rounds_in(trace) > 0)
+        time.sleep(0.05 * (number % 4))
+        began = time.monotonic()
+        job.process.send_signal(signal.SIGTERM)
+        done = job.wait()
+        longest = max(longest, time.monotonic() - began)
+        # Open MPI's mpiexec has a status of its own then.
+        assert done.returncode == 75 or (OPEN_MPI and done.returncode != 0), done.stderr
+    print(f"{ranks} ranks, SIGTERM: {RUNS} runs, the longest end {longest:.2f} s")
+
+
+@pytest.mark.parametrize("command", ["evaluate", "tune", "optimum"])
+def test_other_commands_by_tcp_end(command, gaussians, tmp_path):
+    trace = tmp_path / "t.h5"
+    words = ["--data", gaussians, "--workers", 3, "--rounds", 5, "--step", 0.1, "--trace", trace]
+    assert call("simulate", *words, "--quiet").returncode == 0
+    words = {
+        "evaluate": [trace],
+        "tune": ["--data", gaussians, "--grid", "step=0.1:0.2", "--rounds", 3],
+        "optimum": ["--data", gaussians, "--tolerance", 1e-3, "--quiet"],
+    }
+    for _ in range(RUNS):
+        done = call(command, *words[command], ranks=5, env=BY_TCP)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_refused_run_by_tcp_ends_with_its_status(gaussians, tmp_path):
+    words = ["run", "--data", gaussians, "--step", "long", "--trace", tmp_path / "t.h5"]
+    for _ in range(RUNS):
+        done = call(*words, ranks=5, env=BY_TCP)
+        assert done.returncode == 2 and "--step is long" in done.stderr
+
+
+SHIM = """
+#include <string.h>
+#include <unistd.h>
+/* Another MPI, whose end never comes. */
+int MPI_Finalize(void) { for (;;) pause(); }
+int MPI_Get_library_version(char* text, int* length)
+{
+    strcpy(text, "an MPI");
+    *length = 6;
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif(OPEN_MPI, reason="its mpiexec takes a rank that leaves so for a failed one")
+def test_an_end_that_does_not_come_is_not_waited_for(gaussians, tmp_path):
+    source, shim = tmp_path / "shim.c", tmp_path / "shim.so"
+    source.write_text(SHIM)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", shim, source], check=True)
+    words = ["run", "--data", gaussians, "--rounds", 5, "--step", 0.1, "--trace", tmp_path / "t.h5"]
+    program = command_line([*words, "--quiet"])
+    command = [*LAUNCHER, "-n", "3", "env", f"LD_PRELOAD={shim}", *program]
+    done = subprocess.run(
+        command, env=environment(), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    said = "MPI has not ended within 10 s: leaving without it"
+    assert sorted(done.stderr.splitlines()) == [
+        f"quorate[rank {rank} of 3]: {said}" for rank in range(3)
+    ]
