@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "base/error.hpp"
@@ -18,6 +19,7 @@
 #include "cli/parse.hpp"
 #include "job/experiment.hpp"
 #include "job/hosts.hpp"
+#include "job/queue.hpp"
 #include "job/script.hpp"
 #include "job/shell.hpp"
 #include "job/state.hpp"
@@ -108,7 +110,8 @@ void refuse_unknown_columns(const Manifest& manifest, const std::string& path, R
     std::vector<std::string> known;
     for (const auto& option : command.options) known.push_back(option.name);
     for (const auto& name : manifest.options())
-        if (std::ranges::find(known, name) == known.end() || name == "manifest" || name == "row")
+        if (std::ranges::find(known, name) == known.end() || name == "manifest" || name == "row" ||
+            name == "overwrite")
             throw BadInput(fmt::format("{}: quorate {} has no option {}{}", path, command.name,
                                        plain(name), suggestion(name, known)));
 }
@@ -256,8 +259,11 @@ Plan make_plan(const Settings& settings)
         static_cast<int>(std::max<std::int64_t>(1, largest(plan.manifest, "threads", 1)));
     request.ranks = request.kind == RunKind::run ? ranks_of(plan.manifest, source) : 1;
     request.resilient = request.kind == RunKind::run && any(plan.manifest, "resilient", "on");
-    request.resumes = std::ranges::all_of(
-        plan.manifest.rows(), [](const auto& row) { return !row.value("checkpoint").empty(); });
+    const auto has_checkpoint = [](const auto& row) { return !row.value("checkpoint").empty(); };
+    request.resumes = std::ranges::all_of(plan.manifest.rows(), has_checkpoint);
+    request.may_be_done = std::ranges::all_of(plan.manifest.rows(), [&](const auto& row) {
+        return has_checkpoint(row) || row.value("dry") == "on";
+    });
     request.links = static_cast<int>(settings.integer("links", 1, 1000));
     request.stop_before = time_of(settings, "stop-before");
     request.account = settings.text("account");
@@ -308,6 +314,20 @@ bool say_findings(const Plan& plan, bool hosts)
     return fine;
 }
 
+// Scripts are made anew each time; what others wrote under their names is kept.
+void refuse_scripts_of_others(const std::string& folder)
+{
+    for (const auto* name : {"prepare.sh", "run.sh", "analyse.sh"}) {
+        const auto path = folder + "/" + name;
+        std::ifstream file(path);
+        std::string first, second;
+        std::getline(file, first);
+        std::getline(file, second);
+        if (!first.empty() && !second.starts_with("# made by: "))
+            throw BadInput(path + " is there, and is no job script of ours: use another --output");
+    }
+}
+
 void write_script(const std::string& path, const std::string& text)
 {
     write_file(path, text);
@@ -335,6 +355,7 @@ void write_all(const Plan& plan, const std::string& command)
     if (error)
         throw BadInput(fmt::format("cannot make {} ({}): use another --output", request.folder,
                                    error.message()));
+    refuse_scripts_of_others(request.folder);
     write_manifest(plan, command);
     Origin origin{command, {}};
     if (!plan.prepare.empty())
@@ -406,6 +427,7 @@ std::string submit_one(const Plan& plan, const std::string& script,
         throw Failure(fmt::format("{} failed with status {}: {}", joined(words), ended.status,
                                   trimmed(lines[0])));
     fmt::print("{}\t{}\n", id, joined(words));
+    record_job(plan.request.folder, {id, script, array});
     return id;
 }
 
@@ -417,13 +439,20 @@ int submit(const Settings& settings)
                         ", which has no scheduler to submit to: quorate script writes what to run");
     if (!say_findings(plan, false)) return exit_bad_input;
     if (settings.on("check")) return exit_done;
-    write_all(plan, settings.command_line);
     const auto& request = plan.request;
-    const auto left = left_to_run(plan.manifest, request.folder + "/manifest.tsv");
+    const auto jobs = submitted_jobs(request.folder);
+    write_all(plan, settings.command_line);
+    auto left = left_to_run(plan.manifest, request.folder + "/manifest.tsv");
     if (left.empty()) {
         fmt::print("all {} runs are complete: nothing is submitted\n", request.rows.size());
         return exit_done;
     }
+    const auto queued = rows_in_queue(jobs, plan.profile.scheduler);
+    const auto there = std::erase_if(left, [&](auto row) { return queued.contains(row); });
+    if (there > 0)
+        fmt::print(stderr, "quorate: {} runs are queued or running already{}\n", there,
+                   left.empty() ? ": nothing is submitted" : "");
+    if (left.empty()) return exit_done;
     using Kind = Dependency::Kind;
     std::optional<Dependency> after;
     if (has_prepare(plan)) after = {Kind::success, submit_one(plan, "prepare.sh", {}, {})};

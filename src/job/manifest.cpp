@@ -171,4 +171,19 @@ std::string ranges(const std::vector<std::int64_t>& ascending)
     return text;
 }
 
+std::vector<std::int64_t> numbers(const std::string& ranges)
+{
+    std::vector<std::int64_t> all;
+    if (ranges.empty()) return all;
+    for (const auto& range : split(ranges, ',')) {
+        const auto dash = range.find('-');
+        const auto first = to_integer(range.substr(0, dash));
+        const auto last = dash == std::string::npos ? first : to_integer(range.substr(dash + 1));
+        if (!first || !last)
+            throw BadInput(fmt::format("'{}' are no ranges of numbers, as 3,7,12-15", ranges));
+        for (auto number = *first; number <= *last; ++number) all.push_back(number);
+    }
+    return all;
+}
+
 }  // namespace quorate

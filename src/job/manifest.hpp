@@ -47,4 +47,7 @@ private:
 /// Numbers as the ranges of a job array: 3,7,12-15.
 std::string ranges(const std::vector<std::int64_t>& ascending);
 
+/// What such ranges name. @throws BadInput for other words
+std::vector<std::int64_t> numbers(const std::string& ranges);
+
 }  // namespace quorate

@@ -24,6 +24,7 @@ struct Request {
     bool memory_given = false;
     int links = 1;  // jobs in a row that each run goes on over, if it must
     bool resilient = false, resumes = false;
+    bool may_be_done = false;  // runs take --resume, which ends at once if all is done
     double stop_before = 300;
     std::string account, partition, mail, hostfile;
     std::string time_reason, memory_reason;  // comments in the script

@@ -230,7 +230,7 @@ std::string run_script(const Request& request, const Profile& profile, const Ori
                               ? launch_command(request, profile) + " " + program + " run"
                               : program + " simulate";
     command += fmt::format(" --manifest manifest.tsv --row {}", row);
-    if (request.resumes) command += " --resume";
+    if (request.may_be_done) command += " --resume";
     if (!alone && request.resumes)
         command += fmt::format(" --walltime {:.0f} --stop-before {:.0f}", request.seconds,
                                request.stop_before);

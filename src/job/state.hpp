@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What has become of runs, as their traces say. The queue is never asked.
+// What has become of runs, as their traces say.
 #pragma once
 
 #include <string>

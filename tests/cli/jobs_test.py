@@ -685,7 +685,7 @@ def test_links_need_checkpoints(tmp_path):
     done = script(tmp_path, text, "--command", "simulate", "--links", "2", "--time", "1h")
     refused(done, "--links is 2", "checkpoint")
     ok(script(tmp_path, text, "--command", "simulate"))
-    assert "--resume" not in (tmp_path / "out" / "run.sh").read_text()
+    assert "--walltime" not in (tmp_path / "out" / "run.sh").read_text()
 
 
 def test_processors_that_lack_the_instructions_are_named(tmp_path):
@@ -749,8 +749,20 @@ def test_jobs_are_submitted_to_pbs(tmp_path, cluster, array, depend):
         "-W depend=afterany:102[].host analyse.sh",
     ]
     complete(tmp_path / "out" / "1-seed1.h5")
+    unknown = "echo qstat: Unknown Job Id $1 >&2; exit 153\n"
+    stand_in(tmp_path / "bin", "qstat", unknown)
     done, calls = submit(tmp_path, text, "--cluster", cluster, program="qsub", stands=stands)
     assert calls[0] == "-v row=3 run.sh"
+    listed = 'printf "Job id Name User Time Use S Queue\\n---\\n$1 run me 0 %s main\\n"'
+    for qstat, again in [(f"{listed} R\n", False), (f"{listed} C\n", True), (unknown, True)]:
+        stand_in(tmp_path / "bin", "qstat", qstat)
+        done, calls = submit(tmp_path, text, "--cluster", cluster, program="qsub", stands=stands)
+        assert done.returncode == 0, done.stderr
+        assert bool(calls) == again
+    stand_in(tmp_path / "bin", "qstat", "echo qstat: cannot connect to server >&2; exit 111\n")
+    done, calls = submit(tmp_path, text, "--cluster", cluster, program="qsub", stands=stands)
+    assert (done.returncode, calls) == (1, [])
+    assert "qstat failed with status 111: qstat: cannot connect to server; nothing" in done.stderr
 
 
 def test_what_is_complete_is_not_submitted_again(tmp_path):
@@ -764,6 +776,46 @@ def test_what_is_complete_is_not_submitted_again(tmp_path):
         complete(out / f"{name}.h5")
     done, calls = submit(tmp_path, text, "--cluster", "local")
     assert calls == [] and "nothing is submitted" in ok(done)
+
+
+def test_what_is_queued_is_not_submitted_again(tmp_path):
+    text = BASE + "seed = 1..4\n"
+    done, calls = submit(tmp_path, text, "--cluster", "local", "--links", "2")
+    assert len(calls) == 3 and "--array=1-4" in calls[0]
+    out = tmp_path / "out"
+    assert (out / "jobs.tsv").read_text().splitlines() == [
+        "job\tscript\truns",
+        "101\trun.sh\t1-4",
+        "102\trun.sh\t1-4",
+        "103\tanalyse.sh\t",
+    ]
+    # A job of others, one element of ours that runs and one that waits, and our analysis.
+    queue = "printf '99 2\\n101 1\\n102 1\\n102 3\\n103 N/A\\n'\n"
+    stand_in(tmp_path / "bin", "squeue", queue)
+    complete(out / "4-seed4.h5")
+    done, calls = submit(tmp_path, text, "--cluster", "local")
+    assert "--array=2 " in calls[0] and len(calls) == 2
+    assert done.stderr == "quorate: 2 runs are queued or running already\n"
+    stand_in(tmp_path / "bin", "squeue", queue + "echo 104 2\n")
+    done, calls = submit(tmp_path, text, "--cluster", "local")
+    assert (done.returncode, calls) == (0, [])
+    assert done.stderr == "quorate: 3 runs are queued or running already: nothing is submitted\n"
+    stand_in(tmp_path / "bin", "squeue", "echo 'slurm_load_jobs error: no socket' >&2; exit 1\n")
+    done, calls = submit(tmp_path, text, "--cluster", "local")
+    assert (done.returncode, calls) == (1, [])
+    assert "what is queued is not known" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["run.sh", "analyse.sh", "manifest.tsv", "jobs.tsv"])
+def test_files_of_others_are_kept(tmp_path, name):
+    out = tmp_path / "out"
+    out.mkdir()
+    path = written(out, "run\ttrace\n1\tmine.h5\n" if "tsv" in name else "echo mine\n", name)
+    before = path.read_text()
+    done, calls = submit(tmp_path, BASE, "--cluster", "local")
+    assert (done.returncode, calls) == (2, [])
+    assert str(path) in done.stderr and done.stderr.count("\n") == 1
+    assert path.read_text() == before and list(out.iterdir()) == [path]
 
 
 def test_a_scheduler_that_refuses_is_quoted(tmp_path):
