@@ -31,7 +31,7 @@ std::vector<Option> shared_options()
                                     "on-loss",     "standby",  "timeout",
                                     "load-time",   "replay",   "log",
                                     "manifest",    "row",      "dry",
-                                    "evaluate",    "workers"};
+                                    "overwrite",   "evaluate", "workers"};
     for (const auto& scheme : schemes())
         for (const auto& option : scheme.options) others.insert(option.name);
     std::vector<Option> all;

@@ -25,8 +25,6 @@ namespace {
 constexpr std::size_t digits = 64;
 const std::string mark = "\nquorate checkpoint sha256 ";
 
-std::string older(const std::string& path) { return path + ".1"; }
-
 // The line behind the file, so that damage is seen whatever it is.
 void seal(const std::string& path)
 {
@@ -64,7 +62,7 @@ std::string identity(const Training& training)
 // The options that may differ between a run and its resumption. Files may have moved: what is in them
 // is compared.
 const std::set<std::string> free_options = {
-    "checkpoint", "checkpoint-every", "config",  "data",  "log",         "quiet",
+    "checkpoint", "checkpoint-every", "config",  "data",  "log",         "overwrite", "quiet",
     "resilient",  "resume",           "timeout", "trace", "stop-before", "walltime"};
 
 std::map<std::string, std::string> options_of(const std::string& config)
@@ -74,7 +72,10 @@ std::map<std::string, std::string> options_of(const std::string& config)
     return options;
 }
 
-void check_same_run(const std::string& path, const std::string& config, const std::string& ours)
+}  // namespace
+
+void check_same_run(const std::string& path, const std::string& option, const std::string& config,
+                    const std::string& ours)
 {
     const auto was = options_of(config), is = options_of(ours);
     const auto value = [](const auto& options, const std::string& name) {
@@ -88,9 +89,17 @@ void check_same_run(const std::string& path, const std::string& config, const st
         if (value(was, name) != value(is, name))
             throw BadInput(fmt::format(
                 "{} is of another run: --{} was {} and is {}; give the options of that run, or "
-                "another --checkpoint",
-                path, name, value(was, name), value(is, name)));
+                "another --{}",
+                path, name, value(was, name), value(is, name), option));
 }
+
+bool has_checkpoint(const std::string& path)
+{
+    std::error_code error;
+    return std::filesystem::exists(path, error) || std::filesystem::exists(older(path), error);
+}
+
+namespace {
 
 template <class Row>
 void write_rows(hid_t file, const std::vector<Row>& rows)
@@ -99,6 +108,8 @@ void write_rows(hid_t file, const std::vector<Row>& rows)
 }
 
 }  // namespace
+
+std::string older(const std::string& path) { return path + ".1"; }
 
 std::vector<Option> checkpoint_options()
 {
@@ -129,10 +140,10 @@ std::optional<Checkpoint> read_checkpoint(const Settings& settings, const Traini
                                           const std::string& config)
 {
     const auto& path = settings.text("checkpoint");
+    if (!has_checkpoint(path)) return std::nullopt;
     std::error_code error;
     const bool newer = std::filesystem::exists(path, error);
     const bool before = std::filesystem::exists(older(path), error);
-    if (!newer && !before) return std::nullopt;
     Checkpoint read;
     if (newer && is_whole(path)) {
         read.path = path;
@@ -154,7 +165,7 @@ std::optional<Checkpoint> read_checkpoint(const Settings& settings, const Traini
     if (const auto wrote = h5::read_string(root, "quorate_version"); wrote != version)
         throw BadInput(fmt::format("{} was written by Quorate {}, this is {}: use that one",
                                    read.path, wrote, version));
-    check_same_run(read.path, h5::read_string(root, "config"), config);
+    check_same_run(read.path, "checkpoint", h5::read_string(root, "config"), config);
     if (h5::read_string(root, "data") != identity(training))
         throw BadInput(fmt::format("{} is of a run on other data than {}: give its data set",
                                    read.path, training.data ? training.data->path() : "none"));

@@ -49,6 +49,18 @@ struct Checkpoint {
 std::optional<Checkpoint> read_checkpoint(const Settings& settings, const Training& training,
                                           const std::string& config);
 
+/// The name of the checkpoint before.
+std::string older(const std::string& path);
+
+/// Whether there is a file of that name, or of the generation before.
+bool has_checkpoint(const std::string& path);
+
+/// @param path    a checkpoint or trace  @param option  that named it
+/// @param config  of its run  @param ours  of the one that is to go on: both as configuration() gives them
+/// @throws BadInput with what differs, if that matters
+void check_same_run(const std::string& path, const std::string& option, const std::string& config,
+                    const std::string& ours);
+
 /// Writes checkpoints as the run goes on.
 class Checkpointing {
 public:

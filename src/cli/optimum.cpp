@@ -2,15 +2,17 @@
 // quorate optimum: a reference optimum, so that figures can show what is still missing.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <optional>
 
 #include "base/error.hpp"
 #include "base/path.hpp"
 #include "cli/command.hpp"
 #include "cli/launch.hpp"
-#include "cli/session.hpp"
+#include "cli/output.hpp"
 #include "cli/penalties.hpp"
 #include "cli/recorded.hpp"
+#include "cli/session.hpp"
 #include "fleet/patience.hpp"
 #include "optimum/companion.hpp"
 
@@ -49,7 +51,10 @@ int optimum(const Settings& settings)
         check_solvable(*model, name, regularizer);
         options.tolerance = settings.real("tolerance", 0);
         options.iterations = settings.integer("iterations", 1, 1'000'000'000);
-        check_writable(companion_of(data->path()), "data");
+        const auto companion = companion_of(data->path());
+        check_writable(companion, "data");
+        if (std::filesystem::exists(companion) && !is_a("optima", companion))
+            throw BadInput(companion + " is not a file of optima: remove it");
     });
     if (!good) return exit_bad_input;
     const bool quiet = settings.on("quiet") || rank != 0;

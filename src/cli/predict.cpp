@@ -8,9 +8,9 @@
 #include "base/error.hpp"
 #include "base/path.hpp"
 #include "cli/initial.hpp"
-#include "cli/session.hpp"
 #include "cli/output.hpp"
 #include "cli/recorded.hpp"
+#include "cli/session.hpp"
 #include "data/hdf5.hpp"
 #include "data/shard.hpp"
 
@@ -23,9 +23,19 @@ constexpr std::int64_t rows_at_once = 4096;
 /// Where the scores go: under a temporary name until all are there.
 class Scores {
 public:
+    /// The first line of CSV.
+    static std::string columns(std::int64_t outputs)
+    {
+        std::string line = "row,label";
+        for (std::int64_t c = 0; c < outputs; ++c)
+            line += outputs == 1 ? ",score" : fmt::format(",score_{}", c);
+        return line;
+    }
+    static bool is_hdf5(const std::string& path) { return path.ends_with(".h5"); }
+
     Scores(const std::string& path, std::int64_t outputs) : path_(path), temporary_(path + ".part")
     {
-        if (path.ends_with(".h5")) {
+        if (is_hdf5(path)) {
             file_ = h5::create(temporary_);
             h5::write_attribute(file_.get(), "format", std::string("quorate scores"));
             score_ = h5::create_extendable<double>(file_.get(), "score", rows_at_once, outputs);
@@ -33,10 +43,7 @@ public:
             return;
         }
         text_.open(temporary_);
-        text_ << "row,label";
-        for (std::int64_t c = 0; c < outputs; ++c)
-            text_ << (outputs == 1 ? ",score" : fmt::format(",score_{}", c));
-        text_ << '\n';
+        text_ << columns(outputs) << '\n';
     }
     Scores(const Scores&) = delete;
     Scores& operator=(const Scores&) = delete;
@@ -96,7 +103,10 @@ int predict(const Settings& settings)
                                              run.data.path()));
     const auto& output = settings.text("output");
     if (output.empty()) throw BadInput("quorate predict needs --output FILE, .csv or .h5");
-    check_writable(output, "output");
+    if (Scores::is_hdf5(output))
+        check_output(settings, "output", "scores");
+    else
+        check_text_output(settings, "output", Scores::columns(run.model->outputs()));
     Scores to(output, run.model->outputs());
     std::vector<double> scores;
     std::vector<double> all_scores, all_labels;

@@ -24,8 +24,8 @@ std::map<std::string, std::string> recorded_options(const std::string& config)
 Settings with_recorded(const trace::Trace& trace, const std::string& path, Settings settings)
 {
     for (const auto& [name, value] : recorded_options(trace.attributes.at("config"))) {
-        const bool of_the_run =
-            name == "trace" || name == "config" || name == "quiet" || name == "log";
+        const bool of_the_run = name == "trace" || name == "overwrite" || name == "config" ||
+                                name == "quiet" || name == "log";
         // A default that the run wrote down was not given to it.
         if (of_the_run || !settings.has(name) || settings.given(name) ||
             settings.text(name) == value)

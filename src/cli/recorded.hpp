@@ -19,7 +19,7 @@ namespace quorate {
 std::map<std::string, std::string> recorded_options(const std::string& config);
 
 /// Takes the values of options that a trace records and that were not given, but for those of its run
-/// alone (trace, config, quiet, log).
+/// alone (trace, overwrite, config, quiet, log).
 /// @param settings  of a command that has these options
 Settings with_recorded(const trace::Trace& trace, const std::string& path, Settings settings);
 

@@ -12,13 +12,14 @@ namespace quorate {
 struct Resumption {
     Checkpoint checkpoint;
     trace::Trace trace;
-    bool completed;  // there is nothing left to do
+    bool completed = false;  // there is nothing left to do, and nothing above
 
     Past past() const;
 };
 
-/// If --resume is given and there is a checkpoint. Says what is going on.
-/// @throws BadInput if the options, the data or the files are not those of one run
+/// If --resume is given, and the run is complete or there is a checkpoint. Says what is going on.
+/// @throws BadInput if the options, the data or the files are not those of one run, or if a trace or
+///         checkpoint would be replaced that is worth keeping
 std::optional<Resumption> resumption(const Settings& settings, const Training& training);
 
 /// What a run can be given again: its effective options as INI text.

@@ -11,7 +11,6 @@
 #include "cli/checkpoint.hpp"
 #include "cli/components.hpp"
 #include "cli/initial.hpp"
-#include "cli/output.hpp"
 #include "cli/penalties.hpp"
 #include "cli/stop.hpp"
 #include "trace/reader.hpp"
@@ -83,7 +82,9 @@ std::vector<Option> training_options()
 {
     std::vector<Option> all = {
         {"data", "FILE", "", "data set, from 'quorate import' or 'quorate generate'"},
-        {"trace", "FILE", "trace.h5", "where the trace goes; a trace that is there is replaced"},
+        {"trace", "FILE", "trace.h5", "where the trace goes"},
+        {"overwrite", "", "",
+         "replace the trace of a complete run, or of one that could go on from its checkpoint"},
         {"workers", "N", "", "workers; default: one for each rank but the coordinator's"},
         {"scheme", "NAME", "uncoded",
          "who computes what and when to stop waiting; see quorate list schemes"},
@@ -223,7 +224,6 @@ Training build_training(const Settings& settings, int default_workers,
 Optimizers build_optimizers(const Settings& settings, const Training& training)
 {
     if (settings.on("log")) settings.one_of("log", {"workers"});
-    check_output(settings, "trace", "trace");
     Optimizers optimizers;
     for (int model = 0; model < training.coding->needs.models; ++model)
         optimizers.push_back(

@@ -14,8 +14,9 @@
 #include "cli/command.hpp"
 #include "cli/initial.hpp"
 #include "cli/launch.hpp"
-#include "cli/session.hpp"
+#include "cli/output.hpp"
 #include "cli/penalties.hpp"
+#include "cli/session.hpp"
 #include "cli/training.hpp"
 #include "code/partition.hpp"
 #include "fleet/mail.hpp"
@@ -238,11 +239,16 @@ Mean mean_of(std::span<const Quality> folds, Metric metric)
     return mean;
 }
 
+std::string columns_of(const Trials& trials)
+{
+    std::string line;
+    for (const auto& [name, value] : trials.points()[0].values) line += name + ',';
+    return line + "fold,loss,accuracy,auc,f1,mse";
+}
+
 void write_csv(const std::string& path, const Trials& trials, const std::vector<Quality>& results)
 {
-    std::string text;
-    for (const auto& [name, value] : trials.points()[0].values) text += name + ',';
-    text += "fold,loss,accuracy,auc,f1,mse\n";
+    auto text = columns_of(trials) + '\n';
     for (std::size_t i = 0; i < results.size(); ++i) {
         const auto folds = static_cast<std::size_t>(trials.folds());
         for (const auto& [name, value] : trials.points()[i / folds].values) text += value + ',';
@@ -263,8 +269,8 @@ int tune(const Settings& settings)
         if (!settings.on("data"))
             throw BadInput("quorate tune needs --data FILE: make one with 'quorate import'");
         measured = measure_of(settings);
-        if (settings.on("output")) check_writable(settings.text("output"), "output");
         made.emplace(settings, grid_of(settings));
+        if (settings.on("output")) check_text_output(settings, "output", columns_of(*made));
     });
     if (!good) return exit_bad_input;
     auto& trials = *made;

@@ -58,7 +58,7 @@ void round_over_mpi(benchmark::State& state, const std::string& scheme)
     }
     const auto trace = file("trace.h5");
     const auto command = std::string(launcher) + " -n 31 " + program + " run --quiet --data " +
-                         data_set() + " --trace " + trace +
+                         data_set() + " --trace " + trace + " --overwrite" +
                          " --optimizer agd-eh --rounds 100 --scheme " + scheme;
     for (auto _ : state) {
         if (std::system(command.c_str()) != 0) {

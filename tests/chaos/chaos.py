@@ -77,7 +77,7 @@ class Chaos:
         if report["status"] != "completed" or report["faults"]:
             return f"status {report['status']}, {report['faults'][:1]}"
         again = self.folder / "again.h5"
-        done = call("simulate", "--replay", trace, "--trace", again, "--quiet")
+        done = call("simulate", "--replay", trace, "--trace", again, "--overwrite", "--quiet")
         if done.returncode != 0:
             return f"not replayed: {done.stderr}"
         with h5py.File(trace, "r") as run, h5py.File(again, "r") as replayed:

@@ -25,7 +25,7 @@ def simulate(folder, data, scheme, *words):
     trace = folder / "t.h5"
     given = {"--model": "ridge", "--trace": trace, **COMMON, **dict(zip(words[::2], words[1::2]))}
     command = [word for pair in given.items() for word in pair]
-    done = call("simulate", "--data", data, "--quiet", "--scheme", scheme, *command)
+    done = call("simulate", "--data", data, "--quiet", "--overwrite", "--scheme", scheme, *command)
     assert done.returncode == 0, done.stderr
     assert inspect(trace)["faults"] == []
     with h5py.File(trace, "r") as file:
@@ -332,7 +332,8 @@ def test_what_is_wrong_is_said_in_one_line(even, tmp_path, words, line):
 
 def test_a_step_that_staleness_makes_unstable_is_warned_of(even, tmp_path):
     words = ["simulate", "--data", even, "--model", "ridge", "--workers", 12, "--rounds", 3]
-    words += ["--trace", tmp_path / "t.h5", "--quiet", "--scheme", "async", "--delay", "constant:1"]
+    words += ["--trace", tmp_path / "t.h5", "--overwrite", "--quiet"]
+    words += ["--scheme", "async", "--delay", "constant:1"]
     done = call(*words, "--step", 0.5)
     assert done.returncode == 0
     assert (

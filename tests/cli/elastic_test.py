@@ -42,7 +42,7 @@ def sparse(tmp_path_factory):
 
 
 def iterates(path, *words):
-    done = call("simulate", *words, "--trace", path)
+    done = call("simulate", *words, "--trace", path, "--overwrite")
     assert done.returncode == 0, done.stderr
     assert inspect(path)["faults"] == []
     with h5py.File(path, "r") as trace:

@@ -4,6 +4,7 @@
 import resource
 import subprocess
 
+import h5py
 import pytest
 
 from program import call, command_line, environment, our_lines
@@ -80,3 +81,123 @@ def test_a_run_whose_trace_fills_the_disk_ends_with_one_line(tmp_path):
     assert done.returncode == 1
     assert len(our_lines(done.stderr)) == 1, done.stderr
     assert our_lines(done.stderr)[0].endswith(f"{trace}: File too large")
+
+
+# --- what took time is replaced only when asked ---------------------------------------------------
+
+
+def small(data, trace, *words, ranks=None, **more):
+    """A run of a moment, under the virtual clock or over MPI."""
+    command = ["run"] if ranks else ["simulate", "--workers", 3]
+    words = ["--data", data, "--rounds", 5, "--step", 0.1, "--trace", trace, "--quiet", *words]
+    return call(*command, *words, ranks=ranks, **more)
+
+
+@pytest.mark.parametrize("ranks", [None, 4])
+def test_a_complete_trace_is_replaced_only_with_overwrite(ranks, gaussians, tmp_path):
+    trace = tmp_path / "t.h5"
+    assert small(gaussians, trace, ranks=ranks).returncode == 0
+    before = trace.read_bytes()
+    done = small(gaussians, trace, "--seed", 2, ranks=ranks)
+    assert done.returncode == 2
+    assert our_lines(done.stderr) == [
+        f"quorate: --trace is {trace}, which holds a complete run: give another name, or "
+        "--overwrite to replace it"
+    ]
+    assert trace.read_bytes() == before
+    assert small(gaussians, trace, "--seed", 2, "--overwrite", ranks=ranks).returncode == 0
+    assert trace.read_bytes() != before
+
+
+@pytest.mark.parametrize("ranks", [None, 4])
+def test_a_complete_run_is_not_resumed_but_done(ranks, gaussians, tmp_path):
+    trace, words = tmp_path / "t.h5", ["--checkpoint", tmp_path / "c.h5", "--resume"]
+    assert small(gaussians, trace, *words, ranks=ranks).returncode == 0
+    assert not (tmp_path / "c.h5").exists()  # it was too short for one
+    before = trace.read_bytes()
+    done = small(gaussians, trace, *words, ranks=ranks)
+    assert (done.returncode, done.stdout) == (0, f"{trace}: all 5 rounds are done\n")
+    assert trace.read_bytes() == before
+    done = small(gaussians, trace, *words, "--seed", 2, ranks=ranks)
+    assert done.returncode == 2
+    assert "--seed was 0 and is 2; give the options of that run, or another --trace" in done.stderr
+    assert trace.read_bytes() == before
+
+
+def test_a_dry_run_that_is_complete_is_done(tmp_path):
+    words = ["simulate", "--dry", "--workers", 3, "--rounds", 5, "--trace", tmp_path / "t.h5"]
+    for said in ("5 rounds in", "all 5 rounds are done"):
+        done = call(*words, "--resume")
+        assert done.returncode == 0 and said in done.stdout
+
+
+def test_a_run_that_can_go_on_is_not_begun_anew(gaussians, tmp_path):
+    trace, checkpoint = tmp_path / "t.h5", tmp_path / "c.h5"
+    keeps = ["--checkpoint", checkpoint, "--checkpoint-every", "2r"]
+    assert small(gaussians, trace, *keeps).returncode == 0
+    with h5py.File(trace, "r+") as file:
+        file.attrs["status"] = "interrupted"
+    before = trace.read_bytes(), checkpoint.read_bytes()
+    refusals = [
+        (keeps, f"--checkpoint is {checkpoint}, from which a run can go on: add --resume, or"),
+        ([], f"whose run can go on from {checkpoint}: add --checkpoint {checkpoint} --resume, or"),
+        (["--checkpoint", tmp_path / "d.h5", "--resume"], "whose run can go on from"),
+        ([*keeps, "--resume", "--overwrite"], "leave out one of the two"),
+    ]
+    for words, line in refusals:
+        done = small(gaussians, trace, *words)
+        assert done.returncode == 2 and done.stderr.count("\n") == 1
+        assert line in done.stderr
+        assert (trace.read_bytes(), checkpoint.read_bytes()) == before
+    assert small(gaussians, trace, *keeps, "--resume").returncode == 0
+    assert small(gaussians, trace, *keeps, "--overwrite").returncode == 0
+
+
+def test_a_replayed_run_does_not_inherit_overwrite(gaussians, tmp_path):
+    run, again = tmp_path / "t.h5", tmp_path / "again.h5"
+    assert small(gaussians, run, "--overwrite").returncode == 0
+    words = ["simulate", "--replay", run, "--trace", again, "--quiet"]
+    assert [call(*words).returncode for _ in range(2)] == [0, 2]
+
+
+def test_an_older_generation_of_others_is_kept(gaussians, tmp_path):
+    mine = tmp_path / "c.h5.1"
+    mine.write_text("my notes\n")
+    done = small(gaussians, tmp_path / "t.h5", "--checkpoint", tmp_path / "c.h5")
+    assert done.returncode == 2 and str(mine) in done.stderr
+    assert mine.read_text() == "my notes\n"
+
+
+@pytest.mark.parametrize("name", ["scores.csv", "scores.h5"])
+def test_scores_replace_scores_only(name, gaussians, tmp_path):
+    trace, path = tmp_path / "t.h5", tmp_path / name
+    assert small(gaussians, trace).returncode == 0
+    words = ["predict", trace, "--output", path, "--quiet"]
+    path.write_text("name,age\nAnn,7\n")
+    done = call(*words)
+    assert done.returncode == 2 and "which exists and is not a" in done.stderr
+    assert path.read_text() == "name,age\nAnn,7\n"
+    path.unlink()
+    assert [call(*words).returncode for _ in range(2)] == [0, 0]
+
+
+def test_a_table_of_trials_replaces_such_tables_only(gaussians, tmp_path):
+    path = tmp_path / "t.csv"
+    words = ["tune", "--data", gaussians, "--grid", "step=0.1:0.2", "--folds", 2, "--rounds", 3]
+    words += ["--output", path, "--quiet"]
+    path.write_text("name,age\nAnn,7\n")
+    done = call(*words)
+    assert done.returncode == 2 and "a table with the columns step,fold" in done.stderr
+    assert path.read_text() == "name,age\nAnn,7\n"
+    path.unlink()
+    assert [call(*words).returncode for _ in range(2)] == [0, 0]
+
+
+def test_optima_replace_optima_only(tmp_path):
+    data, path = tmp_path / "d.h5", tmp_path / "d.optima.h5"
+    size = ["--rows", 60, "--columns", 4, "--test-rows", 0]
+    assert call("generate", *size, "--output", data, "--quiet").returncode == 0
+    path.write_text("my notes\n")
+    done = call("optimum", "--data", data, "--quiet")
+    assert done.returncode == 2 and str(path) in done.stderr and done.stderr.count("\n") == 1
+    assert path.read_text() == "my notes\n"

@@ -34,7 +34,7 @@ EXACT = [
 
 
 def simulate(trace, *words):
-    done = call("simulate", "--trace", trace, "--quiet", *words)
+    done = call("simulate", "--trace", trace, "--overwrite", "--quiet", *words)
     assert done.returncode == 0, done.stderr
     assert inspect(trace)["faults"] == []
     with h5py.File(trace, "r") as file:

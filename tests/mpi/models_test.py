@@ -13,7 +13,8 @@ from program import OPEN_MPI, REPOSITORY, call, inspect
 
 
 def run(data, trace, *words, ranks=4):
-    done = call("run", "--data", data, "--trace", trace, "--quiet", *words, ranks=ranks)
+    options = ["--overwrite", "--quiet", *words]
+    done = call("run", "--data", data, "--trace", trace, *options, ranks=ranks)
     assert done.returncode == 0, done.stderr
     return trace
 

@@ -26,7 +26,7 @@ from program import (
 def run(data, trace, *words, ranks=5, quiet=True):
     """A run that must succeed; gives what it printed."""
     options = [*words, "--quiet"] if quiet else words
-    done = call("run", "--data", data, "--trace", trace, *options, ranks=ranks)
+    done = call("run", "--data", data, "--trace", trace, "--overwrite", *options, ranks=ranks)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -11,7 +11,7 @@ def run(folder, data, scheme, *words, ranks=5):
     """Columns of the trace of one run."""
     trace = folder / "t.h5"
     command = ["run", "--data", data, "--scheme", scheme, "--trace", trace, "--quiet"]
-    done = call(*command, "--step", 0.1, *words, ranks=ranks)
+    done = call(*command, "--overwrite", "--step", 0.1, *words, ranks=ranks)
     assert done.returncode == 0, done.stderr
     assert inspect(trace)["faults"] == []
     with h5py.File(trace, "r") as file:
