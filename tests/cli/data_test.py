@@ -6,6 +6,7 @@ import os
 import re
 import resource
 import shlex
+import shutil
 import subprocess
 
 import h5py
@@ -188,3 +189,30 @@ def test_fetch_data_knows_its_sets_and_refuses_damaged_files(real_data, tmp_path
     done = fetch("a9a", tmp_path)
     assert done.returncode == 1
     assert "is not what it should be: the SHA-256 of its contents is not f5d5ffd8" in done.stderr
+
+
+def test_fetched_files_have_the_names_that_experiments_look_for(real_data, tmp_path):
+    """As jobs/elastic-credit.ini does; with a stand-in for curl, that copies what is in the real data."""
+    inside = {"train.liblinear": "train.liblinear.gz", "test.liblinear": "test.liblinear.gz"}
+    for name, packed in inside.items():
+        content = gzip.decompress((real_data / "credit" / packed).read_bytes())
+        (tmp_path / name).write_bytes(content)
+    curl = tmp_path / "curl"
+    curl.write_text(
+        '#!/bin/bash\nwhile [[ $1 != --output ]]; do shift; done\n'
+        f'cp {tmp_path}/"${{3##*/}}" "$2"\n'
+    )
+    curl.chmod(0o755)
+    # A copy of the script, beside which there is no folder with data.
+    script = tmp_path / "tree" / "env" / "fetch-data"
+    script.parent.mkdir(parents=True)
+    shutil.copy(REPOSITORY / "env" / "fetch-data", script)
+    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "QUORATE_DATA": ""}
+    done = subprocess.run([script, "credit"], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "tree" / "data" / "credit"
+    assert sorted(path.name for path in folder.iterdir()) == sorted(inside.values())
+    assert "--input data/credit/train.liblinear.gz" in done.stdout
+    text = (REPOSITORY / "jobs" / "elastic-credit.ini").read_text()
+    for packed in inside.values():
+        assert f"{{data}}/credit/{packed}" in text
