@@ -323,13 +323,17 @@ lint: compile_commands.json ## clang-format, clang-tidy, cppcheck, shellcheck, f
 installed_headers = $(patsubst src/%,%,$(wildcard src/*/*.hpp))
 root = $(DESTDIR)$(PREFIX)
 
+# Debug information is for those who build: it is thirty times as large as the rest.
+without_debug = $(if $(SAN)$(DEBUG),,strip --strip-debug)
+
 install: build ## program, library, headers, pkg-config file, man page, completion (PREFIX, DESTDIR)
 	@install -D -m 755 -t '$(root)/bin' $(B)/quorate
 	@install -D -m 644 -t '$(root)/lib' $(B)/libquorate.a
+	@$(if $(without_debug),$(without_debug) '$(root)/bin/quorate' '$(root)/lib/libquorate.a')
 	@$(foreach h,$(installed_headers),install -D -m 644 src/$(h) '$(root)/include/quorate/$(h)' &&) :
 	@install -d '$(root)/lib/pkgconfig'
-	@sed 's|@prefix@|$(PREFIX)|; s|@version@|$(VERSION)|; s|@cflags@|$(index_flag) $(subst \
-	  -isystem ,-I,$(found_pure_cflags) $(found_mpi_cflags))|; s|@libs@|$(link_libs)|' \
+	@sed 's|@prefix@|$(PREFIX)|; s|@version@|$(VERSION)|; s|@cflags@|-fopenmp $(index_flag) $(subst \
+	  -isystem ,-I,$(found_pure_cflags) $(found_mpi_cflags))|; s|@libs@|-fopenmp $(link_libs)|' \
 	  env/quorate.pc.in > '$(root)/lib/pkgconfig/quorate.pc'
 	@install -D -m 644 -t '$(root)/share/quorate/slurm' slurm/*.ini
 	@install -D -m 644 -t '$(root)/share/quorate/jobs' jobs/*.ini
