@@ -141,8 +141,11 @@ std::set<std::size_t> fields_of(const std::vector<std::string>& header, const Se
 Layout layout_of(const Settings& settings, const std::string& file)
 {
     Layout layout;
-    const auto in = open_source(file);
-    layout.header = CsvRecords(*in, file).header();
+    // A block ends somewhere, whatever the file is.
+    TextBlock beginning;
+    TextBlocks(file, {}, true).next(beginning);
+    std::istringstream in(beginning.text);
+    layout.header = CsvRecords(in, file).header();
     layout.has_header = settings.one_of("header", {"yes", "no"}) == "yes";
     if (!layout.has_header)
         for (std::size_t i = 0; i < layout.header.size(); ++i)

@@ -28,9 +28,19 @@ std::ifstream open_file(const std::string& path)
     std::error_code error;
     if (std::filesystem::is_directory(path, error))
         throw BadInput(path + " is a folder: give a file");
+    // Their first bytes are read twice, and a device may have no end.
+    if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+        throw BadInput(path + " is a device or a pipe: give a file");
     std::ifstream file(path, std::ios::binary);
     if (!file) throw BadInput(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
     return file;
+}
+
+constexpr std::size_t longest_line = 128 << 20;  // bytes
+
+std::string too_long(std::int64_t line)
+{
+    return fmt::format("no text of rows: line {} is longer than {} MB", line, longest_line >> 20);
 }
 
 // A stream that owns the file beneath its filters.
@@ -113,14 +123,13 @@ void ByteSource::refuse(const std::string& wrong) const
 
 bool TextBlocks::next(TextBlock& block)
 {
-    constexpr std::size_t size = 1 << 20, longest = 1 << 30;
+    constexpr std::size_t size = 1 << 20;
     block.first_line = line_;
     in_quotes_ = false;
     std::size_t looked = 0, end = 0;
     while (end == 0 && !ended_) {
         const auto before = rest_.size();
-        if (before > longest)
-            source_.refuse(fmt::format("no text: line {} is longer than a gigabyte", line_));
+        if (before > longest_line) source_.refuse(too_long(line_));
         rest_.resize(before + size);
         const auto count = source_.read(rest_.data() + before, size);
         rest_.resize(before + count);
@@ -139,7 +148,10 @@ bool TextBlocks::next(TextBlock& block)
 // The place behind the last line end that ends a record; 0 if there is none. Looks at what was added.
 std::size_t TextBlocks::cut(std::size_t from)
 {
-    if (!quoted_) return rest_.rfind('\n') + 1;
+    if (!quoted_) {
+        const auto found = std::string_view(rest_).substr(from).rfind('\n');
+        return found == std::string_view::npos ? 0 : from + found + 1;
+    }
     std::size_t last = 0;
     for (auto at = from; at < rest_.size(); ++at) {
         if (rest_[at] == '"') in_quotes_ = !in_quotes_;

@@ -415,3 +415,36 @@ def test_the_launcher_of_another_mpi_is_named_with_the_right_one(folder, gaussia
         "this is 4 ranks that each see a world of one: the launcher belongs to another MPI; start "
         f"this build with {' '.join(LAUNCHER)} -n 4"
     )
+
+
+@pytest.mark.parametrize("form", ["auto", "csv", "libsvm", "cifar10", "idx"])
+def test_a_device_is_no_input(form, tmp_path):
+    output = tmp_path / "d.h5"
+    words = ["import", "--input", "/dev/zero", "--format", form, "--output", output]
+    done = call(*words, timeout=30)
+    assert done.returncode == 2
+    assert done.stderr == "quorate: /dev/zero is a device or a pipe: give a file\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("form", ["csv", "libsvm"])
+def test_a_file_without_line_ends_is_given_up(form, tmp_path):
+    path = tmp_path / "endless"
+    with open(path, "wb") as file:
+        for _ in range(140):
+            file.write(b"1" * (1 << 20))
+    words = ["import", "--input", path, "--format", form, "--output", tmp_path / "d.h5"]
+    done = call(*words, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == (
+        f"quorate: {path} is no text of rows: line 1 is longer than 128 MB"
+    )
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_more_workers_than_memory_are_refused(tmp_path):
+    words = ["simulate", "--dry", "--workers", 2000000000, "--trace", tmp_path / "t.h5"]
+    done = call(*words, timeout=30)
+    assert done.returncode == 2
+    assert "--workers is 2000000000, whose simulation would take 5000 GB of memory" in done.stderr
+    assert list(tmp_path.iterdir()) == []
