@@ -60,6 +60,12 @@ void ProgressLine::show(const Progress& progress)
     std::fflush(stderr);
 }
 
+void ProgressLine::say(const std::string& text)
+{
+    constexpr auto clear_line = "\r\033[K";
+    fmt::print(stderr, "{}quorate: {}\n", terminal_ ? clear_line : "", text);
+}
+
 void ProgressLine::finish()
 {
     if (terminal_) fmt::print(stderr, "\n");

@@ -147,6 +147,19 @@ struct Nodes {
     std::vector<std::string> names;
 };
 
+// "worker 3 on node17 has died in round 12"
+std::string told(const Change& change, const std::string& host, std::int64_t round)
+{
+    if (change.kind == Change::Kind::loading)
+        return fmt::format("a standby rank takes the place of worker {} in round {}", change.worker,
+                           round);
+    const auto* what = change.kind == Change::Kind::died   ? "died"
+                       : change.kind == Change::Kind::left ? "left"
+                                                           : "joined";
+    return fmt::format("worker {}{} has {} in round {}", change.worker,
+                       host.empty() ? "" : " on " + host, what, round);
+}
+
 // What an optimiser remembered.
 void restore(const Optimizers& optimizers, const Checkpoint& checkpoint)
 {
@@ -229,7 +242,12 @@ int train(const Settings& settings, const Training& training, Fleet& fleet,
         if (live) live->poll(scored_live);
     };
     if (settings.on("log")) observer.arrival = print_arrival;
-    observer.note = [](const std::string& text) { fmt::print(stderr, "quorate: {}\n", text); };
+    observer.note = [&](const std::string& text) { line.say(text); };
+    if (!quiet)
+        observer.change = [&](const Change& change, std::int64_t round) {
+            const auto& worker = fleet.workers()[static_cast<std::size_t>(change.worker)];
+            line.say(told(change, clock == "wall" ? worker.host : "", round));
+        };
     auto options = training.engine;
     if (training.data && !training.coding->needs.coded.empty()) {
         options.residual = residual_of(training);

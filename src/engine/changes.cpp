@@ -120,6 +120,7 @@ void Engine::hear(const Change& change)
     const auto [status, kind] = meaning(change.kind);
     roster_.set(worker, status);
     note_membership(kind, worker);
+    if (observer_.change && !past_) observer_.change(change, round_ + 1);
     if (change.kind != Change::Kind::joined) {
         if (needs_.membership && was_here && known) events_.push_back(WorkerLost{worker});
         return;

@@ -61,6 +61,8 @@ struct Observer {
         {};  // each contribution, once its use is known
     std::function<void(std::int64_t round, const Point&)> kept = {};  // each model that is kept
     std::function<void(const std::string&)> note = {};                // what a scheme says
+    /// A worker that left, died, came, or is being replaced, and the round that was running.
+    std::function<void(const Change&, std::int64_t round)> change = {};
     /// Where the run stands, before anything else happens after an update.
     std::function<void(Snapshot)> snapshot = {};
 };

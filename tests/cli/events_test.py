@@ -5,7 +5,7 @@ import h5py
 import numpy
 import pytest
 
-from program import call, inspect
+from program import call, inspect, our_lines
 
 JOINED, LEFT, DIED, RECODED, LOADING = 1, 2, 3, 4, 5
 DRY = ["simulate", "--dry", "--workers", 6, "--rows", 600, "--row-time", 0.01, "--quiet"]
@@ -124,3 +124,23 @@ def test_losses_that_leave_nobody_end_the_run(tmp_path):
     assert done.returncode == 1
     assert "no estimate is possible any more" in done.stderr
     assert "gone: worker 0, 1, 2, 3, 4, 5" in done.stderr
+
+
+def test_each_change_is_a_line(tmp_path):
+    words = [word for word in DRY if word != "--quiet"]
+    words += ["--rounds", 9, "--standby", 1, "--timeout", 1, "--trace", tmp_path / "t.h5"]
+    events = "1.5 leave 4; 3.8 join 4; 5.9 kill 2; 9.1 kill 0"
+    done = call(*words, "--events", events)
+    assert done.returncode == 0, done.stderr
+    assert our_lines(done.stderr) == [
+        "quorate: worker 4 has left in round 2",
+        "quorate: coded anew for 5 workers after round 1",
+        "quorate: worker 4 has joined in round 3",
+        "quorate: coded anew for 6 workers after round 3",
+        "quorate: worker 2 has died in round 5",
+        "quorate: a standby rank takes the place of worker 2 in round 5",
+        "quorate: worker 2 has joined in round 5",
+        "quorate: worker 0 has died in round 7",
+        "quorate: coded anew for 5 workers after round 6",
+    ]
+    assert call(*words, "--events", events, "--quiet", "--overwrite").stderr.count("has") == 0

@@ -2,6 +2,7 @@
 """Workers that leave, die and join over MPI."""
 
 import os
+import re
 import signal
 
 import h5py
@@ -112,11 +113,15 @@ def test_a_death_after_the_last_round_does_not_stop_the_scoring(standby, gaussia
 def test_kill_minus_nine_is_an_erasure(gaussians, tmp_path):
     run = tmp_path / "run.h5"
     words = ["run", "--data", gaussians, "--scheme", "frc", "--stragglers", 1, "--trace", run]
-    job = start(*words, *COMMON, "--rounds", 600, ranks=RANKS)
+    options = [word for word in COMMON if word != "--quiet"]
+    job = start(*words, *options, "--rounds", 600, ranks=RANKS)
     wait_until(lambda: rounds_in(run) > 0)
     os.kill(job.rank(4), signal.SIGKILL)
     done = job.wait()
     assert done.returncode == 0, done.stderr
+    said = [line for line in our_lines(done.stderr) if "has died" in line]
+    assert len(said) == 1
+    assert re.fullmatch(r"quorate: worker 3 on \S+ has died in round \d+", said[0])
     assert membership(run) == [(DIED, 3)]
     report = inspect(run)
     assert (report["status"], report["faults"]) == ("completed", [])
