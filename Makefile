@@ -75,7 +75,7 @@ WARNINGS += -Wno-stringop-overflow $(if $(SAN),-Wno-maybe-uninitialized)
 ifdef WERROR
 WARNINGS += -Werror
 endif
-# OpenMP is for the contributions of a simulation, and not for Eigen inside of them or of a rank.
+# OpenMP is what oneDNN computes with: it is told to use one thread. Loops are shared out by base/parallel.
 base_flags := -std=c++20 -fopenmp -DEIGEN_DONT_PARALLELIZE $(OPT) $(WARNINGS) -Isrc $(CPPFLAGS) $(CXXFLAGS)
 index_flag := $(if $(filter 64,$(found_petsc_index)),-DQUORATE_INDEX_64)
 

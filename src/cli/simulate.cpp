@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // quorate simulate: one run without MPI, under a virtual clock, or again from its trace.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -66,6 +67,19 @@ Settings with_options_of(const trace::Trace& trace, Settings settings)
     return settings;
 }
 
+// What is held for each worker, whatever the scheme: measured with uncoded, frc and agc.
+void check_memory(const Settings& settings, std::int64_t workers)
+{
+    constexpr std::int64_t of_a_worker = 2500;
+    const auto there = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+    if (workers > there / of_a_worker)
+        settings.refuse("workers",
+                        fmt::format(", whose simulation would take {:.0f} GB of memory, and there are "
+                                    "{:.0f}: use at most {}",
+                                    1e-9 * of_a_worker * static_cast<double>(workers),
+                                    1e-9 * static_cast<double>(there), there / of_a_worker));
+}
+
 std::optional<DrySize> dry_size(const Settings& settings)
 {
     if (!settings.on("dry")) {
@@ -81,6 +95,7 @@ std::optional<DrySize> dry_size(const Settings& settings)
         if (settings.given(name))
             settings.refuse(name, ", but a dry run computes nothing: leave out one of the two");
     const auto workers = settings.integer("workers", 1, std::numeric_limits<int>::max());
+    check_memory(settings, workers);
     return DrySize{settings.on("rows") ? settings.integer("rows", 1) : 1000 * workers,
                    settings.on("columns") ? settings.integer("columns", 0) : 0};
 }
@@ -141,7 +156,8 @@ int simulate(const Settings& given)
     return train(
         settings, training, *fleet, optimizers, recorded ? "replayed" : "virtual",
         [&](const auto& next, const auto& scored) {
-            evaluate_here(*training.data, *training.model, next, scored);
+            const auto rows = recipes.give_up_rows();
+            evaluate_here(*training.data, *training.model, next, scored, rows.get());
         },
         resumed);
 }

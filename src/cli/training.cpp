@@ -101,7 +101,7 @@ std::vector<Option> training_options()
         {"init", "zero|normal:SD|he|glorot|FILE", "",
          "initial model; FILE: the final one of a trace; default: zero for linear models, he for "
          "networks"},
-        {"threads", "N", "1", "OpenMP threads of a worker"},
+        {"threads", "N", "1", "threads of a worker"},
         {"seed", "N", "0", "key of all random streams"},
         {"delay", "MODEL", "none",
          "seconds each worker waits before a task: " + grammar(delays()) +

@@ -37,23 +37,23 @@ petsc::Matrix sparse_matrix(std::int64_t rows, std::int64_t columns, std::vector
     return petsc::Matrix(matrix);
 }
 
-petsc::Matrix dense_matrix(std::int64_t rows, std::int64_t columns, std::vector<double>& values)
+petsc::Matrix dense_matrix(std::int64_t rows, std::int64_t columns, double* values)
 {
     Mat by_column = nullptr, matrix = nullptr;
     petsc::check(MatCreateSeqDense(PETSC_COMM_SELF, static_cast<PetscInt>(columns),
-                                   static_cast<PetscInt>(rows), values.data(), &by_column),
+                                   static_cast<PetscInt>(rows), values, &by_column),
                  "MatCreateSeqDense");
     const petsc::Matrix owner(by_column);
     petsc::check(MatCreateTranspose(by_column, &matrix), "MatCreateTranspose");
     return petsc::Matrix(matrix);
 }
 
-petsc::Vector make_vector(std::vector<double>& values)
+petsc::Vector make_vector(double* values, std::int64_t size)
 {
     Vec vector = nullptr;
-    petsc::check(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, static_cast<PetscInt>(values.size()),
-                                       values.data(), &vector),
-                 "VecCreateSeqWithArray");
+    petsc::check(
+        VecCreateSeqWithArray(PETSC_COMM_SELF, 1, static_cast<PetscInt>(size), values, &vector),
+        "VecCreateSeqWithArray");
     return petsc::Vector(vector);
 }
 
@@ -67,14 +67,15 @@ std::vector<RawRows> read(const DataSet& data, std::span<const RowSet> sets)
 }  // namespace
 
 ShardBlock::ShardBlock(RawRows raw, std::int64_t columns)
-    : arrays_(std::make_unique<Arrays>()), rows_(static_cast<std::int64_t>(raw.label.size())),
-      columns_(columns), matrix_(nullptr), labels_(nullptr)
+    : arrays_(std::make_shared<Arrays>()), first_(0),
+      rows_(static_cast<std::int64_t>(raw.label.size())), columns_(columns), matrix_(nullptr),
+      labels_(nullptr)
 {
     auto& arrays = *arrays_;
     arrays.label = std::move(raw.label);
     if (raw.start.empty()) {
         arrays.dense = std::move(raw.dense);
-        matrix_ = dense_matrix(rows_, columns, arrays.dense);
+        matrix_ = dense_matrix(rows_, columns, arrays.dense.data());
     } else {
         arrays.start.assign(raw.start.begin(), raw.start.end());
         arrays.column = std::move(raw.column);
@@ -83,13 +84,19 @@ ShardBlock::ShardBlock(RawRows raw, std::int64_t columns)
             arrays.ones ? std::vector<double>(arrays.column.size(), 1.0) : std::move(raw.value);
         matrix_ = sparse_matrix(rows_, columns, arrays.start, arrays.column, arrays.value);
     }
-    labels_ = make_vector(arrays.label);
+    labels_ = make_vector(arrays.label.data(), rows_);
+}
+
+ShardBlock::ShardBlock(const ShardBlock& whole, std::int64_t first, std::int64_t count)
+    : arrays_(whole.arrays_), first_(whole.first_ + first), rows_(count), columns_(whole.columns_),
+      matrix_(dense_matrix(count, columns_, arrays_->dense.data() + first_ * columns_)),
+      labels_(make_vector(arrays_->label.data() + first_, count))
+{
 }
 
 RowView ShardBlock::view() const
 {
     RowView view;
-    view.rows = rows_;
     view.columns = columns_;
     view.label = arrays_->label.data();
     if (arrays_->start.empty()) {
@@ -99,7 +106,7 @@ RowView ShardBlock::view() const
         view.column = arrays_->column.data();
         view.value = arrays_->ones ? nullptr : arrays_->value.data();
     }
-    return view;
+    return view.slice(first_, rows_);
 }
 
 Shard::Shard(const DataSet& data, std::span<const RowSet> sets)
@@ -120,6 +127,11 @@ Shard::Shard(std::vector<RawRows> raw, std::int64_t columns) : support_(Support:
     }
     for (auto& block : raw)
         blocks_.emplace_back(std::move(block), static_cast<std::int64_t>(support_.size()));
+}
+
+Shard::Shard(std::vector<ShardBlock> blocks, std::int64_t columns)
+    : support_(Support::all(columns)), blocks_(std::move(blocks))
+{
 }
 
 std::int64_t Shard::rows() const

@@ -27,6 +27,8 @@ public:
     /// @param raw      its rows; the column numbers are those of the shard
     /// @param columns  of the shard
     ShardBlock(RawRows raw, std::int64_t columns);
+    /// Rows [first, first + count) of a dense block, which is shared and not copied.
+    ShardBlock(const ShardBlock& whole, std::int64_t first, std::int64_t count);
 
     RowView view() const;
     Mat matrix() const { return matrix_.get(); }
@@ -39,8 +41,8 @@ private:
         std::vector<double> value, dense, label;
         bool ones = false;
     };
-    std::unique_ptr<Arrays> arrays_;
-    std::int64_t rows_, columns_;
+    std::shared_ptr<Arrays> arrays_;
+    std::int64_t first_, rows_, columns_;
     petsc::Matrix matrix_;
     petsc::Vector labels_;
 };
@@ -50,8 +52,10 @@ class Shard {
 public:
     /// @param sets  the rows of each block
     Shard(const DataSet& data, std::span<const RowSet> sets);
-    /// Of blocks that are there already. @param columns  of the data set
+    /// Of rows that were read already. @param columns  of the data set
     Shard(std::vector<RawRows> blocks, std::int64_t columns);
+    /// Of dense blocks. @param columns  of the data set
+    Shard(std::vector<ShardBlock> blocks, std::int64_t columns);
 
     /// The columns that the shard's rows touch: all if the data are dense.
     const Support& support() const { return support_; }

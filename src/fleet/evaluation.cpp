@@ -2,9 +2,9 @@
 #include "fleet/evaluation.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <functional>
 
+#include "base/parallel.hpp"
 #include "code/partition.hpp"
 #include "fleet/mail.hpp"
 #include "fleet/part_sum.hpp"
@@ -136,40 +136,48 @@ void evaluate_on_all_ranks(const mpi::Comm& comm, const DataSet& data, const Mod
     }
 }
 
-void evaluate_here(const DataSet& data, const Model& model,
-                   const std::function<std::vector<Point>()>& next,
-                   const std::function<void(const Scored&)>& scored)
+namespace {
+
+// Block 0: training rows; block 1, if any: test rows.
+Shard whole_shard(const DataSet& data)
 {
     const RowSet sets[] = {{Split::train, 0, data.rows(Split::train)},
                            {Split::test, 0, data.rows(Split::test)}};
+    return {data, std::span(sets).first(data.rows(Split::test) > 0 ? 2 : 1)};
+}
+
+Shard shard_with(const DataSet& data, const ShardBlock& training)
+{
+    const auto test_rows = data.rows(Split::test);
+    std::vector<ShardBlock> blocks;
+    blocks.emplace_back(training, 0, data.rows(Split::train));
+    if (test_rows > 0) blocks.emplace_back(data.read(Split::test, 0, test_rows), data.columns());
+    return {std::move(blocks), data.columns()};
+}
+
+}  // namespace
+
+void evaluate_here(const DataSet& data, const Model& model,
+                   const std::function<std::vector<Point>()>& next,
+                   const std::function<void(const Scored&)>& scored, const ShardBlock* training)
+{
     const auto test_rows = static_cast<std::size_t>(data.rows(Split::test));
-    const Shard shard(data, std::span(sets).first(test_rows > 0 ? 2 : 1));
+    const auto shard = training ? shard_with(data, *training) : whole_shard(data);
     const auto parameters = parameters_of(shard, model);
     const auto labels = data.read(Split::test, 0, data.rows(Split::test)).label;
     const auto test_scores = test_rows * static_cast<std::size_t>(model.outputs());
     const auto train_rows = static_cast<double>(data.rows(Split::train));
     for (auto models = next(); !models.empty(); models = next()) {
         std::vector<Scored> results(models.size());
-        std::exception_ptr error;
-        const auto count = static_cast<std::ptrdiff_t>(models.size());
-#pragma omp parallel for schedule(dynamic)
-        for (std::ptrdiff_t i = 0; i < count; ++i) {
-            try {  // an exception must not leave a parallel region
-                mpi::Pool pool;
-                const auto at = static_cast<std::size_t>(i);
-                const auto message =
-                    encode_models(std::span(models).subspan(at, 1), parameters, pool);
-                const auto answer = score_models(*message, shard, model, pool);
-                Reader in(*answer);
-                const auto sums = in.doubles(2);
-                results[at] = {sums[0] / train_rows, sums[1] / train_rows,
-                               model.loss().quality(in.doubles(test_scores), labels)};
-            } catch (...) {
-#pragma omp critical
-                error = std::current_exception();
-            }
-        }
-        if (error) std::rethrow_exception(error);
+        in_parallel(models.size(), usable_cores(), [&](std::size_t i) {
+            mpi::Pool pool;
+            const auto message = encode_models(std::span(models).subspan(i, 1), parameters, pool);
+            const auto answer = score_models(*message, shard, model, pool);
+            Reader in(*answer);
+            const auto sums = in.doubles(2);
+            results[i] = {sums[0] / train_rows, sums[1] / train_rows,
+                          model.loss().quality(in.doubles(test_scores), labels)};
+        });
         for (const auto& result : results) scored(result);
     }
 }

@@ -43,9 +43,11 @@ void evaluate_on_all_ranks(const mpi::Comm& comm, const DataSet& data, const Mod
                            const std::function<void(const Scored&)>& scored);
 
 /// Scores models on all rows in this process, on all cores. @param next, scored  as in MpiFleet
+/// @param training  the training rows, if they are dense and held already; else they are read
 void evaluate_here(const DataSet& data, const Model& model,
                    const std::function<std::vector<Point>()>& next,
-                   const std::function<void(const Scored&)>& scored);
+                   const std::function<void(const Scored&)>& scored,
+                   const ShardBlock* training = nullptr);
 
 /// The worker's half. @param shard  block 0: training rows; block 1, if any: test rows
 /// @return for each model the sum of its training losses and the training rows that it tells, then the

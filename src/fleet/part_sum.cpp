@@ -2,8 +2,8 @@
 #include "fleet/part_sum.hpp"
 
 #include <algorithm>
-#include <exception>
 
+#include "base/parallel.hpp"
 #include "fleet/product.hpp"
 
 namespace quorate {
@@ -45,28 +45,19 @@ double Chunks::add(const RowView& rows, std::span<const std::int64_t> samples, s
 {
     const auto threads = computing_.threads;
     std::vector<double> losses(static_cast<std::size_t>(threads));
-    std::exception_ptr error;
     // Each thread has a chunk of its own, and a sum of its own until the part is done.
-#pragma omp parallel for num_threads(threads) if (threads > 1)
-    for (int thread = 0; thread < threads; ++thread) {
-        const auto offset = thread * computing_.chunk_rows;
+    in_parallel(losses.size(), threads, [&](std::size_t t) {
+        const auto offset = static_cast<std::int64_t>(t) * computing_.chunk_rows;
         const auto size = std::min(computing_.chunk_rows, count - offset);
-        if (size <= 0) continue;
-        const auto t = static_cast<std::size_t>(thread);
-        try {  // an exception must not leave a parallel region
-            const auto chunk =
-                samples.empty()
-                    ? rows.slice(first + offset, size)
-                    : gathered_[t].take(rows, samples.subspan(static_cast<std::size_t>(offset),
-                                                              static_cast<std::size_t>(size)));
-            losses[t] = computing_.model.add_gradient(
-                chunk, point, coefficient, t == 0 ? sum : std::span<double>(by_thread_[t - 1]));
-        } catch (...) {
-#pragma omp critical
-            error = std::current_exception();
-        }
-    }
-    if (error) std::rethrow_exception(error);
+        if (size <= 0) return;
+        const auto chunk =
+            samples.empty()
+                ? rows.slice(first + offset, size)
+                : gathered_[t].take(rows, samples.subspan(static_cast<std::size_t>(offset),
+                                                          static_cast<std::size_t>(size)));
+        losses[t] = computing_.model.add_gradient(
+            chunk, point, coefficient, t == 0 ? sum : std::span<double>(by_thread_[t - 1]));
+    });
     double loss = 0;
     for (const double one : losses) loss += one;
     return loss;

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <functional>
 #include <numeric>
+
+#include "base/parallel.hpp"
 
 namespace quorate {
 
@@ -23,6 +24,9 @@ Recipes::Recipes(const Needs& needs, const Liars& liars, const DataSet& data,
 {
     computing_.emplace(computing);
     data_ = &data;
+    if (data.dense() && needs.coded.empty())
+        training_ = std::make_shared<const ShardBlock>(
+            data.read(Split::train, 0, data.rows(Split::train)), data.columns());
     stores_.resize(needs.shard.size());
     std::vector<Worker> all(needs.shard.size());
     std::iota(all.begin(), all.end(), 0);
@@ -50,10 +54,16 @@ void Recipes::fill_stores(const Needs& needs, std::span<const Worker> seats)
         auto store = coded ? nullptr : by_blocks[blocks];
         if (!store)
             store = std::make_shared<const Store>(*data_, needs, static_cast<Worker>(i),
-                                                  computing_->model);
+                                                  computing_->model, training_.get());
         if (!coded) by_blocks[blocks] = store;
         stores_[static_cast<std::size_t>(seats[i])] = store;
     }
+}
+
+std::shared_ptr<const ShardBlock> Recipes::give_up_rows()
+{
+    stores_.clear();
+    return std::exchange(training_, nullptr);
 }
 
 const Support& Recipes::support(Worker worker) const
@@ -223,27 +233,6 @@ void Recipes::compute(Recipe& recipe) const
     liars_.falsify(made.worker, made.draw, made.part, recipe.values);
 }
 
-namespace {
-
-// f(i) for all i, on all cores.
-template <class F>
-void in_parallel(std::size_t count, F f)
-{
-    std::exception_ptr error;
-#pragma omp parallel for schedule(dynamic)
-    for (std::size_t i = 0; i < count; ++i) {
-        try {  // an exception must not leave a parallel region
-            f(i);
-        } catch (...) {
-#pragma omp critical
-            error = std::current_exception();
-        }
-    }
-    if (error) std::rethrow_exception(error);
-}
-
-}  // namespace
-
 void Recipes::prepare(std::span<const std::size_t> handles)
 {
     if (dry()) return;
@@ -253,8 +242,9 @@ void Recipes::prepare(std::span<const std::size_t> handles)
         for (const auto& one : recipes_.at(handle).made.kept) kept.push_back(one.get());
     std::ranges::sort(kept);
     kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
-    in_parallel(kept.size(), [&](std::size_t i) { compute(*kept[i]); });
-    in_parallel(handles.size(), [&](std::size_t i) { compute(recipes_.at(handles[i])); });
+    in_parallel(kept.size(), usable_cores(), [&](std::size_t i) { compute(*kept[i]); });
+    in_parallel(handles.size(), usable_cores(),
+                [&](std::size_t i) { compute(recipes_.at(handles[i])); });
 }
 
 Values Recipes::values(std::size_t handle)

@@ -35,7 +35,8 @@ public:
     /// @param parameters  of the points, for the size of messages
     Recipes(const Needs& needs, const Batches& batches, const Liars& liars,
             std::int64_t parameters);
-    /// Reads every worker's shard; workers that store the same blocks share one.
+    /// Reads every worker's shard; workers that store the same blocks share one, and dense rows are held
+    /// once for all.
     Recipes(const Needs& needs, const Liars& liars, const DataSet& data,
             const Computing& computing);
 
@@ -87,6 +88,10 @@ public:
     std::uint64_t fingerprint(std::size_t handle);
     void release(std::size_t handle);
 
+    /// The run is over: nothing is computed any more, and the rows are free for other use.
+    /// @return all training rows, if they are dense and held as one block; else null, and none are held
+    std::shared_ptr<const ShardBlock> give_up_rows();
+
 private:
     double dry_load(Item::Operation operation) const;
     struct Recipe {
@@ -109,8 +114,9 @@ private:
     std::shared_ptr<const Coding> coding_;  // the newest, if there was another than the first
     const Batches* batches_;
     const Liars& liars_;
-    const DataSet* data_ = nullptr;                     // none: dry
-    std::optional<Computing> computing_;                // likewise
+    const DataSet* data_ = nullptr;               // none: dry
+    std::optional<Computing> computing_;          // likewise
+    std::shared_ptr<const ShardBlock> training_;  // dense rows, which all stores share; or none
     std::vector<std::shared_ptr<const Store>> stores_;  // by worker; all empty if dry
     std::vector<std::int64_t> rows_;                    // by worker
     Support nothing_ = Support::all(0);

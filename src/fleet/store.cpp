@@ -9,15 +9,20 @@ namespace quorate {
 
 namespace {
 
-Shard shard_of(const DataSet& data, const Needs& needs, Worker worker,
+Shard shard_of(const DataSet& data, const Needs& needs, Worker worker, const ShardBlock* training,
                std::vector<std::size_t>& place)
 {
     std::vector<RawRows> blocks;
+    std::vector<ShardBlock> shared;
     for (const int block : needs.shard[static_cast<std::size_t>(worker)]) {
         const auto& rows = needs.blocks[static_cast<std::size_t>(block)];
-        place[static_cast<std::size_t>(block)] = blocks.size();
-        blocks.push_back(data.read(Split::train, rows.first, rows.count));
+        place[static_cast<std::size_t>(block)] = blocks.size() + shared.size();
+        if (training)
+            shared.emplace_back(*training, rows.first, rows.count);
+        else
+            blocks.push_back(data.read(Split::train, rows.first, rows.count));
     }
+    if (training) return {std::move(shared), data.columns()};
     if (!needs.coded.empty())
         blocks.push_back(coded_rows(data, needs.coded[static_cast<std::size_t>(worker)]));
     return {std::move(blocks), data.columns()};
@@ -43,8 +48,9 @@ double load_of(const DataSet& data, const RowView& rows)
 
 }  // namespace
 
-Store::Store(const DataSet& data, const Needs& needs, Worker worker, const Model& model)
-    : place_(needs.blocks.size()), shard_(shard_of(data, needs, worker, place_)),
+Store::Store(const DataSet& data, const Needs& needs, Worker worker, const Model& model,
+             const ShardBlock* training)
+    : place_(needs.blocks.size()), shard_(shard_of(data, needs, worker, training, place_)),
       support_(parameters_of(shard_, model)), columns_(columns_of(data, needs, worker)),
       coded_load_(needs.coded.empty() ? 0 : load_of(data, held().coded())),
       column_load_(columns_ ? load_of(data, columns_->view()) : 0)

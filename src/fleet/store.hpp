@@ -12,8 +12,10 @@ namespace quorate {
 /// What a worker stores.
 class Store {
 public:
-    /// Reads its rows. Local.
-    Store(const DataSet& data, const Needs& needs, Worker worker, const Model& model);
+    /// Reads its rows, or shares them. Local.
+    /// @param training  all training rows, dense, to be shared with others of this process; or null
+    Store(const DataSet& data, const Needs& needs, Worker worker, const Model& model,
+          const ShardBlock* training = nullptr);
 
     /// The parameters that its rows touch.
     const Support& support() const { return support_; }

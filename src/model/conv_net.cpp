@@ -117,7 +117,7 @@ dnnl::primitive_attr with_relu(bool relu)
 }
 
 // A primitive must run with as many threads as it was made for, or its threads wait for each other for
-// ever: always one. What OpenMP has to share out are chunks of rows.
+// ever: always one. What threads share are chunks of rows.
 class OneThread {
 public:
     OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }

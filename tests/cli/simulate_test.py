@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs under the virtual clock: what they compute, what they cost, what they refuse."""
 
+import os
 import re
 import signal
+import subprocess
 
 import h5py
 import numpy
 import pytest
 
-from program import call, inspect, rounds_in, start, wait_until
+from program import QUORATE, call, environment, inspect, rounds_in, start, wait_until
 
 # Where 12 workers do not fit a scheme.
 WORKERS = {"margulis": 9, "bibd": 13}
@@ -346,3 +348,26 @@ def test_impossible_parameters_name_valid_ones(words, tmp_path):
     got = refused(tmp_path, "--dry", "--workers", 12, "--scheme", *words)
     assert got.startswith(f"--{words[-2][2:]} is {words[-1]}" if len(words) > 1 else "--scheme is")
     assert re.search(r": (use|try|leave|write|give)|; (known|did you mean)", got), got
+
+
+# --- memory ---------------------------------------------------------------------------------------
+
+
+def peak_memory(*words):
+    """Of a call that succeeds, in bytes."""
+    job = subprocess.Popen([str(word) for word in (QUORATE, *words)], env=environment())
+    _, status, usage = os.wait4(job.pid, 0)
+    job.returncode = os.waitstatus_to_exitcode(status)
+    assert job.returncode == 0
+    return usage.ru_maxrss * 1024
+
+
+def test_dense_rows_are_held_once_for_all_workers_and_for_evaluation(tmp_path):
+    data, rows, columns = tmp_path / "d.h5", 20000, 500
+    size = ["--rows", rows, "--columns", columns, "--test-rows", 10]
+    assert call("generate", *size, "--output", data, "--quiet").returncode == 0
+    words = ["simulate", "--data", data, "--workers", 8, "--rounds", 2, "--step", 0.1, "--quiet"]
+    words += ["--trace", tmp_path / "t.h5", "--overwrite"]
+    least = peak_memory(*words, "--evaluate-every", 0)
+    coded = peak_memory(*words, "--scheme", "cyclic", "--stragglers", 3)
+    assert coded < least + 0.5 * rows * columns * 8

@@ -105,6 +105,21 @@ def test_a_liar_that_nobody_tolerates_is_seen_where_it_can_be(gaussians, tmp_pat
     assert "no 2 answers of group 0 are equal" in done.stderr
 
 
+@pytest.mark.parametrize("model", ["logistic", "softmax", "mlp"])
+def test_bits_do_not_depend_on_where_rows_begin(model, tmp_path):
+    data, run, again = (tmp_path / f"{name}.h5" for name in ("data", "run", "again"))
+    size = ["--rows", 203, "--columns", 13, "--test-rows", 41]
+    assert call("generate", *size, "--output", data, "--quiet").returncode == 0
+    words = ["--scheme", "cyclic", "--stragglers", 2, "--rounds", 5, "--step", 0.1, "--quiet"]
+    words += ["--data", data, "--model", model, "--trace", run]
+    assert call("run", *words, ranks=8).returncode == 0
+    words = ["--replay", run, "--trace", again, "--quiet"]
+    assert call("simulate", *words).returncode == 0
+    with h5py.File(run, "r") as first, h5py.File(again, "r") as second:
+        for name in ["iterate/model", "model/final", "round/loss_estimate"]:
+            assert numpy.array_equal(first[name][:], second[name][:]), name
+
+
 def test_row_time_and_slowdown_pad_the_computation(gaussians, tmp_path):
     run = tmp_path / "run.h5"
     words = ["run", "--data", gaussians, "--trace", run, "--rounds", 5, "--quiet"]
