@@ -31,8 +31,8 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> Path:
 
 
 def is_ours(path: Path, new: Path) -> bool:
-    """Whether a file may be replaced: it is empty or bears our mark. CSV bears none: it has the same
-    columns, or is the numbers of a figure that does.
+    """Whether a file may be replaced: it is empty or bears our mark. CSV bears none: it has the
+    same columns, or is the numbers of a figure that does.
     """
     if path.is_dir():
         return False

@@ -73,11 +73,12 @@ void check_memory(const Settings& settings, std::int64_t workers)
     constexpr std::int64_t of_a_worker = 2500;
     const auto there = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
     if (workers > there / of_a_worker)
-        settings.refuse("workers",
-                        fmt::format(", whose simulation would take {:.0f} GB of memory, and there are "
-                                    "{:.0f}: use at most {}",
-                                    1e-9 * of_a_worker * static_cast<double>(workers),
-                                    1e-9 * static_cast<double>(there), there / of_a_worker));
+        settings.refuse(
+            "workers",
+            fmt::format(", whose simulation would take {:.0f} GB of memory, and there are "
+                        "{:.0f}: use at most {}",
+                        1e-9 * of_a_worker * static_cast<double>(workers),
+                        1e-9 * static_cast<double>(there), there / of_a_worker));
 }
 
 std::optional<DrySize> dry_size(const Settings& settings)

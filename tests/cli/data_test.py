@@ -192,14 +192,14 @@ def test_fetch_data_knows_its_sets_and_refuses_damaged_files(real_data, tmp_path
 
 
 def test_fetched_files_have_the_names_that_experiments_look_for(real_data, tmp_path):
-    """As jobs/elastic-credit.ini does; with a stand-in for curl, that copies what is in the real data."""
+    """As jobs/elastic-credit.ini does; a stand-in for curl copies from the real data."""
     inside = {"train.liblinear": "train.liblinear.gz", "test.liblinear": "test.liblinear.gz"}
     for name, packed in inside.items():
         content = gzip.decompress((real_data / "credit" / packed).read_bytes())
         (tmp_path / name).write_bytes(content)
     curl = tmp_path / "curl"
     curl.write_text(
-        '#!/bin/bash\nwhile [[ $1 != --output ]]; do shift; done\n'
+        "#!/bin/bash\nwhile [[ $1 != --output ]]; do shift; done\n"
         f'cp {tmp_path}/"${{3##*/}}" "$2"\n'
     )
     curl.chmod(0o755)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Every run over MPI ends, by TCP too, and with its status.
 
-ENDING_RUNS=20 repeats each case that often and says how long the longest took from the last write of its trace to
-the end of its launcher (pytest -rP shows it).
+ENDING_RUNS=20 repeats each case that often and says how long the longest took from the last
+write of its trace to the end of its launcher (pytest -rP shows it).
 """
 
 import os
@@ -28,29 +28,24 @@ RUNS = int(os.environ.get("ENDING_RUNS", "1"))
 BY_TCP = {"OMPI_MCA_btl": "tcp,self"} if OPEN_MPI else {"UCX_TLS": "tcp,self"}
 
 
-@pytest.fixture(scope="module")
-def wide(tmp_path_factory):
-    """Messages of 480 kB."""
-    path = tmp_path_factory.mktemp("wide") / "wide.h5"
-    size = ["--rows", 62, "--columns", 60000, "--test-rows", 0]
-    assert call("generate", *size, "--output", path, "--quiet").returncode == 0
-    return path
+COLUMNS = {"wide": 60000, "narrow": 12}  # messages of 480 kB, and of 100 B
 
 
 @pytest.fixture(scope="module")
-def narrow(tmp_path_factory):
-    """Messages of 100 B."""
-    path = tmp_path_factory.mktemp("narrow") / "narrow.h5"
-    size = ["--rows", 62, "--columns", 12, "--test-rows", 0]
-    assert call("generate", *size, "--output", path, "--quiet").returncode == 0
-    return path
+def data(tmp_path_factory):
+    """Data sets by name."""
+    paths = {name: tmp_path_factory.mktemp(name) / "data.h5" for name in COLUMNS}
+    for name, columns in COLUMNS.items():
+        size = ["--rows", 62, "--columns", columns, "--test-rows", 0]
+        assert call("generate", *size, "--output", paths[name], "--quiet").returncode == 0
+    return paths
 
 
 @pytest.mark.parametrize("ranks", [2, 5, 9, 31])
-@pytest.mark.parametrize("size", ["wide", "narrow"])
-def test_a_run_by_tcp_ends(size, ranks, request, tmp_path):
-    data, trace = request.getfixturevalue(size), tmp_path / "t.h5"
-    words = ["run", "--data", data, "--rounds", 10, "--step", 0.01, "--evaluate-every", 5]
+@pytest.mark.parametrize("size", COLUMNS)
+def test_a_run_by_tcp_ends(size, ranks, data, tmp_path):
+    trace = tmp_path / "t.h5"
+    words = ["run", "--data", data[size], "--rounds", 10, "--step", 0.01, "--evaluate-every", 5]
     words += ["--trace", trace, "--overwrite", "--quiet"]
     longest = 0
     for _ in range(RUNS):
@@ -62,12 +57,13 @@ def test_a_run_by_tcp_ends(size, ranks, request, tmp_path):
 
 
 @pytest.mark.parametrize("ranks", [5, 9])
-def test_a_run_by_tcp_ends_when_its_launcher_is_told_to(ranks, wide, tmp_path):
+def test_a_run_by_tcp_ends_when_its_launcher_is_told_to(ranks, data, tmp_path):
     longest = 0
     for number in range(RUNS):
         trace = tmp_path / f"{number}.h5"
-        words = ["run", "--data", wide, "--rounds", 1000000, "--evaluate-every", 0, "--quiet"]
-        job = start(*words, "--step", 0.01, "--trace", trace, ranks=ranks, env=BY_TCP)
+        words = ["run", "--data", data["wide"], "--rounds", 1000000, "--evaluate-every", 0]
+        words += ["--step", 0.01, "--trace", trace, "--quiet"]
+        job = start(*words, ranks=ranks, env=BY_TCP)
         wait_until(lambda: rounds_in(trace) > 0)
         time.sleep(0.05 * (number % 4))
         began = time.monotonic()
