@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A trace as it is written, read while it is written, and checked.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
