@@ -177,16 +177,19 @@ def unbroken(tmp_path_factory):
 def test_an_experiment_goes_from_data_to_report(cluster, profile, tmp_path):
     text = RUN.replace("seed = 1", "seed = 1..2") + "rounds = 10\nscheme = uncoded, frc, agc\n"
     text += "[scheme frc]\nstragglers = 1\n[scheme agc]\nstragglers = 1\ncollect = 2\n" + DATA
-    jobs = cluster.submit(*experiment(tmp_path, text), "--cluster", profile)
+    words = [*experiment(tmp_path, text), "--cluster", profile]
+    jobs = cluster.submit(*words)
     assert len(jobs) == 3
+    again = cluster.try_call(QUORATE, "submit", *words)
+    assert (again.returncode, again.stdout) == (0, "")
+    assert "6 runs are queued or running already: nothing is submitted" in again.stderr
     cluster.wait_for_end()
     for job in jobs:
         assert cluster.states(job) == {("COMPLETED", "0:0")}, logs(tmp_path)
     assert left(tmp_path) == ""
     assert len(list((tmp_path / "out").glob("?-*.h5"))) == 6
     assert list((tmp_path / "out").glob("report/index.html"))
-    again = cluster.call(QUORATE, "submit", *experiment(tmp_path, text), "--cluster", profile)
-    assert again == "all 6 runs are complete: nothing is submitted\n"
+    assert cluster.call(QUORATE, "submit", *words) == "all 6 runs are complete: nothing is submitted\n"
 
 
 def test_what_fails_stops_what_needs_it_and_is_submitted_again(cluster, profile, tmp_path):
