@@ -34,6 +34,11 @@ void check_writable(const std::string& path, const std::string& option)
         refuse(std::string(std::strerror(errno)));
 }
 
+std::string temporary_name(const std::string& path)
+{
+    return fmt::format("{}.{}.part", path, getpid());
+}
+
 void move_into_place(const std::string& temporary, const std::string& path)
 {
     const int file = ::open(temporary.c_str(), O_RDONLY);
@@ -45,11 +50,15 @@ void move_into_place(const std::string& temporary, const std::string& path)
 
 void write_file(const std::string& path, const std::string& text)
 {
-    const auto temporary = path + ".part";
+    const auto temporary = temporary_name(path);
     std::ofstream file(temporary);
     file << text;
     file.close();
-    if (!file) throw Failure(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+    if (!file) {
+        const std::string why = std::strerror(errno);
+        std::remove(temporary.c_str());
+        throw Failure(fmt::format("cannot write {}: {}", path, why));
+    }
     move_into_place(temporary, path);
 }
 

@@ -10,6 +10,9 @@ namespace quorate {
 /// @throws BadInput if the folder is missing or cannot be written, or the path is a folder
 void check_writable(const std::string& path, const std::string& option);
 
+/// A name beside a file, for what is not complete: no other process uses it.
+std::string temporary_name(const std::string& path);
+
 /// Puts a file that is complete under its final name, once it is on disk. @throws Failure
 void move_into_place(const std::string& temporary, const std::string& path);
 

@@ -2,7 +2,6 @@
 #include "data/data_set_writer.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -27,7 +26,7 @@ std::string image_of(const DataShape& shape)
 
 DataSetWriter::DataSetWriter(const std::string& path, const std::string& name,
                              const DataShape& shape, bool ones, bool float32)
-    : path_(path), temporary_(fmt::format("{}.{}.part", path, getpid())),
+    : path_(path), temporary_(temporary_name(path)),
       file_(h5::create(temporary_)), shape_(shape), ones_(ones && !shape.dense), float32_(float32)
 {
     const auto file = file_.get();

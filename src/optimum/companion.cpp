@@ -2,7 +2,6 @@
 #include "optimum/companion.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -54,7 +53,7 @@ void store_optimum(const DataSet& data, const ObjectiveName& name, const Optimum
                    const std::string& command_line)
 {
     const auto path = companion_of(data.path());
-    const auto temporary = fmt::format("{}.{}.part", path, getpid());
+    const auto temporary = temporary_name(path);
     try {
         h5::File file;
         int number = 0;

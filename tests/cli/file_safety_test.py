@@ -178,7 +178,10 @@ def test_scores_replace_scores_only(name, gaussians, tmp_path):
     assert done.returncode == 2 and "which exists and is not a" in done.stderr
     assert path.read_text() == "name,age\nAnn,7\n"
     path.unlink()
+    mine = tmp_path / f"{name}.part"
+    mine.write_text("my notes\n")
     assert [call(*words).returncode for _ in range(2)] == [0, 0]
+    assert mine.read_text() == "my notes\n"
 
 
 def test_a_table_of_trials_replaces_such_tables_only(gaussians, tmp_path):
