@@ -33,7 +33,8 @@ public:
     }
     static bool is_hdf5(const std::string& path) { return path.ends_with(".h5"); }
 
-    Scores(const std::string& path, std::int64_t outputs) : path_(path), temporary_(temporary_name(path))
+    Scores(const std::string& path, std::int64_t outputs)
+        : path_(path), temporary_(temporary_name(path))
     {
         if (is_hdf5(path)) {
             file_ = h5::create(temporary_);

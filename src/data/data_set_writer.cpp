@@ -26,8 +26,8 @@ std::string image_of(const DataShape& shape)
 
 DataSetWriter::DataSetWriter(const std::string& path, const std::string& name,
                              const DataShape& shape, bool ones, bool float32)
-    : path_(path), temporary_(temporary_name(path)),
-      file_(h5::create(temporary_)), shape_(shape), ones_(ones && !shape.dense), float32_(float32)
+    : path_(path), temporary_(temporary_name(path)), file_(h5::create(temporary_)), shape_(shape),
+      ones_(ones && !shape.dense), float32_(float32)
 {
     const auto file = file_.get();
     h5::write_attribute(file, "format", std::string("quorate data set"));
