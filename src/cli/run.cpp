@@ -201,7 +201,12 @@ End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& sco
     const auto verdict = Reader(*mpi::wait_for(comm, 0, pool).bytes).get<Verdict>();
     Doorbells bells(verdict.bells, comm.rank(), comm.size());
     if (verdict.status != exit_done) {
-        mpi::post(comm, 0, mpi::Tag::farewell, pool.take(0));
+        try {
+            mpi::post(comm, 0, mpi::Tag::farewell, pool.take(0));
+        } catch (const mpi::Error&) {
+            // Once it has heard that, the coordinator of a resilient run may be gone.
+            if (!settings.on("resilient")) throw;
+        }
         if (settings.on("resilient")) let_go_first(bells, verdict);
         return {verdict.status == nothing_to_do ? exit_done : static_cast<int>(verdict.status)};
     }

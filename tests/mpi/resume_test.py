@@ -155,3 +155,14 @@ def test_a_checkpoint_that_cannot_be_written_does_not_stop_the_run(gaussians, tm
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("no checkpoint in") == 1
     assert inspect(tmp_path / "t.h5")["status"] == "completed"
+
+
+def test_a_complete_resilient_run_is_done_each_time(gaussians, tmp_path):
+    words = run(tmp_path, gaussians, "uncoded", [])
+    words[words.index("--rounds") + 1] = 5
+    assert call(*words, ranks=7).returncode == 0
+    # Its coordinator leaves as soon as it has heard all farewells.
+    for _ in range(10):
+        done = call(*words, ranks=7)
+        assert (done.returncode, our_lines(done.stderr)) == (0, []), done.stdout + done.stderr
+        assert "all 5 rounds are done" in done.stdout
