@@ -6,7 +6,6 @@
 #include <Eigen/Core>
 #include <numeric>
 
-#include "code/short_dot.hpp"
 #include "code/storage_code.hpp"
 
 namespace {
@@ -41,15 +40,5 @@ void decoding_a_coded_product(benchmark::State& state)
     }
 }
 BENCHMARK(decoding_a_coded_product)->Unit(benchmark::kMicrosecond);
-
-void short_dot_decoding(benchmark::State& state)
-{
-    const ShortDot code(Eigen::MatrixXd::Random(5, columns), machines, needed, 1);
-    std::vector<int> answered(needed);
-    std::iota(answered.begin(), answered.end(), machines - needed);
-    const Eigen::VectorXd answers = Eigen::VectorXd::Random(needed);
-    for (auto _ : state) benchmark::DoNotOptimize(code.decode(answered, answers));
-}
-BENCHMARK(short_dot_decoding)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
