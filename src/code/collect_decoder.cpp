@@ -2,10 +2,11 @@
 #include "code/collect_decoder.hpp"
 
 #include <Eigen/IterativeLinearSolvers>
-#include <Eigen/QR>
 #include <Eigen/SparseCore>
 #include <algorithm>
 #include <memory>
+
+#include "code/linear_algebra.hpp"
 
 namespace quorate {
 
@@ -72,7 +73,7 @@ Weigh least_squares(const Encoding& encoding)
             a = solver.solve(ones);
             solved = solver.info() == Eigen::Success;
         }
-        if (!solved) a = Eigen::MatrixXd(b).completeOrthogonalDecomposition().solve(ones);
+        if (!solved) a = shortest_solution(b, ones);
         Decoding decoding;
         for (Eigen::Index i = 0; i < r; ++i)
             decoding.weights.push_back({heard[static_cast<std::size_t>(i)], 0, a[i]});

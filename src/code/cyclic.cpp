@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/LU>
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -13,6 +10,7 @@
 #include <numeric>
 
 #include "base/random.hpp"
+#include "code/linear_algebra.hpp"
 
 namespace quorate {
 
@@ -63,12 +61,6 @@ Eigen::MatrixXd dense(const Encoding& encoding)
         for (const auto& [j, coefficient] : encoding.rows[static_cast<std::size_t>(i)][0])
             b(i, j) = coefficient;
     return b;
-}
-
-Eigen::MatrixXd orthonormal(const Eigen::MatrixXd& columns)
-{
-    return Eigen::HouseholderQR<Eigen::MatrixXd>(columns).householderQ() *
-           Eigen::MatrixXd::Identity(columns.rows(), columns.cols());
 }
 
 }  // namespace
@@ -152,21 +144,14 @@ LinearCode random_code(int n, int s, Stream& stream)
         std::vector<double> row = {1};
         const Eigen::VectorXd column = -h.col(i);
         if (s > 0) {
-            const Eigen::MatrixXd square = h(Eigen::all, window);
-            const Eigen::VectorXd x = square.partialPivLu().solve(column);
+            const Eigen::VectorXd x = shortest_solution(h(Eigen::all, window), column);
             row.insert(row.end(), x.begin(), x.end());
         }
         code.encoding.rows.push_back({row_of(row, n, i)});
     }
     const auto b = dense(code.encoding);
-    const Eigen::BDCSVD<Eigen::MatrixXd> svd(b, Eigen::ComputeFullU | Eigen::ComputeFullV);
-    code.null_space = svd.matrixU().rightCols(s);
-    // a_0 = U_r S_r^-1 V_r^T 1, min-norm.
-    const auto r = n - s;
-    const Eigen::VectorXd ones = Eigen::VectorXd::Ones(n);
-    code.all_weights =
-        svd.matrixU().leftCols(r) *
-        (svd.matrixV().leftCols(r).transpose() * ones).cwiseQuotient(svd.singularValues().head(r));
+    code.null_space = left_null_space(b, s);
+    code.all_weights = shortest_solution(b.transpose(), Eigen::VectorXd::Ones(n));
     return code;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "code/liar_locator.hpp"
 
-#include <Eigen/SVD>
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 
@@ -66,8 +66,10 @@ std::vector<int> suspects(const Answers& answers, const Eigen::VectorXcd& sums, 
     Eigen::MatrixXcd hankel(rows, count + 1);
     for (Eigen::Index k = 0; k < rows; ++k)
         for (Eigen::Index l = 0; l <= count; ++l) hankel(k, l) = sums[k + l];
-    const Eigen::JacobiSVD<Eigen::MatrixXcd> svd(hankel, Eigen::ComputeFullV);
-    const Eigen::VectorXcd locator = svd.matrixV().col(count);
+    // Of its null space: orthogonal to its rows, the first of which with pivoting span them all.
+    const Eigen::VectorXcd locator =
+        Eigen::ColPivHouseholderQR<Eigen::MatrixXcd>(hankel.adjoint()).householderQ() *
+        Eigen::VectorXcd::Unit(count + 1, count);
     std::vector<std::pair<double, int>> distance;
     for (int i = 0; i < answers.workers(); ++i) {
         if (!answers.heard(i)) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "code/null_space_decoder.hpp"
 
-#include <Eigen/QR>
+#include "code/linear_algebra.hpp"
 
 namespace quorate {
 
@@ -9,10 +9,8 @@ Eigen::VectorXd decoding_weights(const LinearCode& code, const std::vector<int>&
 {
     Eigen::VectorXd a = code.all_weights;
     if (missing.empty()) return a;
-    const Eigen::MatrixXd rows = code.null_space(missing, Eigen::all);
-    const Eigen::VectorXd wrong = -a(missing);
     // Min-norm and rank-revealing: patterns that lie together are nearly dependent.
-    a += code.null_space * rows.completeOrthogonalDecomposition().solve(wrong);
+    a += code.null_space * shortest_solution(code.null_space(missing, Eigen::all), -a(missing));
     for (const int i : missing) a[i] = 0;
     return a;
 }

@@ -2,13 +2,13 @@
 #include "code/storage_code.hpp"
 
 #include <Eigen/LU>
-#include <Eigen/QR>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <numeric>
 
 #include "base/random.hpp"
+#include "code/linear_algebra.hpp"
 
 namespace quorate {
 
@@ -48,8 +48,7 @@ double worst_window_of(const MatrixXd& g)
 
 MatrixXd haar(int machines, int blocks, std::uint64_t seed, std::uint32_t draw)
 {
-    const Eigen::HouseholderQR<MatrixXd> qr(gaussian(machines, blocks, seed, draw));
-    const MatrixXd q = qr.householderQ() * MatrixXd::Identity(machines, blocks);
+    const MatrixXd q = orthonormal(gaussian(machines, blocks, seed, draw));
     return q * std::sqrt(static_cast<double>(machines) / blocks);  // rows of length about 1
 }
 
