@@ -80,17 +80,24 @@ endif
 base_flags := -std=c++20 -fopenmp -DEIGEN_DONT_PARALLELIZE $(OPT) $(WARNINGS) -Isrc $(CPPFLAGS) $(CXXFLAGS)
 index_flag := $(if $(filter 64,$(found_petsc_index)),-DQUORATE_INDEX_64)
 
+# Parsed once a build: what most files include of foreign headers. PCH=no parses it in each file.
+PCH ?= yes
+precompiled = $(if $(filter no,$(PCH)),,$(B)/obj/$(if $(filter tests/unit/%,$(1)),tests/unit,src)/precompiled.hpp)
+
 # The layers that hold no MPI are compiled without its headers: env/poison has an mpi.h, a
 # petsc.h and an hdf5.h that are errors, so a forbidden include breaks the build.
 pure_layers := base code model optimizer straggler scheme
 pure_flags  := -Ienv/poison $(base_flags) $(index_flag) $(found_pure_cflags)
 full_flags  := $(base_flags) $(index_flag) $(found_pure_cflags) $(found_mpi_cflags) \
   -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX
-flags_of     = $(if $(filter $(pure_layers:%=src/%/%),$(1)),$(pure_flags),$(full_flags)) \
+flags_of     = $(if $(filter $(pure_layers:%=src/%/%) src/precompiled.hpp,$(1)),$(pure_flags),$(full_flags)) \
   $(if $(filter tests/unit/%,$(1)),$(found_gtest_cflags) -Itests/unit $(test_opt)) \
-  $(if $(filter tests/bench/%,$(1)),$(found_benchmark_cflags) -Itests/bench)
-# What is tested is optimised, the tests are less so: they compile twice as fast.
-test_opt    := $(if $(SAN)$(DEBUG),,-O1)
+  $(if $(filter tests/bench/%,$(1)),$(found_benchmark_cflags) -Itests/bench) \
+  $(if $(filter $(cool:%=src/%/%),$(1)),$(cool_opt))
+# What is never hot compiles faster with less optimisation: commands, jobs, and the tests (not what they test).
+cool        := cli job
+cool_opt    := $(if $(SAN)$(DEBUG),,-O1)
+test_opt    := $(cool_opt)
 link_flags  := -fopenmp $(OPT) -Wl,--as-needed $(LDFLAGS)
 link_libs   := $(found_libs) $(LDLIBS)
 
@@ -143,12 +150,16 @@ $(B)/obj/version.o: $(B)/version.cpp src/base/version.hpp $(B)/flags
 	$(Q)$(found_cxx) $(base_flags) -c -o $@ $<
 
 # Objects depend on the flags they were compiled with.
-$(B)/obj/%.o: %.cpp $(B)/flags | $$(@D)/.dir
-	$(call say,CXX,$<) $(found_cxx) $(call flags_of,$<) -MMD -MP -c -o $@ $<
+$(B)/obj/%.o: %.cpp $(B)/flags $$(addsuffix .gch,$$(call precompiled,$$*)) | $$(@D)/.dir
+	$(call say,CXX,$<) $(found_cxx) $(call flags_of,$<) $(addprefix -Winvalid-pch -include ,$(call precompiled,$<)) \
+	  -MMD -MP -c -o $@ $<
+
+$(B)/obj/%.hpp.gch: %.hpp $(B)/flags | $$(@D)/.dir
+	$(call say,CXX,$<) $(found_cxx) $(call flags_of,$<) -MMD -MP -x c++-header -o $@ $<
 
 %/.dir:
 	@mkdir -p $(@D) && touch $@
-.PRECIOUS: %/.dir
+.PRECIOUS: %/.dir $(B)/obj/%.hpp.gch
 
 # $(call keep,FILE): replaces FILE by FILE.new unless they are the same, and keeps its time then.
 keep = if cmp -s $(1).new $(1); then rm $(1).new; else mv $(1).new $(1); fi

@@ -4,6 +4,10 @@
 // 1, 2, 3", SC 2011), as implemented by Random123.
 #pragma once
 
+// Philox needs none of the intrinsics, whose headers take the compiler half a second.
+#define R123_USE_AES_NI 0
+#define R123_USE_SSE 0
+#define R123_USE_X86INTRIN_H 0
 #include <Random123/philox.h>
 
 #include <array>
