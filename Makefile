@@ -7,6 +7,8 @@
 .SUFFIXES:
 .SECONDEXPANSION:
 .DELETE_ON_ERROR:
+# Of -n and -q, which only look; before more flags are added.
+dry_run := $(findstring n,$(firstword -$(MAKEFLAGS)))$(findstring q,$(firstword -$(MAKEFLAGS)))
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 -include config.mk
@@ -26,9 +28,9 @@ kind := $(strip $(filter-out mpich,$(MPI)) $(if $(INDEX),index$(INDEX)) $(if $(S
 B    ?= build$(if $(kind),/$(subst $() ,-,$(kind)))
 
 # --- Configuration -----------------------------------------------------------------------
-# $(B)/configure.mk holds what env/configure found. Make remakes it before anything else when
-# it is missing, when one of these variables changed, when packages came or went, or when
-# PETSc is gone.
+# $(B)/configure.mk holds what env/configure found. `make configure` makes it, and so does every target that builds, as
+# its first step, when it is missing, when one of these variables changed, when packages came or went, or when PETSc is
+# gone. What only looks, `make info` and `make -n`, takes it as it is: neither installs, downloads or builds anything.
 configure_inputs := MPI INDEX MPICXX CXX DEPS DEPS_PREFIX QUORATE_DEPS PETSC_DIR PETSC_ARCH \
   PKG_CONFIG_PATH LAUNCHER PYTHON HDF5_DIR EBROOTHDF5 \
   $(foreach l,MPI HDF5 PETSC BOOST EIGEN JSON FMT CRYPTO DNNL GTEST BENCHMARK,$(l)_CFLAGS $(l)_LIBS)
@@ -38,13 +40,18 @@ endif
 export $(configure_inputs)
 configure_key := $(foreach v,$(configure_inputs),$(if $($(v)),$(v)=$($(v))))
 
-unconfigured := help deps clean test format uninstall
-ifneq ($(filter-out $(unconfigured),$(or $(MAKECMDGOALS),build)),)
+configured_goals := $(filter-out help deps clean test format uninstall,$(or $(MAKECMDGOALS),build))
+ifeq ($(configured_goals),)
+else ifneq ($(dry_run)$(if $(filter-out info,$(configured_goals)),,info),)
+-include $(wildcard $(B)/configure.mk)
+ifneq ($(or $(found_cxx),none) $(configured_for),$(found_cxx) $(configure_key))
+unconfigured := yes
+endif
+else
 include $(B)/configure.mk
-ifneq ($(configured_for),$(configure_key))
+ifneq ($(configured_for)$(filter configure,$(MAKECMDGOALS)),$(configure_key))
 # Once only: a value that does not survive the file must not loop.
 $(if $(MAKE_RESTARTS),,$(eval $(B)/configure.mk: force))
-endif
 endif
 
 packages_state := $(if $(filter no,$(DEPS)),,$(wildcard /var/lib/dpkg/status))
@@ -57,6 +64,42 @@ $(B)/configure.mk: env/configure env/petsc env/deps $(wildcard env/packages-*.tx
 	@echo '$$(found_petsc_prefix)/include/petscconf.h:' >> $@.new
 	@printf 'configured_for := %s\n' '$(subst #,\#,$(subst $$,$$$$,$(configure_key)))' >> $@.new
 	@mv $@.new $@
+endif
+
+# --- Targets that need no configuration ---------------------------------------------------
+help: ## this list
+	@sed -n 's/^\([a-z_-][a-z_.-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 32
+	@echo
+	@echo '  MPI=openmpi  INDEX=64 (of PETSc)  SAN=1 (sanitizers)  DEBUG=1'
+	@echo '  PCH=no (precompiled headers)  V=1 (show commands)  JOBS=N  DEPS=no (no apt)'
+	@echo '  Local choices: config.mk. Systems without apt: env/README.md.'
+
+deps: ## install what is missing, by apt, and build PETSc if need be
+	@env/deps $(MPI)
+	@prefix=$$(env/petsc $(MPI)) && echo "deps: PETSc is in $$prefix"
+
+# Not by its own name: make would run the line under -n, too.
+this_make = $(MAKE)
+test: ## install, build and test; a part: search=PATTERN, levels="unit mpi", marker=launcher (of pytest)
+	$(if $(dry_run),,+)@MAKE='$(this_make)' B='$(B)' levels='$(levels)' search='$(search)' marker='$(marker)' tests/run
+
+format: ## clang-format and black, in place
+	@env/lint --fix
+
+clean: ## everything that was built
+	@rm -rf build '$(B)' compile_commands.json
+
+root = $(DESTDIR)$(PREFIX)
+uninstall: ## what install put there
+	@rm -rf '$(root)/bin/quorate' '$(root)/share/quorate' '$(root)/lib/libquorate.a' '$(root)/include/quorate' \
+	  '$(root)/lib/pkgconfig/quorate.pc' '$(root)/share/man/man1/quorate.1' \
+	  '$(root)/share/bash-completion/completions/quorate'
+
+ifdef unconfigured
+to_configure := $(B) is not configured: `make configure` installs what is missing, and configures
+.PHONY: $(configured_goals)
+$(configured_goals): ; @$(if $(dry_run),# $(to_configure),echo '$(to_configure)')
+else
 
 # --- Flags -------------------------------------------------------------------------------
 machine := $(shell uname -m)
@@ -123,20 +166,13 @@ Q   =
 endif
 
 # --- Targets -----------------------------------------------------------------------------
-.PHONY: help info deps build demo amazon lambda networks anytime sequential elastic advice experiments cluster-demo \
-        cluster-deps chaos test tests-ready check-layers bench fuzz fuzz-deps plot format lint \
+.PHONY: help info deps configure build demo amazon lambda networks anytime sequential elastic advice experiments cluster-demo \
+        cluster-deps chaos test tests-ready check-layers bench bench-build fuzz fuzz-deps plot format lint \
         install uninstall clean force
 force:
 
-help: ## this list
-	@sed -n 's/^\([a-z_-][a-z_.-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 32
-	@echo
-	@echo '  MPI=openmpi  INDEX=64 (of PETSc)  SAN=1 (sanitizers)  DEBUG=1  V=1 (show commands)  JOBS=N  DEPS=no (no apt)'
-	@echo '  Local choices: config.mk. Systems without apt: env/README.md.'
-
-deps: ## install what is missing, by apt, and build PETSc if need be
-	@env/deps $(MPI)
-	@prefix=$$(env/petsc $(MPI)) && echo "deps: PETSc is in $$prefix"
+configure: $(B)/configure.mk ## install what is missing and find it: the first step of all that builds
+	@echo 'configured: $(B)/configure.mk'
 
 build: $(B)/quorate $(shared) ## the program, build/quorate (the default target)
 
@@ -260,11 +296,9 @@ cluster-deps:
 cluster-demo: build cluster-deps ## an experiment as jobs of a private SLURM on this machine, from data to report
 	@$(run_env) slurm/demo
 
-test: ## install, build and test; search=PATTERN runs a part
-	+@MAKE='$(MAKE)' B='$(B)' search='$(search)' tests/run
-
-# For tests/run: builds what it needs and writes down what to run it with.
-tests-ready: build cluster-deps $(if $(units),$(B)/tests/unit)
+# For tests/run: builds what the levels need and writes down what to run them with.
+tests-ready: $(if $(or $(filter unit,$(levels)),$(if $(levels),,all)),$(B)/tests/unit) \
+             $(if $(filter-out unit,$(or $(levels),all)),build) $(if $(filter slurm,$(or $(levels),slurm)),cluster-deps)
 	@mkdir -p $(B)/tests
 	@echo "export $(run_env)" > $(B)/tests/environment
 
@@ -282,6 +316,9 @@ chaos: build ## kill processes of runs at random, 50 runs of each kind; ARGS="--
 
 bench: build $(B)/bench ## Google Benchmark programs; ARGS="--benchmark_filter=..."
 	@$(run_env) $(B)/bench $(ARGS)
+
+bench-build: configure ## what building takes, from no PETSc and no objects; ARGS="--against REV"
+	@env/bench-build $(ARGS)
 
 bench-report: build ## what a report of 20 traces takes
 	@$(run_env) tests/bench/report
@@ -327,15 +364,11 @@ command_of = {"directory": "$(CURDIR)"$(comma) "file": "$(1)"$(comma) "command":
   $(filter-out $(lastword $(all_cpp)),$(1)),$(comma))
 
 # --- Style -------------------------------------------------------------------------------
-format: ## clang-format and black, in place
-	@env/lint --fix
-
 lint: compile_commands.json ## clang-format, clang-tidy, cppcheck, shellcheck, flake8, black, mypy
 	@env/lint
 
 # --- Install -----------------------------------------------------------------------------
 installed_headers = $(patsubst src/%,%,$(wildcard src/*/*.hpp))
-root = $(DESTDIR)$(PREFIX)
 
 install: build ## program, library, headers, pkg-config file, man page, completion (PREFIX, DESTDIR)
 	@install -D -m 755 -t '$(root)/bin' $(B)/quorate
@@ -355,12 +388,5 @@ install: build ## program, library, headers, pkg-config file, man page, completi
 	@install -D -m 644 -t '$(root)/share/bash-completion/completions' \
 	  $(B)/share/bash-completion/completions/quorate
 
-uninstall: ## what install put there
-	@rm -rf '$(root)/bin/quorate' '$(root)/share/quorate' '$(root)/lib/libquorate.a' '$(root)/include/quorate' \
-	  '$(root)/lib/pkgconfig/quorate.pc' '$(root)/share/man/man1/quorate.1' \
-	  '$(root)/share/bash-completion/completions/quorate'
-
-clean: ## everything that was built
-	@rm -rf build '$(B)' compile_commands.json
-
 -include $(patsubst %.o,%.d,$(call objects_of,$(all_cpp)) $(fuzz_objects))
+endif
