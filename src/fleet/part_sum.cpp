@@ -17,7 +17,7 @@ std::unique_ptr<Work> begin_work(const Computing& computing, const HeldRows& hel
                                  std::vector<At> at, const Extent& extent, std::span<double> sum)
 {
     if (!part.items.empty() && part.items[0].operation == Item::Operation::descent)
-        return std::make_unique<Descent>(computing, held, part, std::move(at), extent, sum);
+        return std::make_unique<Descent>(computing, held, part, at, extent, sum);
     if (!part.items.empty() && part.items[0].is_product())
         return std::make_unique<Product>(computing, held, part, std::move(at), sum);
     return std::make_unique<PartSum>(computing, held, part, std::move(at), extent, sum);
@@ -125,7 +125,7 @@ std::int64_t PartSum::step()
 void PartSum::finish() { chunks_.collect(sum_); }
 
 Descent::Descent(const Computing& computing, const HeldRows& held, const Part& part,
-                 std::vector<At> at, const Extent& extent, std::span<double> displacement)
+                 const std::vector<At>& at, const Extent& extent, std::span<double> displacement)
     : computing_(computing), all_(held.rows(part.items[0].block)),
       at_(at[static_cast<std::size_t>(part.items[0].input)]), extent_(extent),
       displacement_(displacement), chunks_(computing, displacement.size()),

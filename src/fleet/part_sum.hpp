@@ -154,8 +154,8 @@ private:
 /// Steps of gradient descent on batches of one block: how far they lead.
 class Descent final : public Work {
 public:
-    Descent(const Computing& computing, const HeldRows& held, const Part& part, std::vector<At> at,
-            const Extent& extent, std::span<double> displacement);
+    Descent(const Computing& computing, const HeldRows& held, const Part& part,
+            const std::vector<At>& at, const Extent& extent, std::span<double> displacement);
 
     bool done() const override { return samples_ == extent_.samples; }
     std::int64_t step() override;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -55,7 +56,7 @@ std::vector<std::string> read_hosts(const std::string& path)
         std::istringstream words(line.substr(0, line.find('#')));
         std::string host;
         if (!(words >> host)) continue;
-        host = host.substr(0, host.find(':'));
+        host.resize(std::min(host.find(':'), host.size()));
         if (host.starts_with('-') || host.empty() || plain(host) != host)
             throw BadInput(fmt::format("{}:{}: '{}' is no host: write a name or an address a line",
                                        path, number, plain(host)));

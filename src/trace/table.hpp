@@ -26,6 +26,8 @@ inline constexpr Existing existing;
 template <class Row>
 class Table {
 public:
+    static constexpr const char* name = Row::table;
+
     Table(hid_t file, Existing)
         : group_(H5Gopen2(file, Row::table, H5P_DEFAULT), std::string("open ") + Row::table)
     {

@@ -55,10 +55,7 @@ Writer::Writer(const std::string& path, const Position& position, std::int64_t w
       iterate_model_(H5Dopen2(iterate_group_.get(), "model", H5P_DEFAULT), "open iterate/model"),
       width_(width), iterates_(rows_at(position, "iterate")), position_(position)
 {
-    const auto cut = [&]<class Row>(Table<Row>& table) {
-        table.cut(rows_at(position, Row::table));
-    };
-    std::apply([&](auto&... table) { (cut(table), ...); }, tables_);
+    std::apply([&](auto&... table) { (table.cut(rows_at(position, table.name)), ...); }, tables_);
     h5::cut(iterate_round_, iterates_);
     h5::cut(iterate_model_, iterates_);
     if (h5::has(file_.get(), "model"))
