@@ -189,7 +189,9 @@ def test_an_experiment_goes_from_data_to_report(cluster, profile, tmp_path):
     assert left(tmp_path) == ""
     assert len(list((tmp_path / "out").glob("?-*.h5"))) == 6
     assert list((tmp_path / "out").glob("report/index.html"))
-    assert cluster.call(QUORATE, "submit", *words) == "all 6 runs are complete: nothing is submitted\n"
+    assert (
+        cluster.call(QUORATE, "submit", *words) == "all 6 runs are complete: nothing is submitted\n"
+    )
 
 
 def test_what_fails_stops_what_needs_it_and_is_submitted_again(cluster, profile, tmp_path):
