@@ -55,7 +55,7 @@ std::string identity(const Training& training)
     std::string text;
     if (training.data)
         for (const auto& [name, value] : training.data->attributes())
-            text += name + "=" + value + "\n";
+            text.append(name).append("=").append(value).append("\n");
     return text;
 }
 

@@ -80,6 +80,7 @@ bool finalize_hangs()
     const std::string library(text, static_cast<std::size_t>(length));
     int major = 0, minor = 0;
     return library.find("ch4:ucx") != std::string::npos &&
+           // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): it says how many
            std::sscanf(library.c_str(), "MPICH Version: %d.%d", &major, &minor) == 2 &&
            (major < 4 || (major == 4 && minor < 2));
 }
@@ -88,6 +89,7 @@ int hydra_socket()
 {
     const char* file = std::getenv("PMI_FD");
     // srun's PMI has no such variable, and does not mind ranks that end without a word.
+    // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): hydra wrote it
     return file && std::getenv("MPI_LOCALNRANKS") ? std::atoi(file) : -1;
 }
 

@@ -44,8 +44,14 @@ LASTING = [
     ("async", EVENTS),
     ("amb", EVENTS + ["--compute-time", 0.3]),
 ]
-COMMON = {"--workers": 12, "--rounds": 30, "--step": 0.02, "--row-time": 0.01, "--seed": 3}
-COMMON["--delay"] = "exponential:0.1"
+COMMON = {
+    "--workers": 12,
+    "--rounds": 30,
+    "--step": 0.02,
+    "--row-time": 0.01,
+    "--seed": 3,
+    "--delay": "exponential:0.1",
+}
 
 
 def schemes():
