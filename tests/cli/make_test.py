@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What only looks configures nothing: no package is installed, nothing is downloaded or built."""
+
+import os
+import subprocess
+
+import pytest
+
+from program import REPOSITORY
+
+
+def make(*words, **more):
+    """In an environment of its own: the tests may have been started by make."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    env.update(more)
+    return subprocess.run(
+        ["make", *words], cwd=REPOSITORY, env=env, capture_output=True, text=True, timeout=60
+    )
+
+
+@pytest.fixture
+def refusing(tmp_path):
+    """A PATH on which whatever installs, downloads or compiles leaves a mark."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("apt-get", "dpkg-query", "curl", "g++", "gcc"):
+        (tools / name).write_text(f"#!/bin/sh\ntouch '{tmp_path}/called'\nexit 1\n")
+        (tools / name).chmod(0o755)
+    yield {"PATH": f"{tools}:{os.environ['PATH']}"}
+    assert not (tmp_path / "called").exists()
+
+
+LOOKING = [
+    "info",
+    "-n",
+    "-n info",
+    "-n build",
+    "-n demo",
+    "-n run-stragglers",
+    "-n lint",
+    "-n install",
+]
+
+
+@pytest.mark.parametrize("words", LOOKING)
+def test_unconfigured_it_says_so_in_one_line(words, tmp_path, refusing):
+    folder = tmp_path / "none"
+    done = make(f"B={folder}", *words.split(), **refusing)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") == 1
+    assert "is not configured" in done.stdout
+    assert not done.stderr
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("words", ["help", "-n clean", "-n test", "-n deps", "-n format"])
+def test_what_needs_no_configuration_makes_none(words, tmp_path, refusing):
+    folder = tmp_path / "none"
+    done = make(f"B={folder}", *words.split(), **refusing)
+    assert done.returncode == 0, done.stderr
+    assert "is not configured" not in done.stdout
+    assert not folder.exists()
+
+
+def test_a_level_that_does_not_exist_is_refused():
+    done = make("test", "levels=uint")
+    assert done.returncode == 2
+    assert "there is no level 'uint'" in done.stderr
