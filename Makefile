@@ -104,7 +104,7 @@ else
 # --- Flags -------------------------------------------------------------------------------
 machine := $(shell uname -m)
 ifdef SAN
-OPT ?= -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+OPT ?= -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 else ifdef DEBUG
 OPT ?= -O0 -g -D_GLIBCXX_ASSERTIONS
 else
