@@ -41,6 +41,7 @@ def data(tmp_path_factory):
     return paths
 
 
+@pytest.mark.launcher
 @pytest.mark.parametrize("ranks", [2, 5, 9, 31])
 @pytest.mark.parametrize("size", COLUMNS)
 def test_a_run_by_tcp_ends(size, ranks, data, tmp_path):
@@ -56,6 +57,7 @@ def test_a_run_by_tcp_ends(size, ranks, data, tmp_path):
     print(f"{ranks} ranks, {size}: {RUNS} runs, the longest end {longest:.2f} s")
 
 
+@pytest.mark.launcher
 @pytest.mark.parametrize("ranks", [5, 9])
 def test_a_run_by_tcp_ends_when_its_launcher_is_told_to(ranks, data, tmp_path):
     longest = 0
@@ -75,6 +77,7 @@ def test_a_run_by_tcp_ends_when_its_launcher_is_told_to(ranks, data, tmp_path):
     print(f"{ranks} ranks, SIGTERM: {RUNS} runs, the longest end {longest:.2f} s")
 
 
+@pytest.mark.launcher
 @pytest.mark.parametrize("command", ["evaluate", "tune", "optimum"])
 def test_other_commands_by_tcp_end(command, gaussians, tmp_path):
     trace = tmp_path / "t.h5"
@@ -90,6 +93,7 @@ def test_other_commands_by_tcp_end(command, gaussians, tmp_path):
         assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.launcher
 def test_a_refused_run_by_tcp_ends_with_its_status(gaussians, tmp_path):
     words = ["run", "--data", gaussians, "--step", "long", "--trace", tmp_path / "t.h5"]
     for _ in range(RUNS):

@@ -18,7 +18,7 @@ COMMON = ["--delay", "exponential:0.004", "--step", 0.1, "--timeout", 5, "--resi
 # One scheme of each family, and options with which it survives two deaths in one way or another.
 FAMILIES = [
     ("uncoded", []),
-    ("frc", ["--stragglers", 1]),
+    pytest.param("frc", ["--stragglers", 1], marks=pytest.mark.launcher),
     ("cyclic", ["--stragglers", 2]),
     ("partial-frc", []),
     ("agc", []),
@@ -37,7 +37,7 @@ FAMILIES = [
     ("sr-sgc", []),
     ("m-sgc", []),
     ("draco-repetition", ["--tolerate", 1]),
-    ("elastic", ["--needed", 3]),
+    pytest.param("elastic", ["--needed", 3], marks=pytest.mark.launcher),
     ("elastic", ["--needed", 3, "--slack", 1, "--storage", "two"]),
 ]
 EXACT = {"uncoded", "frc", "cyclic", "elastic"}
@@ -82,6 +82,7 @@ def test_a_run_survives_deaths_and_departures(scheme, options, gaussians, tmp_pa
             assert numpy.allclose(one["model/final"], other["model/final"], rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.launcher
 def test_standby_ranks_take_the_places_of_the_dead(gaussians, tmp_path):
     run = tmp_path / "run.h5"
     words = ["run", "--data", gaussians, "--scheme", "uncoded", "--trace", run, *COMMON]
@@ -96,6 +97,7 @@ def test_standby_ranks_take_the_places_of_the_dead(gaussians, tmp_path):
     replay(run, tmp_path / "again.h5")
 
 
+@pytest.mark.launcher
 @pytest.mark.parametrize("standby", [0, 2])
 def test_a_death_after_the_last_round_does_not_stop_the_scoring(standby, gaussians, tmp_path):
     run = tmp_path / "run.h5"
@@ -110,6 +112,7 @@ def test_a_death_after_the_last_round_does_not_stop_the_scoring(standby, gaussia
         assert trace["evaluation/round"][-1] == 30
 
 
+@pytest.mark.launcher
 def test_kill_minus_nine_is_an_erasure(gaussians, tmp_path):
     run = tmp_path / "run.h5"
     words = ["run", "--data", gaussians, "--scheme", "frc", "--stragglers", 1, "--trace", run]
@@ -127,6 +130,7 @@ def test_kill_minus_nine_is_an_erasure(gaussians, tmp_path):
     assert (report["status"], report["faults"]) == ("completed", [])
 
 
+@pytest.mark.launcher
 def test_a_signalled_worker_leaves_with_notice(gaussians, tmp_path):
     run = tmp_path / "run.h5"
     words = ["run", "--data", gaussians, "--trace", run, *COMMON, "--rounds", 400]
@@ -141,6 +145,7 @@ def test_a_signalled_worker_leaves_with_notice(gaussians, tmp_path):
     assert happened[-1] == (RECODED, 6)
 
 
+@pytest.mark.launcher
 def test_a_loss_that_is_not_to_be_survived_ends_the_run(gaussians, tmp_path):
     run = tmp_path / "run.h5"
     words = ["run", "--data", gaussians, "--trace", run, *COMMON, "--rounds", 50]
@@ -153,6 +158,7 @@ def test_a_loss_that_is_not_to_be_survived_ends_the_run(gaussians, tmp_path):
     assert inspect(run)["status"] == "failed"
 
 
+@pytest.mark.launcher
 def test_all_workers_may_be_away_for_a_while(gaussians, tmp_path):
     run = tmp_path / "run.h5"
     words = ["run", "--data", gaussians, "--trace", run, *COMMON, "--rounds", 60]

@@ -316,6 +316,7 @@ def test_kc_house_follows_the_reference_trajectory(optimizer, real_data, tmp_pat
         assert abs(loss[at - 1] - train) <= 2e-3 and abs(mse[at - 1] - test) <= 2e-3
 
 
+@pytest.mark.launcher
 def test_models_are_scored_on_a_spare_rank_while_the_run_goes_on(classes, tmp_path):
     words = ["--model", "softmax", "--rounds", 40, "--evaluate-every", 3]
     words += ["--delay", "constant:0.01", "--workers", 2]

@@ -94,6 +94,7 @@ def test_a_trace_is_not_replayed_into_itself(gaussians, tmp_path):
     assert inspect(run)["rounds_done"] == 3
 
 
+@pytest.mark.launcher
 def test_a_liar_that_nobody_tolerates_is_seen_where_it_can_be(gaussians, tmp_path):
     words = ["--data", gaussians, "--rounds", 3, "--quiet", "--trace", tmp_path / "t.h5"]
     done = call("run", *words, "--liars", "nan:1", ranks=4)

@@ -49,7 +49,10 @@ def stop(folder, words, sign, rank=0, supervisor=False):
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize("scheme, options", DETERMINISTIC + OTHERS)
+@pytest.mark.parametrize(
+    "scheme, options",
+    [pytest.param(*DETERMINISTIC[0], marks=pytest.mark.launcher), *DETERMINISTIC[1:], *OTHERS],
+)
 def test_a_run_goes_on_where_it_was_stopped(scheme, options, sign, gaussians, tmp_path):
     words = run(tmp_path, gaussians, scheme, options)
     done = stop(tmp_path, words, sign)
@@ -76,6 +79,7 @@ def test_a_run_goes_on_where_it_was_stopped(scheme, options, sign, gaussians, tm
                 assert numpy.array_equal(iterates, unbroken["iterate/model"][:])
 
 
+@pytest.mark.launcher
 def test_a_signal_to_rank_and_supervisor_is_one_signal(gaussians, tmp_path):
     words = run(tmp_path, gaussians, "uncoded", [])
     done = stop(tmp_path, words, signal.SIGTERM, supervisor=True)
@@ -84,6 +88,7 @@ def test_a_signal_to_rank_and_supervisor_is_one_signal(gaussians, tmp_path):
         assert inspect(tmp_path / "t.h5")["status"] == "interrupted"
 
 
+@pytest.mark.launcher
 def test_a_run_that_its_launcher_ends_with_a_worker_goes_on(gaussians, tmp_path):
     words = run(tmp_path, gaussians, "uncoded", [])
     words.remove("--resilient")
@@ -100,6 +105,7 @@ def test_a_run_that_its_launcher_ends_with_a_worker_goes_on(gaussians, tmp_path)
         assert numpy.allclose(ours["model/final"], unbroken["model/final"], rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.launcher
 def test_the_dead_are_there_again_after_a_resumption(gaussians, tmp_path):
     words = run(tmp_path, gaussians, "uncoded", ["--events", "5r kill 2; 9r leave 4"])
     stop(tmp_path, words, signal.SIGTERM)
@@ -157,6 +163,7 @@ def test_a_checkpoint_that_cannot_be_written_does_not_stop_the_run(gaussians, tm
     assert inspect(tmp_path / "t.h5")["status"] == "completed"
 
 
+@pytest.mark.launcher
 def test_a_complete_resilient_run_is_done_each_time(gaussians, tmp_path):
     words = run(tmp_path, gaussians, "uncoded", [])
     words[words.index("--rounds") + 1] = 5

@@ -74,6 +74,7 @@ def reference(data, rounds, step):
     return w
 
 
+@pytest.mark.launcher
 @pytest.mark.parametrize("ranks", [2, 3, 5, 9])
 def test_any_number_of_workers_gives_the_serial_gradient_descent(gaussians, tmp_path, ranks):
     trace = tmp_path / "t.h5"
@@ -142,7 +143,10 @@ def needed(scheme, draws):
             return draws[worker]
 
 
-@pytest.mark.parametrize("scheme, rounds", [("uncoded", 4), ("frc", 8), ("agc", 12)])
+@pytest.mark.parametrize(
+    "scheme, rounds",
+    [("uncoded", 4), pytest.param("frc", 8, marks=pytest.mark.launcher), ("agc", 12)],
+)
 def test_a_round_takes_the_delays_of_its_quorum_and_no_more(gaussians, tmp_path, scheme, rounds):
     trace = tmp_path / "t.h5"
     extra = {"uncoded": [], "frc": ["--stragglers", 1], "agc": ["--stragglers", 1, "--collect", 3]}
@@ -162,6 +166,7 @@ def test_a_round_takes_the_delays_of_its_quorum_and_no_more(gaussians, tmp_path,
         assert delay == pytest.approx(draws[draw][worker], abs=1e-6)
 
 
+@pytest.mark.launcher
 def test_standby_ranks_take_no_part(gaussians, tmp_path):
     with_standby, without = tmp_path / "a.h5", tmp_path / "b.h5"
     run(gaussians, with_standby, "--workers", 3, "--rounds", 10, ranks=6)
@@ -271,6 +276,18 @@ def test_a_round_sends_what_the_supports_require(sparse, tmp_path, scheme):
     assert found["bytes_received_per_round"] <= 1.1 * one_way
 
 
+@pytest.mark.launcher
+def test_long_messages_arrive_whole(tmp_path):
+    data, trace, simulated = (tmp_path / f"{name}.h5" for name in ("data", "run", "simulated"))
+    size = ["--rows", 60, "--columns", 200000, "--test-rows", 0]  # 1.6 MB a message
+    assert call("generate", *size, "--output", data, "--quiet").returncode == 0
+    words = ["--rounds", 5, "--step", 0.01, "--evaluate-every", 0]
+    run(data, trace, *words, ranks=4)
+    words = ["simulate", "--data", data, "--workers", 3, *words, "--trace", simulated, "--quiet"]
+    assert call(*words).returncode == 0
+    assert (final_model(trace) == final_model(simulated)).all()
+
+
 # --- the end --------------------------------------------------------------------------------------
 
 
@@ -279,6 +296,7 @@ def endless(data, trace, *words, ranks=5):
     return start("run", *common, *words, ranks=ranks)
 
 
+@pytest.mark.launcher
 def test_sigterm_to_the_launcher_closes_the_trace_as_interrupted(gaussians, tmp_path):
     trace = tmp_path / "t.h5"
     job = endless(gaussians, trace, "--delay", "exponential:0.01")
@@ -294,6 +312,7 @@ def test_sigterm_to_the_launcher_closes_the_trace_as_interrupted(gaussians, tmp_
     assert len(final_model(trace)) == 12
 
 
+@pytest.mark.launcher
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_to_the_coordinator_ends_the_run_in_order(gaussians, tmp_path, number):
     trace = tmp_path / "t.h5"
@@ -306,6 +325,7 @@ def test_a_signal_to_the_coordinator_ends_the_run_in_order(gaussians, tmp_path, 
     assert inspect(trace)["status"] == "interrupted"
 
 
+@pytest.mark.launcher
 def test_the_end_does_not_wait_for_stragglers(gaussians, tmp_path):
     trace = tmp_path / "t.h5"
     job = endless(gaussians, trace, "--delay", "constant:60")
@@ -320,6 +340,7 @@ def test_the_end_does_not_wait_for_stragglers(gaussians, tmp_path):
     assert found["status"] == "interrupted" and found["rounds_done"] == 0
 
 
+@pytest.mark.launcher
 def test_a_straggler_at_the_last_round_does_not_delay_the_end(gaussians, tmp_path):
     # 8 workers, the mean delay is 20 s: the first answer comes early, the others never matter.
     trace = tmp_path / "t.h5"
@@ -330,6 +351,7 @@ def test_a_straggler_at_the_last_round_does_not_delay_the_end(gaussians, tmp_pat
     assert took <= column(trace, "round/time")[-1] + 15
 
 
+@pytest.mark.launcher
 def test_what_kill_9_leaves_is_a_trace_that_opens(gaussians, tmp_path):
     trace = tmp_path / "t.h5"
     job = endless(gaussians, trace, "--delay", "exponential:0.005")
@@ -389,6 +411,7 @@ def test_amazon_follows_the_reference_trajectory(amazon, tmp_path, optimizer):
         assert scored[number] == pytest.approx(wanted, abs=2e-3), f"round {number}"
 
 
+@pytest.mark.launcher
 def test_workers_of_one_host_are_no_neighbours(gaussians, tmp_path):
     words = ["--data", gaussians, "--rounds", 5, "--step", 0.1, "--quiet", "--scheme", "frc"]
     assert call("run", *words, "--trace", tmp_path / "one.h5", ranks=7).returncode == 0

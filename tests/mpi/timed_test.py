@@ -3,6 +3,7 @@
 
 import h5py
 import numpy
+import pytest
 
 from program import call, inspect
 
@@ -19,6 +20,7 @@ def run(folder, data, scheme, *words, ranks=5):
         return {**columns, "iterates": file["iterate/model"][:]}
 
 
+@pytest.mark.launcher
 def test_a_worker_that_sleeps_ten_times_as_long_costs_no_time(gaussians, tmp_path):
     words = ["--compute-time", 0.05, "--rounds", 20, "--delay", "fixed:0.5,2"]
     got = run(tmp_path, gaussians, "amb", *words)
