@@ -77,7 +77,8 @@ void take_as(const char* from, std::span<double> values)
 template <class T>
 const char* take(const char* from, T* to, std::size_t count)
 {
-    std::memcpy(to, from, count * sizeof(T));
+    // Not memcpy, to which an empty row's null pointer must not be given.
+    std::copy_n(from, count * sizeof(T), reinterpret_cast<char*>(to));
     return from + count * sizeof(T);
 }
 

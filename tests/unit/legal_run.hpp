@@ -311,7 +311,8 @@ private:
                        : static_cast<std::int64_t>(1 + random_() % 100);
         std::int64_t rows = 0;
         for (const auto& item : part.items)
-            rows += needs_.blocks[static_cast<std::size_t>(item.block)].count;
+            rows += item.is_product() ? item.rows.count
+                                      : needs_.blocks[static_cast<std::size_t>(item.block)].count;
         return rows;
     }
 
