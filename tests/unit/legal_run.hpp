@@ -3,13 +3,12 @@
 // engine and fleets promise each other, in a few lines, with every promise checked.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <random>
-#include <set>
+#include <string>
+#include <vector>
 
 #include "fleet/kept.hpp"
 #include "scheme/scheme.hpp"
@@ -23,23 +22,10 @@ class LegalRun {
 public:
     using Vector = std::vector<double>;
 
-    LegalRun(Scheme& scheme, int workers, unsigned seed)
-        : scheme_(scheme), needs_(scheme.needs()), random_(seed),
-          machines_(static_cast<std::size_t>(workers)),
-          models_(static_cast<std::size_t>(needs_.models), Vector{0})
-    {
-        for (int model = 0; model < needs_.models; ++model) publish(model);
-        choose = [this](const std::vector<Worker>& busy, std::int64_t) {
-            return busy[random_() % busy.size()];
-        };
-    }
+    LegalRun(Scheme& scheme, int workers, unsigned seed);
 
     /// Another first model than zero.
-    void start_at(const Vector& w)
-    {
-        for (auto& model : models_) model = w;
-        for (auto& [version, point] : points_) point.w = w;
-    }
+    void start_at(const Vector& w);
 
     // To be set before run().
     double step_size = 0;
@@ -60,46 +46,7 @@ public:
     std::size_t most_alive = 0;
     std::string stuck;
 
-    void run(std::int64_t rounds)
-    {
-        for (auto& model : models_) model.resize(width);
-        for (auto& [version, point] : points_) point.w.resize(width);
-        Start start;
-        for (Worker i = 0; i < std::ssize(machines_); ++i) start.active.push_back(i);
-        give(start);
-        while (std::ssize(steps) < rounds && stuck.empty() && !testing::Test::HasFatalFailure()) {
-            std::vector<Worker> busy;
-            for (Worker i = 0; i < std::ssize(machines_); ++i)
-                if (!machines_[static_cast<std::size_t>(i)].tasks.empty()) busy.push_back(i);
-            const bool overdue = std::ranges::any_of(
-                timers_, [this](const auto& timer) { return timer.second <= now_; });
-            const bool timer =
-                overdue || (!timers_.empty() && (busy.empty() || random_() % 8 == 0));
-            if (!timer && busy.empty()) {
-                ADD_FAILURE() << "nothing can happen any more";
-                return;
-            }
-            now_ += std::exponential_distribution(1.0)(random_);
-            if (timer) {
-                const auto due = std::ranges::min_element(
-                    timers_, {}, [](const auto& one) { return std::pair(one.second, one.first); });
-                now_ = std::max(now_, due->second);
-                const int number = due->first;
-                timers_.erase(due);
-                give(Deadline{number});
-            } else if (const auto worker = choose(busy, std::ssize(steps)); worker >= 0) {
-                answer(worker);
-            } else {
-                ASSERT_FALSE(timers_.empty()) << "all workers stand still and no timer runs";
-                now_ = std::ranges::min_element(timers_, {}, [](const auto& one) {
-                           return one.second;
-                       })->second;
-                const int number = timers_.begin()->first;
-                timers_.erase(timers_.begin());
-                give(Deadline{number});
-            }
-        }
-    }
+    void run(std::int64_t rounds);
 
     const Vector& model(int number = 0) const { return models_[static_cast<std::size_t>(number)]; }
     Vector& model(int number = 0) { return models_[static_cast<std::size_t>(number)]; }
@@ -127,229 +74,19 @@ private:
         std::vector<Version> versions;
     };
 
-    void publish(int model)
-    {
-        newest_[model] = next_version_;
-        points_[next_version_++] = {models_[static_cast<std::size_t>(model)]};
-    }
-    bool is_alive(Version version) const
-    {
-        const auto at = points_.find(version);
-        if (at == points_.end()) return false;
-        if (at->second.holders > 0) return true;
-        return std::ranges::any_of(newest_, [&](const auto& n) { return n.second == version; });
-    }
-
-    void give(const Event& event)
-    {
-        std::vector<Event> events = {event};
-        while (!events.empty() && stuck.empty()) {
-            const auto one = events.front();
-            events.erase(events.begin());
-            std::vector<Action> out;
-            scheme_.handle(one, now_, out);
-            for (const auto& action : out)
-                if (auto caused = carry_out(action)) events.push_back(*caused);
-        }
-        most_alive = std::max(most_alive, alive_.size());
-    }
-
-    std::optional<Event> carry_out(const Action& action)
-    {
-        if (const auto* dispatch = std::get_if<Dispatch>(&action)) {
-            check(*dispatch);
-        } else if (const auto* close = std::get_if<Close>(&action)) {
-            log.push_back("close " + std::to_string(close->first) + " " +
-                          std::to_string(close->last));
-            EXPECT_LE(close->first, close->last);
-            for (auto task = close->first; task <= close->last; ++task) this->close(task);
-        } else if (const auto* combine = std::get_if<Combine>(&action)) {
-            for (const auto& term : combine->terms) EXPECT_TRUE(alive_.contains(term.contribution));
-        } else if (const auto* step = std::get_if<Step>(&action)) {
-            return carry_out_step(*step);
-        } else if (const auto* timer = std::get_if<SetTimer>(&action)) {
-            if (timer->at == never)
-                timers_.erase(timer->timer);
-            else
-                timers_[timer->timer] = timer->at;
-        } else if (const auto* end = std::get_if<Stuck>(&action)) {
-            stuck = end->why;
-        }
-        return {};
-    }
-
-    void check(const Dispatch& task)
-    {
-        log.push_back("dispatch " + std::to_string(task.task) + " to " +
-                      std::to_string(task.worker));
-        EXPECT_GT(task.task, last_task_) << "task numbers ascend";
-        last_task_ = task.task;
-        const auto& shard = needs_.shard[static_cast<std::size_t>(task.worker)];
-        for (const auto version : task.inputs) {
-            ASSERT_TRUE(is_alive(version)) << "version " << version << " is gone";
-            ++points_[version].holders;
-        }
-        for (const auto& part : task.plan->parts) {
-            for (const auto& item : part.items) {
-                const auto operands = task.operands ? task.operands->size() : 0;
-                EXPECT_LT(static_cast<std::size_t>(item.input), task.inputs.size() + operands);
-                if (item.is_product()) {
-                    EXPECT_EQ(item.block, task.worker);
-                    const auto& coded = needs_.coded[static_cast<std::size_t>(item.block)];
-                    EXPECT_GE(item.rows.first, 0);
-                    EXPECT_LE(item.rows.first + item.rows.count, coded.rows);
-                } else {
-                    EXPECT_TRUE(std::ranges::binary_search(shard, item.block));
-                }
-                EXPECT_EQ(item.operation, part.items[0].operation);
-            }
-        }
-        if (task.budget.limited()) {
-            EXPECT_EQ(task.plan->parts.size(), 1U);
-            EXPECT_EQ(task.plan->parts[0].items.size(), 1U);
-        }
-        open_.emplace(task.task, task);
-        auto& machine = machines_[static_cast<std::size_t>(task.worker)];
-        if (task.begin == Dispatch::Begin::now) {
-            // Who is interrupted may have begun a gradient to be kept.
-            if (!machine.tasks.empty() && keeps(machine.tasks[0].plan->parts[0]) && random_() % 2) {
-                const auto left =
-                    refreshed(machine, machine.tasks[0], machine.tasks[0].plan->parts[0]);
-                if (!left.empty()) machine.begun = {left[0].item->block, left[0].version};
-            }
-            machine.tasks.clear();
-            machine.part = 0;
-        } else {
-            const auto after_running = machine.tasks.begin() + (machine.tasks.empty() ? 0 : 1);
-            machine.tasks.erase(after_running, machine.tasks.end());
-        }
-        machine.tasks.push_back(task);
-    }
-
-    void close(TaskId task)
-    {
-        const auto at = open_.find(task);
-        if (at == open_.end()) return;
-        for (const auto version : at->second.inputs) --points_[version].holders;
-        auto& machine = machines_[static_cast<std::size_t>(at->second.worker)];
-        if (!machine.tasks.empty() && machine.tasks[0].task == task) machine.part = 0;
-        std::erase_if(machine.tasks, [&](const Dispatch& one) { return one.task == task; });
-        open_.erase(at);
-        std::erase_if(alive_, [&](const auto& one) { return one.second.task == task; });
-    }
-
-    std::optional<Event> carry_out_step(const Step& step)
-    {
-        EXPECT_GT(step.divisor, 0);
-        EXPECT_FALSE(step.terms.empty());
-        std::set<ContributionId> named;
-        Vector estimate(width);
-        std::vector<Version> newest;
-        for (const auto& term : step.terms) {
-            EXPECT_TRUE(named.insert(term.contribution).second) << "named twice";
-            const auto at = alive_.find(term.contribution);
-            if (at == alive_.end()) {
-                ADD_FAILURE() << "a step names a contribution that is gone";
-                stuck = "illegal";
-                return {};
-            }
-            for (std::size_t i = 0; i < width; ++i)
-                estimate[i] += term.weight * at->second.sum[i] / step.divisor;
-            versions.push_back(at->second.versions);
-            newest.push_back(std::ranges::max(at->second.versions));
-        }
-        for (const auto id : named) alive_.erase(id);
-        auto& w = models_[static_cast<std::size_t>(step.model)];
-        for (std::size_t i = 0; i < width; ++i)
-            w[i] += step.displacement ? estimate[i] : -step_size * step.scale * estimate[i];
-        steps.push_back(step);
-        estimates.push_back(std::move(estimate));
-        published_at.push_back(std::move(newest));
-        log.push_back("step with " + std::to_string(step.terms.size()));
-        publish(step.model);
-        return Stepped{next_version_ - 1, step.model, 1};
-    }
-
-    void answer(Worker worker)
-    {
-        auto& machine = machines_[static_cast<std::size_t>(worker)];
-        const auto task = machine.tasks.front();
-        const auto& parts = task.plan->parts;
-        if (machine.part == 0) ++machine.count;
-        Arrived message;
-        for (bool more = true; more; ++machine.part) {
-            const auto& part = parts[machine.part];
-            const auto value = compute(machine, task, part);
-            const auto [oldest, newest] = std::ranges::minmax(value.versions);
-            message.contributions.push_back(
-                {.id = next_contribution_,
-                 .worker = worker,
-                 .task = task.task,
-                 .part = static_cast<int>(machine.part),
-                 .draw = task.draw == own_count ? machine.count - 1 : task.draw,
-                 .samples = samples(task, part),
-                 .oldest = oldest,
-                 .newest = newest,
-                 .compute = 1});
-            alive_[next_contribution_++] = value;
-            more = machine.part + 1 < parts.size() && !task.plan->each_when_ready;
-        }
-        if (machine.part == parts.size()) {
-            machine.part = 0;
-            if (!task.repeat || machine.tasks.size() > 1)
-                machine.tasks.erase(machine.tasks.begin());
-        }
-        give(message);
-    }
-
-    std::int64_t samples(const Dispatch& task, const Part& part)
-    {
-        if (task.budget.samples > 0) return task.budget.samples;
-        if (task.budget.limited())
-            return std::uniform_real_distribution()(random_) < empty
-                       ? 0
-                       : static_cast<std::int64_t>(1 + random_() % 100);
-        std::int64_t rows = 0;
-        for (const auto& item : part.items)
-            rows += item.is_product() ? item.rows.count
-                                      : needs_.blocks[static_cast<std::size_t>(item.block)].count;
-        return rows;
-    }
-
-    const Vector& at(Version version)
-    {
-        EXPECT_TRUE(is_alive(version)) << "version " << version << " is gone";
-        return points_.at(version).w;
-    }
-
+    void publish(int model);
+    bool is_alive(Version version) const;
+    void give(const Event& event);
+    std::optional<Event> carry_out(const Action& action);
+    void check(const Dispatch& task);
+    void close(TaskId task);
+    std::optional<Event> carry_out_step(const Step& step);
+    void answer(Worker worker);
+    std::int64_t samples(const Dispatch& task, const Part& part);
+    const Vector& at(Version version);
     static std::vector<Refresh> refreshed(const Machine& machine, const Dispatch& task,
-                                          const Part& part)
-    {
-        std::map<int, Version> versions;
-        for (const auto& [block, kept] : machine.kept) versions[block] = kept.version;
-        return to_refresh(part, task.inputs, versions, machine.begun);
-    }
-
-    Value compute(Machine& machine, const Dispatch& task, const Part& part)
-    {
-        Value value{task.task, Vector(width), {}};
-        if (keeps(part)) {
-            for (const auto& [item, version] : refreshed(machine, task, part))
-                machine.kept[item->block] = {version, gradient(item->block, at(version))};
-            machine.begun.reset();
-        }
-        for (const auto& item : part.items) {
-            if (item.is_product()) continue;  // no vectors here
-            const auto version = task.inputs[static_cast<std::size_t>(item.input)];
-            const auto one = keeps(part) ? machine.kept.at(item.block)
-                                         : Kept{version, gradient(item.block, at(version))};
-            value.versions.push_back(one.version);
-            for (std::size_t i = 0; i < width; ++i)
-                value.sum[i] += item.coefficient * one.gradient[i];
-        }
-        if (value.versions.empty()) value.versions = {task.inputs.begin(), task.inputs.end()};
-        return value;
-    }
+                                          const Part& part);
+    Value compute(Machine& machine, const Dispatch& task, const Part& part);
 
     Scheme& scheme_;
     Needs needs_;

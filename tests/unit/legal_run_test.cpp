@@ -2,8 +2,15 @@
 // Every scheme of the registry against workers that finish in any order.
 #include "legal_run.hpp"
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
 #include "base/error.hpp"
+#include "engine/engine.hpp"
+#include "fleet/virtual_fleet.hpp"
 #include "simulation.hpp"
+#include "support.hpp"
 #include "trace/reader.hpp"
 
 namespace {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Pipelined gradient coding on small quadratics: schemes.md's tests T7.
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 

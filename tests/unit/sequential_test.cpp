@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sequential gradient coding: schemes.md's tests T6.
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -10,6 +13,7 @@
 #include "scheme/multiplexed.hpp"
 #include "scheme/selective_repetition.hpp"
 #include "simulation.hpp"
+#include "support.hpp"
 
 namespace {
 

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "simulation.hpp"
+
+#include "engine/engine.hpp"
+#include "fleet/virtual_fleet.hpp"
+#include "support.hpp"
+
+namespace quorate::test {
+
+std::unique_ptr<Scheme> make_scheme(const std::string& name, const Problem& problem,
+                                    const Options& given)
+{
+    const auto& one = entry(schemes(), name);
+    auto all = settings(one.options, given);
+    all.set("scheme", {name, "", true});
+    return one.make(all, problem);
+}
+
+std::unique_ptr<DelayModel> make_delays(const std::string& text, int machines, std::uint64_t seed)
+{
+    const auto all = settings({{"delay", text}});
+    return chosen(delays(), all, "delay").make(all, {.seed = seed, .machines = machines});
+}
+
+std::unique_ptr<DelayModel> make_slowdowns(const std::string& text, int machines,
+                                           std::uint64_t seed)
+{
+    const auto all = settings({{"slowdown", text}});
+    return chosen(delays(), all, "slowdown")
+        .make(all, {.option = "slowdown",
+                    .neutral = 1,
+                    .purpose = Purpose::slowdown,
+                    .seed = seed,
+                    .machines = machines});
+}
+
+std::vector<double> Simulation::run() const
+{
+    const Problem problem{workers, rows_each * workers, seed, 0, row_time};
+    const auto scheme_made = make_scheme(scheme, problem, options);
+    const auto delays_made = make_delays(delay, workers, seed);
+    const auto slowdowns_made = make_slowdowns(slowdown, workers, seed);
+    const auto needs = scheme_made->needs();
+    const Batches batches(needs, seed, 0);
+    const Liars nobody;
+    Recipes recipes(needs, batches, nobody, 0);
+    VirtualFleet fleet(recipes, {row_time, *delays_made, *slowdowns_made, network});
+    const auto none = settings(entry(optimizers(), "gd").options, {});
+    std::vector<std::unique_ptr<Optimizer>> made;
+    for (int model = 0; model < needs.models; ++model)
+        made.push_back(entry(optimizers(), "gd").make(none, {}, {}));
+    const Folder folder;
+    trace::Writer trace(folder.file("t.h5"), trace::Header{}, 0);
+    Engine engine({.rounds = rounds, .evaluate_every = 0, .arrivals = Arrivals::none, .seed = seed},
+                  *scheme_made, fleet, made, trace);
+    std::vector<double> seconds;
+    double last = 0;
+    const std::atomic<bool> stop = false;
+    engine.run(stop, {.round = [&](const Progress& progress) {
+                   seconds.push_back(progress.time - last);
+                   last = progress.time;
+               }});
+    trace.finish({}, "completed");
+    return seconds;
+}
+
+}  // namespace quorate::test
