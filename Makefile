@@ -55,7 +55,7 @@ $(if $(MAKE_RESTARTS),,$(eval $(B)/configure.mk: force))
 endif
 
 packages_state := $(if $(filter no,$(DEPS)),,$(wildcard /var/lib/dpkg/status))
-$(B)/configure.mk: env/configure env/petsc env/deps $(wildcard env/packages-*.txt config.mk) \
+$(B)/configure.mk: env/configure env/petsc env/build-petsc env/deps $(wildcard env/packages-*.txt config.mk) \
                    $(packages_state)
 	@mkdir -p $(@D)
 	@$(if $(filter no,$(DEPS)),,env/deps $(MPI) && env/petsc $(MPI) > /dev/null)
