@@ -66,7 +66,7 @@ std::vector<int> suspects(const Answers& answers, const Eigen::VectorXcd& sums, 
     Eigen::MatrixXcd hankel(rows, count + 1);
     for (Eigen::Index k = 0; k < rows; ++k)
         for (Eigen::Index l = 0; l <= count; ++l) hankel(k, l) = sums[k + l];
-    // Of its null space: orthogonal to its rows, the first of which with pivoting span them all.
+    // Of its null space: with H the matrix and H^H P = Q R, the last column of Q is orthogonal to all rows of H.
     const Eigen::VectorXcd locator =
         Eigen::ColPivHouseholderQR<Eigen::MatrixXcd>(hankel.adjoint()).householderQ() *
         Eigen::VectorXcd::Unit(count + 1, count);
