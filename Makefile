@@ -134,13 +134,12 @@ pure_flags  := -Ienv/poison $(base_flags) $(index_flag) $(found_pure_cflags)
 full_flags  := $(base_flags) $(index_flag) $(found_pure_cflags) $(found_mpi_cflags) \
   -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX
 flags_of     = $(if $(filter $(pure_layers:%=src/%/%) src/precompiled.hpp,$(1)),$(pure_flags),$(full_flags)) \
-  $(if $(filter tests/unit/%,$(1)),$(found_gtest_cflags) -Itests/unit $(test_opt)) \
+  $(if $(filter tests/unit/%,$(1)),$(found_gtest_cflags) -Itests/unit) \
   $(if $(filter tests/bench/%,$(1)),$(found_benchmark_cflags) -Itests/bench) \
-  $(if $(filter $(cool:%=src/%/%),$(1)),$(cool_opt))
+  $(if $(filter $(cool),$(1)),$(cool_opt))
 # What is never hot compiles faster with less optimisation: commands, jobs, and the tests (not what they test).
-cool        := cli job
+cool        := src/cli/% src/job/% tests/unit/%
 cool_opt    := $(if $(SAN)$(DEBUG),,-O1)
-test_opt    := $(cool_opt)
 link_flags  := -fopenmp $(OPT) -Wl,--as-needed $(LDFLAGS)
 link_libs   := $(found_libs) $(LDLIBS)
 
@@ -297,8 +296,8 @@ cluster-demo: build cluster-deps ## an experiment as jobs of a private SLURM on 
 	@$(run_env) slurm/demo
 
 # For tests/run: builds what the levels need and writes down what to run them with.
-tests-ready: $(if $(or $(filter unit,$(levels)),$(if $(levels),,all)),$(B)/tests/unit) \
-             $(if $(filter-out unit,$(or $(levels),all)),build) $(if $(filter slurm,$(or $(levels),slurm)),cluster-deps)
+tests-ready: $(if $(filter unit,$(or $(levels),unit)),$(B)/tests/unit) \
+             $(if $(filter-out unit,$(or $(levels),all)),build cluster-deps)
 	@mkdir -p $(B)/tests
 	@echo "export $(run_env)" > $(B)/tests/environment
 
@@ -364,8 +363,8 @@ command_of = {"directory": "$(CURDIR)"$(comma) "file": "$(1)"$(comma) "command":
   $(filter-out $(lastword $(all_cpp)),$(1)),$(comma))
 
 # --- Style -------------------------------------------------------------------------------
-lint: compile_commands.json ## clang-format, clang-tidy, cppcheck, shellcheck, flake8, black, mypy
-	@env/lint
+lint: compile_commands.json ## clang-format, clang-tidy, cppcheck, shellcheck, flake8, black, mypy; ARGS=--changed
+	@env/lint $(ARGS)
 
 # --- Install -----------------------------------------------------------------------------
 installed_headers = $(patsubst src/%,%,$(wildcard src/*/*.hpp))
