@@ -11,10 +11,9 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/components.hpp"
 #include "cli/measured.hpp"
 #include "cli/prediction.hpp"
-#include "cli/train.hpp"
-#include "scheme/scheme.hpp"
 
 namespace quorate {
 
@@ -32,7 +31,8 @@ std::vector<Option> shared_options()
                                     "load-time",   "replay",   "log",
                                     "manifest",    "row",      "dry",
                                     "overwrite",   "evaluate", "workers"};
-    for (const auto& scheme : schemes())
+    const auto schemes = std::ranges::find(run_components(), "scheme", &ComponentKind::option);
+    for (const auto& scheme : schemes->all)
         for (const auto& option : scheme.options) others.insert(option.name);
     std::vector<Option> all;
     for (auto& option : simulate_command().options)

@@ -14,7 +14,7 @@
 #include "cli/apart.hpp"
 #include "cli/command.hpp"
 #include "cli/components.hpp"
-#include "cli/train.hpp"
+#include "cli/training.hpp"
 #include "data/data_set.hpp"
 
 namespace quorate {

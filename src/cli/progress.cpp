@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string>
 
+#include "engine/engine.hpp"
 #include "fleet/patience.hpp"
 
 namespace quorate {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include "engine/engine.hpp"
+#include <cstdint>
+#include <string>
+
+#include "base/seconds.hpp"
 
 namespace quorate {
+
+struct Progress;
 
 /// Shows how a run goes on, on stderr: one line that is written over on a terminal, whole lines at
 /// growing intervals in a file.

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "scheme/types.hpp"
+#include "base/seconds.hpp"
 
 namespace quorate {
 

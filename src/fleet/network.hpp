@@ -2,9 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
-#include "scheme/types.hpp"
+#include "base/seconds.hpp"
 
 namespace quorate {
 

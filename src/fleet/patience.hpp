@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include "base/seconds.hpp"
 #include "fleet/doorbell.hpp"
-#include "scheme/types.hpp"
 
 namespace quorate {
 

@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The language between schemes and the engine: what a worker can be asked, what a scheme wants done
 // (actions), what it is told (events). Metadata only: no vectors, no MPI, no clock.
+// Times are those of the fleet's clock, from the first dispatch.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/seconds.hpp"
+
 namespace quorate {
 
 using Worker = int;                   // 0..n-1, the index in the code; the fleet maps it to a rank
-using Seconds = double;               // the fleet's clock, from the first dispatch
 using Version = std::int64_t;         // numbers the published points, over all models, from 0
 using TaskId = std::int64_t;          // chosen by the scheme, ascending, never used twice
 using ContributionId = std::int64_t;  // given by the engine, ascending
 
 /// Versions named together: mostly one, and then no memory is allocated.
 using Versions = boost::container::small_vector<Version, 1>;
-
-inline constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
 
 /// Rows [first, first + count) of the training split.
 struct Rows {
