@@ -2,13 +2,13 @@
 // How the engine forms an estimate of what contributions hold: sums in a fixed order.
 #include <fmt/format.h>
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 
 #include "base/error.hpp"
 #include "engine/engine.hpp"
+#include "engine/vectors.hpp"
 
 namespace quorate {
 
@@ -152,11 +152,10 @@ void Engine::form_estimate(const Step& step, trace::Round& row)
     constexpr std::size_t block = 4096;
     double square = 0;
     for (std::size_t first = 0; first < estimate_.size(); first += block) {
-        Eigen::Map<Eigen::VectorXd> mean(
-            estimate_.data() + first,
-            static_cast<Eigen::Index>(std::min(block, estimate_.size() - first)));
-        mean /= step.divisor;
-        square += mean.squaredNorm();
+        const auto mean =
+            std::span(estimate_).subspan(first, std::min(block, estimate_.size() - first));
+        divide(mean, step.divisor);
+        square += inner_product(mean, mean);
     }
     row.gradient_norm = std::sqrt(square);
     if (!std::isfinite(square))
@@ -176,9 +175,7 @@ double Engine::inner_with_last()
 {
     if (!needs_.inner_product) return 0;
     if (past_) return past_->inner.at(static_cast<std::size_t>(round_));
-    const auto size = static_cast<Eigen::Index>(estimate_.size());
-    const double inner = Eigen::Map<const Eigen::VectorXd>(estimate_.data(), size)
-                             .dot(Eigen::Map<const Eigen::VectorXd>(last_estimate_.data(), size));
+    const double inner = inner_product(estimate_, last_estimate_);
     last_estimate_ = estimate_;
     return inner;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "model/linear.hpp"
 
+#include <Eigen/Core>
 #include <algorithm>
 
 namespace quorate::linear {

@@ -3,7 +3,6 @@
 // network. A matrix W has a row for each column of the data, stored row by row.
 #pragma once
 
-#include <Eigen/Core>
 #include <span>
 
 #include "model/row_view.hpp"

@@ -2,6 +2,7 @@
 // Multi-layer perceptrons: dense layers with an activation between them, softmax or squared loss.
 #include <fmt/format.h>
 
+#include <Eigen/Core>
 #include <algorithm>
 
 #include "base/error.hpp"

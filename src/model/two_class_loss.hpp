@@ -2,6 +2,7 @@
 // What losses of labels +1 and -1 share: margins, and the metrics of two classes.
 #pragma once
 
+#include <Eigen/Core>
 #include <limits>
 
 #include "base/settings.hpp"

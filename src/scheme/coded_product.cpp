@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "code/storage_code.hpp"
+
 namespace quorate {
 
 std::optional<CodedProduct::Requests> CodedProduct::begin(const Allocation& shares,

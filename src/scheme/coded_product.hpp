@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "code/allocation.hpp"
-#include "code/storage_code.hpp"
 #include "scheme/types.hpp"
 
 namespace quorate {
+
+class StorageCode;
 
 /// Each share of the coded rows (or columns) is computed by several machines; any L answers give it back.
 class CodedProduct {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "code/cyclic.hpp"
+#include "code/cyclic_matrix.hpp"
 #include "scheme/coded.hpp"
 #include "scheme/options.hpp"
 

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "code/cyclic.hpp"
+#include "code/cyclic_matrix.hpp"
 #include "code/fractional_repetition.hpp"
 #include "code/reed_solomon.hpp"
 #include "linear_algebra.hpp"
