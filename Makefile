@@ -125,7 +125,14 @@ index_flag := $(if $(filter 64,$(found_petsc_index)),-DQUORATE_INDEX_64)
 
 # Parsed once a build: what most files include of foreign headers. PCH=no parses it in each file.
 PCH ?= yes
-precompiled = $(if $(filter no,$(PCH)),,$(B)/obj/$(if $(filter tests/unit/%,$(1)),tests/unit,src)/precompiled.hpp)
+precompiled = $(if $(filter no,$(PCH))$(filter $(large),$(1)),,\
+  $(B)/obj/$(if $(filter tests/unit/%,$(1)),tests/unit,src)/precompiled.hpp)
+# What takes the compiler more than half a gigabyte, mostly by Eigen's decompositions, stays below it without
+# precompiled headers and with garbage collected early, in a third more time.
+large       := $(addsuffix %,$(addprefix src/,code/decompositions code/linear_algebra code/liar_locator \
+  code/shortest_solution code/storage_code model/mlp) \
+  $(addprefix tests/unit/,linear_algebra approximate_code_test exact_code_test))
+thrifty     := $(if $(findstring clang,$(found_cxx)),,--param ggc-min-expand=10)
 
 # The layers that hold no MPI are compiled without its headers: env/poison has an mpi.h, a
 # petsc.h and an hdf5.h that are errors, so a forbidden include breaks the build.
@@ -187,7 +194,7 @@ $(B)/obj/version.o: $(B)/version.cpp src/base/version.hpp $(B)/flags
 # Objects depend on the flags they were compiled with.
 $(B)/obj/%.o: %.cpp $(B)/flags $$(addsuffix .gch,$$(call precompiled,$$*)) | $$(@D)/.dir
 	$(call say,CXX,$<) $(found_cxx) $(call flags_of,$<) $(addprefix -Winvalid-pch -include ,$(call precompiled,$<)) \
-	  -MMD -MP -c -o $@ $<
+	  $(if $(filter $(large),$<),$(thrifty)) -MMD -MP -c -o $@ $<
 
 $(B)/obj/%.hpp.gch: %.hpp $(B)/flags | $$(@D)/.dir
 	$(call say,CXX,$<) $(found_cxx) $(call flags_of,$<) -MMD -MP -x c++-header -o $@ $<

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "code/linear_algebra.hpp"
 
-#include <Eigen/QR>
+#include "code/decompositions.hpp"
 
 namespace quorate {
 
@@ -16,11 +16,6 @@ Eigen::MatrixXd left_null_space(const Eigen::MatrixXd& a, int dimensions)
     Eigen::MatrixXd last = Eigen::MatrixXd::Zero(a.rows(), dimensions);
     last.bottomRows(dimensions).setIdentity();
     return Eigen::ColPivHouseholderQR<Eigen::MatrixXd>(a).householderQ() * last;
-}
-
-Eigen::VectorXd shortest_solution(const Eigen::MatrixXd& a, const Eigen::VectorXd& b)
-{
-    return a.completeOrthogonalDecomposition().solve(b);
 }
 
 }  // namespace quorate
