@@ -197,7 +197,7 @@ $(B)/obj/%.o: %.cpp $(B)/flags $$(addsuffix .gch,$$(call precompiled,$$*)) | $$(
 	  $(if $(filter $(large),$<),$(thrifty)) -MMD -MP -c -o $@ $<
 
 $(B)/obj/%.hpp.gch: %.hpp $(B)/flags | $$(@D)/.dir
-	$(call say,CXX,$<) $(found_cxx) $(call flags_of,$<) -MMD -MP -x c++-header -o $@ $<
+	$(call say,CXX,$<) $(found_cxx) $(call flags_of,$<) -MMD -MP -MT $@ -MF $(@:.gch=.d) -x c++-header -o $@.new $< && mv $@.new $@
 
 %/.dir:
 	@mkdir -p $(@D) && touch $@
