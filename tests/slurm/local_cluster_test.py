@@ -67,7 +67,7 @@ class Cluster:
 
     def manage(self, verb, *words):
         command = [LOCAL_CLUSTER, verb, *words, "--folder", self.folder]
-        subprocess.run(command, env=self.env, check=True, timeout=60, stdout=subprocess.DEVNULL)
+        subprocess.run(command, env=self.env, check=True, timeout=LIMIT, stdout=subprocess.DEVNULL)
 
     def try_call(self, *words, cwd=None):
         return subprocess.run(
