@@ -145,7 +145,7 @@ flags_of     = $(if $(filter $(pure_layers:%=src/%/%) src/precompiled.hpp,$(1)),
   $(if $(filter tests/bench/%,$(1)),$(found_benchmark_cflags) -Itests/bench) \
   $(if $(filter $(cool),$(1)),$(cool_opt))
 # What is never hot compiles faster with less optimisation: commands, jobs, and the tests (not what they test).
-cool        := src/cli/% src/job/% tests/unit/%
+cool        := src/driver/% src/cli/% src/job/% tests/unit/%
 cool_opt    := $(if $(SAN)$(DEBUG),,-O1)
 link_flags  := -fopenmp $(OPT) -Wl,--as-needed $(LDFLAGS)
 link_libs   := $(found_libs) $(LDLIBS)
@@ -308,7 +308,7 @@ tests-ready: $(if $(filter unit,$(or $(levels),unit)),$(B)/tests/unit) \
 	@mkdir -p $(B)/tests
 	@echo "export $(run_env)" > $(B)/tests/environment
 
-check-layers: $(call objects_of,$(filter $(pure_layers:%=src/%/%),$(sources))) ## the pure layers know no MPI
+check-layers: $(call objects_of,$(sources)) ## what includes what, and who calls MPI, HDF5 or a clock
 	@env/check-layers $^
 
 $(B)/tests/unit: $(call objects_of,$(units) $(every)) $(B)/libquorate.a $(B)/sources | $$(@D)/.dir

@@ -11,9 +11,9 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
-#include "cli/components.hpp"
-#include "cli/measured.hpp"
-#include "cli/prediction.hpp"
+#include "driver/components.hpp"
+#include "driver/measured.hpp"
+#include "driver/prediction.hpp"
 
 namespace quorate {
 

@@ -6,11 +6,12 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "cli/launch.hpp"
-#include "cli/recorded.hpp"
-#include "cli/scoring.hpp"
-#include "cli/session.hpp"
-#include "fleet/evaluation.hpp"
+#include "cli/command.hpp"
+#include "driver/launch.hpp"
+#include "driver/recorded.hpp"
+#include "driver/scoring.hpp"
+#include "driver/session.hpp"
+#include "mpi/evaluation.hpp"
 #include "trace/appender.hpp"
 
 namespace quorate {

@@ -7,9 +7,9 @@
 #include "base/error.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
-#include "cli/output.hpp"
 #include "data/data_set_writer.hpp"
 #include "data/synthetic.hpp"
+#include "driver/output.hpp"
 
 namespace quorate {
 

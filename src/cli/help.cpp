@@ -5,8 +5,8 @@
 #include "base/error.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
-#include "cli/components.hpp"
 #include "cli/parse.hpp"
+#include "driver/components.hpp"
 
 namespace quorate {
 

@@ -12,8 +12,6 @@
 #include "base/error.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
-#include "cli/output.hpp"
-#include "cli/progress.hpp"
 #include "data/data_set_writer.hpp"
 #include "data/encode.hpp"
 #include "data/first_use.hpp"
@@ -22,6 +20,8 @@
 #include "data/numbering.hpp"
 #include "data/source.hpp"
 #include "data/split_rows.hpp"
+#include "driver/output.hpp"
+#include "driver/progress.hpp"
 
 namespace quorate {
 

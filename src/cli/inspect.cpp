@@ -8,8 +8,9 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "cli/recorded.hpp"
+#include "cli/command.hpp"
 #include "data/data_set.hpp"
+#include "driver/recorded.hpp"
 #include "optimum/companion.hpp"
 #include "trace/reader.hpp"
 

@@ -4,8 +4,8 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
-#include "cli/components.hpp"
 #include "data/formats.hpp"
+#include "driver/components.hpp"
 #include "job/experiment.hpp"
 #include "job/profile.hpp"
 

@@ -13,9 +13,9 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
-#include "cli/launch.hpp"
 #include "cli/parse.hpp"
-#include "cli/session.hpp"
+#include "driver/launch.hpp"
+#include "driver/session.hpp"
 #include "job/build.hpp"
 #include "job/shell.hpp"
 

@@ -8,12 +8,12 @@
 #include "base/error.hpp"
 #include "base/path.hpp"
 #include "cli/command.hpp"
-#include "cli/launch.hpp"
-#include "cli/output.hpp"
-#include "cli/penalties.hpp"
-#include "cli/recorded.hpp"
-#include "cli/session.hpp"
-#include "fleet/patience.hpp"
+#include "driver/launch.hpp"
+#include "driver/output.hpp"
+#include "driver/penalties.hpp"
+#include "driver/recorded.hpp"
+#include "driver/session.hpp"
+#include "mpi/patience.hpp"
 #include "optimum/companion.hpp"
 
 namespace quorate {

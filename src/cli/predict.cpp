@@ -7,12 +7,13 @@
 
 #include "base/error.hpp"
 #include "base/path.hpp"
-#include "cli/initial.hpp"
-#include "cli/output.hpp"
-#include "cli/recorded.hpp"
-#include "cli/session.hpp"
+#include "cli/command.hpp"
 #include "data/hdf5.hpp"
 #include "data/shard.hpp"
+#include "driver/initial.hpp"
+#include "driver/output.hpp"
+#include "driver/recorded.hpp"
+#include "driver/session.hpp"
 
 namespace quorate {
 

@@ -10,15 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "compute/point.hpp"
 #include "data/support.hpp"
 #include "scheme/coding.hpp"
 #include "scheme/types.hpp"
 
 namespace quorate {
-
-/// A published point: shared, read only, alive while anybody names it.
-using Point = std::shared_ptr<const std::vector<double>>;
-using PointList = boost::container::small_vector<Point, 1>;
 
 /// One contribution as it came in. Seconds are measured where they pass: delay, compute, idle and
 /// send at the worker; sent and arrived at the coordinator.

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/slots.hpp"
+#include "compute/part_sum.hpp"
+#include "compute/product.hpp"
+#include "compute/store.hpp"
 #include "fleet/fleet.hpp"
-#include "fleet/part_sum.hpp"
-#include "fleet/product.hpp"
-#include "fleet/store.hpp"
 #include "scheme/scheme.hpp"
 #include "straggler/liars.hpp"
 

@@ -11,8 +11,8 @@
 
 #include "data/petsc.hpp"
 #include "data/support.hpp"
-#include "fleet/messages.hpp"
 #include "model/model.hpp"
+#include "mpi/messages.hpp"
 #include "one_hot.hpp"
 
 namespace {

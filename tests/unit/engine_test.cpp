@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "engine/engine.hpp"
-#include "fleet/messages.hpp"
+#include "mpi/messages.hpp"
 #include "trace/reader.hpp"
 
 namespace {

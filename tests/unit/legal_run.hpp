@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "fleet/kept.hpp"
+#include "compute/kept.hpp"
 #include "scheme/scheme.hpp"
 
 namespace quorate::test {

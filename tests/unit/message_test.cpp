@@ -4,9 +4,9 @@
 
 #include <thread>
 
-#include "fleet/doorbell.hpp"
-#include "fleet/messages.hpp"
-#include "fleet/patience.hpp"
+#include "mpi/doorbell.hpp"
+#include "mpi/messages.hpp"
+#include "mpi/patience.hpp"
 #include "support.hpp"
 
 namespace quorate {

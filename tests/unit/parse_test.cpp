@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/components.hpp"
+#include "driver/components.hpp"
 #include "support.hpp"
 
 namespace quorate {

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "cli/command.hpp"
-#include "cli/components.hpp"
 #include "cli/parse.hpp"
 #include "data/formats.hpp"
+#include "driver/components.hpp"
 #include "model/model.hpp"
 #include "optimizer/optimizer.hpp"
 #include "scheme/scheme.hpp"

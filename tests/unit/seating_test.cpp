@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "fleet/seating.hpp"
+#include "mpi/seating.hpp"
 
 #include <gtest/gtest.h>
 

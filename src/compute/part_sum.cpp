@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "compute/part_sum.hpp"
+
+#include <algorithm>
+
+#include "base/parallel.hpp"
+#include "compute/product.hpp"
+
+namespace quorate {
+
+std::int64_t micro_batch(const Computing& computing, const Extent& extent)
+{
+    return extent.micro_batch > 0 ? extent.micro_batch : computing.chunk_rows * computing.threads;
+}
+
+std::unique_ptr<Work> begin_work(const Computing& computing, const HeldRows& held, const Part& part,
+                                 std::vector<At> at, const Extent& extent, std::span<double> sum)
+{
+    if (!part.items.empty() && part.items[0].operation == Item::Operation::descent)
+        return std::make_unique<Descent>(computing, held, part, at, extent, sum);
+    if (!part.items.empty() && part.items[0].is_product())
+        return std::make_unique<Product>(computing, held, part, std::move(at), sum);
+    return std::make_unique<PartSum>(computing, held, part, std::move(at), extent, sum);
+}
+
+void add_up(const Part& part, std::span<const KeptGradient* const> kept, std::span<double> sum)
+{
+    std::ranges::fill(sum, 0.0);
+    for (std::size_t item = 0; item < kept.size(); ++item) {
+        const double coefficient = part.items[item].coefficient;
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += coefficient * kept[item]->values[i];
+    }
+}
+
+Chunks::Chunks(const Computing& computing, std::size_t width)
+    : computing_(computing),
+      by_thread_(static_cast<std::size_t>(computing.threads - 1), std::vector<double>(width, 0.0)),
+      gathered_(static_cast<std::size_t>(computing.threads))
+{
+}
+
+double Chunks::add(const RowView& rows, std::span<const std::int64_t> samples, std::int64_t first,
+                   std::int64_t count, std::span<const double> point, double coefficient,
+                   std::span<double> sum)
+{
+    const auto threads = computing_.threads;
+    std::vector<double> losses(static_cast<std::size_t>(threads));
+    // Each thread has a chunk of its own, and a sum of its own until the part is done.
+    in_parallel(losses.size(), threads, [&](std::size_t t) {
+        const auto offset = static_cast<std::int64_t>(t) * computing_.chunk_rows;
+        const auto size = std::min(computing_.chunk_rows, count - offset);
+        if (size <= 0) return;
+        const auto chunk =
+            samples.empty()
+                ? rows.slice(first + offset, size)
+                : gathered_[t].take(rows, samples.subspan(static_cast<std::size_t>(offset),
+                                                          static_cast<std::size_t>(size)));
+        losses[t] = computing_.model.add_gradient(
+            chunk, point, coefficient, t == 0 ? sum : std::span<double>(by_thread_[t - 1]));
+    });
+    double loss = 0;
+    for (const double one : losses) loss += one;
+    return loss;
+}
+
+void Chunks::collect(std::span<double> sum)
+{
+    for (auto& other : by_thread_) {
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += other[i];
+        std::ranges::fill(other, 0.0);
+    }
+}
+
+PartSum::PartSum(const Computing& computing, const HeldRows& held, const Part& part,
+                 std::vector<At> at, const Extent& extent, std::span<double> sum)
+    : computing_(computing), held_(held), part_(part), at_(std::move(at)), extent_(extent),
+      micro_batch_(micro_batch(computing, extent)), sum_(sum), chunks_(computing, sum.size())
+{
+    std::ranges::fill(sum_, 0.0);
+    begin_item();
+}
+
+void PartSum::begin_item()
+{
+    row_ = 0;
+    if (done()) return;
+    const auto& item = part_.items[item_];
+    const auto& batches = *computing_.batches;
+    rows_ = extent_.samples.value_or(batches.samples(item.block));
+    if (extent_.samples || !batches.full())
+        stream_.emplace(batches.stream(item.block, at_[static_cast<std::size_t>(item.input)].key));
+    if (rows_ > 0) return;
+    ++item_;
+    begin_item();
+}
+
+std::int64_t PartSum::ahead() const
+{
+    return extent_.samples && row_ % micro_batch_ == 0 ? std::min(micro_batch_, rows_ - row_) : 0;
+}
+
+std::int64_t PartSum::step()
+{
+    if (done()) return 0;
+    const auto& item = part_.items[item_];
+    auto count = std::min(computing_.threads * computing_.chunk_rows, rows_ - row_);
+    if (extent_.samples) count = std::min(count, micro_batch_ - row_ % micro_batch_);
+    taken_.resize(stream_ ? static_cast<std::size_t>(count) : 0);
+    if (stream_) stream_->take(taken_);
+    const double scale = extent_.samples ? 1 : computing_.batches->scale(item.block);
+    loss_ += chunks_.add(held_.rows(item.block), taken_, row_, count,
+                         at_[static_cast<std::size_t>(item.input)].point, item.coefficient * scale,
+                         sum_);
+    samples_ += count;
+    row_ += count;
+    if (row_ == rows_) {
+        ++item_;
+        stream_.reset();
+        begin_item();
+        if (done()) finish();
+    }
+    return count;
+}
+
+void PartSum::finish() { chunks_.collect(sum_); }
+
+Descent::Descent(const Computing& computing, const HeldRows& held, const Part& part,
+                 const std::vector<At>& at, const Extent& extent, std::span<double> displacement)
+    : computing_(computing), all_(held.rows(part.items[0].block)),
+      at_(at[static_cast<std::size_t>(part.items[0].input)]), extent_(extent),
+      displacement_(displacement), chunks_(computing, displacement.size()),
+      rows_(computing.batches->samples(part.items[0].block)),
+      stream_(computing.batches->stream(part.items[0].block, at_.key)),
+      w_(at_.point.begin(), at_.point.end()), gradient_(w_.size(), 0.0),
+      coefficient_(part.items[0].coefficient)
+{
+    std::ranges::fill(displacement_, 0.0);
+}
+
+std::int64_t Descent::step()
+{
+    if (done()) return 0;
+    const auto count = std::min(computing_.threads * computing_.chunk_rows, rows_ - row_);
+    taken_.resize(static_cast<std::size_t>(count));
+    stream_.take(taken_);
+    const double mean = 1 / static_cast<double>(rows_);
+    loss_ += mean * chunks_.add(all_, taken_, 0, count, w_, mean, gradient_);
+    row_ += count;
+    if (row_ < rows_) return count;
+    chunks_.collect(gradient_);
+    const double kept = 1 - 2 * computing_.l2 * extent_.step;
+    for (std::size_t i = 0; i < w_.size(); ++i) {
+        w_[i] = kept * w_[i] - extent_.step * gradient_[i];
+        gradient_[i] = 0;
+    }
+    row_ = 0;
+    ++samples_;
+    if (done()) finish();
+    return count;
+}
+
+void Descent::finish()
+{
+    for (std::size_t i = 0; i < w_.size(); ++i)
+        displacement_[i] = coefficient_ * (w_[i] - at_.point[i]);
+}
+
+}  // namespace quorate

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "compute/scoring.hpp"
+
+#include <algorithm>
+
+#include "base/parallel.hpp"
+#include "code/partition.hpp"
+#include "compute/part_sum.hpp"
+
+namespace quorate {
+
+EvaluationRows evaluation_rows(const DataSet& data, int workers, int worker)
+{
+    const auto train = partition(data.rows(Split::train), workers, worker);
+    const auto test = partition(data.rows(Split::test), workers, worker);
+    return {train.first, train.second, test.first, test.second};
+}
+
+Shard evaluation_shard(const DataSet& data, const EvaluationRows& rows)
+{
+    const RowSet sets[] = {{Split::train, rows.train_first, rows.train_count},
+                           {Split::test, rows.test_first, rows.test_count}};
+    return {data, std::span(sets).first(rows.test_count > 0 ? 2 : 1)};
+}
+
+namespace {
+
+RowView test_rows_of(const Shard& shard)
+{
+    return shard.size() > 1 ? shard.block(1).view() : RowView{};
+}
+
+}  // namespace
+
+std::size_t scores_length(std::size_t models, const Shard& shard, const Model& model)
+{
+    return models * static_cast<std::size_t>(2 + test_rows_of(shard).rows * model.outputs());
+}
+
+void score(std::span<const std::span<const double>> models, const Shard& shard, const Model& model,
+           std::span<double> out)
+{
+    const auto train = shard.block(0).view();
+    const auto test = test_rows_of(shard);
+    const auto width = static_cast<std::size_t>(test.rows * model.outputs());
+    const auto sums = out.first(2 * models.size()), scores = out.subspan(2 * models.size());
+    std::vector<double> train_scores(static_cast<std::size_t>(train.rows * model.outputs()));
+    for (std::size_t i = 0; i < models.size(); ++i) {
+        model.score(train, models[i], train_scores);
+        sums[2 * i] = model.loss().evaluate(train_scores.data(), train.label, train.rows, nullptr);
+        sums[2 * i + 1] =
+            model.loss().hits(train_scores, {train.label, static_cast<std::size_t>(train.rows)});
+        if (test.rows > 0) model.score(test, models[i], scores.subspan(i * width, width));
+    }
+}
+
+std::vector<Scored> combine_scores(const DataSet& data, const Model& model, std::size_t models,
+                                   std::span<const std::span<const double>> answers,
+                                   std::span<const double> test_labels)
+{
+    const auto outputs = static_cast<std::size_t>(model.outputs());
+    const auto width = test_labels.size() * outputs;
+    std::vector<double> losses(models), hits(models), scores(models * width);
+    for (std::size_t worker = 0; worker < answers.size(); ++worker) {
+        const auto rows =
+            evaluation_rows(data, static_cast<int>(answers.size()), static_cast<int>(worker));
+        const auto sums = answers[worker].first(2 * models);
+        auto parts = answers[worker].subspan(2 * models);
+        const auto first = static_cast<std::size_t>(rows.test_first) * outputs;
+        const auto count = static_cast<std::size_t>(rows.test_count) * outputs;
+        for (std::size_t i = 0; i < models; ++i) {
+            losses[i] += sums[2 * i];
+            hits[i] += sums[2 * i + 1];
+            std::ranges::copy(parts.first(count),
+                              scores.begin() + static_cast<std::ptrdiff_t>(i * width + first));
+            parts = parts.subspan(count);
+        }
+    }
+    const auto count = static_cast<double>(data.rows(Split::train));
+    std::vector<Scored> all;
+    for (std::size_t i = 0; i < models; ++i)
+        all.push_back(
+            {losses[i] / count, hits[i] / count,
+             model.loss().quality(std::span(scores).subspan(i * width, width), test_labels)});
+    return all;
+}
+
+namespace {
+
+Shard shard_with(const DataSet& data, const ShardBlock& training)
+{
+    const auto test_rows = data.rows(Split::test);
+    std::vector<ShardBlock> blocks;
+    blocks.emplace_back(training, 0, data.rows(Split::train));
+    if (test_rows > 0) blocks.emplace_back(data.read(Split::test, 0, test_rows), data.columns());
+    return {std::move(blocks), data.columns()};
+}
+
+}  // namespace
+
+void evaluate_here(const DataSet& data, const Model& model,
+                   const std::function<std::vector<Point>()>& next,
+                   const std::function<void(const Scored&)>& scored, const ShardBlock* training)
+{
+    const auto shard = training ? shard_with(data, *training)
+                                : evaluation_shard(data, evaluation_rows(data, 1, 0));
+    const auto parameters = parameters_of(shard, model);
+    const auto labels = data.read(Split::test, 0, data.rows(Split::test)).label;
+    for (auto models = next(); !models.empty(); models = next()) {
+        std::vector<Scored> results(models.size());
+        in_parallel(models.size(), usable_cores(), [&](std::size_t i) {
+            std::vector<double> point(parameters.size()), answer(scores_length(1, shard, model));
+            parameters.gather(*models[i], point.data());
+            const std::span<const double> one = point, all = answer;
+            score({&one, 1}, shard, model, answer);
+            results[i] = combine_scores(data, model, 1, {&all, 1}, labels)[0];
+        });
+        for (const auto& result : results) scored(result);
+    }
+}
+
+}  // namespace quorate

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "compute/store.hpp"
+
+#include <algorithm>
+
+#include "compute/coded_rows.hpp"
+
+namespace quorate {
+
+namespace {
+
+Shard shard_of(const DataSet& data, const Needs& needs, Worker worker, const ShardBlock* training,
+               std::vector<std::size_t>& place)
+{
+    std::vector<RawRows> blocks;
+    std::vector<ShardBlock> shared;
+    for (const int block : needs.shard[static_cast<std::size_t>(worker)]) {
+        const auto& rows = needs.blocks[static_cast<std::size_t>(block)];
+        place[static_cast<std::size_t>(block)] = blocks.size() + shared.size();
+        if (training)
+            shared.emplace_back(*training, rows.first, rows.count);
+        else
+            blocks.push_back(data.read(Split::train, rows.first, rows.count));
+    }
+    if (training) return {std::move(shared), data.columns()};
+    if (!needs.coded.empty())
+        blocks.push_back(coded_rows(data, needs.coded[static_cast<std::size_t>(worker)]));
+    return {std::move(blocks), data.columns()};
+}
+
+std::optional<ShardBlock> columns_of(const DataSet& data, const Needs& needs, Worker worker)
+{
+    if (needs.coded_columns.empty()) return std::nullopt;
+    return ShardBlock(coded_columns(data, needs.coded_columns[static_cast<std::size_t>(worker)]),
+                      data.rows(Split::train));
+}
+
+// A product is half of what a gradient is, on rows that may have more entries than those of the data.
+double load_of(const DataSet& data, const RowView& rows)
+{
+    constexpr double half = 0.5;
+    const double entries = rows.start
+                               ? static_cast<double>(rows.start[rows.rows] - rows.start[0]) /
+                                     static_cast<double>(std::max<std::int64_t>(1, rows.rows))
+                               : static_cast<double>(rows.columns);
+    return half * entries / data.shape().entries_per_row;
+}
+
+}  // namespace
+
+Store::Store(const DataSet& data, const Needs& needs, Worker worker, const Model& model,
+             const ShardBlock* training)
+    : place_(needs.blocks.size()), shard_(shard_of(data, needs, worker, training, place_)),
+      support_(parameters_of(shard_, model)), columns_(columns_of(data, needs, worker)),
+      coded_load_(needs.coded.empty() ? 0 : load_of(data, held().coded())),
+      column_load_(columns_ ? load_of(data, columns_->view()) : 0)
+{
+}
+
+}  // namespace quorate

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "compute/trial.hpp"
+
+#include <cmath>
+
+namespace quorate {
+
+Quality run_trial(const Shard& folds, int fold, const DataShape& shape, const Trial& trial,
+                  Optimizer& optimizer)
+{
+    Needs needs;
+    Part part;
+    std::vector<std::size_t> place;
+    std::int64_t rows = 0;
+    for (std::size_t i = 0; i < folds.size(); ++i) {
+        if (i == static_cast<std::size_t>(fold)) continue;
+        const auto count = folds.block(i).view().rows;
+        part.items.push_back({static_cast<int>(needs.blocks.size())});
+        needs.blocks.push_back({rows, count});
+        place.push_back(i);
+        rows += count;
+    }
+    const Batches batches(needs, trial.seed, std::min(trial.batch, rows));
+    const Computing computing{trial.model, &batches, trial.model.chunk_rows(shape), 1};
+    const auto support = parameters_of(folds, trial.model);
+    const auto whole = optimizer.model();
+    std::vector<double> point(whole.begin(), whole.end()), packed(support.size()),
+        sum(support.size()), estimate(point.size());
+    for (std::int64_t round = 0; round < trial.rounds; ++round) {
+        support.gather(point, packed.data());
+        const auto gradient =
+            begin_work(computing, {folds, place}, part, {{packed, round}}, {}, sum);
+        while (!gradient->done()) gradient->step();
+        std::ranges::fill(estimate, 0.0);
+        support.add(1 / static_cast<double>(batches.samples()), sum, estimate);
+        double square = 0;
+        for (const double g : estimate) square += g * g;
+        if (!std::isfinite(square)) return {};
+        if (trial.clip > 0 && square > trial.clip * trial.clip)
+            for (double& g : estimate) g *= trial.clip / std::sqrt(square);
+        optimizer.update(estimate, trial.schedule(static_cast<double>(round)), point);
+    }
+    support.gather(optimizer.model(), packed.data());
+    const auto held_out = folds.block(static_cast<std::size_t>(fold)).view();
+    std::vector<double> scores(static_cast<std::size_t>(held_out.rows * trial.model.outputs()));
+    trial.model.score(held_out, packed, scores);
+    return trial.model.loss().quality(scores,
+                                      {held_out.label, static_cast<std::size_t>(held_out.rows)});
+}
+
+}  // namespace quorate

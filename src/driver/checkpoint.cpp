@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/checkpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/path.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "data/source.hpp"
+#include "driver/recorded.hpp"
+#include "mpi/patience.hpp"
+
+namespace quorate {
+
+namespace {
+
+constexpr std::size_t digits = 64;
+const std::string mark = "\nquorate checkpoint sha256 ";
+
+// The line behind the file, so that damage is seen whatever it is.
+void seal(const std::string& path)
+{
+    const auto digest = sha256(path);
+    std::ofstream file(path, std::ios::app | std::ios::binary);
+    file << mark << digest << '\n';
+    file.close();
+    if (!file) throw Failure("cannot write " + path);
+}
+
+bool is_whole(const std::string& path)
+{
+    std::error_code error;
+    const auto size = std::filesystem::file_size(path, error);
+    const auto tail = mark.size() + digits + 1;
+    if (error || size < tail) return false;
+    std::ifstream file(path, std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(size - tail));
+    std::string line(tail, ' ');
+    file.read(line.data(), static_cast<std::streamsize>(tail));
+    return file && line.starts_with(mark) &&
+           line.substr(mark.size(), digits) == sha256(path, static_cast<std::int64_t>(size - tail));
+}
+
+// What tells one data set from another of the same name.
+std::string identity(const Training& training)
+{
+    std::string text;
+    if (training.data)
+        for (const auto& [name, value] : training.data->attributes())
+            text.append(name).append("=").append(value).append("\n");
+    return text;
+}
+
+// The options that may differ between a run and its resumption. Files may have moved: what is in them
+// is compared.
+const std::set<std::string> free_options = {
+    "checkpoint", "checkpoint-every", "config",  "data",  "log",         "overwrite", "quiet",
+    "resilient",  "resume",           "timeout", "trace", "stop-before", "walltime"};
+
+std::map<std::string, std::string> options_of(const std::string& config)
+{
+    auto options = recorded_options(config);
+    for (const auto& name : free_options) options.erase(name);
+    return options;
+}
+
+}  // namespace
+
+void check_same_run(const std::string& path, const std::string& option, const std::string& config,
+                    const std::string& ours)
+{
+    const auto was = options_of(config), is = options_of(ours);
+    const auto value = [](const auto& options, const std::string& name) {
+        const auto at = options.find(name);
+        return at == options.end() || at->second.empty() ? "not given" : at->second;
+    };
+    std::set<std::string> names;
+    for (const auto* options : {&was, &is})
+        for (const auto& [name, text] : *options) names.insert(name);
+    for (const auto& name : names)
+        if (value(was, name) != value(is, name))
+            throw BadInput(fmt::format(
+                "{} is of another run: --{} was {} and is {}; give the options of that run, or "
+                "another --{}",
+                path, name, value(was, name), value(is, name), option));
+}
+
+bool has_checkpoint(const std::string& path)
+{
+    std::error_code error;
+    return std::filesystem::exists(path, error) || std::filesystem::exists(older(path), error);
+}
+
+namespace {
+
+template <class Row>
+void write_rows(hid_t file, const std::vector<Row>& rows)
+{
+    trace::Table<Row>(file).append(rows);
+}
+
+}  // namespace
+
+std::string older(const std::string& path) { return path + ".1"; }
+
+std::vector<Option> checkpoint_options()
+{
+    return {{"checkpoint", "FILE", "",
+             "where to keep what a stopped or killed run needs to go on, beside its trace; the one "
+             "before is kept as FILE.1"},
+            {"checkpoint-every", "SECONDS|Nr", "",
+             "write it so often: 30s, 5min, or 100r for rounds; default: 60s, on the wall clock"},
+            {"resume", "", "",
+             "go on from the --checkpoint, with the options of its run; if there is none, begin"}};
+}
+
+Interval interval_of(const Settings& settings)
+{
+    const auto text = settings.on("checkpoint-every") ? settings.text("checkpoint-every") : "60s";
+    if (text.ends_with('r')) {
+        const auto rounds = to_integer(text.substr(0, text.size() - 1)).value_or(0);
+        if (rounds < 1) settings.refuse("checkpoint-every", ": write 100r for rounds, or 30s");
+        return {0, rounds};
+    }
+    const auto seconds = to_duration(text);
+    if (!seconds)
+        settings.refuse("checkpoint-every", ": write 30s, 5min or 1h, or 100r for rounds");
+    return {*seconds, 0};
+}
+
+std::optional<Checkpoint> read_checkpoint(const Settings& settings, const Training& training,
+                                          const std::string& config)
+{
+    const auto& path = settings.text("checkpoint");
+    if (!has_checkpoint(path)) return std::nullopt;
+    std::error_code error;
+    const bool newer = std::filesystem::exists(path, error);
+    const bool before = std::filesystem::exists(older(path), error);
+    Checkpoint read;
+    if (newer && is_whole(path)) {
+        read.path = path;
+    } else if (before && is_whole(older(path))) {
+        read.path = older(path);
+        fmt::print(stderr, "quorate: {} is {}: going on from {}, the one before it\n", path,
+                   newer ? "damaged" : "missing", read.path);
+    } else {
+        throw BadInput(
+            fmt::format("{} is damaged, and there is no whole one before it: begin "
+                        "anew without --resume, or with another --checkpoint",
+                        path));
+    }
+    const auto file = h5::open(read.path);
+    const auto root = file.get();
+    if (!h5::has_attribute(root, "format") ||
+        h5::read_string(root, "format") != "quorate checkpoint")
+        throw BadInput(read.path + " is not a checkpoint: give one that 'quorate run' wrote");
+    if (const auto wrote = h5::read_string(root, "quorate_version"); wrote != version)
+        throw BadInput(fmt::format("{} was written by Quorate {}, this is {}: use that one",
+                                   read.path, wrote, version));
+    check_same_run(read.path, "checkpoint", h5::read_string(root, "config"), config);
+    if (h5::read_string(root, "data") != identity(training))
+        throw BadInput(fmt::format("{} is of a run on other data than {}: give its data set",
+                                   read.path, training.data ? training.data->path() : "none"));
+    if (const auto workers = h5::read_integer(root, "workers"); workers != training.workers)
+        throw BadInput(fmt::format("{} is of a run with {} workers, these are {}: start as many",
+                                   read.path, workers, training.workers));
+    auto& snapshot = read.snapshot;
+    snapshot.event = h5::read_integer(root, "event");
+    snapshot.round = h5::read_integer(root, "round");
+    const auto position = h5::Group(H5Gopen2(root, "position", H5P_DEFAULT), "open position");
+    for (const auto& name : h5::attribute_names(position.get()))
+        snapshot.position[name] = h5::read_integer(position.get(), name);
+    for (const auto number : h5::read<std::int64_t>(root, "point/versions"))
+        read.points[number] = h5::read<double>(root, fmt::format("point/{}", number));
+    for (std::int64_t model = 0; h5::has(root, fmt::format("optimizer/{}", model)); ++model) {
+        const auto name = fmt::format("optimizer/{}", model);
+        const auto group = h5::Group(H5Gopen2(root, name.c_str(), H5P_DEFAULT), "open " + name);
+        Checkpoint::Memory memory{h5::read_integer(group.get(), "updates"), {}};
+        for (int i = 0; h5::has(group.get(), std::to_string(i)); ++i)
+            memory.vectors.push_back(h5::read<double>(group.get(), std::to_string(i)));
+        read.optimizers.push_back(std::move(memory));
+    }
+    if (h5::has(root, "last_estimate"))
+        snapshot.last_estimate = h5::read<double>(root, "last_estimate");
+    snapshot.arrivals = trace::read_table<trace::Arrival>(root);
+    snapshot.items = trace::read_table<trace::ItemRow>(root);
+    return read;
+}
+
+// All that the writing thread needs, copied where the run may change it.
+struct Checkpointing::Job {
+    std::string path, config, data;
+    std::int64_t workers;
+    Snapshot snapshot;
+    std::vector<Checkpoint::Memory> optimizers;
+
+    void write() const
+    {
+        const auto temporary = path + ".new";
+        {
+            auto file = h5::create(temporary);
+            const auto root = file.get();
+            h5::write_attribute(root, "format", std::string("quorate checkpoint"));
+            h5::write_attribute(root, "format_version", std::int64_t{1});
+            h5::write_attribute(root, "quorate_version", std::string(version));
+            h5::write_attribute(root, "config", config);
+            h5::write_attribute(root, "data", data);
+            h5::write_attribute(root, "workers", workers);
+            h5::write_attribute(root, "event", snapshot.event);
+            h5::write_attribute(root, "round", snapshot.round);
+            const auto position = h5::create_group(root, "position");
+            for (const auto& [name, rows] : snapshot.position)
+                h5::write_attribute(position.get(), name, rows);
+            const auto points = h5::create_group(root, "point");
+            std::vector<std::int64_t> versions;
+            for (const auto& [number, point] : snapshot.points) {
+                versions.push_back(number);
+                h5::write<double>(points.get(), std::to_string(number), *point);
+            }
+            h5::write<std::int64_t>(points.get(), "versions", versions);
+            const auto all = h5::create_group(root, "optimizer");
+            for (std::size_t model = 0; model < optimizers.size(); ++model) {
+                const auto group = h5::create_group(all.get(), std::to_string(model));
+                h5::write_attribute(group.get(), "updates", optimizers[model].updates);
+                for (std::size_t i = 0; i < optimizers[model].vectors.size(); ++i)
+                    h5::write<double>(group.get(), std::to_string(i), optimizers[model].vectors[i]);
+            }
+            if (!snapshot.last_estimate.empty())
+                h5::write<double>(root, "last_estimate", snapshot.last_estimate);
+            write_rows(root, snapshot.arrivals);
+            write_rows(root, snapshot.items);
+            file.close("close " + temporary);
+        }
+        seal(temporary);
+        std::error_code none;
+        std::filesystem::rename(path, older(path), none);
+        move_into_place(temporary, path);
+    }
+};
+
+// A run goes on without a checkpoint that cannot be written, but not in silence.
+struct Checkpointing::Warning {
+    std::atomic<Seconds> said = -never;
+    void say(const std::string& path, const std::string& why)
+    {
+        constexpr Seconds interval = 60;
+        const auto now = clock_seconds();
+        if (now - said < interval) return;
+        said = now;
+        fmt::print(stderr, "quorate: no checkpoint in {}: {}; the run goes on\n", path, why);
+    }
+};
+
+Checkpointing::Checkpointing(const Settings& settings, const Training& training,
+                             const Optimizers& optimizers, const std::string& config,
+                             trace::Writer& trace)
+    : training_(training), optimizers_(optimizers), config_(config), data_(identity(training)),
+      trace_(trace), path_(settings.text("checkpoint")), every_(interval_of(settings)),
+      written_(clock_seconds()), warning_(std::make_shared<Warning>())
+{
+}
+
+void Checkpointing::stands(Snapshot snapshot)
+{
+    last_ = std::move(snapshot);
+    if (last_->round == 0) return;
+    const bool due = every_.rounds > 0 ? last_->round - written_round_ >= every_.rounds
+                                       : clock_seconds() - written_ >= every_.seconds;
+    if (due) write();
+}
+
+bool Checkpointing::write()
+{
+    if (!last_) return false;
+    auto job = std::make_shared<Job>();
+    job->path = path_;
+    job->config = config_;
+    job->data = data_;
+    job->workers = training_.workers;
+    job->snapshot = *last_;
+    for (const auto& optimizer : optimizers_) {
+        Checkpoint::Memory memory{optimizer->updates(), {}};
+        for (const auto vector : optimizer->memory())
+            memory.vectors.emplace_back(vector.begin(), vector.end());
+        job->optimizers.push_back(std::move(memory));
+    }
+    written_ = clock_seconds();
+    written_round_ = last_->round;
+    trace_.after_commit([job, warning = warning_] {
+        try {
+            job->write();
+        } catch (const std::exception& error) {
+            std::error_code none;
+            std::filesystem::remove(job->path + ".new", none);
+            warning->say(job->path, error.what());
+        }
+    });
+    return true;
+}
+
+}  // namespace quorate

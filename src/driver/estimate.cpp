@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/estimate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "data/data_set.hpp"
+#include "driver/apart.hpp"
+#include "driver/components.hpp"
+#include "driver/simulation.hpp"
+#include "driver/training.hpp"
+
+namespace quorate {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t some_rounds = 50;
+
+// Options of models, optimisers and the like, and of what happens beside the rounds.
+std::set<std::string> without_time()
+{
+    std::set<std::string> all = {
+        "trace",    "checkpoint",     "checkpoint-every", "resume", "log",
+        "quiet",    "rounds",         "config",           "step",   "momentum",
+        "evaluate", "resilient",      "timeout",          "dry",    "stop-before",
+        "walltime", "trace-arrivals", "overwrite"};
+    all.insert(std::begin(options_of_data), std::end(options_of_data));
+    for (const auto& kind : run_components()) {
+        if (kind.option == "scheme" || kind.option == "delay" || kind.option == "slowdown")
+            continue;
+        all.insert(kind.option);
+        for (const auto& component : kind.all)
+            for (const auto& option : component.options) all.insert(option.name);
+    }
+    return all;
+}
+
+// What the data set says of times and memory.
+struct Size {
+    std::int64_t rows, columns;
+    double entries_per_row, bytes;
+};
+
+std::optional<Size> size_of(const ManifestRow& row, const std::string& folder)
+{
+    const auto path = fs::path(folder) / row.value("data");
+    if (row.value("data").empty() || !fs::exists(path)) return std::nullopt;
+    const DataSet data(path.string());
+    const double entry = data.dense() ? 8 : data.ones() ? 4 : 12;
+    return Size{
+        data.rows(Split::train), data.columns(), data.shape().entries_per_row,
+        entry * data.shape().entries_per_row * static_cast<double>(data.rows(Split::train))};
+}
+
+std::vector<std::string> simulation(const ManifestRow& row, const std::optional<Size>& size,
+                                    std::int64_t rounds)
+{
+    // A message of 20 us and 1 GB/s; a core that does 1e9 entries of a gradient a second.
+    std::vector<std::string> words = {"--dry", "--rounds", std::to_string(rounds)};
+    const auto add = [&](const std::string& name, const std::string& value) {
+        if (row.value(name).empty()) words.insert(words.end(), {"--" + name, value});
+    };
+    add("row-time", size ? fmt::format("{:g}", 2e-9 * size->entries_per_row) : "1e-6");
+    if (size) {
+        add("rows", std::to_string(size->rows));
+        add("columns", std::to_string(size->columns));
+        add("latency", "2e-5");
+        add("bandwidth", "1e9");
+    }
+    const auto known = simulation_options();
+    const auto others = without_time();
+    for (const auto& [name, value] : row.options) {
+        const auto option = std::ranges::find(known, name, &Option::name);
+        if (option == known.end() || others.contains(name)) continue;
+        words.push_back("--" + name);
+        if (!option->argument.empty()) words.push_back(value);
+    }
+    return words;
+}
+
+}  // namespace
+
+Estimate estimate(const Manifest& manifest, const std::string& folder)
+{
+    Estimate all;
+    std::set<std::string> schemes;
+    std::int64_t most = 1;
+    for (const auto& row : manifest.rows())
+        most = std::max(most, to_integer(row.value("rounds")).value_or(100));
+    for (const auto& row : manifest.rows()) {
+        if (!schemes.insert(row.value("scheme")).second) continue;
+        const auto size = size_of(row, folder);
+        const auto rounds = std::min(most, some_rounds);
+        const auto simulated = [&] {
+            try {
+                return simulate_apart(simulation(row, size, rounds));
+            } catch (const BadInput& wrong) {
+                throw BadInput(row.origin + wrong.what());
+            }
+        }();
+        const double seconds = simulated.rounds.empty() ? 0 : simulated.rounds.back().time;
+        all.seconds = std::max(all.seconds,
+                               seconds * static_cast<double>(most) / static_cast<double>(rounds));
+        if (!size) continue;
+        double stored = 0;
+        for (const auto& worker : simulated.workers) stored += static_cast<double>(worker.rows);
+        const double copies = stored / static_cast<double>(size->rows);
+        constexpr double of_a_rank = 150e6, of_iterates = 420e6;
+        const auto ranks = static_cast<double>(simulated.workers.size()) + 1;
+        const double points = 8.0 * static_cast<double>(size->columns);
+        const double memory =
+            1.5 * copies * size->bytes + ranks * (of_a_rank + 6 * points) + of_iterates;
+        if (memory <= all.memory) continue;
+        all.memory = memory;
+        all.memory_reason = fmt::format(
+            "memory: {:.3g} copies of {:.3g} GB of data, half as much again, {:.2g} GB a "
+            "rank, {:.2g} GB of iterates",
+            copies, size->bytes / 1e9, (of_a_rank + 6 * points) / 1e9, of_iterates / 1e9);
+    }
+    return all;
+}
+
+}  // namespace quorate

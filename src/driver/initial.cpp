@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/initial.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/random.hpp"
+#include "base/text.hpp"
+#include "data/hdf5.hpp"
+
+namespace quorate {
+
+namespace {
+
+// weight(layer) draws one of its weights.
+template <class Weight>
+std::vector<double> random_weights(const Model& model, std::int64_t columns, Weight weight)
+{
+    std::vector<double> parameters;
+    for (const auto& layer : model.layers(columns)) {
+        for (std::int64_t i = 0; i < layer.weights; ++i) parameters.push_back(weight(layer));
+        parameters.insert(parameters.end(), static_cast<std::size_t>(layer.biases), 0.0);
+    }
+    return parameters;
+}
+
+}  // namespace
+
+std::vector<double> initial_model(const Settings& settings, std::uint64_t seed, const Model& model,
+                                  std::int64_t columns)
+{
+    const auto width = model.parameters(columns);
+    const auto& given = settings.text("init");
+    const std::string text = !given.empty() ? given : model.linear() ? "zero" : "he";
+    Stream stream(seed, Purpose::initial_point);
+    if (text == "zero") return std::vector<double>(static_cast<std::size_t>(width), 0.0);
+    if (text == "he")
+        return random_weights(model, columns, [&](const Layer& layer) {
+            return std::sqrt(2 / static_cast<double>(layer.fan_in)) * stream.normal();
+        });
+    if (text == "glorot")
+        return random_weights(model, columns, [&](const Layer& layer) {
+            const auto fans = static_cast<double>(layer.fan_in + layer.fan_out);
+            return std::sqrt(6 / fans) * (2 * stream.uniform() - 1);
+        });
+    if (text == "normal" || text.starts_with("normal:")) {
+        const auto deviation = to_real(text.substr(std::min(text.size(), std::size_t{7})));
+        if (!deviation || *deviation < 0)
+            settings.refuse("init", ": write normal:SD with SD of at least 0");
+        std::vector<double> parameters;
+        for (std::int64_t i = 0; i < width; ++i) parameters.push_back(*deviation * stream.normal());
+        return parameters;
+    }
+    return final_model(settings, "init", width);
+}
+
+std::vector<double> final_model(const Settings& settings, const std::string& option,
+                                std::int64_t width)
+{
+    const auto file = h5::open(settings.text(option));
+    if (!h5::has(file.get(), "model/final"))
+        settings.refuse(
+            option,
+            ", which holds no final model: give zero, normal:SD, he, glorot or a finished trace");
+    const auto model = h5::read<double>(file.get(), "model/final");
+    if (static_cast<std::int64_t>(model.size()) != width)
+        settings.refuse(
+            option, fmt::format(", whose model has {} parameters where {} are needed: give a trace "
+                                "of the same model and data",
+                                model.size(), width));
+    return model;
+}
+
+}  // namespace quorate

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "mpi/mpi.hpp"
+
+namespace quorate {
+
+namespace {
+
+std::optional<int> number_in(const char* variable)
+{
+    const char* value = std::getenv(variable);
+    const auto number = value ? to_integer(value) : std::nullopt;
+    return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
+}  // namespace
+
+Launch launch_environment()
+{
+    // Of Open MPI's mpiexec, of hydra and of srun, in this order: inside a job, mpiexec's own
+    // variables stand beside srun's.
+    Launch launch;
+    for (const auto* prefix : {"OMPI_COMM_WORLD_", "PMI_"}) {
+        launch.rank = number_in((std::string(prefix) + "RANK").c_str());
+        launch.size = number_in((std::string(prefix) + "SIZE").c_str());
+        if (launch.rank && launch.size) return launch;
+    }
+    if (std::getenv("SLURM_STEP_ID")) return {number_in("SLURM_PROCID"), number_in("SLURM_NTASKS")};
+    return {};
+}
+
+bool all_agree(const std::function<void()>& check)
+{
+    int rank = 0, size = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    int mine = size, first = size;  // the lowest rank that found something
+    std::string wrong;
+    try {
+        check();
+    } catch (const BadInput& error) {
+        mine = rank;
+        wrong = error.what();
+    }
+    mpi::check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD), "MPI_Allreduce");
+    if (first == rank) fmt::print(stderr, "quorate: {}\n", wrong);
+    return first == size;
+}
+
+void check_world(int size)
+{
+    const auto launch = launch_environment();
+    if (size == 1 && launch.size.value_or(1) > 1)
+        throw BadInput(fmt::format(
+            "this is {} ranks that each see a world of one: the launcher belongs to another "
+            "MPI; start this build with {} -n {}",
+            *launch.size, launcher, *launch.size));
+    const auto tasks = number_in("SLURM_NTASKS");
+    // Below a daemon of Open MPI's mpiexec, which is a task of SLURM itself, it counts the daemons.
+    const bool below_daemon = std::getenv("OMPI_COMM_WORLD_SIZE") && std::getenv("SLURM_STEP_ID");
+    if (tasks && *tasks != size && !below_daemon)
+        throw BadInput(fmt::format(
+            "the world has {} ranks but SLURM_NTASKS is {}: start all {} with srun or {}, or "
+            "ask SLURM for {}",
+            size, *tasks, *tasks, launcher, size));
+    if (const char* nodes = std::getenv("PBS_NODEFILE")) {
+        std::ifstream file(nodes);
+        const auto slots = std::count(std::istreambuf_iterator<char>(file), {}, '\n');
+        if (slots > 1 && size == 1)
+            throw BadInput(
+                fmt::format("the world has one rank but {} has {} places: start all with {} -n {}",
+                            nodes, slots, launcher, slots));
+    }
+    if (size < 2)
+        throw BadInput(fmt::format(
+            "quorate run needs at least 2 ranks, a coordinator and a worker, and has {}: "
+            "start it with {} -n 2 or more",
+            size, launcher));
+}
+
+}  // namespace quorate

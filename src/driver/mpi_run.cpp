@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/mpi_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/error.hpp"
+#include "base/host.hpp"
+#include "driver/launch.hpp"
+#include "driver/session.hpp"
+#include "driver/stop.hpp"
+#include "driver/supervisor.hpp"
+#include "driver/train.hpp"
+#include "mpi/mail.hpp"
+#include "mpi/mpi_fleet.hpp"
+#include "mpi/mpi_worker.hpp"
+#include "mpi/seating.hpp"
+
+namespace quorate {
+
+namespace {
+
+bool scores_live(const Settings& settings)
+{
+    return settings.one_of("evaluate", {"after", "live"}) == "live";
+}
+
+Training build(const Settings& settings, int ranks)
+{
+    const int spare = scores_live(settings) ? 1 : 0;
+    const auto standby = settings.integer("standby", 0, std::max(0, ranks - 2 - spare));
+    auto training =
+        build_training(settings, std::max(1, ranks - 1 - spare - static_cast<int>(standby)));
+    if (spare == 1 && training.workers > ranks - 2)
+        settings.refuse(
+            "evaluate",
+            fmt::format(", but of {} ranks none is to spare beside a coordinator and {} "
+                        "workers: start {} ranks",
+                        ranks, training.workers, training.workers + 2));
+    const auto needed = 1 + training.workers + training.standby + spare;
+    if (needed > ranks)
+        settings.refuse(training.standby > 0 ? "standby" : "workers",
+                        fmt::format(", but {} ranks make a coordinator and {} workers: start {} "
+                                    "ranks",
+                                    ranks, ranks - 1, needed));
+    return training;
+}
+
+// A run that is to be resumed is complete.
+constexpr int nothing_to_do = -1;
+
+/// The answer to a rank's hello: what the coordinator found when it checked all that can be wrong,
+/// and who the rank is.
+struct Verdict {
+    DoorbellAddress bells;
+    std::int64_t launched;  // the coordinator's process, as its launcher knows it
+    std::int64_t status;
+    Worker worker;  // -1: none, it stands by
+};
+
+/// Hosts of the ranks 1, 2, ...
+std::vector<std::string> hear_hosts(const mpi::Comm& comm)
+{
+    mpi::Pool pool;
+    std::vector<std::string> hosts;
+    for (int rank = 1; rank < comm.size(); ++rank) {
+        const auto mail = mpi::wait_for(comm, rank, pool);
+        const auto* text = reinterpret_cast<const char*>(mail.bytes->data());
+        hosts.emplace_back(text, mail.bytes->size());
+    }
+    return hosts;
+}
+
+void say_hello(const mpi::Comm& comm, mpi::Pool& pool)
+{
+    const auto host = host_name();
+    auto bytes = pool.take(host.size());
+    std::memcpy(bytes->data(), host.data(), host.size());
+    std::vector<mpi::Transfer> sends;
+    sends.push_back(mpi::send(comm, 0, mpi::Tag::hello, std::move(bytes)));
+    mpi::wait_until_sent(std::move(sends));
+}
+
+/// @param ranks  of each worker; none if the run does not take place
+void tell_verdict(const mpi::Comm& comm, const Doorbells& bells, int status,
+                  const std::vector<int>& ranks = {})
+{
+    mpi::Pool pool;
+    std::vector<mpi::Transfer> sends;
+    for (int rank = 1; rank < comm.size(); ++rank) {
+        const auto at = std::ranges::find(ranks, rank);
+        const auto worker = at == ranks.end() ? -1 : static_cast<Worker>(at - ranks.begin());
+        sends.push_back(mpi::send(
+            comm, rank, mpi::Tag::verdict,
+            encode_values(pool, Verdict{bells.address(), launched_process(), status, worker})));
+    }
+    mpi::wait_until_sent(std::move(sends));
+}
+
+/// How a rank ends.
+struct End {
+    int status;
+    bool finalize = true;  // MPI_Finalize would wait for ranks that have died
+};
+
+/// There is nothing to do. What is said last must have come before this rank may be gone.
+End dismiss(const mpi::Comm& comm, const Doorbells& bells, int status)
+{
+    tell_verdict(comm, bells, status);
+    mpi::Pool pool;
+    for (int rank = 1; rank < comm.size(); ++rank) mpi::wait_for(comm, rank, pool);
+    return {status == nothing_to_do ? exit_done : status};
+}
+
+// On all workers, or if one dies over it, here.
+void evaluate(MpiFleet& fleet, const Training& training,
+              const std::function<std::vector<Point>()>& next,
+              const std::function<void(const Scored&)>& scored)
+{
+    std::vector<Point> asked;  // models that are not scored yet
+    const auto ask = [&] {
+        auto some = next();
+        asked.insert(asked.end(), some.begin(), some.end());
+        return some;
+    };
+    const auto hear = [&](const Scored& one) {
+        asked.erase(asked.begin());
+        scored(one);
+    };
+    try {
+        fleet.evaluate(*training.data, *training.model, ask, hear);
+    } catch (const MpiFleet::Lost&) {
+        const auto again = [&] { return asked.empty() ? next() : std::exchange(asked, {}); };
+        evaluate_here(*training.data, *training.model, again, scored);
+    }
+}
+
+End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scoring)
+{
+    std::optional<Training> training;
+    std::optional<Resumption> resumed;
+    Optimizers optimizers;
+    Doorbells bells(comm.size());
+    auto hosts = hear_hosts(comm);
+    try {
+        check_world(comm.size());
+        training.emplace(build(settings, comm.size()));
+        optimizers = build_optimizers(settings, *training);
+        stop_in(seconds_to_run(settings));
+        resumed = resumption(settings, *training);
+        if (resumed && resumed->completed) return dismiss(comm, bells, nothing_to_do);
+    } catch (const BadInput& wrong) {
+        // Under a foreign launcher every rank leads a world of its own; one message is enough.
+        if (launch_environment().rank.value_or(0) == 0)
+            fmt::print(stderr, "quorate: {}\n", wrong.what());
+        return dismiss(comm, bells, exit_bad_input);
+    }
+    hosts.resize(static_cast<std::size_t>(training->workers));
+    const auto ranks = seating(hosts);
+    tell_verdict(comm, bells, exit_done, ranks);
+    has_started();
+    std::vector<int> standby, idle;
+    for (int rank = training->workers + 1; rank < comm.size(); ++rank)
+        (rank <= training->workers + training->standby ? standby : idle).push_back(rank);
+    MpiFleet fleet(comm, ranks, standby, idle, training->width(), settings.real("timeout", 0.1),
+                   bells);
+    std::optional<LiveScoring> live;
+    if (scores_live(settings)) live.emplace(scoring, comm.size() - 1);
+    End end{exit_failed};
+    try {
+        end.status = train(
+            settings, *training, fleet, optimizers, "wall",
+            [&](const auto& next, const auto& scored) { evaluate(fleet, *training, next, scored); },
+            resumed, live ? &*live : nullptr);
+    } catch (const mpi::Error&) {
+        throw;
+    } catch (const Failure& error) {
+        // The others can be told, so they are: MPI_Abort may cut off the message.
+        fmt::print(stderr, "quorate: {}\n", error.what());
+    }
+    if (live) live->finish([](auto, const auto&) {});  // of a run that failed
+    end.finalize = !fleet.mourns() && !settings.on("resilient");
+    fleet.finish(end.finalize);
+    return end;
+}
+
+// Hydra loses the exit status of the process that ends last on its host.
+void let_go_first(const Doorbells& bells, const Verdict& verdict)
+{
+    if (bells.present()) outlive(static_cast<pid_t>(verdict.launched), 5);
+}
+
+End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scoring)
+{
+    mpi::Pool pool;
+    say_hello(comm, pool);
+    const auto verdict = Reader(*mpi::wait_for(comm, 0, pool).bytes).get<Verdict>();
+    Doorbells bells(verdict.bells, comm.rank(), comm.size());
+    if (verdict.status != exit_done) {
+        try {
+            mpi::post(comm, 0, mpi::Tag::farewell, pool.take(0));
+        } catch (const mpi::Error&) {
+            // Once it has heard that, the coordinator of a resilient run may be gone.
+            if (!settings.on("resilient")) throw;
+        }
+        if (settings.on("resilient")) let_go_first(bells, verdict);
+        return {verdict.status == nothing_to_do ? exit_done : static_cast<int>(verdict.status)};
+    }
+    has_started();
+    const auto training = build(settings, comm.size());
+    MpiWorker worker(comm, *training.data, training.computing(), training.engine.recode,
+                     {training.row_time, *training.delays, *training.slowdowns}, training.liars,
+                     settings.real("timeout", 0.1), bells);
+    if (verdict.worker >= 0) worker.take(Seat{verdict.worker, training.workers, verdict.worker});
+    if (scores_live(settings) && comm.rank() == comm.size() - 1)
+        score_live(scoring, *training.data, *training.model);
+    try {
+        const bool finalize = worker.run(stop_asked());
+        if (finalize) return {exit_done};
+    } catch (const MpiWorker::Orphaned&) {
+        // The coordinator's end has been told by whoever saw it.
+        if (!settings.on("resilient")) return {exit_failed, false};
+    } catch (const mpi::Error&) {
+        // A worker speaks to the coordinator only, which may have ended.
+        if (!settings.on("resilient")) throw;
+    }
+    let_go_first(bells, verdict);
+    return {exit_done, false};  // the coordinator's status is that of the run
+}
+
+}  // namespace
+
+std::vector<Option> mpi_run_options()
+{
+    auto options = training_options();
+    options.push_back({"evaluate", "after|live", "after",
+                       "score models after the run, or on a spare rank, the last one, as it comes "
+                       "round to them; the others after the run"});
+    options.push_back({"resilient", "", "",
+                       "survive the death of any worker: messages by TCP, a supervisor for each "
+                       "rank; start it with mpiexec.mpich -disable-auto-cleanup, mpiexec.openmpi "
+                       "--mca orte_allowed_exit_without_sync 1, or srun --mpi=pmi2 "
+                       "--kill-on-bad-exit=0 --no-kill"});
+    return options;
+}
+
+int run_over_mpi(const Settings& settings)
+{
+    if (settings.on("resilient")) supervise();
+    start_mpi();
+    const mpi::Comm comm(MPI_COMM_WORLD);
+    listen_for_signals(comm.rank() == 0);
+    const mpi::Comm scoring(MPI_COMM_WORLD);  // of the rank that scores models meanwhile
+    const auto end =
+        comm.rank() == 0 ? lead(settings, comm, scoring) : follow(settings, comm, scoring);
+    if (end.finalize && !settings.on("resilient")) return end.status;
+    std::fflush(nullptr);
+    std::_Exit(end.status);
+}
+
+}  // namespace quorate

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/output.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.hpp"
+#include "base/path.hpp"
+#include "data/hdf5.hpp"
+
+namespace quorate {
+
+bool is_a(const std::string& kind, const std::string& path)
+{
+    try {
+        const auto file = h5::open(path);
+        return h5::has_attribute(file.get(), "format") &&
+               h5::read_string(file.get(), "format") == "quorate " + kind;
+    } catch (const std::runtime_error&) {
+        return false;
+    }
+}
+
+namespace {
+
+std::string first_line(const std::string& path)
+{
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
+// @return whether there is something to lose
+bool holds_something(const Settings& settings, const std::string& option)
+{
+    const auto& path = settings.text(option);
+    if (path.empty()) settings.refuse(option, ": give a file");
+    check_writable(path, option);
+    std::error_code error;
+    return std::filesystem::exists(path, error) && !std::filesystem::is_empty(path, error);
+}
+
+[[noreturn]] void refuse_other(const Settings& settings, const std::string& option,
+                               const std::string& what)
+{
+    settings.refuse(
+        option, fmt::format(", which exists and is not {}: remove it or give another name", what));
+}
+
+}  // namespace
+
+void check_output(const Settings& settings, const std::string& option, const std::string& kind)
+{
+    if (holds_something(settings, option) && !is_a(kind, settings.text(option)))
+        refuse_other(settings, option, "a " + kind);
+}
+
+void check_text_output(const Settings& settings, const std::string& option, const std::string& line)
+{
+    if (holds_something(settings, option) && first_line(settings.text(option)) != line)
+        refuse_other(settings, option, "a table with the columns " + line);
+}
+
+}  // namespace quorate

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "engine/engine.hpp"
+#include "mpi/patience.hpp"
+
+namespace quorate {
+
+namespace {
+
+// A launcher hands its ranks a pipe and copies it to its own stderr, so the first terminal or file
+// among the ancestors' stderr is where lines end up. Linux only; elsewhere: no terminal.
+bool ends_on_terminal()
+{
+    if (isatty(STDERR_FILENO)) return true;
+    long process = getpid();
+    for (int generation = 0; generation < 5 && process > 1; ++generation) {
+        std::error_code error;
+        const auto target =
+            std::filesystem::read_symlink(fmt::format("/proc/{}/fd/2", process), error).string();
+        if (error || target.empty()) return false;
+        if (!target.starts_with("pipe:"))
+            return target.starts_with("/dev/pts/") || target.starts_with("/dev/tty");
+        std::ifstream status(fmt::format("/proc/{}/status", process));
+        process = 0;
+        for (std::string word; status >> word;)
+            if (word == "PPid:") status >> process;
+    }
+    return false;
+}
+
+}  // namespace
+
+ProgressLine::ProgressLine(std::int64_t rounds, bool loss, bool quiet)
+    : rounds_(rounds), loss_(loss), quiet_(quiet), terminal_(!quiet && ends_on_terminal()),
+      began_(clock_seconds()), next_(terminal_ ? 0.1 : 1)
+{
+}
+
+void ProgressLine::show(const Progress& progress)
+{
+    const bool last = progress.round == rounds_;
+    const double passed = clock_seconds() - began_;  // progress.time may be simulated
+    if (quiet_ || (passed < next_ && !last)) return;
+    // A terminal is refreshed ten times a second; a file gets a line after 1, 2, 4, ... seconds, at
+    // most one in ten minutes apart.
+    next_ = terminal_ ? passed + 0.1 : passed + std::min(passed, 600.0);
+    const double left = passed / static_cast<double>(progress.round) *
+                        static_cast<double>(rounds_ - progress.round);
+    const auto loss = loss_ ? fmt::format("  loss about {:.6f}", progress.loss) : "";
+    fmt::print(stderr, "{}round {}/{}{}  {:.1f} s  {:.0f} s left{}", terminal_ ? "\r" : "",
+               progress.round, rounds_, loss, progress.time, left, terminal_ ? "   " : "\n");
+    std::fflush(stderr);
+}
+
+void ProgressLine::say(const std::string& text)
+{
+    constexpr auto clear_line = "\r\033[K";
+    fmt::print(stderr, "{}quorate: {}\n", terminal_ ? clear_line : "", text);
+}
+
+void ProgressLine::finish()
+{
+    if (terminal_) fmt::print(stderr, "\n");
+}
+
+ByteProgress::ByteProgress(bool quiet)
+    : quiet_(quiet), terminal_(!quiet && ends_on_terminal()), began_(clock_seconds()), next_(2)
+{
+}
+
+void ByteProgress::add(std::int64_t bytes)
+{
+    bytes_ += bytes;
+    const double passed = clock_seconds() - began_;
+    if (quiet_ || passed < next_) return;
+    next_ = terminal_ ? passed + 0.1 : passed + std::min(passed, 600.0);
+    shown_ = true;
+    const auto megabytes = static_cast<double>(bytes_) / 1e6;
+    fmt::print(stderr, "{}{:.0f} MB read, {:.1f} MB/s{}", terminal_ ? "\r" : "", megabytes,
+               megabytes / passed, terminal_ ? "   " : "\n");
+    std::fflush(stderr);
+}
+
+void ByteProgress::finish()
+{
+    if (shown_ && terminal_) fmt::print(stderr, "\n");
+}
+
+}  // namespace quorate

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/recorded.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace quorate {
+
+std::map<std::string, std::string> recorded_options(const std::string& config)
+{
+    std::map<std::string, std::string> options;
+    std::istringstream lines(config);
+    for (std::string line; std::getline(lines, line);)
+        if (const auto equals = line.find('='); equals != std::string::npos)
+            options[trimmed(line.substr(0, equals))] = trimmed(line.substr(equals + 1));
+    return options;
+}
+
+Settings with_recorded(const trace::Trace& trace, const std::string& path, Settings settings)
+{
+    for (const auto& [name, value] : recorded_options(trace.attributes.at("config"))) {
+        const bool of_the_run = name == "trace" || name == "overwrite" || name == "config" ||
+                                name == "quiet" || name == "log";
+        // A default that the run wrote down was not given to it.
+        if (of_the_run || !settings.has(name) || settings.given(name) ||
+            settings.text(name) == value)
+            continue;
+        settings.set(name, {value, path + ": ", true});
+    }
+    return settings;
+}
+
+std::vector<Option> model_options()
+{
+    std::vector<Option> all = {{"model", "NAME", "logistic", "see quorate list models"}};
+    for (const auto& model : models()) add_options(all, model.options);
+    return all;
+}
+
+Recorded read_recorded(const std::string& path, const std::string& data)
+{
+    auto trace = trace::read(path);
+    if (trace.attributes.at("model").empty())
+        throw BadInput(path + " is the trace of a dry run, which has no model: give another one");
+    Settings settings;
+    for (const auto& option : model_options())
+        settings.set(option.name, {option.fallback, "", false});
+    settings.set("data", {"", "", false});
+    settings = with_recorded(trace, path, std::move(settings));
+    DataSet rows(data.empty() ? settings.text("data") : data);
+    const auto columns = to_integer(trace.attributes.at("columns")).value_or(-1);
+    if (rows.columns() != columns)
+        throw BadInput(
+            fmt::format("{} has {} columns, the data of {} had {}: give data of the same "
+                        "columns (quorate import --like)",
+                        rows.path(), rows.columns(), path, columns));
+    auto model = chosen(models(), settings, "model").make(settings, rows.shape());
+    const Regularizer regularizer{.l2 = to_real(trace.attributes.at("l2")).value_or(0),
+                                  .l1 = to_real(trace.attributes.at("l1")).value_or(0)};
+    return {std::move(trace), std::move(rows), std::move(model), regularizer};
+}
+
+}  // namespace quorate

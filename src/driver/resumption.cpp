@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/resumption.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "base/path.hpp"
+#include "data/hdf5.hpp"
+#include "driver/components.hpp"
+#include "driver/output.hpp"
+#include "driver/recorded.hpp"
+#include "job/state.hpp"
+
+namespace quorate {
+
+std::string configuration(const Settings& settings, bool dry)
+{
+    auto used = without_unused_options(settings);
+    if (dry)
+        for (const auto* name : options_of_data) used.set(name, {});
+    return used.ini();
+}
+
+namespace {
+
+template <class Row>
+void cut(std::vector<Row>& rows, const trace::Position& position)
+{
+    const auto at = position.find(Row::table);
+    const auto count = static_cast<std::size_t>(at == position.end() ? 0 : at->second);
+    if (rows.size() < count)
+        throw BadInput(
+            fmt::format("table {} of the trace is shorter than its checkpoint says: the "
+                        "two do not belong together; begin anew without --resume",
+                        Row::table));
+    rows.resize(count);
+}
+
+// The trace as it was when the checkpoint was made, with the contributions that were in use then.
+void cut(trace::Trace& trace, const Snapshot& snapshot)
+{
+    cut(trace.rounds, snapshot.position);
+    cut(trace.arrivals, snapshot.position);
+    cut(trace.items, snapshot.position);
+    cut(trace.measures, snapshot.position);
+    cut(trace.timers, snapshot.position);
+    cut(trace.membership, snapshot.position);
+    cut(trace.evaluations, snapshot.position);
+    trace.arrivals.insert(trace.arrivals.end(), snapshot.arrivals.begin(), snapshot.arrivals.end());
+    trace.items.insert(trace.items.end(), snapshot.items.begin(), snapshot.items.end());
+}
+
+}  // namespace
+
+Past Resumption::past() const
+{
+    Past past{.event = checkpoint.snapshot.event,
+              .points = checkpoint.points,
+              .last_estimate = checkpoint.snapshot.last_estimate,
+              .inner = {},
+              .measures = {}};
+    for (const auto& round : trace.rounds) past.inner.push_back(round.inner);
+    for (const auto& measure : trace.measures)
+        past.measures[{measure.event, measure.part}] = measure;
+    return past;
+}
+
+namespace {
+
+// @throws BadInput if the options of checkpoints do not fit, or one cannot be written
+void check_checkpoint(const Settings& settings, const Training& training)
+{
+    if (!settings.on("checkpoint")) return;
+    if (!training.data)
+        settings.refuse("checkpoint", ", but a dry run takes no time worth keeping: leave it out");
+    if (training.engine.arrivals != Arrivals::all)
+        settings.refuse("checkpoint",
+                        ", but a run goes on from its trace, which must list all "
+                        "contributions: leave out --trace-arrivals");
+    // A damaged one is not taken for a file of another kind.
+    const auto& path = settings.text("checkpoint");
+    std::error_code error;
+    if (settings.on("resume"))
+        check_writable(path, "checkpoint");
+    else
+        check_output(settings, "checkpoint", "checkpoint");
+    if (!settings.on("resume") && std::filesystem::exists(older(path), error) &&
+        !is_a("checkpoint", older(path)))
+        settings.refuse("checkpoint",
+                        fmt::format(", but {}, the one before it, is no checkpoint: remove that or "
+                                    "give another name",
+                                    older(path)));
+    interval_of(settings);
+}
+
+// The checkpoint of a trace's run, if it is where that run wrote it.
+std::string checkpoint_of(const std::string& trace)
+{
+    std::error_code error;
+    if (!std::filesystem::exists(trace, error) || std::filesystem::is_empty(trace, error))
+        return "";
+    const auto file = h5::open(trace);
+    const auto checkpoint = recorded_options(h5::read_string(file.get(), "config"))["checkpoint"];
+    return !checkpoint.empty() && has_checkpoint(checkpoint) ? checkpoint : "";
+}
+
+// What took time to compute is replaced only by those who say so.
+void refuse_to_replace(const Settings& settings)
+{
+    if (settings.on("overwrite")) return;
+    const auto& path = settings.text("trace");
+    if (settings.on("checkpoint") && has_checkpoint(settings.text("checkpoint")))
+        settings.refuse("checkpoint",
+                        ", from which a run can go on: add --resume, or --overwrite to begin anew");
+    if (state_of_trace(path) == RunState::complete)
+        settings.refuse(
+            "trace",
+            ", which holds a complete run: give another name, or --overwrite to replace "
+            "it");
+    if (const auto checkpoint = checkpoint_of(path); !checkpoint.empty())
+        settings.refuse("trace", fmt::format(", whose run can go on from {}: add --checkpoint {} "
+                                             "--resume, or --overwrite to begin anew",
+                                             checkpoint, checkpoint));
+}
+
+// Whether all was done before. @throws BadInput if that was another run
+bool is_complete(const Settings& settings, const Training& training)
+{
+    const auto& path = settings.text("trace");
+    if (state_of_trace(path) != RunState::complete) return false;
+    const auto file = h5::open(path);
+    check_same_run(path, "trace", h5::read_string(file.get(), "config"),
+                   configuration(settings, !training.data));
+    const std::pair<const char*, std::int64_t> sizes[] = {
+        {"workers", training.workers}, {"rows", training.rows}, {"columns", training.columns}};
+    for (const auto& [name, ours] : sizes)
+        if (const auto theirs = h5::read_integer(file.get(), name); theirs != ours)
+            throw BadInput(
+                fmt::format("{} is of a run with {} {}, this one has {}: give the data and "
+                            "workers of that run, or another --trace",
+                            path, theirs, name, ours));
+    return true;
+}
+
+}  // namespace
+
+std::optional<Resumption> resumption(const Settings& settings, const Training& training)
+{
+    check_output(settings, "trace", "trace");
+    check_checkpoint(settings, training);
+    if (!settings.on("resume")) {
+        refuse_to_replace(settings);
+        return std::nullopt;
+    }
+    if (settings.on("overwrite"))
+        throw BadInput("--resume goes on and --overwrite begins anew: leave out one of the two");
+    const auto& path = settings.text("trace");
+    if (is_complete(settings, training)) {
+        fmt::print("{}: all {} rounds are done\n", path, training.engine.rounds);
+        Resumption none;
+        none.completed = true;
+        return none;
+    }
+    if (!training.data) return std::nullopt;
+    if (!settings.on("checkpoint"))
+        throw BadInput("--resume needs --checkpoint FILE, from which the run is to go on");
+    auto checkpoint = read_checkpoint(settings, training, configuration(settings, false));
+    if (!checkpoint) {
+        refuse_to_replace(settings);
+        if (!settings.on("quiet"))
+            fmt::print(stderr, "quorate: there is no {} yet: the run begins\n",
+                       settings.text("checkpoint"));
+        return std::nullopt;
+    }
+    Resumption resumption{std::move(*checkpoint), trace::read(path)};
+    cut(resumption.trace, resumption.checkpoint.snapshot);
+    if (!settings.on("quiet"))
+        fmt::print(stderr, "quorate: going on after round {} of {}\n",
+                   resumption.checkpoint.snapshot.round, training.engine.rounds);
+    return resumption;
+}
+
+}  // namespace quorate

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/scoring.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace quorate {
+
+std::size_t models_at_once(std::int64_t width)
+{
+    constexpr std::size_t bytes = 4 << 20;
+    return std::max<std::size_t>(1, bytes / (static_cast<std::size_t>(width) * sizeof(double)));
+}
+
+trace::Evaluation evaluation_row(std::int64_t round, std::int64_t model, double time,
+                                 double penalty, const Scored& scored)
+{
+    return {.round = round,
+            .model = model,
+            .time = time,
+            .train_loss = scored.train_loss,
+            .objective = scored.train_loss + penalty,
+            .train_accuracy = scored.train_accuracy,
+            .test_loss = scored.test.loss,
+            .accuracy = scored.test.accuracy,
+            .auc = scored.test.auc,
+            .average_precision = scored.test.average_precision,
+            .precision = scored.test.precision,
+            .recall = scored.test.recall,
+            .f1 = scored.test.f1,
+            .mse = scored.test.mse,
+            .top_k = scored.test.top_k};
+}
+
+void print_quality(const trace::Evaluation& row)
+{
+    fmt::print("round {}: training loss {:.4f}, test loss {:.4f}", row.round, row.train_loss,
+               row.test_loss);
+    if (!std::isnan(row.accuracy)) fmt::print(", accuracy {:.4f}", row.accuracy);
+    if (!std::isnan(row.auc)) fmt::print(", AUC {:.4f}", row.auc);
+    fmt::print("\n");
+}
+
+}  // namespace quorate

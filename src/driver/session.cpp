@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/session.hpp"
+
+#include <fmt/format.h>
+#include <petscsys.h>
+#include <poll.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "base/host.hpp"
+#include "data/petsc.hpp"
+#include "driver/supervisor.hpp"
+#include "mpi/mpi.hpp"
+#include "mpi/patience.hpp"
+
+namespace quorate {
+
+namespace {
+
+constexpr int longest_end = 10;  // seconds
+
+// What a rank that cannot wait any longer needs; its signal handler may not ask for it.
+int status_at_end = 0;
+int launcher_socket = -1;  // that Hydra's PMI listens on
+std::string too_late;      // what the rank says then
+
+void write_all(int file, std::string_view text)
+{
+    // Nothing can be done about what is not written.
+    [[maybe_unused]] const auto written = write(file, text.data(), text.size());
+}
+
+/// Ends the process without MPI_Finalize. Hydra takes a rank that ends before PMI's finalize for a failed one, and
+/// kills the others: so it is told, in PMI-1's words, and has answered before the process is gone. Calls
+/// only what a signal handler may.
+[[noreturn]] void leave(int status)
+{
+    if (launcher_socket >= 0) {
+        write_all(launcher_socket, "cmd=finalize\n");
+        constexpr int a_second = 1000;
+        constexpr std::string_view answer = "finalize_ack";
+        pollfd socket{launcher_socket, POLLIN, 0};
+        char text[256];
+        std::size_t matched = 0;
+        while (matched < answer.size() && poll(&socket, 1, a_second) > 0) {
+            const auto size = read(launcher_socket, text, sizeof text);
+            if (size <= 0) break;
+            for (ssize_t i = 0; i < size && matched < answer.size(); ++i)
+                matched = text[i] == answer[matched] ? matched + 1 : text[i] == answer[0];
+        }
+    }
+    _exit(status);
+}
+
+void give_up(int)
+{
+    write_all(STDERR_FILENO, too_late);
+    leave(status_at_end);
+}
+
+void set_alarm(int seconds)
+{
+    const itimerval at{{0, 0}, {seconds, 0}};
+    setitimer(ITIMER_REAL, &at, nullptr);
+}
+
+/// Whether MPI_Finalize may wait for ever. UCX ends a connection when the peer has answered, but in MPICH before 4.2
+/// peers that are done block in PMI and answer no more (github.com/pmodels/mpich/pull/6596).
+bool finalize_hangs()
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    const std::string library(text, static_cast<std::size_t>(length));
+    int major = 0, minor = 0;
+    return library.find("ch4:ucx") != std::string::npos &&
+           // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): it says how many
+           std::sscanf(library.c_str(), "MPICH Version: %d.%d", &major, &minor) == 2 &&
+           (major < 4 || (major == 4 && minor < 2));
+}
+
+int hydra_socket()
+{
+    const char* file = std::getenv("PMI_FD");
+    // srun's PMI has no such variable, and does not mind ranks that end without a word.
+    // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): hydra wrote it
+    return file && std::getenv("MPI_LOCALNRANKS") ? std::atoi(file) : -1;
+}
+
+struct Process {
+    std::int64_t id = getpid();
+    char host[256] = {};
+};
+
+// Without spinning, unlike MPI_Wait.
+void complete(MPI_Request request)
+{
+    Patience patience(1e-3);
+    for (int done = 0;;) {
+        mpi::check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        if (done) return;
+        patience.rest();
+    }
+}
+
+/// Until all ranks are here. @return the process of rank 0
+Process meet()
+{
+    Process first;
+    host_name().copy(first.host, sizeof first.host - 1);
+    MPI_Request request = MPI_REQUEST_NULL;
+    mpi::check(MPI_Ibcast(&first, sizeof first, MPI_BYTE, 0, MPI_COMM_WORLD, &request),
+               "MPI_Ibcast");
+    complete(request);
+    mpi::check(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
+    complete(request);
+    return first;
+}
+
+/// Hydra that was told to stop loses the status of the process that ends last on its host: that is not to be
+/// rank 0.
+void let_go_first(const Process& first)
+{
+    constexpr Seconds longest = 1;
+    if (first.id != getpid() && host_name() == first.host)
+        outlive(static_cast<pid_t>(first.id), longest);
+}
+
+}  // namespace
+
+void start_mpi()
+{
+    int provided = 0;
+    // The trace is written by a second thread, which makes no MPI calls.
+    mpi::check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided),
+               "MPI_Init_thread");
+    PETSC_COMM_WORLD = MPI_COMM_SELF;
+    std::string program = "quorate", no_file = "-skip_petscrc";
+    char* arguments[] = {program.data(), no_file.data(), nullptr};
+    int count = 2;
+    char** list = arguments;
+    petsc::check(PetscInitialize(&count, &list, nullptr, nullptr), "PetscInitialize");
+    petsc::check(PetscPopSignalHandler(), "PetscPopSignalHandler");
+}
+
+int end_mpi(int status)
+{
+    int started = 0, ended = 0, rank = 0, size = 1;
+    MPI_Initialized(&started);
+    MPI_Finalized(&ended);
+    if (!started || ended) return status;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    status_at_end = status;
+    launcher_socket = hydra_socket();
+    too_late =
+        fmt::format("quorate[rank {} of {}]: MPI has not ended within {} s: leaving without it\n",
+                    rank, size, longest_end);
+    std::fflush(nullptr);
+    std::signal(SIGALRM, give_up);
+    set_alarm(longest_end);
+    PetscFinalize();
+    const auto first = size > 1 ? meet() : Process();
+    if (size > 1 && finalize_hangs()) {
+        let_go_first(first);
+        leave(status);
+    }
+    MPI_Finalize();
+    let_go_first(first);
+    set_alarm(0);
+    return status;
+}
+
+}  // namespace quorate

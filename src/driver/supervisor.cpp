@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/supervisor.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "driver/launch.hpp"
+#include "mpi/patience.hpp"
+
+namespace quorate {
+
+namespace {
+
+volatile pid_t child = 0;
+pid_t supervisor = 0;
+std::atomic<bool>* started = nullptr;  // in memory that both processes share
+
+void forward(int signal)
+{
+    if (child > 0) kill(child, signal);
+}
+
+// Reaped or not. A process whose first thread is a zombie goes on until the others have ended.
+bool has_ended(pid_t process)
+{
+    std::ifstream file(fmt::format("/proc/{}/stat", process));
+    std::string line;
+    std::getline(file, line);
+    const auto name = line.rfind(") ");  // which may hold anything
+    if (name == std::string::npos) return true;
+    constexpr std::size_t threads = 17;  // counted from the state
+    const auto fields = split(line.substr(name + 2), ' ');
+    return fields[0] == "Z" && fields.size() > threads && to_integer(fields[threads]) <= 1;
+}
+
+bool launched_by_hydra()
+{
+    std::ifstream file("/proc/" + std::to_string(getppid()) + "/comm");
+    std::string name;
+    std::getline(file, name);
+    return name.starts_with("hydra");
+}
+
+}  // namespace
+
+pid_t launched_process() { return supervisor ? supervisor : getpid(); }
+
+void outlive(pid_t process, double at_most)
+{
+    Patience patience(1e-2);
+    const auto limit = clock_seconds() + at_most;
+    while (!has_ended(process) && clock_seconds() < limit) patience.rest();
+}
+
+void has_started()
+{
+    if (started) *started = true;
+}
+
+void supervise()
+{
+    // Shared memory of MPICH's UCX aborts or starves those who are left when a peer dies during a
+    // transfer; Open MPI's does likewise.
+    setenv("UCX_TLS", "tcp,self", 0);
+    setenv("OMPI_MCA_pml", "ob1", 0);
+    setenv("OMPI_MCA_btl", "tcp,self", 0);
+    void* shared =
+        mmap(nullptr, sizeof *started, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        throw Failure(std::string("no supervisor process can be made: ") + std::strerror(errno));
+    started = new (shared) std::atomic<bool>(false);
+    std::fflush(nullptr);
+    const auto parent = getpid();
+    child = fork();
+    if (child < 0)
+        throw Failure(std::string("no supervisor process can be made: ") + std::strerror(errno));
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) std::_Exit(exit_failed);
+        supervisor = parent;
+        return;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // no rank outlives its launcher
+    for (const int signal : {SIGTERM, SIGUSR2, SIGINT}) std::signal(signal, forward);
+    std::signal(SIGUSR1, SIG_IGN);  // hydra sends it to all ranks when one has died
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (WIFEXITED(status)) std::_Exit(WEXITSTATUS(status));
+    if (!*started && launched_by_hydra()) kill(getppid(), SIGKILL);
+    const int signal = WTERMSIG(status);
+    const bool coordinator = launch_environment().rank.value_or(0) == 0;
+    if (signal != SIGKILL && signal != SIGTERM)
+        fmt::print(stderr, "quorate: a rank was ended by signal {}: report this as a bug\n",
+                   signal);
+    // The death of a worker is not the end of the run.
+    std::_Exit(*started && !coordinator ? exit_done : exit_failed);
+}
+
+}  // namespace quorate

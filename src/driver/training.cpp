@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/training.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "base/median.hpp"
+#include "base/text.hpp"
+#include "driver/checkpoint.hpp"
+#include "driver/components.hpp"
+#include "driver/initial.hpp"
+#include "driver/penalties.hpp"
+#include "driver/stop.hpp"
+#include "trace/reader.hpp"
+#include "trace/recorded_times.hpp"
+
+namespace quorate {
+
+namespace {
+
+// --row-time: seconds, or the median of what the workers of a trace took.
+Seconds row_time_of(const Settings& settings)
+{
+    const auto& text = settings.text("row-time");
+    if (to_real(text)) return settings.real("row-time", 0);
+    if (!std::filesystem::exists(text))
+        settings.refuse("row-time", ": give seconds a row, or a trace to take them from");
+    std::vector<double> times;
+    for (const auto& arrival : trace::read(text).arrivals)
+        if (arrival.samples > 0)
+            times.push_back(arrival.compute / static_cast<double>(arrival.samples));
+    if (times.empty())
+        settings.refuse("row-time", ", whose trace lists no contributions: give another one");
+    return median(std::move(times));
+}
+
+Arrivals arrivals_of(const Settings& settings, std::int64_t expected, bool dry)
+{
+    constexpr std::int64_t many = 1'000'000;  // writing them would take longer than the dry run
+    if (!settings.on("trace-arrivals"))
+        return dry && expected > many ? Arrivals::none : Arrivals::all;
+    const auto& word = settings.one_of("trace-arrivals", {"all", "used", "none"});
+    return word == "all" ? Arrivals::all : word == "used" ? Arrivals::used : Arrivals::none;
+}
+
+OnLoss on_loss_of(const Settings& settings)
+{
+    const auto& word = settings.one_of("on-loss", {"recode", "wait", "stop"});
+    return word == "recode" ? OnLoss::recode : word == "wait" ? OnLoss::wait : OnLoss::stop;
+}
+
+// A code for fewer workers than the run began with tolerates as much as they allow.
+// @param changed  receives the options that are others now
+Settings fitted(Settings settings, int workers, std::string& changed)
+{
+    for (const auto& [name, most] : {std::pair{"stragglers", workers - 1},
+                                     {"collect", workers},
+                                     {"degree", workers},
+                                     {"lambda", workers}}) {
+        if (!settings.has(name) || to_integer(settings.text(name)).value_or(0) <= most) continue;
+        settings.set(name, {std::to_string(most), "", true});
+        changed += fmt::format(", --{} {}", name, most);
+    }
+    return settings;
+}
+
+// none, constant:SECONDS, ...
+template <class Entries>
+std::string grammar(const Entries& entries)
+{
+    std::vector<std::string> forms;
+    for (const auto& entry : entries)
+        forms.push_back(entry.name + (entry.arguments.empty() ? "" : ":") + entry.arguments);
+    return alternatives(forms);
+}
+
+}  // namespace
+
+std::vector<Option> training_options()
+{
+    std::vector<Option> all = {
+        {"data", "FILE", "", "data set, from 'quorate import' or 'quorate generate'"},
+        {"trace", "FILE", "trace.h5", "where the trace goes"},
+        {"overwrite", "", "",
+         "replace the trace of a complete run, or of one that could go on from its checkpoint"},
+        {"workers", "N", "", "workers; default: one for each rank but the coordinator's"},
+        {"scheme", "NAME", "uncoded",
+         "who computes what and when to stop waiting; see quorate list schemes"},
+        {"model", "NAME", "logistic", "what is trained; see quorate list models"},
+        {"optimizer", "NAME", "gd", "update rule; see quorate list optimizers"},
+        {"step", "ETA", "1", "step size of the first round"},
+        {"schedule", "NAME", "constant",
+         "step size in later rounds: " + grammar(schedules()) + "; see quorate list schedules"},
+        {"clip", "NORM", "0", "gradients with a larger norm are scaled down to it; 0: none are"},
+        {"batch", "N", "0",
+         "samples of a round, drawn anew from each partition; 0: all rows. Contributions are "
+         "scaled so that their sum stands for all rows"},
+        {"rounds", "N", "100", "model updates"},
+        {"init", "zero|normal:SD|he|glorot|FILE", "",
+         "initial model; FILE: the final one of a trace; default: zero for linear models, he for "
+         "networks"},
+        {"threads", "N", "1", "threads of a worker"},
+        {"seed", "N", "0", "key of all random streams"},
+        {"delay", "MODEL", "none",
+         "seconds each worker waits before a task: " + grammar(delays()) +
+             "; see quorate list delays"},
+        {"slowdown", "MODEL", "none",
+         "factor of each worker's computing time, drawn from the same models as --delay; below 1 "
+         "it "
+         "needs --row-time"},
+        {"row-time", "SECONDS|FILE", "0",
+         "seconds that a worker takes for each row at least; FILE: as in that trace"},
+        liars_option(),
+        events_option(),
+        {"on-loss", "recode|wait|stop", "recode",
+         "when the workers that are left can give no estimate: make the code anew for them, who "
+         "then load what they lack; or wait for workers that are to join; or stop"},
+        {"standby", "N", "0", "spare workers, each of which takes the place of one that has died"},
+        {"timeout", "SECONDS", "10", "silence after which a worker is taken for dead"},
+        {"evaluate-every", "N", "1",
+         "score the model of every N-th round, and the last, after the run; 0: none"},
+        {"trace-arrivals", "all|used|none", "",
+         "contributions that the trace lists; default: all, but none if a dry run has a million"},
+        {"manifest", "FILE", "", "take the options of a run of this file (quorate script)"},
+        {"row", "N", "", "the number of that run"},
+        {"log", "workers", "", "print a line for each contribution, as its worker measured it"},
+    };
+    for (auto& option : stop_options()) all.push_back(std::move(option));
+    for (auto& option : checkpoint_options()) all.push_back(std::move(option));
+    for (auto& option : penalty_options()) all.push_back(std::move(option));
+    for (auto& option : component_options()) all.push_back(std::move(option));
+    return all;
+}
+
+Training build_training(const Settings& settings, int default_workers,
+                        const std::optional<DrySize>& dry)
+{
+    refuse_unused_options(settings);
+    Training training{};
+    if (!dry) {
+        if (!settings.on("data"))
+            throw BadInput(
+                "quorate run needs --data FILE: make one with 'quorate import' or 'quorate "
+                "generate'");
+        training.data.emplace(settings.text("data"));
+    }
+    training.rows = dry ? dry->rows : training.data->rows(Split::train);
+    training.columns = dry ? dry->columns : training.data->columns();
+    training.workers =
+        settings.on("workers")
+            ? static_cast<int>(settings.integer("workers", 1, std::numeric_limits<int>::max()))
+            : default_workers;
+    const auto n = training.workers;
+    training.standby = static_cast<int>(settings.integer("standby", 0, 1'000'000));
+    if (n > training.rows)
+        throw BadInput(fmt::format(
+            "{} has {} training rows, too few for {} workers: use --workers {} or fewer",
+            dry ? "the dry run" : training.data->path(), training.rows, n, training.rows));
+    training.seed = static_cast<std::uint64_t>(settings.integer("seed", 0));
+    training.row_time = row_time_of(settings);
+    const auto batch = settings.integer("batch", 0);
+    if (batch > training.rows)
+        settings.refuse("batch", fmt::format(", more than the {} training rows: use at most that, "
+                                             "or 0 for all of them",
+                                             training.rows));
+    const auto make_coding = [n, settings, rows = training.rows, seed = training.seed, batch,
+                              row_time = training.row_time, dense = dry || training.data->dense(),
+                              columns = training.columns](int workers) {
+        std::string changed;
+        const auto fitting = workers < n ? fitted(settings, workers, changed) : settings;
+        auto coding = std::make_shared<Coding>(
+            chosen(schemes(), fitting, "scheme")
+                .make(fitting, {workers, rows, seed, batch, row_time, dense, columns}),
+            seed, batch);
+        coding->changed = std::move(changed);
+        return coding;
+    };
+    training.coding = make_coding(n);
+    if (!dry)
+        training.model = chosen(models(), settings, "model").make(settings, training.data->shape());
+    const auto delay_model = [&](const DelaySetup& setup) {
+        return chosen(delays(), settings, setup.option).make(settings, setup);
+    };
+    training.delays = delay_model(
+        {.seed = training.seed, .machines = n + training.standby, .read_times = trace::read_times});
+    training.slowdowns = delay_model({.option = "slowdown",
+                                      .neutral = 1,
+                                      .purpose = Purpose::slowdown,
+                                      .seed = training.seed,
+                                      .machines = n + training.standby,
+                                      .read_times = trace::read_times});
+    training.liars = liars(settings, training.seed, n);
+    training.threads = static_cast<int>(settings.integer("threads", 1, 1024));
+    if (!dry) training.regularizer = regularizer_of(settings, training.rows);
+    const auto rounds = settings.integer("rounds", 1);
+    training.engine = {.rounds = rounds,
+                       .schedule = chosen(schedules(), settings, "schedule")
+                                       .make(settings, settings.real("step", 0), rounds),
+                       .clip = settings.real("clip", 0),
+                       .evaluate_every = dry ? 0 : settings.integer("evaluate-every", 0),
+                       .arrivals = arrivals_of(settings, rounds * n, dry.has_value()),
+                       .seed = training.seed,
+                       .l2 = training.regularizer.l2,
+                       .membership = MembershipPlan(settings, n, training.seed),
+                       .on_loss = on_loss_of(settings),
+                       .recode = make_coding};
+    if (!training.coding->needs.coded.empty() && training.model && !training.model->linear())
+        settings.refuse("model",
+                        ", but coded storage serves linear models only: ridge, logistic, hinge, "
+                        "squared-hinge or softmax");
+    if (training.coding->needs.displaces) {
+        if (settings.text("optimizer") != "gd")
+            settings.refuse("optimizer",
+                            ", but this scheme's workers make steps of gradient descent: "
+                            "use --optimizer gd");
+        if (training.regularizer.l1 > 0)
+            settings.refuse("l1", ", but the local steps of this scheme know no L1 term: use --l2");
+    }
+    return training;
+}
+
+Optimizers build_optimizers(const Settings& settings, const Training& training)
+{
+    if (settings.on("log")) settings.one_of("log", {"workers"});
+    Optimizers optimizers;
+    for (int model = 0; model < training.coding->needs.models; ++model)
+        optimizers.push_back(
+            chosen(quorate::optimizers(), settings, "optimizer")
+                .make(
+                    settings,
+                    training.model
+                        ? initial_model(settings, training.seed + static_cast<std::uint64_t>(model),
+                                        *training.model, training.columns)
+                        : std::vector<double>(),
+                    training.regularizer));
+    return optimizers;
+}
+
+}  // namespace quorate

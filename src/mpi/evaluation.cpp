@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "mpi/evaluation.hpp"
+
+#include "compute/part_sum.hpp"
+#include "mpi/mail.hpp"
+
+namespace quorate {
+
+std::shared_ptr<mpi::Bytes> encode_models(std::span<const Point> models, const Support& support,
+                                          mpi::Pool& pool)
+{
+    auto bytes = pool.take(sizeof(std::int64_t) + models.size() * support.size() * sizeof(double));
+    Writer out(*bytes);
+    out.put(static_cast<std::int64_t>(models.size()));
+    for (const auto& model : models) support.gather(*model, out.doubles(support.size()));
+    return bytes;
+}
+
+std::shared_ptr<mpi::Bytes> score_models(const mpi::Bytes& models, const Shard& shard,
+                                         const Model& model, mpi::Pool& pool)
+{
+    Reader in(models);
+    const auto parameters = parameters_of(shard, model).size();
+    std::vector<std::span<const double>> points(static_cast<std::size_t>(in.get<std::int64_t>()));
+    for (auto& point : points) point = in.doubles(parameters);
+    const auto length = scores_length(points.size(), shard, model);
+    auto bytes = pool.take(length * sizeof(double));
+    score(points, shard, model, {Writer(*bytes).doubles(length), length});
+    return bytes;
+}
+
+std::vector<Scored> combine_answers(const DataSet& data, const Model& model, std::size_t models,
+                                    const std::vector<std::shared_ptr<mpi::Bytes>>& answers,
+                                    std::span<const double> test_labels)
+{
+    std::vector<std::span<const double>> scores;
+    for (const auto& bytes : answers)
+        scores.push_back(Reader(*bytes).doubles(bytes->size() / sizeof(double)));
+    return combine_scores(data, model, models, scores, test_labels);
+}
+
+void evaluate_on_all_ranks(const mpi::Comm& comm, const DataSet& data, const Model& model,
+                           const std::function<std::vector<Point>()>& next,
+                           const std::function<void(const Scored&)>& scored)
+{
+    if (comm.size() == 1) {
+        evaluate_here(data, model, next, scored);
+        return;
+    }
+    const auto shard = evaluation_shard(data, evaluation_rows(data, comm.size(), comm.rank()));
+    const auto support = parameters_of(shard, model);
+    const auto labels = comm.rank() == 0 ? data.read(Split::test, 0, data.rows(Split::test)).label
+                                         : std::vector<double>();
+    mpi::Pool pool;
+    for (;;) {
+        // Rank 0 hands out whole models, and an empty message at the end.
+        std::vector<Point> models;
+        std::shared_ptr<mpi::Bytes> whole;
+        if (comm.rank() == 0) {
+            models = next();
+            const auto all = Support::all(model.parameters(data.columns()));
+            whole = encode_models(models, all, pool);
+            for (int rank = 1; rank < comm.size(); ++rank)
+                mpi::post(comm, rank, mpi::Tag::score, whole);
+        } else {
+            whole = mpi::wait_for(comm, 0, pool).bytes;
+            Reader in(*whole);
+            const auto count = in.get<std::int64_t>();
+            for (std::int64_t i = 0; i < count; ++i) {
+                const auto values =
+                    in.doubles(static_cast<std::size_t>(model.parameters(data.columns())));
+                models.push_back(
+                    std::make_shared<std::vector<double>>(values.begin(), values.end()));
+            }
+        }
+        if (models.empty()) return;
+        auto mine = score_models(*encode_models(models, support, pool), shard, model, pool);
+        if (comm.rank() != 0) {
+            mpi::post(comm, 0, mpi::Tag::scores, std::move(mine));
+            continue;
+        }
+        std::vector<std::shared_ptr<mpi::Bytes>> answers = {std::move(mine)};
+        for (int rank = 1; rank < comm.size(); ++rank)
+            answers.push_back(mpi::wait_for(comm, rank, pool).bytes);
+        for (const auto& one : combine_answers(data, model, models.size(), answers, labels))
+            scored(one);
+    }
+}
+
+}  // namespace quorate

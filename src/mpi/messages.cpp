@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "mpi/messages.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace quorate {
+
+std::byte* Writer::place(std::size_t size)
+{
+    if (at_ + size > bytes_.size())
+        throw Failure("a message was made too short: report this as a bug");
+    auto* here = bytes_.data() + at_;
+    at_ += size;
+    return here;
+}
+
+const std::byte* Reader::place(std::size_t size)
+{
+    if (at_ + size > bytes_.size())
+        throw Failure("a message ended too early: do all ranks run the same program?");
+    const auto* here = bytes_.data() + at_;
+    at_ += size;
+    return here;
+}
+
+namespace {
+
+struct TaskHead {
+    std::int64_t draw;
+    Budget budget;
+    double step;
+    std::int32_t recipients, inputs, parts, after, each_when_ready, repeat, operands, padding = 0;
+};
+struct Recipient {
+    std::int64_t worker;
+    TaskId task;
+};
+struct InputHead {
+    Version version;
+    std::int64_t included;
+};
+
+std::size_t encoded_size(const TaskMessage& message, std::span<const Point> operands,
+                         const Support& support)
+{
+    std::size_t size = sizeof(TaskHead) + message.recipients.size() * sizeof(Recipient);
+    for (const auto& part : message.plan.parts)
+        size += sizeof(std::int64_t) + part.items.size() * sizeof(Item);
+    for (const auto& input : message.inputs)
+        size += sizeof(InputHead) + (input.included ? support.size() * sizeof(double) : 0);
+    for (const auto& operand : operands)
+        size += sizeof(std::int64_t) + operand->size() * sizeof(double);
+    return Writer::aligned(size);
+}
+
+}  // namespace
+
+std::shared_ptr<mpi::Bytes> encode(const TaskMessage& message, std::span<const Point> points,
+                                   const Support& support, mpi::Pool& pool)
+{
+    const auto operands = points.subspan(message.inputs.size());
+    auto bytes = pool.take(encoded_size(message, operands, support));
+    Writer out(*bytes);
+    const auto number = [](std::size_t count) { return static_cast<std::int32_t>(count); };
+    out.put(TaskHead{message.draw, message.budget, message.step, number(message.recipients.size()),
+                     number(message.inputs.size()), number(message.plan.parts.size()),
+                     message.after, message.plan.each_when_ready, message.repeat,
+                     number(operands.size())});
+    for (const auto& [worker, task] : message.recipients) out.put(Recipient{worker, task});
+    for (const auto& input : message.inputs) out.put(InputHead{input.version, input.included});
+    for (const auto& part : message.plan.parts) {
+        out.put(static_cast<std::int64_t>(part.items.size()));
+        for (const auto& item : part.items) out.put(item);
+    }
+    for (const auto& operand : operands) out.put(static_cast<std::int64_t>(operand->size()));
+    for (std::size_t i = 0; i < message.inputs.size(); ++i)
+        if (message.inputs[i].included) support.gather(*points[i], out.doubles(support.size()));
+    for (const auto& operand : operands) std::ranges::copy(*operand, out.doubles(operand->size()));
+    return bytes;
+}
+
+TaskMessage decode_task(const mpi::Bytes& bytes, std::size_t support_size)
+{
+    Reader in(bytes);
+    TaskMessage message;
+    const auto head = in.get<TaskHead>();
+    message.draw = head.draw;
+    message.after = head.after != 0;
+    message.repeat = head.repeat != 0;
+    message.budget = head.budget;
+    message.step = head.step;
+    message.plan.each_when_ready = head.each_when_ready != 0;
+    for (int i = 0; i < head.recipients; ++i) {
+        const auto recipient = in.get<Recipient>();
+        message.recipients.emplace_back(static_cast<Worker>(recipient.worker), recipient.task);
+    }
+    for (int i = 0; i < head.inputs; ++i) {
+        const auto input = in.get<InputHead>();
+        message.inputs.push_back({input.version, input.included != 0});
+    }
+    for (int i = 0; i < head.parts; ++i) {
+        Part part;
+        for (auto items = in.get<std::int64_t>(); items > 0; --items)
+            part.items.push_back(in.get<Item>());
+        message.plan.parts.push_back(std::move(part));
+    }
+    std::vector<std::int64_t> lengths;
+    for (int i = 0; i < head.operands; ++i) lengths.push_back(in.get<std::int64_t>());
+    for (auto& input : message.inputs)
+        if (input.included) input.packed = in.doubles(support_size);
+    for (const auto length : lengths)
+        message.operands.push_back(in.doubles(static_cast<std::size_t>(length)));
+    return message;
+}
+
+std::shared_ptr<mpi::Bytes> encode_ready(const WorkerInfo& info, const Support& support,
+                                         mpi::Pool& pool)
+{
+    const auto chosen = support.chosen();
+    auto bytes = pool.take(4 * sizeof(std::int64_t) + info.host.size() + chosen.size_bytes());
+    Writer out(*bytes);
+    out.put(info.rows);
+    out.put(static_cast<std::int64_t>(support.full()));
+    out.put(static_cast<std::int64_t>(chosen.size()));
+    out.put(static_cast<std::int64_t>(info.host.size()));
+    for (const auto column : chosen) out.put(column);
+    for (const char letter : info.host) out.put(letter);
+    return bytes;
+}
+
+std::pair<WorkerInfo, Support> decode_ready(const mpi::Bytes& bytes, std::int64_t columns)
+{
+    Reader in(bytes);
+    WorkerInfo info{};
+    info.rows = in.get<std::int64_t>();
+    const bool full = in.get<std::int64_t>() != 0;
+    std::vector<Index> chosen(static_cast<std::size_t>(in.get<std::int64_t>()));
+    info.host.resize(static_cast<std::size_t>(in.get<std::int64_t>()));
+    for (auto& column : chosen) column = in.get<Index>();
+    for (auto& letter : info.host) letter = in.get<char>();
+    auto support = full ? Support::all(columns) : Support::of(columns, std::move(chosen));
+    info.columns = static_cast<std::int64_t>(support.size());
+    return {std::move(info), std::move(support)};
+}
+
+}  // namespace quorate

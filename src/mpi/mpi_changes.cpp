@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which of the coordinator's ranks work, load, idle or are dead.
+#include "mpi/mpi_fleet.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace quorate {
+
+namespace {
+
+constexpr TaskId everything = std::numeric_limits<TaskId>::max();
+
+}  // namespace
+
+// A rank has loaded its shard.
+void MpiFleet::be_ready(const mpi::Transfer& mail)
+{
+    const auto worker = worker_of(mail.peer);
+    if (worker < 0 || link(worker).state != State::loading) return;
+    auto& to = link(worker);
+    auto [info, support] = decode_ready(*mail.bytes, parameters_);
+    info.rank = mail.peer;
+    info_[static_cast<std::size_t>(worker)] = std::move(info);
+    // Replicas share one support, so that their tasks can share one message.
+    for (auto& other : links_)
+        if (other.support && *other.support == support) to.support = other.support;
+    if (!to.support || *to.support != support)
+        to.support = std::make_shared<const Support>(std::move(support));
+    to.state = State::here;
+    for (auto& [task, inputs] : std::exchange(to.unready, {})) dispatch(task, std::move(inputs));
+}
+
+void MpiFleet::settle()
+{
+    const auto loading = [](const Link& link) { return link.state == State::loading; };
+    patience_.reset();
+    while (std::ranges::any_of(links_, loading)) {
+        check_pulse();
+        if (!progress()) patience_.rest();
+        for (const auto& mail : arrived_) take_note(mail);
+        arrived_.clear();
+    }
+}
+
+std::vector<Worker> MpiFleet::living() const
+{
+    std::vector<Worker> some;
+    for (std::size_t i = 0; i < links_.size(); ++i)
+        if (links_[i].state != State::dead) some.push_back(static_cast<Worker>(i));
+    return some;
+}
+
+void MpiFleet::clear(Link& link)
+{
+    link.unready.clear();
+    link.waiting.clear();
+    link.held.clear();
+    link.sent.clear();
+    link.cancel = -1;
+}
+
+void MpiFleet::change(const Change& wanted)
+{
+    auto& to = link(wanted.worker);
+    switch (wanted.kind) {
+        case Change::Kind::joined: to.state = State::here; break;
+        case Change::Kind::left:
+            clear(to);
+            to.state = State::away;
+            send_aside(rank(wanted.worker), mpi::Tag::cancel, encode_values(pool_, everything));
+            break;
+        case Change::Kind::died:
+            send_aside(rank(wanted.worker), mpi::Tag::die, pool_.take(0));
+            return;                          // its silence will tell
+        case Change::Kind::loading: return;  // nobody asks for that
+    }
+    changes_.push_back(wanted);
+}
+
+// A few bytes that need not wait for what else is on its way.
+void MpiFleet::send_aside(int rank, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes)
+{
+    std::erase_if(aside_, [this](mpi::Transfer& one) { return done(one); });
+    if (auto sent = try_send(rank, tag, std::move(bytes))) aside_.push_back(std::move(*sent));
+}
+
+// Pings the quiet, and buries the dead.
+void MpiFleet::check_pulse()
+{
+    constexpr Seconds interval = 0.02;
+    const auto now = clock_seconds();
+    if (now - looked_ < interval) return;
+    looked_ = now;
+    for (const auto worker : living()) {
+        if (pulse_.lost(rank(worker)))
+            bury(worker);
+        else
+            ping(rank(worker));
+    }
+    mourns_ |= std::erase_if(standby_, [this](int rank) { return pulse_.lost(rank); }) > 0;
+    for (const int rank : standby_) ping(rank);
+}
+
+void MpiFleet::ping(int rank)
+{
+    if (pulse_.ask(rank)) send_aside(rank, mpi::Tag::ping, pool_.take(0));
+}
+
+// What MPI still does for a dead rank is never waited for, and its buffers are never used again.
+void MpiFleet::abandon(Link& link, int rank)
+{
+    if (link.sending) abandoned_.push_back(std::move(*link.sending));
+    link.sending.reset();
+    for (auto at = incoming_.begin(); at != incoming_.end();) {
+        if (at->peer != rank) {
+            ++at;
+            continue;
+        }
+        abandoned_.push_back(std::move(*at));
+        at = incoming_.erase(at);
+    }
+}
+
+void MpiFleet::bury(Worker worker)
+{
+    auto& to = link(worker);
+    mourns_ = true;
+    clear(to);
+    to.state = State::dead;
+    abandon(to, rank(worker));
+    changes_.push_back({Change::Kind::died, worker});
+    const auto place = places_[static_cast<std::size_t>(worker)];
+    if (standby_.empty() || place < 0) return;
+    worker_of_[static_cast<std::size_t>(rank(worker))] = -1;
+    info_[static_cast<std::size_t>(worker)].rank = standby_.front();
+    worker_of_[static_cast<std::size_t>(standby_.front())] = worker;
+    standby_.erase(standby_.begin());
+    seat(worker, place);
+    to.joins = true;
+    changes_.push_back({Change::Kind::loading, worker});
+}
+
+// Tells a worker's rank what to load.
+void MpiFleet::seat(Worker worker, Worker place)
+{
+    auto& to = link(worker);
+    clear(to);
+    to.state = State::loading;
+    pulse_.excuse(rank(worker));
+    send_aside(rank(worker), mpi::Tag::seat, encode_values(pool_, Seat{worker, coded_for_, place}));
+}
+
+void MpiFleet::recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats)
+{
+    coded_for_ = coding->workers();
+    std::ranges::fill(places_, -1);
+    for (std::size_t i = 0; i < seats.size(); ++i) {
+        places_[static_cast<std::size_t>(seats[i])] = static_cast<Worker>(i);
+        seat(seats[i], static_cast<Worker>(i));
+    }
+}
+
+// What is neither a contribution nor waited for.
+void MpiFleet::take_note(const mpi::Transfer& mail)
+{
+    const auto worker = worker_of(mail.peer);
+    if (mail.tag == mpi::Tag::ready) be_ready(mail);
+    if (worker < 0) return;
+    auto& from = link(worker);
+    if (mail.tag == mpi::Tag::leaving && from.state == State::here) {
+        clear(from);
+        from.state = State::away;
+        changes_.push_back({Change::Kind::left, worker});
+    }
+    const bool slow = from.state == State::dead && !pulse_.lost(mail.peer);
+    const bool back = slow || (from.joins && from.state == State::here);
+    if (!back) return;
+    // It was only slow, or it has loaded the rows of one who died.
+    from.state = State::here;
+    from.joins = false;
+    changes_.push_back({Change::Kind::joined, worker});
+}
+
+}  // namespace quorate

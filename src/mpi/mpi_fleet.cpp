@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "mpi/mpi_fleet.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "mpi/evaluation.hpp"
+
+namespace quorate {
+
+namespace {
+
+// A message that has begun to come needs a few more looks, and no bell rings for them.
+constexpr Seconds soon = 20e-6;
+
+}  // namespace
+
+MpiFleet::MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::vector<int> standby,
+                   std::vector<int> idle, std::int64_t parameters, Seconds timeout,
+                   Doorbells& bells)
+    : comm_(comm), bells_(bells), info_(ranks.size()),
+      worker_of_(static_cast<std::size_t>(comm.size()), -1), links_(info_.size()),
+      standby_(std::move(standby)), idle_(std::move(idle)), places_(info_.size()),
+      coded_for_(static_cast<int>(info_.size())), parameters_(parameters),
+      pulse_(comm.size(), timeout, bells)
+{
+    std::iota(places_.begin(), places_.end(), 0);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        info_[i].rank = ranks[i];
+        worker_of_[static_cast<std::size_t>(ranks[i])] = static_cast<Worker>(i);
+        pulse_.excuse(ranks[i]);
+    }
+    settle();
+    bytes_sent_ = bytes_received_ = 0;
+}
+
+Seconds MpiFleet::now() const { return began_ < 0 ? 0 : clock_seconds() - began_; }
+
+void MpiFleet::dispatch(const Dispatch& task, PointList inputs)
+{
+    if (began_ < 0) began_ = clock_seconds();
+    auto& link = links_.at(static_cast<std::size_t>(task.worker));
+    if (link.state == State::loading) {
+        link.unready.push_back({task, std::move(inputs)});
+        return;
+    }
+    if (link.state != State::here) return;
+    const bool after = task.begin == Dispatch::Begin::after;
+    const auto same = [&](const auto& shared) {
+        return shared->support == link.support.get() && shared->plan == task.plan &&
+               shared->message.draw == task.draw && shared->message.after == after &&
+               shared->message.budget == task.budget && shared->message.repeat == task.repeat &&
+               shared->points == inputs;
+    };
+    auto at = std::find_if(fresh_.begin(), fresh_.end(), same);
+    if (at == fresh_.end()) {
+        auto shared = std::make_shared<SharedTask>();
+        shared->message.draw = task.draw;
+        shared->message.after = after;
+        shared->message.repeat = task.repeat;
+        shared->message.budget = task.budget;
+        shared->message.step = task.step;
+        shared->message.plan = *task.plan;
+        for (const auto version : task.inputs) shared->message.inputs.push_back({version, true});
+        shared->plan = task.plan;
+        shared->points = std::move(inputs);
+        shared->support = link.support.get();
+        at = fresh_.insert(fresh_.end(), std::move(shared));
+    }
+    (*at)->message.recipients.emplace_back(task.worker, task.task);
+    // Latest wins.
+    std::erase_if(link.waiting,
+                  [&](const Order& waiting) { return !after || waiting.shared->message.repeat; });
+    link.waiting.push_back({task.task, *at});
+    if (!std::exchange(link.queued, true)) queue_.push_back(task.worker);
+}
+
+void MpiFleet::close(Worker worker, TaskId task)
+{
+    auto& link = links_[static_cast<std::size_t>(worker)];
+    std::erase_if(link.waiting, [&](const auto& order) { return order.task == task; });
+    if (link.sent.empty() || link.sent.back().first != task) return;
+    if (link.cancel < 0) cancelled_.push_back(worker);
+    link.cancel = task;
+}
+
+void MpiFleet::post()
+{
+    fresh_.clear();
+    std::erase_if(queue_, [this](Worker worker) {
+        auto& link = links_[static_cast<std::size_t>(worker)];
+        post(link, worker);
+        link.queued = !link.waiting.empty();
+        return !link.queued;
+    });
+    std::erase_if(cancelled_, [this](Worker worker) {
+        auto& link = links_[static_cast<std::size_t>(worker)];
+        if (link.cancel >= 0) post(link, worker);
+        return link.cancel < 0;
+    });
+}
+
+void MpiFleet::post(Link& link, Worker worker)
+{
+    if (link.state != State::here) return;
+    if (link.sending) {
+        if (!done(*link.sending)) return;
+        link.sending.reset();
+    }
+    const bool replaced = !link.waiting.empty() && !link.waiting.front().shared->message.after;
+    if (link.cancel >= 0 && !replaced) {
+        const bool answered = link.sent.empty() || link.sent.back().first > link.cancel;
+        const auto last = std::exchange(link.cancel, -1);
+        if (!answered) {
+            send(link, worker, mpi::Tag::cancel, encode_values(pool_, last));
+            return;
+        }
+    }
+    if (link.waiting.empty()) return;
+    link.cancel = -1;
+    const auto order = std::move(link.waiting.front());
+    link.waiting.pop_front();
+    auto& shared = *order.shared;
+    send(link, worker, mpi::Tag::task, bytes_for(shared, link.held));
+    link.sent.emplace_back(order.task, now());
+    link.held.clear();
+    for (const auto& input : shared.message.inputs) link.held.push_back(input.version);
+}
+
+std::shared_ptr<mpi::Bytes> MpiFleet::bytes_for(SharedTask& shared, const Versions& held)
+{
+    std::vector<bool> included;
+    for (const auto& input : shared.message.inputs)
+        included.push_back(std::find(held.begin(), held.end(), input.version) == held.end());
+    for (const auto& [inputs, bytes] : shared.encoded)
+        if (inputs == included) return bytes;
+    for (std::size_t i = 0; i < included.size(); ++i)
+        shared.message.inputs[i].included = included[i];
+    auto bytes = encode(shared.message, {shared.points.data(), shared.points.size()},
+                        *shared.support, pool_);
+    shared.encoded.emplace_back(std::move(included), bytes);
+    return bytes;
+}
+
+void MpiFleet::send(Link& link, Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes)
+{
+    bytes_sent_ += static_cast<std::int64_t>(bytes->size());
+    link.sending = try_send(rank(worker), tag, std::move(bytes));
+}
+
+// An error of MPI is a sign of death, if there is one at all.
+std::optional<mpi::Transfer> MpiFleet::try_send(int rank, mpi::Tag tag,
+                                                std::shared_ptr<mpi::Bytes> bytes)
+{
+    try {
+        auto sent = mpi::send(comm_, rank, tag, std::move(bytes));
+        bells_.ring(rank);
+        return sent;
+    } catch (const mpi::Error&) {
+        pulse_.give_up(rank);
+        return std::nullopt;
+    }
+}
+
+bool MpiFleet::done(mpi::Transfer& transfer)
+{
+    try {
+        return transfer.done();
+    } catch (const mpi::Error&) {
+        pulse_.give_up(transfer.peer);
+        transfer.failed = true;
+        return true;
+    }
+}
+
+bool MpiFleet::progress()
+{
+    while (auto mail = mpi::receive(comm_, MPI_ANY_SOURCE, pool_))
+        incoming_.push_back(std::move(*mail));
+    bool any = false;
+    for (auto at = incoming_.begin(); at != incoming_.end();) {
+        if (!done(*at)) {
+            ++at;
+            continue;
+        }
+        if (at->failed) {
+            at = incoming_.erase(at);
+            continue;
+        }
+        bytes_received_ += static_cast<std::int64_t>(at->bytes->size());
+        pulse_.heard(at->peer);
+        arrived_.push_back(std::move(*at));
+        at = incoming_.erase(at);
+        any = true;
+    }
+    return any;
+}
+
+std::vector<Arrival> MpiFleet::wait(Seconds until, const std::atomic<bool>& stop)
+{
+    patience_.reset();
+    for (;;) {
+        post();
+        check_pulse();
+        while (!arrived_.empty()) {
+            take_note(arrived_.front());
+            if (!changes_.empty()) break;
+            const auto mail = std::move(arrived_.front());
+            arrived_.pop_front();
+            const auto worker = worker_of(mail.peer);
+            if (mail.tag == mpi::Tag::contribution && worker >= 0 &&
+                link(worker).state != State::dead)
+                return unpack(mail);
+        }
+        if (!changes_.empty()) return {};
+        if (progress()) continue;
+        const auto left = until - now();
+        if (left <= 0 || stop) return {};
+        patience_.rest(incoming_.empty() ? left : std::min(left, soon));
+    }
+}
+
+std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& mail)
+{
+    const Worker worker = worker_of(mail.peer);
+    auto& link = links_.at(static_cast<std::size_t>(worker));
+    Reader in(*mail.bytes);
+    const auto head = in.get<ContributionHead>();
+    while (!link.sent.empty() && link.sent.front().first < head.task) link.sent.pop_front();
+    const auto sent = link.sent.empty() ? 0 : link.sent.front().second;
+    std::vector<PartHead> parts;
+    for (int i = 0; i < head.parts; ++i) parts.push_back(in.get<PartHead>());
+    std::vector<std::vector<Version>> versions(parts.size());
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        for (int item = 0; item < parts[i].versions; ++item)
+            versions[i].push_back(in.get<Version>());
+    // What was sent before the rank was given another place has no values any more.
+    const bool current = link.state != State::loading;
+    std::vector<Arrival> arrivals;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const auto& part = parts[i];
+        const auto handle = slots_.take();
+        if (current)
+            slots_.at(handle) = {mail.bytes,
+                                 in.doubles(static_cast<std::size_t>(part.length)),
+                                 {},
+                                 worker,
+                                 part.loss};
+        arrivals.push_back({.worker = worker,
+                            .task = head.task,
+                            .part = part.part,
+                            .draw = head.draw,
+                            .samples = part.samples,
+                            .oldest = part.oldest,
+                            .newest = part.newest,
+                            .versions = std::move(versions[i]),
+                            .sent = sent,
+                            .arrived = now(),
+                            .compute = part.compute,
+                            .delay = head.delay,
+                            .idle = head.idle,
+                            .send = head.send,
+                            .bytes = static_cast<std::int64_t>(mail.bytes->size()) / head.parts,
+                            .handle = handle});
+    }
+    return arrivals;
+}
+
+std::size_t MpiFleet::adopt(Worker worker, std::vector<double> values, double loss)
+{
+    const auto handle = slots_.take();
+    auto& slot = slots_.at(handle);
+    slot = {nullptr, {}, std::move(values), worker, loss};
+    slot.packed = slot.adopted;
+    return handle;
+}
+
+void MpiFleet::set_clock(Seconds now, std::span<const std::int64_t> counts)
+{
+    began_ = clock_seconds() - now;
+    for (std::size_t i = 0; i < links_.size(); ++i)
+        if (counts[i] > 0)
+            send_aside(rank(static_cast<Worker>(i)), mpi::Tag::count,
+                       encode_values(pool_, counts[i]));
+}
+
+Values MpiFleet::values(std::size_t handle)
+{
+    const auto& slot = slots_.at(handle);
+    return {*links_[static_cast<std::size_t>(slot.worker)].support, slot.packed, slot.loss};
+}
+
+void MpiFleet::release(std::size_t handle)
+{
+    slots_.at(handle) = {};
+    slots_.give_back(handle);
+}
+
+void MpiFleet::finish(bool finalize)
+{
+    std::vector<int> ranks = idle_;
+    ranks.insert(ranks.end(), standby_.begin(), standby_.end());
+    for (const auto worker : living()) ranks.push_back(rank(worker));
+    for (const int rank : ranks)
+        send_aside(rank, mpi::Tag::stop, encode_values(pool_, std::int64_t{finalize}));
+    patience_.reset();
+    while (!ranks.empty() || !incoming_.empty()) {
+        check_pulse();
+        if (!progress()) patience_.rest();
+        for (const auto& mail : arrived_)
+            if (mail.tag == mpi::Tag::farewell) std::erase(ranks, mail.peer);
+        arrived_.clear();
+        std::erase_if(ranks, [this](int rank) { return pulse_.lost(rank); });
+    }
+    if (!finalize) return;
+    const auto settle = [this](mpi::Transfer& one) {
+        while (!done(one)) patience_.rest();
+    };
+    for (auto& one : aside_) settle(one);
+    for (auto& link : links_)
+        if (link.sending) settle(*link.sending);
+}
+
+}  // namespace quorate

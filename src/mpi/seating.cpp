@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "mpi/seating.hpp"
+
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <utility>
+
+namespace quorate {
+
+std::vector<int> seating(const std::vector<std::string>& hosts)
+{
+    struct Host {
+        std::vector<int> ranks = {};
+        std::size_t seated = 0;
+        std::ptrdiff_t turns = 0;  // due to it beyond those it had, times all ranks
+    };
+    std::vector<Host> all;  // by first rank
+    std::map<std::string, std::size_t> number;
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+        const auto [at, fresh] = number.try_emplace(hosts[i], all.size());
+        if (fresh) all.emplace_back();
+        all[at->second].ranks.push_back(static_cast<int>(i) + 1);
+    }
+    std::vector<int> ranks;
+    const Host* last = nullptr;
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+        // Turns in proportion to ranks, and never two in a row while another host has ranks left.
+        Host* next = nullptr;
+        for (auto& host : all) {
+            host.turns += std::ssize(host.ranks);
+            if (host.seated == host.ranks.size()) continue;
+            const auto rank = [&](const Host& one) { return std::pair(&one != last, one.turns); };
+            if (!next || rank(host) > rank(*next)) next = &host;
+        }
+        next->turns -= std::ssize(hosts);
+        ranks.push_back(next->ranks[next->seated++]);
+        last = next;
+    }
+    return ranks;
+}
+
+}  // namespace quorate

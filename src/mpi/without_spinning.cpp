@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// MPI's blocking calls that PETSc makes in its loops, without spinning: where ranks are more than cores, one
+// that spins takes its time slice from the one it waits for. MPI lets a program define its functions anew
+// and reach the library's own by the prefix P (MPI-3.1, section 14.2).
+#include <mpi.h>
+#include <sched.h>
+
+#include "mpi/patience.hpp"
+
+namespace {
+
+int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses)
+{
+    // Solvers wait for each other a few times in each millisecond: mostly it is over before a sleep would be.
+    constexpr int yields = 1000;
+    quorate::Patience patience(1e-3);
+    for (int looks = 0, done = 0;; ++looks) {
+        const int code = PMPI_Testall(count, requests, &done, statuses);
+        if (done || code != MPI_SUCCESS) return code;
+        if (looks < yields)
+            sched_yield();
+        else
+            patience.rest();
+    }
+}
+
+}  // namespace
+
+extern "C" int MPI_Allreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op,
+                             MPI_Comm comm)
+{
+    int size = 1;
+    PMPI_Comm_size(comm, &size);
+    if (size == 1) return PMPI_Allreduce(from, to, count, type, op, comm);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int code = PMPI_Iallreduce(from, to, count, type, op, comm, &request);
+    return code == MPI_SUCCESS ? wait_for_all(1, &request, MPI_STATUSES_IGNORE) : code;
+}
+
+extern "C" int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses)
+{
+    return wait_for_all(count, requests, statuses);
+}
