@@ -129,7 +129,7 @@ precompiled = $(if $(filter no,$(PCH))$(filter $(large),$(1)),,\
   $(B)/obj/$(if $(filter tests/unit/%,$(1)),tests/unit,src)/precompiled.hpp)
 # What takes the compiler more than half a gigabyte, mostly by Eigen's decompositions, stays below it without
 # precompiled headers and with garbage collected early, in a third more time.
-large       := $(addsuffix %,$(addprefix src/,code/decompositions code/linear_algebra code/liar_locator \
+large       := $(addsuffix %,$(addprefix src/,code/decompositions code/linear_algebra code/byzantine_locator \
   code/shortest_solution code/storage_code model/mlp) \
   $(addprefix tests/unit/,linear_algebra approximate_code_test exact_code_test))
 thrifty     := $(if $(findstring clang,$(found_cxx)),,--param ggc-min-expand=10)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .files import MARK, write_whole
-from .tasks import ABSENT, CHANGES, RECODED, STATES, pieces, tasks
+from .tasks import ABSENT, CHANGES, REENCODED, STATES, pieces, tasks
 from .traces import Trace, attempt, cut
 
 TABLES = "round arrival item measure evaluation worker membership timer".split()
@@ -58,7 +58,7 @@ def events(trace: Trace) -> Iterator[dict]:
         yield {"name": "workers used", "ph": "C", "ts": end, "pid": 1, "args": counter}
     for when, worker, kind in zip(*(trace.membership[n] for n in ("time", "worker", "kind"))):
         if when > 0:
-            thread = COORDINATOR if kind == RECODED else int(worker) + 1
+            thread = COORDINATOR if kind == REENCODED else int(worker) + 1
             name = CHANGES.get(int(kind), str(kind))
             yield dict(name=name, ph="i", s="t", ts=1e6 * float(when), pid=1, tid=thread)
     if not trace.lists_all_arrivals:

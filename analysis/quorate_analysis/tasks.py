@@ -23,8 +23,8 @@ COLUMNS = (
 # States of a worker, in the order of legends.
 STATES = ["delay", "computing", "message", "waiting", "cancelled", "not used", "absent"]
 DELAY, COMPUTING, MESSAGE, WAITING, CANCELLED, UNUSED, ABSENT = range(len(STATES))
-JOINED, LEFT, DIED, RECODED, LOADING = range(1, 6)
-CHANGES = {JOINED: "joined", LEFT: "left", DIED: "died", RECODED: "recoded", LOADING: "loading"}
+JOINED, LEFT, DIED, REENCODED, LOADING = range(1, 6)
+CHANGES = {JOINED: "joined", LEFT: "left", DIED: "died", REENCODED: "re-encoded", LOADING: "loading"}
 EPSILON = 1e-9
 
 

@@ -28,7 +28,7 @@ enum class Purpose : std::uint32_t {
     samples = 4,
     slowdown = 5,
     code = 6,
-    liar = 7,
+    byzantine = 7,
     probe = 8,
     placement = 9,
     membership = 10

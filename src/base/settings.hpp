@@ -21,6 +21,12 @@ struct Option {
 /// Appends options, but for those whose names are there: components may share one.
 void add_options(std::vector<Option>& all, const std::vector<Option>& more);
 
+/// An option as this version calls it: traces, checkpoints and manifests of earlier ones may use other words.
+struct CurrentOption {
+    std::string name, value;
+};
+CurrentOption current_option(const std::string& name, const std::string& value);
+
 /// The options of one run: every option that was declared, with its value and where that came from.
 class Settings {
 public:

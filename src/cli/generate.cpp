@@ -34,9 +34,9 @@ int generate(const Settings& settings)
     const auto size = size_of(settings);
     const auto made = chosen(synthetics(), settings, "model").make(size);
     auto shape = made->shape();
-    if (settings.given("classes") && shape.task != Task::multiclass)
+    if (settings.given("classes") && shape.task != LearningTask::multiclass)
         settings.refuse("classes", ", but only --model softmax has classes: leave it out");
-    if (shape.task != Task::regression && size.noise > 1)
+    if (shape.task != LearningTask::regression && size.noise > 1)
         settings.refuse("noise", ": the share of labels that are random is at most 1");
     check_output(settings, "output", "data set");
     shape.columns = size.columns;

@@ -188,7 +188,7 @@ DataShape shape_of(const Settings& settings, const RawTable& table, const RowEnc
             fmt::format("{} columns are more than {}-bit indices can count: use a PETSc "
                         "with 64-bit indices, or fewer --interactions",
                         shape.columns, 8 * sizeof(Index)));
-    shape.classes = labels.task == Task::regression ? 0 : std::ssize(labels.class_values);
+    shape.classes = labels.task == LearningTask::regression ? 0 : std::ssize(labels.class_values);
     const auto& storage = settings.one_of("storage", {"auto", "sparse", "dense"});
     shape.dense = storage == "dense" ||
                   (storage == "auto" &&
@@ -224,8 +224,8 @@ std::vector<double> class_values_of(const DataSet& data)
     auto attributes = data.attributes();
     for (const auto& word : split(attributes["class_values"], ' '))
         if (!word.empty()) values.push_back(to_real(word).value_or(0));
-    if (!values.empty() || data.shape().task == Task::regression) return values;
-    if (data.shape().task == Task::binary) return {-1, 1};  // generated data
+    if (!values.empty() || data.shape().task == LearningTask::regression) return values;
+    if (data.shape().task == LearningTask::binary) return {-1, 1};  // generated data
     for (std::int64_t c = 0; c < data.shape().classes; ++c)
         values.push_back(static_cast<double>(c));
     return values;
@@ -235,13 +235,13 @@ std::vector<double> class_values_of(const DataSet& data)
 std::string balance(const Labels& labels)
 {
     const auto& y = labels.value;
-    if (labels.task == Task::regression) {
+    if (labels.task == LearningTask::regression) {
         const auto [least, most] = std::ranges::minmax(y);
         const double mean =
             std::accumulate(y.begin(), y.end(), 0.0) / static_cast<double>(y.size());
         return fmt::format("labels from {:g} to {:g}, mean {:g}", least, most, mean);
     }
-    if (labels.task == Task::binary)
+    if (labels.task == LearningTask::binary)
         return fmt::format("{} of {} labels positive", std::ranges::count(y, 1.0), y.size());
     std::vector<std::int64_t> count(labels.class_values.size());
     for (const double label : y) ++count[static_cast<std::size_t>(label)];

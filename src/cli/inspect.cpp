@@ -11,7 +11,7 @@
 #include "cli/command.hpp"
 #include "data/data_set.hpp"
 #include "driver/recorded.hpp"
-#include "optimum/companion.hpp"
+#include "optimum/optimum_cache.hpp"
 #include "trace/reader.hpp"
 
 namespace quorate {
@@ -108,7 +108,7 @@ Json describe(const trace::Trace& trace, const std::string& data)
     json["workers_left"] = changes(trace::Change::left);
     json["workers_died"] = changes(trace::Change::died);
     json["workers_joined"] = changes(trace::Change::joined);
-    json["coded_anew"] = changes(trace::Change::recoded);
+    json["reencoded"] = changes(trace::Change::reencoded);
     json["iterates"] = trace.iterates;
     json["evaluations"] = trace.evaluations.size();
     if (!trace.evaluations.empty()) json["last_evaluation"] = row_as_json(trace.evaluations.back());
@@ -137,7 +137,7 @@ Json describe(const DataSet& data)
         }
         json[name + "_rows"] = rows;
         json[name + "_entries"] = data.entries(split);
-        if (data.shape().task == Task::binary) json[name + "_positive"] = positive;
+        if (data.shape().task == LearningTask::binary) json[name + "_positive"] = positive;
     }
     return json;
 }

@@ -13,8 +13,8 @@
 #include "driver/penalties.hpp"
 #include "driver/recorded.hpp"
 #include "driver/session.hpp"
-#include "mpi/patience.hpp"
-#include "optimum/companion.hpp"
+#include "mpi/clock.hpp"
+#include "optimum/optimum_cache.hpp"
 
 namespace quorate {
 
@@ -51,10 +51,10 @@ int optimum(const Settings& settings)
         check_solvable(*model, name, regularizer);
         options.tolerance = settings.real("tolerance", 0);
         options.iterations = settings.integer("iterations", 1, 1'000'000'000);
-        const auto companion = companion_of(data->path());
-        check_writable(companion, "data");
-        if (std::filesystem::exists(companion) && !is_a("optima", companion))
-            throw BadInput(companion + " is not a file of optima: remove it");
+        const auto cache = optimum_cache_of(data->path());
+        check_writable(cache, "data");
+        if (std::filesystem::exists(cache) && !is_a("optima", cache))
+            throw BadInput(cache + " is not a file of optima: remove it");
     });
     if (!good) return exit_bad_input;
     const bool quiet = settings.on("quiet") || rank != 0;
@@ -80,7 +80,7 @@ int optimum(const Settings& settings)
         fmt::print(
             "{}: {} with l2 {:.9g}, l1 {:.9g}: objective {:.15g}, not below {:.15g}, "
             "gradient {:.3g}, {} iterations of {}\n",
-            companion_of(data->path()), name, regularizer.l2, regularizer.l1, found.objective,
+            optimum_cache_of(data->path()), name, regularizer.l2, regularizer.l1, found.objective,
             found.bound, found.gradient_norm, found.iterations, found.solver);
     return exit_done;
 }

@@ -45,6 +45,9 @@ po::options_description describe(const std::vector<Option>& options)
 {
     std::vector<std::string> known;
     for (const auto& option : options) known.push_back(option.name);
+    if (const auto now = current_option(name, "").name; now != name)
+        throw BadInput(fmt::format("{}quorate {} has no option --{} any more: it is --{} now",
+                                   where, command.name, name, now));
     const auto meant = nearest(name, known);
     throw BadInput(fmt::format("{}quorate {} has no option --{}{}", where, command.name, name,
                                meant.empty() ? "; see quorate " + command.name + " --help"

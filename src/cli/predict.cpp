@@ -10,7 +10,7 @@
 #include "cli/command.hpp"
 #include "data/hdf5.hpp"
 #include "data/shard.hpp"
-#include "driver/initial.hpp"
+#include "driver/initialiser.hpp"
 #include "driver/output.hpp"
 #include "driver/recorded.hpp"
 #include "driver/session.hpp"
@@ -115,7 +115,8 @@ int predict(const Settings& settings)
     for (std::int64_t first = 0; first < rows; first += rows_at_once) {
         const RowSet set{split, first, std::min(rows_at_once, rows - first)};
         const Shard shard(run.data, std::span(&set, 1));
-        const auto support = shard.support().widened(run.model->per_column(), run.model->further());
+        const auto support =
+            shard.support().widened(run.model->per_column(), run.model->shared_parameters());
         std::vector<double> point(support.size());
         support.gather(final, point.data());
         const auto view = shard.block(0).view();

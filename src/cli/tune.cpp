@@ -14,15 +14,15 @@
 #include "cli/command.hpp"
 #include "code/partition.hpp"
 #include "compute/trial.hpp"
-#include "driver/initial.hpp"
+#include "driver/initialiser.hpp"
 #include "driver/launch.hpp"
 #include "driver/output.hpp"
 #include "driver/penalties.hpp"
 #include "driver/session.hpp"
 #include "driver/training.hpp"
-#include "mpi/mail.hpp"
+#include "mpi/blocking.hpp"
+#include "mpi/clock.hpp"
 #include "mpi/messages.hpp"
-#include "mpi/patience.hpp"
 
 namespace quorate {
 
@@ -199,7 +199,7 @@ std::vector<Quality> lead(const mpi::Comm& comm, Trials& trials,
     mpi::Pool pool;
     std::int64_t next = 0, finished = 0;
     for (int working = comm.size() - 1; working > 0;) {
-        const auto mail = mpi::wait_for(comm, MPI_ANY_SOURCE, pool);
+        const auto mail = mpi::receive_blocking(comm, MPI_ANY_SOURCE, pool);
         const auto result = Reader(*mail.bytes).get<Result>();
         if (result.task >= 0) {
             results[static_cast<std::size_t>(result.task)] = result.quality;
@@ -207,7 +207,7 @@ std::vector<Quality> lead(const mpi::Comm& comm, Trials& trials,
         }
         const auto task = next < trials.count() ? next++ : std::int64_t{-1};
         if (task < 0) --working;
-        mpi::post(comm, mail.peer, mpi::Tag::task, encode_values(pool, task));
+        mpi::send_blocking(comm, mail.peer, mpi::Tag::task, encode_values(pool, task));
     }
     return results;
 }
@@ -217,8 +217,8 @@ void follow(const mpi::Comm& comm, Trials& trials)
     mpi::Pool pool;
     Result result{-1, {}};
     for (;;) {
-        mpi::post(comm, 0, mpi::Tag::scores, encode_values(pool, result));
-        const auto task = Reader(*mpi::wait_for(comm, 0, pool).bytes).get<std::int64_t>();
+        mpi::send_blocking(comm, 0, mpi::Tag::scores, encode_values(pool, result));
+        const auto task = Reader(*mpi::receive_blocking(comm, 0, pool).bytes).get<std::int64_t>();
         if (task < 0) return;
         result = {task, trials.run(task)};
     }

@@ -137,10 +137,10 @@ public:
     Matching(std::size_t tasks, std::span<const std::int64_t> most)
         : graph_(2 + tasks + most.size()), tasks_(tasks)
     {
-        for (std::size_t who = 0; who < most.size(); ++who) add(source, place(who), most[who]);
+        for (std::size_t who = 0; who < most.size(); ++who) add(source, node_of(who), most[who]);
         for (std::size_t task = 0; task < tasks; ++task) add(2 + task, sink, 1);
     }
-    void allow(std::size_t who, std::size_t task) { add(place(who), 2 + task, 1); }
+    void allow(std::size_t who, std::size_t task) { add(node_of(who), 2 + task, 1); }
 
     std::int64_t solve() { return boost::push_relabel_max_flow(graph_, source, sink); }
 
@@ -168,7 +168,7 @@ private:
                                         boost::property<boost::edge_reverse_t, Edge>>>>;
     static constexpr std::size_t source = 0, sink = 1;
 
-    std::size_t place(std::size_t who) const { return 2 + tasks_ + who; }
+    std::size_t node_of(std::size_t who) const { return 2 + tasks_ + who; }
     void add(std::size_t from, std::size_t to, std::int64_t capacity)
     {
         const auto forth = boost::add_edge(from, to, graph_).first;

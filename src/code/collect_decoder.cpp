@@ -12,10 +12,10 @@ namespace quorate {
 
 namespace {
 
-Decoding constant(const std::vector<int>& heard, double weight, double scale)
+Decoding constant(const std::vector<int>& received, double weight, double scale)
 {
     Decoding decoding;
-    for (const int worker : heard) decoding.weights.push_back({worker, 0, weight});
+    for (const int worker : received) decoding.weights.push_back({worker, 0, weight});
     decoding.scale = scale;
     return decoding;
 }
@@ -27,17 +27,17 @@ const Row& row_of(const Encoding& encoding, int worker)
 
 }  // namespace
 
-const Decoding* CollectDecoder::hear(int worker)
+const Decoding* CollectDecoder::receive(int worker)
 {
-    heard_.push_back(worker);
-    return static_cast<int>(heard_.size()) < collect_ ? nullptr : expire();
+    received_.push_back(worker);
+    return static_cast<int>(received_.size()) < collect_ ? nullptr : expire();
 }
 
 const Decoding* CollectDecoder::expire()
 {
-    if (heard_.empty()) return nullptr;
-    std::ranges::sort(heard_);
-    decoding_ = weigh_(heard_);
+    if (received_.empty()) return nullptr;
+    std::ranges::sort(received_);
+    decoding_ = weigh_(received_);
     decoding_.error = decode_error(encoding_, decoding_.weights, decoding_.scale);
     return &decoding_;
 }
@@ -48,20 +48,20 @@ Weigh one_step(const Encoding& encoding)
     for (int i = 0; i < encoding.workers(); ++i)
         for (const auto& coefficient : row_of(encoding, i)) sum += coefficient.value;
     const double d = sum / encoding.workers();
-    return [k = encoding.partitions, d](const std::vector<int>& heard) {
-        return constant(heard, 1, k / (static_cast<double>(heard.size()) * d));
+    return [k = encoding.partitions, d](const std::vector<int>& received) {
+        return constant(received, 1, k / (static_cast<double>(received.size()) * d));
     };
 }
 
 Weigh least_squares(const Encoding& encoding)
 {
-    return [encoding](const std::vector<int>& heard) {
+    return [encoding](const std::vector<int>& received) {
         constexpr int small = 400;
-        const auto r = static_cast<Eigen::Index>(heard.size());
+        const auto r = static_cast<Eigen::Index>(received.size());
         const Eigen::VectorXd ones = Eigen::VectorXd::Ones(encoding.partitions);
         std::vector<Eigen::Triplet<double>> entries;
         for (Eigen::Index i = 0; i < r; ++i)
-            for (const auto& [j, value] : row_of(encoding, heard[static_cast<std::size_t>(i)]))
+            for (const auto& [j, value] : row_of(encoding, received[static_cast<std::size_t>(i)]))
                 entries.emplace_back(j, i, value);
         Eigen::SparseMatrix<double> b(encoding.partitions, r);
         b.setFromTriplets(entries.begin(), entries.end());
@@ -76,15 +76,15 @@ Weigh least_squares(const Encoding& encoding)
         if (!solved) a = shortest_solution(b, ones);
         Decoding decoding;
         for (Eigen::Index i = 0; i < r; ++i)
-            decoding.weights.push_back({heard[static_cast<std::size_t>(i)], 0, a[i]});
+            decoding.weights.push_back({received[static_cast<std::size_t>(i)], 0, a[i]});
         return decoding;
     };
 }
 
 Weigh design_weights(int d)
 {
-    return [d](const std::vector<int>& heard) {
-        return constant(heard, 1, d / (d + static_cast<double>(heard.size()) - 1));
+    return [d](const std::vector<int>& received) {
+        return constant(received, 1, d / (d + static_cast<double>(received.size()) - 1));
     };
 }
 
@@ -93,12 +93,12 @@ namespace {
 // The surviving graph: a forest of breadth-first trees, and for each tree one edge of an odd cycle.
 class Graph {
 public:
-    Graph(const Encoding& encoding, const std::vector<int>& heard)
+    Graph(const Encoding& encoding, const std::vector<int>& received)
         : adjacent_(static_cast<std::size_t>(encoding.partitions)), target_(adjacent_.size()),
-          side_(adjacent_.size(), -1), up_(adjacent_.size(), -1), weight_(heard.size())
+          side_(adjacent_.size(), -1), up_(adjacent_.size(), -1), weight_(received.size())
     {
-        for (std::size_t e = 0; e < heard.size(); ++e) {
-            const auto& row = row_of(encoding, heard[e]);
+        for (std::size_t e = 0; e < received.size(); ++e) {
+            const auto& row = row_of(encoding, received[e]);
             ends_.emplace_back(row[0].partition, row[1].partition);
             for (const auto& [v, value] : row)
                 adjacent_[static_cast<std::size_t>(v)].push_back(static_cast<int>(e));
@@ -174,19 +174,19 @@ private:
 
 Weigh graph_weights(const Encoding& encoding)
 {
-    return [encoding](const std::vector<int>& heard) {
-        const Graph graph(encoding, heard);
+    return [encoding](const std::vector<int>& received) {
+        const Graph graph(encoding, received);
         Decoding decoding;
-        for (std::size_t e = 0; e < heard.size(); ++e)
-            decoding.weights.push_back({heard[e], 0, graph.weights()[e]});
+        for (std::size_t e = 0; e < received.size(); ++e)
+            decoding.weights.push_back({received[e], 0, graph.weights()[e]});
         return decoding;
     };
 }
 
 Weigh debiased(const Encoding& encoding, Weigh weigh)
 {
-    return [encoding, weigh = std::move(weigh)](const std::vector<int>& heard) {
-        auto decoding = weigh(heard);
+    return [encoding, weigh = std::move(weigh)](const std::vector<int>& received) {
+        auto decoding = weigh(received);
         double sum = 0;
         for (const auto& [worker, part, weight] : decoding.weights)
             for (const auto& coefficient : row_of(encoding, worker))
@@ -198,33 +198,34 @@ Weigh debiased(const Encoding& encoding, Weigh weigh)
 
 Weigh plain_sum(int n)
 {
-    return [n](const std::vector<int>& heard) {
-        return constant(heard, 1, n / static_cast<double>(heard.size()));
+    return [n](const std::vector<int>& received) {
+        return constant(received, 1, n / static_cast<double>(received.size()));
     };
 }
 
 Weigh plain_sum_of_probability(double p)
 {
-    return [p](const std::vector<int>& heard) { return constant(heard, 1, 1 / (1 - p)); };
+    return [p](const std::vector<int>& received) { return constant(received, 1, 1 / (1 - p)); };
 }
 
 Weigh horvitz_thompson(int n, int collect, double least)
 {
     struct Counts {
-        std::vector<double> heard;
+        std::vector<double> received;
         double rounds;
     };
-    // One imagined round in which all were heard with their share.
+    // One imagined round in which all answered with their share.
     const auto share = static_cast<double>(collect) / n;
     auto counts = std::make_shared<Counts>(
         Counts{std::vector<double>(static_cast<std::size_t>(n), share), 1});
-    return [counts, least](const std::vector<int>& heard) {
+    return [counts, least](const std::vector<int>& received) {
         Decoding decoding;
-        for (const int worker : heard) {
-            const double often = counts->heard[static_cast<std::size_t>(worker)] / counts->rounds;
+        for (const int worker : received) {
+            const double often =
+                counts->received[static_cast<std::size_t>(worker)] / counts->rounds;
             decoding.weights.push_back({worker, 0, 1 / std::max(least, often)});
         }
-        for (const int worker : heard) ++counts->heard[static_cast<std::size_t>(worker)];
+        for (const int worker : received) ++counts->received[static_cast<std::size_t>(worker)];
         ++counts->rounds;
         return decoding;
     };
@@ -232,12 +233,12 @@ Weigh horvitz_thompson(int n, int collect, double least)
 
 Weigh disjoint_windows(int n, int c)
 {
-    return [n, c](const std::vector<int>& heard) {
+    return [n, c](const std::vector<int>& received) {
         std::vector<int> best;
-        for (std::size_t start = 0; start < heard.size(); ++start) {
+        for (std::size_t start = 0; start < received.size(); ++start) {
             std::vector<int> chosen;
-            for (std::size_t step = 0; step < heard.size(); ++step) {
-                const int worker = heard[(start + step) % heard.size()];
+            for (std::size_t step = 0; step < received.size(); ++step) {
+                const int worker = received[(start + step) % received.size()];
                 const auto distance = [n](int from, int to) { return (to - from + n) % n; };
                 if (!chosen.empty() &&
                     (distance(chosen.back(), worker) < c || distance(worker, chosen.front()) < c))

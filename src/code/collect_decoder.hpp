@@ -9,8 +9,8 @@
 namespace quorate {
 
 /// Weights and scale for those who have answered; the error is filled in afterwards.
-/// @param heard  ascending, at least one
-using Weigh = std::function<Decoding(const std::vector<int>& heard)>;
+/// @param received  workers whose answers came, ascending, at least one
+using Weigh = std::function<Decoding(const std::vector<int>& received)>;
 
 /// Ends a round at the r-th answer, or when time is up with what has come.
 class CollectDecoder : public Decoder {
@@ -21,8 +21,8 @@ public:
     {
     }
 
-    void begin() override { heard_.clear(); }
-    const Decoding* hear(int worker) override;
+    void begin() override { received_.clear(); }
+    const Decoding* receive(int worker) override;
     const Decoding* expire() override;
 
     int collect() const { return collect_; }
@@ -33,7 +33,7 @@ private:
     Encoding encoding_;
     Weigh weigh_;
     int collect_;
-    std::vector<int> heard_;
+    std::vector<int> received_;
     Decoding decoding_;
 };
 
@@ -49,7 +49,7 @@ Weigh least_squares(const Encoding& encoding);
 /// a = d / (d + r - 1). O(r).
 Weigh design_weights(int d);
 
-/// Least squares for graph codes in linear time. In each connected part of the graph of those heard:
+/// Least squares for graph codes in linear time. In each connected part of the graph of the answers received:
 /// every vertex gets 1 if the part has an odd cycle; else the sides of sizes L and R get
 /// 1 + (R - L) / (L + R) and 1 - (R - L) / (L + R). O(n).
 /// @param encoding  two partitions a worker, coefficients 1
@@ -63,11 +63,11 @@ Weigh debiased(const Encoding& encoding, Weigh weigh);
 Weigh plain_sum(int n);
 Weigh plain_sum_of_probability(double p);
 
-/// Weights 1 / pi_i with pi_i how often worker i has been among those heard, at least `least`: unbiased
+/// Weights 1 / pi_i with pi_i how often worker i has answered in time, at least `least`: unbiased
 /// although some are often late. It counts rounds as it goes.
 Weigh horvitz_thompson(int n, int collect, double least);
 
-/// A largest set of those heard with pairwise disjoint partitions, 0/1 weights, scale n / recovered.
+/// A largest set of answers with pairwise disjoint partitions, 0/1 weights, scale n / recovered.
 /// Cyclic windows of c partitions: greedy from every start, O(r^2). Which set depends on worker
 /// numbers alone. Source: Su, Sukhnandan, Li, "On Arbitrary Ignorance of Stragglers with Gradient
 /// Coding", ICDCS 2023.

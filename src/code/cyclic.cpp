@@ -49,7 +49,7 @@ class ResidueClassDecoder final : public Decoder {
 public:
     ResidueClassDecoder(int n, int d) : n_(n), d_(d) { begin(); }
     void begin() override { missing_.assign(static_cast<std::size_t>(d_), n_ / d_); }
-    const Decoding* hear(int worker) override
+    const Decoding* receive(int worker) override
     {
         const int residue = worker % d_;
         if (--missing_[static_cast<std::size_t>(residue)] > 0) return nullptr;

@@ -40,21 +40,21 @@ GroupDecoder::GroupDecoder(Groups groups, int collect, bool rescale)
 
 void GroupDecoder::begin()
 {
-    heard_.assign(groups_.size.size(), false);
+    received_.assign(groups_.size.size(), false);
     decoding_.weights.clear();
     answers_ = covered_ = 0;
 }
 
-const Decoding* GroupDecoder::hear(int worker)
+const Decoding* GroupDecoder::receive(int worker)
 {
     const auto group = static_cast<std::size_t>(groups_.of[static_cast<std::size_t>(worker)]);
     ++answers_;
-    if (!heard_[group]) {
-        heard_[group] = true;
+    if (!received_[group]) {
+        received_[group] = true;
         covered_ += groups_.size[group];
         decoding_.weights.push_back({worker, 0, 1});
     }
-    if (decoding_.weights.size() < heard_.size() && answers_ < collect_) return nullptr;
+    if (decoding_.weights.size() < received_.size() && answers_ < collect_) return nullptr;
     return expire();
 }
 

@@ -21,28 +21,28 @@ Groups repetition_groups(int n, int d);
 /// k = n. Coefficients 1.
 Encoding repetition_encoding(const Groups& groups);
 
-/// Takes the first answer of each group, and ends when every group is heard or `collect` workers
+/// Takes the first answer of each group, and ends when every group has answered or `collect` workers
 /// have answered, whichever is first. O(1) an answer.
 class GroupDecoder final : public Decoder {
 public:
-    /// @param rescale  scale the sum by partitions / partitions heard (unbiased for random
+    /// @param rescale  scale the sum by partitions / partitions received (unbiased for random
     ///                 stragglers); else missing groups shrink the estimate
     GroupDecoder(Groups groups, int collect, bool rescale);
 
     void begin() override;
-    const Decoding* hear(int worker) override;
+    const Decoding* receive(int worker) override;
     const Decoding* expire() override;
 
 private:
     Groups groups_;
     int collect_;
     bool rescale_;
-    std::vector<bool> heard_;  // by group
+    std::vector<bool> received_;  // by group
     int answers_ = 0, covered_ = 0;
     Decoding decoding_;
 };
 
-/// Exact: ends when every group is heard.
+/// Exact: ends when every group has answered.
 GradientCode fractional_repetition(int n, int d);
 
 /// ErasureHead: ends after `collect` answers at the latest. Wang et al., arXiv 1901.09671.

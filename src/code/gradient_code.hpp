@@ -57,9 +57,9 @@ public:
     /// One more worker has answered, with all its parts; nobody answers twice a round.
     /// @return the decoding with which the round ends, valid until the next call; nullptr: wait on,
     ///         because too few have answered or because the residual test refuses those that have
-    virtual const Decoding* hear(int worker) = 0;
+    virtual const Decoding* receive(int worker) = 0;
 
-    /// Time is up: the best that those heard in this round allow. @return nullptr: nothing
+    /// Time is up: the best that the answers of this round allow. @return nullptr: nothing
     virtual const Decoding* expire() { return nullptr; }
 };
 

@@ -32,17 +32,17 @@ NullSpaceDecoder::NullSpaceDecoder(LinearCode code, int needed)
 
 void NullSpaceDecoder::begin()
 {
-    heard_.assign(static_cast<std::size_t>(code_.encoding.workers()), false);
+    received_.assign(static_cast<std::size_t>(code_.encoding.workers()), false);
     answers_ = 0;
 }
 
-const Decoding* NullSpaceDecoder::hear(int worker)
+const Decoding* NullSpaceDecoder::receive(int worker)
 {
-    heard_[static_cast<std::size_t>(worker)] = true;
+    received_[static_cast<std::size_t>(worker)] = true;
     if (++answers_ < needed_) return nullptr;
     std::vector<int> missing;
-    for (std::size_t i = 0; i < heard_.size(); ++i)
-        if (!heard_[i]) missing.push_back(static_cast<int>(i));
+    for (std::size_t i = 0; i < received_.size(); ++i)
+        if (!received_[i]) missing.push_back(static_cast<int>(i));
     const auto* known = cache_.find(missing);
     if (!known) known = cache_.insert(missing, decode(missing));
     return *known ? &**known : nullptr;
@@ -55,8 +55,8 @@ std::optional<Decoding> NullSpaceDecoder::decode(const std::vector<int>& missing
     // Written so that NaN is refused.
     if (!(residual(code_.encoding, a) <= std::min(1e-6, 1e-9 * largest))) return std::nullopt;
     Decoding decoding;
-    for (int i = 0; i < static_cast<int>(heard_.size()); ++i)
-        if (heard_[static_cast<std::size_t>(i)]) decoding.weights.push_back({i, 0, a[i]});
+    for (int i = 0; i < static_cast<int>(received_.size()); ++i)
+        if (received_[static_cast<std::size_t>(i)]) decoding.weights.push_back({i, 0, a[i]});
     decoding.error = decode_error(code_.encoding, decoding.weights, 1);
     return decoding;
 }

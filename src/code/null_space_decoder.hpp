@@ -37,14 +37,14 @@ public:
     NullSpaceDecoder(LinearCode code, int needed);
 
     void begin() override;
-    const Decoding* hear(int worker) override;
+    const Decoding* receive(int worker) override;
 
 private:
     std::optional<Decoding> decode(const std::vector<int>& missing) const;
 
     LinearCode code_;
     int needed_, answers_ = 0;
-    std::vector<bool> heard_;
+    std::vector<bool> received_;
     LruCache<std::vector<int>, std::optional<Decoding>> cache_{4096};
 };
 

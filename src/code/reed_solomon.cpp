@@ -18,20 +18,20 @@ public:
         : encoding_(std::move(encoding)), needed_(needed)
     {
     }
-    void begin() override { heard_.clear(); }
-    const Decoding* hear(int worker) override
+    void begin() override { received_.clear(); }
+    const Decoding* receive(int worker) override
     {
-        heard_.push_back(worker);
-        if (static_cast<int>(heard_.size()) < needed_) return nullptr;
-        std::ranges::sort(heard_);
-        decoding_ = reed_solomon_decoding(encoding_, heard_);
+        received_.push_back(worker);
+        if (static_cast<int>(received_.size()) < needed_) return nullptr;
+        std::ranges::sort(received_);
+        decoding_ = reed_solomon_decoding(encoding_, received_);
         return decoding_ ? &*decoding_ : nullptr;
     }
 
 private:
     Encoding encoding_;
     int needed_;
-    std::vector<int> heard_;
+    std::vector<int> received_;
     std::optional<Decoding> decoding_;
 };
 

@@ -23,12 +23,13 @@ std::unique_ptr<Work> begin_work(const Computing& computing, const HeldRows& hel
     return std::make_unique<PartSum>(computing, held, part, std::move(at), extent, sum);
 }
 
-void add_up(const Part& part, std::span<const KeptGradient* const> kept, std::span<double> sum)
+void add_up(const Part& part, std::span<const CachedGradient* const> cached, std::span<double> sum)
 {
     std::ranges::fill(sum, 0.0);
-    for (std::size_t item = 0; item < kept.size(); ++item) {
+    for (std::size_t item = 0; item < cached.size(); ++item) {
         const double coefficient = part.items[item].coefficient;
-        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += coefficient * kept[item]->values[i];
+        for (std::size_t i = 0; i < sum.size(); ++i)
+            sum[i] += coefficient * cached[item]->values[i];
     }
 }
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "compute/kept.hpp"
+#include "compute/cached_gradients.hpp"
 #include "data/shard.hpp"
 #include "model/model.hpp"
 #include "model/row_sample.hpp"
@@ -28,19 +28,19 @@ struct Computing {
 /// The parameters that a shard's rows touch.
 inline Support parameters_of(const Shard& shard, const Model& model)
 {
-    return shard.support().widened(model.per_column(), model.further());
+    return shard.support().widened(model.per_column(), model.shared_parameters());
 }
 
 /// The rows of a worker, and where each block of the needs stands in them.
 struct HeldRows {
     const Shard& shard;
-    std::span<const std::size_t> place;
+    std::span<const std::size_t> shard_index;
     const ShardBlock* columns = nullptr;  // the worker's coded columns, each a row
     double coded_load = 0,
            column_load = 0;  // of a row or column of a product, in rows of gradients
     RowView rows(int block) const
     {
-        return shard.block(place[static_cast<std::size_t>(block)]).view();
+        return shard.block(shard_index[static_cast<std::size_t>(block)]).view();
     }
     /// The worker's coded block, behind the plain ones.
     RowView coded() const { return shard.block(shard.size() - 1).view(); }
@@ -93,8 +93,8 @@ protected:
 std::unique_ptr<Work> begin_work(const Computing& computing, const HeldRows& held, const Part& part,
                                  std::vector<At> at, const Extent& extent, std::span<double> sum);
 
-/// The gradient of one block that a worker keeps for later contributions.
-struct KeptGradient {
+/// The gradient of one block that a worker caches for later contributions.
+struct CachedGradient {
     Version version;
     std::int64_t samples = 0;
     double loss = 0;
@@ -102,7 +102,7 @@ struct KeptGradient {
 };
 
 /// sum = the items' coefficients times these gradients, item by item.
-void add_up(const Part& part, std::span<const KeptGradient* const> kept, std::span<double> sum);
+void add_up(const Part& part, std::span<const CachedGradient* const> cached, std::span<double> sum);
 
 /// Gradients of chunks of rows, one chunk for each thread at a time.
 class Chunks {

@@ -22,11 +22,11 @@ public:
     std::int64_t rows() const { return shard_.rows(); }
     HeldRows held() const
     {
-        return {shard_, place_, columns_ ? &*columns_ : nullptr, coded_load_, column_load_};
+        return {shard_, shard_index_, columns_ ? &*columns_ : nullptr, coded_load_, column_load_};
     }
 
 private:
-    std::vector<std::size_t> place_;  // number of a block in the needs -> in the shard
+    std::vector<std::size_t> shard_index_;  // number of a block in the needs -> in the shard
     Shard shard_;
     Support support_;
     std::optional<ShardBlock> columns_;  // coded ones, each a row

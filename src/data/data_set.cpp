@@ -52,7 +52,8 @@ void DataSet::read_shape()
     shape_.dense = h5::read_integer(file_.get(), "dense") != 0;
     shape_.classes = h5::read_integer(file_.get(), "classes");
     const auto task = h5::read_string(file_.get(), "task");
-    for (const auto one : {Task::binary, Task::multiclass, Task::regression})
+    for (const auto one :
+         {LearningTask::binary, LearningTask::multiclass, LearningTask::regression})
         if (task == name_of(one)) shape_.task = one;
     if (task != name_of(shape_.task)) throw Failure("its task is " + task);
     if (const auto image = h5::read_string(file_.get(), "image");
@@ -84,11 +85,11 @@ DataSet::Size DataSet::size_of(const std::string& group) const
 bool DataSet::is_label(double label) const
 {
     switch (shape_.task) {
-        case Task::binary: return label == 1 || label == -1;
-        case Task::multiclass:
+        case LearningTask::binary: return label == 1 || label == -1;
+        case LearningTask::multiclass:
             return label >= 0 && label < static_cast<double>(shape_.classes) &&
                    label == std::floor(label);
-        case Task::regression: break;
+        case LearningTask::regression: break;
     }
     return std::isfinite(label);
 }

@@ -37,7 +37,8 @@ DataSetWriter::DataSetWriter(const std::string& path, const std::string& name,
     h5::write_attribute(file, "dense", std::int64_t{shape.dense});
     h5::write_attribute(file, "ones", std::int64_t{ones_});
     h5::write_attribute(file, "task", name_of(shape.task));
-    h5::write_attribute(file, "classes", shape.task == Task::regression ? 0 : shape.classes);
+    h5::write_attribute(file, "classes",
+                        shape.task == LearningTask::regression ? 0 : shape.classes);
     h5::write_attribute(file, "image", image_of(shape));
 }
 

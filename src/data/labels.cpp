@@ -91,13 +91,13 @@ Labels with_label_map(const std::vector<double>& labels, const Settings& setting
 
 }  // namespace
 
-Labels map_labels_like(const std::vector<double>& labels, const Settings& settings, Task task,
-                       const std::vector<double>& class_values)
+Labels map_labels_like(const std::vector<double>& labels, const Settings& settings,
+                       LearningTask task, const std::vector<double>& class_values)
 {
     auto mapped = with_label_map(labels, settings);
     mapped.task = task;
     mapped.class_values = class_values;
-    if (task == Task::regression) {
+    if (task == LearningTask::regression) {
         const double scale = settings.real("label-scale", -1e300);
         for (auto& value : mapped.value) value *= scale;
         return mapped;
@@ -110,7 +110,7 @@ Labels map_labels_like(const std::vector<double>& labels, const Settings& settin
                             "--like names: map it with --label-map",
                             value, fmt::join(class_values, ", ")));
         const auto number = static_cast<double>(at - class_values.begin());
-        value = task == Task::binary ? 2 * number - 1 : number;
+        value = task == LearningTask::binary ? 2 * number - 1 : number;
     }
     return mapped;
 }
@@ -133,7 +133,7 @@ Labels map_labels(const std::vector<double>& labels, const Settings& settings)
     const auto& word = settings.one_of("task", {"auto", "binary", "multiclass", "regression"});
     const double scale = settings.real("label-scale", -1e300);
     if (word == "regression") {
-        mapped.task = Task::regression;
+        mapped.task = LearningTask::regression;
         for (auto& value : mapped.value) value *= scale;
         return mapped;
     }
@@ -150,7 +150,7 @@ Labels map_labels(const std::vector<double>& labels, const Settings& settings)
                 fmt::format("the labels are {} values, not 2 to {} classes: {}; use "
                             "--task regression, or map them with --label-map",
                             found.size(), most_classes, listed(found)));
-        mapped.task = Task::multiclass;
+        mapped.task = LearningTask::multiclass;
         mapped.class_values.assign(found.begin(), found.end());
         for (auto& value : mapped.value)
             value = static_cast<double>(std::distance(found.begin(), found.find(value)));

@@ -11,7 +11,7 @@ namespace quorate {
 
 /// What became of the labels of a file.
 struct Labels {
-    Task task = Task::binary;
+    LearningTask task = LearningTask::binary;
     std::vector<double> value;         // of each row that is kept
     std::vector<std::int64_t> kept;    // those rows
     std::vector<double> class_values;  // multiclass: the label in the file of class 0, 1, ...
@@ -26,7 +26,7 @@ Labels map_labels(const std::vector<double>& labels, const Settings& settings);
 
 /// The same with the classes of a data set that is there.
 /// @throws BadInput for a label that it does not have
-Labels map_labels_like(const std::vector<double>& labels, const Settings& settings, Task task,
-                       const std::vector<double>& class_values);
+Labels map_labels_like(const std::vector<double>& labels, const Settings& settings,
+                       LearningTask task, const std::vector<double>& class_values);
 
 }  // namespace quorate

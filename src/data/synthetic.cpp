@@ -29,7 +29,7 @@ public:
         auto stream = shared_stream(size.seed);
         for (std::int64_t j = 0; j < size.columns; ++j) beta_.push_back(stream() & 1 ? 1 : -1);
     }
-    DataShape shape() const override { return {.task = Task::binary}; }
+    DataShape shape() const override { return {.task = LearningTask::binary}; }
 
     void make(std::int64_t number, Row& row) const override
     {
@@ -123,7 +123,7 @@ private:
 class Ridge final : public NormalScores {
 public:
     explicit Ridge(const SyntheticSize& size) : NormalScores(size, 1) {}
-    DataShape shape() const override { return {.task = Task::regression, .classes = 0}; }
+    DataShape shape() const override { return {.task = LearningTask::regression, .classes = 0}; }
 
 private:
     double label(const std::vector<double>& z, Stream& stream) const override
@@ -137,7 +137,7 @@ public:
     explicit Softmax(const SyntheticSize& size) : NormalScores(size, size.classes) {}
     DataShape shape() const override
     {
-        return {.task = Task::multiclass, .classes = size_.classes};
+        return {.task = LearningTask::multiclass, .classes = size_.classes};
     }
 
 private:
@@ -160,7 +160,7 @@ public:
         auto stream = shared_stream(size.seed);
         for (std::int64_t j = 0; j < size.columns; ++j) weights_.push_back(stream.normal());
     }
-    DataShape shape() const override { return {.task = Task::binary}; }
+    DataShape shape() const override { return {.task = LearningTask::binary}; }
     bool ones() const override { return true; }
 
     void make(std::int64_t number, Row& row) const override

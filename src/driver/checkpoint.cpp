@@ -16,7 +16,7 @@
 #include "base/version.hpp"
 #include "data/source.hpp"
 #include "driver/recorded.hpp"
-#include "mpi/patience.hpp"
+#include "mpi/clock.hpp"
 
 namespace quorate {
 

@@ -15,10 +15,10 @@
 #include "driver/stop.hpp"
 #include "driver/supervisor.hpp"
 #include "driver/train.hpp"
-#include "mpi/mail.hpp"
+#include "mpi/blocking.hpp"
 #include "mpi/mpi_fleet.hpp"
 #include "mpi/mpi_worker.hpp"
-#include "mpi/seating.hpp"
+#include "mpi/rank_placement.hpp"
 
 namespace quorate {
 
@@ -55,7 +55,7 @@ constexpr int nothing_to_do = -1;
 
 /// The answer to a rank's hello: what the coordinator found when it checked all that can be wrong,
 /// and who the rank is.
-struct Verdict {
+struct JoinReply {
     DoorbellAddress bells;
     std::int64_t launched;  // the coordinator's process, as its launcher knows it
     std::int64_t status;
@@ -63,12 +63,12 @@ struct Verdict {
 };
 
 /// Hosts of the ranks 1, 2, ...
-std::vector<std::string> hear_hosts(const mpi::Comm& comm)
+std::vector<std::string> receive_hosts(const mpi::Comm& comm)
 {
     mpi::Pool pool;
     std::vector<std::string> hosts;
     for (int rank = 1; rank < comm.size(); ++rank) {
-        const auto mail = mpi::wait_for(comm, rank, pool);
+        const auto mail = mpi::receive_blocking(comm, rank, pool);
         const auto* text = reinterpret_cast<const char*>(mail.bytes->data());
         hosts.emplace_back(text, mail.bytes->size());
     }
@@ -86,8 +86,8 @@ void say_hello(const mpi::Comm& comm, mpi::Pool& pool)
 }
 
 /// @param ranks  of each worker; none if the run does not take place
-void tell_verdict(const mpi::Comm& comm, const Doorbells& bells, int status,
-                  const std::vector<int>& ranks = {})
+void send_join_replies(const mpi::Comm& comm, const Doorbells& bells, int status,
+                       const std::vector<int>& ranks = {})
 {
     mpi::Pool pool;
     std::vector<mpi::Transfer> sends;
@@ -95,8 +95,8 @@ void tell_verdict(const mpi::Comm& comm, const Doorbells& bells, int status,
         const auto at = std::ranges::find(ranks, rank);
         const auto worker = at == ranks.end() ? -1 : static_cast<Worker>(at - ranks.begin());
         sends.push_back(mpi::send(
-            comm, rank, mpi::Tag::verdict,
-            encode_values(pool, Verdict{bells.address(), launched_process(), status, worker})));
+            comm, rank, mpi::Tag::join_reply,
+            encode_values(pool, JoinReply{bells.address(), launched_process(), status, worker})));
     }
     mpi::wait_until_sent(std::move(sends));
 }
@@ -110,9 +110,9 @@ struct End {
 /// There is nothing to do. What is said last must have come before this rank may be gone.
 End dismiss(const mpi::Comm& comm, const Doorbells& bells, int status)
 {
-    tell_verdict(comm, bells, status);
+    send_join_replies(comm, bells, status);
     mpi::Pool pool;
-    for (int rank = 1; rank < comm.size(); ++rank) mpi::wait_for(comm, rank, pool);
+    for (int rank = 1; rank < comm.size(); ++rank) mpi::receive_blocking(comm, rank, pool);
     return {status == nothing_to_do ? exit_done : status};
 }
 
@@ -127,12 +127,12 @@ void evaluate(MpiFleet& fleet, const Training& training,
         asked.insert(asked.end(), some.begin(), some.end());
         return some;
     };
-    const auto hear = [&](const Scored& one) {
+    const auto receive = [&](const Scored& one) {
         asked.erase(asked.begin());
         scored(one);
     };
     try {
-        fleet.evaluate(*training.data, *training.model, ask, hear);
+        fleet.evaluate(*training.data, *training.model, ask, receive);
     } catch (const MpiFleet::Lost&) {
         const auto again = [&] { return asked.empty() ? next() : std::exchange(asked, {}); };
         evaluate_here(*training.data, *training.model, again, scored);
@@ -145,7 +145,7 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
     std::optional<Resumption> resumed;
     Optimizers optimizers;
     Doorbells bells(comm.size());
-    auto hosts = hear_hosts(comm);
+    auto hosts = receive_hosts(comm);
     try {
         check_world(comm.size());
         training.emplace(build(settings, comm.size()));
@@ -160,8 +160,8 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
         return dismiss(comm, bells, exit_bad_input);
     }
     hosts.resize(static_cast<std::size_t>(training->workers));
-    const auto ranks = seating(hosts);
-    tell_verdict(comm, bells, exit_done, ranks);
+    const auto ranks = place_ranks(hosts);
+    send_join_replies(comm, bells, exit_done, ranks);
     has_started();
     std::vector<int> standby, idle;
     for (int rank = training->workers + 1; rank < comm.size(); ++rank)
@@ -183,39 +183,41 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
         fmt::print(stderr, "quorate: {}\n", error.what());
     }
     if (live) live->finish([](auto, const auto&) {});  // of a run that failed
-    end.finalize = !fleet.mourns() && !settings.on("resilient");
+    end.finalize = !fleet.has_dead_ranks() && !settings.on("resilient");
     fleet.finish(end.finalize);
     return end;
 }
 
 // Hydra loses the exit status of the process that ends last on its host.
-void let_go_first(const Doorbells& bells, const Verdict& verdict)
+void let_go_first(const Doorbells& bells, const JoinReply& join_reply)
 {
-    if (bells.present()) outlive(static_cast<pid_t>(verdict.launched), 5);
+    if (bells.present()) outlive(static_cast<pid_t>(join_reply.launched), 5);
 }
 
 End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scoring)
 {
     mpi::Pool pool;
     say_hello(comm, pool);
-    const auto verdict = Reader(*mpi::wait_for(comm, 0, pool).bytes).get<Verdict>();
-    Doorbells bells(verdict.bells, comm.rank(), comm.size());
-    if (verdict.status != exit_done) {
+    const auto join_reply = Reader(*mpi::receive_blocking(comm, 0, pool).bytes).get<JoinReply>();
+    Doorbells bells(join_reply.bells, comm.rank(), comm.size());
+    if (join_reply.status != exit_done) {
         try {
-            mpi::post(comm, 0, mpi::Tag::farewell, pool.take(0));
+            mpi::send_blocking(comm, 0, mpi::Tag::farewell, pool.take(0));
         } catch (const mpi::Error&) {
-            // Once it has heard that, the coordinator of a resilient run may be gone.
+            // The coordinator of a resilient run may end as soon as this has come.
             if (!settings.on("resilient")) throw;
         }
-        if (settings.on("resilient")) let_go_first(bells, verdict);
-        return {verdict.status == nothing_to_do ? exit_done : static_cast<int>(verdict.status)};
+        if (settings.on("resilient")) let_go_first(bells, join_reply);
+        return {join_reply.status == nothing_to_do ? exit_done
+                                                   : static_cast<int>(join_reply.status)};
     }
     has_started();
     const auto training = build(settings, comm.size());
-    MpiWorker worker(comm, *training.data, training.computing(), training.engine.recode,
-                     {training.row_time, *training.delays, *training.slowdowns}, training.liars,
+    MpiWorker worker(comm, *training.data, training.computing(), training.engine.reencode,
+                     {training.row_time, *training.delays, *training.slowdowns}, training.byzantine,
                      settings.real("timeout", 0.1), bells);
-    if (verdict.worker >= 0) worker.take(Seat{verdict.worker, training.workers, verdict.worker});
+    if (join_reply.worker >= 0)
+        worker.take(Assignment{join_reply.worker, training.workers, join_reply.worker});
     if (scores_live(settings) && comm.rank() == comm.size() - 1)
         score_live(scoring, *training.data, *training.model);
     try {
@@ -228,7 +230,7 @@ End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& sco
         // A worker speaks to the coordinator only, which may have ended.
         if (!settings.on("resilient")) throw;
     }
-    let_go_first(bells, verdict);
+    let_go_first(bells, join_reply);
     return {exit_done, false};  // the coordinator's status is that of the run
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "engine/engine.hpp"
-#include "mpi/patience.hpp"
+#include "mpi/clock.hpp"
 
 namespace quorate {
 

@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "driver/mpi_run.hpp"
+#include "driver/simulation.hpp"
 
 namespace quorate {
 
@@ -16,14 +19,38 @@ std::map<std::string, std::string> recorded_options(const std::string& config)
     std::map<std::string, std::string> options;
     std::istringstream lines(config);
     for (std::string line; std::getline(lines, line);)
-        if (const auto equals = line.find('='); equals != std::string::npos)
-            options[trimmed(line.substr(0, equals))] = trimmed(line.substr(equals + 1));
+        if (const auto equals = line.find('='); equals != std::string::npos) {
+            auto [name, value] =
+                current_option(trimmed(line.substr(0, equals)), trimmed(line.substr(equals + 1)));
+            options[name] = std::move(value);
+        }
     return options;
 }
+
+namespace {
+
+// Of a run, over MPI or simulated.
+bool is_option(const std::string& name)
+{
+    static const std::set<std::string> known = [] {
+        std::set<std::string> names = {"config", "manifest", "row", "quiet", "help"};
+        for (const auto& options : {mpi_run_options(), simulation_options()})
+            for (const auto& option : options) names.insert(option.name);
+        return names;
+    }();
+    return known.contains(name);
+}
+
+}  // namespace
 
 Settings with_recorded(const trace::Trace& trace, const std::string& path, Settings settings)
 {
     for (const auto& [name, value] : recorded_options(trace.attributes.at("config"))) {
+        if (!is_option(name))
+            throw BadInput(fmt::format(
+                "{} records --{} {}, which this version of quorate does not have: read it with the "
+                "version that wrote it, {}",
+                path, name, value, trace.attributes.at("quorate_version")));
         const bool of_the_run = name == "trace" || name == "overwrite" || name == "config" ||
                                 name == "quiet" || name == "log";
         // A default that the run wrote down was not given to it.

@@ -16,8 +16,8 @@
 #include "base/host.hpp"
 #include "data/petsc.hpp"
 #include "driver/supervisor.hpp"
+#include "mpi/backoff.hpp"
 #include "mpi/mpi.hpp"
-#include "mpi/patience.hpp"
 
 namespace quorate {
 
@@ -101,11 +101,11 @@ struct Process {
 // Without spinning, unlike MPI_Wait.
 void complete(MPI_Request request)
 {
-    Patience patience(1e-3);
+    Backoff backoff(1e-3);
     for (int done = 0;;) {
         mpi::check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
         if (done) return;
-        patience.rest();
+        backoff.wait();
     }
 }
 

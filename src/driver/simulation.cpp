@@ -145,9 +145,9 @@ int simulate(const Settings& given)
     std::optional<Computing> computing;
     if (!size) computing.emplace(training.computing());
     auto recipes =
-        size ? Recipes(training.coding->needs, training.coding->batches, training.liars,
+        size ? Recipes(training.coding->needs, training.coding->batches, training.byzantine,
                        training.columns)
-             : Recipes(training.coding->needs, training.liars, *training.data, *computing);
+             : Recipes(training.coding->needs, training.byzantine, *training.data, *computing);
     std::unique_ptr<Fleet> fleet;
     if (recorded)
         fleet = std::make_unique<ReplayFleet>(recipes, *recorded);

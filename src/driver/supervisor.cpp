@@ -20,7 +20,8 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "driver/launch.hpp"
-#include "mpi/patience.hpp"
+#include "mpi/backoff.hpp"
+#include "mpi/clock.hpp"
 
 namespace quorate {
 
@@ -62,9 +63,9 @@ pid_t launched_process() { return supervisor ? supervisor : getpid(); }
 
 void outlive(pid_t process, double at_most)
 {
-    Patience patience(1e-2);
+    Backoff backoff(1e-2);
     const auto limit = clock_seconds() + at_most;
-    while (!has_ended(process) && clock_seconds() < limit) patience.rest();
+    while (!has_ended(process) && clock_seconds() < limit) backoff.wait();
 }
 
 void has_started()

@@ -177,10 +177,11 @@ void restore(const Optimizers& optimizers, const Checkpoint& checkpoint)
 struct History {
     History(const Training& training, const Resumption& resumed)
         : computing(training.computing()),
-          recipes(resumed.checkpoint.snapshot.arrivals.empty()
-                      ? Recipes(training.coding->needs, training.coding->batches, training.liars,
-                                training.width())
-                      : Recipes(training.coding->needs, training.liars, *training.data, computing)),
+          recipes(
+              resumed.checkpoint.snapshot.arrivals.empty()
+                  ? Recipes(training.coding->needs, training.coding->batches, training.byzantine,
+                            training.width())
+                  : Recipes(training.coding->needs, training.byzantine, *training.data, computing)),
           fleet(recipes, resumed.trace)
     {
     }

@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "driver/checkpoint.hpp"
 #include "driver/components.hpp"
-#include "driver/initial.hpp"
+#include "driver/initialiser.hpp"
 #include "driver/penalties.hpp"
 #include "driver/stop.hpp"
 #include "trace/reader.hpp"
@@ -47,8 +47,8 @@ Arrivals arrivals_of(const Settings& settings, std::int64_t expected, bool dry)
 
 OnLoss on_loss_of(const Settings& settings)
 {
-    const auto& word = settings.one_of("on-loss", {"recode", "wait", "stop"});
-    return word == "recode" ? OnLoss::recode : word == "wait" ? OnLoss::wait : OnLoss::stop;
+    const auto& word = settings.one_of("on-loss", {"reencode", "wait", "stop"});
+    return word == "reencode" ? OnLoss::reencode : word == "wait" ? OnLoss::wait : OnLoss::stop;
 }
 
 // A code for fewer workers than the run began with tolerates as much as they allow.
@@ -112,10 +112,10 @@ std::vector<Option> training_options()
          "needs --row-time"},
         {"row-time", "SECONDS|FILE", "0",
          "seconds that a worker takes for each row at least; FILE: as in that trace"},
-        liars_option(),
+        byzantine_option(),
         events_option(),
-        {"on-loss", "recode|wait|stop", "recode",
-         "when the workers that are left can give no estimate: make the code anew for them, who "
+        {"on-loss", "reencode|wait|stop", "reencode",
+         "when the workers that are left can give no estimate: make the re-encode for them, who "
          "then load what they lack; or wait for workers that are to join; or stop"},
         {"standby", "N", "0", "spare workers, each of which takes the place of one that has died"},
         {"timeout", "SECONDS", "10", "silence after which a worker is taken for dead"},
@@ -191,7 +191,7 @@ Training build_training(const Settings& settings, int default_workers,
                                       .seed = training.seed,
                                       .machines = n + training.standby,
                                       .read_times = trace::read_times});
-    training.liars = liars(settings, training.seed, n);
+    training.byzantine = byzantine_workers(settings, training.seed, n);
     training.threads = static_cast<int>(settings.integer("threads", 1, 1024));
     if (!dry) training.regularizer = regularizer_of(settings, training.rows);
     const auto rounds = settings.integer("rounds", 1);
@@ -203,9 +203,9 @@ Training build_training(const Settings& settings, int default_workers,
                        .arrivals = arrivals_of(settings, rounds * n, dry.has_value()),
                        .seed = training.seed,
                        .l2 = training.regularizer.l2,
-                       .membership = MembershipPlan(settings, n, training.seed),
+                       .membership = ChurnSchedule(settings, n, training.seed),
                        .on_loss = on_loss_of(settings),
-                       .recode = make_coding};
+                       .reencode = make_coding};
     if (!training.coding->needs.coded.empty() && training.model && !training.model->linear())
         settings.refuse("model",
                         ", but coded storage serves linear models only: ridge, logistic, hinge, "

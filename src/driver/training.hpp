@@ -11,8 +11,8 @@
 #include "data/data_set.hpp"
 #include "engine/engine.hpp"
 #include "model/model.hpp"
+#include "straggler/byzantine.hpp"
 #include "straggler/delay.hpp"
-#include "straggler/liars.hpp"
 
 namespace quorate {
 
@@ -27,7 +27,7 @@ struct Training {
     std::uint64_t seed;
     Regularizer regularizer;
     Seconds row_time;
-    Liars liars;
+    ByzantineWorkers byzantine;
     EngineOptions engine;
     std::shared_ptr<Coding> coding;  // the first
     std::unique_ptr<Model> model;    // none if dry

@@ -12,13 +12,13 @@ namespace quorate {
 
 namespace {
 
-std::pair<Roster::Status, trace::Change> meaning(Change::Kind kind)
+std::pair<MembershipTable::Status, trace::Change> meaning(Change::Kind kind)
 {
     switch (kind) {
-        case Change::Kind::joined: return {Roster::Status::active, trace::Change::joined};
-        case Change::Kind::left: return {Roster::Status::away, trace::Change::left};
-        case Change::Kind::died: return {Roster::Status::dead, trace::Change::died};
-        default: return {Roster::Status::loading, trace::Change::loading};
+        case Change::Kind::joined: return {MembershipTable::Status::active, trace::Change::joined};
+        case Change::Kind::left: return {MembershipTable::Status::away, trace::Change::left};
+        case Change::Kind::died: return {MembershipTable::Status::dead, trace::Change::died};
+        default: return {MembershipTable::Status::loading, trace::Change::loading};
     }
 }
 
@@ -28,24 +28,24 @@ std::pair<Roster::Status, trace::Change> meaning(Change::Kind kind)
 // that all who are left have answered what they were asked, and no timer runs.
 bool Engine::nobody_can_answer() const
 {
-    return !stuck_.empty() || (!roster_.anybody_owes() && timers_.empty());
+    return !undecodable_.empty() || (!members_.anybody_owes() && timers_.empty());
 }
 
 bool Engine::waits_for_workers() const
 {
-    if (!roster_.all(Roster::Status::loading).empty()) return true;
+    if (!members_.all(MembershipTable::Status::loading).empty()) return true;
     const bool wanted =
-        options_.on_loss == OnLoss::wait || roster_.all(Roster::Status::active).empty();
+        options_.on_loss == OnLoss::wait || members_.all(MembershipTable::Status::active).empty();
     return wanted && (options_.membership.joins() || fleet_->joins());
 }
 
 // Makes the scheme again for those who are here; the model and its optimiser go on.
 void Engine::code_anew()
 {
-    auto why = std::exchange(stuck_, "");
+    auto why = std::exchange(undecodable_, "");
     if (why.empty()) why = "all workers that are left have answered";
-    const auto active = roster_.all(Roster::Status::active);
-    if (active == coded_for_ || active.empty() || options_.on_loss != OnLoss::recode ||
+    const auto active = members_.all(MembershipTable::Status::active);
+    if (active == coded_for_ || active.empty() || options_.on_loss != OnLoss::reencode ||
         needs_.membership)
         fail(why);
     carry_out(Close{0, next_task_});
@@ -55,15 +55,15 @@ void Engine::code_anew()
     if (coding_->needs.models != needs_.models) fail(why);
     std::vector<Version> newest;
     for (int model = 0; model < needs_.models; ++model) newest.push_back(points_.newest(model));
-    const std::vector<Worker> seats(active.begin(), active.begin() + coding_->workers());
-    names_ = Renumbering(seats, next_task_, next_draw_, std::move(newest), points_.next());
+    const std::vector<Worker> members(active.begin(), active.begin() + coding_->workers());
+    names_ = Renumbering(members, next_task_, next_draw_, std::move(newest), points_.next());
     scheme_ = coding_->scheme.get();
     needs_ = coding_->needs;
     std::ranges::fill(last_estimate_, 0.0);
-    fleet_->recode(coding_, seats);
-    note_membership(trace::Change::recoded, coding_->workers());
+    fleet_->reencode(coding_, members);
+    note_membership(trace::Change::reencoded, coding_->workers());
     if (observer_.note && !past_)
-        observer_.note(fmt::format("coded anew for {} workers after round {}{}", coding_->workers(),
+        observer_.note(fmt::format("re-encoded for {} workers after round {}{}", coding_->workers(),
                                    round_, coding_->changed));
     start(active);
 }
@@ -74,7 +74,7 @@ std::shared_ptr<const Coding> Engine::largest_coding(int workers) const
     std::string why;
     for (int some = workers; some > 0; --some) {
         try {
-            return options_.recode(some);
+            return options_.reencode(some);
         } catch (const BadInput& none) {
             if (why.empty()) why = none.what();
         }
@@ -84,8 +84,8 @@ std::shared_ptr<const Coding> Engine::largest_coding(int workers) const
 
 void Engine::fail(const std::string& why) const
 {
-    auto gone = roster_.all(Roster::Status::dead);
-    for (const auto worker : roster_.all(Roster::Status::away)) gone.push_back(worker);
+    auto gone = members_.all(MembershipTable::Status::dead);
+    for (const auto worker : members_.all(MembershipTable::Status::away)) gone.push_back(worker);
     std::ranges::sort(gone);
     throw Failure("no estimate is possible any more: " + why +
                   (gone.empty() ? "" : fmt::format("; gone: worker {}", fmt::join(gone, ", "))));
@@ -93,9 +93,9 @@ void Engine::fail(const std::string& why) const
 
 void Engine::change(const std::vector<Change>& wanted)
 {
-    using Status = Roster::Status;
+    using Status = MembershipTable::Status;
     for (const auto& change : wanted) {
-        const auto status = roster_.status(change.worker);
+        const auto status = members_.status(change.worker);
         const bool possible = change.kind == Change::Kind::joined ? status == Status::away
                               : change.kind == Change::Kind::left
                                   ? status == Status::active
@@ -108,30 +108,30 @@ void Engine::change(const std::vector<Change>& wanted)
 bool Engine::hear_changes()
 {
     const auto changes = fleet_->changes(event_ + 1);
-    for (const auto& change : changes) hear(change);
+    for (const auto& change : changes) receive(change);
     return !changes.empty();
 }
 
-void Engine::hear(const Change& change)
+void Engine::receive(const Change& change)
 {
     const auto worker = change.worker;
     const bool known = names_.scheme_of(worker) >= 0;
-    const bool was_here = roster_.active(worker);
+    const bool was_here = members_.active(worker);
     const auto [status, kind] = meaning(change.kind);
-    roster_.set(worker, status);
+    members_.set(worker, status);
     note_membership(kind, worker);
     if (observer_.change && !past_) observer_.change(change, round_ + 1);
     if (change.kind != Change::Kind::joined) {
         if (needs_.membership && was_here && known) events_.push_back(WorkerLost{worker});
         return;
     }
-    stuck_.clear();
+    undecodable_.clear();
     if (needs_.membership) {
         if (known) events_.push_back(WorkerJoined{worker});
     } else if (known) {
         for (const auto& open : open_)
             if (open.task.worker == worker && !open.answered()) hand_over(open);
-    } else if (options_.on_loss == OnLoss::recode) {
+    } else if (options_.on_loss == OnLoss::reencode) {
         code_anew_next_ = true;
     }
 }

@@ -33,7 +33,7 @@ Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
     : options_(options), scheme_(&scheme), needs_(scheme.needs()), fleet_(&fleet),
       optimizers_(optimizers), trace_(trace),
       points_(optimizers[0]->model().size(), stock(options, optimizers[0]->model().size())),
-      estimate_(optimizers[0]->model().size(), 0.0), roster_(fleet.workers().size()),
+      estimate_(optimizers[0]->model().size(), 0.0), members_(fleet.workers().size()),
       counts_(fleet.workers().size()), updates_(optimizers.size())
 {
     for (std::size_t model = 0; model < optimizers.size(); ++model) {
@@ -72,10 +72,10 @@ void Engine::run_rounds(const std::atomic<bool>& stop)
 {
     auto& plan = options_.membership;
     const std::atomic<bool> unstopped = false;  // nothing is gained by stopping in the past
-    for (const auto worker : roster_.all(Roster::Status::active))
+    for (const auto worker : members_.all(MembershipTable::Status::active))
         write(
             trace::Membership{event_, 0, worker, static_cast<std::int64_t>(trace::Change::joined)});
-    start(roster_.all(Roster::Status::active));
+    start(members_.all(MembershipTable::Status::active));
     while (!stop || past_) {
         if (give_events()) return;
         if (past_ && event_ >= past_->event) {
@@ -83,8 +83,8 @@ void Engine::run_rounds(const std::atomic<bool>& stop)
         } else if (!past_ && std::exchange(updated_, false) && observer_.snapshot) {
             take_snapshot();
         }
-        if (stuck_.empty() && nobody_can_answer() && !std::exchange(silent_, true)) {
-            events_.push_back(Silence{});
+        if (undecodable_.empty() && nobody_can_answer() && !std::exchange(quiescent_, true)) {
+            events_.push_back(Quiescent{});
             continue;
         }
         if (nobody_can_answer() && !waits_for_workers()) {
@@ -94,7 +94,7 @@ void Engine::run_rounds(const std::atomic<bool>& stop)
         const auto until = std::min(next_timer(), plan.next());
         const auto arrivals = fleet_->wait(until, past_ ? unstopped : stop);
         if (!arrivals.empty())
-            hear(arrivals);
+            receive(arrivals);
         else if (hear_changes())
             continue;
         else if (fleet_->now() >= plan.next())
@@ -180,7 +180,7 @@ Contribution Engine::describe(const Live& live)
     return told;
 }
 
-void Engine::hear(const std::vector<Arrival>& arrivals)
+void Engine::receive(const std::vector<Arrival>& arrivals)
 {
     Arrived arrived;
     ++event_;
@@ -207,16 +207,17 @@ void Engine::hear(const std::vector<Arrival>& arrivals)
                   open ? open->task.step : 0};
         // Closed is closed, and one who came back may send what had come before it was lost: such
         // contributions are counted and dropped.
-        if (!open || (!open->task.repeat && static_cast<std::size_t>(arrival.part) < open->heard)) {
+        if (!open ||
+            (!open->task.repeat && static_cast<std::size_t>(arrival.part) < open->received)) {
             finish(live);
             continue;
         }
-        ++open->heard;
+        ++open->received;
         if (open->task.draw == own_count) {
             auto& count = counts_[static_cast<std::size_t>(arrival.worker)];
             count = std::max(count, arrival.draw + 1);
         }
-        if (open->answered()) roster_.settled(open->task.worker, open->id());
+        if (open->answered()) members_.settled(open->task.worker, open->id());
         ++contributions_;
         live_.push_back(std::move(live));
         arrived.contributions.push_back(describe(live_.back()));
@@ -269,14 +270,14 @@ void Engine::carry_out(const Dispatch& asked)
     for (const auto version : task.inputs) points_.hold(version);
     next_task_ = task.task + 1;
     next_draw_ = std::max(next_draw_, task.draw + 1);
-    roster_.asked(task.worker, task.task);
-    silent_ = false;
+    members_.asked(task.worker, task.task);
+    quiescent_ = false;
     hand_over(open_.back());
 }
 
 void Engine::hand_over(const OpenTask& open)
 {
-    if (!roster_.active(open.task.worker)) return;
+    if (!members_.active(open.task.worker)) return;
     PointList inputs;
     for (const auto version : open.task.inputs) inputs.push_back(points_.at(version));
     if (open.task.operands)
@@ -290,7 +291,7 @@ void Engine::carry_out(const Close& close)
     const auto last = std::ranges::upper_bound(open_, close.last, {}, &OpenTask::id);
     for (auto open = first; open != last; ++open) {
         for (const auto version : open->task.inputs) points_.let_go(version);
-        roster_.settled(open->task.worker, open->id());
+        members_.settled(open->task.worker, open->id());
         fleet_->close(open->task.worker, open->id());
     }
     open_.erase(first, last);
@@ -304,7 +305,7 @@ void Engine::carry_out(const Close& close)
 void Engine::carry_out(const Step& step)
 {
     const auto decided = fleet_->now();
-    change(options_.membership.after_round(round_ + 1, roster_));
+    change(options_.membership.after_round(round_ + 1, members_));
     trace::Round row{};
     form_estimate(step, row);
     if (options_.clip > 0) clip_estimate(row.gradient_norm);
@@ -377,7 +378,7 @@ void Engine::carry_out(const Note& note)
     if (observer_.note && !past_) observer_.note(note.text);
 }
 
-void Engine::carry_out(const Stuck& stuck) { stuck_ = stuck.why; }
+void Engine::carry_out(const Undecodable& undecodable) { undecodable_ = undecodable.why; }
 
 Seconds Engine::next_timer() const
 {

@@ -8,10 +8,10 @@
 #include <map>
 #include <set>
 
-#include "engine/membership.hpp"
+#include "engine/churn_schedule.hpp"
+#include "engine/membership_table.hpp"
 #include "engine/points.hpp"
 #include "engine/renumbering.hpp"
-#include "engine/roster.hpp"
 #include "engine/snapshot.hpp"
 #include "fleet/fleet.hpp"
 #include "optimizer/optimizer.hpp"
@@ -26,7 +26,7 @@ enum class Arrivals { all, used, none };
 
 /// What to do when those who are left can give no estimate: the scheme is made anew for them, or
 /// workers are waited for that are to join, or the run ends.
-enum class OnLoss { recode, wait, stop };
+enum class OnLoss { reencode, wait, stop };
 
 struct EngineOptions {
     std::int64_t rounds = 100;
@@ -35,15 +35,15 @@ struct EngineOptions {
     std::int64_t evaluate_every =
         1;  // keep the model of every so many rounds, and the last; 0: none
     Arrivals arrivals = Arrivals::all;
-    std::uint64_t seed = 0;          // of what the engine measures with a random vector
-    double l2 = 0;                   // by which local steps decay what a worker does not touch
-    MembershipPlan membership = {};  // who leaves and joins when
+    std::uint64_t seed = 0;         // of what the engine measures with a random vector
+    double l2 = 0;                  // by which local steps decay what a worker does not touch
+    ChurnSchedule membership = {};  // who leaves and joins when
     OnLoss on_loss = OnLoss::stop;
     /// Of all training rows: turns scores into the derivatives of the losses by them, and returns the
     /// sum of the losses. Only schemes that Combine need it; none: a dry run.
     std::function<double(std::span<double> scores)> residual = {};
     std::int64_t rows = 0, outputs = 1;  // how many scores those are
-    MakeCoding recode = {};
+    MakeCoding reencode = {};
 };
 
 /// What is shown of a round while a run goes on.
@@ -80,7 +80,7 @@ public:
     /// Runs until all rounds are done or `stop` is set. Per round: one dispatch a worker at most,
     /// contributions summed in (worker, task, part) order, O(used x support + p).
     /// @return rounds done
-    /// @throws Failure if the scheme is stuck
+    /// @throws Failure if no estimate is possible any more
     std::int64_t run(const std::atomic<bool>& stop, Observer observer);
 
 private:
@@ -93,9 +93,9 @@ private:
     };
     struct OpenTask {
         Dispatch task;
-        std::size_t heard = 0;  // parts that have come
+        std::size_t received = 0;  // parts that have come
         TaskId id() const { return task.task; }
-        bool answered() const { return !task.repeat && heard == task.plan->parts.size(); }
+        bool answered() const { return !task.repeat && received == task.plan->parts.size(); }
     };
 
     void run_rounds(const std::atomic<bool>& stop);
@@ -110,7 +110,7 @@ private:
     [[noreturn]] void fail(const std::string& why) const;
     void change(const std::vector<Change>& wanted);
     bool hear_changes();
-    void hear(const Change& change);
+    void receive(const Change& change);
     void note_membership(trace::Change kind, std::int64_t worker);
     void hand_over(const OpenTask& open);
     void take_snapshot();
@@ -130,8 +130,8 @@ private:
     void add_placed(std::vector<Placed> terms, std::span<double> sum);
     void carry_out(const SetTimer& timer);
     void carry_out(const Note& note);
-    void carry_out(const Stuck& stuck);
-    void hear(const std::vector<Arrival>& arrivals);
+    void carry_out(const Undecodable& undecodable);
+    void receive(const std::vector<Arrival>& arrivals);
     OpenTask* open_task(TaskId task);
     Live& live(ContributionId id);
     Contribution describe(const Live& live);
@@ -162,14 +162,14 @@ private:
     std::vector<double> probe_;   // a random vector to project contributions on
     std::vector<Live> live_;      // contributions not closed, ascending by id
     std::vector<OpenTask> open_;  // tasks not closed, ascending
-    Roster roster_;
+    MembershipTable members_;
     std::vector<std::int64_t> counts_;      // of each worker's tasks that its own count keys
     Renumbering names_;                     // between the scheme and the run
-    std::shared_ptr<const Coding> coding_;  // the newest, if the run was coded anew
+    std::shared_ptr<const Coding> coding_;  // the newest, if the run was re-encoded
     std::vector<Worker> coded_for_;         // who was there then
     bool code_anew_next_ = false;           // at the next step, for those who have joined
-    std::string stuck_;                     // why the scheme cannot go on
-    bool silent_ = false;                   // it was told that nobody can answer
+    std::string undecodable_;               // why the scheme cannot go on
+    bool quiescent_ = false;                // the scheme was told that nobody can answer
     TaskId next_task_ = 0;
     std::int64_t next_draw_ = 0;
     std::vector<Action> actions_;

@@ -161,7 +161,8 @@ void Engine::form_estimate(const Step& step, trace::Round& row)
     if (!std::isfinite(square))
         throw Failure(fmt::format(
             "the estimate of round {} is not finite: a worker sent NaN or infinity, or the step "
-            "of {} is too large: use a smaller --step, or a scheme that tolerates liars",
+            "of {} is too large: use a smaller --step, or a scheme that tolerates Byzantine "
+            "workers",
             round_ + 1, options_.schedule(batches_)));
 }
 

@@ -7,9 +7,9 @@ namespace quorate {
 
 Worker Renumbering::scheme_of(Worker worker) const
 {
-    if (seats_.empty()) return worker;
-    const auto at = std::ranges::find(seats_, worker);
-    return at == seats_.end() ? -1 : static_cast<Worker>(at - seats_.begin());
+    if (members_.empty()) return worker;
+    const auto at = std::ranges::find(members_, worker);
+    return at == members_.end() ? -1 : static_cast<Worker>(at - members_.begin());
 }
 
 Version Renumbering::run_of(Version version) const

@@ -59,15 +59,15 @@ void Engine::go_on_with(Fleet& live)
     bytes_sent_ = live.bytes_sent();
     bytes_received_ = live.bytes_received();
     if (coding_) {
-        std::vector<Worker> seats;
-        for (Worker place = 0; place < coding_->workers(); ++place)
-            seats.push_back(names_.run_of(place));
-        live.recode(coding_, seats);
+        std::vector<Worker> members;
+        for (Worker index = 0; index < coding_->workers(); ++index)
+            members.push_back(names_.run_of(index));
+        live.reencode(coding_, members);
     }
     for (const auto& open : open_)
         if (!open.answered()) hand_over(open);
-    for (Worker worker = 0; worker < std::ssize(roster_); ++worker)
-        if (!roster_.active(worker)) hear({Change::Kind::joined, worker});
+    for (Worker worker = 0; worker < std::ssize(members_); ++worker)
+        if (!members_.active(worker)) receive({Change::Kind::joined, worker});
 }
 
 }  // namespace quorate

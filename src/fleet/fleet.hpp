@@ -102,8 +102,9 @@ public:
     virtual void set_clock(Seconds, std::span<const std::int64_t>) {}
 
     /// From now on workers hold what this coding says, and load what they lack. No task is open.
-    /// @param seats  for each worker of the coding, its number here
-    virtual void recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats) = 0;
+    /// @param members  for each worker of the coding, its number here
+    virtual void reencode(std::shared_ptr<const Coding> coding,
+                          std::span<const Worker> members) = 0;
 
     /// The values of these contributions are wanted next: a fleet that computes them itself may do
     /// so all at once.

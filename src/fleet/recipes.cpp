@@ -10,17 +10,17 @@
 
 namespace quorate {
 
-Recipes::Recipes(const Needs& needs, const Batches& batches, const Liars& liars,
+Recipes::Recipes(const Needs& needs, const Batches& batches, const ByzantineWorkers& byzantine,
                  std::int64_t parameters)
-    : parameters_(parameters), batches_(&batches), liars_(liars)
+    : parameters_(parameters), batches_(&batches), byzantine_(byzantine)
 {
     for (Worker worker = 0; worker < std::ssize(needs.shard); ++worker)
         rows_.push_back(rows_of(needs, worker));
 }
 
-Recipes::Recipes(const Needs& needs, const Liars& liars, const DataSet& data,
+Recipes::Recipes(const Needs& needs, const ByzantineWorkers& byzantine, const DataSet& data,
                  const Computing& computing)
-    : Recipes(needs, *computing.batches, liars, computing.model.parameters(data.columns()))
+    : Recipes(needs, *computing.batches, byzantine, computing.model.parameters(data.columns()))
 {
     computing_.emplace(computing);
     data_ = &data;
@@ -33,22 +33,23 @@ Recipes::Recipes(const Needs& needs, const Liars& liars, const DataSet& data,
     fill_stores(needs, all);
 }
 
-void Recipes::recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats)
+void Recipes::reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members)
 {
     coding_ = std::move(coding);
     batches_ = &coding_->batches;
     kept_.clear();
-    for (std::size_t i = 0; i < seats.size(); ++i)
-        rows_[static_cast<std::size_t>(seats[i])] = rows_of(coding_->needs, static_cast<Worker>(i));
+    for (std::size_t i = 0; i < members.size(); ++i)
+        rows_[static_cast<std::size_t>(members[i])] =
+            rows_of(coding_->needs, static_cast<Worker>(i));
     if (dry()) return;
     computing_->batches = batches_;
-    fill_stores(coding_->needs, seats);
+    fill_stores(coding_->needs, members);
 }
 
-void Recipes::fill_stores(const Needs& needs, std::span<const Worker> seats)
+void Recipes::fill_stores(const Needs& needs, std::span<const Worker> members)
 {
     std::map<std::vector<int>, std::shared_ptr<const Store>> by_blocks;
-    for (std::size_t i = 0; i < seats.size(); ++i) {
+    for (std::size_t i = 0; i < members.size(); ++i) {
         const auto& blocks = needs.shard[i];
         const bool coded = !needs.coded.empty();  // then no two store the same
         auto store = coded ? nullptr : by_blocks[blocks];
@@ -56,7 +57,7 @@ void Recipes::fill_stores(const Needs& needs, std::span<const Worker> seats)
             store = std::make_shared<const Store>(*data_, needs, static_cast<Worker>(i),
                                                   computing_->model, training_.get());
         if (!coded) by_blocks[blocks] = store;
-        stores_[static_cast<std::size_t>(seats[i])] = store;
+        stores_[static_cast<std::size_t>(members[i])] = store;
     }
 }
 
@@ -154,22 +155,22 @@ std::size_t Recipes::add_late(Worker worker)
     return handle;
 }
 
-std::shared_ptr<KeptRecipe> Recipes::keep(Worker worker, int block, Version version, Point point,
-                                          std::int64_t key)
+std::shared_ptr<CachedRecipe> Recipes::cache(Worker worker, int block, Version version, Point point,
+                                             std::int64_t key)
 {
     const auto make = [&] {
-        return std::make_shared<KeptRecipe>(
-            KeptRecipe{worker, block, std::move(point), key, {.version = version, .values = {}}});
+        return std::make_shared<CachedRecipe>(
+            CachedRecipe{worker, block, std::move(point), key, {.version = version, .values = {}}});
     };
     if (dry()) return make();
-    if (kept_.size() >= kept_at_most_) {
+    if (kept_.size() >= cached_at_most_) {
         std::erase_if(kept_, [](const auto& one) { return one.second.expired(); });
-        kept_at_most_ = 2 * kept_.size() + 1024;
+        cached_at_most_ = 2 * kept_.size() + 1024;
     }
     auto& known = kept_[{&store(worker), block, version, key}];
-    auto kept = known.lock();
-    if (!kept) known = kept = make();
-    return kept;
+    auto cached = known.lock();
+    if (!cached) known = cached = make();
+    return cached;
 }
 
 namespace {
@@ -183,19 +184,19 @@ std::vector<double> gather(const Support& support, const std::vector<double>& po
 
 }  // namespace
 
-void Recipes::compute(KeptRecipe& kept) const
+void Recipes::compute(CachedRecipe& cached) const
 {
-    if (kept.computed) return;
-    kept.computed = true;
-    const auto& from = store(kept.worker);
-    const auto point = gather(from.support(), *kept.point);
-    kept.gradient.values.resize(point.size());
-    const Part part{{Item{.block = kept.block}}};
-    const auto work =
-        begin_work(*computing_, from.held(), part, {{point, kept.key}}, {}, kept.gradient.values);
+    if (cached.computed) return;
+    cached.computed = true;
+    const auto& from = store(cached.worker);
+    const auto point = gather(from.support(), *cached.point);
+    cached.gradient.values.resize(point.size());
+    const Part part{{Item{.block = cached.block}}};
+    const auto work = begin_work(*computing_, from.held(), part, {{point, cached.key}}, {},
+                                 cached.gradient.values);
     while (!work->done()) work->step();
-    kept.gradient.samples = work->samples();
-    kept.gradient.loss = work->loss();
+    cached.gradient.samples = work->samples();
+    cached.gradient.loss = work->loss();
 }
 
 void Recipes::compute(Recipe& recipe) const
@@ -207,15 +208,15 @@ void Recipes::compute(Recipe& recipe) const
     const auto& from = store(made.worker);
     const auto& part = recipe.plan->parts[static_cast<std::size_t>(made.part)];
     recipe.values.resize(length_of(part, from.support().size(), outputs()));
-    if (keeps(part)) {
+    if (is_cached(part)) {
         recipe.loss = 0;
-        std::vector<const KeptGradient*> kept;
-        for (const auto& one : made.kept) {
+        std::vector<const CachedGradient*> cached;
+        for (const auto& one : made.cached) {
             compute(*one);
-            kept.push_back(&one->gradient);
+            cached.push_back(&one->gradient);
             recipe.loss += one->gradient.loss;
         }
-        add_up(part, kept, recipe.values);
+        add_up(part, cached, recipe.values);
     } else {
         std::vector<std::vector<double>> points;
         std::vector<At> at;
@@ -230,19 +231,19 @@ void Recipes::compute(Recipe& recipe) const
         while (!work->done()) work->step();
         recipe.loss = work->loss();
     }
-    liars_.falsify(made.worker, made.draw, made.part, recipe.values);
+    byzantine_.corrupt(made.worker, made.draw, made.part, recipe.values);
 }
 
 void Recipes::prepare(std::span<const std::size_t> handles)
 {
     if (dry()) return;
     // What several contributions share comes first.
-    std::vector<KeptRecipe*> kept;
+    std::vector<CachedRecipe*> cached;
     for (const auto handle : handles)
-        for (const auto& one : recipes_.at(handle).made.kept) kept.push_back(one.get());
-    std::ranges::sort(kept);
-    kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
-    in_parallel(kept.size(), usable_cores(), [&](std::size_t i) { compute(*kept[i]); });
+        for (const auto& one : recipes_.at(handle).made.cached) cached.push_back(one.get());
+    std::ranges::sort(cached);
+    cached.erase(std::unique(cached.begin(), cached.end()), cached.end());
+    in_parallel(cached.size(), usable_cores(), [&](std::size_t i) { compute(*cached[i]); });
     in_parallel(handles.size(), usable_cores(),
                 [&](std::size_t i) { compute(recipes_.at(handles[i])); });
 }
@@ -262,7 +263,8 @@ std::uint64_t Recipes::fingerprint(std::size_t handle)
                        static_cast<std::size_t>(recipe.made.part) * 0x9e3779b97f4a7c15;
     for (const auto& point : recipe.made.inputs)
         hash = hash * 31 + std::hash<const void*>()(point.get());
-    if (liars_.lies(recipe.made.worker)) hash += static_cast<std::size_t>(recipe.made.worker) + 1;
+    if (byzantine_.contains(recipe.made.worker))
+        hash += static_cast<std::size_t>(recipe.made.worker) + 1;
     return hash;
 }
 

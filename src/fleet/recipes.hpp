@@ -14,30 +14,30 @@
 #include "compute/store.hpp"
 #include "fleet/fleet.hpp"
 #include "scheme/scheme.hpp"
-#include "straggler/liars.hpp"
+#include "straggler/byzantine.hpp"
 
 namespace quorate {
 
-/// A gradient that workers keep, computed when a contribution needs it; replicas share it.
-struct KeptRecipe {
-    Worker worker;  // one of those who keep it
+/// A gradient that workers cache, computed when a contribution needs it; replicas share it.
+struct CachedRecipe {
+    Worker worker;  // one of those that cache it
     int block;
     Point point;
     std::int64_t key;
-    KeptGradient gradient;
+    CachedGradient gradient;
     bool computed = false;
 };
-using KeptList = boost::container::small_vector<std::shared_ptr<KeptRecipe>, 1>;
+using CachedList = boost::container::small_vector<std::shared_ptr<CachedRecipe>, 1>;
 
 class Recipes {
 public:
     /// Without data (dry): nothing is ever computed, and all values are empty.
     /// @param parameters  of the points, for the size of messages
-    Recipes(const Needs& needs, const Batches& batches, const Liars& liars,
+    Recipes(const Needs& needs, const Batches& batches, const ByzantineWorkers& byzantine,
             std::int64_t parameters);
     /// Reads every worker's shard; workers that store the same blocks share one, and dense rows are held
     /// once for all.
-    Recipes(const Needs& needs, const Liars& liars, const DataSet& data,
+    Recipes(const Needs& needs, const ByzantineWorkers& byzantine, const DataSet& data,
             const Computing& computing);
 
     bool dry() const { return !computing_; }
@@ -47,8 +47,8 @@ public:
     const Batches& batches() const { return *batches_; }
 
     /// From now on workers store what this coding says. Contributions made before have no values.
-    /// @param seats  for each worker of the coding, its number here
-    void recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats);
+    /// @param members  for each worker of the coding, its number here
+    void reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members);
     /// That a worker stores.
     std::int64_t rows(Worker worker) const { return rows_[static_cast<std::size_t>(worker)]; }
 
@@ -70,21 +70,21 @@ public:
     struct Made {
         Worker worker;
         int part;
-        std::int64_t draw;     // the worker's own count, if the task says so
-        std::int64_t samples;  // descent: steps
-        PointList inputs;      // the points that its task names, kept alive, and its operands
-        KeptList kept = {};    // of its items, if it is a sum of such
+        std::int64_t draw;       // the worker's own count, if the task says so
+        std::int64_t samples;    // descent: steps
+        PointList inputs;        // the points that its task names, cached alive, and its operands
+        CachedList cached = {};  // of its items, if it is a sum of such
     };
     std::size_t add(const Dispatch& task, Made made);
     /// One that came too late for its task: it has no values.
     std::size_t add_late(Worker worker);
     /// The gradient of a block at a point, for contributions that are sums of such.
-    std::shared_ptr<KeptRecipe> keep(Worker worker, int block, Version version, Point point,
-                                     std::int64_t key);
+    std::shared_ptr<CachedRecipe> cache(Worker worker, int block, Version version, Point point,
+                                        std::int64_t key);
     /// Computes those not yet computed, on all cores.
     void prepare(std::span<const std::size_t> handles);
     Values values(std::size_t handle);
-    /// Of the recipe itself, for dry runs: equal for replicas; a liar's differs from all others.
+    /// Of the recipe itself, for dry runs: equal for replicas; that of a Byzantine worker differs from all others.
     std::uint64_t fingerprint(std::size_t handle);
     void release(std::size_t handle);
 
@@ -104,16 +104,16 @@ private:
         double loss = 0;
     };
     const Store& store(Worker worker) const { return *stores_[static_cast<std::size_t>(worker)]; }
-    void fill_stores(const Needs& needs, std::span<const Worker> seats);
+    void fill_stores(const Needs& needs, std::span<const Worker> members);
     std::int64_t outputs() const { return computing_ ? computing_->model.outputs() : 1; }
     void compute(Recipe& recipe) const;
-    void compute(KeptRecipe& kept) const;
+    void compute(CachedRecipe& cached) const;
     const Support& support(Worker worker) const;
 
     std::int64_t parameters_;
     std::shared_ptr<const Coding> coding_;  // the newest, if there was another than the first
     const Batches* batches_;
-    const Liars& liars_;
+    const ByzantineWorkers& byzantine_;
     const DataSet* data_ = nullptr;               // none: dry
     std::optional<Computing> computing_;          // likewise
     std::shared_ptr<const ShardBlock> training_;  // dense rows, which all stores share; or none
@@ -122,8 +122,9 @@ private:
     Support nothing_ = Support::all(0);
     Slots<Recipe> recipes_;
     // By store, block, version and key.
-    std::map<std::tuple<const Store*, int, Version, std::int64_t>, std::weak_ptr<KeptRecipe>> kept_;
-    std::size_t kept_at_most_ = 1024;  // then those that nobody keeps are forgotten
+    std::map<std::tuple<const Store*, int, Version, std::int64_t>, std::weak_ptr<CachedRecipe>>
+        kept_;
+    std::size_t cached_at_most_ = 1024;  // then those that nobody caches are forgotten
 };
 
 }  // namespace quorate

@@ -36,9 +36,9 @@ ReplayFleet::ReplayFleet(Recipes& recipes, const trace::Trace& trace)
         last = std::max(last, item.event);
     }
     for (const auto& timer : trace.timers) timers_.emplace(timer.event, timer);
-    const auto recoded = static_cast<std::int64_t>(trace::Change::recoded);
+    const auto reencoded = static_cast<std::int64_t>(trace::Change::reencoded);
     for (const auto& change : trace.membership)
-        if (change.event > 0 && change.kind != recoded) membership_.emplace(change.event, change);
+        if (change.event > 0 && change.kind != reencoded) membership_.emplace(change.event, change);
 }
 
 void ReplayFleet::refuse(std::int64_t event, const std::string& why) const
@@ -76,11 +76,11 @@ bool ReplayFleet::joins() const
                                [&](const auto& row) { return row.second.kind == joined; });
 }
 
-KeptList ReplayFleet::kept_of(const Dispatch& task, const trace::Arrival& row)
+CachedList ReplayFleet::cached_of(const Dispatch& task, const trace::Arrival& row)
 {
-    KeptList kept;
+    CachedList cached;
     const auto& part = task.plan->parts[static_cast<std::size_t>(row.part)];
-    if (!keeps(part)) return kept;
+    if (!is_cached(part)) return cached;
     auto items = items_[{row.event, row.part}];
     std::ranges::sort(items, {}, &trace::ItemRow::item);
     if (items.size() != part.items.size())
@@ -90,10 +90,10 @@ KeptList ReplayFleet::kept_of(const Dispatch& task, const trace::Arrival& row)
         const auto point = points_.find(items[i].version);
         if (point == points_.end())
             refuse(row.event, fmt::format("version {} was never dispatched", items[i].version));
-        kept.push_back(recipes_.keep(task.worker, part.items[i].block, items[i].version,
-                                     point->second, key_of(task, row.draw, items[i].version)));
+        cached.push_back(recipes_.cache(task.worker, part.items[i].block, items[i].version,
+                                        point->second, key_of(task, row.draw, items[i].version)));
     }
-    return kept;
+    return cached;
 }
 
 std::vector<Arrival> ReplayFleet::wait(Seconds until, const std::atomic<bool>& stop)
@@ -135,14 +135,14 @@ std::vector<Arrival> ReplayFleet::wait(Seconds until, const std::atomic<bool>& s
             if (task.budget.seconds == never && rows != row.samples)
                 refuse(row.event, fmt::format("part {} of task {} has {} samples, not {}", row.part,
                                               row.task, rows, row.samples));
-            auto kept = kept_of(task, row);
-            for (const auto& one : kept) versions.push_back(one->gradient.version);
+            auto cached = cached_of(task, row);
+            for (const auto& one : cached) versions.push_back(one->gradient.version);
             handle = recipes_.add(task, {.worker = task.worker,
                                          .part = static_cast<int>(row.part),
                                          .draw = row.draw,
                                          .samples = row.samples,
                                          .inputs = points,
-                                         .kept = std::move(kept)});
+                                         .cached = std::move(cached)});
         } else {
             handle = recipes_.add_late(static_cast<Worker>(row.worker));
         }

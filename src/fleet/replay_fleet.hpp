@@ -24,9 +24,9 @@ public:
     void change(const Change&) override {}  // the trace says it
     std::vector<Change> changes(std::int64_t event) override;
     bool joins() const override;
-    void recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats) override
+    void reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members) override
     {
-        recipes_.recode(std::move(coding), seats);
+        recipes_.reencode(std::move(coding), members);
     }
     void prepare(std::span<const std::size_t> handles) override { recipes_.prepare(handles); }
     Values values(std::size_t handle) override { return recipes_.values(handle); }
@@ -46,10 +46,10 @@ private:
     std::map<std::int64_t, std::vector<trace::Arrival>> messages_;  // by event
     std::map<std::int64_t, trace::Timer> timers_;                   // by event
     std::map<std::int64_t, trace::Membership> membership_;          // by event
-    KeptList kept_of(const Dispatch& task, const trace::Arrival& row);
+    CachedList cached_of(const Dispatch& task, const trace::Arrival& row);
 
     std::map<TaskId, Order> open_;
-    // Versions of the items of contributions that are sums of kept gradients, by event and part; the
+    // Versions of the items of contributions that are sums of cached gradients, by event and part; the
     // points of these versions; the event after which nobody names them.
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<trace::ItemRow>> items_;
     std::map<Version, Point> points_;

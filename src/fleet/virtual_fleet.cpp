@@ -172,7 +172,7 @@ void VirtualFleet::change(const Change& wanted)
         case Change::Kind::died:
             clear(at);
             at.gone = true;
-            at.kept.clear();
+            at.cache.clear();
             events_.push({now_ + times_.timeout, Kind::change, wanted.worker, 0,
                           static_cast<std::size_t>(wanted.kind)});
             break;
@@ -183,8 +183,8 @@ void VirtualFleet::change(const Change& wanted)
 void VirtualFleet::add_points(std::map<Version, Point>& points) const
 {
     for (const auto& at : machines_)
-        for (const auto& [block, kept] : at.kept)
-            points.emplace(kept->gradient.version, kept->point);
+        for (const auto& [block, cached] : at.cache)
+            points.emplace(cached->gradient.version, cached->point);
 }
 
 // What everybody can see by now.
@@ -217,18 +217,18 @@ void VirtualFleet::clear(Machine& at)
     ++at.epoch;
 }
 
-void VirtualFleet::recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats)
+void VirtualFleet::reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members)
 {
     for (auto& at : machines_) {
         clear(at);
-        at.kept.clear();
+        at.cache.clear();
         at.begun.reset();
         at.measured.reset();
         at.idle_since = now_;
     }
     closed_.clear();
-    recipes_.recode(std::move(coding), seats);
-    for (const auto worker : seats) machine(worker).ready = now_ + loading(worker);
+    recipes_.reencode(std::move(coding), members);
+    for (const auto worker : members) machine(worker).ready = now_ + loading(worker);
 }
 
 // Tells a worker to drop a closed task, unless a newer task says so anyway.
@@ -269,10 +269,10 @@ std::int64_t VirtualFleet::measure(Machine& at)
 {
     const auto& task = at.running->task;
     const auto& plan = task.plan;
-    at.to_keep.clear();
-    if (std::ranges::any_of(plan->parts, keeps)) {
+    at.updates.clear();
+    if (std::ranges::any_of(plan->parts, is_cached)) {
         at.measured.reset();
-        look_what_to_keep(at);
+        plan_updates(at);
     } else if (at.measured != plan) {
         at.measured = plan;
         at.rows.clear();
@@ -284,42 +284,42 @@ std::int64_t VirtualFleet::measure(Machine& at)
     return rows;
 }
 
-// The gradients that the running task computes, of those that the worker keeps.
-void VirtualFleet::look_what_to_keep(Machine& at)
+// The gradients that the running task computes, of those that the worker caches.
+void VirtualFleet::plan_updates(Machine& at)
 {
     const auto& task = at.running->task;
     at.rows.assign(task.plan->parts.size(), 0);
     std::map<int, Version> versions;
-    for (const auto& [block, kept] : at.kept) versions[block] = kept->gradient.version;
+    for (const auto& [block, cached] : at.cache) versions[block] = cached->gradient.version;
     bool goes_on = false;
     for (std::size_t part = 0; part < at.rows.size(); ++part) {
         const auto& items = task.plan->parts[part].items;
-        std::erase_if(at.kept, [&](const auto& kept) {
-            return std::ranges::find(items, kept.first, &Item::block) == items.end();
+        std::erase_if(at.cache, [&](const auto& cached) {
+            return std::ranges::find(items, cached.first, &Item::block) == items.end();
         });
         for (const auto& [item, version] :
-             to_refresh(task.plan->parts[part], task.inputs, versions, at.begun)) {
+             cache_updates(task.plan->parts[part], task.inputs, versions, at.begun)) {
             auto rows = recipes_.batches().samples(item->block);
             if (at.begun == std::pair(item->block, version)) {
                 rows -= at.begun_rows;
                 goes_on = true;
             }
-            at.to_keep.push_back({item, version, rows});
+            at.updates.push_back({item, version, rows});
             at.rows[part] += rows;
         }
     }
     if (!goes_on) at.begun.reset();
 }
 
-// The running task ends before its time: what it has computed of gradients to keep stays.
+// The running task ends before its time: what it has computed of cached gradients stays.
 void VirtualFleet::leave_off(Machine& at)
 {
-    if (at.to_keep.empty()) return;
+    if (at.updates.empty()) return;
     const auto row = times_.row_time * at.factor;
     auto rows = now_ <= at.from ? 0
                 : row > 0       ? static_cast<std::int64_t>((now_ - at.from) / row)
                                 : std::numeric_limits<std::int64_t>::max();
-    for (const auto& [item, version, left] : at.to_keep) {
+    for (const auto& [item, version, left] : at.updates) {
         if (rows < left) {
             if (rows == 0) return;
             const auto all = recipes_.batches().samples(item->block);
@@ -328,18 +328,18 @@ void VirtualFleet::leave_off(Machine& at)
             return;
         }
         rows -= left;
-        keep(at, *item, version);
+        cache(at, *item, version);
     }
 }
 
-void VirtualFleet::keep(Machine& at, const Item& item, Version version)
+void VirtualFleet::cache(Machine& at, const Item& item, Version version)
 {
     const auto& [task, points, sent] = *at.running;
     const auto input = std::find(task.inputs.begin(), task.inputs.end(), version);
-    at.kept[item.block] =
-        recipes_.keep(task.worker, item.block, version,
-                      points[static_cast<std::size_t>(input - task.inputs.begin())],
-                      key_of(task, at.draw, version));
+    at.cache[item.block] =
+        recipes_.cache(task.worker, item.block, version,
+                       points[static_cast<std::size_t>(input - task.inputs.begin())],
+                       key_of(task, at.draw, version));
     if (at.begun == std::pair(item.block, version)) at.begun.reset();
 }
 
@@ -427,10 +427,10 @@ Arrival VirtualFleet::contribution(Worker worker, std::size_t part)
                        .inputs = points};
     auto [oldest, newest] = versions_of(asked, task.inputs);
     std::vector<Version> versions;
-    if (keeps(asked)) {
+    if (is_cached(asked)) {
         for (const auto& item : asked.items) {
-            made.kept.push_back(at.kept.at(item.block));
-            versions.push_back(made.kept.back()->gradient.version);
+            made.cached.push_back(at.cache.at(item.block));
+            versions.push_back(made.cached.back()->gradient.version);
         }
         const auto [low, high] = std::ranges::minmax(versions);
         oldest = low;
@@ -462,8 +462,8 @@ std::vector<Arrival> VirtualFleet::finish(Worker worker)
     auto& at = machine(worker);
     const auto task = at.running->task.task;
     const auto& plan = *at.running->task.plan;
-    for (const auto& [item, version, left] : at.to_keep) keep(at, *item, version);
-    at.to_keep.clear();
+    for (const auto& [item, version, left] : at.updates) cache(at, *item, version);
+    at.updates.clear();
     const auto last = plan.each_when_ready ? at.part + 1 : plan.parts.size();
     std::vector<Arrival> arrivals;
     auto bytes = header_bytes;

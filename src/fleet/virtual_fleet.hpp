@@ -44,7 +44,7 @@ public:
     void change(const Change& wanted) override;
     void add_points(std::map<Version, Point>& points) const override;
     std::vector<Change> changes(std::int64_t) override { return std::exchange(changes_, {}); }
-    void recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats) override;
+    void reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members) override;
     void prepare(std::span<const std::size_t> handles) override { recipes_.prepare(handles); }
     Values values(std::size_t handle) override { return recipes_.values(handle); }
     std::uint64_t fingerprint(std::size_t handle) override;
@@ -82,12 +82,12 @@ private:
         std::shared_ptr<const Plan> measured;
         std::int64_t limited = 0;         // samples of a task with a budget,
         Seconds computed_limited = 0;     // and how long it computes
-        std::vector<Evaluation> to_keep;  // by the running task, in the order of computation
-        std::map<int, std::shared_ptr<KeptRecipe>> kept;  // by block
-        std::optional<std::pair<int, Version>> begun;     // a gradient left unfinished
-        std::int64_t begun_rows = 0;                      // that are computed of it
-        std::int64_t count = 0;                           // tasks begun that its own count keys
-        std::int64_t draw = 0;                            // of the running task
+        std::vector<Evaluation> updates;  // by the running task, in the order of computation
+        std::map<int, std::shared_ptr<CachedRecipe>> cache;  // by block
+        std::optional<std::pair<int, Version>> begun;        // a gradient left unfinished
+        std::int64_t begun_rows = 0;                         // that are computed of it
+        std::int64_t count = 0;                              // tasks begun that its own count keys
+        std::int64_t draw = 0;                               // of the running task
         std::int64_t drawn = -1;  // the draw whose delay it has begun to pay
         Seconds wake = 0;         // when that delay is over
         Seconds from = 0;         // when it began to compute
@@ -135,11 +135,11 @@ private:
     void begin(Worker worker);
     void compute(Worker worker, Seconds from);
     void compute_limited(Worker worker, Seconds ends);
-    void keep(Machine& machine, const Item& item, Version version);
+    void cache(Machine& machine, const Item& item, Version version);
     std::vector<Arrival> finish(Worker worker);
     Arrival contribution(Worker worker, std::size_t part);
     std::int64_t measure(Machine& machine);
-    void look_what_to_keep(Machine& machine);
+    void plan_updates(Machine& machine);
 
     Recipes& recipes_;
     VirtualTimes times_;

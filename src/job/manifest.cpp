@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/path.hpp"
+#include "base/settings.hpp"
 #include "base/text.hpp"
 
 namespace quorate {
@@ -94,7 +95,10 @@ Manifest Manifest::read(const std::string& path)
                 fmt::format("{}trace is '{}': each run needs a file of its own", origin, cells[1]));
         ManifestRow row{*run, cells[1], {}, origin};
         for (std::size_t i = 2; i < columns.size(); ++i)
-            if (!cells[i].empty()) row.options.emplace_back(columns[i], cells[i]);
+            if (!cells[i].empty()) {
+                auto [name, value] = current_option(columns[i], cells[i]);
+                row.options.emplace_back(std::move(name), std::move(value));
+            }
         manifest.rows_.push_back(std::move(row));
     }
     if (manifest.rows_.empty())

@@ -7,8 +7,8 @@
 
 #include "base/text.hpp"
 #include "model/conv_net.hpp"
+#include "model/learning_task.hpp"
 #include "model/model.hpp"
-#include "model/task.hpp"
 
 namespace quorate {
 
@@ -57,7 +57,7 @@ public:
     }
 
     std::int64_t per_column() const override { return 0; }
-    std::int64_t further() const override
+    std::int64_t shared_parameters() const override
     {
         std::int64_t sum = 0;
         for (const auto& layer : nets_.layers()) sum += layer.weights() + layer.biases();
@@ -170,7 +170,7 @@ std::vector<NetLayer> layers_of(const Settings& settings, const DataShape& data,
 
 std::unique_ptr<Model> make(const Settings& settings, const DataShape& data)
 {
-    require_task(settings, data, {Task::binary, Task::multiclass});
+    require_task(settings, data, {LearningTask::binary, LearningTask::multiclass});
     if (!data.image() || !data.dense)
         settings.refuse("model",
                         ", but the rows of the data set are not images: import it with "

@@ -5,9 +5,11 @@
 
 namespace quorate {
 
-std::string name_of(Task task)
+std::string name_of(LearningTask task)
 {
-    return task == Task::binary ? "binary" : task == Task::multiclass ? "multiclass" : "regression";
+    return task == LearningTask::binary       ? "binary"
+           : task == LearningTask::multiclass ? "multiclass"
+                                              : "regression";
 }
 
 bool DataShape::set_image(const std::string& text)

@@ -7,12 +7,12 @@
 namespace quorate {
 
 /// What labels mean: +1 and -1; classes 0, 1, ...; or any number.
-enum class Task { binary, multiclass, regression };
+enum class LearningTask { binary, multiclass, regression };
 
 /// What a model must know of a data set.
 struct DataShape {
     std::int64_t columns = 0;
-    Task task = Task::binary;
+    LearningTask task = LearningTask::binary;
     std::int64_t classes = 2;  // of a multiclass task
     /// Rows that are images: pixel (c, i, j) is column (c * height + i) * width + j. All 0 if not.
     std::int64_t channels = 0, height = 0, width = 0;
@@ -25,6 +25,6 @@ struct DataShape {
 };
 
 /// binary, multiclass, regression; as data sets store it.
-std::string name_of(Task task);
+std::string name_of(LearningTask task);
 
 }  // namespace quorate

@@ -2,8 +2,8 @@
 // Support vector machines: the hinge loss max(0, 1 - m) with margin m = y x.w, and its square.
 #include <algorithm>
 
+#include "model/learning_task.hpp"
 #include "model/linear_model.hpp"
-#include "model/task.hpp"
 #include "model/two_class_loss.hpp"
 
 namespace quorate {
@@ -33,7 +33,7 @@ private:
 template <bool squared>
 std::unique_ptr<Model> make(const Settings& settings, const DataShape& data)
 {
-    require_task(settings, data, {Task::binary});
+    require_task(settings, data, {LearningTask::binary});
     return std::make_unique<LinearModel>(
         std::make_unique<HingeLoss>(threshold_of(settings), squared));
 }

@@ -12,7 +12,7 @@ public:
     using Model::Model;
 
     std::int64_t per_column() const override { return outputs(); }
-    std::int64_t further() const override { return 0; }
+    std::int64_t shared_parameters() const override { return 0; }
     bool linear() const override { return true; }
     std::vector<Layer> layers(std::int64_t columns) const override
     {

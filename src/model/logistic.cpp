@@ -2,9 +2,9 @@
 // Logistic regression: loss log(1 + exp(-m)) with margin m = y x.w, labels y = +1 or -1.
 #include <algorithm>
 
+#include "model/learning_task.hpp"
 #include "model/linear_model.hpp"
 #include "model/metrics.hpp"
-#include "model/task.hpp"
 #include "model/two_class_loss.hpp"
 
 namespace quorate {
@@ -58,7 +58,7 @@ Entry<MakeModel> logistic_entry()
             .source = "textbook; stable form",
             .options = {threshold_option()},
             .make = [](const Settings& settings, const DataShape& data) -> std::unique_ptr<Model> {
-                require_task(settings, data, {Task::binary});
+                require_task(settings, data, {LearningTask::binary});
                 return std::make_unique<LinearModel>(logistic_loss(threshold_of(settings)));
             }};
 }

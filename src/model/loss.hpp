@@ -39,7 +39,7 @@ std::unique_ptr<Loss> hinge_loss(double threshold);
 /// max(0, 1 - m)^2.
 std::unique_ptr<Loss> squared_hinge_loss(double threshold);
 /// (score - label)^2. @param threshold  of rows called positive, if the labels are two classes
-std::unique_ptr<Loss> squared_loss(Task task, double threshold);
+std::unique_ptr<Loss> squared_loss(LearningTask task, double threshold);
 /// log(sum_c exp(z_c)) - z_label. Labels 0..classes-1; a binary task's -1 and 1 are classes 0 and 1.
 std::unique_ptr<Loss> softmax_loss(const DataShape& data, std::int64_t top_k);
 

@@ -7,9 +7,9 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "model/learning_task.hpp"
 #include "model/linear.hpp"
 #include "model/model.hpp"
-#include "model/task.hpp"
 
 namespace quorate {
 
@@ -31,7 +31,7 @@ public:
     }
 
     std::int64_t per_column() const override { return widths_.front(); }
-    std::int64_t further() const override
+    std::int64_t shared_parameters() const override
     {
         auto sum = widths_[0];
         for (std::size_t l = 1; l < widths_.size(); ++l) sum += (widths_[l - 1] + 1) * widths_[l];
@@ -156,9 +156,9 @@ std::unique_ptr<Model> make(const Settings& settings, const DataShape& data)
 {
     const bool squared = settings.one_of("loss", {"softmax", "squared"}) == "squared";
     if (squared)
-        require_task(settings, data, {Task::binary, Task::regression});
+        require_task(settings, data, {LearningTask::binary, LearningTask::regression});
     else
-        require_task(settings, data, {Task::binary, Task::multiclass});
+        require_task(settings, data, {LearningTask::binary, LearningTask::multiclass});
     const auto activation = settings.one_of("activation", {"relu", "tanh"});
     return std::make_unique<Mlp>(
         squared ? squared_loss(data.task, settings.real("threshold", -1e300))

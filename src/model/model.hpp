@@ -23,7 +23,7 @@ struct Layer {
 
 /// Stateless and safe to share. Local; no communication.
 ///
-/// Parameters: for each column in turn, per_column() of them; then further() that no column owns.
+/// Parameters: for each column in turn, per_column() of them; then shared_parameters() that no column owns.
 /// A shard that touches some columns only needs theirs, and the further ones.
 class Model {
 public:
@@ -31,11 +31,11 @@ public:
     virtual ~Model() = default;
 
     virtual std::int64_t per_column() const = 0;
-    virtual std::int64_t further() const = 0;
+    virtual std::int64_t shared_parameters() const = 0;
     /// Number of parameters for data of that many columns.
     std::int64_t parameters(std::int64_t columns) const
     {
-        return columns * per_column() + further();
+        return columns * per_column() + shared_parameters();
     }
     /// In the order of the parameters.
     virtual std::vector<Layer> layers(std::int64_t columns) const = 0;

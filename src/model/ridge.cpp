@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Least squares: loss (z - y)^2 with z = x.w; with --l2, ridge regression.
+#include "model/learning_task.hpp"
 #include "model/linear_model.hpp"
-#include "model/task.hpp"
 #include "model/two_class_loss.hpp"
 
 namespace quorate {
@@ -10,7 +10,7 @@ namespace {
 
 class SquaredLoss final : public Loss {
 public:
-    SquaredLoss(Task task, double threshold) : task_(task), threshold_(threshold) {}
+    SquaredLoss(LearningTask task, double threshold) : task_(task), threshold_(threshold) {}
 
     double curvature() const override { return 2; }
 
@@ -28,15 +28,15 @@ public:
 
     double hits(std::span<const double> scores, std::span<const double> labels) const override
     {
-        return task_ == Task::binary ? classification(scores, labels, threshold_).accuracy *
-                                           static_cast<double>(labels.size())
-                                     : Quality::none;
+        return task_ == LearningTask::binary ? classification(scores, labels, threshold_).accuracy *
+                                                   static_cast<double>(labels.size())
+                                             : Quality::none;
     }
 
     Quality quality(std::span<const double> scores, std::span<const double> labels) const override
     {
-        auto quality =
-            task_ == Task::binary ? two_class_quality(scores, labels, threshold_) : Quality{};
+        auto quality = task_ == LearningTask::binary ? two_class_quality(scores, labels, threshold_)
+                                                     : Quality{};
         const auto rows = static_cast<std::int64_t>(labels.size());
         if (rows > 0)
             quality.loss =
@@ -46,13 +46,13 @@ public:
     }
 
 private:
-    Task task_;
+    LearningTask task_;
     double threshold_;
 };
 
 }  // namespace
 
-std::unique_ptr<Loss> squared_loss(Task task, double threshold)
+std::unique_ptr<Loss> squared_loss(LearningTask task, double threshold)
 {
     return std::make_unique<SquaredLoss>(task, threshold);
 }
@@ -66,7 +66,7 @@ Entry<MakeModel> ridge_entry()
         .source = "textbook",
         .options = {threshold_option()},
         .make = [](const Settings& settings, const DataShape& data) -> std::unique_ptr<Model> {
-            require_task(settings, data, {Task::binary, Task::regression});
+            require_task(settings, data, {LearningTask::binary, LearningTask::regression});
             return std::make_unique<LinearModel>(squared_loss(data.task, threshold_of(settings)));
         }};
 }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/learning_task.hpp"
 #include "model/linear_model.hpp"
 #include "model/metrics.hpp"
-#include "model/task.hpp"
 
 namespace quorate {
 
@@ -14,7 +14,8 @@ namespace {
 class SoftmaxLoss final : public Loss {
 public:
     SoftmaxLoss(const DataShape& data, std::int64_t top_k)
-        : binary_(data.task == Task::binary), classes_(binary_ ? 2 : data.classes), top_k_(top_k)
+        : binary_(data.task == LearningTask::binary), classes_(binary_ ? 2 : data.classes),
+          top_k_(top_k)
     {
     }
 
@@ -103,7 +104,7 @@ Entry<MakeModel> softmax_entry()
         .source = "textbook",
         .options = {top_k_option()},
         .make = [](const Settings& settings, const DataShape& data) -> std::unique_ptr<Model> {
-            require_task(settings, data, {Task::binary, Task::multiclass});
+            require_task(settings, data, {LearningTask::binary, LearningTask::multiclass});
             return std::make_unique<LinearModel>(softmax_loss(data, settings.integer("top-k", 1)));
         }};
 }

@@ -2,7 +2,7 @@
 #include "mpi/evaluation.hpp"
 
 #include "compute/part_sum.hpp"
-#include "mpi/mail.hpp"
+#include "mpi/blocking.hpp"
 
 namespace quorate {
 
@@ -61,9 +61,9 @@ void evaluate_on_all_ranks(const mpi::Comm& comm, const DataSet& data, const Mod
             const auto all = Support::all(model.parameters(data.columns()));
             whole = encode_models(models, all, pool);
             for (int rank = 1; rank < comm.size(); ++rank)
-                mpi::post(comm, rank, mpi::Tag::score, whole);
+                mpi::send_blocking(comm, rank, mpi::Tag::score, whole);
         } else {
-            whole = mpi::wait_for(comm, 0, pool).bytes;
+            whole = mpi::receive_blocking(comm, 0, pool).bytes;
             Reader in(*whole);
             const auto count = in.get<std::int64_t>();
             for (std::int64_t i = 0; i < count; ++i) {
@@ -76,12 +76,12 @@ void evaluate_on_all_ranks(const mpi::Comm& comm, const DataSet& data, const Mod
         if (models.empty()) return;
         auto mine = score_models(*encode_models(models, support, pool), shard, model, pool);
         if (comm.rank() != 0) {
-            mpi::post(comm, 0, mpi::Tag::scores, std::move(mine));
+            mpi::send_blocking(comm, 0, mpi::Tag::scores, std::move(mine));
             continue;
         }
         std::vector<std::shared_ptr<mpi::Bytes>> answers = {std::move(mine)};
         for (int rank = 1; rank < comm.size(); ++rank)
-            answers.push_back(mpi::wait_for(comm, rank, pool).bytes);
+            answers.push_back(mpi::receive_blocking(comm, rank, pool).bytes);
         for (const auto& one : combine_answers(data, model, models.size(), answers, labels))
             scored(one);
     }

@@ -2,8 +2,8 @@
 #include "mpi/live_scoring.hpp"
 
 #include "compute/part_sum.hpp"
-#include "mpi/mail.hpp"
-#include "mpi/patience.hpp"
+#include "mpi/backoff.hpp"
+#include "mpi/blocking.hpp"
 
 namespace quorate {
 
@@ -30,16 +30,16 @@ void LiveScoring::poll(const std::function<void(std::int64_t, const Scored&)>& s
 void LiveScoring::finish(const std::function<void(std::int64_t, const Scored&)>& scored)
 {
     if (std::exchange(finished_, true)) return;
-    Patience patience(1e-3);
-    for (poll(scored); asked_; poll(scored)) patience.rest();
-    mpi::post(comm_, scorer_, mpi::Tag::stop, pool_.take(0));
+    Backoff backoff(1e-3);
+    for (poll(scored); asked_; poll(scored)) backoff.wait();
+    mpi::send_blocking(comm_, scorer_, mpi::Tag::stop, pool_.take(0));
 }
 
 void score_live(const mpi::Comm& comm, const DataSet& data, const Model& model)
 {
     mpi::Pool pool;
     for (;;) {
-        const auto mail = mpi::wait_for(comm, 0, pool);
+        const auto mail = mpi::receive_blocking(comm, 0, pool);
         if (mail.tag == mpi::Tag::stop) return;
         Reader in(*mail.bytes);
         in.get<std::int64_t>();  // one model
@@ -54,7 +54,7 @@ void score_live(const mpi::Comm& comm, const DataSet& data, const Model& model)
                                                   : std::vector<Point>{point};
             },
             [&](const Scored& one) { answer = one; });
-        mpi::post(comm, 0, mpi::Tag::scores, encode_values(pool, answer));
+        mpi::send_blocking(comm, 0, mpi::Tag::scores, encode_values(pool, answer));
     }
 }
 

@@ -110,10 +110,11 @@ std::shared_ptr<mpi::Bytes> encode_ready(const WorkerInfo& info, const Support& 
                                          mpi::Pool& pool);
 std::pair<WorkerInfo, Support> decode_ready(const mpi::Bytes& bytes, std::int64_t columns);
 
-/// Who a rank is.
-struct Seat {
-    std::int32_t worker;          // its number in the run
-    std::int32_t workers, place;  // that of its place in the coding for so many workers
+/// Which worker a rank is.
+struct Assignment {
+    std::int32_t worker;  // its number in the run
+    std::int32_t workers,
+        code_index;  // of the coding: for how many workers, and which of them it is
 };
 
 /// A message of a few plain values.

@@ -26,7 +26,7 @@ void check(int code, const char* call);
 
 enum class Tag : int {
     hello = 1,     // start-up, to the coordinator: the rank's host
-    verdict,       // start-up, from the coordinator: whether to go on, and as which worker
+    join_reply,    // start-up, from the coordinator: whether to go on, and as which worker
     ready,         // worker: its shard is loaded; support, rows, host
     task,          // coordinator: see messages.hpp
     cancel,        // coordinator: drop tasks up to the one named
@@ -36,7 +36,7 @@ enum class Tag : int {
     scores,        // worker: losses and scores
     stop,          // coordinator: the end
     farewell,      // worker: its last message
-    seat,          // coordinator: which worker of which coding the rank is from now on
+    assign,        // coordinator: which worker of which coding the rank is from now on
     count,         // coordinator: how many tasks the worker has done that its own count keys
     ping,          // coordinator: are you there?
     pong,          // the answer

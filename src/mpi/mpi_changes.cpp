@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "mpi/clock.hpp"
+
 namespace quorate {
 
 namespace {
@@ -34,10 +36,10 @@ void MpiFleet::be_ready(const mpi::Transfer& mail)
 void MpiFleet::settle()
 {
     const auto loading = [](const Link& link) { return link.state == State::loading; };
-    patience_.reset();
+    backoff_.reset();
     while (std::ranges::any_of(links_, loading)) {
-        check_pulse();
-        if (!progress()) patience_.rest();
+        find_dead();
+        if (!progress()) backoff_.wait();
         for (const auto& mail : arrived_) take_note(mail);
         arrived_.clear();
     }
@@ -72,7 +74,7 @@ void MpiFleet::change(const Change& wanted)
             break;
         case Change::Kind::died:
             send_aside(rank(wanted.worker), mpi::Tag::die, pool_.take(0));
-            return;                          // its silence will tell
+            return;                          // the failure detector will tell
         case Change::Kind::loading: return;  // nobody asks for that
     }
     changes_.push_back(wanted);
@@ -85,26 +87,27 @@ void MpiFleet::send_aside(int rank, mpi::Tag tag, std::shared_ptr<mpi::Bytes> by
     if (auto sent = try_send(rank, tag, std::move(bytes))) aside_.push_back(std::move(*sent));
 }
 
-// Pings the quiet, and buries the dead.
-void MpiFleet::check_pulse()
+// Pings ranks that are silent, and marks the dead.
+void MpiFleet::find_dead()
 {
     constexpr Seconds interval = 0.02;
     const auto now = clock_seconds();
-    if (now - looked_ < interval) return;
-    looked_ = now;
+    if (now - checked_ < interval) return;
+    checked_ = now;
     for (const auto worker : living()) {
-        if (pulse_.lost(rank(worker)))
-            bury(worker);
+        if (detector_.is_dead(rank(worker)))
+            mark_dead(worker);
         else
             ping(rank(worker));
     }
-    mourns_ |= std::erase_if(standby_, [this](int rank) { return pulse_.lost(rank); }) > 0;
+    has_dead_ranks_ |=
+        std::erase_if(standby_, [this](int rank) { return detector_.is_dead(rank); }) > 0;
     for (const int rank : standby_) ping(rank);
 }
 
 void MpiFleet::ping(int rank)
 {
-    if (pulse_.ask(rank)) send_aside(rank, mpi::Tag::ping, pool_.take(0));
+    if (detector_.should_ping(rank)) send_aside(rank, mpi::Tag::ping, pool_.take(0));
 }
 
 // What MPI still does for a dead rank is never waited for, and its buffers are never used again.
@@ -122,42 +125,43 @@ void MpiFleet::abandon(Link& link, int rank)
     }
 }
 
-void MpiFleet::bury(Worker worker)
+void MpiFleet::mark_dead(Worker worker)
 {
     auto& to = link(worker);
-    mourns_ = true;
+    has_dead_ranks_ = true;
     clear(to);
     to.state = State::dead;
     abandon(to, rank(worker));
     changes_.push_back({Change::Kind::died, worker});
-    const auto place = places_[static_cast<std::size_t>(worker)];
-    if (standby_.empty() || place < 0) return;
+    const auto code_index = code_index_[static_cast<std::size_t>(worker)];
+    if (standby_.empty() || code_index < 0) return;
     worker_of_[static_cast<std::size_t>(rank(worker))] = -1;
     info_[static_cast<std::size_t>(worker)].rank = standby_.front();
     worker_of_[static_cast<std::size_t>(standby_.front())] = worker;
     standby_.erase(standby_.begin());
-    seat(worker, place);
+    assign(worker, code_index);
     to.joins = true;
     changes_.push_back({Change::Kind::loading, worker});
 }
 
 // Tells a worker's rank what to load.
-void MpiFleet::seat(Worker worker, Worker place)
+void MpiFleet::assign(Worker worker, Worker code_index)
 {
     auto& to = link(worker);
     clear(to);
     to.state = State::loading;
-    pulse_.excuse(rank(worker));
-    send_aside(rank(worker), mpi::Tag::seat, encode_values(pool_, Seat{worker, coded_for_, place}));
+    detector_.extend_grace(rank(worker));
+    send_aside(rank(worker), mpi::Tag::assign,
+               encode_values(pool_, Assignment{worker, coded_for_, code_index}));
 }
 
-void MpiFleet::recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats)
+void MpiFleet::reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members)
 {
     coded_for_ = coding->workers();
-    std::ranges::fill(places_, -1);
-    for (std::size_t i = 0; i < seats.size(); ++i) {
-        places_[static_cast<std::size_t>(seats[i])] = static_cast<Worker>(i);
-        seat(seats[i], static_cast<Worker>(i));
+    std::ranges::fill(code_index_, -1);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        code_index_[static_cast<std::size_t>(members[i])] = static_cast<Worker>(i);
+        assign(members[i], static_cast<Worker>(i));
     }
 }
 
@@ -173,7 +177,7 @@ void MpiFleet::take_note(const mpi::Transfer& mail)
         from.state = State::away;
         changes_.push_back({Change::Kind::left, worker});
     }
-    const bool slow = from.state == State::dead && !pulse_.lost(mail.peer);
+    const bool slow = from.state == State::dead && !detector_.is_dead(mail.peer);
     const bool back = slow || (from.joins && from.state == State::here);
     if (!back) return;
     // It was only slow, or it has loaded the rows of one who died.

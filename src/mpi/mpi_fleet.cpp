@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "mpi/clock.hpp"
 #include "mpi/evaluation.hpp"
 
 namespace quorate {
@@ -21,15 +22,15 @@ MpiFleet::MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::ve
                    Doorbells& bells)
     : comm_(comm), bells_(bells), info_(ranks.size()),
       worker_of_(static_cast<std::size_t>(comm.size()), -1), links_(info_.size()),
-      standby_(std::move(standby)), idle_(std::move(idle)), places_(info_.size()),
+      standby_(std::move(standby)), idle_(std::move(idle)), code_index_(info_.size()),
       coded_for_(static_cast<int>(info_.size())), parameters_(parameters),
-      pulse_(comm.size(), timeout, bells)
+      detector_(comm.size(), timeout, bells)
 {
-    std::iota(places_.begin(), places_.end(), 0);
+    std::iota(code_index_.begin(), code_index_.end(), 0);
     for (std::size_t i = 0; i < ranks.size(); ++i) {
         info_[i].rank = ranks[i];
         worker_of_[static_cast<std::size_t>(ranks[i])] = static_cast<Worker>(i);
-        pulse_.excuse(ranks[i]);
+        detector_.extend_grace(ranks[i]);
     }
     settle();
     bytes_sent_ = bytes_received_ = 0;
@@ -158,7 +159,7 @@ std::optional<mpi::Transfer> MpiFleet::try_send(int rank, mpi::Tag tag,
         bells_.ring(rank);
         return sent;
     } catch (const mpi::Error&) {
-        pulse_.give_up(rank);
+        detector_.mark_unreachable(rank);
         return std::nullopt;
     }
 }
@@ -168,7 +169,7 @@ bool MpiFleet::done(mpi::Transfer& transfer)
     try {
         return transfer.done();
     } catch (const mpi::Error&) {
-        pulse_.give_up(transfer.peer);
+        detector_.mark_unreachable(transfer.peer);
         transfer.failed = true;
         return true;
     }
@@ -189,7 +190,7 @@ bool MpiFleet::progress()
             continue;
         }
         bytes_received_ += static_cast<std::int64_t>(at->bytes->size());
-        pulse_.heard(at->peer);
+        detector_.is_alive(at->peer);
         arrived_.push_back(std::move(*at));
         at = incoming_.erase(at);
         any = true;
@@ -199,10 +200,10 @@ bool MpiFleet::progress()
 
 std::vector<Arrival> MpiFleet::wait(Seconds until, const std::atomic<bool>& stop)
 {
-    patience_.reset();
+    backoff_.reset();
     for (;;) {
         post();
-        check_pulse();
+        find_dead();
         while (!arrived_.empty()) {
             take_note(arrived_.front());
             if (!changes_.empty()) break;
@@ -217,7 +218,7 @@ std::vector<Arrival> MpiFleet::wait(Seconds until, const std::atomic<bool>& stop
         if (progress()) continue;
         const auto left = until - now();
         if (left <= 0 || stop) return {};
-        patience_.rest(incoming_.empty() ? left : std::min(left, soon));
+        backoff_.wait(incoming_.empty() ? left : std::min(left, soon));
     }
 }
 
@@ -235,7 +236,7 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& mail)
     for (std::size_t i = 0; i < parts.size(); ++i)
         for (int item = 0; item < parts[i].versions; ++item)
             versions[i].push_back(in.get<Version>());
-    // What was sent before the rank was given another place has no values any more.
+    // What was sent before the rank was assigned another worker has no values any more.
     const bool current = link.state != State::loading;
     std::vector<Arrival> arrivals;
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -304,18 +305,18 @@ void MpiFleet::finish(bool finalize)
     for (const auto worker : living()) ranks.push_back(rank(worker));
     for (const int rank : ranks)
         send_aside(rank, mpi::Tag::stop, encode_values(pool_, std::int64_t{finalize}));
-    patience_.reset();
+    backoff_.reset();
     while (!ranks.empty() || !incoming_.empty()) {
-        check_pulse();
-        if (!progress()) patience_.rest();
+        find_dead();
+        if (!progress()) backoff_.wait();
         for (const auto& mail : arrived_)
             if (mail.tag == mpi::Tag::farewell) std::erase(ranks, mail.peer);
         arrived_.clear();
-        std::erase_if(ranks, [this](int rank) { return pulse_.lost(rank); });
+        std::erase_if(ranks, [this](int rank) { return detector_.is_dead(rank); });
     }
     if (!finalize) return;
     const auto settle = [this](mpi::Transfer& one) {
-        while (!done(one)) patience_.rest();
+        while (!done(one)) backoff_.wait();
     };
     for (auto& one : aside_) settle(one);
     for (auto& link : links_)

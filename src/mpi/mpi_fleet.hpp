@@ -8,11 +8,11 @@
 #include "base/slots.hpp"
 #include "data/data_set.hpp"
 #include "fleet/fleet.hpp"
+#include "mpi/backoff.hpp"
 #include "mpi/evaluation.hpp"
+#include "mpi/failure_detector.hpp"
 #include "mpi/messages.hpp"
 #include "mpi/mpi.hpp"
-#include "mpi/patience.hpp"
-#include "mpi/pulse.hpp"
 
 namespace quorate {
 
@@ -34,7 +34,7 @@ public:
     std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) override;
     void change(const Change& wanted) override;
     std::vector<Change> changes(std::int64_t) override { return std::exchange(changes_, {}); }
-    void recode(std::shared_ptr<const Coding> coding, std::span<const Worker> seats) override;
+    void reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members) override;
     std::size_t adopt(Worker worker, std::vector<double> values, double loss) override;
     void set_clock(Seconds now, std::span<const std::int64_t> counts) override;
     Values values(std::size_t handle) override;
@@ -43,7 +43,7 @@ public:
     std::int64_t bytes_received() const override { return bytes_received_; }
 
     /// Whether a rank has died: MPI_Finalize would wait for it.
-    bool mourns() const { return mourns_; }
+    bool has_dead_ranks() const { return has_dead_ranks_; }
 
     /// After the last round: scores models on all rows, all workers in parallel.
     /// @param next   the next few models; none when there are no more
@@ -85,7 +85,7 @@ private:
     };
     struct Link {
         State state = State::loading;
-        bool joins = false;            // in the place of one who died
+        bool joins = false;            // replaces one that died
         std::vector<Unready> unready;  // asked while it was loading
         std::shared_ptr<const Support> support;
         std::deque<Order> waiting;
@@ -109,13 +109,13 @@ private:
     void post();
     void post(Link& link, Worker worker);
     void clear(Link& link);
-    void check_pulse();
+    void find_dead();
     /// Goes on until nobody loads rows any more. Contributions that come meanwhile are dropped.
     void settle();
     void ping(int rank);
-    void bury(Worker worker);
+    void mark_dead(Worker worker);
     void abandon(Link& link, int rank);
-    void seat(Worker worker, Worker place);
+    void assign(Worker worker, Worker code_index);
     void send_aside(int rank, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
     void take_note(const mpi::Transfer& mail);
     void be_ready(const mpi::Transfer& mail);
@@ -141,20 +141,20 @@ private:
     const mpi::Comm& comm_;
     mpi::Pool pool_;
     Doorbells& bells_;
-    Patience patience_{200e-6, &bells_};
+    Backoff backoff_{200e-6, &bells_};
     std::vector<WorkerInfo> info_;
     std::vector<Worker> worker_of_;  // by rank
     std::vector<Link> links_;
-    std::vector<int> standby_;    // ranks that may take a place
-    std::vector<int> idle_;       // all that have none
-    std::vector<Worker> places_;  // of each worker in the running coding; -1: none
-    int coded_for_;               // workers of that coding
+    std::vector<int> standby_;        // ranks that may replace a dead one
+    std::vector<int> idle_;           // all that have none
+    std::vector<Worker> code_index_;  // of each worker in the running coding; -1: none
+    int coded_for_;                   // workers of that coding
     std::int64_t parameters_;
-    Pulse pulse_;
-    Seconds looked_ = 0;  // when the pulse was felt last
+    FailureDetector detector_;
+    Seconds checked_ = 0;  // when the dead were looked for last
     std::vector<mpi::Transfer> aside_, abandoned_;
     std::vector<Change> changes_;
-    bool mourns_ = false;
+    bool has_dead_ranks_ = false;
     std::size_t scorers_ = 0;        // workers that score models
     std::deque<Worker> queue_;       // those with orders waiting, in the order of dispatch
     std::vector<Worker> cancelled_;  // those to be told to drop tasks

@@ -10,7 +10,7 @@ namespace quorate {
 mpi::Transfer MpiFleet::next_of(mpi::Tag tag,
                                 const std::function<bool(const mpi::Transfer&)>& wanted)
 {
-    patience_.reset();
+    backoff_.reset();
     for (;;) {
         for (auto at = arrived_.begin(); at != arrived_.end();) {
             if (at->tag == tag && worker_of(at->peer) >= 0 && (!wanted || wanted(*at))) {
@@ -27,9 +27,9 @@ mpi::Transfer MpiFleet::next_of(mpi::Tag tag,
 
 void MpiFleet::look_after_scorers()
 {
-    check_pulse();
+    find_dead();
     if (living().size() < scorers_) throw Lost("a worker died while models were scored");
-    if (!progress()) patience_.rest();
+    if (!progress()) backoff_.wait();
 }
 
 std::vector<Support> MpiFleet::begin_evaluation(const DataSet& data, std::int64_t parameters)
@@ -59,7 +59,7 @@ void MpiFleet::send_next(Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes
 {
     auto& to = link(worker);
     while (to.sending && !done(*to.sending)) look_after_scorers();
-    pulse_.excuse(rank(worker));
+    detector_.extend_grace(rank(worker));
     send(to, worker, tag, std::move(bytes));
 }
 

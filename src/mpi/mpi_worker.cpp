@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "compute/product.hpp"
+#include "mpi/clock.hpp"
 #include "mpi/evaluation.hpp"
 
 namespace quorate {
@@ -20,22 +21,22 @@ constexpr Seconds soon = 20e-6;
 }  // namespace
 
 MpiWorker::MpiWorker(const mpi::Comm& comm, const DataSet& data, const Computing& computing,
-                     const MakeCoding& make_coding, const Handicap& handicap, const Liars& liars,
-                     Seconds timeout, Doorbells& bells)
+                     const MakeCoding& make_coding, const StragglerEmulation& emulation,
+                     const ByzantineWorkers& byzantine, Seconds timeout, Doorbells& bells)
     : comm_(comm), data_(data), computing_(computing), make_coding_(make_coding),
-      handicap_(handicap), liars_(liars), bells_(bells), pulse_(1, 10 * timeout, bells)
+      emulation_(emulation), byzantine_(byzantine), bells_(bells), detector_(1, 10 * timeout, bells)
 {
 }
 
-void MpiWorker::take(const Seat& seat)
+void MpiWorker::take(const Assignment& assignment)
 {
     clear();
-    coding_ = make_coding_(seat.workers);
+    coding_ = make_coding_(assignment.workers);
     computing_.batches = &coding_->batches;
-    worker_ = seat.worker;
-    kept_.clear();
-    keeping_.reset();
-    store_.emplace(data_, coding_->needs, seat.place, computing_.model);
+    worker_ = assignment.worker;
+    cache_.clear();
+    pending_.reset();
+    store_.emplace(data_, coding_->needs, assignment.code_index, computing_.model);
     const WorkerInfo info{comm_.rank(), host_name(), store_->rows(), 0};
     send(mpi::Tag::ready, encode_ready(info, support(), pool_));
     if (idle_since_) idle_since_ = clock_seconds();
@@ -60,7 +61,7 @@ bool MpiWorker::run(const std::atomic<bool>& leave)
         } else if (const auto now = clock_seconds(); now < wake_) {
             rest(incoming_ ? soon : wake_ - now);
         } else {
-            patience_.reset();
+            backoff_.reset();
             step();
         }
     }
@@ -68,7 +69,7 @@ bool MpiWorker::run(const std::atomic<bool>& leave)
         send(mpi::Tag::farewell, pool_.take(0));
         while (!outgoing_->done()) rest();
     } catch (const Failure&) {
-        // Once it has heard that, the coordinator may be gone.
+        // The coordinator may end as soon as this has come.
         if (finalize_) throw;
     }
     return finalize_;
@@ -76,8 +77,8 @@ bool MpiWorker::run(const std::atomic<bool>& leave)
 
 void MpiWorker::rest(Seconds at_most)
 {
-    if (pulse_.lost(0)) throw Orphaned("the coordinator is gone");
-    patience_.rest(at_most);
+    if (detector_.is_dead(0)) throw Orphaned("the coordinator is gone");
+    backoff_.wait(at_most);
 }
 
 // The worker leaves: it drops what it does, and idles until the end. A signal that was meant for the
@@ -114,10 +115,10 @@ void MpiWorker::look()
 
 void MpiWorker::take(const mpi::Transfer& mail)
 {
-    patience_.reset();
-    pulse_.heard(0);
+    backoff_.reset();
+    detector_.is_alive(0);
     switch (mail.tag) {
-        case mpi::Tag::seat: take(Reader(*mail.bytes).get<Seat>()); break;
+        case mpi::Tag::assign: take(Reader(*mail.bytes).get<Assignment>()); break;
         case mpi::Tag::ping:
             if (aside_ && !aside_->done()) break;  // the last answer is still on its way
             aside_ = mpi::send(comm_, 0, mpi::Tag::pong, pool_.take(0));
@@ -147,7 +148,7 @@ void MpiWorker::drop()
 {
     const auto now = clock_seconds();
     idle_since_ = now;
-    if (keeping_ && task_->paused > 0) keeping_->left = std::max(0.0, wake_ - now);
+    if (pending_ && task_->paused > 0) pending_->left = std::max(0.0, wake_ - now);
     task_.reset();
 }
 
@@ -186,8 +187,8 @@ std::int64_t MpiWorker::load() const
     const auto& message = task_->message;
     std::int64_t rows = 0;
     for (const auto& part : message.plan.parts) {
-        if (keeps(part))
-            for (const auto& one : refreshed(part))
+        if (is_cached(part))
+            for (const auto& one : updates_of(part))
                 rows += computing_.batches->samples(one.item->block);
         else
             rows += computing_.batches->samples(message.budget, part);
@@ -212,15 +213,15 @@ void MpiWorker::begin()
         const double share =
             static_cast<double>(load()) / static_cast<double>(computing_.batches->samples());
         const int machine = comm_.rank() - 1;
-        factor_ = handicap_.slowdowns.draw(machine, drawn_, share);
-        const auto delay = handicap_.delays.draw(machine, drawn_, share);
-        reception_ = handicap_.delays.on_reception() ? delay : 0;
+        factor_ = emulation_.slowdowns.draw(machine, drawn_, share);
+        const auto delay = emulation_.delays.draw(machine, drawn_, share);
+        reception_ = emulation_.delays.on_reception() ? delay : 0;
         delayed_ = now + delay - reception_;
     }
     task.deadline = now + message.budget.seconds;
     wake_ = std::min(delayed_, task.deadline);
     task.delay = std::max(0.0, wake_ - now) + reception_;
-    patience_.reset();
+    backoff_.reset();
 }
 
 void MpiWorker::step()
@@ -242,7 +243,7 @@ std::size_t MpiWorker::values_at() const
 {
     std::size_t versions = 0;
     for (const auto& part : task_->message.plan.parts)
-        if (keeps(part)) versions += part.items.size();
+        if (is_cached(part)) versions += part.items.size();
     return Writer::aligned(sizeof(ContributionHead) + parts_in_message() * sizeof(PartHead) +
                            versions * sizeof(Version));
 }
@@ -296,9 +297,9 @@ void MpiWorker::begin_part()
                           .newest = newest,
                           .loss = 0,
                           .compute = 0});
-    if (keeps(part)) {
-        task.to_keep = refreshed(part);
-        forget_kept(part);
+    if (is_cached(part)) {
+        task.updates = updates_of(part);
+        evict(part);
         return;
     }
     const auto& budget = task.message.budget;
@@ -312,36 +313,37 @@ void MpiWorker::begin_part()
     task.work = begin_work(computing_, held(), part, std::move(points), extent, output());
 }
 
-std::vector<Refresh> MpiWorker::refreshed(const Part& part) const
+std::vector<CacheUpdate> MpiWorker::updates_of(const Part& part) const
 {
     std::map<int, Version> versions;
-    for (const auto& [block, kept] : kept_) versions[block] = kept.version;
+    for (const auto& [block, cached] : cache_) versions[block] = cached.version;
     std::optional<std::pair<int, Version>> begun;
-    if (keeping_) begun = {keeping_->part.items[0].block, keeping_->gradient.version};
-    return to_refresh(part, task_->inputs, versions, begun);
+    if (pending_) begun = {pending_->part.items[0].block, pending_->gradient.version};
+    return cache_updates(part, task_->inputs, versions, begun);
 }
 
-// What the newest task does not name is kept no longer.
-void MpiWorker::forget_kept(const Part& part)
+// What the newest task does not name is evicted.
+void MpiWorker::evict(const Part& part)
 {
-    std::erase_if(kept_, [&](const auto& kept) {
-        return std::ranges::find(part.items, kept.first, &Item::block) == part.items.end();
+    std::erase_if(cache_, [&](const auto& cached) {
+        return std::ranges::find(part.items, cached.first, &Item::block) == part.items.end();
     });
-    if (keeping_ && std::ranges::none_of(task_->to_keep,
-                                         [&](const Refresh& one) { return keeping_->is_for(one); }))
-        keeping_.reset();
+    if (pending_ && std::ranges::none_of(task_->updates, [&](const CacheUpdate& one) {
+            return pending_->is_for(one);
+        }))
+        pending_.reset();
 }
 
-void MpiWorker::begin_keeping(const Refresh& wanted)
+void MpiWorker::begin_update(const CacheUpdate& wanted)
 {
-    if (keeping_ && keeping_->is_for(wanted)) return;
-    keeping_ = std::make_unique<Keeping>();
-    keeping_->part.items = {Item{.block = wanted.item->block}};
-    keeping_->point = points_.at(wanted.version);
-    keeping_->gradient = {.version = wanted.version,
+    if (pending_ && pending_->is_for(wanted)) return;
+    pending_ = std::make_unique<PendingUpdate>();
+    pending_->part.items = {Item{.block = wanted.item->block}};
+    pending_->point = points_.at(wanted.version);
+    pending_->gradient = {.version = wanted.version,
                           .values = std::vector<double>(support().size())};
-    keeping_->work = begin_work(computing_, held(), keeping_->part, {at(wanted.version)}, {},
-                                keeping_->gradient.values);
+    pending_->work = begin_work(computing_, held(), pending_->part, {at(wanted.version)}, {},
+                                pending_->gradient.values);
 }
 
 // What is to be computed next for the running part; none: it is complete.
@@ -349,10 +351,10 @@ Work* MpiWorker::next_work()
 {
     auto& task = *task_;
     const auto& part = task.message.plan.parts[task.part];
-    if (!keeps(part)) return task.work->done() ? nullptr : task.work.get();
-    if (task.to_keep.empty()) return nullptr;
-    begin_keeping(task.to_keep.front());
-    return keeping_->work.get();
+    if (!is_cached(part)) return task.work->done() ? nullptr : task.work.get();
+    if (task.updates.empty()) return nullptr;
+    begin_update(task.updates.front());
+    return pending_->work.get();
 }
 
 void MpiWorker::compute_chunk()
@@ -364,16 +366,16 @@ void MpiWorker::compute_chunk()
     auto* work = next_work();
     if (!work) {
         complete_part();
-    } else if (keeping_ && keeping_->left > 0) {
-        wake_ = began + std::exchange(keeping_->left, 0);
+    } else if (pending_ && pending_->left > 0) {
+        wake_ = began + std::exchange(pending_->left, 0);
         task.paused = began;
-    } else if (keeping_ && work->done()) {
-        auto& gradient = keeping_->gradient;
+    } else if (pending_ && work->done()) {
+        auto& gradient = pending_->gradient;
         gradient.samples = work->samples();
         gradient.loss = work->loss();
-        kept_[keeping_->part.items[0].block] = std::move(gradient);
-        keeping_.reset();
-        task.to_keep.erase(task.to_keep.begin());
+        cache_[pending_->part.items[0].block] = std::move(gradient);
+        pending_.reset();
+        task.updates.erase(task.updates.begin());
     } else if (out_of_time(*work)) {
         work->finish();
         complete_part();
@@ -396,9 +398,9 @@ bool MpiWorker::out_of_time(const Work& work)
     const auto rows = work.ahead();
     if (task.deadline == never || rows == 0) return false;
     const auto now = clock_seconds();
-    if (handicap_.row_time > 0)
+    if (emulation_.row_time > 0)
         return task.part_began +
-                   static_cast<double>(task.rows + rows) * handicap_.row_time * factor_ >
+                   static_cast<double>(task.rows + rows) * emulation_.row_time * factor_ >
                task.deadline;
     if (now + static_cast<double>(rows) * row_seconds_ <= task.deadline) return false;
     // Where nothing is ever tried, nothing new is learnt.
@@ -411,9 +413,9 @@ void MpiWorker::pace(Seconds chunk)
 {
     auto& task = *task_;
     const auto now = clock_seconds();
-    const auto until = handicap_.row_time > 0 ? task.part_began + static_cast<double>(task.rows) *
-                                                                      handicap_.row_time * factor_
-                                              : now + chunk * (factor_ - 1);
+    const auto until = emulation_.row_time > 0 ? task.part_began + static_cast<double>(task.rows) *
+                                                                       emulation_.row_time * factor_
+                                               : now + chunk * (factor_ - 1);
     if (until <= now) return;
     wake_ = until;
     task.paused = now;
@@ -425,17 +427,17 @@ void MpiWorker::complete_part()
     const auto& part = task.message.plan.parts[task.part];
     task.stage = Task::Stage::computed;
     auto& head = task.heads.back();
-    if (!keeps(part)) {
+    if (!is_cached(part)) {
         head.samples = task.work->samples();
         head.loss = task.work->loss();
         return;
     }
-    std::vector<const KeptGradient*> kept;
-    for (const auto& item : part.items) kept.push_back(&kept_.at(item.block));
-    add_up(part, kept, output());
-    head.versions = static_cast<std::int32_t>(kept.size());
-    head.oldest = head.newest = kept[0]->version;
-    for (const auto* one : kept) {
+    std::vector<const CachedGradient*> cached;
+    for (const auto& item : part.items) cached.push_back(&cache_.at(item.block));
+    add_up(part, cached, output());
+    head.versions = static_cast<std::int32_t>(cached.size());
+    head.oldest = head.newest = cached[0]->version;
+    for (const auto* one : cached) {
         task.versions.push_back(one->version);
         head.oldest = std::min(head.oldest, one->version);
         head.newest = std::max(head.newest, one->version);
@@ -450,7 +452,7 @@ void MpiWorker::finish_part()
     const auto now = clock_seconds();
     if (task.paused > 0) task.compute += now - std::exchange(task.paused, 0);
     task.heads.back().compute = task.compute;
-    liars_.falsify(worker_, task.draw, static_cast<int>(task.part), output());
+    byzantine_.corrupt(worker_, task.draw, static_cast<int>(task.part), output());
     ++task.part;
     task.begun = false;
     task.work.reset();

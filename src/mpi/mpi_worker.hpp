@@ -9,18 +9,18 @@
 #include "compute/part_sum.hpp"
 #include "compute/store.hpp"
 #include "data/shard.hpp"
+#include "mpi/backoff.hpp"
+#include "mpi/failure_detector.hpp"
 #include "mpi/messages.hpp"
 #include "mpi/mpi.hpp"
-#include "mpi/patience.hpp"
-#include "mpi/pulse.hpp"
 #include "scheme/scheme.hpp"
+#include "straggler/byzantine.hpp"
 #include "straggler/delay.hpp"
-#include "straggler/liars.hpp"
 
 namespace quorate {
 
 /// What is done to a worker's times: delays are slept, slow computation is padded with sleep.
-struct Handicap {
+struct StragglerEmulation {
     Seconds row_time;  // computing a row takes at least that long, times the slowdown
     DelayModel& delays;
     DelayModel& slowdowns;
@@ -30,14 +30,14 @@ struct Handicap {
 /// cancel or the end of the run interrupts computation and delays alike.
 class MpiWorker {
 public:
-    /// It idles until it is given a place.
+    /// It idles until it is assigned.
     /// @param timeout  the coordinator is taken for dead when it is silent for ten times as long
     MpiWorker(const mpi::Comm& comm, const DataSet& data, const Computing& computing,
-              const MakeCoding& make_coding, const Handicap& handicap, const Liars& liars,
-              Seconds timeout, Doorbells& bells);
+              const MakeCoding& make_coding, const StragglerEmulation& emulation,
+              const ByzantineWorkers& byzantine, Seconds timeout, Doorbells& bells);
 
     /// Loads what this worker of the coding for so many workers stores.
-    void take(const Seat& seat);
+    void take(const Assignment& assignment);
 
     class Orphaned : public Failure {
     public:
@@ -63,25 +63,25 @@ private:
         Versions inputs = {};
         Seconds delay = 0, deadline = never;
         enum class Stage { computing, computed, held } stage = Stage::computing;
-        std::size_t part = 0;               // what is computed next
-        bool begun = false;                 // that part
-        std::unique_ptr<Work> work = {};    // of that part, unless it is a sum of kept gradients
-        std::vector<Refresh> to_keep = {};  // gradients that the part needs computed
-        std::int64_t rows = 0;              // computed for that part
+        std::size_t part = 0;             // what is computed next
+        bool begun = false;               // that part
+        std::unique_ptr<Work> work = {};  // of that part, unless it is a sum of cached gradients
+        std::vector<CacheUpdate> updates = {};  // gradients that the part needs computed
+        std::int64_t rows = 0;                  // computed for that part
         Seconds part_began = 0, paused = 0, compute = 0;
         std::vector<PartHead> heads =
             {};                  // of the parts computed and not yet sent, and the running one
         Versions versions = {};  // of those parts' items, where they differ
         std::shared_ptr<mpi::Bytes> output = {};
     };
-    // A gradient that will be kept; it goes on if the next task wants it too.
-    struct Keeping {
+    // A gradient that is being computed for the cache; it goes on if the next task wants it too.
+    struct PendingUpdate {
         Part part;  // the one item
         HeldPoint point;
-        KeptGradient gradient;
+        CachedGradient gradient;
         std::unique_ptr<Work> work = {};
         Seconds left = 0;  // that a slower computation would still take
-        bool is_for(const Refresh& wanted) const
+        bool is_for(const CacheUpdate& wanted) const
         {
             return part.items[0].block == wanted.item->block && gradient.version == wanted.version;
         }
@@ -94,14 +94,14 @@ private:
     void clear();
     void drop();
     void accept(const std::shared_ptr<mpi::Bytes>& bytes);
-    std::vector<Refresh> refreshed(const Part& part) const;
-    void forget_kept(const Part& part);
+    std::vector<CacheUpdate> updates_of(const Part& part) const;
+    void evict(const Part& part);
     void begin();
     void step();
     void begin_part();
     void compute_chunk();
     Work* next_work();
-    void begin_keeping(const Refresh& wanted);
+    void begin_update(const CacheUpdate& wanted);
     void complete_part();
     bool out_of_time(const Work& work);
     void pace(Seconds chunk);
@@ -126,19 +126,19 @@ private:
     Computing computing_;
     MakeCoding make_coding_;
     std::shared_ptr<const Coding> coding_;
-    Handicap handicap_;
-    const Liars& liars_;
+    StragglerEmulation emulation_;
+    const ByzantineWorkers& byzantine_;
     std::optional<Store> store_;
     mpi::Pool pool_;
     Doorbells& bells_;
-    Patience patience_{1e-3, &bells_};
-    Pulse pulse_;
+    Backoff backoff_{1e-3, &bells_};
+    FailureDetector detector_;
     bool stopped_ = false, finalize_ = true, told_ = false;
     Seconds asked_ = -1;  // when it was asked to leave
 
     std::map<Version, HeldPoint> points_;  // those that the newest task names
-    std::map<int, KeptGradient> kept_;     // by block
-    std::unique_ptr<Keeping> keeping_;
+    std::map<int, CachedGradient> cache_;  // by block
+    std::unique_ptr<PendingUpdate> pending_;
     std::optional<Task> task_;
     std::deque<Task> next_;  // tasks that follow the running one
     std::optional<mpi::Transfer> incoming_, outgoing_, aside_;

@@ -5,7 +5,7 @@
 #include <mpi.h>
 #include <sched.h>
 
-#include "mpi/patience.hpp"
+#include "mpi/backoff.hpp"
 
 namespace {
 
@@ -13,14 +13,14 @@ int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses)
 {
     // Solvers wait for each other a few times in each millisecond: mostly it is over before a sleep would be.
     constexpr int yields = 1000;
-    quorate::Patience patience(1e-3);
+    quorate::Backoff backoff(1e-3);
     for (int looks = 0, done = 0;; ++looks) {
         const int code = PMPI_Testall(count, requests, &done, statuses);
         if (done || code != MPI_SUCCESS) return code;
         if (looks < yields)
             sched_yield();
         else
-            patience.rest();
+            backoff.wait();
     }
 }
 

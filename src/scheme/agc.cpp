@@ -14,12 +14,13 @@ Entry<MakeScheme> agc_entry()
             "approximate gradient coding: fractional repetition that ends after M answers even if "
             "groups are missing; for random delays where a small error is acceptable",
         .source = "Wang, Charles, Papailiopoulos, ErasureHead, arXiv 1901.09671",
-        .options = {stragglers_option(),
-                    collect_option(),
-                    deadline_option(),
-                    {"rescale", "coverage|none", "coverage",
-                     "scale the sum by groups / groups heard (unbiased for random stragglers), or "
-                     "not (as the public ErasureHead code)"}},
+        .options =
+            {stragglers_option(),
+             collect_option(),
+             deadline_option(),
+             {"rescale", "coverage|none", "coverage",
+              "scale the sum by groups / groups received (unbiased for random stragglers), or "
+              "not (as the public ErasureHead code)"}},
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
             const int n = problem.workers;
             const bool rescale = settings.one_of("rescale", {"coverage", "none"}) == "coverage";

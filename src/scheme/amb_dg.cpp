@@ -37,7 +37,7 @@ public:
             active_ = start->active;
             for (const auto worker : active_) dispatch(worker, Dispatch::Begin::now, out);
         } else if (const auto* arrived = std::get_if<Arrived>(&event)) {
-            for (const auto& contribution : arrived->contributions) hear(contribution);
+            for (const auto& contribution : arrived->contributions) receive(contribution);
             if (!epoch_.known()) {
                 if (++probed_ == std::ssize(active_)) probe_is_over(now, out);
             } else if (!std::exchange(ticking_, true)) {
@@ -69,13 +69,13 @@ private:
                                .repeat = epoch_.known()});
     }
 
-    void hear(const Contribution& contribution)
+    void receive(const Contribution& contribution)
     {
         // Who answers a newer task answers none before it any more.
         auto& open = open_[static_cast<std::size_t>(contribution.worker)];
         for (; open.front() < contribution.task; open.pop_front())
             answered_.push_back(open.front());
-        epoch_.hear(contribution, true);
+        epoch_.receive(contribution, true);
         if (contribution.samples == 0) return;
         if (newest_ - contribution.newest > cap_) return;
         mean_.add(contribution, contribution.worker);

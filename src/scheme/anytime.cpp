@@ -91,10 +91,10 @@ protected:
         if (limited_ && !time_->known()) said_ = time_->choose();
     }
 
-    std::optional<Step> hear(const Contribution& contribution) override
+    std::optional<Step> receive(const Contribution& contribution) override
     {
         ++answers_;
-        if (time_) time_->hear(contribution, !limited_);
+        if (time_) time_->receive(contribution, !limited_);
         if (contribution.samples > 0) add(contribution);
         // Answers after the first n are of those asked again.
         return answers_ >= workers_ ? step() : std::nullopt;

@@ -51,7 +51,7 @@ public:
             active_ = start->active;
             for (const auto worker : active_) dispatch(worker, out);
         } else if (const auto* arrived = std::get_if<Arrived>(&event)) {
-            for (const auto& contribution : arrived->contributions) hear(contribution, out);
+            for (const auto& contribution : arrived->contributions) receive(contribution, out);
         } else if (const auto* done = std::get_if<Stepped>(&event)) {
             newest_ = done->version;
             for (const auto worker : ways_.fresh ? active_ : waiting_) dispatch(worker, out);
@@ -69,7 +69,7 @@ private:
                                .draw = own_count});
     }
 
-    void hear(const Contribution& contribution, std::vector<Action>& out)
+    void receive(const Contribution& contribution, std::vector<Action>& out)
     {
         const auto worker = contribution.worker;
         const auto stale = newest_ - contribution.newest;

@@ -9,19 +9,19 @@ namespace quorate {
 void SampleStream::take(std::span<std::int64_t> rows)
 {
     // Fisher and Yates, remembering only the places that have been swapped.
-    const auto at = [this](std::int64_t place) {
-        const auto found = moved_.find(place);
-        return found == moved_.end() ? place : found->second;
+    const auto at = [this](std::int64_t position) {
+        const auto found = moved_.find(position);
+        return found == moved_.end() ? position : found->second;
     };
     for (auto& row : rows) {
         if (taken_ == rows_) {
             taken_ = 0;
             moved_.clear();
         }
-        const auto place = taken_ + static_cast<std::int64_t>(
-                                        random_.below(static_cast<std::size_t>(rows_ - taken_)));
-        row = at(place);
-        moved_[place] = at(taken_);
+        const auto position = taken_ + static_cast<std::int64_t>(
+                                           random_.below(static_cast<std::size_t>(rows_ - taken_)));
+        row = at(position);
+        moved_[position] = at(taken_);
         moved_.erase(taken_++);
     }
 }

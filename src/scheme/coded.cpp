@@ -5,7 +5,7 @@ namespace quorate {
 
 CodedScheme::CodedScheme(const Problem& problem, GradientCode code, Seconds limit)
     : problem_(problem), code_(std::move(code)), samples_(samples_of(code_.encoding, problem)),
-      limit_(limit), plans_(plans_of(code_.encoding)), heard_(parts_of(plans_))
+      limit_(limit), plans_(plans_of(code_.encoding)), received_(parts_of(plans_))
 {
 }
 
@@ -23,26 +23,26 @@ std::vector<Worker> CodedScheme::order(std::vector<Worker> active) const
 
 void CodedScheme::begin(Version)
 {
-    heard_.clear();
+    received_.clear();
     code_.decoder->begin();
 }
 
-std::optional<Step> CodedScheme::hear(const Contribution& contribution)
+std::optional<Step> CodedScheme::receive(const Contribution& contribution)
 {
-    if (!heard_.add(contribution)) return std::nullopt;
-    const auto* decoding = code_.decoder->hear(contribution.worker);
+    if (!received_.add(contribution)) return std::nullopt;
+    const auto* decoding = code_.decoder->receive(contribution.worker);
     if (!decoding) return std::nullopt;
-    return heard_.step(*decoding, samples_);
+    return received_.step(*decoding, samples_);
 }
 
 std::optional<Step> CodedScheme::expire()
 {
     const auto* decoding = code_.decoder->expire();
     if (!decoding) return std::nullopt;
-    return heard_.step(*decoding, samples_);
+    return received_.step(*decoding, samples_);
 }
 
-std::string CodedScheme::why_stuck() const
+std::string CodedScheme::why_undecodable() const
 {
     return "all workers have answered, and the code cannot decode to its accuracy";
 }

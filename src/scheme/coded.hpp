@@ -21,10 +21,10 @@ protected:
     std::shared_ptr<const Plan> plan(Worker worker) const override;
     std::vector<Worker> order(std::vector<Worker> active) const override;
     void begin(Version) override;
-    std::optional<Step> hear(const Contribution& contribution) override;
+    std::optional<Step> receive(const Contribution& contribution) override;
     Seconds limit() const override { return limit_; }
     std::optional<Step> expire() override;
-    std::string why_stuck() const override;
+    std::string why_undecodable() const override;
 
     const Problem& problem() const { return problem_; }
     std::int64_t samples() const { return samples_; }
@@ -36,7 +36,7 @@ private:
     std::int64_t samples_;  // of a round
     Seconds limit_;
     Plans plans_;
-    Contributions heard_;
+    Contributions received_;
 };
 
 }  // namespace quorate

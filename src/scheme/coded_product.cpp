@@ -86,7 +86,7 @@ std::shared_ptr<const Plan> CodedProduct::plan(TaskId task, Worker worker,
     return plan;
 }
 
-bool CodedProduct::hear(const Contribution& one)
+bool CodedProduct::receive(const Contribution& one)
 {
     std::int64_t row = 0;
     for (const auto share : tasks_.at(one.task)[static_cast<std::size_t>(one.part)]) {

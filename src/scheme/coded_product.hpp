@@ -34,7 +34,7 @@ public:
     std::shared_ptr<const Plan> plan(TaskId task, Worker worker,
                                      const std::vector<std::size_t>& shares);
     /// @return whether every share can be given back
-    bool hear(const Contribution& one);
+    bool receive(const Contribution& one);
 
     /// The machines whose answers to a share are used, ascending. Once every share can be given back.
     std::vector<int> machines(std::size_t share) const;

@@ -39,7 +39,7 @@ ComputeTime::ComputeTime(const Settings& settings, const Problem& problem, std::
                                     rows == 1 ? "" : ", or a smaller --micro-batch"));
 }
 
-void ComputeTime::hear(const Contribution& contribution, bool whole)
+void ComputeTime::receive(const Contribution& contribution, bool whole)
 {
     if (contribution.samples == 0) return;
     row_seconds_[static_cast<std::size_t>(contribution.worker)] =

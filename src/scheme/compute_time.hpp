@@ -22,8 +22,8 @@ public:
 
     /// A worker has answered.
     /// @param whole  a fixed minibatch: its share of the batch
-    void hear(const Contribution& contribution, bool whole);
-    /// From what has been heard of fixed minibatches. auto: (1 + n / b) times their mean time; match:
+    void receive(const Contribution& contribution, bool whole);
+    /// From the answers to fixed minibatches. auto: (1 + n / b) times their mean time; match:
     /// the time in which a worker computes one of them on average. @return what to tell the user
     std::string choose();
 
@@ -43,7 +43,7 @@ private:
     std::int64_t micro_batch_ = 0;  // 0: auto
     Seconds row_time_;
     double slack_;                      // 1 + n / b
-    std::vector<Seconds> row_seconds_;  // of each worker, as last heard
+    std::vector<Seconds> row_seconds_;  // of each worker, as it last took
     std::vector<Minibatch> minibatches_;
 };
 

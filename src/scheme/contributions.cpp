@@ -17,16 +17,16 @@ void Contributions::clear() { missing_ = parts_; }
 
 bool Contributions::add(const Contribution& contribution)
 {
-    ids_[place(contribution.worker, contribution.part)] = contribution.id;
+    ids_[index_of(contribution.worker, contribution.part)] = contribution.id;
     return --missing_[static_cast<std::size_t>(contribution.worker)] == 0;
 }
 
 ContributionId Contributions::id(Worker worker, int part) const
 {
-    return ids_[place(worker, part)];
+    return ids_[index_of(worker, part)];
 }
 
-std::size_t Contributions::place(Worker worker, int part) const
+std::size_t Contributions::index_of(Worker worker, int part) const
 {
     return begin_[static_cast<std::size_t>(worker)] + static_cast<std::size_t>(part);
 }

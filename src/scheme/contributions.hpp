@@ -24,7 +24,7 @@ public:
     ContributionId id(Worker worker, int part) const;
 
 private:
-    std::size_t place(Worker worker, int part) const;
+    std::size_t index_of(Worker worker, int part) const;
 
     std::vector<int> parts_, missing_;
     std::vector<std::size_t> begin_;

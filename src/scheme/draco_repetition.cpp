@@ -12,11 +12,11 @@ namespace quorate {
 namespace {
 
 // Replicas of a group send the same bits, so L + 1 equal answers are the truth if at most L workers
-// lie; with S more replicas it need not wait for S stragglers. d = S + 2 L + 1.
+// are Byzantine; with S more replicas it need not wait for S stragglers. d = S + 2 L + 1.
 class DracoRepetition final : public SynchronousScheme {
 public:
-    DracoRepetition(const Problem& problem, Groups groups, int liars)
-        : problem_(problem), groups_(std::move(groups)), liars_(liars),
+    DracoRepetition(const Problem& problem, Groups groups, int tolerated)
+        : problem_(problem), groups_(std::move(groups)), tolerated_(tolerated),
           encoding_(repetition_encoding(groups_)), samples_(samples_of(encoding_, problem)),
           plans_(plans_of(encoding_)), votes_(groups_.size.size())
     {
@@ -43,25 +43,25 @@ protected:
         for (auto& group : votes_) group = {};
         terms_.clear();
     }
-    std::optional<Step> hear(const Contribution& contribution) override
+    std::optional<Step> receive(const Contribution& contribution) override
     {
         auto& group = votes_[static_cast<std::size_t>(
             groups_.of[static_cast<std::size_t>(contribution.worker)])];
         if (group.decided) return std::nullopt;
-        if (++group.votes[contribution.fingerprint] <= liars_) return std::nullopt;
+        if (++group.votes[contribution.fingerprint] <= tolerated_) return std::nullopt;
         group.decided = true;
         terms_.push_back({contribution.id});
         if (terms_.size() < votes_.size()) return std::nullopt;
         return Step{terms_, static_cast<double>(samples_), 0};
     }
-    std::string why_stuck() const override
+    std::string why_undecodable() const override
     {
         std::size_t group = 0;
         while (votes_[group].decided) ++group;
         return fmt::format(
             "all workers have answered, but no {} answers of group {} are equal: more than "
-            "--tolerate {} workers lie",
-            liars_ + 1, group, liars_);
+            "--tolerate {} workers are Byzantine",
+            tolerated_ + 1, group, tolerated_);
     }
 
 private:
@@ -71,7 +71,7 @@ private:
     };
     Problem problem_;
     Groups groups_;
-    int liars_;
+    int tolerated_;
     Encoding encoding_;
     std::int64_t samples_;  // of a round
     Plans plans_;
@@ -83,9 +83,9 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
 {
     const int n = problem.workers;
     const int s = stragglers(settings, n - 1);
-    const int liars = tolerate(settings, (n - 1 - s) / 2);
-    return std::make_unique<DracoRepetition>(problem, repetition_groups(n, s + 2 * liars + 1),
-                                             liars);
+    const int tolerated = tolerate(settings, (n - 1 - s) / 2);
+    return std::make_unique<DracoRepetition>(problem, repetition_groups(n, s + 2 * tolerated + 1),
+                                             tolerated);
 }
 
 }  // namespace

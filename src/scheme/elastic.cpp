@@ -79,9 +79,9 @@ public:
             else if (stage_ == Stage::sums)
                 repair_sums(lost->worker, out);
         } else if (const auto* arrived = std::get_if<Arrived>(&event)) {
-            for (const auto& one : arrived->contributions) hear(one, out);
-        } else if (std::holds_alternative<Silence>(event)) {
-            out.push_back(Stuck{"all machines have answered"});
+            for (const auto& one : arrived->contributions) receive(one, out);
+        } else if (std::holds_alternative<Quiescent>(event)) {
+            out.push_back(Undecodable{"all machines have answered"});
         }
     }
 
@@ -96,7 +96,7 @@ private:
     };
 
     // The round begins anew when enough machines are there.
-    Stuck too_few()
+    Undecodable too_few()
     {
         starved_ = true;
         stage_ = Stage::none;
@@ -165,23 +165,23 @@ private:
         const double condition = product.condition();
         if (condition <= worst_condition) return true;
         out.push_back(
-            Stuck{fmt::format("decoding from these machines has condition number "
-                              "{:.1e}: use another --seed or --generator",
-                              condition)});
+            Undecodable{fmt::format("decoding from these machines has condition number "
+                                    "{:.1e}: use another --seed or --generator",
+                                    condition)});
         return false;
     }
 
-    void hear(const Contribution& one, std::vector<Action>& out)
+    void receive(const Contribution& one, std::vector<Action>& out)
     {
         if (stage_ == Stage::columns)
             column_division_.measure(one.worker, one.samples, one.compute);
         else
             division_.measure(one.worker, one.samples, one.compute);
         if (stage_ == Stage::scores) {
-            if (rows_.hear(one)) combine(out);
+            if (rows_.receive(one)) combine(out);
         } else if (stage_ == Stage::sums) {
             hear_sum(one, out);
-        } else if (stage_ == Stage::columns && columns_.hear(one) &&
+        } else if (stage_ == Stage::columns && columns_.receive(one) &&
                    well_conditioned(columns_, out)) {
             step({}, columns_.decoded(), out);
         }

@@ -147,19 +147,20 @@ Allocation Division::divide(const std::vector<int>& machines)
     // Before too few are left, those who come join.
     while (!gone.empty() || !come.empty()) {
         if (!gone.empty() && (std::ssize(now) > copies || come.empty())) {
-            const auto place = static_cast<int>(std::ranges::find(now, gone.back()) - now.begin());
+            const auto position =
+                static_cast<int>(std::ranges::find(now, gone.back()) - now.begin());
             if (shifts)
-                offset_ += shift_after_leave(static_cast<int>(now.size()), place, copies);
+                offset_ += shift_after_leave(static_cast<int>(now.size()), position, copies);
             else
                 flow_->leave(gone.back());
-            now.erase(now.begin() + place);
+            now.erase(now.begin() + position);
             gone.pop_back();
         } else {
             const auto at = std::ranges::lower_bound(now, come.back());
-            const auto place = static_cast<int>(at - now.begin());
+            const auto position = static_cast<int>(at - now.begin());
             now.insert(at, come.back());
             if (shifts)
-                offset_ -= shift_after_leave(static_cast<int>(now.size()), place, copies);
+                offset_ -= shift_after_leave(static_cast<int>(now.size()), position, copies);
             else
                 flow_->join(come.back());
             come.pop_back();

@@ -11,7 +11,8 @@ Entry<MakeScheme> frc_entry()
         .name = "frc",
         .arguments = "",
         .text =
-            "fractional repetition: exact, ends when every group of S + 1 replicas is heard once; "
+            "fractional repetition: exact, ends when every group of S + 1 replicas has answered "
+            "once; "
             "the fastest exact code under random delays",
         .source = "Tandon et al., Gradient Coding, ICML 2017",
         .options = {stragglers_option()},

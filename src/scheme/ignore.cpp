@@ -23,7 +23,7 @@ struct Adaptive {
 };
 
 struct Ways {
-    bool ratio = false;      // divide by the rows heard
+    bool ratio = false;      // divide by the rows received
     bool reshuffle = false;  // partitions go to other workers in each round
     std::optional<Adaptive> adaptive;
 };
@@ -66,11 +66,11 @@ protected:
         ++round_;
     }
 
-    std::optional<Step> hear(const Contribution& contribution) override
+    std::optional<Step> receive(const Contribution& contribution) override
     {
         heard_samples_ += contribution.samples;
         ++answers_;
-        return scaled(CodedScheme::hear(contribution));
+        return scaled(CodedScheme::receive(contribution));
     }
 
     std::optional<Step> expire() override { return scaled(CodedScheme::expire()); }
@@ -163,7 +163,8 @@ Entry<MakeScheme> ignore_entry()
              collect_option(),
              weights_option(),
              {"least-frequency", "F", "",
-              "how often a worker is taken to be heard at least; default: 0.1"},
+              "the least share of rounds in which a worker is taken to answer in time; default: "
+              "0.1"},
              {"reshuffle", "", "",
               "give the partitions to other workers in each round; every worker stores all data"},
              {"adaptive", "START,STEP,COUNT", "",

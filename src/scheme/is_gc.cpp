@@ -9,13 +9,13 @@ namespace quorate {
 
 namespace {
 
-// Fractional repetition: one worker of each group heard, and groups of any size.
+// Fractional repetition: one worker of each group that has answered, and groups of any size.
 Weigh one_a_group(Groups groups)
 {
-    return [groups = std::move(groups)](const std::vector<int>& heard) {
-        GroupDecoder decoder(groups, static_cast<int>(heard.size()), true);
+    return [groups = std::move(groups)](const std::vector<int>& received) {
+        GroupDecoder decoder(groups, static_cast<int>(received.size()), true);
         const Decoding* decoding = nullptr;
-        for (const int worker : heard) decoding = decoder.hear(worker);
+        for (const int worker : received) decoding = decoder.receive(worker);
         return *decoding;
     };
 }

@@ -120,7 +120,7 @@ SequentialCode::Task Multiplexed::task(Worker worker)
     return task;
 }
 
-void Multiplexed::hear(Worker worker, const std::vector<ContributionId>& ids)
+void Multiplexed::receive(Worker worker, const std::vector<ContributionId>& ids)
 {
     const auto& slots = slots_[static_cast<std::size_t>(worker)];
     for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -144,7 +144,7 @@ bool Multiplexed::decode_group(State& job, int group)
     code_.decoder->begin();
     for (std::size_t worker = 0; worker < have.size(); ++worker) {
         if (have[worker] == none) continue;
-        if (const auto* found = code_.decoder->hear(static_cast<int>(worker))) {
+        if (const auto* found = code_.decoder->receive(static_cast<int>(worker))) {
             decoding = *found;
             --job.groups_missing;
             return true;

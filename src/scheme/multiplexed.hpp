@@ -24,7 +24,7 @@ public:
     Needs needs() const override;
     void begin(std::int64_t exchange) override;
     Task task(Worker worker) override;
-    void hear(Worker worker, const std::vector<ContributionId>& ids) override;
+    void receive(Worker worker, const std::vector<ContributionId>& ids) override;
     bool decodes() override;
     std::pair<std::vector<Term>, double> gradient(Job job) override;
     void forget(Job) override { jobs_.pop_front(); }

@@ -29,7 +29,7 @@ public:
     Nested(const Problem& problem, std::vector<Level> levels)
         : problem_(problem), levels_(std::move(levels)), level_(levels_.size() - 1),
           samples_(samples_of(levels_.back().code.encoding, problem)),
-          heard_(std::vector<int>(static_cast<std::size_t>(problem.workers), 1))
+          received_(std::vector<int>(static_cast<std::size_t>(problem.workers), 1))
     {
     }
 
@@ -45,23 +45,23 @@ protected:
     void begin(Version) override
     {
         choose();
-        heard_.clear();
+        received_.clear();
         answered_.clear();
         levels_[level_].code.decoder->begin();
     }
 
-    std::optional<Step> hear(const Contribution& contribution) override
+    std::optional<Step> receive(const Contribution& contribution) override
     {
-        heard_.add(contribution);
+        received_.add(contribution);
         answered_.push_back(elapsed());
-        const auto* decoding = levels_[level_].code.decoder->hear(contribution.worker);
+        const auto* decoding = levels_[level_].code.decoder->receive(contribution.worker);
         if (!decoding) return std::nullopt;
         remember();
-        return heard_.step(*decoding, samples_);
+        return received_.step(*decoding, samples_);
     }
 
 private:
-    // A straggler is one that takes more than twice the median time of those heard. Whoever is
+    // A straggler is one that takes more than twice the median time of the answers received. Whoever is
     // missing when a round ends earlier than that may be none, and is not counted: so the redundancy
     // sinks while rounds are even, and rises when they have to wait.
     void remember()
@@ -95,7 +95,7 @@ private:
     std::vector<Level> levels_;
     std::size_t level_;
     std::int64_t samples_;  // of a round
-    Contributions heard_;
+    Contributions received_;
     std::vector<Seconds> answered_;
     std::deque<int> recent_;
 };

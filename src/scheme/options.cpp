@@ -57,7 +57,8 @@ Option weights_option()
 {
     return {"weights", "NAME", "",
             "of contributions. ignore: rescale (by N / answers), horvitz-thompson (by one over how "
-            "often each worker is heard), ratio (by the samples heard). amb: samples, equal (each "
+            "often each worker answers in time), ratio (by the samples received). amb: samples, "
+            "equal (each "
             "worker's mean), shard (means by the rows held). Default: the first"};
 }
 

@@ -16,7 +16,7 @@ int stragglers(const Settings& settings, int most);
 /// @throws BadInput with the nearest values that fit, unless d = value of the option + 1 divides n
 void refuse_unless_divides(const Settings& settings, const std::string& option, int d, int n);
 
-/// --tolerate L: liars.
+/// --tolerate L: Byzantine workers.
 Option tolerate_option();
 /// At most `most`. @throws BadInput
 int tolerate(const Settings& settings, int most);

@@ -41,7 +41,7 @@ Plans each_when_ready(const Plans& plans)
 PartialScheme::PartialScheme(const Problem& problem, int own, GradientCode code, Seconds limit)
     : problem_(problem), own_(own), code_(std::move(code)), limit_(limit),
       encoding_(with_own_partitions(code_.encoding, own)), samples_(samples_of(encoding_, problem)),
-      plans_(each_when_ready(plans_of(encoding_))), heard_(parts_of(plans_))
+      plans_(each_when_ready(plans_of(encoding_))), received_(parts_of(plans_))
 {
 }
 
@@ -57,18 +57,18 @@ std::vector<Worker> PartialScheme::order(std::vector<Worker> active) const
 
 void PartialScheme::begin(Version)
 {
-    heard_.clear();
+    received_.clear();
     firsts_.clear();
     coded_.reset();
     code_.decoder->begin();
 }
 
-std::optional<Step> PartialScheme::hear(const Contribution& contribution)
+std::optional<Step> PartialScheme::receive(const Contribution& contribution)
 {
-    const bool complete = heard_.add(contribution);
+    const bool complete = received_.add(contribution);
     if (contribution.part == 0) firsts_.push_back(contribution.worker);
     if (complete && !coded_)
-        if (const auto* decoding = code_.decoder->hear(contribution.worker)) coded_ = *decoding;
+        if (const auto* decoding = code_.decoder->receive(contribution.worker)) coded_ = *decoding;
     if (!coded_ || static_cast<int>(firsts_.size()) < problem_.workers) return std::nullopt;
     return expire();
 }
@@ -89,7 +89,7 @@ std::optional<Step> PartialScheme::expire()
             weights.push_back({worker, part + 1, value * coded_->scale});
     const bool whole = coded_ && static_cast<int>(firsts_.size()) == problem_.workers;
     const double error = whole ? coded_->error : decode_error(encoding_, weights, 1);
-    return heard_.step({std::move(weights), 1, error}, samples_);
+    return received_.step({std::move(weights), 1, error}, samples_);
 }
 
 }  // namespace quorate

@@ -26,7 +26,7 @@ protected:
     std::shared_ptr<const Plan> plan(Worker worker) const override;
     std::vector<Worker> order(std::vector<Worker> active) const override;
     void begin(Version) override;
-    std::optional<Step> hear(const Contribution& contribution) override;
+    std::optional<Step> receive(const Contribution& contribution) override;
     Seconds limit() const override { return limit_; }
     /// An approximate step: the first messages that are there, scaled up for those that are not.
     std::optional<Step> expire() override;
@@ -39,7 +39,7 @@ private:
     Encoding encoding_;     // of both messages: part 0 and those of the code
     std::int64_t samples_;  // of a round
     Plans plans_;
-    Contributions heard_;
+    Contributions received_;
     std::vector<Worker> firsts_;     // whose first message is there
     std::optional<Decoding> coded_;  // once the second messages are enough
 };

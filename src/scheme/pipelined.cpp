@@ -30,7 +30,7 @@ public:
         : problem_(problem), code_(std::move(code)),
           cap_(staleness_cap(settings, std::int64_t{2} * (stragglers + 1))), damped_(damped),
           samples_(samples_of(code_.encoding, problem)), anew_(plans_of(code_.encoding)),
-          heard_(std::vector<int>(static_cast<std::size_t>(problem.workers), 1)),
+          received_(std::vector<int>(static_cast<std::size_t>(problem.workers), 1)),
           answered_(static_cast<std::size_t>(problem.workers), -1),
           stale_(static_cast<std::size_t>(problem.workers))
     {
@@ -40,7 +40,7 @@ public:
             auto& kept = made[plan.get()];
             if (!kept) {
                 auto copy = *plan;
-                for (auto& item : copy.parts[0].items) item.operation = Item::Operation::kept;
+                for (auto& item : copy.parts[0].items) item.operation = Item::Operation::cached;
                 kept = std::make_shared<Plan>(std::move(copy));
             }
             plans_.push_back(kept);
@@ -82,20 +82,20 @@ protected:
     void begin(Version version) override
     {
         round_ = version;
-        heard_.clear();
+        received_.clear();
         code_.decoder->begin();
     }
 
-    std::optional<Step> hear(const Contribution& contribution) override
+    std::optional<Step> receive(const Contribution& contribution) override
     {
         const auto i = static_cast<std::size_t>(contribution.worker);
         answered_[i] = round_;
         stale_[i] = round_ - contribution.oldest > cap_;
         if (stale_[i]) return std::nullopt;
-        heard_.add(contribution);
-        const auto* decoding = code_.decoder->hear(contribution.worker);
+        received_.add(contribution);
+        const auto* decoding = code_.decoder->receive(contribution.worker);
         if (!decoding) return std::nullopt;
-        auto step = heard_.step(*decoding, samples_);
+        auto step = received_.step(*decoding, samples_);
         if (damped_) step.scale = 1 / std::max(1.0, amplification(*decoding));
         return step;
     }
@@ -123,7 +123,7 @@ private:
     bool damped_;
     std::int64_t samples_;  // of a round
     Plans plans_, anew_;    // by worker; anew_: gradients of this round only, and none kept
-    Contributions heard_;
+    Contributions received_;
     std::vector<Version> answered_;  // the last round that each worker answered in time
     std::vector<bool> stale_;        // whose last answer was not used
     Version round_ = 0;

@@ -69,10 +69,10 @@ std::vector<int> parts_of(const Plans& plans)
 
 std::vector<Worker> distinct_first(const Plans& plans, std::vector<Worker> workers)
 {
-    std::map<const Plan*, int> place;
+    std::map<const Plan*, int> next_turn;
     std::map<Worker, int> turn;
     for (const auto worker : workers)
-        turn[worker] = place[plans.at(static_cast<std::size_t>(worker)).get()]++;
+        turn[worker] = next_turn[plans.at(static_cast<std::size_t>(worker)).get()]++;
     std::ranges::stable_sort(workers, {}, [&](Worker worker) { return turn.at(worker); });
     return workers;
 }

@@ -46,7 +46,7 @@ SequentialCode::Task SelectiveRepetition::task(Worker worker)
     return {plans_[static_cast<std::size_t>(worker)], {job_of(worker)}};
 }
 
-void SelectiveRepetition::hear(Worker worker, const std::vector<ContributionId>& ids)
+void SelectiveRepetition::receive(Worker worker, const std::vector<ContributionId>& ids)
 {
     results(job_of(worker))[static_cast<std::size_t>(worker)] = ids.at(0);
 }
@@ -56,7 +56,7 @@ bool SelectiveRepetition::decode(const Results& have)
     code_.decoder->begin();
     for (std::size_t worker = 0; worker < have.size(); ++worker) {
         if (have[worker] == none) continue;
-        if (const auto* decoding = code_.decoder->hear(static_cast<int>(worker))) {
+        if (const auto* decoding = code_.decoder->receive(static_cast<int>(worker))) {
             decoding_ = *decoding;
             return true;
         }

@@ -22,7 +22,7 @@ public:
     Needs needs() const override { return needs_of(code_.encoding, problem_.rows); }
     void begin(std::int64_t exchange) override;
     Task task(Worker worker) override;
-    void hear(Worker worker, const std::vector<ContributionId>& ids) override;
+    void receive(Worker worker, const std::vector<ContributionId>& ids) override;
     bool decodes() override;
     bool harmless() override;
     std::pair<std::vector<Term>, double> gradient(Job job) override;

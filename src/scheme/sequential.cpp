@@ -36,7 +36,7 @@ void Sequential::handle(const Event& event, Seconds now, std::vector<Action>& ou
         active_ = start->active;
         begin(now, out);
     } else if (const auto* arrived = std::get_if<Arrived>(&event)) {
-        hear(*arrived, now, out);
+        receive(*arrived, now, out);
     } else if (const auto* done = std::get_if<Stepped>(&event)) {
         newest_ = done->version;
         begin(now, out);
@@ -73,13 +73,13 @@ void Sequential::begin(Seconds now, std::vector<Action>& out)
     }
 }
 
-void Sequential::hear(const Arrived& message, Seconds now, std::vector<Action>& out)
+void Sequential::receive(const Arrived& message, Seconds now, std::vector<Action>& out)
 {
     const auto& first = message.contributions.front();
     if (first.task < tasks_.back().first) return;  // of an exchange that has ended
     std::vector<ContributionId> ids;
     for (const auto& contribution : message.contributions) ids.push_back(contribution.id);
-    code_->hear(first.worker, ids);
+    code_->receive(first.worker, ids);
     pattern_.back()[static_cast<std::size_t>(first.worker)] = false;
     if (missing_-- == static_cast<int>(active_.size()))
         out.push_back(SetTimer{candidates, now + wait_.mu * (now - began_)});
@@ -88,9 +88,9 @@ void Sequential::hear(const Arrived& message, Seconds now, std::vector<Action>& 
         end(now, out);
     else if (missing_ == 0)
         out.push_back(
-            Stuck{fmt::format("all workers have answered exchange {}, and the code cannot "
-                              "decode to its accuracy",
-                              exchange_)});
+            Undecodable{fmt::format("all workers have answered exchange {}, and the code cannot "
+                                    "decode to its accuracy",
+                                    exchange_)});
 }
 
 bool Sequential::may_end()

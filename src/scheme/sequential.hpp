@@ -32,11 +32,11 @@ public:
         std::shared_ptr<const Plan> plan;
         std::vector<Job> jobs;
     };
-    /// The next exchange begins; who has not been heard in the one before, straggled in it.
+    /// The next exchange begins; workers without an answer in the one before were stragglers.
     virtual void begin(std::int64_t exchange) = 0;
     virtual Task task(Worker worker) = 0;
     /// The worker's answer to the running exchange. @param ids  of its parts
-    virtual void hear(Worker worker, const std::vector<ContributionId>& ids) = 0;
+    virtual void receive(Worker worker, const std::vector<ContributionId>& ids) = 0;
     /// Whether whatever depends on the running exchange can be decoded, or still will be.
     virtual bool decodes() = 0;
     /// Whether its stragglers harm nothing, whatever the model says.
@@ -64,7 +64,7 @@ public:
 
 private:
     void begin(Seconds now, std::vector<Action>& out);
-    void hear(const Arrived& message, Seconds now, std::vector<Action>& out);
+    void receive(const Arrived& message, Seconds now, std::vector<Action>& out);
     bool may_end();
     void end(Seconds now, std::vector<Action>& out);
 

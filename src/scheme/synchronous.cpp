@@ -23,19 +23,19 @@ void SynchronousScheme::handle(const Event& event, Seconds now, std::vector<Acti
     } else if (std::holds_alternative<Deadline>(event)) {
         expired_ = true;
         if (auto step = expire()) finish(std::move(*step), out);
-    } else if (std::holds_alternative<Silence>(event)) {
+    } else if (std::holds_alternative<Quiescent>(event)) {
         if (auto step = make_do()) finish(std::move(*step), out);
     } else if (const auto* arrived = std::get_if<Arrived>(&event)) {
         for (const auto& contribution : arrived->contributions) {
             --missing_;
-            auto step = hear(contribution);
+            auto step = receive(contribution);
             if (!step && expired_) step = expire();
             if (step) {
                 finish(std::move(*step), out);
                 return;
             }
         }
-        if (missing_ == 0 && !dispatch_again(out)) out.push_back(Stuck{why_stuck()});
+        if (missing_ == 0 && !dispatch_again(out)) out.push_back(Undecodable{why_undecodable()});
     }
 }
 

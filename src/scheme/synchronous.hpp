@@ -7,9 +7,9 @@
 
 namespace quorate {
 
-/// What synchronous schemes share: a round gives every worker one task at the newest point, hears
+/// What synchronous schemes share: a round gives every worker one task at the newest point, receives
 /// contributions until they suffice or time is up, steps, and closes the round's tasks: late answers
-/// are dropped. When all have answered and no estimate is possible, it is stuck.
+/// are dropped. When all have answered and no estimate is possible, the round is undecodable.
 class SynchronousScheme : public Scheme {
 public:
     void handle(const Event& event, Seconds now, std::vector<Action>& out) final;
@@ -36,12 +36,12 @@ protected:
     /// A round begins.  @param version  of its point
     virtual void begin(Version version) = 0;
     /// One more contribution of the running round. @return the step, if the quorum is reached
-    virtual std::optional<Step> hear(const Contribution& contribution) = 0;
+    virtual std::optional<Step> receive(const Contribution& contribution) = 0;
 
     /// Seconds after which a round ends with what has come; never: it waits for its quorum.
     virtual Seconds limit() const { return never; }
     /// Time is up. @return the step that what has come allows; without one, it is asked again after
-    /// each contribution that hear() finds too few
+    /// each contribution that receive() finds too few
     virtual std::optional<Step> expire() { return std::nullopt; }
 
     /// Nobody else can answer. @return the step that what has come allows, if that is good enough
@@ -55,7 +55,7 @@ protected:
     /// What the user is to know; asked when tasks are given out.
     virtual std::string say() { return ""; }
     /// Why all contributions together allow no step.
-    virtual std::string why_stuck() const { return "all workers have answered"; }
+    virtual std::string why_undecodable() const { return "all workers have answered"; }
 
 private:
     void dispatch(Version version, std::vector<Action>& out);

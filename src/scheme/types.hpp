@@ -39,9 +39,9 @@ using Block = Rows;
 struct Item {
     enum class Operation : std::int32_t {
         gradient,  // the sum of their gradients at one input
-        kept,      // the same, kept by the worker at whatever version; of a part's items the oldest
-                   // is computed anew, and those that the worker does not have yet
-        descent,   // how far steps on batches of the block lead away from the input
+        cached,  // the same, cached by the worker at whatever version; of a part's items the oldest
+                 // is computed anew, and those that the worker does not have yet
+        descent,  // how far steps on batches of the block lead away from the input
         // Of coded blocks and linear models, without coefficient:
         product,            // rows times the input: an element for each row and output
         transpose_product,  // the transpose of rows times an operand, of which such items take one
@@ -159,11 +159,11 @@ struct Note {
 };
 
 /// No decode is possible any more with those who are left.
-struct Stuck {
+struct Undecodable {
     std::string why;
 };
 
-using Action = std::variant<Dispatch, Close, Combine, Step, SetTimer, Note, Stuck>;
+using Action = std::variant<Dispatch, Close, Combine, Step, SetTimer, Note, Undecodable>;
 
 // ---- events -----------------------------------------------------------------------------------
 
@@ -203,8 +203,8 @@ struct Stepped {
 };
 
 /// All who are left have answered, and no timer runs: what the scheme waits for cannot come. It may go on
-/// with what it has; else it is stuck.
-struct Silence {};
+/// with what it has; else the round is undecodable.
+struct Quiescent {};
 
 // Told only to schemes whose Needs ask for membership. To all others a worker that is lost is one that
 // does not answer, and one that joins again is one that was late: it gets its newest task once more.
@@ -218,6 +218,6 @@ struct WorkerJoined {
     Worker worker;
 };
 
-using Event = std::variant<Start, Arrived, Deadline, Stepped, Silence, WorkerLost, WorkerJoined>;
+using Event = std::variant<Start, Arrived, Deadline, Stepped, Quiescent, WorkerLost, WorkerJoined>;
 
 }  // namespace quorate

@@ -61,8 +61,7 @@ WorkerTimes recorded_times(const Trace& trace, const std::string& name)
     if (trace.status() != "completed" && !draws.empty() &&
         static_cast<int>(draws.rbegin()->second.size()) < times.workers)
         draws.erase(std::prev(draws.end()));
-    if (draws.empty())
-        throw BadInput(name + " holds no round that was heard of: give the trace of a longer run");
+    if (draws.empty()) throw BadInput(name + " lists no arrivals: give the trace of a longer run");
     for (const auto& [draw, tasks] : draws)
         for (int worker = 0; worker < times.workers; ++worker)
             if (!tasks.contains(worker))

@@ -121,9 +121,9 @@ struct Timer {
     };
 };
 
-enum class Change : std::int64_t { joined = 1, left = 2, died = 3, recoded = 4, loading = 5 };
+enum class Change : std::int64_t { joined = 1, left = 2, died = 3, reencoded = 4, loading = 5 };
 
-/// A change of who takes part; recoded: `worker` counts those that the new code has.
+/// A change of who takes part; reencoded: `worker` counts those that the new code has.
 struct Membership {
     std::int64_t event;
     double time;

@@ -39,7 +39,7 @@ void decode(benchmark::State& state, GradientCode code, int patterns)
     for (auto _ : state) {
         code.decoder->begin();
         for (const int worker : all[next])
-            if (const auto* decoding = code.decoder->hear(worker)) {
+            if (const auto* decoding = code.decoder->receive(worker)) {
                 benchmark::DoNotOptimize(decoding);
                 break;
             }
@@ -70,8 +70,8 @@ void rival_dense_least_squares(benchmark::State& state)
     const auto all = orders(n, 100);
     std::size_t next = 0;
     for (auto _ : state) {
-        const std::vector<int> heard(all[next].begin(), all[next].end() - s);
-        const Eigen::MatrixXd rows = b(Eigen::all, heard);
+        const std::vector<int> received(all[next].begin(), all[next].end() - s);
+        const Eigen::MatrixXd rows = b(Eigen::all, received);
         const Eigen::VectorXd a =
             rows.colPivHouseholderQr().solve(Eigen::VectorXd::Ones(encoding.partitions));
         benchmark::DoNotOptimize(a.data());

@@ -19,8 +19,8 @@ BESIDE_DEFAULTS = {
     "amb": ["--compute-time", 0.3],
     "amb-dg": ["--compute-time", 0.5],
     "anytime-sgd": ["--compute-time", 0.3, "--batch", 70],
-    "draco-repetition": ["--tolerate", 1, "--liars", "sign-flip:2"],
-    "draco-cyclic": ["--tolerate", 1, "--liars", "random:2"],
+    "draco-repetition": ["--tolerate", 1, "--byzantine", "sign-flip:2"],
+    "draco-cyclic": ["--tolerate", 1, "--byzantine", "random:2"],
     "elastic": ["--needed", 4],
 }
 WAYS = [

@@ -22,7 +22,7 @@ def simulate(path, *words):
         return changes, trace["round/time"][:]
 
 
-def test_a_loss_is_coded_anew_when_those_who_are_left_have_answered(tmp_path):
+def test_a_loss_is_reencoded_when_those_who_are_left_have_answered(tmp_path):
     changes, times = simulate(tmp_path / "t.h5", "--rounds", 6, "--events", "2.5 leave 4")
     # 100 rows a worker take 1 s; then 120 rows.
     assert changes == [(2.5, LEFT, 4), (3.0, RECODED, 5)]
@@ -106,7 +106,7 @@ def test_events_come_from_a_file(tmp_path):
         (["--events", "random:leave=2"], "where 'leave=2' is wrong: write random:leave=P"),
         (["--events", "random:stay=0.5"], "where 'stay=0.5' is wrong"),
         (["--events", "random:least=7"], "and N from 1 to 6"),
-        (["--on-loss", "panic"], "--on-loss is panic; known: recode, wait or stop"),
+        (["--on-loss", "panic"], "--on-loss is panic; known: reencode, wait or stop"),
         (["--standby", "-1"], "--standby is -1"),
         (["--timeout", "soon"], "--timeout is soon"),
     ],
@@ -134,13 +134,13 @@ def test_each_change_is_a_line(tmp_path):
     assert done.returncode == 0, done.stderr
     assert our_lines(done.stderr) == [
         "quorate: worker 4 has left in round 2",
-        "quorate: coded anew for 5 workers after round 1",
+        "quorate: re-encoded for 5 workers after round 1",
         "quorate: worker 4 has joined in round 3",
-        "quorate: coded anew for 6 workers after round 3",
+        "quorate: re-encoded for 6 workers after round 3",
         "quorate: worker 2 has died in round 5",
         "quorate: a standby rank takes the place of worker 2 in round 5",
         "quorate: worker 2 has joined in round 5",
         "quorate: worker 0 has died in round 7",
-        "quorate: coded anew for 5 workers after round 6",
+        "quorate: re-encoded for 5 workers after round 6",
     ]
     assert call(*words, "--events", events, "--quiet", "--overwrite").stderr.count("has") == 0

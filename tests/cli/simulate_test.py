@@ -105,17 +105,19 @@ def test_exact_schemes_follow_the_path_of_the_uncoded_one(
 
 
 @pytest.mark.parametrize("kind", ["random", "sign-flip", "nan"])
-def test_tolerated_liars_change_nothing(kind, gaussians, tmp_path):
+def test_tolerated_byzantine_workers_change_nothing(kind, gaussians, tmp_path):
     words = ["--data", gaussians, "--workers", 12, "--stragglers", 0, "--rounds", 10]
     words += ["--step", 0.1, "--delay", "exponential:1"]
     repetition = [*words, "--scheme", "draco-repetition"]
     honest = simulate(tmp_path / "honest.h5", *repetition)["iterates"]
-    for liars in ["0", "1,4,8,11"]:  # one in a group
-        got = simulate(tmp_path / "t.h5", *repetition, "--liars", f"{kind}:{liars}")["iterates"]
+    for byzantine in ["0", "1,4,8,11"]:  # one in a group
+        got = simulate(tmp_path / "t.h5", *repetition, "--byzantine", f"{kind}:{byzantine}")[
+            "iterates"
+        ]
         assert numpy.array_equal(got, honest)
     cyclic = [*words, "--scheme", "draco-cyclic", "--tolerate", 4]
-    for liars in ["0", "1,4,8,11", "3,4,5"]:
-        got = simulate(tmp_path / "t.h5", *cyclic, "--liars", f"{kind}:{liars}")["iterates"]
+    for byzantine in ["0", "1,4,8,11", "3,4,5"]:
+        got = simulate(tmp_path / "t.h5", *cyclic, "--byzantine", f"{kind}:{byzantine}")["iterates"]
         assert numpy.abs(got - honest).max() <= 1e-9
 
 
@@ -290,10 +292,10 @@ def test_simulate_refuses_what_makes_no_sense(gaussians, tmp_path):
         ([*dry, "--row-time", -1], "--row-time is -1: use at least 0"),
         ([*dry, "--trace-arrivals", "1"], "--trace-arrivals is 1; known: all, used or none"),
         (
-            [*dry, "--liars", "nan"],
-            "--liars is nan: write KIND:WORKER,... with KIND random, sign-flip or nan",
+            [*dry, "--byzantine", "nan"],
+            "--byzantine is nan: write KIND:WORKER,... with KIND random, sign-flip or nan",
         ),
-        ([*dry, "--liars", "nan:4"], None),
+        ([*dry, "--byzantine", "nan:4"], None),
         ([*dry, "--delay", "trace:none.csv"], "cannot open none.csv: No such file or directory"),
         ([*dry, "--slowdown", "fixed:0.5"], None),
         (

@@ -41,9 +41,9 @@ WAYS = [
     ("sr-sgc", ["--burst", 0, "--lambda", 2]),
     ("m-sgc", ["--burst", 2, "--window", 4, "--lambda", 2, "--models", 5, "--batch", 100]),
     ("m-sgc", ["--lambda", 7, "--mu", 0.2]),
-    ("draco-repetition", ["--liars", "sign-flip:2", "--stragglers", 0]),
-    ("draco-repetition", ["--liars", "nan:0,5", "--stragglers", 1, "--tolerate", 2]),
-    ("draco-cyclic", ["--liars", "random:2,3", "--stragglers", 1, "--tolerate", 2]),
+    ("draco-repetition", ["--byzantine", "sign-flip:2", "--stragglers", 0]),
+    ("draco-repetition", ["--byzantine", "nan:0,5", "--stragglers", 1, "--tolerate", 2]),
+    ("draco-cyclic", ["--byzantine", "random:2,3", "--stragglers", 1, "--tolerate", 2]),
 ]
 
 
@@ -95,13 +95,13 @@ def test_a_trace_is_not_replayed_into_itself(gaussians, tmp_path):
 
 
 @pytest.mark.launcher
-def test_a_liar_that_nobody_tolerates_is_seen_where_it_can_be(gaussians, tmp_path):
+def test_a_byzantine_worker_that_nobody_tolerates_is_seen_where_it_can_be(gaussians, tmp_path):
     words = ["--data", gaussians, "--rounds", 3, "--quiet", "--trace", tmp_path / "t.h5"]
-    done = call("run", *words, "--liars", "nan:1", ranks=4)
+    done = call("run", *words, "--byzantine", "nan:1", ranks=4)
     assert done.returncode == 1
     assert "the estimate of round 1 is not finite" in done.stderr
     draco = ["--scheme", "draco-repetition", "--stragglers", 0]
-    done = call("run", *words, *draco, "--liars", "random:0,1", ranks=4)
+    done = call("run", *words, *draco, "--byzantine", "random:0,1", ranks=4)
     assert done.returncode == 1
     assert "no 2 answers of group 0 are equal" in done.stderr
 

@@ -18,9 +18,9 @@ namespace {
 
 using namespace test;
 
-double error(const Encoding& encoding, const Weigh& weigh, const Pattern& heard)
+double error(const Encoding& encoding, const Weigh& weigh, const Pattern& received)
 {
-    const auto decoding = weigh(heard);
+    const auto decoding = weigh(received);
     return decode_error(encoding, decoding.weights, decoding.scale);
 }
 
@@ -53,7 +53,7 @@ double mean_error(const Encoding& encoding, const Weigh& weigh, int r, int count
 {
     double sum = 0;
     for_random_patterns(encoding.workers(), r, count,
-                        [&](const Pattern& heard) { sum += error(encoding, weigh, heard); });
+                        [&](const Pattern& received) { sum += error(encoding, weigh, received); });
     return sum / count;
 }
 
@@ -83,9 +83,9 @@ TEST(ExpectedError, OfBernoulliIsAboveAndOfOneStepIsTheFormula)
     for (int seed = 0; seed < draws; ++seed) {
         const auto encoding = bernoulli_assignment(n, d, static_cast<std::uint64_t>(seed));
         const auto sum = one_step(encoding), best = least_squares(encoding);
-        for_random_patterns(n, r, patterns, [&](const Pattern& heard) {
-            plain += error(encoding, sum, heard);
-            optimal += error(encoding, best, heard);
+        for_random_patterns(n, r, patterns, [&](const Pattern& received) {
+            plain += error(encoding, sum, received);
+            optimal += error(encoding, best, received);
         });
     }
     plain /= draws * patterns;
@@ -116,8 +116,8 @@ TEST(LeastSquares, IsNeverWorseThanOneStepNorIsAnotherAnswer)
             std::iota(order.begin(), order.end(), 0);
             std::ranges::shuffle(order, generator);
             double before = std::numeric_limits<double>::infinity();
-            for (int heard = 1; heard <= workers; ++heard) {
-                Pattern pattern(order.begin(), order.begin() + heard);
+            for (int received = 1; received <= workers; ++received) {
+                Pattern pattern(order.begin(), order.begin() + received);
                 std::ranges::sort(pattern);
                 const double now = error(encoding, optimal, pattern);
                 EXPECT_LE(now, before + 1e-9);
@@ -133,9 +133,9 @@ TEST(LeastSquares, ShrinksAndItsDebiasedFormDoesNot)
     const auto encoding = cyclic_windows(n, d);
     const auto optimal = least_squares(encoding);
     const auto even = debiased(encoding, optimal);
-    for_random_patterns(n, r, 200, [&](const Pattern& heard) {
-        EXPECT_LE(recovered(encoding, optimal(heard)).mean(), 1 + 1e-12);
-        EXPECT_NEAR(recovered(encoding, even(heard)).mean(), 1, 1e-12);
+    for_random_patterns(n, r, 200, [&](const Pattern& received) {
+        EXPECT_LE(recovered(encoding, optimal(received)).mean(), 1 + 1e-12);
+        EXPECT_NEAR(recovered(encoding, even(received)).mean(), 1, 1e-12);
     });
 }
 
@@ -145,11 +145,11 @@ TEST(LeastSquares, OfManyWorkersIsThatOfFew)
     const auto encoding = cyclic_windows(402, 3);
     const auto weigh = least_squares(encoding);
     const Eigen::MatrixXd b = dense(encoding);
-    for_random_patterns(402, 401, 1, [&](const Pattern& heard) {
-        const Eigen::MatrixXd rows = b(heard, Eigen::all).transpose();
+    for_random_patterns(402, 401, 1, [&](const Pattern& received) {
+        const Eigen::MatrixXd rows = b(received, Eigen::all).transpose();
         const Eigen::VectorXd best =
             test::solve_least_squares(rows, Eigen::VectorXd::Ones(encoding.partitions));
-        EXPECT_LE((recovered(encoding, weigh(heard)) - rows * best).norm(), 1e-9);
+        EXPECT_LE((recovered(encoding, weigh(received)) - rows * best).norm(), 1e-9);
     });
 }
 
@@ -161,16 +161,16 @@ TEST(BlockDesign, HasTheConstantSolutionAndTheErrorsOfTheFanoPlane)
     const auto optimal = least_squares(plane);
     for (int s = 1; s <= 3; ++s)
         for_all_patterns(7, s, [&](const Pattern& missing) {
-            const auto heard = others(7, missing);
+            const auto received = others(7, missing);
             const double answers = 7 - s;
             const double expected = 7 - answers * 9 / (3 + (answers - 1));
-            EXPECT_NEAR(error(plane, constant, heard), expected, 1e-12);
-            EXPECT_NEAR(error(plane, optimal, heard), expected, 1e-12);
+            EXPECT_NEAR(error(plane, constant, received), expected, 1e-12);
+            EXPECT_NEAR(error(plane, optimal, received), expected, 1e-12);
         });
     const auto larger = plane_assignment(5);
-    for_random_patterns(31, 20, 50, [&](const Pattern& heard) {
-        EXPECT_NEAR(error(larger, design_weights(6), heard),
-                    error(larger, least_squares(larger), heard), 1e-9);
+    for_random_patterns(31, 20, 50, [&](const Pattern& received) {
+        EXPECT_NEAR(error(larger, design_weights(6), received),
+                    error(larger, least_squares(larger), received), 1e-9);
     });
 }
 
@@ -236,8 +236,8 @@ TEST(Graph, LinearTimeIsLeastSquares)
         const auto encoding = graph_assignment(24, degree, 3);
         ASSERT_EQ(encoding.partitions, 48 / degree);
         const auto fast = graph_weights(encoding), slow = least_squares(encoding);
-        for (int heard = 1; heard <= 24; ++heard)
-            for_random_patterns(24, heard, 100, [&](const Pattern& pattern) {
+        for (int received = 1; received <= 24; ++received)
+            for_random_patterns(24, received, 100, [&](const Pattern& pattern) {
                 EXPECT_LE((recovered(encoding, fast(pattern)) - recovered(encoding, slow(pattern)))
                               .lpNorm<Eigen::Infinity>(),
                           1e-12);
@@ -248,12 +248,12 @@ TEST(Graph, LinearTimeIsLeastSquares)
 TEST(Graph, APartitionThatNobodyHeardHoldsCountsNothing)
 {
     const auto encoding = graph_assignment(24, 3, 3);
-    Pattern heard;
+    Pattern received;
     for (int i = 0; i < 24; ++i) {
         const auto& row = encoding.rows[static_cast<std::size_t>(i)][0];
-        if (row[0].partition != 0 && row[1].partition != 0) heard.push_back(i);
+        if (row[0].partition != 0 && row[1].partition != 0) received.push_back(i);
     }
-    EXPECT_EQ(recovered(encoding, graph_weights(encoding)(heard))[0], 0);
+    EXPECT_EQ(recovered(encoding, graph_weights(encoding)(received))[0], 0);
 }
 
 TEST(Graph, ItsErrorIsTheProbabilityThatAllHoldersStraggleAsOfRepetition)
@@ -289,10 +289,10 @@ TEST(Stochastic, IsUnbiasedWithTheVarianceOfItsFormula)
     Eigen::RowVectorXd mean = Eigen::RowVectorXd::Zero(3);
     double square = 0;
     for (int draw = 0; draw < draws; ++draw) {
-        Pattern heard;
+        Pattern received;
         for (int i = 0; i < workers; ++i)
-            if (!straggles(generator)) heard.push_back(i);
-        const Eigen::RowVectorXd estimate = recovered(encoding, weigh(heard)).transpose() * g;
+            if (!straggles(generator)) received.push_back(i);
+        const Eigen::RowVectorXd estimate = recovered(encoding, weigh(received)).transpose() * g;
         mean += estimate / draws;
         square += (estimate - exact).squaredNorm() / draws;
     }
@@ -315,18 +315,18 @@ TEST(Stochastic, AnyTwoPartitionsShareDegreeSquaredOverWorkersInTheMean)
 }
 
 // The largest set of disjoint windows, by trying all.
-std::size_t largest_disjoint(const Pattern& heard, int workers, int c)
+std::size_t largest_disjoint(const Pattern& received, int workers, int c)
 {
     std::size_t best = 0;
-    for (unsigned set = 0; set < 1u << heard.size(); ++set) {
+    for (unsigned set = 0; set < 1u << received.size(); ++set) {
         std::vector<bool> taken(static_cast<std::size_t>(workers));
         std::size_t size = 0;
         bool disjoint = true;
-        for (std::size_t i = 0; i < heard.size(); ++i) {
+        for (std::size_t i = 0; i < received.size(); ++i) {
             if (!(set >> i & 1)) continue;
             ++size;
             for (int t = 0; t < c; ++t) {
-                const auto at = static_cast<std::size_t>((heard[i] + t) % workers);
+                const auto at = static_cast<std::size_t>((received[i] + t) % workers);
                 disjoint = disjoint && !taken[at];
                 taken[at] = true;
             }
@@ -342,14 +342,15 @@ TEST(IsGc, ChoosesALargestSetOfDisjointWindowsAndKeepsItsGuarantee)
         for (int c = 2; c <= std::min(4, workers); ++c) {
             const auto encoding = cyclic_windows(workers, c);
             const auto weigh = disjoint_windows(workers, c);
-            for (int heard = 1; heard <= workers; ++heard)
-                for_random_patterns(workers, heard, 12, [&](const Pattern& pattern) {
+            for (int received = 1; received <= workers; ++received)
+                for_random_patterns(workers, received, 12, [&](const Pattern& pattern) {
                     const auto decoding = weigh(pattern);
                     const Eigen::VectorXd got = recovered(encoding, decoding) / decoding.scale;
                     EXPECT_LE(got.maxCoeff(), 1) << "two windows overlap";
                     const auto chosen = decoding.weights.size();
                     EXPECT_EQ(chosen, largest_disjoint(pattern, workers, c));
-                    EXPECT_GE(chosen, static_cast<std::size_t>((heard + 2 * c - 2) / (2 * c - 1)));
+                    EXPECT_GE(chosen,
+                              static_cast<std::size_t>((received + 2 * c - 2) / (2 * c - 1)));
                     EXPECT_NEAR(decoding.scale * static_cast<double>(chosen) * c, workers, 1e-9);
                 });
         }
@@ -373,10 +374,10 @@ TEST(Ignore, TheMeanOverAllSubsetsIsTheGradientAndTheVarianceTheFormula)
     const auto weigh = plain_sum(workers);
     const auto g = gradients(workers);
     const Eigen::RowVectorXd exact = g.colwise().sum();
-    for (int heard = 1; heard <= workers; ++heard) {
+    for (int received = 1; received <= workers; ++received) {
         Eigen::RowVectorXd mean = Eigen::RowVectorXd::Zero(3);
         double square = 0, count = 0;
-        for_all_patterns(workers, heard, [&](const Pattern& pattern) {
+        for_all_patterns(workers, received, [&](const Pattern& pattern) {
             const Eigen::RowVectorXd estimate = recovered(encoding, weigh(pattern)).transpose() * g;
             mean += estimate;
             square += ((estimate - exact) / workers).squaredNorm();
@@ -385,8 +386,8 @@ TEST(Ignore, TheMeanOverAllSubsetsIsTheGradientAndTheVarianceTheFormula)
         EXPECT_LE((mean / count - exact).norm(), 1e-12 * exact.norm());
         const double spread = (g.rowwise() - exact / workers).squaredNorm();
         const double formula =
-            (1 - heard / static_cast<double>(workers)) / (heard * (workers - 1.0)) * spread;
-        EXPECT_NEAR(square / count, formula, 1e-10) << heard;
+            (1 - received / static_cast<double>(workers)) / (received * (workers - 1.0)) * spread;
+        EXPECT_NEAR(square / count, formula, 1e-10) << received;
     }
 }
 

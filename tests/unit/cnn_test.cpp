@@ -65,7 +65,7 @@ Maps apply(const NetLayer& layer, const Maps& in, const double* weight, std::int
 
 struct Network {
     DataShape shape{.columns = 2 * 9 * 7,
-                    .task = Task::multiclass,
+                    .task = LearningTask::multiclass,
                     .classes = 3,
                     .channels = 2,
                     .height = 9,
@@ -166,7 +166,7 @@ TEST(Cnn, CuttingAtItsChunksChangesNoBit)
 TEST(Cnn, LayersThatMakeNoNetworkAreRefused)
 {
     const DataShape shape{.columns = 16,
-                          .task = Task::multiclass,
+                          .task = LearningTask::multiclass,
                           .classes = 2,
                           .channels = 1,
                           .height = 4,

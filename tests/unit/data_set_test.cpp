@@ -105,7 +105,7 @@ TEST(DataSet, AWriterThatIsNotFinishedLeavesNothing)
 TEST(DataSet, DenseImagesInSinglePrecisionKeepTheirShape)
 {
     const Folder folder;
-    DataShape shape{.columns = 6, .task = Task::multiclass, .classes = 3, .dense = true};
+    DataShape shape{.columns = 6, .task = LearningTask::multiclass, .classes = 3, .dense = true};
     ASSERT_TRUE(shape.set_image("1x2x3"));
     EXPECT_FALSE(shape.set_image("2x2x3"));
     EXPECT_FALSE(shape.set_image("6"));
@@ -168,11 +168,11 @@ TEST(DataSet, LabelsThatDoNotFitTheTaskAreDamage)
     const Folder folder;
     const auto path = folder.file("d.h5");
     for (const auto& [task, label] :
-         std::vector<std::pair<Task, double>>{{Task::binary, 0},
-                                              {Task::multiclass, 3},
-                                              {Task::multiclass, 0.5},
-                                              {Task::multiclass, -1},
-                                              {Task::regression, NAN}}) {
+         std::vector<std::pair<LearningTask, double>>{{LearningTask::binary, 0},
+                                              {LearningTask::multiclass, 3},
+                                              {LearningTask::multiclass, 0.5},
+                                              {LearningTask::multiclass, -1},
+                                              {LearningTask::regression, NAN}}) {
         DataSetWriter writer(path, "d", {.columns = 1, .task = task, .classes = 3}, true, false);
         writer.begin(Split::train);
         writer.add(Entries{{0, 1.0}}, label);

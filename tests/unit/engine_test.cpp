@@ -60,7 +60,7 @@ public:
     }
     void change(const Change&) override {}
     std::vector<Change> changes(std::int64_t) override { return {}; }
-    void recode(std::shared_ptr<const Coding>, std::span<const Worker>) override {}
+    void reencode(std::shared_ptr<const Coding>, std::span<const Worker>) override {}
     Values values(std::size_t handle) override { return {support_, values_[handle], 1}; }
     void release(std::size_t handle) override { ++released[handle]; }
     std::int64_t bytes_sent() const override { return 0; }
@@ -169,13 +169,13 @@ public:
             out.push_back(SetTimer{3, never});
         } else if (const auto* deadline = std::get_if<Deadline>(&event)) {
             seen.push_back(deadline->timer);
-            if (deadline->timer == 2) out.push_back(Stuck{"no worker is left"});
+            if (deadline->timer == 2) out.push_back(Undecodable{"no worker is left"});
         }
     }
     std::vector<int> seen;
 };
 
-TEST_F(EngineTest, TimersGoOffInOrderAndStuckIsAFailure)
+TEST_F(EngineTest, TimersGoOffInOrderAndUndecodableIsAFailure)
 {
     ScriptedFleet fleet(1, 0);
     TimerScheme scheme;

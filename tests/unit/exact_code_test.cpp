@@ -45,7 +45,7 @@ public:
             for (int i = 0; i < workers() && !decoding; ++i)
                 if (at(i) == late) {
                     ++answers;
-                    decoding = code_.decoder->hear(i);
+                    decoding = code_.decoder->receive(i);
                 }
         if (!decoding) return std::numeric_limits<double>::infinity();
         stated = decoding->error;
@@ -277,13 +277,13 @@ TEST(ExactCodes, ACachedDecodingHasTheSameBits)
         decoder.begin();
         const Decoding* decoding = nullptr;
         for (int i = 0; i < 20; ++i)
-            if ((i - first_missing + 20) % 20 >= 5) decoding = decoder.hear(i);
+            if ((i - first_missing + 20) % 20 >= 5) decoding = decoder.receive(i);
         return decoding->weights;
     };
     const auto cold = decode(3);
     decode(7);
     EXPECT_EQ(decode(3), cold);
-    EXPECT_EQ(NullSpaceDecoder(mds_code(20, 5), 15).hear(0), nullptr);
+    EXPECT_EQ(NullSpaceDecoder(mds_code(20, 5), 15).receive(0), nullptr);
 }
 
 TEST(ExactCodes, BeyondWhatWasMeasuredTheyWarn)

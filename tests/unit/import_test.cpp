@@ -222,7 +222,7 @@ TEST(Labels, AMapSendsSeveralValuesToAClassAndDropsRows)
 TEST(Labels, ManyWholeNumbersAreClassesAndOthersNeedATask)
 {
     const auto classes = mapped({7, 3, 9, 3});
-    EXPECT_EQ(classes.task, Task::multiclass);
+    EXPECT_EQ(classes.task, LearningTask::multiclass);
     EXPECT_EQ(classes.value, (Reals{1, 0, 2, 0}));
     EXPECT_EQ(classes.class_values, (Reals{3, 7, 9}));
     EXPECT_EQ(mapped({1, 2}, {{"task", "multiclass"}}).value, (Reals{0, 1}));

@@ -32,7 +32,7 @@ void LegalRun::run(std::int64_t rounds)
     Start start;
     for (Worker i = 0; i < std::ssize(machines_); ++i) start.active.push_back(i);
     give(start);
-    while (std::ssize(steps) < rounds && stuck.empty() && !testing::Test::HasFatalFailure()) {
+    while (std::ssize(steps) < rounds && undecodable.empty() && !testing::Test::HasFatalFailure()) {
         std::vector<Worker> busy;
         for (Worker i = 0; i < std::ssize(machines_); ++i)
             if (!machines_[static_cast<std::size_t>(i)].tasks.empty()) busy.push_back(i);
@@ -82,7 +82,7 @@ bool LegalRun::is_alive(Version version) const
 void LegalRun::give(const Event& event)
 {
     std::vector<Event> events = {event};
-    while (!events.empty() && stuck.empty()) {
+    while (!events.empty() && undecodable.empty()) {
         const auto one = events.front();
         events.erase(events.begin());
         std::vector<Action> out;
@@ -110,8 +110,8 @@ std::optional<Event> LegalRun::carry_out(const Action& action)
             timers_.erase(timer->timer);
         else
             timers_[timer->timer] = timer->at;
-    } else if (const auto* end = std::get_if<Stuck>(&action)) {
-        stuck = end->why;
+    } else if (const auto* end = std::get_if<Undecodable>(&action)) {
+        undecodable = end->why;
     }
     return {};
 }
@@ -148,8 +148,8 @@ void LegalRun::check(const Dispatch& task)
     open_.emplace(task.task, task);
     auto& machine = machines_[static_cast<std::size_t>(task.worker)];
     if (task.begin == Dispatch::Begin::now) {
-        // Who is interrupted may have begun a gradient to be kept.
-        if (!machine.tasks.empty() && keeps(machine.tasks[0].plan->parts[0]) && random_() % 2) {
+        // Who is interrupted may have begun a gradient to be cached.
+        if (!machine.tasks.empty() && is_cached(machine.tasks[0].plan->parts[0]) && random_() % 2) {
             const auto left = refreshed(machine, machine.tasks[0], machine.tasks[0].plan->parts[0]);
             if (!left.empty()) machine.begun = {left[0].item->block, left[0].version};
         }
@@ -186,7 +186,7 @@ std::optional<Event> LegalRun::carry_out_step(const Step& step)
         const auto at = alive_.find(term.contribution);
         if (at == alive_.end()) {
             ADD_FAILURE() << "a step names a contribution that is gone";
-            stuck = "illegal";
+            undecodable = "illegal";
             return {};
         }
         for (std::size_t i = 0; i < width; ++i)
@@ -257,27 +257,27 @@ const LegalRun::Vector& LegalRun::at(Version version)
     return points_.at(version).w;
 }
 
-std::vector<Refresh> LegalRun::refreshed(const Machine& machine, const Dispatch& task,
-                                         const Part& part)
+std::vector<CacheUpdate> LegalRun::refreshed(const Machine& machine, const Dispatch& task,
+                                             const Part& part)
 {
     std::map<int, Version> versions;
-    for (const auto& [block, kept] : machine.kept) versions[block] = kept.version;
-    return to_refresh(part, task.inputs, versions, machine.begun);
+    for (const auto& [block, cached] : machine.cached) versions[block] = cached.version;
+    return cache_updates(part, task.inputs, versions, machine.begun);
 }
 
 LegalRun::Value LegalRun::compute(Machine& machine, const Dispatch& task, const Part& part)
 {
     Value value{task.task, Vector(width), {}};
-    if (keeps(part)) {
+    if (is_cached(part)) {
         for (const auto& [item, version] : refreshed(machine, task, part))
-            machine.kept[item->block] = {version, gradient(item->block, at(version))};
+            machine.cached[item->block] = {version, gradient(item->block, at(version))};
         machine.begun.reset();
     }
     for (const auto& item : part.items) {
         if (item.is_product()) continue;  // no vectors here
         const auto version = task.inputs[static_cast<std::size_t>(item.input)];
-        const auto one = keeps(part) ? machine.kept.at(item.block)
-                                     : Kept{version, gradient(item.block, at(version))};
+        const auto one = is_cached(part) ? machine.cached.at(item.block)
+                                         : Cached{version, gradient(item.block, at(version))};
         value.versions.push_back(one.version);
         for (std::size_t i = 0; i < width; ++i) value.sum[i] += item.coefficient * one.gradient[i];
     }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "compute/kept.hpp"
+#include "compute/cached_gradients.hpp"
 #include "scheme/scheme.hpp"
 
 namespace quorate::test {
@@ -44,7 +44,7 @@ public:
     std::vector<std::vector<Version>>
         published_at;  // of each step: versions of the terms' newest points
     std::size_t most_alive = 0;
-    std::string stuck;
+    std::string undecodable;
 
     void run(std::int64_t rounds);
 
@@ -57,7 +57,7 @@ private:
         Vector w;
         int holders = 0;
     };
-    struct Kept {
+    struct Cached {
         Version version;
         Vector gradient;
     };
@@ -65,7 +65,7 @@ private:
         std::vector<Dispatch> tasks;  // the running one first
         std::size_t part = 0;
         std::int64_t count = 0;
-        std::map<int, Kept> kept;
+        std::map<int, Cached> cached;
         std::optional<std::pair<int, Version>> begun;
     };
     struct Value {
@@ -84,8 +84,8 @@ private:
     void answer(Worker worker);
     std::int64_t samples(const Dispatch& task, const Part& part);
     const Vector& at(Version version);
-    static std::vector<Refresh> refreshed(const Machine& machine, const Dispatch& task,
-                                          const Part& part);
+    static std::vector<CacheUpdate> refreshed(const Machine& machine, const Dispatch& task,
+                                              const Part& part);
     Value compute(Machine& machine, const Dispatch& task, const Part& part);
 
     Scheme& scheme_;

@@ -43,7 +43,7 @@ TEST(EveryScheme, ActsLegallyWhateverTheOrder)
                 if (!scheme) continue;
                 LegalRun run(*scheme, n, seed);
                 run.run(50);
-                EXPECT_EQ(run.stuck, "") << entry.name;
+                EXPECT_EQ(run.undecodable, "") << entry.name;
                 ASSERT_EQ(run.steps.size(), 50U) << entry.name << ", n = " << n;
                 EXPECT_LE(run.most_alive, static_cast<std::size_t>(20 * n)) << entry.name;
                 if (testing::Test::HasFailure()) FAIL() << entry.name << ", n = " << n;
@@ -88,7 +88,7 @@ Measured measure(const std::string& scheme, const Options& options, int n,
     const auto needs = made->needs();
     const auto delays = make_delays(delay, n, 3), slowdowns = make_slowdowns("none", n);
     const Batches batches(needs, 1, 0);
-    const Liars nobody;
+    const ByzantineWorkers nobody;
     Recipes recipes(needs, batches, nobody, 0);
     VirtualFleet fleet(recipes, {0, *delays, *slowdowns, {}});
     std::vector<std::unique_ptr<Optimizer>> optimizers;

@@ -4,9 +4,9 @@
 
 #include <thread>
 
+#include "mpi/clock.hpp"
 #include "mpi/doorbell.hpp"
 #include "mpi/messages.hpp"
-#include "mpi/patience.hpp"
 #include "support.hpp"
 
 namespace quorate {
@@ -144,16 +144,16 @@ TEST(Doorbells, ARingWakesASleeperLongBeforeItsTime)
     if (!coordinator.present()) GTEST_SKIP() << "this system gives no memory to share";
     Doorbells worker(coordinator.address(), 1, 2);
     ASSERT_TRUE(worker.present());
-    const auto heard = worker.rings();
+    const auto received = worker.rings();
     const auto began = clock_seconds();
     std::thread ringer([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
         coordinator.ring(1);
     });
-    worker.wait(heard, 30);
+    worker.wait(received, 30);
     ringer.join();
     EXPECT_LT(clock_seconds() - began, 15);
-    EXPECT_EQ(worker.rings(), heard + 1);
+    EXPECT_EQ(worker.rings(), received + 1);
 }
 
 TEST(Doorbells, ARingBeforeTheSleepIsNotLost)
@@ -161,10 +161,10 @@ TEST(Doorbells, ARingBeforeTheSleepIsNotLost)
     Doorbells coordinator(2);
     if (!coordinator.present()) GTEST_SKIP() << "this system gives no memory to share";
     Doorbells worker(coordinator.address(), 1, 2);
-    const auto heard = worker.rings();
+    const auto received = worker.rings();
     coordinator.ring(1);
     const auto began = clock_seconds();
-    worker.wait(heard, 30);
+    worker.wait(received, 30);
     EXPECT_LT(clock_seconds() - began, 15);
 }
 

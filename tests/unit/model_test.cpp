@@ -209,7 +209,7 @@ TEST(Logistic, LossOfScoresAgreesWithLossOfRows)
 /// A model with data of a shape that it takes.
 struct Case {
     std::string model;
-    Task task = Task::binary;
+    LearningTask task = LearningTask::binary;
     std::map<std::string, std::string> options = {};
 };
 
@@ -217,14 +217,14 @@ std::vector<Case> cases()
 {
     return {{"logistic"},
             {"ridge"},
-            {"ridge", Task::regression},
+            {"ridge", LearningTask::regression},
             {"hinge"},
             {"squared-hinge"},
             {"softmax"},
-            {"softmax", Task::multiclass},
-            {"mlp", Task::binary, {{"hidden", "5"}}},
-            {"mlp", Task::multiclass, {{"hidden", "6,4"}, {"activation", "tanh"}}},
-            {"mlp", Task::regression, {{"hidden", "5"}, {"loss", "squared"}}}};
+            {"softmax", LearningTask::multiclass},
+            {"mlp", LearningTask::binary, {{"hidden", "5"}}},
+            {"mlp", LearningTask::multiclass, {{"hidden", "6,4"}, {"activation", "tanh"}}},
+            {"mlp", LearningTask::regression, {{"hidden", "5"}, {"loss", "squared"}}}};
 }
 
 class EveryModel : public ::testing::TestWithParam<Case> {
@@ -242,9 +242,9 @@ protected:
     {
         Rows rows(count, columns);
         for (std::size_t i = 0; i < rows.label.size(); ++i)
-            if (GetParam().task == Task::multiclass)
+            if (GetParam().task == LearningTask::multiclass)
                 rows.label[i] = static_cast<double>(i % classes);
-            else if (GetParam().task == Task::regression)
+            else if (GetParam().task == LearningTask::regression)
                 rows.label[i] = std::sin(static_cast<double>(i));
         return rows;
     }
@@ -312,7 +312,7 @@ TEST_P(EveryModel, LossOfScoresIsTheLossOfRowsSparseOrDense)
         EXPECT_NEAR(loss_of(*model, scores, rows.label), loss, 1e-12 * std::abs(loss));
         const auto quality = model->loss().quality(scores, rows.label);
         EXPECT_NEAR(quality.loss, loss / 517, 1e-12 * std::abs(loss));
-        if (GetParam().task == Task::regression) {
+        if (GetParam().task == LearningTask::regression) {
             EXPECT_EQ(quality.mse, quality.loss);
             EXPECT_TRUE(std::isnan(model->loss().hits(scores, rows.label)));
         } else {
@@ -388,16 +388,16 @@ TEST(Models, HingeLossesAndTheirSlopesAreTheFormulas)
 
 TEST(Models, LabelsThatAModelCannotLearnAreRefusedWithOthersThatCan)
 {
-    const auto wrong = [](const std::string& name, Task task) {
+    const auto wrong = [](const std::string& name, LearningTask task) {
         return refusal([&] { make(name, {.columns = 4, .task = task, .classes = 10}); });
     };
-    EXPECT_EQ(wrong("logistic", Task::multiclass),
+    EXPECT_EQ(wrong("logistic", LearningTask::multiclass),
               "--model is logistic, but the data set has 10 classes: use softmax, mlp or cnn, or "
               "import it with a --label-map to -1 and 1");
-    EXPECT_EQ(wrong("softmax", Task::regression),
+    EXPECT_EQ(wrong("softmax", LearningTask::regression),
               "--model is softmax, but the labels of the data set are numbers, not classes: use "
               "ridge, or mlp with --loss squared");
-    EXPECT_EQ(wrong("cnn", Task::multiclass),
+    EXPECT_EQ(wrong("cnn", LearningTask::multiclass),
               "--model is cnn, but the rows of the data set are not images: import it with --image "
               "CxHxW and --storage dense");
 }

@@ -82,7 +82,7 @@ double reached(const std::string& name, int n, int s, const std::string& decoder
     run.gradient = [n](int block, const LegalRun::Vector& w) { return pull(block, w, n); };
     if (choose) run.choose = *choose;
     run.run(2500);
-    EXPECT_EQ(run.stuck, "");
+    EXPECT_EQ(run.undecodable, "");
     return distance(run, n);
 }
 
@@ -161,11 +161,11 @@ TEST(Pipelined, TheOldestGradientIsRefreshedOrTheOneThatWasBegun)
     using Operation = Item::Operation;
     Part part;
     for (const int block : {2, 3, 5})
-        part.items.push_back({.block = block, .operation = Operation::kept});
-    const auto blocks = [&](const Versions& inputs, const std::map<int, Version>& kept,
+        part.items.push_back({.block = block, .operation = Operation::cached});
+    const auto blocks = [&](const Versions& inputs, const std::map<int, Version>& cached,
                             std::optional<std::pair<int, Version>> begun = {}) {
         std::vector<std::pair<int, Version>> all;
-        for (const auto& [item, version] : to_refresh(part, inputs, kept, begun))
+        for (const auto& [item, version] : cache_updates(part, inputs, cached, begun))
             all.emplace_back(item->block, version);
         return all;
     };
@@ -225,10 +225,10 @@ TEST(Pipelined, TheRescalingIsUnbiasedOverAllStragglerSets)
     int sets = 0;
     for (int a = 0; a < n; ++a)
         for (int b = a + 1; b < n; ++b, ++sets) {
-            std::vector<int> heard;
+            std::vector<int> received;
             for (int i = 0; i < n; ++i)
-                if (i != a && i != b) heard.push_back(i);
-            const auto decoding = weigh(heard);
+                if (i != a && i != b) received.push_back(i);
+            const auto decoding = weigh(received);
             std::vector<double> weight(n);
             for (const auto& one : decoding.weights)
                 for (const auto& [j, value] : windows.rows[static_cast<std::size_t>(one.worker)][0])

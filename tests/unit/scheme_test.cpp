@@ -48,9 +48,9 @@ std::vector<int> sizes(const std::string& name)
 
 struct Round {
     std::optional<Step> step;
-    bool stuck = false;
+    bool undecodable = false;
     std::vector<Close> closed;
-    int heard = 0;  // workers until the step
+    int received = 0;  // workers until the step
     std::map<ContributionId, Part> sent;
     std::map<ContributionId, Worker> sender;
 };
@@ -72,13 +72,13 @@ std::int64_t rows_of(const Scheme& scheme, const Part& part)
     return rows;
 }
 
-enum class Lie { other, flip, nan };
+enum class Corruption { other, flip, nan };
 
 struct Circumstances {
     std::vector<Seconds> at = {};  // when those in the order answer, from the start of the round
     Seconds began = 0;
-    std::set<Worker> liars = {};
-    Lie lie = Lie::other;
+    std::set<Worker> byzantine = {};
+    Corruption corruption = Corruption::other;
 };
 
 // One round with answers in the given order of workers. @param actions  the dispatches, replaced by
@@ -111,24 +111,25 @@ Round play(Scheme& scheme, std::vector<Action>& actions, const std::vector<Worke
                              .newest = version};
             one.fingerprint = std::hash<const Part*>()(&parts[part]);
             one.projection = projection(parts[part]);
-            if (how.liars.contains(worker)) {
+            if (how.byzantine.contains(worker)) {
                 one.fingerprint += static_cast<std::uint64_t>(worker) + 1;
-                one.projection = how.lie == Lie::nan    ? std::nan("")
-                                 : how.lie == Lie::flip ? -one.projection
-                                                        : worker + 0.1 * static_cast<double>(part);
+                one.projection = how.corruption == Corruption::nan ? std::nan("")
+                                 : how.corruption == Corruption::flip
+                                     ? -one.projection
+                                     : worker + 0.1 * static_cast<double>(part);
             }
             messages[task.plan->each_when_ready ? part : 0].contributions.push_back(one);
         }
         const Seconds now =
-            how.began + (how.at.empty() ? 0 : how.at[static_cast<std::size_t>(round.heard)]);
-        ++round.heard;
+            how.began + (how.at.empty() ? 0 : how.at[static_cast<std::size_t>(round.received)]);
+        ++round.received;
         for (const auto& message : messages) {
             std::vector<Action> out;
             scheme.handle(message, now, out);
             for (const auto& action : out) {
                 if (const auto* step = std::get_if<Step>(&action)) round.step = *step;
                 if (const auto* close = std::get_if<Close>(&action)) round.closed.push_back(*close);
-                round.stuck |= std::holds_alternative<Stuck>(action);
+                round.undecodable |= std::holds_alternative<Undecodable>(action);
             }
             if (round.step) break;
         }
@@ -136,7 +137,7 @@ Round play(Scheme& scheme, std::vector<Action>& actions, const std::vector<Worke
     }
     if (round.step) {
         const Seconds ended =
-            how.began + (how.at.empty() ? 0 : how.at[static_cast<std::size_t>(round.heard - 1)]);
+            how.began + (how.at.empty() ? 0 : how.at[static_cast<std::size_t>(round.received - 1)]);
         scheme.handle(Stepped{.version = version + 1, .inner_with_last = 1}, ended, actions);
         for (const auto& action : actions)
             if (const auto* close = std::get_if<Close>(&action)) round.closed.push_back(*close);
@@ -272,7 +273,7 @@ TEST(EveryScheme, EndsEveryRoundInAnyOrderOfArrivalWithTheErrorItStates)
             for (Version version = 0; version < 200; ++version) {
                 const auto round = play(*scheme, actions, shuffled(n, generator), id, version);
                 ASSERT_TRUE(round.step) << entry.name << " does not step when all have answered";
-                ASSERT_FALSE(round.stuck);
+                ASSERT_FALSE(round.undecodable);
                 double error = 0;
                 for (const double weight : weights(*scheme, round, rows))
                     error += (weight - 1) * (weight - 1);
@@ -296,7 +297,7 @@ TEST(EveryScheme, ItsActionsAreAFunctionOfTheEvents)
         for (Version version = 0; version < 20; ++version) {
             const auto order = shuffled(n, generator);
             const auto x = play(*one, a, order, i, version), y = play(*other, b, order, j, version);
-            ASSERT_EQ(x.heard, y.heard) << entry.name;
+            ASSERT_EQ(x.received, y.received) << entry.name;
             ASSERT_EQ(x.step->divisor, y.step->divisor);
             ASSERT_EQ(x.step->terms.size(), y.step->terms.size());
             for (std::size_t t = 0; t < x.step->terms.size(); ++t) {
@@ -322,7 +323,7 @@ TEST(EveryScheme, WithADeadlineStepsAtItOrAtTheFirstAnswerAfterIt)
         ContributionId id = 0;
         const auto round = play(*scheme, actions, {1}, id, 0);
         ASSERT_TRUE(round.step) << entry.name;
-        EXPECT_EQ(round.heard, 1);
+        EXPECT_EQ(round.received, 1);
         double error = 0;
         for (const double weight : weights(*scheme, round, 1000))
             error += (weight - 1) * (weight - 1);
@@ -370,8 +371,8 @@ TEST(Agc, StopsAtWhicheverComesFirst)
 {
     struct Case {
         std::vector<Worker> order;
-        int heard;   // answers until the step
-        int groups;  // groups in it
+        int received;  // answers until the step
+        int groups;    // groups in it
     };
     // Two groups of three, collect 2.
     for (const auto& one : {Case{{0, 1, 3}, 2, 1},  // the second answer, one group missing
@@ -381,14 +382,14 @@ TEST(Agc, StopsAtWhicheverComesFirst)
         auto actions = begin(*scheme, 6);
         ContributionId id = 0;
         const auto round = play(*scheme, actions, one.order, id, 0);
-        EXPECT_EQ(round.heard, one.heard);
+        EXPECT_EQ(round.received, one.received);
         EXPECT_EQ(round.step->terms.size(), static_cast<std::size_t>(one.groups));
     }
     // Coverage first: collect 5, all groups after two.
     const auto scheme = make("agc", 6, 60, Options{{"stragglers", "2"}, {"collect", "5"}});
     auto actions = begin(*scheme, 6);
     ContributionId id = 0;
-    EXPECT_EQ(play(*scheme, actions, {2, 4, 0, 1, 3, 5}, id, 0).heard, 2);
+    EXPECT_EQ(play(*scheme, actions, {2, 4, 0, 1, 3, 5}, id, 0).received, 2);
 }
 
 TEST(Agc, WithAllAnswersIsFrc)
@@ -399,7 +400,7 @@ TEST(Agc, WithAllAnswersIsFrc)
     ContributionId i = 0, j = 0;
     const std::vector<Worker> order = {11, 10, 9, 0, 1, 3, 4, 5, 2, 8, 7, 6};
     const auto x = play(*agc, a, order, i, 0), y = play(*frc, b, order, j, 0);
-    EXPECT_EQ(x.heard, y.heard);
+    EXPECT_EQ(x.received, y.received);
     EXPECT_EQ(x.step->divisor, y.step->divisor);
     EXPECT_EQ(x.step->terms.size(), y.step->terms.size());
 }
@@ -468,7 +469,7 @@ TEST(Nested, IsExactWhileItsRedundancyFollowsTheStragglers)
             ASSERT_TRUE(round.step);
             EXPECT_LE(round.step->error, 1e-12);
             for (const double weight : weights(*scheme, round, 1200)) EXPECT_NEAR(weight, 1, 1e-9);
-            began += at[static_cast<std::size_t>(round.heard - 1)];
+            began += at[static_cast<std::size_t>(round.received - 1)];
         }
         EXPECT_GE(loads.size(), 2u) << placement;
         EXPECT_EQ(*loads.rbegin(), 6) << "it begins with all it stores";
@@ -540,55 +541,56 @@ TEST(Partial, AWorkerAsSlowAsToleratedCostsNoTime)
     }
 }
 
-TEST(Draco, NoPlacementOfTolerableLiarsChangesTheEstimate)
+TEST(Draco, NoPlacementOfTolerableByzantineWorkersChangesTheEstimate)
 {
     for (const auto* name : {"draco-repetition", "draco-cyclic"})
         for (int n = 3; n <= 9; ++n)
-            for (int liars = 0; 2 * liars + 1 <= n; ++liars)
-                for_all_patterns(n, liars, [&](const Pattern& who) {
-                    for (const auto lie : {Lie::other, Lie::flip, Lie::nan}) {
-                        const auto scheme =
-                            make(name, n, 100 * n,
-                                 Options{{"stragglers", "0"}, {"tolerate", std::to_string(liars)}});
+            for (int byzantine = 0; 2 * byzantine + 1 <= n; ++byzantine)
+                for_all_patterns(n, byzantine, [&](const Pattern& who) {
+                    for (const auto corruption :
+                         {Corruption::other, Corruption::flip, Corruption::nan}) {
+                        const auto scheme = make(
+                            name, n, 100 * n,
+                            Options{{"stragglers", "0"}, {"tolerate", std::to_string(byzantine)}});
                         auto actions = begin(*scheme, n);
                         ContributionId id = 0;
                         Pattern order = who;  // they come first
                         for (const int other : others(n, who)) order.push_back(other);
-                        const std::set<Worker> lie_all(who.begin(), who.end());
-                        const auto round =
-                            play(*scheme, actions, order, id, 0, {.liars = lie_all, .lie = lie});
-                        ASSERT_TRUE(round.step) << name << n << liars;
+                        const std::set<Worker> corrupt(who.begin(), who.end());
+                        const auto round = play(*scheme, actions, order, id, 0,
+                                                {.byzantine = corrupt, .corruption = corruption});
+                        ASSERT_TRUE(round.step) << name << n << byzantine;
                         for (const double weight : weights(*scheme, round, 100 * n))
                             EXPECT_NEAR(weight, 1, 1e-12);
                         for (const auto& term : round.step->terms)
-                            EXPECT_FALSE(lie_all.contains(round.sender.at(term.contribution)));
+                            EXPECT_FALSE(corrupt.contains(round.sender.at(term.contribution)));
                     }
                 });
 }
 
-TEST(Draco, OneLiarTooManyIsSeen)
+TEST(Draco, OneByzantineWorkerTooManyIsSeen)
 {
     // Of the repetition, in one group: the workers 3, 4 and 5.
-    for (const auto& [name, liars] : {std::pair{"draco-repetition", std::set<Worker>{3, 5}},
-                                      {"draco-cyclic", std::set<Worker>{1, 5}}}) {
+    for (const auto& [name, byzantine] : {std::pair{"draco-repetition", std::set<Worker>{3, 5}},
+                                          {"draco-cyclic", std::set<Worker>{1, 5}}}) {
         const auto scheme = make(name, 9, 900, Options{{"stragglers", "0"}, {"tolerate", "1"}});
         auto actions = begin(*scheme, 9);
         ContributionId id = 0;
         const auto round =
-            play(*scheme, actions, {0, 1, 2, 3, 4, 5, 6, 7, 8}, id, 0, {.liars = liars});
+            play(*scheme, actions, {0, 1, 2, 3, 4, 5, 6, 7, 8}, id, 0, {.byzantine = byzantine});
         EXPECT_FALSE(round.step) << name;
-        EXPECT_TRUE(round.stuck) << name;
+        EXPECT_TRUE(round.undecodable) << name;
     }
 }
 
-TEST(Draco, ToleratesStragglersBesideLiars)
+TEST(Draco, ToleratesStragglersBesideByzantineWorkers)
 {
     for (const auto* name : {"draco-repetition", "draco-cyclic"}) {
         const auto scheme = make(name, 8, 800, Options{{"stragglers", "1"}, {"tolerate", "1"}});
         auto actions = begin(*scheme, 8);
         ContributionId id = 0;
         // Worker 3 does not answer.
-        const auto round = play(*scheme, actions, {1, 2, 0, 5, 6, 4, 7}, id, 0, {.liars = {1}});
+        const auto round = play(*scheme, actions, {1, 2, 0, 5, 6, 4, 7}, id, 0, {.byzantine = {1}});
         ASSERT_TRUE(round.step) << name;
         for (const double weight : weights(*scheme, round, 800)) EXPECT_NEAR(weight, 1, 1e-12);
     }

@@ -81,7 +81,7 @@ bool survives(SequentialCode& code, int n, const Fits& fits, std::mt19937& rando
             const auto task = code.task(worker);
             std::vector<ContributionId> ids;
             for (std::size_t part = 0; part < task.plan->parts.size(); ++part) ids.push_back(id++);
-            if (!pattern.back()[static_cast<std::size_t>(worker)]) code.hear(worker, ids);
+            if (!pattern.back()[static_cast<std::size_t>(worker)]) code.receive(worker, ids);
         }
         if (!code.decodes()) return false;
         if (const auto due = exchange - code.delay(); due >= 0) {
@@ -166,7 +166,7 @@ TEST(Sequential, LoadsAreThoseOfTheFormulas)
                     const auto task = code.task(worker);
                     std::vector<ContributionId> ids;
                     for (const auto& part : task.plan->parts) (void)part, ids.push_back(id++);
-                    code.hear(worker, ids);
+                    code.receive(worker, ids);
                 }
             }
             const auto needs = code.needs();
@@ -212,10 +212,10 @@ public:
         parts.push_back(task.plan->parts.size());
         return task;
     }
-    void hear(Worker worker, const std::vector<ContributionId>& ids) override
+    void receive(Worker worker, const std::vector<ContributionId>& ids) override
     {
         pattern.back()[static_cast<std::size_t>(worker)] = false;
-        code_->hear(worker, ids);
+        code_->receive(worker, ids);
     }
     bool decodes() override { return code_->decodes(); }
     std::pair<std::vector<Term>, double> gradient(Job job) override { return code_->gradient(job); }
@@ -277,7 +277,7 @@ TEST(Sequential, EveryGradientIsExactAtThePointOfItsJob)
                                             count * w[1] + static_cast<double>(b.first)};
                 };
                 run.run(100);
-                ASSERT_EQ(run.steps.size(), 100U) << run.stuck;
+                ASSERT_EQ(run.steps.size(), 100U) << run.undecodable;
                 double offset = 0;
                 for (const auto& b : needs.blocks) offset += static_cast<double>(b.first);
                 for (std::size_t step = 0; step < run.steps.size(); ++step) {

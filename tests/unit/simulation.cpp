@@ -42,7 +42,7 @@ std::vector<double> Simulation::run() const
     const auto slowdowns_made = make_slowdowns(slowdown, workers, seed);
     const auto needs = scheme_made->needs();
     const Batches batches(needs, seed, 0);
-    const Liars nobody;
+    const ByzantineWorkers nobody;
     Recipes recipes(needs, batches, nobody, 0);
     VirtualFleet fleet(recipes, {row_time, *delays_made, *slowdowns_made, network});
     const auto none = settings(entry(optimizers(), "gd").options, {});

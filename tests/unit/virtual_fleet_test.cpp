@@ -74,7 +74,7 @@ protected:
     }
 
     std::unique_ptr<DelayModel> delays_, slowdowns_;
-    Liars nobody_;
+    ByzantineWorkers nobody_;
     std::optional<Batches> batches_;
     std::optional<Recipes> recipes_;
     std::optional<VirtualFleet> fleet_;

@@ -343,7 +343,7 @@ TEST(RecordedTimes, WhatCannotBeIsRefused)
     trace = run_of_two("running");
     trace.arrivals.resize(1);
     EXPECT_EQ(refusal([&] { trace::recorded_times(trace, "x"); }),
-              "x holds no round that was heard of: give the trace of a longer run");
+              "x lists no arrivals: give the trace of a longer run");
 }
 
 TEST(RecordedTimes, TracesAndCsvAreToldByTheirContent)

@@ -8,26 +8,26 @@
 #include <vector>
 
 #include "base/settings.hpp"
-#include "engine/roster.hpp"
+#include "engine/membership_table.hpp"
 #include "fleet/fleet.hpp"
 
 namespace quorate {
 
-class MembershipPlan {
+class ChurnSchedule {
 public:
     /// Nobody comes or goes.
-    MembershipPlan() = default;
+    ChurnSchedule() = default;
     /// @param settings  reads `events`: "3.0 leave 4; 100r join 4; 7.5 kill 2", a file of such, or
     ///                  random:leave=P,join=P,least=N
     /// @throws BadInput for what cannot be, with where it stands
-    MembershipPlan(const Settings& settings, int workers, std::uint64_t seed);
+    ChurnSchedule(const Settings& settings, int workers, std::uint64_t seed);
 
     /// When something is due next.
     Seconds next() const;
     /// What is due now.
     std::vector<Change> due(Seconds now);
     /// What happens after that many rounds.
-    std::vector<Change> after_round(std::int64_t round, const Roster& roster);
+    std::vector<Change> after_round(std::int64_t round, const MembershipTable& members);
     /// What was due by then has happened in a run that is resumed.
     void skip(Seconds now, std::int64_t round);
     /// Whether a worker is to join yet.

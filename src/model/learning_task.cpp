@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "model/task.hpp"
+#include "model/learning_task.hpp"
 
 #include <fmt/format.h>
 
@@ -7,20 +7,21 @@
 
 namespace quorate {
 
-void require_task(const Settings& settings, const DataShape& data, const std::vector<Task>& tasks)
+void require_task(const Settings& settings, const DataShape& data,
+                  const std::vector<LearningTask>& tasks)
 {
     if (std::ranges::find(tasks, data.task) != tasks.end()) return;
     switch (data.task) {
-        case Task::binary:
+        case LearningTask::binary:
             settings.refuse("model",
                             ", which is not for labels of two classes: use logistic, "
                             "hinge, squared-hinge, ridge, softmax, mlp or cnn");
-        case Task::multiclass:
+        case LearningTask::multiclass:
             settings.refuse("model", fmt::format(", but the data set has {} classes: use softmax, "
                                                  "mlp or cnn, or import it with a --label-map to "
                                                  "-1 and 1",
                                                  data.classes));
-        case Task::regression:
+        case LearningTask::regression:
             settings.refuse("model",
                             ", but the labels of the data set are numbers, not classes: "
                             "use ridge, or mlp with --loss squared");

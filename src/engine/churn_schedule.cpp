@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "engine/membership.hpp"
+#include "engine/churn_schedule.hpp"
 
 #include <fmt/format.h>
 
@@ -51,7 +51,7 @@ Option events_option()
             "unless only N are left, and each that is away joins"};
 }
 
-MembershipPlan::MembershipPlan(const Settings& settings, int workers, std::uint64_t seed)
+ChurnSchedule::ChurnSchedule(const Settings& settings, int workers, std::uint64_t seed)
     : seed_(seed)
 {
     if (!settings.on("events")) return;
@@ -62,7 +62,7 @@ MembershipPlan::MembershipPlan(const Settings& settings, int workers, std::uint6
         read(settings, text_of(settings), workers);
 }
 
-void MembershipPlan::read_chance(const Settings& settings, const std::string& text, int workers)
+void ChurnSchedule::read_chance(const Settings& settings, const std::string& text, int workers)
 {
     chance_.emplace();
     const auto arguments =
@@ -89,7 +89,7 @@ void MembershipPlan::read_chance(const Settings& settings, const std::string& te
     }
 }
 
-void MembershipPlan::read(const Settings& settings, const std::string& text, int workers)
+void ChurnSchedule::read(const Settings& settings, const std::string& text, int workers)
 {
     for (const auto& piece : split(text, ';')) {
         if (trimmed(piece).empty()) continue;
@@ -128,19 +128,16 @@ void MembershipPlan::read(const Settings& settings, const std::string& text, int
     }
 }
 
-Seconds MembershipPlan::next() const
-{
-    return time_ < by_time_.size() ? by_time_[time_].at : never;
-}
+Seconds ChurnSchedule::next() const { return time_ < by_time_.size() ? by_time_[time_].at : never; }
 
-std::vector<Change> MembershipPlan::due(Seconds now)
+std::vector<Change> ChurnSchedule::due(Seconds now)
 {
     std::vector<Change> all;
     for (; next() <= now; ++time_) all.push_back(by_time_[time_].change);
     return all;
 }
 
-std::vector<Change> MembershipPlan::planned_by(std::int64_t round)
+std::vector<Change> ChurnSchedule::planned_by(std::int64_t round)
 {
     std::vector<Change> all;
     for (; round_ < by_round_.size() && by_round_[round_].at <= static_cast<double>(round);
@@ -149,31 +146,32 @@ std::vector<Change> MembershipPlan::planned_by(std::int64_t round)
     return all;
 }
 
-std::vector<Change> MembershipPlan::after_round(std::int64_t round, const Roster& roster)
+std::vector<Change> ChurnSchedule::after_round(std::int64_t round, const MembershipTable& members)
 {
     auto all = planned_by(round);
     if (!chance_) return all;
     Stream stream(seed_, Purpose::membership, static_cast<std::uint32_t>(round));
-    auto left = roster.all(Roster::Status::active).size();
-    for (Worker worker = 0; worker < std::ssize(roster); ++worker) {
+    auto left = members.all(MembershipTable::Status::active).size();
+    for (Worker worker = 0; worker < std::ssize(members); ++worker) {
         const double drawn = stream.uniform();  // one number a worker, whoever is there
-        if (roster.active(worker) && drawn < chance_->leave && left > chance_->least) {
+        if (members.active(worker) && drawn < chance_->leave && left > chance_->least) {
             all.push_back({Change::Kind::left, worker});
             --left;
-        } else if (roster.status(worker) == Roster::Status::away && drawn < chance_->join) {
+        } else if (members.status(worker) == MembershipTable::Status::away &&
+                   drawn < chance_->join) {
             all.push_back({Change::Kind::joined, worker});
         }
     }
     return all;
 }
 
-void MembershipPlan::skip(Seconds now, std::int64_t round)
+void ChurnSchedule::skip(Seconds now, std::int64_t round)
 {
     due(now);
     planned_by(round);
 }
 
-bool MembershipPlan::joins() const
+bool ChurnSchedule::joins() const
 {
     const auto joins = [](const Planned& one) { return one.change.kind == Change::Kind::joined; };
     return std::any_of(by_time_.begin() + static_cast<std::ptrdiff_t>(time_), by_time_.end(),

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "mpi/mail.hpp"
+#include "mpi/blocking.hpp"
 
-#include "mpi/patience.hpp"
+#include "mpi/backoff.hpp"
 
 namespace quorate::mpi {
 
-Transfer wait_for(const Comm& comm, int rank, Pool& pool)
+Transfer receive_blocking(const Comm& comm, int rank, Pool& pool)
 {
-    Patience patience(1e-3);
+    Backoff backoff(1e-3);
     for (;;) {
         if (auto mail = receive(comm, rank, pool)) {
-            while (!mail->done()) patience.rest();
+            while (!mail->done()) backoff.wait();
             return std::move(*mail);
         }
-        patience.rest();
+        backoff.wait();
     }
 }
 
 void wait_until_sent(std::vector<Transfer> sends)
 {
-    Patience patience(1e-3);
+    Backoff backoff(1e-3);
     for (auto& send : sends)
-        while (!send.done()) patience.rest();
+        while (!send.done()) backoff.wait();
 }
 
-void post(const Comm& comm, int to, Tag tag, std::shared_ptr<Bytes> bytes)
+void send_blocking(const Comm& comm, int to, Tag tag, std::shared_ptr<Bytes> bytes)
 {
     std::vector<Transfer> sends;
     sends.push_back(send(comm, to, tag, std::move(bytes)));

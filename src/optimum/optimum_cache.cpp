@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "optimum/companion.hpp"
+#include "optimum/optimum_cache.hpp"
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ void for_optima(const h5::File& file, F f)
     }
 }
 
-h5::File open_companion(const std::string& path)
+h5::File open_cache(const std::string& path)
 {
     auto file = h5::open(path);
     if (!h5::has_attribute(file.get(), "format") ||
@@ -43,7 +43,7 @@ h5::File open_companion(const std::string& path)
 
 }  // namespace
 
-std::string companion_of(const std::string& data)
+std::string optimum_cache_of(const std::string& data)
 {
     auto path = std::filesystem::path(data);
     return path.replace_extension(".optima.h5").string();
@@ -52,13 +52,13 @@ std::string companion_of(const std::string& data)
 void store_optimum(const DataSet& data, const ObjectiveName& name, const Optimum& optimum,
                    const std::string& command_line)
 {
-    const auto path = companion_of(data.path());
+    const auto path = optimum_cache_of(data.path());
     const auto temporary = temporary_name(path);
     try {
         h5::File file;
         int number = 0;
         if (std::filesystem::exists(path)) {
-            for_optima(open_companion(path), [&](int at, const auto&, const ObjectiveName& one) {
+            for_optima(open_cache(path), [&](int at, const auto&, const ObjectiveName& one) {
                 number = one == name ? at : at + 1;
                 return one != name;
             });
@@ -99,11 +99,11 @@ void store_optimum(const DataSet& data, const ObjectiveName& name, const Optimum
 std::optional<KnownOptimum> known_optimum(const std::string& data, std::int64_t rows,
                                           const ObjectiveName& name)
 {
-    const auto path = companion_of(data);
+    const auto path = optimum_cache_of(data);
     if (data.empty() || !std::filesystem::exists(path)) return {};
     std::optional<KnownOptimum> found;
     try {
-        for_optima(open_companion(path), [&](int, const h5::Group& group, const auto& one) {
+        for_optima(open_cache(path), [&](int, const h5::Group& group, const auto& one) {
             if (one != name || h5::read_integer(group.get(), "rows") != rows) return true;
             found = {h5::read_double(group.get(), "objective"),
                      h5::read_double(group.get(), "bound"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "straggler/liars.hpp"
+#include "straggler/byzantine.hpp"
 
 #include <fmt/format.h>
 
@@ -11,13 +11,14 @@
 
 namespace quorate {
 
-void Liars::falsify(int worker, std::int64_t draw, int part, std::span<double> payload) const
+void ByzantineWorkers::corrupt(int worker, std::int64_t draw, int part,
+                               std::span<double> payload) const
 {
-    if (!lies(worker)) return;
+    if (!contains(worker)) return;
     double square = 0;
     for (const double x : payload) square += x * x;
     const double size = std::sqrt(square / static_cast<double>(payload.size())) + 1;
-    Stream stream(seed_, Purpose::liar, static_cast<std::uint32_t>(worker),
+    Stream stream(seed_, Purpose::byzantine, static_cast<std::uint32_t>(worker),
                   static_cast<std::uint32_t>(2 * draw + part));
     for (auto& x : payload) switch (kind_) {
             case Kind::random: x = size * stream.normal(); break;
@@ -26,22 +27,22 @@ void Liars::falsify(int worker, std::int64_t draw, int part, std::span<double> p
         }
 }
 
-Option liars_option()
+Option byzantine_option()
 {
-    return {"liars", "KIND:WORKER,...", "",
+    return {"byzantine", "KIND:WORKER,...", "",
             "workers that send false contributions: random, sign-flip or nan; for tests of schemes "
             "that tolerate them"};
 }
 
-Liars liars(const Settings& settings, std::uint64_t seed, int workers)
+ByzantineWorkers byzantine_workers(const Settings& settings, std::uint64_t seed, int workers)
 {
-    if (!settings.on("liars")) return {};
-    const auto refuse = [&](const std::string& wrong) { settings.refuse("liars", wrong); };
-    const auto words = split(settings.text("liars"), ':');
-    const auto kinds = {std::pair{"random", Liars::Kind::random},
-                        std::pair{"sign-flip", Liars::Kind::sign_flip},
-                        std::pair{"nan", Liars::Kind::nan}};
-    std::optional<Liars::Kind> kind;
+    if (!settings.on("byzantine")) return {};
+    const auto refuse = [&](const std::string& wrong) { settings.refuse("byzantine", wrong); };
+    const auto words = split(settings.text("byzantine"), ':');
+    const auto kinds = {std::pair{"random", ByzantineWorkers::Kind::random},
+                        std::pair{"sign-flip", ByzantineWorkers::Kind::sign_flip},
+                        std::pair{"nan", ByzantineWorkers::Kind::nan}};
+    std::optional<ByzantineWorkers::Kind> kind;
     for (const auto& [name, one] : kinds)
         if (words[0] == name) kind = one;
     if (!kind || words.size() != 2)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "compute/kept.hpp"
+#include "compute/cached_gradients.hpp"
 
 #include <algorithm>
 
 namespace quorate {
 
-std::vector<Refresh> to_refresh(const Part& part, const Versions& inputs,
-                                const std::map<int, Version>& kept,
-                                std::optional<std::pair<int, Version>> begun)
+std::vector<CacheUpdate> cache_updates(const Part& part, const Versions& inputs,
+                                       const std::map<int, Version>& cached,
+                                       std::optional<std::pair<int, Version>> begun)
 {
     if (begun && std::find(inputs.begin(), inputs.end(), begun->second) == inputs.end())
         begun.reset();
@@ -15,11 +15,11 @@ std::vector<Refresh> to_refresh(const Part& part, const Versions& inputs,
         return begun && begun->first == item.block ? begun->second
                                                    : inputs[static_cast<std::size_t>(item.input)];
     };
-    std::vector<Refresh> all;
+    std::vector<CacheUpdate> all;
     for (const auto& item : part.items)
-        if (!kept.contains(item.block)) all.push_back({&item, version(item)});
+        if (!cached.contains(item.block)) all.push_back({&item, version(item)});
     if (!all.empty()) return all;
-    const auto old = [&](const Item& item) { return kept.at(item.block); };
+    const auto old = [&](const Item& item) { return cached.at(item.block); };
     auto chosen = std::ranges::min_element(part.items, {}, old);
     if (begun)
         if (const auto left = std::ranges::find(part.items, begun->first, &Item::block);

@@ -9,7 +9,8 @@
 namespace quorate {
 
 /// @throws BadInput, with models for such data, unless --model can learn what the labels mean
-void require_task(const Settings& settings, const DataShape& data, const std::vector<Task>& tasks);
+void require_task(const Settings& settings, const DataShape& data,
+                  const std::vector<LearningTask>& tasks);
 
 /// --threshold, of models for two classes.
 Option threshold_option();

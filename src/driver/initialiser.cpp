@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "driver/initial.hpp"
+#include "driver/initialiser.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "code/liar_locator.hpp"
+#include "code/byzantine_locator.hpp"
 
 #include <Eigen/QR>
 #include <algorithm>
@@ -16,7 +16,7 @@ using Complex = std::complex<double>;
 // The answers of those who are trusted so far.
 class Answers {
 public:
-    Answers(int n, int s) : n_(n), s_(s), y_(static_cast<std::size_t>(n)), heard_(y_.size())
+    Answers(int n, int s) : n_(n), s_(s), y_(static_cast<std::size_t>(n)), received_(y_.size())
     {
         for (const auto& point : reed_solomon_points(n)) points_.emplace_back(point);
     }
@@ -28,22 +28,22 @@ public:
     void add(int worker, Complex y)
     {
         y_[static_cast<std::size_t>(worker)] = y;
-        heard_[static_cast<std::size_t>(worker)] = true;
+        received_[static_cast<std::size_t>(worker)] = true;
     }
-    void remove(int worker) { heard_[static_cast<std::size_t>(worker)] = false; }
-    bool heard(int worker) const { return heard_[static_cast<std::size_t>(worker)]; }
+    void remove(int worker) { received_[static_cast<std::size_t>(worker)] = false; }
+    bool received(int worker) const { return received_[static_cast<std::size_t>(worker)]; }
 
     /// T_k, and `size` the sum of the absolute values in it.
     Eigen::VectorXcd syndromes(double& size) const
     {
         std::vector<int> missing;
         for (int i = 0; i < n_; ++i)
-            if (!heard(i)) missing.push_back(i);
+            if (!received(i)) missing.push_back(i);
         Eigen::VectorXcd sums = Eigen::VectorXcd::Zero(
             std::max<Eigen::Index>(0, s_ - static_cast<Eigen::Index>(missing.size())));
         size = 0;
         for (int i = 0; i < n_; ++i) {
-            if (!heard(i)) continue;
+            if (!received(i)) continue;
             Complex v = power(i);
             for (const int m : missing) v *= power(i) - power(m);
             v *= y_[static_cast<std::size_t>(i)];
@@ -56,10 +56,10 @@ public:
 private:
     int n_, s_;
     std::vector<Complex> points_, y_;
-    std::vector<bool> heard_;
+    std::vector<bool> received_;
 };
 
-// The `count` workers heard that are nearest to roots of the locator polynomial.
+// The `count` workers received that are nearest to roots of the locator polynomial.
 std::vector<int> suspects(const Answers& answers, const Eigen::VectorXcd& sums, int count)
 {
     const Eigen::Index rows = sums.size() - count;
@@ -72,7 +72,7 @@ std::vector<int> suspects(const Answers& answers, const Eigen::VectorXcd& sums, 
         Eigen::VectorXcd::Unit(count + 1, count);
     std::vector<std::pair<double, int>> distance;
     for (int i = 0; i < answers.workers(); ++i) {
-        if (!answers.heard(i)) continue;
+        if (!answers.received(i)) continue;
         Complex value = 0;
         for (Eigen::Index l = 0; l <= count; ++l) value += locator[l] * answers.power(i * l);
         distance.emplace_back(std::abs(value), i);
@@ -85,21 +85,21 @@ std::vector<int> suspects(const Answers& answers, const Eigen::VectorXcd& sums, 
 
 }  // namespace
 
-std::optional<std::vector<int>> locate_liars(int n, int s, const std::vector<int>& heard,
-                                             const std::vector<Complex>& y, int liars)
+std::optional<std::vector<int>> locate_byzantine(int n, int s, const std::vector<int>& received,
+                                                 const std::vector<Complex>& y, int most)
 {
     Answers answers(n, s);
     std::vector<int> found;
-    for (std::size_t i = 0; i < heard.size(); ++i) {
+    for (std::size_t i = 0; i < received.size(); ++i) {
         if (std::isfinite(y[i].real()) && std::isfinite(y[i].imag()))
-            answers.add(heard[i], y[i]);
+            answers.add(received[i], y[i]);
         else
-            found.push_back(heard[i]);
+            found.push_back(received[i]);
     }
-    const int left = liars - static_cast<int>(found.size());
+    const int left = most - static_cast<int>(found.size());
     if (left < 0) return std::nullopt;
     double size = 0;
-    // Smaller lies than this among the answers cannot be told from rounding, and change no more.
+    // Smaller errors among the answers cannot be told from rounding, and change no more than it.
     constexpr double tolerance = 1e-9;
     const auto honest = [&](const Eigen::VectorXcd& sums) {
         return sums.size() == 0 || sums.cwiseAbs().maxCoeff() <= tolerance * size;

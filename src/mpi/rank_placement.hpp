@@ -12,6 +12,6 @@ namespace quorate {
 /// one host, worker i is the i-th rank. O(n hosts).
 /// @param hosts  of the ranks 1, 2, ..., n
 /// @return the rank of each worker
-std::vector<int> seating(const std::vector<std::string>& hosts);
+std::vector<int> place_ranks(const std::vector<std::string>& hosts);
 
 }  // namespace quorate

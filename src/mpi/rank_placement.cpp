@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "mpi/seating.hpp"
+#include "mpi/rank_placement.hpp"
 
 #include <cstddef>
 #include <iterator>
@@ -8,11 +8,11 @@
 
 namespace quorate {
 
-std::vector<int> seating(const std::vector<std::string>& hosts)
+std::vector<int> place_ranks(const std::vector<std::string>& hosts)
 {
     struct Host {
         std::vector<int> ranks = {};
-        std::size_t seated = 0;
+        std::size_t placed = 0;
         std::ptrdiff_t turns = 0;  // due to it beyond those it had, times all ranks
     };
     std::vector<Host> all;  // by first rank
@@ -29,12 +29,12 @@ std::vector<int> seating(const std::vector<std::string>& hosts)
         Host* next = nullptr;
         for (auto& host : all) {
             host.turns += std::ssize(host.ranks);
-            if (host.seated == host.ranks.size()) continue;
+            if (host.placed == host.ranks.size()) continue;
             const auto rank = [&](const Host& one) { return std::pair(&one != last, one.turns); };
             if (!next || rank(host) > rank(*next)) next = &host;
         }
         next->turns -= std::ssize(hosts);
-        ranks.push_back(next->ranks[next->seated++]);
+        ranks.push_back(next->ranks[next->placed++]);
         last = next;
     }
     return ranks;

@@ -8,11 +8,11 @@
 namespace quorate {
 
 /// Who takes part, and who of them still owes an answer. O(1) a change.
-class Roster {
+class MembershipTable {
 public:
     enum class Status : std::uint8_t { active, away, dead, loading };
 
-    explicit Roster(std::size_t workers) : all_(workers) {}
+    explicit MembershipTable(std::size_t workers) : all_(workers) {}
 
     std::size_t size() const { return all_.size(); }
     Status status(Worker worker) const { return at(worker).status; }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "mpi/backoff.hpp"
+
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "mpi/clock.hpp"
+
+namespace quorate {
+
+void Backoff::wait(Seconds at_most)
+{
+    constexpr int yields = 3;
+    constexpr Seconds shortest = 20e-6;
+    constexpr Seconds longest = 0.5;  // so that a signal's flag is looked at in time
+    const bool bell = bells_ && bells_->present();
+    if (waits_ == 0) since_ = clock_seconds();
+    if (waits_++ < yields) {
+        if (bell) received_ = bells_->rings();
+        sched_yield();
+        return;
+    }
+    const Seconds waited = clock_seconds() - since_;
+    const Seconds scale = bell ? 10 : 1;
+    const Seconds nap = std::min(
+        {std::clamp(scale * waited / 8, scale * shortest, scale * bound_), at_most, longest});
+    if (nap <= 0) return;
+    if (bell) {
+        bells_->wait(received_, nap);  // returns at once if it rang since the caller looked
+        received_ = bells_->rings();
+        return;
+    }
+    const timespec sleep{0, static_cast<long>(nap * 1e9)};
+    nanosleep(&sleep, nullptr);
+}
+
+}  // namespace quorate

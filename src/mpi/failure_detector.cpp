@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "mpi/failure_detector.hpp"
+
+#include <algorithm>
+
+#include "mpi/clock.hpp"
+
+namespace quorate {
+
+FailureDetector::FailureDetector(int ranks, Seconds timeout, const Doorbells& bells)
+    : ranks_(static_cast<std::size_t>(ranks), {clock_seconds(), clock_seconds()}),
+      timeout_(timeout), bells_(bells)
+{
+}
+
+void FailureDetector::is_alive(int rank)
+{
+    auto& one = ranks_[static_cast<std::size_t>(rank)];
+    if (one.last_message > -never) one.last_message = std::max(one.last_message, clock_seconds());
+}
+
+void FailureDetector::extend_grace(int rank)
+{
+    ranks_[static_cast<std::size_t>(rank)].last_message = clock_seconds() + 9 * timeout_;
+}
+
+void FailureDetector::mark_unreachable(int rank)
+{
+    ranks_[static_cast<std::size_t>(rank)].last_message = -never;
+}
+
+bool FailureDetector::should_ping(int rank)
+{
+    auto& one = ranks_[static_cast<std::size_t>(rank)];
+    const auto now = clock_seconds();
+    if (now - std::max(one.last_message, one.last_ping) < timeout_ / 4) return false;
+    one.last_ping = now;
+    return true;
+}
+
+bool FailureDetector::is_dead(int rank) const
+{
+    return bells_.gone(rank) ||
+           clock_seconds() - ranks_[static_cast<std::size_t>(rank)].last_message > timeout_;
+}
+
+}  // namespace quorate
