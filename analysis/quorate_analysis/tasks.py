@@ -24,7 +24,13 @@ COLUMNS = (
 STATES = ["delay", "computing", "message", "waiting", "cancelled", "not used", "absent"]
 DELAY, COMPUTING, MESSAGE, WAITING, CANCELLED, UNUSED, ABSENT = range(len(STATES))
 JOINED, LEFT, DIED, REENCODED, LOADING = range(1, 6)
-CHANGES = {JOINED: "joined", LEFT: "left", DIED: "died", REENCODED: "re-encoded", LOADING: "loading"}
+CHANGES = {
+    JOINED: "joined",
+    LEFT: "left",
+    DIED: "died",
+    REENCODED: "re-encoded",
+    LOADING: "loading",
+}
 EPSILON = 1e-9
 
 

@@ -223,7 +223,7 @@ End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& sco
     try {
         const bool finalize = worker.run(stop_asked());
         if (finalize) return {exit_done};
-    } catch (const MpiWorker::Orphaned&) {
+    } catch (const Orphaned&) {
         // The coordinator's end has been told by whoever saw it.
         if (!settings.on("resilient")) return {exit_failed, false};
     } catch (const mpi::Error&) {

@@ -153,8 +153,10 @@ int simulate(const Settings& given)
         fleet = std::make_unique<ReplayFleet>(recipes, *recorded);
     else
         fleet = std::make_unique<VirtualFleet>(
-            recipes, VirtualTimes{training.row_time, *training.delays, *training.slowdowns, network,
-                                  settings.real("timeout", 0), settings.real("load-time", 0),
+            recipes, VirtualTimes{{training.row_time, *training.delays, *training.slowdowns},
+                                  network,
+                                  settings.real("timeout", 0),
+                                  settings.real("load-time", 0),
                                   training.standby});
     return train(
         settings, training, *fleet, optimizers, recorded ? "replayed" : "virtual",

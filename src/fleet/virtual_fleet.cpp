@@ -95,10 +95,11 @@ std::vector<Arrival> VirtualFleet::take(const Event& event)
         case Kind::change: notice(event.worker, static_cast<Change::Kind>(event.what)); break;
         case Kind::cancel:
             drop(at, event.task);
-            if (!at.running && !at.next.empty()) begin(event.worker);
+            if (!at.tasks.is_running() && at.tasks.has_next()) begin(event.worker);
             break;
         case Kind::again:
-            if (event.what == at.epoch && !at.running && !at.next.empty()) begin(event.worker);
+            if (event.what == at.epoch && !at.tasks.is_running() && at.tasks.has_next())
+                begin(event.worker);
             break;
         case Kind::port_free: break;  // post() goes on
     }
@@ -199,7 +200,7 @@ void VirtualFleet::notice(Worker worker, Change::Kind kind)
         --standby_;
         changes_.push_back({Change::Kind::loading, worker});
         at.number = machines_used_++;
-        at.drawn = -1;
+        at.straggling.forget();
         events_.push({now_ + loading(worker), Kind::change, worker, 0,
                       static_cast<std::size_t>(Change::Kind::joined)});
     }
@@ -208,9 +209,8 @@ void VirtualFleet::notice(Worker worker, Change::Kind kind)
 // All that it has been asked is gone.
 void VirtualFleet::clear(Machine& at)
 {
-    if (at.running) leave_off(at);
-    at.running.reset();
-    at.next.clear();
+    if (at.tasks.is_running()) leave_off(at);
+    at.tasks = {};
     at.waiting.clear();
     at.travelling.clear();
     at.held.clear();
@@ -235,20 +235,21 @@ void VirtualFleet::reencode(std::shared_ptr<const Coding> coding, std::span<cons
 void VirtualFleet::cancel(Worker worker, TaskId task)
 {
     auto& at = machine(worker);
-    const bool waits =
-        std::ranges::any_of(at.next, [&](const Order& o) { return o.task.task == task; });
-    if (!at.running || !at.waiting.empty() || !at.travelling.empty()) return;
-    if (at.running->task.task != task && !waits) return;
+    if (!at.tasks.is_running() || !at.waiting.empty() || !at.travelling.empty()) return;
+    if (!at.tasks.any_of([&](const Order& one) { return one.id() == task; })) return;
     const auto latency = times_.network.free() ? 0 : times_.network.latency;
     events_.push({now_ + latency, Kind::cancel, worker, task, 0});
 }
 
 void VirtualFleet::drop(Machine& at, TaskId last)
 {
-    std::erase_if(at.next, [last](const Order& order) { return order.task.task <= last; });
-    if (!at.running || at.running->task.task > last) return;
+    at.tasks.cancel(last, [&] { stop(at); });
+}
+
+// The running task ends before its time.
+void VirtualFleet::stop(Machine& at)
+{
     leave_off(at);
-    at.running.reset();
     ++at.epoch;
     at.idle_since = now_;
 }
@@ -256,18 +257,14 @@ void VirtualFleet::drop(Machine& at, TaskId last)
 void VirtualFleet::deliver(Worker worker, Order order)
 {
     auto& at = machine(worker);
-    if (order.task.begin == Dispatch::Begin::now)
-        drop(at, order.task.task);
-    else
-        std::erase_if(at.next, [](const Order& waiting) { return waiting.task.repeat; });
-    at.next.push_back(std::move(order));
-    if (!at.running) begin(worker);
+    at.tasks.add(std::move(order), [&] { stop(at); });
+    if (!at.tasks.is_running()) begin(worker);
 }
 
 // @return rows that the running task asks for
 std::int64_t VirtualFleet::measure(Machine& at)
 {
-    const auto& task = at.running->task;
+    const auto& task = at.tasks.running().task;
     const auto& plan = task.plan;
     at.updates.clear();
     if (std::ranges::any_of(plan->parts, is_cached)) {
@@ -287,7 +284,7 @@ std::int64_t VirtualFleet::measure(Machine& at)
 // The gradients that the running task computes, of those that the worker caches.
 void VirtualFleet::plan_updates(Machine& at)
 {
-    const auto& task = at.running->task;
+    const auto& task = at.tasks.running().task;
     at.rows.assign(task.plan->parts.size(), 0);
     std::map<int, Version> versions;
     for (const auto& [block, cached] : at.cache) versions[block] = cached->gradient.version;
@@ -315,7 +312,7 @@ void VirtualFleet::plan_updates(Machine& at)
 void VirtualFleet::leave_off(Machine& at)
 {
     if (at.updates.empty()) return;
-    const auto row = times_.row_time * at.factor;
+    const auto row = times_.stragglers.row_time * at.straggling.slowdown();
     auto rows = now_ <= at.from ? 0
                 : row > 0       ? static_cast<std::int64_t>((now_ - at.from) / row)
                                 : std::numeric_limits<std::int64_t>::max();
@@ -334,7 +331,7 @@ void VirtualFleet::leave_off(Machine& at)
 
 void VirtualFleet::cache(Machine& at, const Item& item, Version version)
 {
-    const auto& [task, points, sent] = *at.running;
+    const auto& [task, points, sent] = at.tasks.running();
     const auto input = std::find(task.inputs.begin(), task.inputs.end(), version);
     at.cache[item.block] =
         recipes_.cache(task.worker, item.block, version,
@@ -350,24 +347,17 @@ void VirtualFleet::begin(Worker worker)
         events_.push({at.ready, Kind::again, worker, 0, at.epoch});
         return;
     }
-    at.running = take_first(at.next);
+    at.tasks.begin();
     at.part = 0;
     at.idle = now_ - at.idle_since;
-    const auto& task = at.running->task;
+    const auto& task = at.tasks.running().task;
     at.draw = task.draw == own_count ? at.count++ : task.draw;
     const double share =
         static_cast<double>(measure(at)) / static_cast<double>(recipes_.batches().samples());
-    // A draw's delay is paid once: a second task of the same draw sleeps what is left of it.
-    if (at.draw != at.drawn) {
-        at.drawn = at.draw;
-        at.factor = times_.slowdowns.draw(at.number, at.drawn, share);
-        const auto delay = times_.delays.draw(at.number, at.drawn, share);
-        at.reception = times_.delays.on_reception() ? delay : 0;
-        at.wake = now_ + delay - at.reception;
-    }
+    at.straggling.begin(times_.stragglers, at.number, at.draw, share, now_);
     const auto ends = now_ + task.budget.seconds;
-    at.delay = std::max(0.0, std::min(at.wake, ends) - now_);
-    at.from = std::max(now_, at.wake);
+    at.delay = std::max(0.0, std::min(at.straggling.delayed_until(), ends) - now_);
+    at.from = std::max(now_, at.straggling.delayed_until());
     if (task.budget.limited()) {
         compute_limited(worker, ends);
     } else {
@@ -379,10 +369,10 @@ void VirtualFleet::begin(Worker worker)
 void VirtualFleet::compute_limited(Worker worker, Seconds ends)
 {
     auto& at = machine(worker);
-    const auto& task = at.running->task;
+    const auto& task = at.tasks.running().task;
     const auto& item = task.plan->parts[0].items[0];
     const bool descends = item.operation == Item::Operation::descent;
-    const auto row = times_.row_time * at.factor;
+    const auto row = times_.stragglers.row_time * at.straggling.slowdown();
     if (row <= 0 && task.budget.samples == 0)
         throw Failure("tasks that end with their time need rows that take some: give --row-time");
     const auto whole =
@@ -398,26 +388,28 @@ void VirtualFleet::compute_limited(Worker worker, Seconds ends)
         done = ends;
     }
     at.computed_limited = std::max(0.0, done - at.from);
-    events_.push({done + at.reception, Kind::finished, worker, task.task, at.epoch});
+    events_.push(
+        {done + at.straggling.message_delay(), Kind::finished, worker, task.task, at.epoch});
 }
 
 // The parts of the next message, from that moment on.
 void VirtualFleet::compute(Worker worker, Seconds from)
 {
     auto& at = machine(worker);
-    const auto& plan = *at.running->task.plan;
+    const auto& plan = *at.tasks.running().task.plan;
     const auto last = plan.each_when_ready ? at.part + 1 : plan.parts.size();
     std::int64_t rows = 0;
     for (auto part = at.part; part < last; ++part) rows += at.rows[part];
-    const auto seconds = static_cast<double>(rows) * times_.row_time * at.factor;
-    events_.push(
-        {from + seconds + at.reception, Kind::finished, worker, at.running->task.task, at.epoch});
+    const auto seconds =
+        static_cast<double>(rows) * times_.stragglers.row_time * at.straggling.slowdown();
+    events_.push({from + seconds + at.straggling.message_delay(), Kind::finished, worker,
+                  at.tasks.running().task.task, at.epoch});
 }
 
 Arrival VirtualFleet::contribution(Worker worker, std::size_t part)
 {
     auto& at = machine(worker);
-    const auto& [task, points, sent] = *at.running;
+    const auto& [task, points, sent] = at.tasks.running();
     const auto& asked = task.plan->parts[part];
     const bool limited = task.budget.limited();
     Recipes::Made made{.worker = worker,
@@ -448,8 +440,9 @@ Arrival VirtualFleet::contribution(Worker worker, std::size_t part)
             .sent = sent,
             .arrived = now_,
             .compute = limited ? at.computed_limited
-                               : static_cast<double>(at.rows[part]) * times_.row_time * at.factor,
-            .delay = std::exchange(at.delay, 0) + at.reception,
+                               : static_cast<double>(at.rows[part]) * times_.stragglers.row_time *
+                                     at.straggling.slowdown(),
+            .delay = std::exchange(at.delay, 0) + at.straggling.message_delay(),
             .idle = std::exchange(at.idle, 0),
             .send = at.send,
             .bytes = 0,
@@ -460,8 +453,8 @@ Arrival VirtualFleet::contribution(Worker worker, std::size_t part)
 std::vector<Arrival> VirtualFleet::finish(Worker worker)
 {
     auto& at = machine(worker);
-    const auto task = at.running->task.task;
-    const auto& plan = *at.running->task.plan;
+    const auto task = at.tasks.running().task.task;
+    const auto& plan = *at.tasks.running().task.plan;
     for (const auto& [item, version, left] : at.updates) cache(at, *item, version);
     at.updates.clear();
     const auto last = plan.each_when_ready ? at.part + 1 : plan.parts.size();
@@ -477,13 +470,11 @@ std::vector<Arrival> VirtualFleet::finish(Worker worker)
     if (at.part < plan.parts.size()) {
         compute(worker, now_);
     } else {
-        auto done = std::move(*at.running);
-        at.running.reset();
+        at.tasks.finish();
         ++at.epoch;
         at.idle_since = now_;
-        if (done.task.repeat && at.next.empty()) at.next.push_back(std::move(done));
         // After what comes at this very moment.
-        if (!at.next.empty()) events_.push({now_, Kind::again, worker, task, at.epoch});
+        if (at.tasks.has_next()) events_.push({now_, Kind::again, worker, task, at.epoch});
     }
     const auto& network = times_.network;
     if (network.free()) return arrivals;

@@ -10,17 +10,16 @@
 #include <tuple>
 
 #include "base/slots.hpp"
+#include "compute/task_queue.hpp"
 #include "fleet/network.hpp"
 #include "fleet/recipes.hpp"
-#include "straggler/delay.hpp"
+#include "straggler/emulation.hpp"
 
 namespace quorate {
 
 /// How long simulated workers take: a task of R rows its delay, then R * row_time * slowdown.
 struct VirtualTimes {
-    Seconds row_time;  // seconds a training row
-    DelayModel& delays;
-    DelayModel& slowdowns;
+    StragglerModels stragglers;
     Network network;
     Seconds timeout = 0;   // until the death of a worker is noticed
     Seconds load_row = 0;  // to load a training row for another code or another worker
@@ -57,6 +56,9 @@ private:
         Dispatch task;
         PointList points;
         Seconds sent = 0;
+        TaskId id() const { return task.task; }
+        bool follows() const { return task.begin == Dispatch::Begin::after; }
+        bool repeats() const { return task.repeat; }
     };
     // A gradient to be computed, as time sees it.
     struct Evaluation {
@@ -73,9 +75,8 @@ private:
         // At the worker:
         int number = 0;  // of the machine: the key of its delays
         bool gone = false;
-        Seconds ready = 0;        // when it has loaded its rows
-        std::vector<Order> next;  // follow the running task
-        std::optional<Order> running;
+        Seconds ready = 0;  // when it has loaded its rows
+        TaskQueue<Order> tasks;
         std::uint32_t epoch = 0;         // changes when the running task ends or is dropped
         std::size_t part = 0;            // of the running task, sent next
         std::vector<std::int64_t> rows;  // of each part of `measured`
@@ -88,11 +89,8 @@ private:
         std::int64_t begun_rows = 0;                         // that are computed of it
         std::int64_t count = 0;                              // tasks begun that its own count keys
         std::int64_t draw = 0;                               // of the running task
-        std::int64_t drawn = -1;  // the draw whose delay it has begun to pay
-        Seconds wake = 0;         // when that delay is over
-        Seconds from = 0;         // when it began to compute
-        double factor = 1;        // slowdown of that draw
-        Seconds reception = 0;    // delay of the draw's messages
+        StragglerEmulation straggling;
+        Seconds from = 0;                                       // when it began to compute
         Seconds delay = 0, idle = 0, idle_since = 0, send = 0;  // for the trace
     };
     enum class Kind : std::uint8_t {
@@ -125,6 +123,7 @@ private:
     void cancel(Worker worker, TaskId task);
     void deliver(Worker worker, Order order);
     void drop(Machine& machine, TaskId last);
+    void stop(Machine& machine);
     void clear(Machine& machine);
     void notice(Worker worker, Change::Kind kind);
     Seconds loading(Worker worker) const

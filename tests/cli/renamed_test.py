@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Words that earlier versions used: refused where they are typed, translated where they were recorded."""
+"""Words of earlier versions: refused where typed, translated where recorded."""
 
 import h5py
 import numpy

@@ -169,10 +169,10 @@ TEST(DataSet, LabelsThatDoNotFitTheTaskAreDamage)
     const auto path = folder.file("d.h5");
     for (const auto& [task, label] :
          std::vector<std::pair<LearningTask, double>>{{LearningTask::binary, 0},
-                                              {LearningTask::multiclass, 3},
-                                              {LearningTask::multiclass, 0.5},
-                                              {LearningTask::multiclass, -1},
-                                              {LearningTask::regression, NAN}}) {
+                                                      {LearningTask::multiclass, 3},
+                                                      {LearningTask::multiclass, 0.5},
+                                                      {LearningTask::multiclass, -1},
+                                                      {LearningTask::regression, NAN}}) {
         DataSetWriter writer(path, "d", {.columns = 1, .task = task, .classes = 3}, true, false);
         writer.begin(Split::train);
         writer.add(Entries{{0, 1.0}}, label);

@@ -34,7 +34,7 @@ protected:
         needs.shard = {{0, 1, 2, 3}, {0, 1, 2, 3}, {0, 1, 2, 3}};
         batches_.emplace(needs, 0, 0);
         recipes_.emplace(needs, *batches_, nobody_, columns);
-        fleet_.emplace(*recipes_, VirtualTimes{row_time, *delays_, *slowdowns_, network});
+        fleet_.emplace(*recipes_, VirtualTimes{{row_time, *delays_, *slowdowns_}, network});
     }
 
     void give(TaskId task, Worker worker, std::shared_ptr<const Plan> work,

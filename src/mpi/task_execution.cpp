@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "mpi/task_execution.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "compute/product.hpp"
+#include "mpi/clock.hpp"
+
+namespace quorate {
+
+std::int64_t rows_asked(const WorkerContext& context, const TaskMessage& message)
+{
+    Versions inputs;
+    for (const auto& input : message.inputs) inputs.push_back(input.version);
+    const auto& batches = *context.computing.batches;
+    std::int64_t rows = 0;
+    for (const auto& part : message.plan.parts) {
+        if (is_cached(part))
+            for (const auto& one : context.cache.updates(part, inputs))
+                rows += batches.samples(one.item->block);
+        else
+            rows += batches.samples(message.budget, part);
+    }
+    return rows;
+}
+
+TaskExecution::TaskExecution(WorkerContext& context, TaskId id, const TaskMessage& message,
+                             std::int64_t draw, Seconds now)
+    : context_(context), id_(id), message_(message), draw_(draw)
+{
+    for (const auto& input : message.inputs) inputs_.push_back(input.version);
+    deadline_ = now + message.budget.seconds;
+    wake_ = std::min(context.straggling.delayed_until(), deadline_);
+    delay_ = std::max(0.0, wake_ - now) + context.straggling.message_delay();
+}
+
+bool TaskExecution::step()
+{
+    switch (stage_) {
+        case Stage::computing: compute_chunk(); return false;
+        case Stage::computed: return finish_part();
+        case Stage::held_back: return true;
+    }
+    return false;
+}
+
+std::size_t TaskExecution::parts_in_message() const
+{
+    return message_.plan.each_when_ready ? 1 : message_.plan.parts.size();
+}
+
+// Behind the heads of the parts in a message, and the versions of their items.
+std::size_t TaskExecution::values_at() const
+{
+    std::size_t versions = 0;
+    for (const auto& part : message_.plan.parts)
+        if (is_cached(part)) versions += part.items.size();
+    return Writer::aligned(sizeof(ContributionHead) + parts_in_message() * sizeof(PartHead) +
+                           versions * sizeof(Version));
+}
+
+std::size_t TaskExecution::length(std::size_t part) const
+{
+    return length_of(message_.plan.parts[part], context_.store->support().size(),
+                     context_.computing.model.outputs());
+}
+
+// Of all parts in the message that stand before this one.
+std::size_t TaskExecution::length_before(std::size_t part) const
+{
+    std::size_t sum = 0;
+    if (!message_.plan.each_when_ready)
+        for (std::size_t before = 0; before < part; ++before) sum += length(before);
+    return sum;
+}
+
+// Where the values of the running part belong.
+std::span<double> TaskExecution::output()
+{
+    auto* values = reinterpret_cast<double*>(output_->data() + values_at());
+    return {values + length_before(part_), length(part_)};
+}
+
+At TaskExecution::at(Version version) const
+{
+    return {context_.points.at(version).values, message_.draw == own_count ? draw_ : version};
+}
+
+void TaskExecution::begin_part()
+{
+    begun_ = true;
+    rows_ = 0;
+    compute_ = 0;
+    part_began_ = clock_seconds();
+    if (!output_)
+        output_ = context_.pool.take(
+            values_at() +
+            (parts_in_message() == 1 ? length(part_) : length_before(message_.plan.parts.size())) *
+                sizeof(double));
+    const auto [oldest, newest] = versions_of(part(), inputs_);
+    heads_.push_back({.part = static_cast<std::int32_t>(part_),
+                      .samples = 0,
+                      .length = static_cast<std::int64_t>(length(part_)),
+                      .oldest = oldest,
+                      .newest = newest,
+                      .loss = 0,
+                      .compute = 0});
+    if (is_cached(part())) {
+        updates_ = context_.cache.updates(part(), inputs_);
+        context_.cache.retain(part(), updates_);
+        return;
+    }
+    const auto& budget = message_.budget;
+    Extent extent{.samples = {}, .micro_batch = budget.micro_batch, .step = message_.step};
+    if (budget.limited())
+        extent.samples =
+            budget.samples > 0 ? budget.samples : std::numeric_limits<std::int64_t>::max();
+    std::vector<At> points;
+    for (const auto version : inputs_) points.push_back(at(version));
+    for (const auto& operand : message_.operands) points.push_back({operand, 0});
+    work_ = begin_work(context_.computing, context_.store->held(), part(), std::move(points),
+                       extent, output());
+}
+
+// What is to be computed next for the running part; none: it is complete.
+Work* TaskExecution::next_work()
+{
+    if (!is_cached(part())) return work_->done() ? nullptr : work_.get();
+    if (updates_.empty()) return nullptr;
+    const auto version = updates_.front().version;
+    return &context_.cache.update(updates_.front(), context_.points.at(version), at(version).key,
+                                  context_.computing, context_.store->held());
+}
+
+void TaskExecution::compute_chunk()
+{
+    if (!begun_) begin_part();
+    const auto began = clock_seconds();
+    if (paused_ > 0) compute_ += began - std::exchange(paused_, 0);
+    auto* work = next_work();
+    const bool updating = work && is_cached(part());
+    if (!work) {
+        complete_part();
+    } else if (updating && context_.cache.time_left() > 0) {
+        wake_ = began + std::exchange(context_.cache.time_left(), 0);
+        paused_ = began;
+    } else if (updating && work->done()) {
+        context_.cache.store();
+        updates_.erase(updates_.begin());
+    } else if (out_of_time(*work)) {
+        work->finish();
+        complete_part();
+        wake_ = deadline_;
+        paused_ = began;
+    } else {
+        const auto rows = work->step();
+        const auto chunk = clock_seconds() - began;
+        rows_ += rows;
+        compute_ += chunk;
+        if (rows > 0)
+            context_.row_seconds =
+                chunk * std::max(1.0, context_.straggling.slowdown()) / static_cast<double>(rows);
+        pace(chunk);
+    }
+}
+
+// Whether what would be computed as a whole next would not be done in time.
+bool TaskExecution::out_of_time(const Work& work)
+{
+    const auto rows = work.ahead();
+    if (deadline_ == never || rows == 0) return false;
+    const auto now = clock_seconds();
+    const auto row_time = context_.stragglers.row_time;
+    if (row_time > 0)
+        return part_began_ +
+                   static_cast<double>(rows_ + rows) * row_time * context_.straggling.slowdown() >
+               deadline_;
+    if (now + static_cast<double>(rows) * context_.row_seconds <= deadline_) return false;
+    // Where nothing is ever tried, nothing new is learnt.
+    if (rows_ == 0) context_.row_seconds /= 2;
+    return true;
+}
+
+// Sleeps, interruptibly, until a worker with this row time and slowdown would have got here.
+void TaskExecution::pace(Seconds chunk)
+{
+    const auto now = clock_seconds();
+    const auto row_time = context_.stragglers.row_time;
+    const auto slowdown = context_.straggling.slowdown();
+    const auto until = row_time > 0 ? part_began_ + static_cast<double>(rows_) * row_time * slowdown
+                                    : now + chunk * (slowdown - 1);
+    if (until <= now) return;
+    wake_ = until;
+    paused_ = now;
+}
+
+void TaskExecution::complete_part()
+{
+    stage_ = Stage::computed;
+    auto& head = heads_.back();
+    if (!is_cached(part())) {
+        head.samples = work_->samples();
+        head.loss = work_->loss();
+        return;
+    }
+    const auto cached = context_.cache.of(part());
+    add_up(part(), cached, output());
+    head.versions = static_cast<std::int32_t>(cached.size());
+    head.oldest = head.newest = cached[0]->version;
+    for (const auto* one : cached) {
+        versions_.push_back(one->version);
+        head.oldest = std::min(head.oldest, one->version);
+        head.newest = std::max(head.newest, one->version);
+        head.samples += one->samples;
+        head.loss += one->loss;
+    }
+}
+
+// @return whether a message is complete and not held back
+bool TaskExecution::finish_part()
+{
+    const auto now = clock_seconds();
+    if (paused_ > 0) compute_ += now - std::exchange(paused_, 0);
+    heads_.back().compute = compute_;
+    context_.byzantine.corrupt(context_.worker, draw_, static_cast<int>(part_), output());
+    ++part_;
+    begun_ = false;
+    work_.reset();
+    stage_ = Stage::computing;
+    if (part_ < message_.plan.parts.size() && !message_.plan.each_when_ready) return false;
+    const auto late = context_.straggling.message_delay();
+    stage_ = Stage::held_back;
+    wake_ = now + late;
+    return late == 0;
+}
+
+std::shared_ptr<mpi::Bytes> TaskExecution::take_message(Seconds idle, Seconds send)
+{
+    Writer out(*output_);
+    out.put(ContributionHead{id_, draw_, std::exchange(delay_, 0), idle, send,
+                             static_cast<std::int32_t>(heads_.size())});
+    for (const auto& head : heads_) out.put(head);
+    for (const auto version : versions_) out.put(version);
+    heads_.clear();
+    versions_.clear();
+    stage_ = Stage::computing;
+    return std::exchange(output_, nullptr);
+}
+
+void TaskExecution::stop(Seconds now)
+{
+    if (begun_ && is_cached(part()) && context_.cache.is_updating() && paused_ > 0)
+        context_.cache.time_left() = std::max(0.0, wake_ - now);
+}
+
+}  // namespace quorate
