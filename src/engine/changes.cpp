@@ -40,7 +40,7 @@ bool Engine::waits_for_workers() const
 }
 
 // Makes the scheme again for those who are here; the model and its optimiser go on.
-void Engine::code_anew()
+void Engine::reencode()
 {
     auto why = std::exchange(undecodable_, "");
     if (why.empty()) why = "all workers that are left have answered";
@@ -102,10 +102,10 @@ void Engine::change(const std::vector<Change>& wanted)
                                   : status == Status::active || status == Status::away;
         if (possible) fleet_->change(change);
     }
-    hear_changes();
+    receive_changes();
 }
 
-bool Engine::hear_changes()
+bool Engine::receive_changes()
 {
     const auto changes = fleet_->changes(event_ + 1);
     for (const auto& change : changes) receive(change);
@@ -132,7 +132,7 @@ void Engine::receive(const Change& change)
         for (const auto& open : open_)
             if (open.task.worker == worker && !open.answered()) hand_over(open);
     } else if (options_.on_loss == OnLoss::reencode) {
-        code_anew_next_ = true;
+        reencode_next_ = true;
     }
 }
 

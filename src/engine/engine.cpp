@@ -64,7 +64,7 @@ void Engine::start(std::vector<Worker> active)
 {
     coded_for_ = active;
     for (auto& worker : active) worker = names_.scheme_of(worker);
-    std::erase(active, -1);  // whom the new code has no use for
+    std::erase(active, -1);  // workers that the new code leaves idle
     events_.push_back(Start{std::move(active)});
 }
 
@@ -88,14 +88,14 @@ void Engine::run_rounds(const std::atomic<bool>& stop)
             continue;
         }
         if (nobody_can_answer() && !waits_for_workers()) {
-            code_anew();
+            reencode();
             continue;
         }
         const auto until = std::min(next_timer(), plan.next());
         const auto arrivals = fleet_->wait(until, past_ ? unstopped : stop);
         if (!arrivals.empty())
             receive(arrivals);
-        else if (hear_changes())
+        else if (receive_changes())
             continue;
         else if (fleet_->now() >= plan.next())
             change(plan.due(fleet_->now()));
@@ -114,8 +114,8 @@ bool Engine::give_events()
             if (observer_.round && !past_)
                 observer_.round({round_, loss_, dispatched_, stepped->model});
             if (round_ == options_.rounds) return true;
-            if (std::exchange(code_anew_next_, false)) {
-                code_anew();
+            if (std::exchange(reencode_next_, false)) {
+                reencode();
                 continue;
             }
         }

@@ -105,11 +105,11 @@ private:
     void fire_timer();
     bool nobody_can_answer() const;
     bool waits_for_workers() const;
-    void code_anew();
+    void reencode();
     std::shared_ptr<const Coding> largest_coding(int workers) const;
     [[noreturn]] void fail(const std::string& why) const;
     void change(const std::vector<Change>& wanted);
-    bool hear_changes();
+    bool receive_changes();
     void receive(const Change& change);
     void note_membership(trace::Change kind, std::int64_t worker);
     void hand_over(const OpenTask& open);
@@ -167,7 +167,7 @@ private:
     Renumbering names_;                     // between the scheme and the run
     std::shared_ptr<const Coding> coding_;  // the newest, if the run was re-encoded
     std::vector<Worker> coded_for_;         // who was there then
-    bool code_anew_next_ = false;           // at the next step, for those who have joined
+    bool reencode_next_ = false;            // at the next step, for those who have joined
     std::string undecodable_;               // why the scheme cannot go on
     bool quiescent_ = false;                // the scheme was told that nobody can answer
     TaskId next_task_ = 0;
