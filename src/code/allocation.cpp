@@ -12,7 +12,7 @@ namespace quorate {
 
 namespace {
 
-// Neighbours with the same machines become one, empty ones go.
+// Joins neighbouring shares of the same machines, and drops empty ones.
 Allocation merged(Allocation shares)
 {
     Allocation all;
@@ -28,7 +28,7 @@ Allocation merged(Allocation shares)
 
 std::int64_t row_at(std::int64_t rows, double part)
 {
-    // A hair more, so that i / N * rows is not rounded below a whole number.
+    // The small number keeps i / N * rows from being rounded below a whole number.
     return static_cast<std::int64_t>(std::floor(part * static_cast<double>(rows) + 1e-9));
 }
 
@@ -39,7 +39,8 @@ Allocation cyclic_allocation(std::int64_t rows, std::span<const int> machines, i
 {
     const auto n = static_cast<int>(machines.size());
     Allocation shares;
-    // Cell i lies between the beginnings of windows i and i + 1: the windows i, i - 1, ... cover it.
+    // Cell i lies between the beginnings of windows i and i + 1: the windows i, i - 1, ... cover
+    // it.
     const auto add = [&](double from, double to, int cell) {
         Share share{row_at(rows, from), 0, {}};
         share.count = row_at(rows, to) - share.first;
@@ -55,7 +56,8 @@ Allocation cyclic_allocation(std::int64_t rows, std::span<const int> machines, i
         if (to > 1 + 1e-12) add(0, to - 1, cell);
     }
     std::ranges::sort(shares, {}, &Share::first);
-    // Rounding may have moved an end by a row: each share ends where the next one begins.
+    // Rounding may have moved an end by a row. So each share is made to end where the next one
+    // begins.
     std::erase_if(shares, [](const Share& share) { return share.count == 0; });
     for (std::size_t i = 0; i < shares.size(); ++i) {
         const auto end = i + 1 < shares.size() ? shares[i + 1].first : rows;
@@ -80,7 +82,8 @@ std::vector<double> loads_by_speed(std::span<const double> speeds, int copies)
     const auto speed = [&](int rank) {  // from 1, slowest first
         return speeds[static_cast<std::size_t>(order[static_cast<std::size_t>(rank - 1)])];
     };
-    // The fastest compute all rows, until the others can share what is left by their speeds.
+    // The fastest machines compute all rows, as many of them as needed for the others to be able to
+    // share what is left in proportion to their speeds.
     int k = n;
     double sum = std::accumulate(speeds.begin(), speeds.end(), 0.0);
     while (k > 1 && sum < speed(k) * (copies - n + k)) sum -= speed(k--);
@@ -99,15 +102,15 @@ Allocation allocation_by_speed(std::int64_t rows, std::span<const int> machines,
     const auto total = [&] { return std::accumulate(left.begin(), left.end(), 0.0); };
     Allocation shares;
     double from = 0;
-    // Each step gives a part of the rows to the machine with the least left and the copies - 1 with the
-    // most, until one of them is done or another one must begin.
+    // Each step gives a part of the rows to the machine with the least left and the copies - 1 with
+    // the most, until one of them is done or another one must begin.
     while (total() > nothing * static_cast<double>(left.size())) {
         std::vector<std::size_t> order;
         for (std::size_t i = 0; i < left.size(); ++i)
             if (left[i] > nothing) order.push_back(i);
         std::ranges::stable_sort(order, {}, [&](std::size_t i) { return left[i]; });
         const auto k = static_cast<std::size_t>(copies);
-        if (order.size() < k) break;  // rounding
+        if (order.size() < k) break;  // nothing but rounding errors is left
         std::vector<std::size_t> chosen = {order[0]};
         chosen.insert(chosen.end(), order.end() - (copies - 1), order.end());
         double part = left[order[0]];
@@ -130,8 +133,8 @@ Allocation allocation_by_speed(std::int64_t rows, std::span<const int> machines,
 
 namespace {
 
-// Which of `tasks` each of the givers or takers gets: at most so many, at most one of each task, and
-// only those that it may have. @return for each task, who; -1: nobody
+// Which of `tasks` each of the givers or takers gets: at most so many, at most one of each task,
+// and only those that it may have. @return for each task, who; -1: nobody
 class Matching {
 public:
     Matching(std::size_t tasks, std::span<const std::int64_t> most)
@@ -223,7 +226,8 @@ void FlowAllocation::leave(int machine)
         }
     const auto n = static_cast<std::int64_t>(machines_.size());
     auto balanced = (copies_ * std::ssize(tasks_) + n - 1) / n;
-    // If loads cannot be balanced without moving other tasks, they are allowed to differ by one more.
+    // If loads cannot be balanced without moving other tasks, they are allowed to differ by one
+    // more.
     for (;; ++balanced) {
         std::vector<std::int64_t> most;
         for (const int one : machines_)
@@ -246,7 +250,7 @@ void FlowAllocation::join(int machine)
     auto wanted = copies_ * std::ssize(tasks_) / n;
     std::vector<std::int64_t> loads, gives(machines_.size());
     for (const int one : machines_) loads.push_back(load(one));
-    for (auto left = wanted; left > 0; --left) {  // from whoever has most
+    for (auto left = wanted; left > 0; --left) {  // one task, from the machine that has most
         const auto most = std::ranges::max_element(loads) - loads.begin();
         --loads[static_cast<std::size_t>(most)];
         ++gives[static_cast<std::size_t>(most)];

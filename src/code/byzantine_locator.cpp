@@ -13,7 +13,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-// The answers of those who are trusted so far.
+// The answers of the workers that are trusted so far.
 class Answers {
 public:
     Answers(int n, int s) : n_(n), s_(s), y_(static_cast<std::size_t>(n)), received_(y_.size())
@@ -66,7 +66,8 @@ std::vector<int> suspects(const Answers& answers, const Eigen::VectorXcd& sums, 
     Eigen::MatrixXcd hankel(rows, count + 1);
     for (Eigen::Index k = 0; k < rows; ++k)
         for (Eigen::Index l = 0; l <= count; ++l) hankel(k, l) = sums[k + l];
-    // Of its null space: with H the matrix and H^H P = Q R, the last column of Q is orthogonal to all rows of H.
+    // Of its null space: with H the matrix and H^H P = Q R, the last column of Q is orthogonal to
+    // all rows of H.
     const Eigen::VectorXcd locator =
         Eigen::ColPivHouseholderQR<Eigen::MatrixXcd>(hankel.adjoint()).householderQ() *
         Eigen::VectorXcd::Unit(count + 1, count);
@@ -99,7 +100,8 @@ std::optional<std::vector<int>> locate_byzantine(int n, int s, const std::vector
     const int left = most - static_cast<int>(found.size());
     if (left < 0) return std::nullopt;
     double size = 0;
-    // Smaller errors among the answers cannot be told from rounding, and change no more than it.
+    // Smaller errors cannot be told from rounding errors, and change the estimate no more than
+    // these.
     constexpr double tolerance = 1e-9;
     const auto honest = [&](const Eigen::VectorXcd& sums) {
         return sums.size() == 0 || sums.cwiseAbs().maxCoeff() <= tolerance * size;

@@ -143,7 +143,7 @@ private:
         }
         const double left = settle(order);
         if (odd < 0 || left == 0) return;
-        // What is left at the root goes half each way round the odd cycle.
+        // Half of what the root still lacks goes each way round the odd cycle.
         const bool root_side =
             side_[static_cast<std::size_t>(ends_[static_cast<std::size_t>(odd)].first)] == 0;
         weight_[static_cast<std::size_t>(odd)] = (root_side ? 1 : -1) * left / 2;
@@ -165,7 +165,7 @@ private:
     }
     std::vector<std::vector<int>> adjacent_;  // edges of each vertex
     std::vector<std::pair<int, int>> ends_;   // of each edge
-    std::vector<double> target_;              // what each vertex is to get
+    std::vector<double> target_;              // the sum that each vertex is to get
     std::vector<int> side_, up_;              // of each vertex; edge to its parent, -1: a root
     std::vector<double> weight_;              // of each edge
 };
@@ -214,7 +214,8 @@ Weigh horvitz_thompson(int n, int collect, double least)
         std::vector<double> received;
         double rounds;
     };
-    // One imagined round in which all answered with their share.
+    // The counts begin with one imagined round, in which each worker answered with the same
+    // probability.
     const auto share = static_cast<double>(collect) / n;
     auto counts = std::make_shared<Counts>(
         Counts{std::vector<double>(static_cast<std::size_t>(n), share), 1});

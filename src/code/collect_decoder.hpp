@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Decoders that take the first r answers, whoever they come from.
+// Decoders that take the first r answers, whichever workers they come from.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace quorate {
 
-/// Weights and scale for those who have answered; the error is filled in afterwards.
+/// Returns weights and scale for the workers that have answered. CollectDecoder fills in the error.
 /// @param received  workers whose answers came, ascending, at least one
 using Weigh = std::function<Decoding(const std::vector<int>& received)>;
 
@@ -26,7 +26,7 @@ public:
     const Decoding* expire() override;
 
     int collect() const { return collect_; }
-    /// From the next answer on.
+    /// Sets r from the next answer on.
     void collect(int r) { collect_ = r; }
 
 private:
@@ -45,12 +45,12 @@ Weigh one_step(const Encoding& encoding);
 /// matrix, from zero, to 1e-12 of the normal equations.
 Weigh least_squares(const Encoding& encoding);
 
-/// For designs of which any two workers share one partition: least squares has the constant solution
-/// a = d / (d + r - 1). O(r).
+/// For designs of which any two workers share one partition: least squares has the constant
+/// solution a = d / (d + r - 1). O(r).
 Weigh design_weights(int d);
 
-/// Least squares for graph codes in linear time. In each connected part of the graph of the answers received:
-/// every vertex gets 1 if the part has an odd cycle; else the sides of sizes L and R get
+/// Least squares for graph codes in linear time. In each connected part of the graph of the answers
+/// received: every vertex gets 1 if the part has an odd cycle; else the sides of sizes L and R get
 /// 1 + (R - L) / (L + R) and 1 - (R - L) / (L + R). O(n).
 /// @param encoding  two partitions a worker, coefficients 1
 Weigh graph_weights(const Encoding& encoding);
@@ -58,13 +58,14 @@ Weigh graph_weights(const Encoding& encoding);
 /// Another decoder's weights, scaled so that the mean of B^T a is one.
 Weigh debiased(const Encoding& encoding, Weigh weigh);
 
-/// All with weight 1 and the scale n / r, or 1 / (1 - p) for workers that straggle independently with
-/// probability p: unbiased.
+/// Gives all answers the weight 1, and the scale n / r, or 1 / (1 - p) for workers that straggle
+/// independently with probability p. Unbiased. O(r).
 Weigh plain_sum(int n);
 Weigh plain_sum_of_probability(double p);
 
-/// Weights 1 / pi_i with pi_i how often worker i has answered in time, at least `least`: unbiased
-/// although some are often late. It counts rounds as it goes.
+/// Weights 1 / pi_i, where pi_i is the share of rounds in which worker i has answered in time, at
+/// least `least`. Unbiased although some workers are often late. It counts the rounds as it is
+/// called.
 Weigh horvitz_thompson(int n, int collect, double least);
 
 /// A largest set of answers with pairwise disjoint partitions, 0/1 weights, scale n / recovered.

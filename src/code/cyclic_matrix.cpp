@@ -18,8 +18,8 @@ namespace {
 using Complex = std::complex<long double>;
 constexpr long double pi = std::numbers::pi_v<long double>;
 
-// Angle of root l of g: 2 pi e / n with the exponents e = n/2 + l - (s-1)/2, which are whole numbers
-// (roots of 1) if n - s is odd and halves (roots of -1) if it is even.
+// Angle of root l of g: 2 pi e / n with the exponents e = n/2 + l - (s-1)/2, which are whole
+// numbers (roots of 1) if n - s is odd and halves (roots of -1) if it is even.
 long double angle(int n, int s, int l) { return pi * (n + 2 * l - (s - 1)) / n; }
 
 // Coefficients of g, lowest first. Roots come in conjugate pairs, so they are real.
@@ -76,8 +76,8 @@ LinearCode mds_code(int n, int s)
         scale.push_back(1 / static_cast<long double>(largest));
         code.encoding.rows.push_back({cyclic_row(row, n, i)});
     }
-    // y^T B0 = 0 for y_i = w^i with w a root of g: real and imaginary parts of conjugate pairs. Then
-    // (y / R)^T B = 0.
+    // y^T B0 = 0 for y_i = w^i with w a root of g: real and imaginary parts of conjugate pairs.
+    // Then (y / R)^T B = 0.
     for (int l = 0; l < s; ++l) {
         const auto theta = angle(n, s, l);
         const bool sine = 2 * l >= s;  // the second of the pair, whose angle is 2 pi - theta

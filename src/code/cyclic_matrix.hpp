@@ -14,8 +14,8 @@ namespace quorate {
 /// row i of B0 is x^i g(x) modulo x^n - 1 (x^n + 1). Any n - s rows span a code that contains the
 /// all-ones word (negacyclic: v_j = sin(pi (j + 1/2) / n), by which column j is divided).
 /// O(n s^2). @param s  0..n-1
-/// Source: Raviv, Tamo, Tandon, Dimakis, "Gradient Coding from Cyclic MDS Codes and Expander Graphs",
-/// arXiv 1707.03858; the negacyclic case is ours.
+/// Source: Raviv, Tamo, Tandon, Dimakis, "Gradient Coding from Cyclic MDS Codes and Expander
+/// Graphs", arXiv 1707.03858; the negacyclic case is ours.
 LinearCode mds_code(int n, int s);
 
 /// The original construction with random coefficients: the best of 32 draws by the largest decoding

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Orthogonal decompositions with column pivoting, compiled once, in code/decompositions.cpp: with what calls
-// them, they take the compiler three quarters of a gigabyte.
+// Orthogonal decompositions with column pivoting, compiled once in code/decompositions.cpp, because
+// they take the compiler three quarters of a gigabyte.
 #pragma once
 
 #include <Eigen/QR>

@@ -21,8 +21,8 @@ Groups repetition_groups(int n, int d);
 /// k = n. Coefficients 1.
 Encoding repetition_encoding(const Groups& groups);
 
-/// Takes the first answer of each group, and ends when every group has answered or `collect` workers
-/// have answered, whichever is first. O(1) an answer.
+/// Takes the first answer of each group, and ends when every group has answered or `collect`
+/// workers have answered, whichever is first. O(1) an answer.
 class GroupDecoder final : public Decoder {
 public:
     /// @param rescale  scale the sum by partitions / partitions received (unbiased for random

@@ -12,18 +12,18 @@
 
 namespace quorate {
 
-/// B_ij != 0.
+/// An entry B_ij != 0 of the row of worker i.
 struct Coefficient {
     int partition;
     double value;
     bool operator==(const Coefficient&) const = default;
 };
 
-/// What one message part sums up: a row of B, ascending by partition.
+/// A row of B, which says what one part of a message sums up; ascending by partition.
 using Row = std::vector<Coefficient>;
 
-/// B with its n workers. Most codes have one part a worker; a complex code has two, the real and the
-/// imaginary part of its row.
+/// The matrix B, worker by worker. Most codes have one part a worker; a complex code has two, the
+/// real and the imaginary part of its row.
 struct Encoding {
     int partitions = 0;                  // k
     std::vector<std::vector<Row>> rows;  // by worker, by part
@@ -31,7 +31,7 @@ struct Encoding {
     int workers() const { return static_cast<int>(rows.size()); }
 };
 
-/// a_i of one part of one worker's message.
+/// The weight a_i of one part of one worker's message.
 struct Weight {
     int worker;
     int part;
@@ -39,7 +39,7 @@ struct Weight {
     bool operator==(const Weight&) const = default;
 };
 
-/// What a decoder makes of those who have answered: estimate = scale * sum of weighted messages.
+/// What a decoder makes of the answers: estimate = scale * sum of weighted messages.
 struct Decoding {
     std::vector<Weight> weights;  // of the messages used, ascending by (worker, part)
     double scale = 1;             // kept apart, so that 0/1 decodings add up messages as they are
@@ -51,25 +51,29 @@ class Decoder {
 public:
     virtual ~Decoder() = default;
 
-    /// A round begins: nobody has answered.
+    /// Begins a round, in which no worker has answered yet.
     virtual void begin() = 0;
 
-    /// One more worker has answered, with all its parts; nobody answers twice a round.
+    /// Takes note that a worker has answered, with all its parts. No worker answers twice in a
+    /// round.
     /// @return the decoding with which the round ends, valid until the next call; nullptr: wait on,
-    ///         because too few have answered or because the residual test refuses those that have
+    ///         because too few have answered or because the residual test refuses their answers
     virtual const Decoding* receive(int worker) = 0;
 
-    /// Time is up: the best that the answers of this round allow. @return nullptr: nothing
+    /// Ends a round whose time is up.
+    /// @return the best decoding that its answers allow, valid until the next call; nullptr: none
     virtual const Decoding* expire() { return nullptr; }
 };
 
+/// A code: what workers send, and how their answers are decoded.
 struct GradientCode {
     Encoding encoding;
     std::unique_ptr<Decoder> decoder;
     std::string warning = {};  // what is not promised for these parameters; empty: nothing
 };
 
-/// ||scale B^T a - 1||^2, by its definition. O(entries of the rows used + k).
+/// Computes the decode error ||scale B^T a - 1||^2 by its definition. O(entries of the rows used +
+/// k).
 double decode_error(const Encoding& encoding, const std::vector<Weight>& weights, double scale);
 
 }  // namespace quorate

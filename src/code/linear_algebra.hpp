@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Orthogonal decompositions that codes are made and decoded with, compiled once: where they are called, Eigen's
-// templates take the compiler ten seconds a file.
+// Orthogonal decompositions for making and decoding codes. They are compiled once, because Eigen's
+// templates take the compiler ten seconds in each file that calls them.
 #pragma once
 
 #include <Eigen/Core>
 
 namespace quorate {
 
-/// The first columns of Q in columns = Q R: an orthonormal basis of what they span. O(m n^2) for m x n.
+/// Returns the first columns of Q in columns = Q R, an orthonormal basis of the space that the
+/// columns span. O(m n^2) for m x n.
 Eigen::MatrixXd orthonormal(const Eigen::MatrixXd& columns);
 
-/// An orthonormal basis of the x with x^T a = 0, if a's rank is its number of rows less `dimensions`.
-/// By QR with column pivoting, O(m^2 n) for m x n.
+/// Returns an orthonormal basis of the x with x^T a = 0, if a's rank is its number of rows less
+/// `dimensions`. By QR with column pivoting, O(m^2 n) for m x n.
 Eigen::MatrixXd left_null_space(const Eigen::MatrixXd& a, int dimensions);
 
-/// The shortest x among those that minimise |a x - b|. By complete orthogonal decomposition, O(m n min(m, n)).
+/// Returns the shortest x among those that minimise |a x - b|. By complete orthogonal
+/// decomposition, O(m n min(m, n)).
 Eigen::VectorXd shortest_solution(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);
 
 }  // namespace quorate

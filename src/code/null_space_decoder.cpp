@@ -9,7 +9,8 @@ Eigen::VectorXd decoding_weights(const LinearCode& code, const std::vector<int>&
 {
     Eigen::VectorXd a = code.all_weights;
     if (missing.empty()) return a;
-    // Min-norm and rank-revealing: patterns that lie together are nearly dependent.
+    // The solver is rank-revealing and gives the shortest solution, because the equations are
+    // nearly dependent if neighbouring workers are missing.
     a += code.null_space * shortest_solution(code.null_space(missing, Eigen::all), -a(missing));
     for (const int i : missing) a[i] = 0;
     return a;
@@ -52,7 +53,7 @@ std::optional<Decoding> NullSpaceDecoder::decode(const std::vector<int>& missing
 {
     const auto a = decoding_weights(code_, missing);
     const double largest = std::max(1.0, a.lpNorm<Eigen::Infinity>());
-    // Written so that NaN is refused.
+    // The comparison is written so that NaN is refused.
     if (!(residual(code_.encoding, a) <= std::min(1e-6, 1e-9 * largest))) return std::nullopt;
     Decoding decoding;
     for (int i = 0; i < static_cast<int>(received_.size()); ++i)

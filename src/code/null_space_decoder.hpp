@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Decoding on demand for every code with rank(B) = n - s: one small system a pattern of stragglers,
-// never a table of patterns.
+// Decodes any code with rank(B) = n - s on demand: it solves one small system for a pattern of
+// stragglers, and needs no table of all patterns.
 #pragma once
 
 #include <Eigen/Core>

@@ -53,7 +53,7 @@ std::optional<Decoding> reed_solomon_decoding(const Encoding& encoding,
     Decoding decoding;
     double largest = 1;
     for (const int i : workers) {
-        Complex over = 1, under = 1;  // products first: divisions are slow
+        Complex over = 1, under = 1;  // products first, because divisions are slow
         for (const int l : workers) {
             if (l == i) continue;
             over *= -point(l);
@@ -66,7 +66,7 @@ std::optional<Decoding> reed_solomon_decoding(const Encoding& encoding,
         largest = std::max(largest, static_cast<double>(std::abs(a)));
     }
     decoding.error = decode_error(encoding, decoding.weights, 1);
-    // Written so that NaN is refused.
+    // The comparison is written so that NaN is refused.
     if (!(std::sqrt(decoding.error) <= 1e-9 * largest)) return std::nullopt;
     return decoding;
 }

@@ -18,7 +18,7 @@ using Eigen::MatrixXd;
 
 MatrixXd gaussian(int rows, int columns, std::uint64_t seed, std::uint32_t draw)
 {
-    constexpr std::uint32_t storage = 100;  // apart from the streams of gradient codes
+    constexpr std::uint32_t storage = 100;  // not a number that gradient codes use
     Stream stream(seed, Purpose::code, storage, draw);
     MatrixXd g(rows, columns);
     for (int i = 0; i < rows; ++i)
@@ -76,8 +76,8 @@ MatrixXd best_of(int draws, Make make)
     return best;
 }
 
-// Frequencies 0, 1, ... for odd L, 1/2, 3/2, ... for even L. Neighbouring machines would be neighbouring
-// points, the worst choice; in golden order they are far apart.
+// Frequencies are 0, 1, ... for odd L and 1/2, 3/2, ... for even L. If neighbouring machines had
+// neighbouring points, their rows would be nearly dependent; in golden order they are far apart.
 MatrixXd fourier(int machines, int blocks)
 {
     auto stride = static_cast<int>(std::lround(0.618 * machines));

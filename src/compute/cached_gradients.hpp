@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gradients that a worker caches: which of them a task computes again.
+// Decides which cached gradients a task computes anew. Workers over MPI and simulated ones both use
+// this rule.
 #pragma once
 
 #include <map>
@@ -11,23 +12,30 @@
 
 namespace quorate {
 
-/// Whether a part is a sum of cached gradients: either all of its items are, or none.
+/// Whether a part is a sum of cached gradients. Either all of its items are cached, or none.
 inline bool is_cached(const Part& part)
 {
     return !part.items.empty() && part.items[0].operation == Item::Operation::cached;
 }
 
-/// A gradient to be computed, and at which of the task's points.
+/// A cached gradient that is to be computed.
 struct CacheUpdate {
-    const Item* item;
-    Version version;
+    const Item* item;  // names the block
+    Version version;   // of the point to take it at, one of the task's inputs
 };
 
-/// What a part of cached gradients computes: those that the worker lacks; if it has all, the one it
-/// began and had to leave, if the task still names that point, else the oldest, of equally old ones the
-/// first.
-/// @param cached  versions, by block
-/// @param begun  block and version of the gradient that was left unfinished
+/// Returns the gradients that a part of cached gradients computes, in the order of computation:
+///  - those of blocks whose gradient the worker does not have;
+///  - if it has all, the one that it left unfinished, if the task still names that point and the
+///  cached
+///    one is older;
+///  - otherwise the oldest one, the first of equally old ones, unless it is already at the newest
+///  point.
+/// O(items).
+/// @param part    a sum of cached gradients; must outlive the result
+/// @param inputs  versions of the points that the task names
+/// @param cached  version of the cached gradient, by block
+/// @param begun   block and version of the gradient that was left unfinished; none: there is none
 std::vector<CacheUpdate> cache_updates(const Part& part, const Versions& inputs,
                                        const std::map<int, Version>& cached,
                                        std::optional<std::pair<int, Version>> begun);

@@ -9,9 +9,12 @@
 
 namespace quorate {
 
-/// What the coordinator does with the scores of all training rows: it holds their labels, turns scores
-/// into the derivatives of the losses by them, and says the sum of the losses. Reads the labels.
-/// @param loss  lives as long as the result
+/// Makes the function by which the coordinator turns scores into derivatives of the losses
+/// (Combine). Reads all training rows once and keeps their labels.
+/// @param loss  must outlive the result
+/// @return a function that replaces each score, rows x outputs row by row, by the derivative of its
+///         row's loss, and returns the sum of the losses; O(scores)
+/// @throws BadInput, Failure  as DataSet::read()
 std::function<double(std::span<double> scores)> loss_derivatives(const DataSet& data,
                                                                  const Loss& loss);
 

@@ -46,7 +46,7 @@ double Chunks::add(const RowView& rows, std::span<const std::int64_t> samples, s
 {
     const auto threads = computing_.threads;
     std::vector<double> losses(static_cast<std::size_t>(threads));
-    // Each thread has a chunk of its own, and a sum of its own until the part is done.
+    // Each thread has a chunk of its own, and a sum of its own until collect().
     in_parallel(losses.size(), threads, [&](std::size_t t) {
         const auto offset = static_cast<std::int64_t>(t) * computing_.chunk_rows;
         const auto size = std::min(computing_.chunk_rows, count - offset);

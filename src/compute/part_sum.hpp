@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One contribution, computed chunk by chunk: by a worker between looks at its mailbox, or in one go
-// when its values are wanted under the virtual clock. The same cuts, so the same bits.
+// Computes one contribution chunk by chunk: gradients of a part's items, or steps of descent. A
+// worker over MPI looks at its mailbox between chunks; a simulation computes all of them in one go.
+// Both cut the rows at the same places, so their values are equal bit by bit.
 #pragma once
 
 #include <memory>
@@ -16,35 +17,36 @@
 
 namespace quorate {
 
-/// How a process computes; the same for all tasks.
+/// How a process computes; the same for all tasks. Its references must outlive all work.
 struct Computing {
     const Model& model;
     const Batches* batches;
-    std::int64_t chunk_rows;  // between two looks at the mailbox, for each thread
-    int threads;
-    double l2 = 0;  // weight decay of local steps
+    std::int64_t chunk_rows;  // rows of a chunk, for each thread (Model::chunk_rows)
+    int threads;              // at least 1
+    double l2 = 0;            // coefficient of the regulariser in local steps
 };
 
-/// The parameters that a shard's rows touch.
+/// Returns the parameters that a shard's rows touch. O(their number).
 inline Support parameters_of(const Shard& shard, const Model& model)
 {
     return shard.support().widened(model.per_column(), model.shared_parameters());
 }
 
-/// The rows of a worker, and where each block of the needs stands in them.
+/// A view of the rows that a worker holds.
 struct HeldRows {
     const Shard& shard;
-    std::span<const std::size_t> shard_index;
-    const ShardBlock* columns = nullptr;  // the worker's coded columns, each a row
+    std::span<const std::size_t> shard_index;  // of each block of the needs, in the shard
+    const ShardBlock* columns = nullptr;       // the worker's coded columns, each as a row; or null
     double coded_load = 0,
-           column_load = 0;  // of a row or column of a product, in rows of gradients
+           column_load = 0;  // what a row or a column of a product costs, in rows of gradients
+    /// The rows of a block of the needs, which the worker must hold.
     RowView rows(int block) const
     {
         return shard.block(shard_index[static_cast<std::size_t>(block)]).view();
     }
-    /// The worker's coded block, behind the plain ones.
+    /// The worker's coded block, which stands behind the plain ones.
     RowView coded() const { return shard.block(shard.size() - 1).view(); }
-    /// What a product reads, and what a row of it costs.
+    /// The rows that a product reads, and what one of them costs in rows of gradients.
     std::pair<RowView, double> factor(Item::Operation operation) const
     {
         if (operation == Item::Operation::column_product) return {columns->view(), column_load};
@@ -52,69 +54,86 @@ struct HeldRows {
     }
 };
 
-/// Where a gradient is taken: a point, at the shard's parameters, and the key of its samples.
+/// Where a gradient is taken.
 struct At {
-    std::span<const double> point;
-    std::int64_t key;
+    std::span<const double> point;  // at the parameters that the shard's rows touch
+    std::int64_t key;               // of its samples
 };
 
-/// How much of a part is computed. Without `samples`: its share of the batch.
+/// How much of a part is computed.
 struct Extent {
-    std::optional<std::int64_t> samples;  // descent: steps
+    std::optional<std::int64_t> samples;  // descent: steps; none: each block's share of the batch
     std::int64_t micro_batch = 0;         // samples computed as a whole; 0: those of a chunk
-    double step = 0;                      // of descent
+    double step = 0;                      // step size of descent
 };
 
-/// Samples that are computed as a whole where time is limited.
+/// Returns how many samples are computed as a whole where time is limited.
 std::int64_t micro_batch(const Computing& computing, const Extent& extent);
 
-/// A contribution in the making.
+/// A contribution that is being computed. Local; uses the threads that Computing says.
 class Work {
 public:
     virtual ~Work() = default;
-    /// The extent is computed.
+    /// Whether all of the extent is computed. Then the contribution is complete.
     virtual bool done() const = 0;
-    /// Computes the next chunk. @return its rows
+    /// Computes the next chunk. @return its rows, or of a product what it costs in rows of
+    /// gradients; 0 if done
     virtual std::int64_t step() = 0;
-    /// Rows up to where it may stop next, from where it may stop now; 0: it may not stop now.
+    /// Rows of the next micro-batch, or step of descent, if the work may stop before it; 0 if it
+    /// may not stop now, or if nothing limits it.
     virtual std::int64_t ahead() const = 0;
-    /// No more is computed: the contribution is complete.
+    /// Completes the contribution with what has been computed so far. Not needed if done().
     virtual void finish() {}
+    /// Samples computed so far; of descent, steps; of a product, rows or columns.
     std::int64_t samples() const { return samples_; }
-    double loss() const { return loss_; }  // sum over the samples
+    /// Sum over the samples of their loss, without coefficients; of descent, over the steps of the
+    /// mean loss of each batch; 0 of a product.
+    double loss() const { return loss_; }
 
 protected:
     std::int64_t samples_ = 0;
     double loss_ = 0;
 };
 
-/// @param at   for each input of the task
-/// @param sum  receives the contribution; zeros now
+/// Begins to compute a part. Computes nothing yet, but sets `sum` to zero.
+/// @param held, part  must outlive the result, except for `held` itself, which is copied
+/// @param at          for each input of the task, and behind them its operands
+/// @param sum         receives the contribution: length_of() elements; must outlive the result
 std::unique_ptr<Work> begin_work(const Computing& computing, const HeldRows& held, const Part& part,
                                  std::vector<At> at, const Extent& extent, std::span<double> sum);
 
-/// The gradient of one block that a worker caches for later contributions.
+/// The gradient of one block that a worker caches for later contributions. It has no coefficient
+/// yet.
 struct CachedGradient {
-    Version version;
+    Version version;  // of the point that it was taken at
     std::int64_t samples = 0;
-    double loss = 0;
-    std::vector<double> values;
+    double loss = 0;             // sum over the samples
+    std::vector<double> values;  // at the parameters that the worker's rows touch
 };
 
-/// sum = the items' coefficients times these gradients, item by item.
+/// Sets sum to the gradients of a part's items, each times the item's coefficient, added item by
+/// item. O(items x elements of sum).
+/// @param cached  for each item of the part
 void add_up(const Part& part, std::span<const CachedGradient* const> cached, std::span<double> sum);
 
-/// Gradients of chunks of rows, one chunk for each thread at a time.
+/// Adds up gradients of chunks of rows, one chunk for each thread at a time. Each thread has a sum
+/// of its own until collect(), so that the result does not depend on which thread is faster.
 class Chunks {
 public:
+    /// @param width  elements of a gradient
     Chunks(const Computing& computing, std::size_t width);
 
-    /// @param rows   all of the block  @param samples  those taken, or none: first..first+count-1
-    /// @return sum of the losses
+    /// Adds the gradients of some rows, at most one chunk for each thread.
+    /// @param rows         all rows of the block
+    /// @param samples      the rows to take, `count` of them; empty: rows first..first+count-1
+    /// @param coefficient  of each gradient
+    /// @param sum          the first thread's sum
+    /// @return sum of the losses, without the coefficient
     double add(const RowView& rows, std::span<const std::int64_t> samples, std::int64_t first,
                std::int64_t count, std::span<const double> point, double coefficient,
                std::span<double> sum);
-    /// What other threads than the first have summed up.
+    /// Adds the sums of all threads but the first to `sum`, in the order of threads, and sets them
+    /// to zero.
     void collect(std::span<double> sum);
 
 private:
@@ -123,7 +142,8 @@ private:
     std::vector<RowSample> gathered_;             // of each thread
 };
 
-/// The sum of gradients of a part's items.
+/// Computes the sum of the gradients of a part's items, each times its coefficient. Where the
+/// shares of a batch are rounded, blocks are scaled to count by their rows (Batches::scale).
 class PartSum final : public Work {
 public:
     PartSum(const Computing& computing, const HeldRows& held, const Part& part, std::vector<At> at,
@@ -146,12 +166,13 @@ private:
     std::span<double> sum_;
     Chunks chunks_;
     std::size_t item_ = 0;
-    std::int64_t row_ = 0, rows_ = 0;  // of the item, or of its samples
+    std::int64_t row_ = 0, rows_ = 0;  // samples of the item that are done, and all of them
     std::optional<SampleStream> stream_;
     std::vector<std::int64_t> taken_;
 };
 
-/// Steps of gradient descent on batches of one block: how far they lead.
+/// Computes steps of gradient descent on batches of one block. The contribution is how far they
+/// lead away from the point, times the item's coefficient.
 class Descent final : public Work {
 public:
     Descent(const Computing& computing, const HeldRows& held, const Part& part,
@@ -169,7 +190,7 @@ private:
     Extent extent_;
     std::span<double> displacement_;
     Chunks chunks_;
-    std::int64_t row_ = 0, rows_;  // of a step's batch
+    std::int64_t row_ = 0, rows_;  // samples of a step that are done, and all of them
     SampleStream stream_;
     std::vector<std::int64_t> taken_;
     std::vector<double> w_, gradient_;

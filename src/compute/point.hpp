@@ -7,7 +7,7 @@
 
 namespace quorate {
 
-/// A published point: shared, read only, alive while anybody names it.
+/// A published point: the whole parameter vector, shared and never changed.
 using Point = std::shared_ptr<const std::vector<double>>;
 using PointList = boost::container::small_vector<Point, 1>;
 

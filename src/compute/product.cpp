@@ -20,7 +20,8 @@ std::int64_t Product::step()
     const auto& item = part_.items[item_];
     const auto outputs = computing_.model.outputs();
     const auto [all, load] = held_.factor(item.operation);
-    // Chunks are cut for rows of gradients, which a product's may be longer than.
+    // chunk_rows is meant for gradients of rows of the data set. Coded rows may be longer, so a
+    // chunk of them has fewer rows.
     const auto chunk = static_cast<std::int64_t>(static_cast<double>(computing_.chunk_rows) /
                                                  std::max(1.0, 2 * load));
     const auto count =

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Products of coded rows with vectors, chunk by chunk: what coded elastic computing asks of workers.
+// Computes products of coded rows with vectors, chunk by chunk, for coded elastic computing.
 #pragma once
 
 #include "compute/part_sum.hpp"
 
 namespace quorate {
 
-/// Rows of coded blocks times a point, their transpose times a vector of the coordinator's, or coded
-/// columns times such a vector.
+/// Computes a part of products: rows of a coded block times a point, their transpose times an
+/// operand, or coded columns times an operand. For linear models. One pass over the rows.
 class Product final : public Work {
 public:
-    /// @param at   of the task's points, and behind them its operands
-    /// @param out  products: an element for each row and output, item after item; transposed: their sum
+    /// @param at   for each input of the task, and behind them its operands
+    /// @param out  receives an element for each row and output, item after item; of transposes,
+    ///             their sum at the parameters that the worker's rows touch
     Product(const Computing& computing, const HeldRows& held, const Part& part, std::vector<At> at,
             std::span<double> out);
 
@@ -26,19 +27,20 @@ private:
     std::vector<At> at_;
     std::span<double> out_;
     std::size_t item_ = 0;
-    std::int64_t row_ = 0;   // of the item
-    std::size_t used_ = 0;   // of an operand that several items share, or of `out`
-    double load_ = 0;        // of the rows done, in rows of gradients
-    std::int64_t told_ = 0;  // of that, whole rows that step() has returned
+    std::int64_t row_ = 0;   // of the item, rows that are done
+    std::size_t used_ = 0;   // elements used of `out`, or of the operand that the items share
+    double load_ = 0;        // cost of the rows that are done, in rows of gradients
+    std::int64_t told_ = 0;  // how much of that step() has returned
 };
 
-/// Whether a contribution has elements for rows or columns of the product, and not for parameters.
+/// Whether a contribution has elements for the rows or columns of a product, and not for
+/// parameters.
 inline bool gives_rows(Item::Operation operation)
 {
     return operation == Item::Operation::product || operation == Item::Operation::column_product;
 }
 
-/// Elements of a contribution.
+/// Returns the number of elements of a contribution.
 /// @param support  parameters that the worker's rows touch
 inline std::size_t length_of(const Part& part, std::size_t support, std::int64_t outputs)
 {

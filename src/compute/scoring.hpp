@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Scoring models after a run: each worker scores its share of the rows, whatever the scheme was.
+// Scores models on training and test rows after a run. Each worker scores its share of the rows,
+// whatever the scheme was.
 #pragma once
 
 #include <functional>
@@ -12,45 +13,53 @@
 
 namespace quorate {
 
-/// The rows that one worker scores.
+/// The rows that one worker scores: a range of the training rows and one of the test rows.
 struct EvaluationRows {
     std::int64_t train_first, train_count, test_first, test_count;
 };
 
-/// Share `worker` of `workers`, each to within one row.
+/// Returns the share of one worker. Shares are equal to within one row. O(1).
 EvaluationRows evaluation_rows(const DataSet& data, int workers, int worker);
 
-/// Reads these rows. Block 0: training rows; block 1, if any: test rows. Local.
+/// Reads a worker's share. Block 0 holds the training rows, block 1 the test rows, if there are
+/// any. Local.
+/// @throws BadInput, Failure  as DataSet::read()
 Shard evaluation_shard(const DataSet& data, const EvaluationRows& rows);
 
 /// What is known of one model.
 struct Scored {
-    double train_loss;      // mean, without regulariser
+    double train_loss;      // mean over the training rows, without regulariser
     double train_accuracy;  // NaN if labels are not classes
     Quality test;
 };
 
-/// Elements of what score() writes.
+/// Returns the number of elements that score() writes.
 std::size_t scores_length(std::size_t models, const Shard& shard, const Model& model);
 
-/// Scores models on a shard's rows.
-/// @param shard   as evaluation_shard makes it
+/// Scores models on a shard's rows. Local. O(models x entries).
 /// @param models  each at the parameters that the shard's rows touch
-/// @param out     for each model the sum of its training losses and the training rows that it tells, then the
-///                test scores of one model after the other
+/// @param shard   as evaluation_shard() makes it
+/// @param out     receives scores_length() elements: for each model the sum of its training losses
+///                and the number of training rows that it classifies rightly; then for each model
+///                its scores of the test rows, row by row
 void score(std::span<const std::span<const double>> models, const Shard& shard, const Model& model,
            std::span<double> out);
 
-/// What all workers' scores of some models say.
-/// @param answers  of worker 0, 1, ...; sums go by worker, so that the order of arrival changes no bit
+/// Combines the scores of all workers. Sums go by worker, so that the order of arrival changes no
+/// bit. Local. O(models x test rows x outputs), and what Loss::quality costs.
+/// @param models       how many
+/// @param answers      of worker 0, 1, ..., as score() writes them
+/// @param test_labels  of all test rows
+/// @return for each model, in order
 std::vector<Scored> combine_scores(const DataSet& data, const Model& model, std::size_t models,
                                    std::span<const std::span<const double>> answers,
                                    std::span<const double> test_labels);
 
-/// Scores models on all rows in this process, on all cores.
-/// @param next      the next few models; none when there are no more
-/// @param scored    receives, in order, what is known of each
-/// @param training  the training rows, if they are dense and held already; else they are read
+/// Scores models on all rows in this process, a model on each core. Local.
+/// @param next      gives the next models (whole vectors), a few at a time; none: there are no more
+/// @param scored    called for each model, in order
+/// @param training  all training rows, if they are dense and in memory already; null: they are read
+/// @throws BadInput, Failure  as DataSet::read()
 void evaluate_here(const DataSet& data, const Model& model,
                    const std::function<std::vector<Point>()>& next,
                    const std::function<void(const Scored&)>& scored,

@@ -35,7 +35,8 @@ std::optional<ShardBlock> columns_of(const DataSet& data, const Needs& needs, Wo
                       data.rows(Split::train));
 }
 
-// A product is half of what a gradient is, on rows that may have more entries than those of the data.
+// What a row of a product costs, in rows of gradients. A product costs half of a gradient on the
+// same row, but coded rows may have more entries than those of the data set.
 double load_of(const DataSet& data, const RowView& rows)
 {
     constexpr double half = 0.5;

@@ -9,11 +9,15 @@
 
 namespace quorate {
 
-/// What a worker stores.
+/// What a worker stores: the rows of its blocks, and in coded storage its coded block and columns.
 class Store {
 public:
-    /// Reads its rows, or shares them. Local.
-    /// @param training  all training rows, dense, to be shared with others of this process; or null
+    /// Reads the worker's rows, or shares them. Local. O(entries); coded columns read the whole
+    /// data set.
+    /// @param worker    which worker of the coding
+    /// @param training  all training rows, dense, to be shared by all stores of this process; null:
+    ///                  the worker's rows are read
+    /// @throws BadInput, Failure  as DataSet::read()
     Store(const DataSet& data, const Needs& needs, Worker worker, const Model& model,
           const ShardBlock* training = nullptr);
 
@@ -26,11 +30,11 @@ public:
     }
 
 private:
-    std::vector<std::size_t> shard_index_;  // number of a block in the needs -> in the shard
+    std::vector<std::size_t> shard_index_;  // of each block of the needs, in the shard
     Shard shard_;
     Support support_;
-    std::optional<ShardBlock> columns_;  // coded ones, each a row
-    double coded_load_, column_load_;    // of a row or column of a product, in rows of a gradient
+    std::optional<ShardBlock> columns_;  // coded columns, each as a row
+    double coded_load_, column_load_;    // what a row or column of a product costs (HeldRows)
 };
 
 }  // namespace quorate

@@ -10,21 +10,23 @@
 
 namespace quorate {
 
-/// The tasks of one worker: the running one and those that follow it. What "replaces", "follows",
-/// "repeats" and "cancelled" mean is written here, for the workers of every fleet. Local; O(1) a call where
-/// at most one task waits.
-/// @tparam Task  has id(), follows() and repeats(): it does not replace the others; it runs again unless
-///               another follows it
+/// The tasks of one worker: the running one and those that follow it. The workers of every fleet
+/// use it, so that "replaces", "follows", "repeats" and "cancelled" mean the same everywhere.
+/// Local; O(tasks that wait) a call, mostly one.
+/// @tparam Task  has id(); follows(): whether it waits for the running task instead of replacing
+///               it; and repeats(): whether it runs again until another task follows it
 template <class Task>
 class TaskQueue {
 public:
     bool is_running() const { return running_.has_value(); }
     bool has_next() const { return !next_.empty(); }
+    /// The running task. Only if is_running().
     Task& running() { return *running_; }
     const Task& running() const { return *running_; }
 
-    /// A task has come: it drops all others, or follows the running one in place of what waits to repeat.
-    /// @param drop  called before the running task is dropped
+    /// Adds a task. A task that does not follow drops all tasks up to its own number. One that
+    /// follows drops only those that wait to repeat.
+    /// @param drop  called before the running task is dropped, if it is
     template <class Drop>
     void add(Task task, Drop&& drop)
     {
@@ -34,7 +36,8 @@ public:
             cancel(task.id(), std::forward<Drop>(drop));
         next_.push_back(std::move(task));
     }
-    /// Drops all tasks up to this one.
+    /// Drops all tasks up to this number.
+    /// @param drop  called before the running task is dropped, if it is
     template <class Drop>
     void cancel(TaskId last, Drop&& drop)
     {
@@ -43,20 +46,20 @@ public:
         drop();
         running_.reset();
     }
-    /// The next task runs.
+    /// Makes the next task the running one. Only if has_next() and not is_running().
     void begin()
     {
         running_ = std::move(next_.front());
         next_.erase(next_.begin());
     }
-    /// The running task has ended.
+    /// Ends the running task. If it repeats and no other task waits, it waits to run again.
     void finish()
     {
         auto done = std::move(*running_);
         running_.reset();
         if (done.repeats() && next_.empty()) next_.push_back(std::move(done));
     }
-    /// Whether a task that runs or waits is like that.
+    /// Whether the predicate holds for a task that runs or waits.
     template <class Predicate>
     bool any_of(Predicate&& predicate) const
     {

@@ -7,7 +7,8 @@
 
 namespace quorate {
 
-/// A number as it stands in a file, the most significant byte first.
+/// Reads a number that is stored with its most significant byte first.
+/// @param bytes  sizeof(T) of them, in any alignment
 template <class T>
 T from_big_endian(const char* bytes)
 {

@@ -34,7 +34,7 @@ void CsvRecords::refuse(std::size_t field, const std::string& wrong) const
     throw BadInput(fmt::format("{}:{}:{}: {}", name(), place.line, place.column, wrong));
 }
 
-// A quoted field may go on in the next lines.
+// Reads one record. A quoted field may go on in the next lines.
 bool CsvRecords::read(std::vector<std::string>& fields)
 {
     do {
@@ -94,10 +94,10 @@ bool CsvRecords::read(std::vector<std::string>& fields)
 
 namespace {
 
-// A column of the file that is used.
+// A column of the file that the data set uses.
 struct Use {
     std::size_t field;
-    bool is_word;  // a category, told by its text; else a number
+    bool is_word;  // a category that is known by its text; otherwise a number
 };
 
 struct Layout {
@@ -119,7 +119,7 @@ std::size_t field_of(const std::vector<std::string>& header, const std::string& 
     return static_cast<std::size_t>(at - header.begin());
 }
 
-// The fields that a list of names and ranges A..B means.
+// Returns the fields that a list of names and ranges A..B names.
 std::set<std::size_t> fields_of(const std::vector<std::string>& header, const Settings& settings,
                                 const std::string& option, const std::string& file)
 {
@@ -141,7 +141,7 @@ std::set<std::size_t> fields_of(const std::vector<std::string>& header, const Se
 Layout layout_of(const Settings& settings, const std::string& file)
 {
     Layout layout;
-    // A block ends somewhere, whatever the file is.
+    // The header is read from the first block, whose length is bounded whatever the file is.
     TextBlock beginning;
     TextBlocks(file, {}, true).next(beginning);
     std::istringstream in(beginning.text);

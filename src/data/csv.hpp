@@ -11,12 +11,16 @@
 namespace quorate {
 
 /// Reads comma-separated values (RFC 4180: quoted fields, doubled quotes, line ends inside quotes)
-/// record by record. Empty lines are skipped. Errors are BadInput with file, line and column.
+/// record by record. Skips empty lines. What is wrong with the text is thrown as BadInput with
+/// file, line and column. Local.
 class CsvRecords {
 public:
-    /// Reads the header line. @throws BadInput if there is none
+    /// Reads the header line.
+    /// @param in    must outlive this object  @param name  of the file, for messages
+    /// @throws BadInput if there is no header
     CsvRecords(std::istream& in, const std::string& name);
-    /// Of a piece of a file. @param before  lines that came before it
+    /// Reads a piece of a file, which has no header line.
+    /// @param header  of the file  @param before  number of lines that come before the piece
     CsvRecords(std::istream& in, const std::string& name, std::vector<std::string> header,
                std::int64_t before)
         : lines_(in, name, before), header_(std::move(header))
@@ -24,12 +28,14 @@ public:
     }
 
     const std::vector<std::string>& header() const { return header_; }
-    /// The next record, with as many fields as the header. @return false at the end of the file
+    /// Reads the next record. @return false at the end of the file
+    /// @throws BadInput if it does not have as many fields as the header
     bool next(std::vector<std::string>& fields);
-    /// Where the last record began.
+    /// The line at which the last record began, from 1.
     std::int64_t line() const { return line_; }
     const std::string& name() const { return lines_.name(); }
-    /// @throws BadInput "FILE:LINE:COLUMN: wrong", the place of that field of the last record
+    /// Throws BadInput "FILE:LINE:COLUMN: wrong" with the place of a field of the last record.
+    /// @param field  its number, from 0
     [[noreturn]] void refuse(std::size_t field, const std::string& wrong) const;
 
 private:
@@ -41,7 +47,7 @@ private:
     bool read(std::vector<std::string>& fields);
 
     Lines lines_;
-    std::string text_;  // the line at hand
+    std::string text_;  // the line that is being read
     std::vector<std::string> header_;
     std::vector<Place> places_;  // of the last record's fields
     std::int64_t line_ = 0;

@@ -14,7 +14,7 @@ namespace quorate {
 
 namespace {
 
-constexpr std::int64_t chunk = 1 << 14;     // elements: also the least size of an array in the file
+constexpr std::int64_t chunk = 1 << 14;     // elements; no array in the file is smaller
 constexpr std::int64_t buffer = 8 * chunk;  // elements that are written at a time
 
 std::string image_of(const DataShape& shape)

@@ -11,34 +11,42 @@
 
 namespace quorate {
 
-/// What a data set file says of itself, beside its rows.
+/// Attributes that tell where a data set comes from, by name: command line, version, sources,
+/// options.
 using Provenance = std::map<std::string, std::string>;
 
-/// Writes a data set row by row, under a temporary name until it is complete and on disk. Memory: a
-/// megabyte or two. Local. @throws Failure
+/// Writes a data set row by row. The file has a temporary name until it is complete. Takes a
+/// megabyte or two of memory. Local. All functions throw Failure if HDF5 or the file system fails.
+///
+/// The order of calls: begin(train), rows, begin(test), rows, and finish().
 class DataSetWriter {
 public:
-    /// @param shape    without entries_per_row
-    /// @param ones     sparse: all values are one, and are not stored
-    /// @param float32  values are stored so
+    /// @param path     the file to make or replace; finish() puts it there
+    /// @param name     of the data set
+    /// @param shape    entries_per_row is not used
+    /// @param ones     all values are one and are not stored; ignored if dense
+    /// @param float32  store values in single precision
     DataSetWriter(const std::string& path, const std::string& name, const DataShape& shape,
                   bool ones, bool float32);
     DataSetWriter(const DataSetWriter&) = delete;
     DataSetWriter& operator=(const DataSetWriter&) = delete;
-    /// Without finish(), nothing is left.
+    /// Removes the temporary file, unless finish() has been called.
     ~DataSetWriter();
 
-    /// The rows that follow are of this split: first train, then test.
+    /// Begins a split. The rows that are added next belong to it.
     void begin(Split split);
-    /// @param entries  by column, ascending
+    /// Adds a sparse row. @param entries  column and value, ascending by column
     void add(std::span<const std::pair<std::int64_t, double>> entries, double label);
-    /// @param values  of all columns
+    /// Adds a dense row. @param values  of all columns
     void add(std::span<const double> values, double label);
+    /// Entries of all rows so far.
     std::int64_t entries() const { return entries_; }
 
-    /// How numbers were scaled, for data that are to be like these.
+    /// Stores how the columns of the imported file were scaled, so that other files can be imported
+    /// likewise (DataSet::scaling).
     void write_scaling(std::span<const double> factor, std::span<const double> shift);
-    /// @param features  names of the columns; may be none
+    /// Writes what is left, and moves the file into place.
+    /// @param features  names of the columns; empty: they have none
     void finish(const std::vector<std::string>& features, const Provenance& provenance);
 
 private:
@@ -48,7 +56,7 @@ private:
     void create(Split split);
     void flush();
     void append_values();
-    std::int64_t rows_in_chunk() const;  // of dense rows
+    std::int64_t rows_in_chunk() const;  // dense rows in a chunk of the file
 
     std::string path_, temporary_;
     h5::File file_;

@@ -64,7 +64,8 @@ RowEncoder::RowEncoder(RawTable& table, const Settings& settings,
              : scale == "min-max"   ? Scale::min_max
              : scale == "unit-rows" ? Scale::unit_rows
                                     : Scale::none;
-    // Stored numbers of all rows: those that are dropped are taken for like the others.
+    // The average is taken over all rows of the table, as if those that are dropped were like the
+    // others.
     const auto count = static_cast<double>(std::max<std::int64_t>(1, table.rows()));
     if (table.column.empty()) {
         columns_ = table.columns;
@@ -122,7 +123,8 @@ std::int64_t RowEncoder::key(const Pair& pair, const RawRow& row)
            static_cast<std::int64_t>(row.values[pair.b]);
 }
 
-// A pair's key is the two level numbers themselves, so that no two pairs ever collide.
+// Numbers the pairs of levels that rows have. The key of a pair is made of both level numbers, so
+// that no two pairs collide.
 void RowEncoder::add_pairs(const Settings& settings, const std::vector<std::int64_t>& rows)
 {
     const auto excluded = excluded_pairs(table_, settings);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From rows as they stand in a file to rows of a data set: numbers scaled, categories as one column
-// for each value, pairs of categorical columns as one column for each pair of values, an intercept.
+// Turns rows as they stand in a file into rows of a data set. It scales numbers, gives each value
+// of a categorical column a column of its own, likewise each pair of values of two categorical
+// columns, and adds an intercept.
 #pragma once
 
 #include <string>
@@ -13,49 +14,55 @@
 
 namespace quorate {
 
-/// What numbers are multiplied with, and what is then added: of each column of the file.
+/// How the columns of a file are scaled: value * factor + shift, an element for each column of the
+/// file.
 struct Scaling {
     std::vector<double> factor, shift;
 };
 
-/// Columns are numbered by feature (columns in their order, then pairs in theirs, then the intercept),
-/// and inside a feature by the first row in which a value appears.
+/// Columns of the data set are numbered by feature (columns in their order, then pairs in theirs,
+/// then the intercept), and inside a feature by the first row in which a value appears. Local.
 class RowEncoder {
 public:
-    /// What it reads beside the options of the CSV format.
+    /// The options that it reads beside those of the CSV format.
     static std::vector<Option> options();
 
-    /// Looks at all rows once if there are pairs, and at the training rows if numbers are scaled.
-    /// @param rows   those that are kept, in the order of the file
-    /// @param train  those that scaling is fitted on
-    /// @param scaling  in place of one that is fitted; none if its factors are
+    /// Reads all kept rows once if there are pairs, and the training rows once if numbers are
+    /// scaled.
+    /// @param table    must outlive this object
+    /// @param rows     numbers of the rows that are kept, in the order of the file
+    /// @param train    numbers of the rows that the scaling is fitted to
+    /// @param scaling  is used instead of a fitted one, unless its factors are empty
     /// @throws BadInput for options that do not fit the table
     RowEncoder(RawTable& table, const Settings& settings, const std::vector<std::int64_t>& rows,
                const std::vector<std::int64_t>& train, const Scaling& scaling = {});
 
     std::int64_t columns() const { return columns_; }
-    /// Names of the columns; none if the file has none.
+    /// Names of the columns; empty if the file has none.
     const std::vector<std::string>& features() const { return features_; }
     const Scaling& scaling() const { return scaling_; }
+    /// Whether columns are scaled to a mean and variance, or into a range.
     bool scales() const { return scale_ == Scale::standardise || scale_ == Scale::min_max; }
-    /// Entries of a row, on average.
+    /// Entries of a row on average, estimated from all rows of the table.
     double entries_per_row() const { return entries_per_row_; }
-    /// Whether all entries are one.
+    /// Whether all entries are surely one.
     bool ones() const { return ones_; }
-    /// Whether a row has a number where its file has none: then it must be stored dense.
+    /// Whether scaling turns zeros of a sparse file into other numbers. Then rows must be stored
+    /// dense.
     bool fills_zeros() const { return fills_zeros_; }
 
-    /// Entries of a row by column, ascending, without zeros; valid until the next call.
+    /// Encodes a row as column and value, ascending by column, without zeros. Valid until the next
+    /// call.
     const std::vector<std::pair<std::int64_t, double>>& sparse(const RawRow& row);
-    /// All columns of a row; likewise.
+    /// Encodes a row as the values of all columns. Valid until the next call.
     const std::vector<double>& dense(const RawRow& row);
 
 private:
     enum class Scale { none, standardise, min_max, unit_rows };
     struct Pair {
-        std::size_t a, b;  // columns of the table
-        std::int64_t first;
-        std::unordered_map<std::int64_t, std::int64_t> number = {};  // of a pair of levels
+        std::size_t a, b;    // columns of the table
+        std::int64_t first;  // its first column in the data set
+        std::unordered_map<std::int64_t, std::int64_t> number = {};  // of pairs of levels, by key()
     };
     static std::int64_t key(const Pair& pair, const RawRow& row);
     void add_pairs(const Settings& settings, const std::vector<std::int64_t>& rows);
@@ -74,7 +81,7 @@ private:
     std::int64_t columns_ = 0;
     double entries_per_row_ = 0;
     std::vector<std::string> features_;
-    std::vector<std::int64_t> first_;  // of each column of a table with names
+    std::vector<std::int64_t> first_;  // of each named column, its first column in the data set
     Scaling scaling_;
     std::vector<Pair> pairs_;
     std::vector<std::pair<std::int64_t, double>> entries_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// HDF5 files of other programs: dense or CSR arrays, by their names.
+// Reads HDF5 files of other programs, which hold dense or CSR arrays under names that the user
+// gives.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -15,7 +16,7 @@ namespace quorate {
 
 namespace {
 
-// Rows that are read at a time.
+// How many rows are read at a time.
 constexpr std::int64_t block = 4096;
 
 void require(const h5::File& file, const std::string& path, const Settings& settings,

@@ -75,7 +75,8 @@ IdxReader::IdxReader(const std::string& path, const Reading& reading) : source_(
 void IdxReader::next(std::vector<double>& values)
 {
     values.clear();
-    // In pieces, so that a false width is found by the end of the file, not by that of the memory.
+    // Read in pieces of a megabyte. If the head gives a false width, the file then ends before the
+    // memory does.
     for (std::size_t left = width_ * size_; left > 0;) {
         const auto piece = std::min(left, bytes_.size() / size_ * size_);
         source_.read(bytes_.data(), piece, "a row");

@@ -9,17 +9,20 @@
 
 namespace quorate {
 
-/// The head of an IDX file, and its elements as numbers. Format: LeCun, Cortes, Burges, the MNIST page.
+/// Reads an IDX file row by row. Local. Format: LeCun, Cortes, Burges, the MNIST page.
 class IdxReader {
 public:
-    /// @throws BadInput unless the file begins as an IDX file does
+    /// Reads the head. @param reading  must outlive this object
+    /// @throws BadInput if the file cannot be opened, does not begin as an IDX file does, or has a
+    ///         dimension of 0 or rows of more than 2^31 values
     IdxReader(const std::string& path, const Reading& reading);
-    /// Its dimensions; the first counts the rows.
+    /// Its dimensions, one to four; the first is the number of rows.
     const std::vector<std::int64_t>& shape() const { return shape_; }
     std::int64_t rows() const { return shape_.front(); }
-    /// The next row. @param values  as many as a row has  @throws BadInput if the file ends before
+    /// Reads the next row. @param values  receives all of its elements
+    /// @throws BadInput if the file ends before, or a value is not finite
     void next(std::vector<double>& values);
-    /// @throws BadInput if more follows
+    /// Checks that the file ends here. @throws BadInput if it does not
     void end() { source_.expect_end(); }
 
 private:
@@ -30,7 +33,7 @@ private:
     std::vector<char> bytes_;
 };
 
-/// Whether a file that begins so is IDX.
+/// Whether a file that begins with these bytes (4 at least) is an IDX file.
 bool is_idx(const std::string& bytes);
 
 }  // namespace quorate

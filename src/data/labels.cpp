@@ -33,7 +33,8 @@ std::string listed(const std::set<double>& values)
     return fmt::format("{}", fmt::join(some, ", "));
 }
 
-// "FROM:TO,FROM:drop,other:drop"; nothing: the row is dropped.
+// The map "FROM:TO,FROM:drop,other:drop". It maps a label to another, or to nothing if its row is
+// dropped.
 class LabelMap {
 public:
     explicit LabelMap(const Settings& settings) : settings_(settings)
@@ -69,7 +70,7 @@ private:
     bool drops_others_ = false;
 };
 
-// Labels as the file has them, but for those that --label-map maps.
+// Applies --label-map, which must name every label. Without it all labels stay as they are.
 Labels with_label_map(const std::vector<double>& labels, const Settings& settings)
 {
     Labels mapped;

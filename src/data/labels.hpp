@@ -9,23 +9,27 @@
 
 namespace quorate {
 
-/// What became of the labels of a file.
+/// The labels of a data set, made from those of a file.
 struct Labels {
     LearningTask task = LearningTask::binary;
-    std::vector<double> value;         // of each row that is kept
-    std::vector<std::int64_t> kept;    // those rows
-    std::vector<double> class_values;  // multiclass: the label in the file of class 0, 1, ...
+    std::vector<double> value;         // of each kept row: +1 or -1, a class from 0, or a number
+    std::vector<std::int64_t> kept;    // the numbers of the rows that are kept, ascending
+    std::vector<double> class_values;  // the labels in the file of the classes, ascending; of a
+                                       // regression empty
 };
 
-/// --task, --label-map and --label-scale, read by map_labels().
+/// The options --task, --label-map and --label-scale, which map_labels() reads.
 std::vector<Option> label_options();
 
+/// Maps labels as --label-map says, drops rows whose label it drops, and numbers the classes.
+/// Local. O(rows log classes).
 /// @param labels  of all rows, as they stand in the file
-/// @throws BadInput if they are not what the task says, or one has no place in the map
+/// @throws BadInput if the labels are not what --task says, or the map has no place for one
 Labels map_labels(const std::vector<double>& labels, const Settings& settings);
 
-/// The same with the classes of a data set that is there.
-/// @throws BadInput for a label that it does not have
+/// Maps labels like map_labels(), but to the task and the classes of an existing data set.
+/// @param class_values  of that data set
+/// @throws BadInput if a label is none of these classes
 Labels map_labels_like(const std::vector<double>& labels, const Settings& settings,
                        LearningTask task, const std::vector<double>& class_values);
 

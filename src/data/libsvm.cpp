@@ -17,7 +17,7 @@ namespace quorate {
 
 namespace {
 
-// What a message shows of the text it is about: binary noise and long words are cut.
+// Shortens a text for a message, and shows bytes that are not text as question marks.
 std::string shown(std::string_view word)
 {
     std::string text;

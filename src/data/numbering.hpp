@@ -8,7 +8,7 @@
 
 namespace quorate {
 
-/// The columns of a data set that is there, for rows whose columns have another order: by their names.
+/// Gives columns the numbers that columns of the same name have in an existing data set.
 class NumberingLike {
 public:
     /// @param mine   names of the columns of the rows  @param theirs  of the data set
@@ -23,12 +23,13 @@ public:
             unknown_ += number_.back() < 0;
         }
     }
-    /// -1: the data set does not have it.
+    /// @return the number in the data set of a column of the rows; -1: the data set does not have
+    ///     it
     std::int64_t operator()(std::int64_t column) const
     {
         return number_[static_cast<std::size_t>(column)];
     }
-    /// Columns that the data set does not have.
+    /// How many columns the data set does not have.
     std::int64_t unknown() const { return unknown_; }
 
 private:

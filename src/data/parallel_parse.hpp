@@ -10,10 +10,11 @@
 
 namespace quorate {
 
-/// Parses the blocks of a text file on all cores and consumes what comes out in the file's order. At
-/// most two blocks for each core are in memory.
-/// @param parse    Parsed(TextBlock); called by several threads; what it throws is thrown here, in order
-/// @param consume  bool(Parsed&&); called by this thread; false: nothing more is wanted
+/// Parses the blocks of a text file on all cores, and consumes the results in the order of the
+/// file. At most two blocks for each core are in memory.
+/// @param parse    Parsed(TextBlock); called by several threads. The first exception in the order
+///                 of the file is thrown here
+/// @param consume  bool(Parsed&&); called by this thread; returns false to stop
 template <class Parse, class Consume>
 void parse_blocks(TextBlocks& blocks, Parse parse, Consume consume)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PETSc binary files, as MatView and VecView write them: big-endian; class id, sizes, then a matrix's
-// row lengths, column numbers and values. Real scalars; 32-bit integers, or 64-bit ones.
+// PETSc binary files, as MatView and VecView write them: big-endian; class id, sizes, then a
+// matrix's row lengths, column numbers and values. Real scalars; 32-bit integers, or 64-bit ones.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t matrix_id = 1211216, vector_id = 1211214;
 
-// Integers of the width that the class id has.
+// Reads integers of the same width as the class id.
 class PetscFile {
 public:
     PetscFile(const std::string& path, const Reading& reading, std::int64_t wanted)
@@ -44,7 +44,7 @@ public:
         source_.read(bytes, wide_ ? 8 : 4, what);
         return wide_ ? from_big_endian<std::int64_t>(bytes) : from_big_endian<std::int32_t>(bytes);
     }
-    /// In pieces, so that a false count is found by the end of the file.
+    /// Read in pieces. If the count is false, the file then ends before the memory does.
     std::vector<std::int64_t> integers(std::int64_t count, const std::string& what)
     {
         std::vector<std::int64_t> all;
@@ -91,7 +91,8 @@ void read(const Settings&, const std::string& path, const Reading& reading, RawT
         file.source().expect_end();
         return;
     }
-    // All numbers of columns come before all values, so rows wait here for theirs.
+    // The file holds the column numbers of all entries before their values. So the column numbers
+    // stay in memory until the values are read.
     const auto lengths = file.integers(rows, "the lengths of the rows");
     for (const auto length : lengths)
         if (length < 0 || length > columns)

@@ -8,10 +8,11 @@
 
 namespace quorate {
 
-/// Whether a file that begins so is a PETSc binary vector.
+/// Whether a file that begins with these bytes (4 at least) is a PETSc binary vector.
 bool is_petsc_vector(const std::string& bytes);
 
-/// @throws BadInput if the file is none, or damaged
+/// Reads a PETSc binary vector. Local.
+/// @throws BadInput if the file cannot be opened, is no PETSc vector, or is damaged
 std::vector<double> read_petsc_vector(const std::string& path, const Reading& reading);
 
 }  // namespace quorate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the readers of file formats fill: rows as they stand in the file, with their labels.
+// The table that readers of file formats fill: rows as they stand in the file, with their labels.
 #pragma once
 
 #include <limits>
@@ -14,10 +14,12 @@ namespace quorate {
 /// The values of one categorical column, numbered in the order in which they appear.
 class Levels {
 public:
-    /// The number of a value, new or not.
+    /// Returns the number of a value, which is added if it is new.
     double number(const std::string& text);
-    /// Of a value that is told by its number: 3 and 3.0 are one.
+    /// Likewise for values that are compared as numbers: 3 and 3.0 are the same. A column uses
+    /// either this or the other function.
     double number(double value);
+    /// The values by number, as text.
     const std::vector<std::string>& names() const { return names_; }
 
 private:
@@ -26,35 +28,40 @@ private:
     std::vector<std::string> names_;
 };
 
+/// Rows as they stand in a file, with their labels. The rows are on disk (Spool). Local.
 class RawTable {
 public:
     /// @param beside  a file in whose folder there is room for the rows
+    /// @throws Failure if no file can be made there
     explicit RawTable(const std::string& beside) : spool_(beside) {}
 
-    /// A column that has a name: what a cell holds is its number, or that of its level.
+    /// A column with a name. A cell of it holds a number; if it is categorical, that of its level.
     struct Column {
         std::string name;
         bool categorical = false;
         Levels levels = {};
     };
-    std::vector<Column> column;  // none: columns are numbered only
+    std::vector<Column> column;  // empty: columns have no names
     std::int64_t columns = 0;    // how many
-    bool dense = false;          // the format's rows are dense by nature
-    std::string image;           // CxHxW, if rows are
+    bool dense = false;          // whether the format's rows are dense by nature
+    std::string image;           // CxHxW if rows are images
     std::vector<double> label;   // of each row; NaN if the file has none
 
-    /// The number of columns of a file, which all files of a table share.
-    /// @throws BadInput if rows of another number are there
+    /// Sets the number of columns, which all files of a table share.
+    /// @param path  of the file with so many columns, for the message
+    /// @throws BadInput if there are rows with another number of columns
     void set_columns(std::int64_t count, const std::string& path);
-    /// @return false, and does nothing, if no more rows are wanted
+    /// Adds a row, unless no more rows are wanted. @return whether it was added
+    /// @throws Failure if the disk is full
     bool add(double label, const RawRow& row);
     std::int64_t rows() const { return spool_.rows(); }
-    /// As many rows are taken from now on, those that are there included.
+    /// Limits the number of rows, those that are there included.
     void take_up_to(std::int64_t rows) { most_ = rows; }
-    /// Stored numbers that are not zero.
+    /// Numbers of all rows that are not zero.
     std::int64_t entries() const { return entries_; }
-    /// Whether all of them are one.
+    /// Whether all of these are one.
     bool ones() const { return ones_; }
+    /// Row i; valid until the next call. @throws Failure if it cannot be read
     RawRow row(std::int64_t i) { return spool_.row(i); }
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What one worker holds of the data: blocks of rows as PETSc matrices and label vectors, over just
-// those columns that its rows touch.
+// The part of the data that one worker holds: blocks of rows as PETSc matrices and label vectors,
+// over only those columns that its rows touch.
 #pragma once
 
 #include <memory>
@@ -20,16 +20,22 @@ struct RowSet {
     std::int64_t first = 0, count = 0;
 };
 
-/// One block: its rows as a matrix over the shard's support, and its labels. The matrix is SEQAIJ, or
-/// the transpose of a SEQDENSE one: PETSc's are stored by column, and rows are what is computed with.
+/// One block: its rows as a matrix over the shard's support, and its labels. The matrix is SEQAIJ,
+/// or the transpose of a SEQDENSE one, because PETSc stores dense matrices by column and the
+/// kernels read rows.
 class ShardBlock {
 public:
-    /// @param raw      its rows; the column numbers are those of the shard
+    /// Takes over rows. O(entries) only if values are all one, else O(rows).
+    /// @param raw      column numbers are those of the shard
     /// @param columns  of the shard
+    /// @throws Failure if PETSc fails
     ShardBlock(RawRows raw, std::int64_t columns);
-    /// Rows [first, first + count) of a dense block, which is shared and not copied.
+    /// Makes a block of rows [first, first + count) of a dense block. Shares the rows and copies
+    /// nothing.
+    /// @throws Failure if PETSc fails
     ShardBlock(const ShardBlock& whole, std::int64_t first, std::int64_t count);
 
+    /// The rows as the kernels read them, in place. Valid as long as the block.
     RowView view() const;
     Mat matrix() const { return matrix_.get(); }
     Vec labels() const { return labels_.get(); }
@@ -47,20 +53,23 @@ private:
     petsc::Vector labels_;
 };
 
-/// Local; reads just its rows. O(entries + columns).
+/// The blocks that one worker holds. Local. O(entries + columns) to make.
 class Shard {
 public:
+    /// Reads the rows of each block, and no others.
     /// @param sets  the rows of each block
+    /// @throws BadInput, Failure  as DataSet::read()
     Shard(const DataSet& data, std::span<const RowSet> sets);
-    /// Of rows that were read already. @param columns  of the data set
+    /// Takes over rows that were read already. @param columns  of the data set
     Shard(std::vector<RawRows> blocks, std::int64_t columns);
-    /// Of dense blocks. @param columns  of the data set
+    /// Takes over dense blocks. @param columns  of the data set
     Shard(std::vector<ShardBlock> blocks, std::int64_t columns);
 
-    /// The columns that the shard's rows touch: all if the data are dense.
+    /// The columns that the shard's rows touch; all columns if the data are dense.
     const Support& support() const { return support_; }
     const ShardBlock& block(std::size_t i) const { return blocks_.at(i); }
     std::size_t size() const { return blocks_.size(); }
+    /// Rows of all blocks.
     std::int64_t rows() const;
 
 private:

@@ -28,7 +28,7 @@ std::ifstream open_file(const std::string& path)
     std::error_code error;
     if (std::filesystem::is_directory(path, error))
         throw BadInput(path + " is a folder: give a file");
-    // Their first bytes are read twice, and a device may have no end.
+    // The first bytes are read twice, which a pipe does not allow, and a device may have no end.
     if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
         throw BadInput(path + " is a device or a pipe: give a file");
     std::ifstream file(path, std::ios::binary);
@@ -74,7 +74,7 @@ std::unique_ptr<std::istream> open_source(const std::string& path)
                                        6))
         source->push(io::lzma_decompressor());
     source->push(source->file());
-    // Without this an error in the compressed data would look like the end of the file.
+    // Without exceptions an error in the compressed data would look like the end of the file.
     source->exceptions(std::ios::badbit);
     return source;
 }
@@ -145,7 +145,8 @@ bool TextBlocks::next(TextBlock& block)
     return !block.text.empty();
 }
 
-// The place behind the last line end that ends a record; 0 if there is none. Looks at what was added.
+// Returns the place behind the last line end that ends a record; 0 if there is none. Looks only at
+// what was added from `from` on.
 std::size_t TextBlocks::cut(std::size_t from)
 {
     if (!quoted_) {

@@ -10,37 +10,42 @@
 
 namespace quorate {
 
-/// Opens a text file, plain or compressed (gzip, bzip2, xz; told by its first bytes, not its name).
-/// Damaged or truncated compressed data make reading throw; use reading() around it.
-/// @throws BadInput if the file cannot be opened or is empty
+/// Opens a file for reading, plain or compressed with gzip, bzip2 or xz, which its first bytes tell
+/// and not its name. If compressed data are damaged or truncated, reading from the stream throws an
+/// exception of the library; ByteSource and Lines turn it into BadInput.
+/// @throws BadInput if the file cannot be opened, is empty, or is a folder, a device or a pipe
 std::unique_ptr<std::istream> open_source(const std::string& path);
 
-/// How much may be read, and who is told how much was.
+/// How much may be read, and whom to tell how much has been read.
 struct Reading {
     std::int64_t max_bytes =
-        std::numeric_limits<std::int64_t>::max();           // decompressed, of each file
-    std::function<void(std::int64_t bytes)> progress = {};  // since the last call
+        std::numeric_limits<std::int64_t>::max();  // decompressed, of each file
+    std::function<void(std::int64_t bytes)> progress =
+        {};  // called with the bytes since the last call; may be empty
 };
 
-/// The decompressed bytes of a file, in order.
+/// Reads the decompressed bytes of a file in order. Local.
 class ByteSource {
 public:
-    /// @throws BadInput as open_source
+    /// @param reading  must outlive this object  @throws BadInput as open_source()
     ByteSource(const std::string& path, const Reading& reading);
-    /// Reads up to `size` bytes; fewer only at the end of the file.
-    /// @throws BadInput if compressed data are damaged, or the file is longer than it may be
+    /// Reads up to `size` bytes. @return how many; fewer only at the end of the file
+    /// @throws BadInput if compressed data are damaged, or the file is longer than
+    ///     reading.max_bytes
     std::size_t read(char* to, std::size_t size);
-    /// Reads `count` elements of type T as they stand. @param what  they are, for the message
-    /// @throws BadInput if the file ends before
+    /// Reads `count` elements of type T as they stand in the file.
+    /// @param what  they are, for the message
+    /// @throws BadInput if the file ends before, or as above
     template <class T>
     void read(T* to, std::size_t count, const std::string& what)
     {
         read_bytes(reinterpret_cast<char*>(to), count * sizeof(T), what);
     }
-    /// @throws BadInput unless the file ends here
+    /// Checks that the file ends here. @throws BadInput if it does not
     void expect_end();
-    /// A BadInput "FILE: wrong".
+    /// Throws BadInput "FILE is wrong".
     [[noreturn]] void refuse(const std::string& wrong) const;
+    /// Decompressed bytes read so far.
     std::int64_t position() const { return position_; }
     const std::string& name() const { return name_; }
 
@@ -53,21 +58,24 @@ private:
     std::int64_t position_ = 0;
 };
 
-/// A piece of a text file, of whole records.
+/// A piece of a text file that holds whole records.
 struct TextBlock {
     std::string text;
-    std::int64_t first_line;  // counted from 1
+    std::int64_t first_line;  // its number in the file, from 1
 };
 
-/// Cuts a text file into blocks of about a megabyte at line ends, so that several threads can parse it.
+/// Cuts a text file into blocks of about a megabyte at the ends of records, so that several threads
+/// can parse it. Local.
 class TextBlocks {
 public:
-    /// @param quoted  line ends inside double quotes do not end a record
+    /// @param quoted  whether line ends inside double quotes belong to a record
+    /// @throws BadInput as open_source()
     TextBlocks(const std::string& path, const Reading& reading, bool quoted)
         : source_(path, reading), quoted_(quoted)
     {
     }
-    /// @return false at the end of the file  @throws BadInput as ByteSource, or for an endless line
+    /// Reads the next block. @return false at the end of the file
+    /// @throws BadInput as ByteSource::read(), or if a record is longer than 128 MiB
     bool next(TextBlock& block);
 
 private:
@@ -75,26 +83,32 @@ private:
 
     ByteSource source_;
     bool quoted_, in_quotes_ = false, ended_ = false;
-    std::string rest_;
-    std::int64_t line_ = 1;
+    std::string rest_;       // read, but not yet in a block
+    std::int64_t line_ = 1;  // the first line of that
 };
 
-/// SHA-256 of the file as it is stored, in hexadecimal. @throws BadInput, Failure
+/// Computes the SHA-256 of a file as it is stored (not decompressed), in hexadecimal.
+/// @param bytes  how many to read from the beginning; negative: all
+/// @throws BadInput if the file cannot be opened  @throws Failure if OpenSSL fails
 std::string sha256(const std::string& path, std::int64_t bytes = -1);
 
 /// Reads lines and counts them. Accepts CRLF, a UTF-8 byte order mark and a missing final newline.
 class Lines {
 public:
-    /// @param name  of the file, for messages
-    /// @param before  lines of the file that came before this stream
+    /// @param in      must outlive this object
+    /// @param name    of the file, for messages
+    /// @param before  number of lines of the file that come before this stream
     Lines(std::istream& in, std::string name, std::int64_t before = 0)
         : in_(in), name_(std::move(name)), number_(before)
     {
     }
-    /// The next line. @throws BadInput if the compressed data behind it are damaged
+    /// Reads the next line, without its end. @return false at the end of the stream
+    /// @throws BadInput if compressed data behind the stream are damaged
     bool next(std::string& line);
-    /// @throws BadInput "FILE:LINE:COLUMN: wrong"; columns count from 1
+    /// Throws BadInput "FILE:LINE:COLUMN: wrong" with the number of the last line.
+    /// @param column  of the character, from 1
     [[noreturn]] void refuse(std::size_t column, const std::string& wrong) const;
+    /// The number of the last line in the file, from 1.
     std::int64_t number() const { return number_; }
     const std::string& name() const { return name_; }
 

@@ -7,12 +7,15 @@
 
 namespace quorate {
 
-/// The permutation of 0..count-1 that NumPy's legacy generator gives for this seed
-/// (RandomState(seed).permutation(count)), bit for bit: Fisher-Yates from the top, each index by
-/// masked rejection on the 32-bit outputs of MT19937. So splits agree with scikit-learn's.
+/// Returns the permutation of 0..count-1 that NumPy's legacy generator gives for this seed
+/// (RandomState(seed).permutation(count)): Fisher-Yates from the top, each index drawn by masked
+/// rejection on the 32-bit outputs of MT19937. So splits agree with those of scikit-learn.
+/// O(count).
 std::vector<std::int64_t> numpy_permutation(std::int64_t count, std::uint32_t seed);
 
-/// Rows for (training, test): the first ceil(fraction * count) of the permutation are for test.
+/// Splits rows at random: the first ceil(fraction * count) of the permutation become test rows.
+/// @param fraction  of the rows that become test rows
+/// @return row numbers for (training, test)
 std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> split_rows(std::int64_t count,
                                                                            double fraction,
                                                                            std::uint32_t seed);

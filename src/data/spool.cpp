@@ -17,7 +17,8 @@ namespace quorate {
 
 namespace {
 
-// The narrowest type that holds all values of a row exactly: pixels are bytes.
+// The narrowest type that holds all values of a row exactly. Pixels, for instance, are stored as
+// bytes.
 enum class Width : char { byte, single, full };
 
 // What stands before the columns and values of a row.
@@ -77,7 +78,7 @@ void take_as(const char* from, std::span<double> values)
 template <class T>
 const char* take(const char* from, T* to, std::size_t count)
 {
-    // Not memcpy, to which an empty row's null pointer must not be given.
+    // Not memcpy, because memcpy may not be given the null pointer of an empty row.
     std::copy_n(from, count * sizeof(T), reinterpret_cast<char*>(to));
     return from + count * sizeof(T);
 }
@@ -133,7 +134,7 @@ const char* Spool::bytes(std::int64_t first, std::int64_t count)
 {
     const auto held = static_cast<std::int64_t>(window_.size());
     if (first < window_first_ || first + count > window_first_ + held) {
-        // Reading ahead pays if rows are taken in their order.
+        // Read ahead, but only if rows are taken in their order.
         constexpr std::int64_t ahead = 1 << 18;
         const bool in_order = first >= window_first_ && first <= window_first_ + held;
         const auto size = std::min(std::max(count, in_order ? ahead : 0), start_.back() - first);

@@ -8,25 +8,28 @@
 
 namespace quorate {
 
-/// A row as its file has it: dense if `columns` is empty, else its columns, ascending, and their values.
+/// A row as its file has it. If `columns` is empty, `values` are those of all columns; otherwise
+/// they are those of these columns, which ascend.
 struct RawRow {
     std::span<const std::int64_t> columns;
     std::span<const double> values;
 };
 
-/// Rows on disk, in a file without a name: data sets need not fit into memory. Memory: 8 bytes a row.
+/// Rows in a temporary file without a name, so that data sets need not fit into memory. Takes 8
+/// bytes of memory a row, and a buffer. Local.
 class Spool {
 public:
-    /// @param beside  a file in the folder to use  @throws Failure
+    /// @param beside  a file in the folder to use  @throws Failure if no file can be made there
     explicit Spool(const std::string& beside);
     Spool(const Spool&) = delete;
     Spool& operator=(const Spool&) = delete;
     ~Spool();
 
-    /// @throws Failure if the disk is full
+    /// Appends a row. @throws Failure if the disk is full
     void add(const RawRow& row);
     std::int64_t rows() const { return static_cast<std::int64_t>(start_.size()) - 1; }
-    /// Any row, fastest in their order; valid until the next call.
+    /// Reads row i; valid until the next call. Fastest if rows are read in their order.
+    /// @throws Failure if it cannot be read
     RawRow row(std::int64_t i);
 
 private:
@@ -36,7 +39,7 @@ private:
 
     std::string folder_;
     int file_ = -1;
-    std::vector<std::int64_t> start_ = {0};  // byte at which each row begins, and the end
+    std::vector<std::int64_t> start_ = {0};  // the byte at which each row begins, and the end
     std::vector<char> unwritten_, window_;   // window: bytes [window_first_, + its size)
     std::int64_t window_first_ = 0;
     std::vector<std::int64_t> columns_;

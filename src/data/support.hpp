@@ -10,19 +10,25 @@
 
 namespace quorate {
 
-/// A set of columns, or of the parameters that belong to them. Only their values cross the wire.
+/// The columns that a shard's rows touch, or the parameters that belong to them. Messages hold only
+/// the values at these. "Whole" vectors have an element for each column, "packed" ones for each
+/// column of the support. Local; operations cost O(size()).
 class Support {
 public:
-    /// All of `columns`.
+    /// The support that holds all of so many columns.
     static Support all(std::int64_t columns) { return {columns, {}, true}; }
-    /// @param chosen  ascending, of 0..columns-1
+    /// The support that holds some columns.
+    /// @param columns  how many there are  @param chosen  those that it holds, ascending, from 0
     static Support of(std::int64_t columns, std::vector<Index> chosen)
     {
         const bool full = static_cast<std::int64_t>(chosen.size()) == columns;
         return {columns, full ? std::vector<Index>() : std::move(chosen), full};
     }
 
-    /// The parameters that these columns own, `per_column` each, and `further` ones behind all.
+    /// Turns a support of columns into one of parameters: those that its columns own, and the
+    /// shared ones.
+    /// @param per_column  parameters of each column
+    /// @param further     shared parameters, which stand behind those of all columns
     Support widened(std::int64_t per_column, std::int64_t further) const
     {
         const auto all_of = columns_ * per_column;
@@ -37,13 +43,15 @@ public:
         return {all_of + further, std::move(parameters), false};
     }
 
+    /// Whether it holds all columns.
     bool full() const { return full_; }
+    /// How many columns it holds.
     std::size_t size() const { return full_ ? static_cast<std::size_t>(columns_) : chosen_.size(); }
-    /// The columns in ascending order; empty if all.
+    /// The columns that it holds, ascending; empty if it holds all.
     std::span<const Index> chosen() const { return chosen_; }
     bool operator==(const Support&) const = default;
 
-    /// packed[i] = whole[column i]. @param packed  size() elements
+    /// Sets packed[i] = whole[column i]. @param packed  size() elements
     void gather(std::span<const double> whole, double* packed) const
     {
         if (full_)
@@ -52,7 +60,7 @@ public:
             for (const auto column : chosen_) *packed++ = whole[static_cast<std::size_t>(column)];
     }
 
-    /// whole[column i] += weight * packed[i]
+    /// Adds: whole[column i] += weight * packed[i].
     void add(double weight, std::span<const double> packed, std::span<double> whole) const
     {
         if (full_)
@@ -62,7 +70,7 @@ public:
                 whole[static_cast<std::size_t>(chosen_[i])] += weight * packed[i];
     }
 
-    /// sum over i of packed[i] * whole[column i]
+    /// Returns the inner product, the sum over i of packed[i] * whole[column i].
     double dot(std::span<const double> packed, std::span<const double> whole) const
     {
         double sum = 0;

@@ -8,7 +8,7 @@ namespace quorate {
 
 namespace {
 
-// Stream (0, 0) makes what all rows share, stream i + 1 makes row i.
+// Random stream 0 makes what all rows share, stream i + 1 makes row i.
 Stream shared_stream(std::uint64_t seed) { return {seed, Purpose::generated_data}; }
 
 Stream row_stream(std::uint64_t seed, std::int64_t number)
@@ -97,7 +97,8 @@ public:
         if (size_.entries == 0) {
             for (std::int64_t j = 0; j < size_.columns; ++j) row.dense.push_back(add(j));
         } else {
-            // One column of each of as many equal ranges: distinct and ascending.
+            // The columns are divided into as many equal ranges as a row has entries, and one
+            // column is drawn from each. So they are distinct and ascending.
             for (std::int64_t k = 0; k < size_.entries; ++k) {
                 const auto first = k * size_.columns / size_.entries,
                            last = (k + 1) * size_.columns / size_.entries;
@@ -150,8 +151,8 @@ private:
     }
 };
 
-// As many categorical features as a row has entries, one-hot: feature k has the columns of the k-th of
-// equal ranges, and its low ones are popular (a value is the square of a uniform number).
+// As many categorical features as a row has entries, one-hot: feature k has the columns of the k-th
+// of equal ranges, and its low ones are popular (a value is the square of a uniform number).
 class SparseOneHot final : public Synthetic {
 public:
     explicit SparseOneHot(const SyntheticSize& size) : size_(size)

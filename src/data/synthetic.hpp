@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Synthetic data. A row depends on nothing but the seed and its number.
+// Synthetic data (`quorate generate`). A row depends only on the seed and its number.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,22 @@
 
 namespace quorate {
 
-/// What a kind of data is made of.
+/// What synthetic data are made from.
 struct SyntheticSize {
     std::uint64_t seed = 0;
     std::int64_t columns = 0;
     std::int64_t entries = 0;  // of a row, in distinct random columns; 0: all columns
     std::int64_t classes = 2;
-    double noise = 0;
+    double noise = 0;  // as --noise says
 };
 
+/// A kind of synthetic data of some size. Local.
 class Synthetic {
 public:
     virtual ~Synthetic() = default;
-    /// Without columns and storage.
+    /// The shape of the data; the caller fills in the number of columns and how rows are stored.
     virtual DataShape shape() const = 0;
+    /// Whether all entries are one.
     virtual bool ones() const { return false; }
 
     struct Row {
@@ -34,10 +36,12 @@ public:
         std::vector<double> dense;
         double label = 0;
     };
-    /// Replaces what is in `row`.
+    /// Makes a row in place of what is in `row`. O(entries of the row).
+    /// @param number  of the row, from 0; test rows go on where training rows end
     virtual void make(std::int64_t number, Row& row) const = 0;
 };
 
+/// Makes a kind of data. Local.
 using MakeSynthetic = std::unique_ptr<Synthetic> (*)(const SyntheticSize&);
 
 /// The kinds that generate --model can name.

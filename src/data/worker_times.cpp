@@ -26,7 +26,7 @@ const std::vector<std::string> seconds_names = {"seconds", "response_s", "comput
 
 struct Row {
     int worker;
-    double round;  // or time
+    double round;  // or the time, if the file has no rounds
     double seconds;
     std::int64_t line;
 };
@@ -35,17 +35,17 @@ struct Row {
 struct Columns {
     std::size_t worker, round, seconds;
     std::optional<std::size_t> load;
-    bool by_time;  // the column `round` holds times
+    bool by_time;  // whether the column `round` holds times
 };
 
-// What the file holds, run by run.
+// The rows of the file, run by run.
 struct Runs {
     std::vector<std::string> workers;            // labels; rows refer to them by number
     std::map<double, std::vector<Row>> at_load;  // one run for each load
     bool by_time = false;
 };
 
-// The first of the names that the header has.
+// Finds the first of these names that the header has.
 std::optional<std::size_t> find(const CsvRecords& records, const std::vector<std::string>& names)
 {
     for (const auto& name : names) {
@@ -168,7 +168,8 @@ void fill_by_round(const std::vector<Row>& rows, const std::vector<std::string>&
     rounds.erase(std::unique(rounds.begin(), rounds.end()), rounds.end());
     times.rounds = static_cast<std::int64_t>(rounds.size());
 
-    // Row after row, so that a file of distinct words costs no table of all its pairs.
+    // The table grows row by row, and the first time that is missing ends it. So a file of many
+    // distinct words does not cost the memory of a table of all workers and rounds.
     auto at = rows.begin();
     for (int worker = 0; worker < times.workers; ++worker)
         for (const double round : rounds) {

@@ -19,10 +19,10 @@ namespace quorate {
 /// are counted in its order (equal times as they stand), and the least count over workers is the
 /// number of rounds.
 ///
-/// Several loads are runs of their own: all times are those of the lowest one, and the slope is that
-/// of the least-squares line through the loads' medians. Medians, because calls that start cold or
-/// are tried again last up to 65 s: of eight recorded Lambda runs, the means of two fall with the
-/// load, while medians rise in all. Runs at other loads than the lowest may lack rows.
+/// Several loads are runs of their own: all times are those of the lowest one, and the slope is
+/// that of the least-squares line through the loads' medians. Medians, because calls that start
+/// cold or are tried again last up to 65 s: of eight recorded Lambda runs, the means of two fall
+/// with the load, while medians rise in all. Runs at other loads than the lowest may lack rows.
 /// Without a load column load and slope are 0, so that times are replayed as they are for any load.
 ///
 /// Times in other units than seconds, such as batch_time_norm, make sense as slowdowns only.

@@ -4,12 +4,11 @@
 
 namespace quorate {
 
-/// Initialises both. PETSc's world is this process alone, so that it outlives others; it sees no options
-/// but its own defaults. Collective over all that the launcher started.
+/// Initialises both, unless they are. PETSc's world is this process alone, so that it outlives
+/// others; it sees no options but its own defaults. Collective over all that the launcher started.
 void start_mpi();
 
-/// Ends both, if they were started and are not ended; at once if they were not. Collective, but never
-/// waits for longer than 10 s: then it says so, and the process ends here with `status`. The process also ends
+/// Ends what start_mpi() has begun, if that is not ended. Collective, but never waits for longer than 10 s: then it says so, and the process ends here with `status`. The process also ends
 /// here where MPI_Finalize is known to hang. Launchers see `status` either way.
 /// @return status
 int end_mpi(int status);

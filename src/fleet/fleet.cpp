@@ -17,7 +17,7 @@ std::pair<Version, Version> versions_of(const Part& part, const Versions& inputs
     return {version(oldest), version(newest)};
 }
 
-// NOLINTNEXTLINE(performance-unnecessary-value-param): a fleet that can keeps them
+// NOLINTNEXTLINE(performance-unnecessary-value-param): MpiFleet keeps the values
 std::size_t Fleet::adopt(Worker, std::vector<double>, double)
 {
     throw std::logic_error("this fleet goes on with what it has");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The workers as the engine sees them: MPI ranks, or simulated ones.
+// The workers as the engine sees them: MPI ranks, simulated workers, or those of a recorded run.
+// The engine dispatches tasks and waits for contributions through this interface, whatever stands
+// behind.
 #pragma once
 
 #include <atomic>
@@ -17,104 +19,123 @@
 
 namespace quorate {
 
-/// One contribution as it came in. Seconds are measured where they pass: delay, compute, idle and
-/// send at the worker; sent and arrived at the coordinator.
+/// One contribution as it came in; its values stay with the fleet. Times are seconds. The worker
+/// measures `compute`, `delay`, `idle` and `send`, which are durations. `sent` and `arrived` are
+/// points in time of the coordinator's clock (Fleet::now): when the task was sent and when the
+/// contribution was received.
 struct Arrival {
     Worker worker;
     TaskId task;
     int part;
     std::int64_t draw, samples;
     Version oldest, newest;
-    std::vector<Version> versions;  // of its items in their order, if they differ
+    std::vector<Version> versions;  // of its items in their order, if they are cached; else empty
     Seconds sent, arrived, compute, delay, idle, send;
-    std::int64_t bytes;  // its share of the message
+    std::int64_t bytes;  // its share of the message, headers included
     std::size_t handle;  // the fleet's name for its values
 };
 
-/// The values of a contribution at the columns of its worker's support.
+/// The values of a contribution. Valid until it is released.
 struct Values {
-    const Support& support;
-    std::span<const double> packed;
-    double loss;  // sum over the samples of the loss at the points used
+    const Support& support;          // the parameters that the worker's rows touch
+    std::span<const double> packed;  // at these parameters; of a product, its elements
+    double loss;                     // sum over the samples of the loss at the points used
 };
 
-/// Who takes part has changed.
+/// A change of membership.
 struct Change {
     enum class Kind {
-        joined,  // again, or in the place of one that died
-        left,    // with notice
+        joined,  // the worker takes part again, or another machine has taken its place
+        left,    // the worker has left with notice
         died,
-        loading  // a standby rank has begun to load what one that died has stored
+        loading  // a standby rank has begun to load the shard of this worker, which died
     } kind;
     Worker worker;
 };
 
-/// What a worker said when it was ready.
+/// What is known of a worker since it has loaded its shard.
 struct WorkerInfo {
     int rank;
     std::string host;
-    std::int64_t rows, columns;  // of its shard; columns: of its support
+    std::int64_t rows, columns;  // rows of its shard, parameters of its support
 };
 
-/// The oldest and the newest of the points that a part's items are taken at; of a part without items,
-/// the task's first.
+/// Returns the oldest and the newest version of the points that a part's items are taken at; for a
+/// part without items, twice that of the task's first input. O(items).
+/// @param inputs  versions that the task names, at least one
 std::pair<Version, Version> versions_of(const Part& part, const Versions& inputs);
 
-/// The key of an item's samples, where `draw` is what the worker counts if the task says so.
+/// Returns the key of the samples of an item.
+/// @param draw   of the task, as the worker has counted it if the task is keyed by own_count
+/// @param point  version of the point that the item is taken at
 inline std::int64_t key_of(const Dispatch& task, std::int64_t draw, Version point)
 {
     return task.draw == own_count ? draw : point;
 }
 
-/// Carries out what the engine wants of workers. Used by one thread.
+/// Carries out what the engine wants of workers. Used by one thread, on the coordinator. All calls
+/// are local; only wait() waits.
 class Fleet {
 public:
     virtual ~Fleet() = default;
 
     virtual const std::vector<WorkerInfo>& workers() const = 0;
-    /// Seconds since the first dispatch; 0 before.
+    /// Seconds since the first dispatch, by this fleet's clock; 0 before.
     virtual Seconds now() const = 0;
 
-    /// Gives a worker a task, at the latest when wait() is called. Returns at once.
-    /// @param inputs  the points that the task names, in its order
+    /// Gives a worker a task. It is sent when wait() is called, or before. A task for a worker that
+    /// is gone is lost.
+    /// @param inputs  the points that the task names, in its order, and behind them its operands
     virtual void dispatch(const Dispatch& task, PointList inputs) = 0;
-    /// Lets a worker drop a task, at the latest when wait() is called. Never waits.
+    /// Has a worker drop a task. The worker is told when wait() is called, or before.
     virtual void close(Worker worker, TaskId task) = 0;
 
-    /// The contributions of the next message; nothing if `until` passes, `stop` is set or membership
-    /// changes before one comes. Contributions of closed tasks are delivered too: the engine counts them.
+    /// Waits for the next message and returns its contributions. Those of closed tasks are
+    /// delivered too, because the engine counts them.
+    /// @param until  point in time on this fleet's clock; `never`: no limit
+    /// @param stop   ends the wait when another thread or a signal sets it
+    /// @return nothing if time is up, `stop` is set or membership changes before a message comes
+    /// @throws Failure if nothing can come any more; see the fleets
     virtual std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) = 0;
 
-    /// Has a worker leave, die without a word, or come back. Returns at once; changes() says when it
-    /// is so. Whoever has left already is not asked to leave, and so on.
+    /// Has a worker leave, die without notice, or come back; changes() tells when it has. The
+    /// caller asks only for what is a change: no worker that has left to leave, and none that takes
+    /// part to join.
     virtual void change(const Change& wanted) = 0;
-    /// Changes of membership since the last call, in their order. What is dispatched to a worker that
-    /// is gone is lost.
-    /// @param event  the number that the next event will have
+    /// Returns the changes of membership since the last call, in their order.
+    /// @param event  the number that the next event will have; only a replay uses it
     virtual std::vector<Change> changes(std::int64_t event) = 0;
-    /// Whether the recorded run that is being replayed has workers that join yet.
+    /// Whether workers join later in the recorded run that is being replayed.
     virtual bool joins() const { return false; }
-    /// Adds the points at which it may yet compute, beside those of open tasks.
+    /// Adds the points at which cached gradients were taken, which the fleet needs beside the
+    /// points of open tasks.
     virtual void add_points(std::map<Version, Point>&) const {}
-    /// A contribution that was computed elsewhere. @return its handle
+    /// Takes over a contribution that was computed elsewhere, when a run is resumed.
+    /// @param values  at the worker's support  @param loss  as in Values
+    /// @return its handle
+    /// @throws std::logic_error if this fleet has no use for one (all but MpiFleet)
     virtual std::size_t adopt(Worker worker, std::vector<double> values, double loss);
-    /// The clock stands at that time now, and the first workers' own counts of tasks at these.
+    /// Sets the clock, and for each worker its own count of tasks, when a run is resumed.
     virtual void set_clock(Seconds, std::span<const std::int64_t>) {}
 
-    /// From now on workers hold what this coding says, and load what they lack. No task is open.
-    /// @param members  for each worker of the coding, its number here
+    /// Makes workers hold what this coding says from now on; they load what they lack. No task may
+    /// be open. Values of earlier contributions are lost.
+    /// @param members  for each worker of the coding, its number in the run
     virtual void reencode(std::shared_ptr<const Coding> coding,
                           std::span<const Worker> members) = 0;
 
-    /// The values of these contributions are wanted next: a fleet that computes them itself may do
-    /// so all at once.
+    /// Announces that the values of these contributions are wanted next. A fleet that computes them
+    /// itself computes all of them at once then, on all cores.
     virtual void prepare(std::span<const std::size_t>) {}
+    /// Returns the values of a contribution. A fleet that computes them itself may do so now.
     virtual Values values(std::size_t handle) = 0;
-    /// Equal for contributions whose values are equal bit by bit. Not safe against forgery.
+    /// A hash that is equal for contributions whose values are equal bit by bit. Not safe against
+    /// forgery. O(values).
     virtual std::uint64_t fingerprint(std::size_t handle);
+    /// Frees the values; the handle may be given out again.
     virtual void release(std::size_t handle) = 0;
 
-    /// Bytes of all messages so far, headers included.
+    /// Bytes of the messages with tasks and contributions so far, headers included.
     virtual std::int64_t bytes_sent() const = 0;
     virtual std::int64_t bytes_received() const = 0;
 };

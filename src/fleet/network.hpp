@@ -9,26 +9,29 @@
 
 namespace quorate {
 
-/// A model of the network: a message takes latency + bytes / bandwidth. With a shared port the
-/// coordinator sends one message at a time and receives one at a time, in the order in which they
-/// come; else each worker has a link of its own.
+/// A model of the network: a message takes latency + bytes / bandwidth seconds. With a shared port
+/// the coordinator sends one message at a time and receives one at a time, in the order in which
+/// they come. Without, each worker has a link of its own.
 struct Network {
     Seconds latency = 0;
     double bandwidth = std::numeric_limits<double>::infinity();  // bytes a second
     bool shared_port = true;
 
-    /// Messages take no time.
+    /// Whether messages take no time.
     bool free() const { return latency == 0 && wire(1) == 0; }
-    /// Seconds for which bytes occupy a port or link.
+    /// Seconds for which a message of so many bytes occupies a port or a link.
     Seconds wire(std::int64_t bytes) const { return static_cast<double>(bytes) / bandwidth; }
 };
 
-/// A port that passes one message at a time.
+/// A port that passes one message at a time, first come, first served.
 class Port {
 public:
-    /// @param at  when the message comes to the port; calls in ascending order
+    /// Passes a message.
+    /// @param at    when it comes to the port; not earlier than in the call before
+    /// @param wire  seconds for which it occupies the port
     /// @return when it has passed
     Seconds pass(Seconds at, Seconds wire) { return free_ = std::max(free_, at) + wire; }
+    /// When the port has passed all messages so far.
     Seconds free_at() const { return free_; }
 
 private:

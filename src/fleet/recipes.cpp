@@ -51,7 +51,7 @@ void Recipes::fill_stores(const Needs& needs, std::span<const Worker> members)
     std::map<std::vector<int>, std::shared_ptr<const Store>> by_blocks;
     for (std::size_t i = 0; i < members.size(); ++i) {
         const auto& blocks = needs.shard[i];
-        const bool coded = !needs.coded.empty();  // then no two store the same
+        const bool coded = !needs.coded.empty();  // then no two workers store the same rows
         auto store = coded ? nullptr : by_blocks[blocks];
         if (!store)
             store = std::make_shared<const Store>(*data_, needs, static_cast<Worker>(i),
@@ -104,7 +104,8 @@ std::int64_t Recipes::payload(Worker worker, const Part& part) const
     return number * static_cast<std::int64_t>(length_of(part, support, outputs()));
 }
 
-// As of dense data.
+// The work of a row or column of a product in rows of gradients, as if the data were dense (load_of
+// in compute/store.cpp).
 double Recipes::dry_load(Item::Operation operation) const
 {
     constexpr double half = 0.5;
@@ -237,7 +238,7 @@ void Recipes::compute(Recipe& recipe) const
 void Recipes::prepare(std::span<const std::size_t> handles)
 {
     if (dry()) return;
-    // What several contributions share comes first.
+    // Cached gradients first, because several contributions may share one.
     std::vector<CachedRecipe*> cached;
     for (const auto handle : handles)
         for (const auto& one : recipes_.at(handle).made.cached) cached.push_back(one.get());
@@ -258,7 +259,8 @@ Values Recipes::values(std::size_t handle)
 std::uint64_t Recipes::fingerprint(std::size_t handle)
 {
     const auto& recipe = recipes_.at(handle);
-    // Two honest replicas sum the same items, so their plans and points are the same objects.
+    // Honest replicas sum the same items at the same points. So their plans and points are the same
+    // objects, and hashing addresses suffices.
     std::size_t hash = std::hash<const Plan*>()(recipe.plan.get()) ^
                        static_cast<std::size_t>(recipe.made.part) * 0x9e3779b97f4a7c15;
     for (const auto& point : recipe.made.inputs)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Contributions as recipes: what a worker would have computed, computed here when it is wanted, or
-// never. The same kernel on the same shards as a worker's, so the same bits.
+// Contributions as recipes, for fleets whose workers are not there. A recipe says what a worker
+// would have computed; this process computes it when its values are wanted, or never. It uses the
+// same kernel on the same shards as a worker, so the values are equal bit by bit.
 #pragma once
 
 #include <map>
@@ -18,9 +19,10 @@
 
 namespace quorate {
 
-/// A gradient that workers cache, computed when a contribution needs it; replicas share it.
+/// The recipe of a gradient that workers cache. It is computed when a contribution needs it, once
+/// for all replicas.
 struct CachedRecipe {
-    Worker worker;  // one of those that cache it
+    Worker worker;  // one of the workers that cache it
     int block;
     Point point;
     std::int64_t key;
@@ -29,67 +31,78 @@ struct CachedRecipe {
 };
 using CachedList = boost::container::small_vector<std::shared_ptr<CachedRecipe>, 1>;
 
+/// The contributions of a run by their recipes, and the shards that they are computed on. All
+/// references must outlive it. Local; used by one thread, but computes on all cores.
 class Recipes {
 public:
-    /// Without data (dry): nothing is ever computed, and all values are empty.
-    /// @param parameters  of the points, for the size of messages
+    /// For a dry run: there are no data, nothing is ever computed, and all values are empty.
+    /// @param parameters  number of parameters of the model, for the size of messages
     Recipes(const Needs& needs, const Batches& batches, const ByzantineWorkers& byzantine,
             std::int64_t parameters);
-    /// Reads every worker's shard; workers that store the same blocks share one, and dense rows are held
-    /// once for all.
+    /// Reads every worker's shard. Workers that store the same blocks share one shard, and dense
+    /// rows are held once for all.
     Recipes(const Needs& needs, const ByzantineWorkers& byzantine, const DataSet& data,
             const Computing& computing);
 
     bool dry() const { return !computing_; }
-    /// What each worker stores. Ranks are those that MPI would give.
+    /// What each worker stores. Worker i has rank i + 1, as over MPI on one host.
     std::vector<WorkerInfo> workers() const;
     /// The rows that tasks take.
     const Batches& batches() const { return *batches_; }
 
-    /// From now on workers store what this coding says. Contributions made before have no values.
-    /// @param members  for each worker of the coding, its number here
+    /// Makes workers store what this coding says from now on, and reads the shards. Values of
+    /// contributions that were made before may not be asked for any more.
+    /// @param members  for each worker of the coding, its number in the run
     void reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members);
-    /// That a worker stores.
+    /// Rows that a worker stores.
     std::int64_t rows(Worker worker) const { return rows_[static_cast<std::size_t>(worker)]; }
 
-    /// Bytes of one point, for that worker.
+    /// Bytes of one point, packed to the worker's support; dry: of all parameters.
     std::int64_t payload(Worker worker) const;
-    /// Of what a task has beside points.
+    /// Bytes of a task's operands.
     std::int64_t operand_bytes(const Dispatch& task) const;
-    /// Of the contribution that a part is.
+    /// Bytes of the contribution of a part.
     std::int64_t payload(Worker worker, const Part& part) const;
-    /// Of a part's rows, in rows of gradients.
+    /// The work of a part, in rows of gradients: its samples, or for products what their rows cost.
     std::int64_t load(Worker worker, const Part& part) const;
 
-    /// Samples that time-limited tasks compute as a whole.
+    /// Samples that a task with a limit of time computes as a whole (16 in a dry run, unless the
+    /// budget says it).
     std::int64_t micro_batch(const Budget& budget) const;
-    /// Of a part that is computed as a whole.
+    /// Samples of a part that no limit of time cuts off; of descent, steps.
     std::int64_t samples(const Dispatch& task, const Part& part) const;
 
-    /// A contribution that has arrived.
+    /// What was computed for a contribution.
     struct Made {
         Worker worker;
         int part;
-        std::int64_t draw;       // the worker's own count, if the task says so
+        std::int64_t draw;       // the worker's own count, if the task is keyed by it
         std::int64_t samples;    // descent: steps
-        PointList inputs;        // the points that its task names, cached alive, and its operands
-        CachedList cached = {};  // of its items, if it is a sum of such
+        PointList inputs;        // the points that its task names, and behind them its operands
+        CachedList cached = {};  // gradients of its items, if it is a sum of cached ones
     };
+    /// Adds a contribution; computes nothing yet. @return its handle
     std::size_t add(const Dispatch& task, Made made);
-    /// One that came too late for its task: it has no values.
+    /// Adds a contribution whose task is closed: it has no values. @return its handle
     std::size_t add_late(Worker worker);
-    /// The gradient of a block at a point, for contributions that are sums of such.
+    /// Returns the recipe of a gradient that workers cache. Equal arguments, and workers that share
+    /// a shard, give the same recipe while anybody owns it; a dry run makes a new one each time.
+    /// @param key  of its samples
     std::shared_ptr<CachedRecipe> cache(Worker worker, int block, Version version, Point point,
                                         std::int64_t key);
-    /// Computes those not yet computed, on all cores.
+    /// Computes the values of those contributions that have none yet, on all cores. Does nothing if
+    /// dry.
     void prepare(std::span<const std::size_t> handles);
+    /// Returns the values of a contribution, and computes them if that has not been done.
     Values values(std::size_t handle);
-    /// Of the recipe itself, for dry runs: equal for replicas; that of a Byzantine worker differs from all others.
+    /// A hash of the recipe, for dry runs, which have no values. It is equal for honest replicas; a
+    /// Byzantine worker's differs from all others.
     std::uint64_t fingerprint(std::size_t handle);
+    /// Frees a contribution; its handle may be given out again.
     void release(std::size_t handle);
 
-    /// The run is over: nothing is computed any more, and the rows are free for other use.
-    /// @return all training rows, if they are dense and held as one block; else null, and none are held
+    /// Frees all shards at the end of a run. Nothing may be computed any more.
+    /// @return all training rows, if they are dense and not coded; else null
     std::shared_ptr<const ShardBlock> give_up_rows();
 
 private:
@@ -111,20 +124,20 @@ private:
     const Support& support(Worker worker) const;
 
     std::int64_t parameters_;
-    std::shared_ptr<const Coding> coding_;  // the newest, if there was another than the first
+    std::shared_ptr<const Coding> coding_;  // the running one after reencode(); null before
     const Batches* batches_;
     const ByzantineWorkers& byzantine_;
-    const DataSet* data_ = nullptr;               // none: dry
-    std::optional<Computing> computing_;          // likewise
-    std::shared_ptr<const ShardBlock> training_;  // dense rows, which all stores share; or none
-    std::vector<std::shared_ptr<const Store>> stores_;  // by worker; all empty if dry
+    const DataSet* data_ = nullptr;               // null: dry
+    std::optional<Computing> computing_;          // none: dry
+    std::shared_ptr<const ShardBlock> training_;  // dense rows, which all stores share; or null
+    std::vector<std::shared_ptr<const Store>> stores_;  // by worker; empty if dry
     std::vector<std::int64_t> rows_;                    // by worker
     Support nothing_ = Support::all(0);
     Slots<Recipe> recipes_;
     // By store, block, version and key.
     std::map<std::tuple<const Store*, int, Version, std::int64_t>, std::weak_ptr<CachedRecipe>>
         kept_;
-    std::size_t cached_at_most_ = 1024;  // then those that nobody caches are forgotten
+    std::size_t cached_at_most_ = 1024;  // at this size, entries that nobody owns are dropped
 };
 
 }  // namespace quorate

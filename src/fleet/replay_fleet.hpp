@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A run again from its trace: contributions come in the order and at the times that were recorded,
-// and are computed here. With the options of that run it gives the same bits.
+// Replays a run from its trace. Contributions come in the order and at the times that the trace
+// records, and this process computes them. With the options and data of that run the iterates are
+// equal bit by bit.
 #pragma once
 
 #include <map>
@@ -10,18 +11,23 @@
 
 namespace quorate {
 
+/// The workers of a recorded run, as the engine sees them. What the overrides do is said in
+/// fleet/fleet.hpp. Local.
 class ReplayFleet final : public Fleet {
 public:
-    /// @throws BadInput if the trace does not list all contributions
+    /// O(arrivals log arrivals) for the arrivals of the trace.
+    /// @param recipes  computes the contributions; must outlive this object
+    /// @param trace    lists all arrivals (`--trace-arrivals all`); the caller has checked that
     ReplayFleet(Recipes& recipes, const trace::Trace& trace);
 
     const std::vector<WorkerInfo>& workers() const override { return info_; }
     Seconds now() const override { return now_; }
     void dispatch(const Dispatch& task, PointList inputs) override;
     void close(Worker worker, TaskId task) override;
-    /// @throws Failure if what comes next in the trace does not fit to what was dispatched
+    /// Returns at once with the next message of the trace.
+    /// @throws Failure if that message does not fit what was dispatched, or if the trace has ended
     std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) override;
-    void change(const Change&) override {}  // the trace says it
+    void change(const Change&) override {}  // the trace holds the changes
     std::vector<Change> changes(std::int64_t event) override;
     bool joins() const override;
     void reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members) override
@@ -49,8 +55,8 @@ private:
     CachedList cached_of(const Dispatch& task, const trace::Arrival& row);
 
     std::map<TaskId, Order> open_;
-    // Versions of the items of contributions that are sums of cached gradients, by event and part; the
-    // points of these versions; the event after which nobody names them.
+    // Of contributions that are sums of cached gradients: the versions of their items, by event and
+    // part; the points of these versions; the last event that names each version.
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<trace::ItemRow>> items_;
     std::map<Version, Point> points_;
     std::map<Version, std::int64_t> last_named_;

@@ -12,9 +12,9 @@ namespace quorate {
 
 namespace {
 
-constexpr std::int64_t header_bytes = 64;  // about what a message has beside its payload
+constexpr std::int64_t header_bytes = 64;  // about what a message over MPI has beside its payload
 
-// These queues mostly hold one element.
+// Removes the first element. O(elements), but these queues mostly hold one.
 template <class T>
 T take_first(std::vector<T>& queue)
 {
@@ -35,7 +35,8 @@ VirtualFleet::VirtualFleet(Recipes& recipes, const VirtualTimes& times)
 void VirtualFleet::dispatch(const Dispatch& task, PointList inputs)
 {
     auto& to = machine(task.worker);
-    // Latest wins.
+    // The latest task wins: it takes the place of those that wait to be sent. A task that follows
+    // others replaces only those that would repeat.
     std::erase_if(to.waiting, [&](const Order& waiting) {
         return task.begin == Dispatch::Begin::now || waiting.task.repeat;
     });
@@ -56,7 +57,8 @@ std::vector<Arrival> VirtualFleet::wait(Seconds until, const std::atomic<bool>& 
         const bool due =
             !events_.empty() && events_.top().time <= now_ && events_.top().kind < Kind::again;
         if (!due && until > now_ && post()) continue;
-        // What workers are told at the deadline comes after it.
+        // Deliveries at the time of the deadline come after it: the scheme acts on the deadline
+        // first.
         if (events_.empty() || events_.top().time > until ||
             (events_.top().time == until && events_.top().kind > Kind::finished)) {
             if (until == never)
@@ -88,7 +90,7 @@ std::vector<Arrival> VirtualFleet::take(const Event& event)
             if (event.what == at.epoch) return finish(event.worker);
             break;  // the task was dropped meanwhile
         case Kind::delivery:
-            // Unless the worker has gone meanwhile.
+            // If the worker has gone meanwhile, the task is no longer under way and is lost.
             if (!at.travelling.empty() && at.travelling.front().task.task == event.task)
                 deliver(event.worker, take_first(at.travelling));
             break;
@@ -101,12 +103,11 @@ std::vector<Arrival> VirtualFleet::take(const Event& event)
             if (event.what == at.epoch && !at.tasks.is_running() && at.tasks.has_next())
                 begin(event.worker);
             break;
-        case Kind::port_free: break;  // post() goes on
+        case Kind::port_free: break;  // wait() calls post() next, which sends what waited for it
     }
     return {};
 }
 
-// Sends what can be sent now. @return whether anything was
 bool VirtualFleet::post()
 {
     bool any = false;
@@ -177,7 +178,7 @@ void VirtualFleet::change(const Change& wanted)
             events_.push({now_ + times_.timeout, Kind::change, wanted.worker, 0,
                           static_cast<std::size_t>(wanted.kind)});
             break;
-        case Change::Kind::loading: break;  // nobody asks for that
+        case Change::Kind::loading: break;  // the engine never asks for this
     }
 }
 
@@ -188,7 +189,8 @@ void VirtualFleet::add_points(std::map<Version, Point>& points) const
             points.emplace(cached->gradient.version, cached->point);
 }
 
-// What everybody can see by now.
+// Reports a death when the coordinator notices it, or a join when a standby machine has loaded its
+// rows. After a death a standby machine, if there is one, begins to load.
 void VirtualFleet::notice(Worker worker, Change::Kind kind)
 {
     changes_.push_back({kind, worker});
@@ -206,7 +208,7 @@ void VirtualFleet::notice(Worker worker, Change::Kind kind)
     }
 }
 
-// All that it has been asked is gone.
+// Drops all tasks of a worker: those it has, and those that wait or travel.
 void VirtualFleet::clear(Machine& at)
 {
     if (at.tasks.is_running()) leave_off(at);
@@ -231,7 +233,7 @@ void VirtualFleet::reencode(std::shared_ptr<const Coding> coding, std::span<cons
     for (const auto worker : members) machine(worker).ready = now_ + loading(worker);
 }
 
-// Tells a worker to drop a closed task, unless a newer task says so anyway.
+// Tells a worker to drop a closed task, unless a newer task replaces it anyway.
 void VirtualFleet::cancel(Worker worker, TaskId task)
 {
     auto& at = machine(worker);
@@ -246,7 +248,7 @@ void VirtualFleet::drop(Machine& at, TaskId last)
     at.tasks.cancel(last, [&] { stop(at); });
 }
 
-// The running task ends before its time.
+// Ends the running task before its time.
 void VirtualFleet::stop(Machine& at)
 {
     leave_off(at);
@@ -261,7 +263,7 @@ void VirtualFleet::deliver(Worker worker, Order order)
     if (!at.tasks.is_running()) begin(worker);
 }
 
-// @return rows that the running task asks for
+// Finds out what the running task computes. @return the rows that it asks for
 std::int64_t VirtualFleet::measure(Machine& at)
 {
     const auto& task = at.tasks.running().task;
@@ -281,7 +283,8 @@ std::int64_t VirtualFleet::measure(Machine& at)
     return rows;
 }
 
-// The gradients that the running task computes, of those that the worker caches.
+// Finds out which cached gradients the running task computes, and evicts those that it does not
+// name.
 void VirtualFleet::plan_updates(Machine& at)
 {
     const auto& task = at.tasks.running().task;
@@ -308,7 +311,7 @@ void VirtualFleet::plan_updates(Machine& at)
     if (!goes_on) at.begun.reset();
 }
 
-// The running task ends before its time: what it has computed of cached gradients stays.
+// Keeps what the running task, which ends before its time, has computed of cached gradients.
 void VirtualFleet::leave_off(Machine& at)
 {
     if (at.updates.empty()) return;
@@ -365,7 +368,8 @@ void VirtualFleet::begin(Worker worker)
     }
 }
 
-// A task with a budget has one part: whole micro-batches, or steps, until its samples or its time end.
+// Computes a task with a budget, which has one part and one item: whole micro-batches, or steps of
+// descent, until it has its samples or its time is over.
 void VirtualFleet::compute_limited(Worker worker, Seconds ends)
 {
     auto& at = machine(worker);
@@ -381,7 +385,8 @@ void VirtualFleet::compute_limited(Worker worker, Seconds ends)
     const auto asked = recipes_.batches().samples(task.budget, task.plan->parts[0]);
     auto done = at.from + static_cast<double>(asked) * row;
     if (task.budget.samples == 0 || done > ends) {
-        // A hair more, so that what ends at the limit counts.
+        // The small number makes a micro-batch that ends exactly at the limit count despite
+        // rounding.
         const auto count = std::floor((ends - at.from) / (static_cast<double>(whole) * row) + 1e-9);
         at.limited =
             std::max<std::int64_t>(0, static_cast<std::int64_t>(count)) * (descends ? 1 : whole);
@@ -392,7 +397,7 @@ void VirtualFleet::compute_limited(Worker worker, Seconds ends)
         {done + at.straggling.message_delay(), Kind::finished, worker, task.task, at.epoch});
 }
 
-// The parts of the next message, from that moment on.
+// Computes the parts of the next message, beginning at the time `from`.
 void VirtualFleet::compute(Worker worker, Seconds from)
 {
     auto& at = machine(worker);
@@ -449,7 +454,7 @@ Arrival VirtualFleet::contribution(Worker worker, std::size_t part)
             .handle = recipes_.add(task, std::move(made))};
 }
 
-// A message is ready now. @return its contributions if they arrive at once
+// Sends the message that is complete now. @return its contributions if messages take no time
 std::vector<Arrival> VirtualFleet::finish(Worker worker)
 {
     auto& at = machine(worker);
@@ -473,7 +478,8 @@ std::vector<Arrival> VirtualFleet::finish(Worker worker)
         at.tasks.finish();
         ++at.epoch;
         at.idle_since = now_;
-        // After what comes at this very moment.
+        // The next task begins after all other events of this time, so that it finds what has just
+        // come.
         if (at.tasks.has_next()) events_.push({now_, Kind::again, worker, task, at.epoch});
     }
     const auto& network = times_.network;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Simulated workers under a virtual clock: a discrete-event queue. The same schemes and the same
-// engine as under MPI; how long a worker takes comes from models of delay, computation and network.
+// Simulated workers under a virtual clock, as a discrete-event simulation. Schemes and engine are
+// the same as over MPI. How long a worker takes comes from models of delay, computation and
+// network.
 #pragma once
 
 #include <deque>
@@ -17,28 +18,36 @@
 
 namespace quorate {
 
-/// How long simulated workers take: a task of R rows its delay, then R * row_time * slowdown.
+/// How long simulated workers take. A task of R rows takes its delay and then R * row_time *
+/// slowdown seconds.
 struct VirtualTimes {
     StragglerModels stragglers;
     Network network;
-    Seconds timeout = 0;   // until the death of a worker is noticed
-    Seconds load_row = 0;  // to load a training row for another code or another worker
+    Seconds timeout = 0;   // from the death of a worker until it is noticed
+    Seconds load_row = 0;  // to load a training row, after a re-encoding or for a dead worker
     int standby = 0;       // machines that take the places of the dead
 };
 
-/// Events at the same time are taken in this order: changes of membership, arrivals by (worker, task, part), deadlines,
-/// deliveries to workers, workers that begin again. So an answer at the deadline counts, a worker that
-/// is done at the moment when its task is replaced has answered, and one that repeats its task begins
-/// with what has just come.
+/// Simulated workers, as the engine sees them. What the overrides do is said in fleet/fleet.hpp;
+/// times are virtual seconds, and no call waits for real time. Local.
+///
+/// Events at the same time are taken in a fixed order: changes of membership, arrivals, messages
+/// that workers complete, deadlines, deliveries to workers, cancels, workers that go on with their
+/// next task; within one kind by worker and task. So an answer at the deadline counts, a worker
+/// that is done at the moment when its task is replaced has answered, and a worker that repeats its
+/// task begins with the point that has just come. An event costs O(log events in the queue).
 class VirtualFleet final : public Fleet {
 public:
+    /// @param recipes  computes the contributions; must outlive this object, like the models in
+    ///                 `times`
     VirtualFleet(Recipes& recipes, const VirtualTimes& times);
 
     const std::vector<WorkerInfo>& workers() const override { return info_; }
     Seconds now() const override { return now_; }
     void dispatch(const Dispatch& task, PointList inputs) override;
     void close(Worker worker, TaskId task) override;
-    /// @throws Failure if nothing can happen any more: no worker computes and no timer runs
+    /// @throws Failure if nothing can happen any more, because no worker computes and no timer
+    ///         runs; or if a task ends with its time and rows take none
     std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) override;
     void change(const Change& wanted) override;
     void add_points(std::map<Version, Point>& points) const override;
@@ -60,16 +69,17 @@ private:
         bool follows() const { return task.begin == Dispatch::Begin::after; }
         bool repeats() const { return task.repeat; }
     };
-    // A gradient to be computed, as time sees it.
+    // A cached gradient that the running task computes.
     struct Evaluation {
         const Item* item;
         Version version;
-        std::int64_t rows;  // left
+        std::int64_t rows;  // still to compute
     };
+    // One worker and the machine that it runs on.
     struct Machine {
         // At the coordinator and on the way:
         std::vector<Order> waiting, travelling;
-        bool queued = false;  // stands in outbox_
+        bool queued = false;  // it stands in outbox_
         Versions held;        // points that it holds: those of the task sent last
         Port link;            // to the coordinator, unless all share its port
         // At the worker:
@@ -77,22 +87,23 @@ private:
         bool gone = false;
         Seconds ready = 0;  // when it has loaded its rows
         TaskQueue<Order> tasks;
-        std::uint32_t epoch = 0;         // changes when the running task ends or is dropped
-        std::size_t part = 0;            // of the running task, sent next
-        std::vector<std::int64_t> rows;  // of each part of `measured`
+        std::uint32_t epoch = 0;         // counts the ends of running tasks; tells stale events
+        std::size_t part = 0;            // of the running task, the next part to be sent
+        std::vector<std::int64_t> rows;  // the load of each part of `measured`
         std::shared_ptr<const Plan> measured;
-        std::int64_t limited = 0;         // samples of a task with a budget,
+        std::int64_t limited = 0;         // of a task with a budget, its samples
         Seconds computed_limited = 0;     // and how long it computes
         std::vector<Evaluation> updates;  // by the running task, in the order of computation
         std::map<int, std::shared_ptr<CachedRecipe>> cache;  // by block
-        std::optional<std::pair<int, Version>> begun;        // a gradient left unfinished
-        std::int64_t begun_rows = 0;                         // that are computed of it
-        std::int64_t count = 0;                              // tasks begun that its own count keys
+        std::optional<std::pair<int, Version>> begun;        // a cached gradient left unfinished
+        std::int64_t begun_rows = 0;                         // the rows of it that are computed
+        std::int64_t count = 0;                              // tasks begun that this count keys
         std::int64_t draw = 0;                               // of the running task
         StragglerEmulation straggling;
         Seconds from = 0;                                       // when it began to compute
-        Seconds delay = 0, idle = 0, idle_since = 0, send = 0;  // for the trace
+        Seconds delay = 0, idle = 0, idle_since = 0, send = 0;  // as in Arrival
     };
+    // The kinds of events, in the order in which those at the same time are taken.
     enum class Kind : std::uint8_t {
         change,
         arrival,
@@ -106,9 +117,8 @@ private:
         Seconds time;
         Kind kind;
         Worker worker;
-        TaskId task;  // cancel: the last task to drop
-        std::size_t
-            what;  // finished, again: epoch; arrival: number of the message; change: its kind
+        TaskId task;       // cancel: the last task to drop
+        std::size_t what;  // finished, again: epoch; arrival: slot of the message; change: its kind
         bool operator>(const Event& other) const
         {
             return std::tie(time, kind, worker, task, what) >
@@ -117,7 +127,10 @@ private:
     };
 
     Machine& machine(Worker worker) { return machines_[static_cast<std::size_t>(worker)]; }
+    // Carries out an event. @return the contributions that have arrived by it
     std::vector<Arrival> take(const Event& event);
+    // Starts the sends that can start now, and cancels closed tasks. @return whether a task was
+    // sent
     bool post();
     void send(Worker worker);
     void cancel(Worker worker, TaskId task);
@@ -126,6 +139,7 @@ private:
     void stop(Machine& machine);
     void clear(Machine& machine);
     void notice(Worker worker, Change::Kind kind);
+    // Seconds that a worker takes to load its shard.
     Seconds loading(Worker worker) const
     {
         return static_cast<double>(recipes_.rows(worker)) * times_.load_row;
@@ -143,15 +157,15 @@ private:
     Recipes& recipes_;
     VirtualTimes times_;
     std::vector<WorkerInfo> info_;
-    std::vector<Machine> machines_;
-    std::deque<Worker> outbox_;  // those with orders waiting, in the order of dispatch
-    std::vector<std::pair<Worker, TaskId>> closed_;  // since the last wait
-    Port sending_, receiving_;                       // the coordinator's, if shared
-    Seconds wake_at_port_ = -1;                      // the port_free event that was made last
+    std::vector<Machine> machines_;  // by worker
+    std::deque<Worker> outbox_;      // workers with orders waiting, in the order of dispatch
+    std::vector<std::pair<Worker, TaskId>> closed_;  // since the last post()
+    Port sending_, receiving_;                       // the coordinator's, if it is shared
+    Seconds wake_at_port_ = -1;                      // time of the newest port_free event
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-    std::vector<Change> changes_;           // not yet told
-    int standby_;                           // machines that are left
-    int machines_used_;                     // numbers of machines given out
+    std::vector<Change> changes_;           // not yet told by changes()
+    int standby_;                           // standby machines that are left
+    int machines_used_;                     // how many machine numbers are given out
     Slots<std::vector<Arrival>> messages_;  // on their way to the coordinator
     Seconds now_ = 0;
     std::int64_t bytes_sent_ = 0, bytes_received_ = 0;

@@ -27,7 +27,8 @@ const std::string* find(const Options& options, const std::string& name)
     return at == options.end() ? nullptr : &at->second;
 }
 
-// "a, b, c": a comma and a blank separate; "1..5" is a range. Commas without a blank belong to a value.
+// Reads a list of values "a, b, c" with ranges "1..5". A comma and a blank separate values; a comma
+// without a blank belongs to a value.
 std::vector<std::string> values_of(const IniValue& value)
 {
     std::vector<std::string> all;
@@ -73,7 +74,8 @@ void refuse_without_data(const IniValue& value, const std::string& data_folder)
                        " is in the folder of raw data: give --data-folder, or set QUORATE_DATA");
 }
 
-// Each of these with each value of one more option, which replaces what they have of it.
+// Combines each of these with each value of one more option. It replaces the value that they have
+// of it.
 std::vector<Options> times(const std::vector<Options>& some, const IniValue& value,
                            const std::vector<std::string>& values)
 {
@@ -91,7 +93,7 @@ std::vector<Options> times(const std::vector<Options>& some, const IniValue& val
     return all;
 }
 
-// A section [scheme agc] is of the runs whose option scheme is agc.
+// Whether a section is for a run: [scheme agc] is for the runs whose option scheme is agc.
 bool belongs(const IniValue& value, const Options& options)
 {
     const auto blank = value.section.find(' ');
@@ -113,7 +115,7 @@ std::string trace_name(const Options& options, const std::set<std::string>& vary
     return fmt::format("{:0{}}{}.h5", number, std::to_string(of).size(), name);
 }
 
-// A command of quorate-analysis that makes one figure, and its options.
+// Returns the words of the command of quorate-analysis that makes the figure.
 std::vector<std::string> figure_words(const IniValue& value)
 {
     auto words = split(value.text, ' ');
@@ -181,7 +183,7 @@ Manifest expand(const Experiment& experiment, RunKind kind, const std::string& d
                                    experiment.path, kind == RunKind::run ? "run" : "simulate",
                                    kind == RunKind::run ? "simulate" : "run"));
     std::vector<Options> runs = {{}};
-    std::set<std::string> varying;  // options that have lists
+    std::set<std::string> varying;  // options that have lists of values
     const auto too_many = [&] {
         throw BadInput(
             fmt::format("{} expands to more than {} runs: shorten its lists, or raise "

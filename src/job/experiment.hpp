@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An experiment: an INI file whose lists expand to runs. docs/jobs.md describes it.
+// Experiments: INI files whose lists of values expand to runs. docs/jobs.md describes them.
 #pragma once
 
 #include <string>
@@ -11,32 +11,37 @@
 
 namespace quorate {
 
-/// Which command its runs are.
+/// The command by which the runs of an experiment are made.
 enum class RunKind { run, simulate };
 
+/// An experiment as its file has it.
 struct Experiment {
     std::string name, path, summary;
-    std::vector<std::string> figure;  // the command of quorate-analysis that draws what it shows
+    std::vector<std::string> figure;  // the command of quorate-analysis that draws its figure
     std::vector<IniValue> common;     // options of all runs; values may be lists
-    std::vector<IniValue> special;    // of sections: of runs in which an option has a value
-    std::vector<IniValue> of_run, of_simulate;
-    std::vector<IniValue> prepare;       // how its data set is made: command, and options of that
+    std::vector<IniValue> special;    // of sections for the runs in which an option has some value
+    std::vector<IniValue> of_run, of_simulate;  // options of one command only
+    std::vector<IniValue> prepare;       // how its data set is made: the command, and its options
     bool runs = true, simulates = true;  // which commands make sense
 };
 
-/// @throws BadInput with file and line
+/// Reads an experiment. @throws BadInput with file and line of what is wrong
 Experiment read_experiment(const std::string& path);
 
-/// Those of jobs/, by name.
+/// Reads all experiments of jobs/, in the order of their names.
 std::vector<Experiment> experiments();
 
-/// One row a run, options in the order of the file, lists from the first to the last value, the first
-/// option slowest. Words in braces are filled in: {data}, the folder of raw data; {here}, that of the file.
-/// @param most  runs  @throws BadInput if there are none or more
+/// Expands an experiment to a row for each run. Options stand in the order of the file. Lists are
+/// gone through from the first to the last value, the first option slowest. Words in braces are
+/// filled in: {data} is the folder of raw data, {here} that of the file.
+/// @param most  how many runs are allowed
+/// @throws BadInput if there are none or more, or {data} is used without a folder
 Manifest expand(const Experiment& experiment, RunKind kind, const std::string& data_folder,
                 std::int64_t most);
 
-/// The words of the command that prepares the data set; none if there is nothing to prepare.
+/// Returns the words of the command that prepares the data set; none if there is nothing to
+/// prepare.
+/// @param output  the data set to make
 std::vector<std::string> prepare_words(const Experiment& experiment, const std::string& data_folder,
                                        const std::string& output);
 

@@ -15,7 +15,7 @@ namespace quorate {
 
 namespace {
 
-// Boost says where an error is, not where a value is.
+// Finds the lines of values, because Boost tells the line of an error but not that of a value.
 std::map<std::pair<std::string, std::string>, int> lines_of(const std::string& path)
 {
     std::map<std::pair<std::string, std::string>, int> lines;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// INI files with sections, whose values know where they stand.
+// INI files with sections. Each value knows where it stands, for messages.
 #pragma once
 
 #include <string>
@@ -7,12 +7,14 @@
 
 namespace quorate {
 
+/// A value of an INI file.
 struct IniValue {
     std::string section, name, text;
-    std::string origin;  // "jobs/x.ini:12: "
+    std::string origin;  // file and line, "jobs/x.ini:12: "
 };
 
-/// In the order of the file. @throws BadInput with file and line if it is no INI file
+/// Reads all values in the order of the file. @throws BadInput with file and line if it is no INI
+/// file
 std::vector<IniValue> read_ini(const std::string& path);
 
 }  // namespace quorate

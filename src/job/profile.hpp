@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a job script must know of one cluster: slurm/NAME.ini, described in docs/clusters.md.
+// Cluster profiles: what a job script must know of a cluster. They are the files slurm/NAME.ini,
+// which docs/clusters.md describes.
 #pragma once
 
 #include <optional>
@@ -12,6 +13,7 @@ enum class Scheduler { slurm, openpbs, torque, hosts };
 enum class MemoryRequest { none, per_node, per_core, all };
 enum class Account { required, recommended, optional };
 
+/// A profile. Values that are not set are not known or not limited.
 struct Profile {
     std::string name, path, summary;
     Scheduler scheduler = Scheduler::slurm;
@@ -27,11 +29,12 @@ struct Profile {
         scratch, read_only, instructions;
 };
 
-/// @param cluster  a name, or the path of a file of the user's own
+/// Reads a profile.
+/// @param cluster  its name, or the path of the user's own file
 /// @throws BadInput with the nearest names, or with file and line of what is wrong
 Profile read_profile(const std::string& cluster);
 
-/// All that come with the program, by name.
+/// Reads all profiles that come with the program, in the order of their names.
 std::vector<Profile> profiles();
 
 }  // namespace quorate

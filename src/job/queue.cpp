@@ -47,8 +47,8 @@ std::set<std::int64_t> rows_in_slurm(const std::vector<SubmittedJob>& jobs)
     return rows;
 }
 
-// Whether qstat lists a job as one that has not ended. Its last line is that of the job, whose last columns
-// are state and queue.
+// Whether qstat lists a job as one that has not ended. The last line of its output is that of the
+// job, and the last two columns are state and queue.
 bool is_listed(const std::string& text)
 {
     std::vector<std::string> cells;
@@ -58,7 +58,7 @@ bool is_listed(const std::string& text)
     return state != "C" && state != "F";
 }
 
-// qstat fails for a job that has ended or was never there, and for other reasons.
+// Whether qstat failed because the job has ended or was never there, and not for another reason.
 bool is_unknown(const std::string& text)
 {
     const auto says = [&](const char* words) { return boost::algorithm::icontains(text, words); };

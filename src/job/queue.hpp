@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The jobs of a manifest's runs: their ids stand in jobs.tsv beside it, and the scheduler is asked which are
-// still there.
+// Keeps track of the jobs of a manifest's runs. The file jobs.tsv beside the manifest holds their
+// ids, and the scheduler tells which of them have not ended.
 #pragma once
 
 #include <set>
@@ -11,20 +11,23 @@
 
 namespace quorate {
 
+/// A job that was submitted.
 struct SubmittedJob {
-    std::string id;                  // as the scheduler gave it; of an array, of all its elements
+    std::string id;                  // as the scheduler gave it; an array has one for all elements
     std::string script;              // run.sh, ...
-    std::vector<std::int64_t> rows;  // of the manifest, that it runs; ascending
+    std::vector<std::int64_t> rows;  // of the manifest that it runs, ascending
 };
 
-/// Jobs that were recorded in that folder, in their order. @throws BadInput for a file of others
+/// Reads the jobs that were recorded in a folder, in their order; none without a file.
+/// @throws BadInput if jobs.tsv is another kind of file
 std::vector<SubmittedJob> submitted_jobs(const std::string& folder);
 
-/// Adds a job to those of the folder. @throws Failure
+/// Adds a job to those of the folder. @throws Failure if it cannot be written
 void record_job(const std::string& folder, const SubmittedJob& job);
 
-/// Rows that wait in the queue or run, by these jobs. SLURM tells of each element of an array; by
-/// PBS all rows of a job count until the last of them is done.
+/// Asks the scheduler which rows of these jobs wait in the queue or run. SLURM tells it for each
+/// element of an array. With PBS all rows of a job count until the job has ended; one call of qstat
+/// for each job.
 /// @throws Failure if there are jobs and the scheduler does not answer
 std::set<std::int64_t> rows_in_queue(const std::vector<SubmittedJob>& jobs, Scheduler scheduler);
 

@@ -27,7 +27,7 @@ bool below(const std::string& path, const std::string& folder)
     return !relative.empty() && *relative.begin() != "..";
 }
 
-// A rank's threads are on one node.
+// How many ranks fit on a node. All threads of a rank are on the same node.
 int ranks_of_a_node(const Profile& profile, int threads) { return *profile.cores / threads; }
 
 class Checks {

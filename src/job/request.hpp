@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a job asks a cluster for, and whether the cluster's rules allow it.
+// The request of a job to a cluster, and a check of it against the cluster's rules.
 #pragma once
 
 #include <functional>
@@ -12,38 +12,42 @@
 
 namespace quorate {
 
+/// What a job asks for. Times are seconds.
 struct Request {
     std::string name;    // of the job: letters, digits and ._+-
     std::string folder;  // of manifest, scripts, traces; absolute
     RunKind kind = RunKind::run;
     std::vector<std::int64_t> rows;  // of the manifest, ascending
     int ranks = 1, threads = 1;
-    int nodes = 0;       // 0: the scheduler finds cores
-    double seconds = 0;  // of one run
-    double memory = 0;   // bytes of all ranks; 0: not known
-    bool memory_given = false;
-    int links = 1;  // jobs in a row that each run goes on over, if it must
+    int nodes = 0;              // 0: the scheduler finds cores anywhere
+    double seconds = 0;         // of one run
+    double memory = 0;          // bytes of all ranks; 0: not known
+    bool memory_given = false;  // whether the user gave it
+    int links = 1;              // jobs in a row over which a run may go on
     bool resilient = false, resumes = false;
     bool may_be_done = false;  // runs take --resume, which ends at once if all is done
-    double stop_before = 300;
+    double stop_before = 300;  // as --stop-before
     std::string account, partition, mail, hostfile;
     std::string time_reason, memory_reason;  // comments in the script
 
     int cores() const { return ranks * threads; }
-    /// Ranks of a node, if they are spread evenly.
+    /// Ranks of a node if they are spread evenly, rounded up.
     int per_node() const { return nodes > 0 ? (ranks + nodes - 1) / nodes : ranks; }
 };
 
-/// What is asked for where the user said nothing: whole nodes where the cluster has no other jobs, or
-/// where the ranks fill one.
+/// Returns the number of nodes to ask for if the user gave none: whole nodes where the cluster has
+/// no other jobs, or where the ranks fill a node; otherwise 0.
 int nodes_for(const Profile& profile, int ranks, int threads);
 
+/// A rule that a request breaks.
 struct Finding {
-    bool error;        // the cluster would not take it; else it is a waste, or a risk
-    std::string text;  // rule and remedy
+    bool error;        // the cluster would refuse it; otherwise it is a waste or a risk
+    std::string text;  // the rule and a remedy
 };
 
-/// Each rule that is broken. @param variable  of the environment
+/// Checks a request against the rules of a cluster.
+/// @param variable  gives a variable of the environment
+/// @return each rule that is broken
 std::vector<Finding> check(const Request& request, const Profile& profile,
                            const std::function<std::string(const char*)>& variable);
 

@@ -22,7 +22,7 @@ namespace quorate {
 
 namespace {
 
-// A job of the chain, as far as schedulers care.
+// What schedulers must know of one of the jobs.
 struct Part {
     std::string name;
     int ranks, threads, nodes;
@@ -78,7 +78,8 @@ std::vector<std::string> slurm_lines(const Request& request, const Profile& prof
     }
     add("output", part.name + (part.array ? ".%A_%a.log" : ".%j.log"));
     lines.push_back("--open-mode=append");
-    // Nothing of the submitting shell; what the script sets is for its steps again.
+    // The job gets nothing of the submitting shell's environment. What the script exports reaches
+    // its steps.
     lines.push_back("--export=NONE");
     if (request.resilient) lines.push_back("--no-kill");
     return lines;
@@ -89,7 +90,7 @@ std::string pbs_array_option(const Profile& profile)
     return profile.scheduler == Scheduler::openpbs ? "-J" : "-t";
 }
 
-// OpenPBS knows ranges only: runs between that are complete end at once.
+// OpenPBS knows one range only. Complete runs within it end at once.
 std::string pbs_array(const Profile& profile, const std::vector<std::int64_t>& rows)
 {
     if (profile.scheduler == Scheduler::torque) return ranges(rows);
@@ -100,7 +101,7 @@ std::vector<std::string> pbs_lines(const Request& request, const Profile& profil
 {
     const int nodes = std::max(1, part.nodes);
     const int each = (part.ranks + nodes - 1) / nodes;
-    // A name begins with a letter and has 15 characters at most.
+    // In PBS a name begins with a letter and has at most 15 characters.
     const bool letter = std::isalpha(static_cast<unsigned char>(part.name[0]));
     std::vector<std::string> lines = {"-N " + ((letter ? "" : "q") + part.name).substr(0, 15)};
     if (!request.account.empty()) lines.push_back("-A " + plain(request.account));
@@ -116,7 +117,7 @@ std::vector<std::string> pbs_lines(const Request& request, const Profile& profil
     else
         lines.push_back(fmt::format("-l nodes={}:ppn={}{}", nodes, each * part.threads, memory));
     lines.push_back("-l walltime=" + clock_time(part.seconds));
-    // An array of one is none.
+    // One run is not submitted as an array.
     if (part.array && request.rows.size() > 1)
         lines.push_back(pbs_array_option(profile) + " " + pbs_array(profile, request.rows));
     if (!request.mail.empty()) {
@@ -127,7 +128,7 @@ std::vector<std::string> pbs_lines(const Request& request, const Profile& profil
     return lines;
 }
 
-// From the first line to where the work begins.
+// Returns the script from the first line to where the work begins.
 std::string beginning(const Request& request, const Profile& profile, const Origin& origin,
                       const Part& part)
 {
@@ -181,7 +182,8 @@ Part run_part(const Request& request)
             request.memory, true};
 }
 
-// Jobs beside the runs: one core for some minutes, or a node where there is nothing less.
+// The jobs beside the runs. They ask for one core for some minutes, or for a node where the cluster
+// gives no less.
 Part small_part(const Request& request, const Profile& profile, const std::string& suffix)
 {
     constexpr double some_minutes = 1800, some_memory = 4.0 * 1024 * 1024 * 1024;
@@ -203,7 +205,7 @@ std::string launch_command(const Request& request, const Profile& profile)
         add((built_mpi() == "openmpi" ? "--hostfile " : "-f ") + quoted(request.hostfile));
     if (request.threads > 1 || profile.binding.find("{per-node}") != std::string::npos)
         add(profile.binding);
-    // srun starts as many as the job has.
+    // srun starts as many ranks as the job has tasks.
     if (!command.starts_with("srun")) add("-n {ranks}");
     return command;
 }
@@ -258,7 +260,7 @@ std::string analyse_script(const Request& request, const Profile& profile, const
 {
     auto text = beginning(request, profile, origin, small_part(request, profile, "-analyse"));
     const auto analysis = shared_folder("analysis");
-    // What an experiment names it wants together.
+    // The runs of an experiment are compared even if their data sets differ (--any-data).
     const auto run = [&](const std::string& command, const std::string& options) {
         text += fmt::format("{} {} {} \"${{traces[@]}}\" --any-data{}\n", quoted(python),
                             quoted(analysis + "/quorate-analysis"), command, options);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Job scripts as a person would write them: short, and of nothing that the submitting shell has.
+// Makes job scripts as a person would write them: short, and independent of the submitting shell's
+// environment.
 #pragma once
 
 #include <optional>
@@ -10,32 +11,36 @@
 
 namespace quorate {
 
-/// What a script says of itself.
+/// Where a script comes from, which it says in comments.
 struct Origin {
     std::string command;                // that made it
     std::vector<std::string> comments;  // lines
 };
 
-/// prepare.sh: makes the data set. @param words  of the quorate command
+/// Returns prepare.sh, which makes the data set. @param words  of the quorate command
 std::string prepare_script(const Request& request, const Profile& profile, const Origin& origin,
                            const std::vector<std::string>& words);
-/// run.sh: one task of the array for each run; without a scheduler, all of them in a row.
+/// Returns run.sh, which has a task of a job array for each run; without a scheduler it makes all
+/// runs one after the other.
 std::string run_script(const Request& request, const Profile& profile, const Origin& origin);
-/// analyse.sh: table, figure and report of all traces. @param figure  words of the quorate-analysis command
+/// Returns analyse.sh, which makes a table, a figure and a report of all traces.
+/// @param figure  words of the quorate-analysis command
 std::string analyse_script(const Request& request, const Profile& profile, const Origin& origin,
                            const std::vector<std::string>& figure);
 
-/// The command that starts the ranks, without what they run.
+/// Returns the command that starts the ranks, without the program that they run.
 std::string launch_command(const Request& request, const Profile& profile);
 
-/// What a job waits for: another one, as a whole or by the same element of its array, and whether that must
-/// have succeeded.
+/// The job that another one waits for: until it has succeeded, until the same element of its array
+/// has, or until it has ended anyhow.
 struct Dependency {
     enum class Kind { success, same_element, end } kind;
     std::string job;
 };
 
-/// A command that submits a script. @param array  runs; none: it is no array
+/// Returns the words of the command that submits a script.
+/// @param array  numbers of the runs of a job array; empty: it is no array
+/// @param after  the job to wait for, if any
 std::vector<std::string> submit_words(const Request& request, const Profile& profile,
                                       const std::string& script,
                                       const std::vector<std::int64_t>& array,

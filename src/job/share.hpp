@@ -6,14 +6,16 @@
 
 namespace quorate {
 
-/// This program's own file.
+/// Returns the path of this program's executable.
 std::string own_path();
 
-/// A folder that comes with the program (slurm, jobs, analysis): in the sources from which it was built, or
-/// below PREFIX/share/quorate. @throws Failure if there is none
+/// Returns the path of a folder that comes with the program (slurm, jobs, analysis), in the sources
+/// from which it was built or below PREFIX/share/quorate. @throws Failure if there is none
 std::string shared_folder(const std::string& name);
 
-/// Files of such a folder that end like this, in alphabetical order.
+/// Returns the paths of the files of such a folder that have this extension (".ini"), in
+/// alphabetical order.
+/// @throws Failure if there is no such folder
 std::vector<std::string> shared_files(const std::string& folder, const std::string& extension);
 
 }  // namespace quorate

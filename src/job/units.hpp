@@ -7,13 +7,14 @@
 
 namespace quorate {
 
-/// An amount of memory, as 755GiB, 4G or 500M (binary units all); nothing if the text is not one.
+/// Reads an amount of memory, such as 755GiB, 4G or 500M, in bytes. All units are binary. Nothing
+/// if the text is not one.
 std::optional<double> to_bytes(std::string_view text);
 
-/// Seconds as schedulers write them, rounded up to minutes: 12:05:00.
+/// Writes seconds as schedulers do, rounded up to minutes: 12:05:00.
 std::string clock_time(double seconds);
 
-/// A time for people: 3 h, 40 min, 12 s.
+/// Writes seconds for people: 3 h, 40 min, 12 s.
 std::string spoken_time(double seconds);
 
 }  // namespace quorate

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t images_at_once = 32;
 
-// Networks that are built and not in use, so that threads and calls share them.
+// Networks that are built and not in use at the moment. Threads and calls share them.
 class Nets {
 public:
     explicit Nets(std::vector<NetLayer> layers) : layers_(std::move(layers)) {}
@@ -126,7 +126,8 @@ private:
     mutable Nets nets_;
 };
 
-// "conv:16x5,pool:2,dense:64", and a last dense layer with a value for each class.
+// Reads the layers of "conv:16x5,pool:2,dense:64", and adds a last dense layer with a value for
+// each class.
 std::vector<NetLayer> layers_of(const Settings& settings, const DataShape& data,
                                 std::int64_t classes)
 {

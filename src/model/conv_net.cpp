@@ -40,7 +40,7 @@ Desc plain(const Dims& dims)
     return {dims, dnnl::memory::data_type::f32, tags[dims.size() - 1]};
 }
 
-// A float array as memory of a plain format; the caller's address is set before each use.
+// A float array of the caller as memory of a plain format. Its address is set before each use.
 struct Array {
     dnnl::memory memory;
     std::int64_t first;  // element of the caller's array
@@ -53,7 +53,7 @@ struct Shapes {
     Dims source, weights, bias, result;
 };
 
-// What oneDNN calls the two kinds of layers with weights, in one form.
+// oneDNN's types for the two kinds of layers with weights, under the same names.
 struct Convolution {
     using Forward = dnnl::convolution_forward;
     using BackwardData = dnnl::convolution_backward_data;
@@ -116,8 +116,9 @@ dnnl::primitive_attr with_relu(bool relu)
     return attributes;
 }
 
-// A primitive must run with as many threads as it was made for, or its threads wait for each other for
-// ever: always one. What threads share are chunks of rows.
+// Runs with one thread. A primitive must run with as many threads as it was made for, or its
+// threads wait for each other for ever. Several threads of a worker compute different chunks of
+// rows.
 class OneThread {
 public:
     OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
@@ -136,12 +137,13 @@ void run(const Calls& calls, dnnl::stream& stream)
     stream.wait();
 }
 
-// oneDNN takes addresses without const, also of what it only reads.
+// oneDNN takes addresses without const, also of arrays that it only reads.
 float* writable(const float* values) { return const_cast<float*>(values); }
 
 }  // namespace
 
-// The calls in their order. Memory that two layers want in different formats is reordered between.
+// The calls of oneDNN in their order. If two layers want memory in different formats, a reorder
+// stands between them.
 struct ConvNet::Steps {
     dnnl::engine engine{dnnl::engine::kind::cpu, 0};
     dnnl::stream stream{engine};
@@ -149,8 +151,9 @@ struct ConvNet::Steps {
     dnnl::memory pixels, scores, weights;     // weights: derivatives by the scores
     std::vector<Array> parameters, gradient;  // of all layers
 
-    // While layers are added: what the last one gives, parameters so far, and how the calls of each
-    // layer's way back are added, from the derivatives by what it gives to those by what it gets.
+    // While layers are added: the output of the last layer, the number of parameters so far, and
+    // for each layer a function that adds the calls of its way back, from the derivatives by its
+    // output to those by its input.
     dnnl::memory value;
     std::int64_t elements = 0;
     std::vector<std::function<dnnl::memory(const dnnl::memory&)>> back;
@@ -158,7 +161,7 @@ struct ConvNet::Steps {
     dnnl::memory memory(const Desc& desc) const { return {desc, engine}; }
     dnnl::memory outside(const Dims& dims) const { return {plain(dims), engine, nullptr}; }
 
-    // `from` in the format wanted.
+    // Returns `from` in the format that is wanted.
     dnnl::memory as(const Desc& wanted, const dnnl::memory& from, Calls& calls) const
     {
         if (from.get_desc() == wanted) return from;
@@ -216,7 +219,7 @@ void ConvNet::Steps::add_pool(const NetLayer& layer, std::int64_t images)
     });
 }
 
-// Derivatives by what a layer gives before its ReLU.
+// The derivatives by the output of a layer before its ReLU.
 dnnl::memory ConvNet::Steps::before_relu(const dnnl::memory& result, const dnnl::memory& given)
 {
     using namespace dnnl;
@@ -299,7 +302,7 @@ try : images_(images), steps_(std::make_unique<Steps>()) {
                                relu);
                 break;
             case Kind::dense: {
-                // What comes from a dense layer has no height and width.
+                // The output of a dense layer has no height and width.
                 const bool flat = layer.height == 1 && layer.width == 1;
                 Shapes of{in, in, {layer.outputs}, {images, layer.outputs}};
                 of.weights[0] = layer.outputs;

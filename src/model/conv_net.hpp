@@ -9,13 +9,14 @@
 
 namespace quorate {
 
-/// conv: size x size, as many zeros around as keep height and width; ReLU. pool: maximum of size x
-/// size, without overlap; what is left at the border is dropped. dense: ReLU, but for the last.
+/// A layer. conv: size x size filters with ReLU, with so many zeros around that height and width
+/// stay. pool: the maximum of size x size pixels, without overlap; pixels that are left at the
+/// border are dropped. dense: with ReLU, but for the last layer.
 struct NetLayer {
     enum class Kind { conv, pool, dense } kind;
-    std::int64_t outputs;  // channels or values; pool: as many as come in
-    std::int64_t size;     // conv, pool
-    // What comes in:
+    std::int64_t outputs;  // channels or values; pool: as many channels as come in
+    std::int64_t size;     // of conv and pool, pixels
+    // The shape of what comes in:
     std::int64_t channels, height, width;
 
     std::int64_t weights()
@@ -24,10 +25,11 @@ struct NetLayer {
     std::int64_t inputs() const { return channels * height * width; }
 };
 
-/// Not thread-safe; uses one thread.
+/// A network. Not safe for several threads; uses one thread. Local.
 class ConvNet {
 public:
-    /// @throws Failure if oneDNN cannot
+    /// @param images  how many are computed at a time
+    /// @throws Failure if oneDNN cannot make the network
     ConvNet(const std::vector<NetLayer>& layers, std::int64_t images);
     ConvNet(const ConvNet&) = delete;
     ConvNet& operator=(const ConvNet&) = delete;
@@ -35,11 +37,14 @@ public:
 
     std::int64_t images() const { return images_; }
 
-    /// @param pixels      images x channels x height x width; backward() reads them again
-    /// @param parameters  of each layer its weights, then its biases; likewise
+    /// Computes the scores. Arrays are read in place and must live until backward().
+    /// @param pixels      images x channels x height x width
+    /// @param parameters  of each layer its weights, then its biases
     /// @param scores      receives images x outputs of the last layer
     void forward(const float* pixels, const float* parameters, float* scores);
-    /// After forward(). @param weights  derivatives by the scores  @param gradient  by the parameters
+    /// Computes the gradient at what forward() was given last.
+    /// @param weights   derivatives of the losses by the scores, images x outputs
+    /// @param gradient  receives the derivatives by the parameters, in their order
     void backward(const float* weights, float* gradient);
 
 private:

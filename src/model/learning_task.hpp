@@ -8,14 +8,16 @@
 
 namespace quorate {
 
-/// @throws BadInput, with models for such data, unless --model can learn what the labels mean
+/// Checks that --model can learn what the labels of the data mean.
+/// @param tasks  those that the model can learn
+/// @throws BadInput, with models for such data, if it cannot
 void require_task(const Settings& settings, const DataShape& data,
                   const std::vector<LearningTask>& tasks);
 
-/// --threshold, of models for two classes.
+/// The option --threshold of models for two classes.
 Option threshold_option();
 
-/// --top-k, of models for several classes.
+/// The option --top-k of models for several classes.
 Option top_k_option();
 
 }  // namespace quorate

@@ -11,7 +11,7 @@ namespace {
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using View = Eigen::Map<const Matrix>;
 
-// Four running sums, because one would wait four cycles for each addition.
+// Four running sums, because with one sum each addition would wait four cycles for the one before.
 template <class Value>
 double dot(const Index* column, std::int64_t entries, const double* w, Value value)
 {
@@ -62,7 +62,7 @@ void product(const RowView& rows, const double* w, std::int64_t width, double* z
 {
     if (!rows.start) {
         const View x(rows.dense, rows.rows, rows.columns);
-        if (width == 1)  // a matrix with one column would not be taken for a vector
+        if (width == 1)  // Eigen would not treat a matrix with one column as a vector
             Eigen::Map<Eigen::VectorXd>(z, rows.rows).noalias() =
                 x * Eigen::Map<const Eigen::VectorXd>(w, rows.columns);
         else

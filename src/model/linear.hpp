@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Products of rows with matrices: all that linear models do with data, and the first layer of a
-// network. A matrix W has a row for each column of the data, stored row by row.
+// network. A matrix W has a row for each column of the data, stored row by row. Local; one thread;
+// one pass over the entries, 2 x width flops for each.
 #pragma once
 
 #include <span>
@@ -9,18 +10,19 @@
 
 namespace quorate::linear {
 
-/// Rows worked on at a time: their scores and weights stay in the nearest cache, and their entries
-/// are still there for the second look. A multiple of every vector width.
+/// How many rows are worked on at a time. Their scores and weights stay in the nearest cache, and
+/// their entries are still in a cache for the second pass. A multiple of every vector width.
 inline constexpr std::int64_t tile = 256;
 
-/// Z = X W. @param w  columns x width  @param z  rows x width, row by row
+/// Sets Z = X W. @param w  columns x width  @param z  rows x width, row by row
 void product(const RowView& rows, const double* w, std::int64_t width, double* z);
 
-/// gradient += X^T R. @param r  rows x width, row by row  @param gradient  columns x width
+/// Adds X^T R to the gradient. @param r  rows x width, row by row  @param gradient  columns x width
 void add_transpose_product(const RowView& rows, const double* r, std::int64_t width,
                            double* gradient);
 
-/// Rows of about 65,536 entries, 0.2 ms of work at a width of one; a multiple of the tile.
+/// Returns the rows of a chunk: about 65,536 entries, which are 0.2 ms of work at a width of one; a
+/// multiple of the tile.
 std::int64_t chunk_rows(double entries_per_row, std::int64_t width);
 
 }  // namespace quorate::linear

@@ -17,7 +17,8 @@ public:
 
     // Stable for every margin: with e = exp(-|m|) nothing overflows,
     //   loss = max(0, -m) + log1p(e),   sigma(-m) = e / (1 + e) for m >= 0, 1 / (1 + e) else.
-    // Eigen has no vectorised log1p; Kahan's form, log(u) e / (u - 1) with u = fl(1 + e), is as exact.
+    // Eigen has no vectorised log1p; Kahan's form, log(u) e / (u - 1) with u = fl(1 + e), is as
+    // exact.
     double curvature() const override { return 0.25; }
 
     double evaluate(const double* scores, const double* labels, std::int64_t rows,

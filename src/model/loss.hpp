@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Losses of scores. A model turns rows into scores; what is left is here, and the same for linear
-// models and networks.
+// Losses of scores. A model turns rows into scores; a loss compares scores with labels. Linear
+// models and networks share the losses.
 #pragma once
 
 #include <limits>
@@ -18,16 +18,20 @@ public:
     virtual ~Loss() = default;
     /// Scores of a row.
     virtual std::int64_t outputs() const { return 1; }
-    /// Sum of the losses of `rows` rows. A row gives the same bits wherever among them it stands.
+    /// Returns the sum of the losses of `rows` rows. A row gives the same bits wherever among them
+    /// it stands. O(rows x outputs).
     /// @param scores   rows x outputs(), row by row
-    /// @param weights  if not null, receives the derivatives of the losses by the scores
+    /// @param labels   rows
+    /// @param weights  if not null, receives the derivatives of the losses by the scores, in their
+    ///                 order
     virtual double evaluate(const double* scores, const double* labels, std::int64_t rows,
                             double* weights) const = 0;
-    /// The largest second derivative by the scores; NaN if there is no bound, or none that helps.
+    /// The largest second derivative by the scores; NaN if there is no bound, or none that is
+    /// useful.
     virtual double curvature() const { return std::numeric_limits<double>::quiet_NaN(); }
-    /// Rows whose label the scores tell; NaN if labels are not classes.
+    /// Returns how many rows are classified rightly; NaN if labels are not classes.
     virtual double hits(std::span<const double> scores, std::span<const double> labels) const = 0;
-    /// All that is known of rows with these scores.
+    /// Computes all metrics of rows with these scores.
     virtual Quality quality(std::span<const double> scores,
                             std::span<const double> labels) const = 0;
 };
@@ -40,7 +44,8 @@ std::unique_ptr<Loss> hinge_loss(double threshold);
 std::unique_ptr<Loss> squared_hinge_loss(double threshold);
 /// (score - label)^2. @param threshold  of rows called positive, if the labels are two classes
 std::unique_ptr<Loss> squared_loss(LearningTask task, double threshold);
-/// log(sum_c exp(z_c)) - z_label. Labels 0..classes-1; a binary task's -1 and 1 are classes 0 and 1.
+/// log(sum_c exp(z_c)) - z_label. Labels 0..classes-1; a binary task's -1 and 1 are classes 0 and
+/// 1.
 std::unique_ptr<Loss> softmax_loss(const DataShape& data, std::int64_t top_k);
 
 }  // namespace quorate

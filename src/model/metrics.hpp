@@ -9,12 +9,13 @@
 
 namespace quorate {
 
-/// Area under the ROC curve: P(score of a positive > score of a negative) + half of P(equal).
-/// By average ranks, so ties count half. NaN if a class is empty. Labels +1, -1. O(n log n).
+/// Returns the area under the ROC curve: P(score of a positive > score of a negative) + half of
+/// P(equal). By average ranks. NaN if a class is empty. Labels +1, -1. O(n log n).
 double auc(std::span<const double> scores, std::span<const double> labels);
 
-/// Sum over the thresholds, from the highest score down, of precision x growth of recall; rows of
-/// one score are taken together. NaN if there is no positive. O(n log n).
+/// Returns the sum over the thresholds, from the highest score down, of precision x growth of
+/// recall. Rows of one score are taken together. NaN if there is no positive. Labels +1, -1. O(n
+/// log n).
 double average_precision(std::span<const double> scores, std::span<const double> labels);
 
 struct Classification {
@@ -22,22 +23,24 @@ struct Classification {
         f1;  // 0 where the denominator is 0; accuracy NaN for no rows
 };
 
-/// Rows with a score above the threshold are called positive. Labels +1, -1.
+/// Computes the metrics of two classes, where rows with a score above the threshold are called
+/// positive. Labels +1, -1. O(n).
 Classification classification(std::span<const double> scores, std::span<const double> labels,
                               double threshold);
 
-/// All metrics of two classes but the loss.
+/// Computes all metrics of two classes but the loss. Labels +1, -1. O(n log n).
 Quality two_class_quality(std::span<const double> scores, std::span<const double> labels,
                           double threshold);
 
-/// Rows whose label is among the `k` classes with the highest scores. Of equal scores the lower
-/// class stands first.
+/// Returns how many rows have their label among the `k` classes with the highest scores. Of equal
+/// scores the lower class comes first.
 /// @param scores  rows x classes, row by row  @param labels  0..classes-1
 double top_hits(std::span<const double> scores, std::span<const double> labels,
                 std::int64_t classes, std::int64_t k);
 
-/// Accuracy, and means over the classes of precision, recall and F1: a class that no row has and
-/// none is called counts 0.
+/// Computes the accuracy, and the means over the classes of precision, recall and F1. A class that
+/// no row has and no row is called counts 0.
+/// @param scores  rows x classes, row by row  @param labels  0..classes-1
 Classification class_means(std::span<const double> scores, std::span<const double> labels,
                            std::int64_t classes);
 

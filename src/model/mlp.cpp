@@ -20,8 +20,8 @@ using Bias = Eigen::Map<const Eigen::RowVectorXd>;
 
 enum class Activation { relu, tanh };
 
-// Layer l maps widths_[l - 1] values to widths_[l]; layer 0 maps the columns of the data. Parameters:
-// W_0 (columns x widths_[0]), b_0, W_1, b_1, ...; each W row by row.
+// Layer l maps widths_[l - 1] values to widths_[l]; layer 0 maps the columns of the data.
+// Parameters: W_0 (columns x widths_[0]), b_0, W_1, b_1, ...; each W row by row.
 class Mlp final : public Model {
 public:
     Mlp(std::unique_ptr<Loss> loss, std::vector<std::int64_t> hidden, Activation activation)
@@ -71,11 +71,12 @@ public:
         }
     }
 
-    // A weight is read and written once a chunk: with 32 rows that is little beside the products.
+    // Each weight is read and written once in a chunk. With 32 rows that is little beside the
+    // products.
     std::int64_t chunk_rows(const DataShape&) const override { return 32; }
 
 private:
-    // What each layer gives, after its activation; the last one gives the scores.
+    // Returns the output of each layer after its activation. The last one's are the scores.
     std::vector<Matrix> forward(const RowView& rows, std::span<const double> point) const
     {
         std::vector<Matrix> values;
@@ -107,7 +108,7 @@ private:
                     std::span<double> gradient) const
     {
         const auto values = forward(rows, point);
-        Matrix delta(rows.rows, outputs());  // derivatives by what a layer gives, before activation
+        Matrix delta(rows.rows, outputs());  // derivatives by a layer's output before activation
         const double sum =
             loss().evaluate(values.back().data(), rows.label, rows.rows, delta.data());
         if (coefficient != 1) delta *= coefficient;
@@ -115,7 +116,8 @@ private:
         for (auto l = widths_.size(); l-- > 0;) {
             const auto out = widths_[l], in = l > 0 ? widths_[l - 1] : rows.columns;
             at -= out;
-            // Row by row: Eigen's sums of columns depend on the address that they go to.
+            // Summed row by row, because the bits of Eigen's sums of columns depend on the address
+            // that they are written to.
             for (std::int64_t i = 0; i < delta.rows(); ++i)
                 Eigen::Map<Eigen::RowVectorXd>(gradient.data() + at, out) += delta.row(i);
             at -= in * out;

@@ -8,10 +8,11 @@
 
 namespace quorate {
 
-/// Rows picked out of others, copied so that they stand together. Its memory is used again.
+/// Copies some rows of others, so that they stand together. Uses its memory again. Local.
 class RowSample {
 public:
-    /// @param rows  of `all`  @return valid until the next call
+    /// Copies rows. O(their entries). @param rows  numbers of the rows in `all`
+    /// @return a view of the copies, valid until the next call
     RowView take(const RowView& all, std::span<const std::int64_t> rows)
     {
         RowView view = all;

@@ -7,9 +7,9 @@
 
 namespace quorate {
 
-/// Rows of a data matrix with their labels, wherever they are stored. Owns nothing.
-/// Sparse (start != nullptr): CSR, values all one if value == nullptr. Dense: row by row, element
-/// (i, j) at dense[i * columns + j].
+/// A view of rows of a data matrix with their labels, wherever they are stored. It owns nothing.
+/// Sparse (start != nullptr): compressed sparse rows; all values are one if value == nullptr.
+/// Dense: row by row, element (i, j) at dense[i * columns + j].
 struct RowView {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
@@ -19,6 +19,7 @@ struct RowView {
     const double* dense = nullptr;
     const double* label = nullptr;  // rows
 
+    /// The rows [first, first + count). O(1).
     RowView slice(std::int64_t first, std::int64_t count) const
     {
         RowView part = *this;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What losses of labels +1 and -1 share: margins, and the metrics of two classes.
+// The base of losses for labels +1 and -1: margins, and the metrics of two classes.
 #pragma once
 
 #include <Eigen/Core>
@@ -38,8 +38,9 @@ public:
 protected:
     using Tile = Eigen::Array<double, linear::tile, 1>;
 
-    /// Margins of up to a tile of rows, and zeros up to a multiple of 8: computing with whole
-    /// vectors only gives a row the same bits wherever it stands. @return that multiple
+    /// Fills in the margins of up to a tile of rows, and zeros up to a multiple of 8. So losses
+    /// compute with whole vectors only, and a row gives the same bits wherever it stands. @return
+    /// that multiple
     static std::int64_t fill_margins(const double* scores, const double* labels, std::int64_t count,
                                      Tile& margin)
     {
@@ -53,6 +54,7 @@ private:
     double threshold_;
 };
 
+/// Reads --threshold.
 inline double threshold_of(const Settings& settings)
 {
     return settings.real("threshold", std::numeric_limits<double>::lowest());

@@ -14,7 +14,7 @@ void Backoff::wait(Seconds at_most)
 {
     constexpr int yields = 3;
     constexpr Seconds shortest = 20e-6;
-    constexpr Seconds longest = 0.5;  // so that a signal's flag is looked at in time
+    constexpr Seconds longest = 0.5;  // so that the caller sees the flag of a signal in time
     const bool bell = bells_ && bells_->present();
     if (waits_ == 0) since_ = clock_seconds();
     if (waits_++ < yields) {
@@ -28,7 +28,8 @@ void Backoff::wait(Seconds at_most)
         {std::clamp(scale * waited / 8, scale * shortest, scale * bound_), at_most, longest});
     if (nap <= 0) return;
     if (bell) {
-        bells_->wait(received_, nap);  // returns at once if it rang since the caller looked
+        // It returns at once if the bell has rung since the caller looked for messages.
+        bells_->wait(received_, nap);
         received_ = bells_->rings();
         return;
     }

@@ -5,7 +5,8 @@
 
 namespace quorate {
 
-/// Seconds on a monotonic clock; only differences mean anything.
+/// Reads the monotonic clock of this host, in seconds. Its zero is arbitrary: only differences
+/// between readings on one host mean anything.
 Seconds clock_seconds();
 
 }  // namespace quorate

@@ -17,10 +17,11 @@
 
 namespace quorate {
 
-// One cache line a rank; the first cell is the coordinator's and holds the token.
+// One cache line for each rank, so that ranks do not share one. Cell 0 is the coordinator's, and
+// the only one whose token is set.
 struct alignas(64) Doorbells::Cell {
     std::atomic<std::uint32_t> rings;
-    std::atomic<pid_t> process;  // 0: it has not joined
+    std::atomic<pid_t> process;  // 0: the rank has not joined
     std::atomic<std::uint32_t> asleep;
     std::uint64_t token;
 };

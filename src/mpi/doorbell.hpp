@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ranks on the coordinator's host wake each other instead of polling. A rank that sleeps until a
-// message comes would otherwise look for it hundreds of times; with 30 ranks on two cores that took
-// a third of a short round.
+// Doorbells: the ranks on the coordinator's host wake each other through shared memory. Without
+// them a rank that waits for a message wakes hundreds of times to look for it; with 30 ranks on two
+// cores that took a third of a short round.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,25 @@
 
 namespace quorate {
 
-/// Where to find the coordinator's doorbells; travels in the first message.
+/// Where to find the coordinator's doorbells. The coordinator sends it in its first message
+/// (`join_reply`).
 struct DoorbellAddress {
-    std::int64_t process = 0, file = -1;
-    std::uint64_t token = 0;  // tells our memory from another host's with the same numbers
+    std::int64_t process = 0, file = -1;  // process number and file descriptor; file -1: no bells
+    std::uint64_t token = 0;  // random: tells this memory from another host's with the same numbers
 };
 
-/// A bell for each rank, in memory that processes of one host share. A rank on another host has none
-/// and polls; messages themselves always go by MPI, so a ring that is lost costs time only.
+/// A bell (a futex) for each rank, in memory that the processes of one host share. A rank on
+/// another host has no bell and polls. Messages always travel by MPI, so a ring that is lost costs
+/// time only. Local.
 class Doorbells {
 public:
-    /// None: ring() does nothing, and nobody is woken.
+    /// No bells: ring() does nothing, and nobody is woken.
     Doorbells() = default;
-    /// The coordinator's: makes them. Where that is not possible, there are none.
+    /// Makes the bells, on the coordinator. Where the system refuses the memory there are none.
+    /// @param ranks  size of the communicator
     explicit Doorbells(int ranks);
-    /// Another rank's: joins, if it is on the same host.
+    /// Joins the coordinator's bells, on another rank. There are none if it is on another host.
+    /// @param rank, ranks  this rank, and the size of the communicator
     Doorbells(const DoorbellAddress& address, int rank, int ranks);
     Doorbells(const Doorbells&) = delete;
     Doorbells& operator=(const Doorbells&) = delete;
@@ -33,13 +37,18 @@ public:
     DoorbellAddress address() const { return address_; }
     /// Whether this rank can be woken.
     bool present() const { return cells_ != nullptr; }
-    /// Wakes a rank, if it has a bell. A fence, and a system call only if it sleeps.
+    /// Wakes a rank, if it has a bell. Costs an atomic increment, and a system call if the rank
+    /// sleeps.
     void ring(int rank);
-    /// Whether a rank that has a bell is a process that is there no more.
+    /// Whether a rank with a bell belongs to a process that has ended. False for ranks without a
+    /// bell. One system call.
     bool gone(int rank) const;
-    /// How often this rank's bell rang.
+    /// How often this rank's bell has rung (modulo 2^32); 0 without bells.
     std::uint32_t rings() const;
-    /// Sleeps until the bell has rung more often than that, or the time is over.
+    /// Sleeps until the count of rings differs from `rings`, or until the time is over; may also
+    /// return earlier. Only if present().
+    /// @param rings    what rings() gave before the caller looked for messages
+    /// @param at_most  seconds, finite
     void wait(std::uint32_t rings, Seconds at_most);
 
 private:
@@ -48,7 +57,7 @@ private:
 
     DoorbellAddress address_;
     Cell* cells_ = nullptr;
-    std::size_t size_ = 0;
+    std::size_t size_ = 0;  // of the mapping, bytes
     int rank_ = 0, ranks_ = 0;
 };
 

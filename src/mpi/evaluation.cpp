@@ -53,7 +53,7 @@ void evaluate_on_all_ranks(const mpi::Comm& comm, const DataSet& data, const Mod
                                          : std::vector<double>();
     mpi::Pool pool;
     for (;;) {
-        // Rank 0 hands out whole models, and an empty message at the end.
+        // Rank 0 sends whole models to all ranks, and a message without models at the end.
         std::vector<Point> models;
         std::shared_ptr<mpi::Bytes> whole;
         if (comm.rank() == 0) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Scoring models on the rows of many ranks.
+// Scores models on the rows of many ranks: the messages with models and with scores, and the loop
+// of a command that has no fleet. The coordinator of a run uses MpiFleet::evaluate instead.
 #pragma once
 
 #include <functional>
@@ -9,22 +10,35 @@
 
 namespace quorate {
 
-/// Models at the parameters that one worker's rows touch.
-/// @param models  whole vectors
+/// Writes a message with models, at the parameters that one worker's rows touch. Local.
+/// O(models x support).
+/// @param models   whole parameter vectors
+/// @param support  the parameters that the worker's rows touch
 std::shared_ptr<mpi::Bytes> encode_models(std::span<const Point> models, const Support& support,
                                           mpi::Pool& pool);
 
-/// The worker's half: scores what encode_models has written. @param shard  of its rows
+/// Scores the models of a message of encode_models(), on the worker. Local. O(models x entries of
+/// the shard).
+/// @param shard  the worker's rows, as evaluation_shard() makes it; the message was written for its
+///               support
+/// @return the answer: scores_length() doubles
+/// @throws Failure if the message ends too early
 std::shared_ptr<mpi::Bytes> score_models(const mpi::Bytes& models, const Shard& shard,
                                          const Model& model, mpi::Pool& pool);
 
-/// What all workers' answers to some models say. @param answers  of worker 0, 1, ...
+/// Combines all workers' answers to the same models (combine_scores). Local.
+/// @param models       how many
+/// @param answers      of worker 0, 1, ..., as score_models() makes them
+/// @param test_labels  of all test rows
 std::vector<Scored> combine_answers(const DataSet& data, const Model& model, std::size_t models,
                                     const std::vector<std::shared_ptr<mpi::Bytes>>& answers,
                                     std::span<const double> test_labels);
 
-/// Scores models on all rows, each rank on its share; a single rank on all cores. Collective.
-/// @param next, scored  as in evaluate_here; called on rank 0
+/// Scores models on all rows. Each rank, the coordinator too, scores its share of the rows; a
+/// single rank scores all of them on all its cores. Collective on `comm`, by point-to-point
+/// messages: rank 0 sends the whole models to each rank.
+/// @param next, scored  as in evaluate_here(); called on rank 0 only
+/// @throws mpi::Error if MPI fails, for instance because a rank died
 void evaluate_on_all_ranks(const mpi::Comm& comm, const DataSet& data, const Model& model,
                            const std::function<std::vector<Point>()>& next,
                            const std::function<void(const Scored&)>& scored);

@@ -7,27 +7,31 @@
 
 namespace quorate {
 
-/// Decides which ranks are dead, because MPI does not tell. A rank is dead if it has been silent for longer
-/// than the timeout although it was pinged, if MPI cannot reach it, or if its process on this host has ended.
-/// Local: the caller sends the pings. O(1) a call.
+/// Decides which ranks are dead, because MPI does not report it. A rank is dead if one of these
+/// holds: it has been silent for longer than the timeout, MPI cannot reach it, or its process on
+/// this host has ended. Local: the caller sends the pings and tells of messages. O(1) a call.
 class FailureDetector {
 public:
-    /// @param timeout  seconds of silence after which a rank is dead; it is to be pinged after a quarter
+    /// @param ranks    number of ranks to watch, from 0
+    /// @param timeout  seconds of silence after which a rank is dead
+    /// @param bells    must outlive this object; they tell which processes of this host have ended
     FailureDetector(int ranks, Seconds timeout, const Doorbells& bells);
 
-    /// A message of this rank has come.
+    /// Records that a message of this rank has come. A rank that is unreachable stays dead.
     void is_alive(int rank);
-    /// The rank may be silent for ten timeouts from now on, because it loads rows or scores models.
+    /// Allows the rank ten timeouts of silence from now on, because it loads rows or scores models.
+    /// A rank that was marked unreachable is alive again.
     void extend_grace(int rank);
-    /// MPI cannot reach it: it is dead from now on.
+    /// Records that MPI cannot reach the rank: it is dead from now on.
     void mark_unreachable(int rank);
-    /// Whether to ping the rank now; once a quarter of the timeout at most.
+    /// Whether to ping the rank now: it has neither spoken nor been pinged for a quarter of the
+    /// timeout. The caller is taken to send the ping if so.
     bool should_ping(int rank);
     bool is_dead(int rank) const;
 
 private:
     struct One {
-        Seconds last_message, last_ping;
+        Seconds last_message, last_ping;  // clock_seconds(); after extend_grace() in the future
     };
     std::vector<One> ranks_;
     Seconds timeout_;

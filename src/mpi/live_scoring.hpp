@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Scoring models while the run goes on, on a rank that does nothing else. The coordinator sends a model
-// when the scorer is free, and looks for an answer once a round; it never waits.
+// Scores models while the run goes on (`--evaluate live`), on a rank that does nothing else. The
+// coordinator sends a model when that rank, the scorer, is free, and looks for its answer once a
+// round. It does not wait for the scorer before the end of the run.
 #pragma once
 
 #include <functional>
@@ -10,18 +11,25 @@
 
 namespace quorate {
 
-/// The coordinator's side.
+/// The coordinator's side. Local.
 class LiveScoring {
 public:
-    /// @param comm  of its own: its messages are no worker's  @param scorer  the rank that scores
+    /// @param comm    a communicator for these messages only; must outlive this object
+    /// @param scorer  the rank that scores
     LiveScoring(const mpi::Comm& comm, int scorer) : comm_(comm), scorer_(scorer) {}
 
-    /// A model that may be scored: it is if the scorer is free. Copies it; never waits.
-    /// @return whether it is
+    /// Sends a copy of the model to the scorer if the scorer is free. Never waits. O(parameters).
+    /// @param round  what poll() tells with the answer
+    /// @return whether the model was sent
+    /// @throws mpi::Error if MPI fails
     bool offer(std::int64_t round, const Point& model);
-    /// Takes an answer if there is one. Never waits.
+    /// Takes the scorer's answer if it has come. Never waits.
+    /// @param scored  called at most once, with the round that offer() was given
+    /// @throws mpi::Error if MPI fails
     void poll(const std::function<void(std::int64_t round, const Scored&)>& scored);
-    /// Waits for the answer to the model that is being scored, and tells the scorer to stop; once.
+    /// Waits for the answer to the model that is being scored, if there is one, and tells the
+    /// scorer to stop. A second call does nothing.
+    /// @param scored  as for poll()  @throws mpi::Error if MPI fails
     void finish(const std::function<void(std::int64_t round, const Scored&)>& scored);
 
 private:
@@ -33,7 +41,9 @@ private:
     std::optional<std::int64_t> asked_;  // the round of the model that is being scored
 };
 
-/// The scorer's side: reads all rows, and scores until it is told to stop.
+/// The scorer's side: scores one model after the other, on all cores, until it is told to stop.
+/// Reads all rows again for each model. Local, but for its messages with rank 0 of `comm`.
+/// @throws mpi::Error if MPI fails  @throws BadInput, Failure  as DataSet::read()
 void score_live(const mpi::Comm& comm, const DataSet& data, const Model& model);
 
 }  // namespace quorate

@@ -24,7 +24,7 @@ void Mailbox::poll(const std::function<void(const mpi::Transfer&)>& receive)
         detector_.is_alive(0);
         if (incoming_->tag != mpi::Tag::ping) {
             receive(*incoming_);
-        } else if (!pong_ || pong_->done()) {  // else the last answer is still on its way
+        } else if (!pong_ || pong_->done()) {  // otherwise the last pong is still leaving
             pong_ = mpi::send(comm_, 0, mpi::Tag::pong, pool_.take(0));
             bells_.ring(0);
         }
@@ -47,7 +47,8 @@ void Mailbox::flush()
 
 void Mailbox::wait(Seconds at_most)
 {
-    // A message that has begun to come needs a few more looks, and no bell rings for them.
+    // A message that has begun to arrive needs a few more calls of MPI_Test, and no bell rings for
+    // these. So the sleep is short.
     constexpr Seconds soon = 20e-6;
     if (detector_.is_dead(0)) throw Orphaned("the coordinator is gone");
     backoff_.wait(incoming_ ? std::min(at_most, soon) : at_most);

@@ -10,34 +10,40 @@
 
 namespace quorate {
 
-/// The coordinator is gone.
+/// Thrown on a worker when the coordinator is dead.
 class Orphaned : public Failure {
 public:
     using Failure::Failure;
 };
 
-/// A worker's messages from and to the coordinator: at most one is under way each way. Answers pings. Local.
+/// A worker's messages to and from the coordinator. At most one is under way in each direction, and
+/// the answer to a ping. Local. All functions that speak to MPI throw mpi::Error if it fails.
 class Mailbox {
 public:
-    /// @param timeout  seconds of silence after which the coordinator is dead
+    /// @param comm, bells  must outlive this object
+    /// @param timeout      seconds of silence after which the coordinator is dead
     Mailbox(const mpi::Comm& comm, Doorbells& bells, Seconds timeout);
 
-    /// Receives what has come.
-    /// @param receive  called with each message but pings
+    /// Receives all messages that have come, and answers pings. Never waits, unless `receive` does.
+    /// @param receive  called with each message but pings; may call send()
     void poll(const std::function<void(const mpi::Transfer&)>& receive);
-    /// Sends, once the message before is out. @throws Orphaned
+    /// Starts to send a message; waits first until the message before has left.
+    /// @throws Orphaned if the coordinator dies meanwhile
     void send(mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
-    /// Whether the last message is not yet out, as poll() or send() found.
+    /// Whether the last message may still be leaving: poll() has not found it gone yet.
     bool is_sending() const { return outgoing_.has_value(); }
-    /// Waits until the last message is out. @throws Orphaned
+    /// Waits until the last message has left. @throws Orphaned if the coordinator dies meanwhile
     void flush();
-    /// Sleeps until a message may have come, or for so many seconds at most. @throws Orphaned
+    /// Sleeps once (Backoff), for at most so many seconds; a message that comes ends the sleep
+    /// early.
+    /// @throws Orphaned if the coordinator is dead
     void wait(Seconds at_most = never);
-    /// Something was done: the next wait begins with the shortest sleep.
+    /// Lets the next wait begin with the shortest sleep, because something was done.
     void reset_backoff() { backoff_.reset(); }
 
     mpi::Pool& pool() { return pool_; }
-    /// Seconds that the last contribution took to leave; 0: none has left yet.
+    /// Seconds that the last contribution took to leave; 0: none has left yet. Measured up to the
+    /// poll() that found it gone.
     Seconds send_seconds() const { return send_seconds_; }
 
 private:
@@ -45,7 +51,7 @@ private:
     Doorbells& bells_;
     mpi::Pool pool_;
     Backoff backoff_{1e-3, &bells_};
-    FailureDetector detector_;
+    FailureDetector detector_;  // of rank 0 only
     std::optional<mpi::Transfer> incoming_, outgoing_, pong_;
     Seconds send_began_ = 0, send_seconds_ = 0;
 };

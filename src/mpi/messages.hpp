@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the bytes of a message mean. A message is a header and a payload of doubles in one buffer;
-// both ends run on machines of one architecture, so bytes are sent as they stand in memory.
+// Encodes and decodes messages. A message is a header and a payload of doubles in one buffer.
+// Values are sent as they stand in memory, so all ranks must run on machines of one architecture
+// and run the same program. Everything here is local.
 #pragma once
 
 #include <cstring>
@@ -17,22 +18,26 @@
 
 namespace quorate {
 
-/// Writes values one after the other, doubles aligned.
+/// Writes values into a message one after the other.
 class Writer {
 public:
+    /// @param bytes  large enough for all that will be written
     explicit Writer(mpi::Bytes& bytes) : bytes_(bytes) {}
+    /// Appends the bytes of a value, without alignment. @throws Failure if they do not fit
     template <class T>
     void put(const T& value)
     {
         static_assert(std::is_trivially_copyable_v<T>);
         std::memcpy(place(sizeof(T)), &value, sizeof(T));
     }
-    /// Room for `count` doubles, aligned, to be filled by the caller.
+    /// Appends room for `count` doubles, aligned to 8 bytes, which the caller fills.
+    /// @throws Failure if they do not fit
     double* doubles(std::size_t count)
     {
         at_ = aligned(at_);
         return reinterpret_cast<double*>(place(count * sizeof(double)));
     }
+    /// The next multiple of 8, in bytes.
     static std::size_t aligned(std::size_t at) { return (at + 7) & ~std::size_t{7}; }
 
 private:
@@ -41,9 +46,11 @@ private:
     std::size_t at_ = 0;
 };
 
-/// Reads what Writer wrote. @throws Failure if the message ends too early
+/// Reads the values that a Writer wrote, in the same order. Each call throws Failure if the message
+/// ends too early.
 class Reader {
 public:
+    /// @param bytes  must outlive the reader
     explicit Reader(const mpi::Bytes& bytes) : bytes_(bytes) {}
     template <class T>
     T get()
@@ -53,6 +60,7 @@ public:
         std::memcpy(&value, place(sizeof(T)), sizeof(T));
         return value;
     }
+    /// @return the next `count` doubles, in place: valid as long as the message
     std::span<const double> doubles(std::size_t count)
     {
         at_ = Writer::aligned(at_);
@@ -65,59 +73,72 @@ private:
     std::size_t at_ = 0;
 };
 
-/// A task as it travels. Workers with the same support and the same plan get the same bytes: the
-/// header lists them all with their task numbers, and each looks up its own. So a point is packed
-/// once for all replicas of a group.
+/// A task as it travels (Dispatch in scheme/types.hpp). Workers with the same support and the same
+/// plan get the same bytes: the header lists them all with their task numbers, and each looks up
+/// its own. So a point is packed once for all replicas of a group.
 struct TaskMessage {
     std::vector<std::pair<Worker, TaskId>> recipients;
     std::int64_t draw = 0;
-    bool after = false, repeat = false;
+    bool after = false, repeat = false;  // it follows the running task; it is done again and again
     Budget budget;
-    double step = 0;  // of descent
+    double step = 0;  // step size of local descent
     Plan plan;
     struct Input {
         Version version;
-        bool included;                        // else the receiver holds it already
-        std::span<const double> packed = {};  // decoded: into the message's bytes
+        bool included;                        // false: the receiver holds the point already
+        std::span<const double> packed = {};  // set by decode_task(): a view of the message's bytes
     };
     std::vector<Input> inputs;
-    std::vector<std::span<const double>> operands;  // decoded: into the message's bytes
+    std::vector<std::span<const double>> operands;  // set by decode_task(): views likewise
 };
 
-/// @param points   for each input, the whole vector (read if included); behind them, the operands
-/// @param support  the columns that the recipients want
+/// Writes a task message. O(its size).
+/// @param points   for each input the whole vector, read only if it is included; behind them the
+///                 operands
+/// @param support  the parameters that the recipients' rows touch; points are packed to these
 std::shared_ptr<mpi::Bytes> encode(const TaskMessage& message, std::span<const Point> points,
                                    const Support& support, mpi::Pool& pool);
+/// Reads a task message.
+/// @param bytes         must outlive the result, whose inputs and operands are views of it
+/// @param support_size  elements of a packed point
+/// @throws Failure if the message ends too early
 TaskMessage decode_task(const mpi::Bytes& bytes, std::size_t support_size);
 
-/// Head of a contribution message; `parts` PartHeads follow, then the versions of their items, then
-/// their values, part by part.
+/// The head of a contribution message. It is followed by as many PartHeads as `parts` says, then by
+/// the versions of their items, then by their values, part by part.
 struct ContributionHead {
     TaskId task;
     std::int64_t draw;
-    Seconds delay, idle, send;
+    Seconds delay, idle, send;  // measured by the worker; as in Arrival (fleet/fleet.hpp)
     std::int32_t parts, padding = 0;
 };
+/// What a contribution message says of one part.
 struct PartHead {
     std::int32_t part, versions = 0;  // versions: how many are listed; 0: all items have the newest
-    std::int64_t samples, length;     // length: of its values
-    Version oldest, newest;
-    double loss;
+    std::int64_t samples, length;     // length: doubles among the values
+    Version oldest, newest;           // of the points that its items were taken at
+    double loss;                      // sum over its samples
     Seconds compute;
 };
 
+/// Writes the message of a worker that has loaded its shard. O(support).
+/// @param info     host and rows are sent; rank and columns are not
+/// @param support  the parameters that the shard's rows touch
 std::shared_ptr<mpi::Bytes> encode_ready(const WorkerInfo& info, const Support& support,
                                          mpi::Pool& pool);
+/// Reads it. The rank is left 0: the receiver knows it from the message's sender.
+/// @param columns  parameters of the model, of which the support is a subset
+/// @throws Failure if the message ends too early
 std::pair<WorkerInfo, Support> decode_ready(const mpi::Bytes& bytes, std::int64_t columns);
 
-/// Which worker a rank is.
+/// Tells a rank which worker it is from now on.
 struct Assignment {
     std::int32_t worker;  // its number in the run
     std::int32_t workers,
-        code_index;  // of the coding: for how many workers, and which of them it is
+        code_index;  // the coding is for so many workers, and the rank stores what this one stores
 };
 
-/// A message of a few plain values.
+/// Writes a message of a few plain values, one after the other without alignment.
 template <class... Values>
 std::shared_ptr<mpi::Bytes> encode_values(mpi::Pool& pool, const Values&... values)
 {

@@ -31,7 +31,7 @@ Comm::~Comm() { MPI_Comm_free(&comm_); }
 std::shared_ptr<Bytes> Pool::take(std::size_t size)
 {
     auto& free = shelf_->free;
-    // The smallest that is large enough; else the largest, which then grows.
+    // Choose the smallest buffer that is large enough, or else the largest one, which then grows.
     auto best = free.end();
     for (auto at = free.begin(); at != free.end(); ++at) {
         if (best == free.end()) {
@@ -82,7 +82,8 @@ std::optional<Transfer> receive(const Comm& comm, int from, Pool& pool)
     int flag = 0, size = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
-    // MPICH looks first and makes progress then: what has just come is seen at the second look.
+    // MPICH looks for a message before it makes progress. So a message that has just come is only
+    // found at the second look.
     for (int look = 0; look < 2 && !flag; ++look)
         check(MPI_Improbe(from, MPI_ANY_TAG, comm.get(), &flag, &message, &status), "MPI_Improbe");
     if (!flag) return std::nullopt;

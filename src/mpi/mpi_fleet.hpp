@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The coordinator's side of a fleet of MPI ranks.
+// The coordinator's side of a fleet of MPI ranks: it sends tasks, receives contributions, and finds
+// out which ranks have died. mpi_changes.cpp holds what concerns membership, mpi_scoring.cpp what
+// concerns the scoring of models.
 #pragma once
 
 #include <deque>
@@ -16,18 +18,26 @@
 
 namespace quorate {
 
-/// At most one send is in flight to each; a newer task
-/// replaces one that waits. Nothing here ever waits for a worker that the caller does not need.
+/// The workers of a run over MPI, as the engine sees them. At most one task is being sent to each
+/// worker; a newer task replaces one that waits to be sent. No call waits for a worker whose answer
+/// the caller does not need. Local: all messages are point-to-point, and only the coordinator has
+/// this object. An error of MPI in a message to or from a rank marks that rank as dead and is not
+/// thrown.
 class MpiFleet final : public Fleet {
 public:
-    /// Waits until all workers have loaded their shards. Messages only; n of them.
-    /// @param ranks    of each worker  @param standby  ranks that take the places of the dead
-    /// @param idle     other ranks, which only wait for the end
-    /// @param parameters  of the model  @param timeout  silence after which a rank is taken for dead
+    /// Waits until every worker has loaded its shard or is dead. One message from each.
+    /// @param comm, bells  must outlive this object
+    /// @param ranks        for each worker, its rank
+    /// @param standby      ranks that take the places of workers that die
+    /// @param idle         other ranks, which only wait for the end
+    /// @param parameters   number of parameters of the model
+    /// @param timeout      seconds of silence after which a rank is taken for dead
     MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::vector<int> standby,
              std::vector<int> idle, std::int64_t parameters, Seconds timeout, Doorbells& bells);
 
+    // What these do is said in fleet/fleet.hpp.
     const std::vector<WorkerInfo>& workers() const override { return info_; }
+    /// Seconds on the monotonic clock since the first dispatch.
     Seconds now() const override;
     void dispatch(const Dispatch& task, PointList inputs) override;
     void close(Worker worker, TaskId task) override;
@@ -39,66 +49,76 @@ public:
     void set_clock(Seconds now, std::span<const std::int64_t> counts) override;
     Values values(std::size_t handle) override;
     void release(std::size_t handle) override;
+    /// Bytes of tasks, cancels and models to score. Short messages that do not wait for these
+    /// (pings, assignments, the end) are not counted.
     std::int64_t bytes_sent() const override { return bytes_sent_; }
     std::int64_t bytes_received() const override { return bytes_received_; }
 
-    /// Whether a rank has died: MPI_Finalize would wait for it.
+    /// Whether a worker or a standby rank has died. MPI_Finalize would wait for it for ever.
     bool has_dead_ranks() const { return has_dead_ranks_; }
 
-    /// After the last round: scores models on all rows, all workers in parallel.
-    /// @param next   the next few models; none when there are no more
-    /// @param scored receives, in order, what is known of each
-    /// @throws Lost if a worker dies meanwhile
+    /// Scores models on all rows after the last round; all living workers share the rows. Standby
+    /// ranks take no places any more from here on. Models are sent one batch ahead of the scores.
+    /// @param next    gives the next models, a few at a time; none: there are no more
+    /// @param scored  called for each model in order
+    /// @throws Lost if a worker dies before all models are scored
     void evaluate(const DataSet& data, const Model& model,
                   const std::function<std::vector<Point>()>& next,
                   const std::function<void(const Scored&)>& scored);
 
+    /// A worker died while it was needed to score models.
     class Lost : public Failure {
     public:
         using Failure::Failure;
     };
 
-    /// The end: all ranks are told to stop, whatever they are doing, and say farewell. The dead are not
-    /// waited for.
-    /// @param finalize  whether they are to call MPI_Finalize
+    /// Ends the run: tells all ranks to stop, whatever they are doing, and waits for the farewell
+    /// of each one that is not dead.
+    /// @param finalize  whether all ranks are going to call MPI_Finalize; then this also waits
+    ///                  until the last sends have completed
     void finish(bool finalize);
 
 private:
-    // Tasks that are the same but for worker and number, and travel as the same bytes.
+    // Tasks that differ only in worker and number. They travel as the same bytes.
     struct SharedTask {
         TaskMessage message;
         std::shared_ptr<const Plan> plan;
         PointList points;
         const Support* support;
         std::vector<std::pair<std::vector<bool>, std::shared_ptr<mpi::Bytes>>>
-            encoded;  // by inputs included
+            encoded;  // the bytes, for each choice of inputs that they include
     };
     struct Order {
         TaskId task;
         std::shared_ptr<SharedTask> shared;
     };
-    // Who a worker is: loading, at work or away; dead ones are not spoken to any more.
+    // Whether a worker loads its shard, takes part, has left, or is dead. A dead one gets no
+    // messages.
     enum class State { loading, here, away, dead };
+    // A task for a worker that is still loading.
     struct Unready {
         Dispatch task;
         PointList inputs;
     };
+    // What the coordinator knows of one worker.
     struct Link {
         State state = State::loading;
-        bool joins = false;            // replaces one that died
-        std::vector<Unready> unready;  // asked while it was loading
+        bool joins = false;            // it loads the shard of a worker that died, and joins then
+        std::vector<Unready> unready;  // dispatched while it was loading
         std::shared_ptr<const Support> support;
         std::deque<Order> waiting;
-        bool queued = false;  // stands in queue_
+        bool queued = false;  // it stands in queue_
         std::optional<mpi::Transfer> sending;
         Versions held;  // points that the worker surely holds: those of the task sent last
-        std::deque<std::pair<TaskId, Seconds>> sent;  // tasks not yet answered in full, and when
-        TaskId cancel = -1;  // tasks up to this one are to be dropped; -1: nothing to say
+        std::deque<std::pair<TaskId, Seconds>>
+            sent;  // tasks from the newest one that was answered on, and when they were sent
+        TaskId cancel = -1;  // tell the worker to drop tasks up to this one; -1: nothing to tell
     };
+    // A contribution: a view of its message.
     struct Slot {
         std::shared_ptr<mpi::Bytes> bytes;
         std::span<const double> packed;
-        std::vector<double> adopted;  // instead of bytes
+        std::vector<double> adopted;  // the values, if they came by adopt() and not in a message
         Worker worker = 0;
         double loss = 0;
     };
@@ -106,32 +126,43 @@ private:
     int rank(Worker worker) const { return info_[static_cast<std::size_t>(worker)].rank; }
     Worker worker_of(int rank) const { return worker_of_[static_cast<std::size_t>(rank)]; }
     Link& link(Worker worker) { return links_[static_cast<std::size_t>(worker)]; }
+    // Starts the sends that can start now.
     void post();
     void post(Link& link, Worker worker);
+    // Forgets all tasks of a worker.
     void clear(Link& link);
+    // Pings silent ranks and marks dead ones, every 20 ms at most.
     void find_dead();
-    /// Goes on until nobody loads rows any more. Contributions that come meanwhile are dropped.
+    // Waits until no worker loads rows any more. Drops contributions that come meanwhile.
     void settle();
     void ping(int rank);
     void mark_dead(Worker worker);
     void abandon(Link& link, int rank);
     void assign(Worker worker, Worker code_index);
+    // Sends a short message at once, beside the one send of tasks.
     void send_aside(int rank, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
+    // Keeps membership up to date with a message that has come.
     void take_note(const mpi::Transfer& mail);
+    // Takes the `ready` of a rank that has loaded its shard.
     void be_ready(const mpi::Transfer& mail);
     std::vector<Worker> living() const;
+    // As mpi::send() and Transfer::done(), but an error of MPI marks the rank as unreachable.
     std::optional<mpi::Transfer> try_send(int rank, mpi::Tag tag,
                                           std::shared_ptr<mpi::Bytes> bytes);
     bool done(mpi::Transfer& transfer);
+    // The message of a task for a worker that holds these points; made once for equal workers.
     std::shared_ptr<mpi::Bytes> bytes_for(SharedTask& shared, const Versions& held);
     void send(Link& link, Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
+    // Receives what has come into arrived_. @return whether a message is complete
     bool progress();
     std::vector<Arrival> unpack(const mpi::Transfer& mail);
-    /// The next message of that kind, out of turn; contributions that come meanwhile are dropped.
+    // Waits for the next message with this tag that is wanted. Drops other messages but scores.
+    // @throws Lost
     mpi::Transfer next_of(mpi::Tag tag,
                           const std::function<bool(const mpi::Transfer&)>& wanted = {});
+    // Waits until the last send to the worker has completed, and sends. @throws Lost
     void send_next(Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
-    /// @throws Lost
+    // Looks for messages and for dead workers, and sleeps if there is no message. @throws Lost
     void look_after_scorers();
     std::vector<Support> begin_evaluation(const DataSet& data, std::int64_t parameters);
     void collect_scores(const DataSet& data, const Model& model, std::size_t models,
@@ -146,22 +177,24 @@ private:
     std::vector<Worker> worker_of_;  // by rank
     std::vector<Link> links_;
     std::vector<int> standby_;        // ranks that may replace a dead one
-    std::vector<int> idle_;           // all that have none
-    std::vector<Worker> code_index_;  // of each worker in the running coding; -1: none
-    int coded_for_;                   // workers of that coding
+    std::vector<int> idle_;           // ranks that never become workers
+    std::vector<Worker> code_index_;  // of each worker in the running coding; -1: not part of it
+    int coded_for_;                   // number of workers of that coding
     std::int64_t parameters_;
     FailureDetector detector_;
     Seconds checked_ = 0;  // when the dead were looked for last
+    // Short sends under way; transfers with dead ranks, which are never waited for nor freed.
     std::vector<mpi::Transfer> aside_, abandoned_;
     std::vector<Change> changes_;
     bool has_dead_ranks_ = false;
     std::size_t scorers_ = 0;        // workers that score models
-    std::deque<Worker> queue_;       // those with orders waiting, in the order of dispatch
-    std::vector<Worker> cancelled_;  // those to be told to drop tasks
-    std::vector<std::shared_ptr<SharedTask>> fresh_;  // since the last post(): more may join them
+    std::deque<Worker> queue_;       // workers with orders waiting, in the order of dispatch
+    std::vector<Worker> cancelled_;  // workers that are to be told to drop tasks
+    std::vector<std::shared_ptr<SharedTask>>
+        fresh_;  // made since the last post(), so that further workers may share them
     std::deque<mpi::Transfer> incoming_, arrived_;
     Slots<Slot> slots_;
-    Seconds began_ = -1;
+    Seconds began_ = -1;  // clock_seconds() at the first dispatch; negative: not yet
     std::int64_t bytes_sent_ = 0, bytes_received_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The coordinator's half of scoring models after a run.
+// The part of MpiFleet that has the workers score models after a run.
 #include "mpi/mpi_fleet.hpp"
 
 #include <algorithm>
@@ -18,7 +18,8 @@ mpi::Transfer MpiFleet::next_of(mpi::Tag tag,
                 arrived_.erase(at);
                 return mail;
             }
-            // Scores of a later batch wait for their turn.
+            // A fast worker may have scored the next batch already. Those scores wait for their
+            // turn; all other messages are dropped.
             at = at->tag == mpi::Tag::scores ? at + 1 : arrived_.erase(at);
         }
         look_after_scorers();
@@ -36,7 +37,8 @@ std::vector<Support> MpiFleet::begin_evaluation(const DataSet& data, std::int64_
 {
     std::vector<Support> supports(links_.size(), Support::all(0));
     settle();
-    // Nobody takes the place of one who dies from here on: its part of the answers would be missing.
+    // From here on no rank takes the place of a worker that dies, because the dead worker's share
+    // of the scores would be missing anyway.
     idle_.insert(idle_.end(), standby_.begin(), standby_.end());
     standby_.clear();
     const auto scorers = living();
@@ -76,7 +78,7 @@ void MpiFleet::evaluate(const DataSet& data, const Model& model,
             send_next(worker, mpi::Tag::score,
                       encode_models(models, supports[static_cast<std::size_t>(worker)], pool_));
     };
-    // One batch ahead, so that nobody waits for the other side.
+    // Models are sent one batch ahead, so that neither side waits for the other.
     auto models = next();
     ask(models);
     while (!models.empty()) {
@@ -91,7 +93,8 @@ void MpiFleet::collect_scores(const DataSet& data, const Model& model, std::size
                               const std::vector<double>& labels,
                               const std::function<void(const Scored&)>& scored)
 {
-    // A worker answers batch after batch: its first answer here is to the oldest.
+    // A worker answers the batches in their order. So its first answer here belongs to the oldest
+    // one.
     std::vector<std::optional<mpi::Transfer>> answers(links_.size());
     const auto unanswered = [&](const mpi::Transfer& mail) {
         return !answers[static_cast<std::size_t>(worker_of(mail.peer))];

@@ -52,7 +52,8 @@ bool MpiWorker::run(const std::atomic<bool>& leave)
         mailbox_.send(mpi::Tag::farewell, mailbox_.pool().take(0));
         mailbox_.flush();
     } catch (const Failure&) {
-        // The coordinator may end as soon as this has come.
+        // The coordinator may end as soon as it has received the farewell. That is an error only if
+        // both are to meet in MPI_Finalize.
         if (finalize_) throw;
     }
     return finalize_;
@@ -100,7 +101,8 @@ void MpiWorker::accept(const std::shared_ptr<mpi::Bytes>& bytes)
             context_.points.try_emplace(input.version, HeldPoint{bytes, input.packed});
     const auto id = own->second;
     tasks_.add({id, std::move(message), bytes}, [this] { stop_task(); });
-    // Points that no task names any more are gone; the coordinator knows.
+    // Drop points that no task names any more. The coordinator reckons with that: it only leaves
+    // out points that the task it sent last names.
     std::erase_if(context_.points, [this](const auto& held) {
         return !tasks_.any_of([&](const Order& order) {
             return std::ranges::any_of(order.message.inputs, [&](const auto& input) {
@@ -125,8 +127,9 @@ void MpiWorker::begin()
     mailbox_.reset_backoff();
 }
 
-// A last look before: an answer to a task that was replaced meanwhile would cost the coordinator its
-// receipt. And at most one unsent message: it waits for the one before.
+// Looks at the mailbox a last time before it sends, because receiving the answer to a task that was
+// replaced meanwhile would cost the coordinator time. Waits for the message before to leave, so
+// that at most one is unsent.
 void MpiWorker::send_contribution()
 {
     const auto began = clock_seconds();
@@ -145,7 +148,7 @@ void MpiWorker::send_contribution()
     tasks_.finish();
 }
 
-// The running task is to be dropped.
+// Drops the running task.
 void MpiWorker::stop_task()
 {
     const auto now = clock_seconds();
@@ -154,7 +157,7 @@ void MpiWorker::stop_task()
     execution_.reset();
 }
 
-// Nothing is to be done any more.
+// Drops all tasks and their points.
 void MpiWorker::clear()
 {
     if (tasks_.is_running()) stop_task();
@@ -162,8 +165,8 @@ void MpiWorker::clear()
     context_.points.clear();
 }
 
-// The worker leaves: it drops what it does, and idles until the end. A signal that was meant for the
-// whole run has stopped the coordinator a moment later.
+// Leaves the run: drops all tasks and idles until the end. It waits a moment first, because the
+// signal may be meant for the whole run; then the coordinator stops the run within that moment.
 void MpiWorker::give_notice()
 {
     constexpr Seconds moment = 0.2;

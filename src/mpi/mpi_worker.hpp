@@ -13,32 +13,39 @@
 
 namespace quorate {
 
-/// What a worker's rank does from the start of a run to its farewell: computes tasks in chunks of rows and
-/// looks at its mailbox in between, so that a newer task, a cancel or the end of the run interrupts
-/// computation and delays alike.
+/// A rank that is not the coordinator, from the start of a run to its farewell. It computes tasks
+/// in chunks of rows and looks at its mailbox in between, so that a newer task, a cancel or the end
+/// of the run interrupts computation and delays alike. Local, but for its messages with the
+/// coordinator.
 class MpiWorker {
 public:
-    /// It idles until it is assigned.
-    /// @param timeout  the coordinator is taken for dead when it is silent for ten times as long
+    /// The rank idles until it is assigned a worker. All references must outlive this object.
+    /// @param make_coding  makes the scheme for a number of workers; tells what a worker stores
+    /// @param timeout      seconds; the coordinator is taken for dead when it is silent for ten
+    ///                     times as long
     MpiWorker(const mpi::Comm& comm, const DataSet& data, const Computing& computing,
               MakeCoding make_coding, const StragglerModels& stragglers,
               const ByzantineWorkers& byzantine, Seconds timeout, Doorbells& bells);
 
-    /// Loads what this worker of the coding for so many workers stores.
+    /// Drops all tasks, loads the shard of a worker of the coding, and sends `ready`. Reads the
+    /// worker's rows from the data set.
+    /// @throws Orphaned if the coordinator dies meanwhile
+    /// @throws BadInput if there is no coding for that many workers
     void take(const Assignment& assignment);
 
-    /// Until the coordinator says stop, whatever the worker is doing then. Local, but for its messages.
-    /// @param leave  becomes true when the rank is asked to leave the run
+    /// Works until the coordinator sends `stop`, whatever the worker is doing then, and says
+    /// farewell.
+    /// @param leave  becomes true when a signal asks the rank to leave the run
     /// @return whether to call MPI_Finalize
-    /// @throws Orphaned if the coordinator is gone
+    /// @throws Orphaned if the coordinator is dead  @throws mpi::Error if MPI fails
     bool run(const std::atomic<bool>& leave);
 
 private:
-    // A task as it came.
+    // A task as it came; what TaskQueue asks of one.
     struct Order {
         TaskId task;
         TaskMessage message;
-        std::shared_ptr<mpi::Bytes> bytes;  // keeps alive what its operands look at
+        std::shared_ptr<mpi::Bytes> bytes;  // keeps the values of its operands alive
         TaskId id() const { return task; }
         bool follows() const { return message.after; }
         bool repeats() const { return message.repeat; }
@@ -63,12 +70,12 @@ private:
     TaskQueue<Order> tasks_;
     std::optional<TaskExecution> execution_;  // of the running task
     bool stopped_ = false, finalize_ = true;
-    std::optional<Seconds> asked_to_leave_;  // when
+    std::optional<Seconds> asked_to_leave_;  // when the signal was seen
     bool has_left_ = false;
-    std::int64_t count_ = 0;             // tasks begun that its own count keys
-    std::optional<Seconds> idle_since_;  // none: before the first task
-    Seconds idle_ = 0;
-    std::optional<Shard> evaluation_;  // rows to score, after the run
+    std::int64_t count_ = 0;             // tasks begun that are keyed by this count
+    std::optional<Seconds> idle_since_;  // none: it has had no task yet
+    Seconds idle_ = 0;                   // not yet told to the coordinator
+    std::optional<Shard> evaluation_;    // the rows to score after the run
 };
 
 }  // namespace quorate

@@ -13,9 +13,9 @@ std::vector<int> place_ranks(const std::vector<std::string>& hosts)
     struct Host {
         std::vector<int> ranks = {};
         std::size_t placed = 0;
-        std::ptrdiff_t turns = 0;  // due to it beyond those it had, times all ranks
+        std::ptrdiff_t turns = 0;  // turns that it is still owed, times the number of all ranks
     };
-    std::vector<Host> all;  // by first rank
+    std::vector<Host> all;  // in the order of their first ranks
     std::map<std::string, std::size_t> number;
     for (std::size_t i = 0; i < hosts.size(); ++i) {
         const auto [at, fresh] = number.try_emplace(hosts[i], all.size());
@@ -25,7 +25,8 @@ std::vector<int> place_ranks(const std::vector<std::string>& hosts)
     std::vector<int> ranks;
     const Host* last = nullptr;
     for (std::size_t i = 0; i < hosts.size(); ++i) {
-        // Turns in proportion to ranks, and never two in a row while another host has ranks left.
+        // Hosts take turns in proportion to their ranks. No host gets two turns in a row while
+        // another one has ranks left.
         Host* next = nullptr;
         for (auto& host : all) {
             host.turns += std::ssize(host.ranks);

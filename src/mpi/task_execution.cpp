@@ -50,7 +50,8 @@ std::size_t TaskExecution::parts_in_message() const
     return message_.plan.each_when_ready ? 1 : message_.plan.parts.size();
 }
 
-// Behind the heads of the parts in a message, and the versions of their items.
+// Where the values begin in a message, in bytes: behind the heads of its parts and the versions of
+// their items.
 std::size_t TaskExecution::values_at() const
 {
     std::size_t versions = 0;
@@ -66,7 +67,7 @@ std::size_t TaskExecution::length(std::size_t part) const
                      context_.computing.model.outputs());
 }
 
-// Of all parts in the message that stand before this one.
+// The number of values of all parts that stand before this one in the message.
 std::size_t TaskExecution::length_before(std::size_t part) const
 {
     std::size_t sum = 0;
@@ -75,7 +76,7 @@ std::size_t TaskExecution::length_before(std::size_t part) const
     return sum;
 }
 
-// Where the values of the running part belong.
+// The room for the values of the running part.
 std::span<double> TaskExecution::output()
 {
     auto* values = reinterpret_cast<double*>(output_->data() + values_at());
@@ -123,7 +124,7 @@ void TaskExecution::begin_part()
                        extent, output());
 }
 
-// What is to be computed next for the running part; none: it is complete.
+// The work that the running part goes on with; null: the part is complete.
 Work* TaskExecution::next_work()
 {
     if (!is_cached(part())) return work_->done() ? nullptr : work_.get();
@@ -165,7 +166,7 @@ void TaskExecution::compute_chunk()
     }
 }
 
-// Whether what would be computed as a whole next would not be done in time.
+// Whether the next micro-batch, which is computed as a whole, would end after the deadline.
 bool TaskExecution::out_of_time(const Work& work)
 {
     const auto rows = work.ahead();
@@ -177,12 +178,14 @@ bool TaskExecution::out_of_time(const Work& work)
                    static_cast<double>(rows_ + rows) * row_time * context_.straggling.slowdown() >
                deadline_;
     if (now + static_cast<double>(rows) * context_.row_seconds <= deadline_) return false;
-    // Where nothing is ever tried, nothing new is learnt.
+    // If the estimate of the time of a row is too long, no micro-batch is ever begun and the
+    // estimate never mended. So it is halved until one is tried.
     if (rows_ == 0) context_.row_seconds /= 2;
     return true;
 }
 
-// Sleeps, interruptibly, until a worker with this row time and slowdown would have got here.
+// Sets wake_ to when a worker with this row time and slowdown would have computed these rows. The
+// caller sleeps until then, and a message interrupts that sleep.
 void TaskExecution::pace(Seconds chunk)
 {
     const auto now = clock_seconds();
@@ -217,7 +220,8 @@ void TaskExecution::complete_part()
     }
 }
 
-// @return whether a message is complete and not held back
+// Ends the running part. @return whether a message is complete and may be sent now; if the delay
+// model makes messages late, it is held back until wake_.
 bool TaskExecution::finish_part()
 {
     const auto now = clock_seconds();

@@ -14,42 +14,50 @@
 
 namespace quorate {
 
-/// What the tasks of one worker compute with, and what outlives each of them.
+/// What one worker has for all of its tasks: what it computes with, and what outlives each task.
 struct WorkerContext {
     Computing computing;
     StragglerModels stragglers;
     const ByzantineWorkers& byzantine;
     mpi::Pool& pool;
-    Worker worker = -1;  // its number in the run
+    Worker worker = -1;  // its number in the run; -1: not assigned yet
     std::optional<Store> store = {};
-    std::map<Version, HeldPoint> points = {};  // that its tasks name
+    std::map<Version, HeldPoint> points = {};  // the points that its tasks name
     GradientCache cache = {};
     StragglerEmulation straggling = {};
-    Seconds row_seconds = 0;  // what a row of the last chunk took
+    Seconds row_seconds = 0;  // per row, of the last chunk; includes an emulated slowdown
 };
 
-/// Rows that a task asks of its worker.
+/// The number of rows that a task asks its worker to compute, as far as time allows. Of cached
+/// gradients only those count that are to be computed. Local.
 std::int64_t rows_asked(const WorkerContext& context, const TaskMessage& message);
 
-/// A task of a worker's rank under way: computes chunk by chunk, pads a slow machine's chunks with sleep, and
-/// writes the messages. Local.
+/// A running task on a worker's rank. It computes the task chunk by chunk, asks for pauses where it
+/// emulates a slow machine, and writes the messages. The caller sleeps and sends: it calls step()
+/// whenever wake() has passed, and take_message() when step() returns true. Local.
 class TaskExecution {
 public:
-    /// @param context, message  outlive it  @param draw  the key of its delay
-    /// @param now  when the delay of that draw was looked up
+    /// @param context, message  must outlive this object
+    /// @param draw  key of the delay, after the worker's own count has been filled in
+    /// @param now   clock_seconds(); context.straggling has begun this draw at that time
     TaskExecution(WorkerContext& context, TaskId id, const TaskMessage& message, std::int64_t draw,
                   Seconds now);
 
     TaskId id() const { return id_; }
-    /// When it goes on: the injected delay is over, or the slower machine would have got here.
+    /// When the next step is due, by clock_seconds(): when the injected delay is over, or when the
+    /// machine that is emulated would have got this far.
     Seconds wake() const { return wake_; }
-    /// Computes a chunk, or ends a part. @return whether a message is complete
+    /// Computes a chunk (Model::chunk_rows), or completes a part.
+    /// @return whether a message is complete
     bool step();
-    /// The message that is complete. @param idle, send  durations to be told in it
+    /// Returns the complete message (ContributionHead). To be called once after step() returned
+    /// true.
+    /// @param idle, send  seconds that the message tells: how long the worker idled, and how long
+    ///                    its previous contribution took to leave
     std::shared_ptr<mpi::Bytes> take_message(Seconds idle, Seconds send);
-    /// Whether all messages were taken.
+    /// Whether all messages of the task were taken.
     bool done() const { return part_ == message_.plan.parts.size() && heads_.empty(); }
-    /// It is dropped; what it has computed for the cache stays.
+    /// Drops the task at time `now`. The gradient cache keeps what was computed for it.
     void stop(Seconds now);
 
 private:
@@ -76,14 +84,14 @@ private:
     Versions inputs_;
     Seconds delay_, deadline_, wake_;
     Stage stage_ = Stage::computing;
-    std::size_t part_ = 0;              // what is computed next
-    bool begun_ = false;                // that part
+    std::size_t part_ = 0;              // the running part, or the next one
+    bool begun_ = false;                // whether that part has begun
     std::unique_ptr<Work> work_;        // of that part, unless it is a sum of cached gradients
-    std::vector<CacheUpdate> updates_;  // that the part needs yet
-    std::int64_t rows_ = 0;             // computed for that part
-    Seconds part_began_ = 0, paused_ = 0, compute_ = 0;
+    std::vector<CacheUpdate> updates_;  // gradients that the part still has to compute
+    std::int64_t rows_ = 0;             // rows computed for that part
+    Seconds part_began_ = 0, paused_ = 0, compute_ = 0;  // paused_: when a pause began; 0: none
     std::vector<PartHead> heads_;  // of the parts computed and not yet sent, and the running one
-    Versions versions_;            // of those parts' items, where they differ
+    Versions versions_;            // of the items of those parts that are sums of cached gradients
     std::shared_ptr<mpi::Bytes> output_;
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// MPI's blocking calls that PETSc makes in its loops, without spinning: where ranks are more than cores, one
-// that spins takes its time slice from the one it waits for. MPI lets a program define its functions anew
-// and reach the library's own by the prefix P (MPI-3.1, section 14.2).
+// Replaces the blocking calls of MPI that PETSc makes in its loops by calls that do not spin. Where
+// there are more ranks than cores, a rank that spins takes the core from the rank it waits for. MPI
+// lets a program define MPI_X itself and reach the library's function as PMPI_X (MPI-3.1, section
+// 14.2).
+// The dynamic linker takes the first definition: that of libquorate.so, which stands before MPI.
 #include <mpi.h>
 #include <sched.h>
 
@@ -11,7 +13,8 @@ namespace {
 
 int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses)
 {
-    // Solvers wait for each other a few times in each millisecond: mostly it is over before a sleep would be.
+    // Solvers wait for each other several times in a millisecond. Most waits are shorter than the
+    // shortest sleep, so the first thousand looks only yield the core.
     constexpr int yields = 1000;
     quorate::Backoff backoff(1e-3);
     for (int looks = 0, done = 0;; ++looks) {

@@ -9,7 +9,8 @@ namespace {
 
 // Dual averaging with centre 0. z is the sum of all gradients; w minimises
 //   z.w + t (l2 |w|^2 + l1 |w|_1) + beta_t / (2 step) |w|^2,   beta_t = K + sqrt(t / mu),
-// and is then scaled into the ball of the given radius. The initial point serves the first gradient only.
+// and is then scaled into the ball of the given radius. The initial point serves the first gradient
+// only.
 class DualAveraging final : public Optimizer {
 public:
     DualAveraging(std::vector<double> initial, const Regularizer& regularizer, double constant,

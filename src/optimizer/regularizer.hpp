@@ -7,10 +7,11 @@
 
 namespace quorate {
 
-/// What the objective adds to the mean loss: l2 |w|^2 + l1 sum_j |w_j|.
+/// The term that the objective adds to the mean loss: l2 |w|^2 + l1 sum_j |w_j|.
 struct Regularizer {
     double l2 = 0, l1 = 0;
 
+    /// The term's value. O(p).
     double value(std::span<const double> w) const
     {
         double squares = 0, sum = 0;

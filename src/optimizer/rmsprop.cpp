@@ -7,8 +7,8 @@ namespace quorate {
 
 namespace {
 
-// s <- decay s + (1 - decay) g^2,   w <- prox(w - step g / sqrt(s + 1e-10)), with g + 2 l2 w for g and
-// s = 1 at the start. The proximal step is taken with the step of all parameters, not of each.
+// s <- decay s + (1 - decay) g^2,   w <- prox(w - step g / sqrt(s + 1e-10)), with g + 2 l2 w for g
+// and s = 1 at the start. The proximal step is taken with the step of all parameters, not of each.
 class RmsProp final : public Optimizer {
 public:
     RmsProp(std::vector<double> initial, const Regularizer& regularizer, double decay)

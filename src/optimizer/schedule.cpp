@@ -13,7 +13,7 @@ namespace {
 
 constexpr double positive = std::numeric_limits<double>::min();
 
-// The numbers behind "name:", each at least as large as `lowest` says.
+// Reads the numbers behind "name:", each of which must be at least as large as `lowest` says.
 std::vector<double> arguments(const Settings& settings, const std::vector<double>& lowest)
 {
     const auto& text = settings.text("schedule");

@@ -10,10 +10,11 @@
 
 namespace quorate {
 
-/// The step size when t batches of samples have been seen: where each round takes a batch, that of
-/// round t = 0, 1, ...
+/// Returns the step size after t batches of samples. Where each round takes a whole batch, that is
+/// the step size of round t = 0, 1, ...
 using Schedule = std::function<double(double t)>;
 
+/// Makes a schedule.
 /// @param step    the first step size  @param rounds  of the whole run
 /// @throws BadInput if the arguments behind the name are wrong
 using MakeSchedule = Schedule (*)(const Settings&, double step, std::int64_t rounds);

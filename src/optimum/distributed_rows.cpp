@@ -27,7 +27,7 @@ Mat dense(MPI_Comm comm, const RawRows& raw, PetscInt rows, PetscInt all_rows, P
     PetscScalar* values = nullptr;
     petsc::check(MatDenseGetArrayWrite(matrix, &values), "MatDenseGetArrayWrite");
     const auto m = static_cast<std::size_t>(rows), n = static_cast<std::size_t>(columns);
-    for (std::size_t i = 0; i < m; ++i)  // PETSc stores by column
+    for (std::size_t i = 0; i < m; ++i)  // PETSc stores dense matrices by column
         for (std::size_t j = 0; j < n; ++j) values[i + j * m] = raw.dense[i * n + j];
     petsc::check(MatDenseRestoreArrayWrite(matrix, &values), "MatDenseRestoreArrayWrite");
     petsc::check(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY), "MatAssemblyBegin");

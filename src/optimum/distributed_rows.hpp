@@ -10,17 +10,20 @@
 
 namespace quorate {
 
-/// The training rows as one matrix over all ranks: MPIAIJ, or MPIDENSE if the data are dense. Each rank
-/// reads and holds its share of the rows, equal to within one.
+/// The training rows as one PETSc matrix over all ranks: MPIAIJ, or dense if the data are dense.
+/// Each rank reads and holds its share of the rows; shares are equal to within one row.
 class DistributedRows {
 public:
-    /// Collective. @throws BadInput if a share is too large for this build's indices
+    /// Reads the rows. Collective on `comm`, which must outlive this object.
+    /// @throws BadInput if a share has more entries than this build's indices can count, or as
+    ///         DataSet::read()  @throws Failure if PETSc or HDF5 fails
     DistributedRows(MPI_Comm comm, const DataSet& data);
 
     MPI_Comm comm() const { return comm_; }
     Mat matrix() const { return matrix_.get(); }
+    /// Rows of all ranks.
     std::int64_t rows() const { return rows_; }
-    /// Of the rows that this rank holds.
+    /// Labels of the rows that this rank holds.
     const std::vector<double>& labels() const { return labels_; }
 
 private:

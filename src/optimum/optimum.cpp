@@ -19,7 +19,7 @@ using petsc::Vector;
 
 using Solver = petsc::Owner<Tao, TaoDestroy>;
 
-/// The local elements of a vector.
+/// Access to the elements of a vector that this rank holds.
 class Elements {
 public:
     explicit Elements(Vec vector) : vector_(vector)
@@ -60,7 +60,7 @@ public:
         row_ = Vector(row);
     }
 
-    /// A vector for a model: the elements of a column of X stand together.
+    /// Makes a vector for a model, in which the elements of a column of X stand together.
     Vector model() const
     {
         PetscInt columns = 0, all = 0;
@@ -87,7 +87,7 @@ public:
                     some.get()[i];
         }
     }
-    /// g = X'R
+    /// Sets g = X'R.
     void gradient(const std::vector<double>& r, Vec g)
     {
         for (PetscInt c = 0; c < outputs_; ++c) {
@@ -108,7 +108,7 @@ private:
     Vector column_, row_;
 };
 
-/// f(w) = mean loss + l2 |w|^2; the l1 term is the solver's.
+/// f(w) = mean loss + l2 |w|^2. The l1 term is added by Lasso.
 class Primal {
 public:
     Primal(const DistributedRows& rows, const Model& model, const Regularizer& regularizer)
@@ -250,7 +250,8 @@ private:
     Vector w_, g_;
 };
 
-// What PETSc calls back. An exception must not pass through C: it waits until TaoSolve is back.
+// The function that PETSc calls back. An exception must not pass through C, so it is kept and
+// thrown when TaoSolve has returned.
 template <class Function>
 struct Callback {
     Function& function;
@@ -281,7 +282,7 @@ PetscErrorCode show(Tao tao, void* context)
 
 struct Setup {
     const char* solver;
-    double highest = std::numeric_limits<double>::infinity();  // of the variables; BLMVM, lowest: 0
+    double highest = std::numeric_limits<double>::infinity();  // bound of BLMVM's variables, from 0
     std::function<bool()> enough = {};                         // ends the iterations early
 };
 
@@ -293,8 +294,9 @@ PetscErrorCode test(Tao tao, void* context)
     return 0;
 }
 
+/// Minimises a function. Collective.
 /// @param x  where to start; receives the solution
-/// @return iterations
+/// @return the number of iterations
 template <class Function>
 std::int64_t solve(MPI_Comm comm, Function& function, Vec x, Setup setup,
                    const OptimumOptions& options)
@@ -327,7 +329,7 @@ std::int64_t solve(MPI_Comm comm, Function& function, Vec x, Setup setup,
         check(VecSet(high, setup.highest), "VecSet");
         check(TaoSetVariableBounds(made, low, high), "TaoSetVariableBounds");
     }
-    // More directions than the default of five: the function is what costs.
+    // Keep more directions than the default of five, because evaluations of the function cost most.
     for (const auto* name : {"-tao_lmvm_mat_lmvm_hist_size", "-tao_blmvm_mat_lmvm_hist_size"})
         check(PetscOptionsSetValue(nullptr, name, "30"), "PetscOptionsSetValue");
     check(TaoSetFromOptions(made), "TaoSetFromOptions");
@@ -352,7 +354,7 @@ std::vector<double> on_rank_0(Vec w)
     return {elements.get().begin(), elements.get().end()};
 }
 
-// The norm of the least subgradient of f + l1 |w|_1, from the gradient of f.
+// Returns the norm of the least subgradient of f + l1 |w|_1 from the gradient of f. Collective.
 double least_subgradient(MPI_Comm comm, Vec w, Vec g, double l1)
 {
     const Elements at(w), slope(g);
@@ -431,7 +433,7 @@ Optimum find_optimum(const DistributedRows& rows, const Model& model, const std:
     check(VecNorm(w.get(), NORM_1, &size), "VecNorm");
     found.objective = primal.evaluate(w.get(), g) + regularizer.l1 * size;
     found.gradient_norm = least_subgradient(rows.comm(), w.get(), g, regularizer.l1);
-    // f is strongly convex with 2 l2: f(w*) >= f(w) - |g|^2 / (4 l2).
+    // f is strongly convex with modulus 2 l2, so f(w*) >= f(w) - |g|^2 / (4 l2).
     found.bound = regularizer.l2 > 0 ? found.objective - found.gradient_norm * found.gradient_norm /
                                                              (4 * regularizer.l2)
                                      : -std::numeric_limits<double>::infinity();

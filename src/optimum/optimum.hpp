@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A reference optimum of a linear model's objective, by PETSc TAO on all ranks.
+// Finds a reference optimum of a linear model's objective, by PETSc TAO on all ranks.
 #pragma once
 
 #include <functional>
@@ -12,33 +12,36 @@
 
 namespace quorate {
 
+/// How an optimum is found.
 struct OptimumOptions {
-    double tolerance =
-        1e-9;  // of the gradient's norm; of the duality gap where there is no gradient
-    std::int64_t iterations = 10000;
-    /// After each iteration, on rank 0: its number, the objective (of the dual: its negative), the norm
-    /// of the gradient that the solver sees.
+    double tolerance = 1e-9;          // of the gradient's norm; of hinge, of the duality gap
+    std::int64_t iterations = 10000;  // at most
+    /// Called on rank 0 after each iteration with its number, the objective (of hinge, the negative
+    /// of the dual's times the rows), and the norm of the gradient that the solver sees.
     std::function<void(std::int64_t, double, double)> progress = {};
 };
 
+/// An optimum as it was found.
 struct Optimum {
-    std::vector<double> model;  // w*, on rank 0
+    std::vector<double> model;  // w*, on rank 0; elsewhere empty
     double objective = 0;       // f(w*)
-    double bound = 0;           // a number that f is nowhere below, by duality or strong convexity
-    double gradient_norm =
-        0;  // of f at w*; L1: of the least subgradient; NaN if f has none (hinge)
+    double bound = 0;           // f is nowhere below it; without L2 -infinity
+    double gradient_norm = 0;   // of f at w*; with L1 of the least subgradient; NaN for hinge
     std::int64_t iterations = 0;
     std::string solver;    // of TAO
-    bool reached = false;  // whether the tolerance was
+    bool reached = false;  // whether the tolerance was reached
 };
 
-/// @throws BadInput for a network, for hinge without L2 or with L1
+/// Checks that find_optimum() can solve for the model.
+/// @param name  of the model, as --model has it
+/// @throws BadInput for a network, and for hinge without L2 or with L1
 void check_solvable(const Model& model, const std::string& name, const Regularizer& regularizer);
 
-/// Smooth models: LMVM. With L1: BLMVM on the positive and the negative part of w. hinge: BLMVM on the
-/// dual, whose variables lie between 0 and 1.
-/// Collective. Two products with the matrix for each output an evaluation.
-/// @throws BadInput as check_solvable
+/// Finds the optimum. Smooth models use LMVM; with L1, BLMVM on the positive and the negative part
+/// of w; hinge, BLMVM on the dual, whose variables lie between 0 and 1. Collective on rows.comm().
+/// An evaluation of the objective costs two products with the matrix for each output.
+/// @param name  of the model, as --model has it
+/// @throws BadInput as check_solvable()  @throws Failure if PETSc fails
 Optimum find_optimum(const DistributedRows& rows, const Model& model, const std::string& name,
                      const Regularizer& regularizer, const OptimumOptions& options);
 

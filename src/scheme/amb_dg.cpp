@@ -12,9 +12,10 @@ namespace quorate {
 
 namespace {
 
-// Anytime minibatch with delayed gradients: workers compute epoch after epoch of fixed length, each at
-// the newest point that has reached them by its beginning; the coordinator updates as often, with what
-// has come. Worker i holds partition i. Al-Lawati and Draper, arXiv 2012.08616.
+// Anytime minibatch with delayed gradients. Workers compute epoch after epoch of fixed length, each
+// at the newest point that has reached them when it begins. The coordinator updates once in each
+// such time, with what has come. Worker i holds partition i. Al-Lawati and Draper, arXiv
+// 2012.08616.
 class AmbDg final : public Scheme {
 public:
     AmbDg(const Settings& settings, const Problem& problem)
@@ -41,7 +42,8 @@ public:
             if (!epoch_.known()) {
                 if (++probed_ == std::ssize(active_)) probe_is_over(now, out);
             } else if (!std::exchange(ticking_, true)) {
-                // Its clock begins with the first answer, and stands still while there is none.
+                // The coordinator's timer begins with the first answer, and pauses while there is
+                // none.
                 out.push_back(SetTimer{tick, now});
             }
         } else if (std::holds_alternative<Deadline>(event)) {
@@ -71,7 +73,7 @@ private:
 
     void receive(const Contribution& contribution)
     {
-        // Who answers a newer task answers none before it any more.
+        // A worker that answers a task will not answer an older one any more.
         auto& open = open_[static_cast<std::size_t>(contribution.worker)];
         for (; open.front() < contribution.task; open.pop_front())
             answered_.push_back(open.front());
@@ -92,7 +94,8 @@ private:
         out.push_back(SetTimer{tick, now + epoch_.seconds()});
     }
 
-    // Fixed minibatches, one a worker, have told how long an epoch is: the first update.
+    // Chooses the length of an epoch from the fixed minibatches, one from each worker, and makes
+    // the first update with them.
     void probe_is_over(Seconds now, std::vector<Action>& out)
     {
         out.push_back(Note{epoch_.choose()});
@@ -107,7 +110,7 @@ private:
     std::ptrdiff_t probed_ = 0;
     std::vector<Worker> active_;
     std::vector<std::deque<TaskId>> open_;  // of each worker, ascending
-    std::vector<TaskId> answered_;          // in full, to be closed with the next update
+    std::vector<TaskId> answered_;          // tasks to be closed with the next update
     bool ticking_ = false;
     Version newest_ = 0;
     TaskId next_ = 0;

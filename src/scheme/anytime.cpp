@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rounds in which each worker does what it can: for a fixed time (amb, anytime-sgd), or a fixed number
-// of steps of its own (local-average).
+// Schemes with rounds in which each worker does as much as it can in a fixed time (amb,
+// anytime-sgd), or a fixed number of steps of its own (local-average).
 #include <fmt/format.h>
 
 #include "scheme/compute_time.hpp"
@@ -16,15 +16,15 @@ namespace {
 enum class Weights { samples, equal, shard };
 
 struct Ways {
-    bool descends = false;          // workers make steps of their own; else they sum up gradients
-    bool timed = true;              // they have a fixed time; else they do a fixed number of steps
-    std::int64_t fixed = 0;         // what they do in rounds without a limit; 0: their share
+    bool descends = false;          // workers make steps of their own; else they sum gradients
+    bool timed = true;              // they have a fixed time; otherwise a fixed number of steps
+    std::int64_t fixed = 0;         // samples or steps of rounds without a limit; 0: their share
     std::int64_t probe = 0;         // rounds without a limit from which the time is chosen
-    Seconds communication = never;  // after which a round ends without those who are silent
+    Seconds communication = never;  // after the time, how long a round waits for answers
     Weights weights = Weights::samples;
 };
 
-// The same, as steps of their own.
+// The same, for workers that make steps of their own.
 Plans descents(Plans plans)
 {
     for (auto& plan : plans) {
@@ -69,7 +69,8 @@ protected:
         return {plan(worker), {version}, {.samples = ways_.fixed}};
     }
 
-    // Nobody has finished anything: the first to do so ends the round.
+    // If no worker has finished anything, all get a task of one micro-batch or step without a limit
+    // of time. The first to finish it ends the round.
     Task again(Worker worker, Version version) override
     {
         if (!std::exchange(told_, true))
@@ -96,7 +97,7 @@ protected:
         ++answers_;
         if (time_) time_->receive(contribution, !limited_);
         if (contribution.samples > 0) add(contribution);
-        // Answers after the first n are of those asked again.
+        // Answers after the first n are those to the tasks of again().
         return answers_ >= workers_ ? step() : std::nullopt;
     }
 

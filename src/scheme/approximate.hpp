@@ -6,14 +6,15 @@
 
 namespace quorate {
 
-/// --collect, --deadline and --decoder, after a scheme's own options.
+/// Adds the options --collect, --deadline and --decoder to a scheme's own options.
 std::vector<Option> approximate_options(std::vector<Option> own);
 
-/// A scheme that takes the first --collect answers of an approximate code.
+/// Makes a scheme that takes the first --collect answers of an approximate code.
 /// @param optimal  the least-squares decoder of this code
+/// @throws BadInput if an option is wrong
 std::unique_ptr<Scheme> approximate_scheme(const Settings& settings, const Problem& problem,
                                            Encoding encoding, Weigh optimal);
-/// With the general least-squares decoder.
+/// Likewise, with the least-squares decoder for any code.
 std::unique_ptr<Scheme> approximate_scheme(const Settings& settings, const Problem& problem,
                                            Encoding encoding);
 

@@ -13,22 +13,22 @@ namespace quorate {
 
 namespace {
 
-// What a worker does that has answered.
+// What a worker does when it has answered.
 enum class Then {
-    waits,   // for the next update
-    goes_on  // at once, at the newest point
+    waits,   // it waits for the next update
+    goes_on  // it goes on at once, at the newest point
 };
 
 struct Ways {
     int collect;  // K, contributions of an update
     Then then;
-    bool fresh;        // an update cancels what is under way: no contribution is stale
-    std::int64_t cap;  // contributions that are staler are not used
-    bool scaled;       // by 1 / (1 + staleness)
-    double staleness;  // expected
+    bool fresh;        // an update cancels all running tasks, so that no contribution is stale
+    std::int64_t cap;  // contributions that are staler than this are not used
+    bool scaled;       // contributions are scaled by 1 / (1 + staleness)
+    double staleness;  // that is expected
 };
 
-// Worker i holds partition i, and computes batch after batch of it; every K contributions make an
+// Worker i holds partition i, and computes batch after batch of it. Every K contributions make an
 // update. Dutta et al., AISTATS 2018.
 class Asynchronous final : public Scheme {
 public:
@@ -104,7 +104,7 @@ private:
     Ways ways_;
     OwnPartitions own_;
     SampleMean mean_;
-    std::vector<TaskId> used_;  // whose contributions await their update
+    std::vector<TaskId> used_;  // tasks whose contributions wait for their update
     std::vector<Worker> active_, waiting_;
     Version newest_ = 0;
     TaskId first_ = 0, next_ = 0;
@@ -124,7 +124,7 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem, W
     return std::make_unique<Asynchronous>(problem, ways);
 }
 
-// K may be larger than n: workers answer more than once.
+// K may be larger than n, because a worker may answer several times before an update.
 int any_collect(const Settings& settings, int workers)
 {
     return settings.on("collect")

@@ -8,7 +8,7 @@ namespace quorate {
 
 void SampleStream::take(std::span<std::int64_t> rows)
 {
-    // Fisher and Yates, remembering only the places that have been swapped.
+    // The shuffle of Fisher and Yates. Only the places that have been swapped are remembered.
     const auto at = [this](std::int64_t position) {
         const auto found = moved_.find(position);
         return found == moved_.end() ? position : found->second;

@@ -11,12 +11,14 @@
 
 namespace quorate {
 
-/// Rows of a block in random order, each once; then once more in another order, without end. Who takes
-/// the first b of them and who takes more see the same rows first.
+/// The rows of a block in random order: each once, then each once more in another order, without
+/// end. How many rows are taken does not change their order.
 class SampleStream {
 public:
+    /// @param rows  of the block, at least 1
     SampleStream(const Stream& random, std::int64_t rows) : random_(random), rows_(rows) {}
-    /// The next rows, as many as fit. O(1) each.
+    /// Takes the next rows, as many as fit. O(1) each.
+    /// @param rows  receives their numbers in the block
     void take(std::span<std::int64_t> rows);
 
 private:
@@ -25,29 +27,31 @@ private:
     std::unordered_map<std::int64_t, std::int64_t> moved_;  // a shuffle in progress
 };
 
-/// Which rows of each block a task computes on: all, or a random sample that is keyed by (seed, block,
-/// key), so that replicas agree, whoever computes.
+/// Decides which rows of each block a task computes on: all of them, or a random sample. The sample
+/// is keyed by (seed, block, key), so that replicas take the same one. Local.
 class Batches {
 public:
     /// @param batch  samples of a round, over all blocks; 0: all rows. Each block gives its share,
-    ///               but at least one row
+    ///               rounded, but at least one row
     Batches(const Needs& needs, std::uint64_t seed, std::int64_t batch);
 
+    /// Whether a batch is all rows.
     bool full() const { return full_; }
     /// Rows of a block.
     std::int64_t rows(int block) const { return rows_[static_cast<std::size_t>(block)]; }
-    /// A block's share of the batch.
+    /// A block's share of the batch, in samples.
     std::int64_t samples(int block) const { return samples_[static_cast<std::size_t>(block)]; }
-    /// Of a product: its rows.
+    /// Samples of a part: the shares of its items' blocks, or of a product its rows.
     std::int64_t samples(const Part& part) const;
-    /// Those that a part computes within a budget, as far as time allows; a step of descent takes the
+    /// Samples that a part computes within a budget if time suffices. A step of descent takes the
     /// block's share.
     std::int64_t samples(const Budget& budget, const Part& part) const;
-    /// Of all blocks.
+    /// The sum of the shares of all blocks.
     std::int64_t samples() const { return total_; }
-    /// Of all blocks.
+    /// Rows of all blocks.
     std::int64_t rows() const { return all_; }
-    /// What makes blocks count by their rows where shares are rounded; 1 where they are exact.
+    /// The factor of a block's gradients that makes blocks count by their rows where shares are
+    /// rounded; 1 where they are exact.
     double scale(int block) const
     {
         const auto product = [](std::int64_t a, std::int64_t b) {
@@ -55,6 +59,7 @@ public:
         };
         return product(rows(block), total_) / product(samples(block), all_);
     }
+    /// The random order of a block's rows for that key.
     SampleStream stream(int block, std::int64_t key) const
     {
         return {Stream(seed_, Purpose::samples, static_cast<std::uint32_t>(block),

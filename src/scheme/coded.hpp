@@ -7,10 +7,11 @@
 
 namespace quorate {
 
-/// A gradient code as a scheme: each worker sends its rows of B, and a round ends when the decoder
-/// has an estimate.
+/// A gradient code as a scheme: each worker sends the sums that its rows of B say, and a round ends
+/// when the decoder has an estimate.
 class CodedScheme : public SynchronousScheme {
 public:
+    /// @param code   for problem.workers workers
     /// @param limit  seconds after which a round ends with what has come; never: no limit
     CodedScheme(const Problem& problem, GradientCode code, Seconds limit = never);
 

@@ -34,8 +34,8 @@ std::optional<CodedProduct::Requests> CodedProduct::lose(Worker lost,
     return requests;
 }
 
-// Shares that can't get enough answers any more are given to machines that were not asked for them,
-// those with least to do first.
+// Asks further machines for the shares that cannot get L answers any more: machines that were not
+// asked for them, and that got the fewest rows here. @return false if there are too few machines
 bool CodedProduct::complete(Requests& requests, const std::set<Worker>& working)
 {
     std::map<Worker, std::int64_t> extra;
@@ -64,7 +64,8 @@ bool CodedProduct::complete(Requests& requests, const std::set<Worker>& working)
 std::shared_ptr<const Plan> CodedProduct::plan(TaskId task, Worker worker,
                                                const std::vector<std::size_t>& shares)
 {
-    // What a slow machine has done counts, but a message for each share would be too many.
+    // A task has several parts, so that what a slow machine has done counts. But a part for each
+    // share would make too many messages.
     constexpr std::size_t most_parts = 8;
     const auto parts = std::min(most_parts, shares.size());
     auto plan = std::make_shared<Plan>();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A coded product under way: of coded rows with a point, or of coded columns with the derivatives.
+// A coded product that machines compute: of coded rows with a point, or of coded columns with the
+// derivatives of the losses. For the scheme `elastic`.
 #pragma once
 
 #include <map>
@@ -14,37 +15,47 @@ namespace quorate {
 
 class StorageCode;
 
-/// Each share of the coded rows (or columns) is computed by several machines; any L answers give it back.
+/// Keeps track of one coded product. Several machines compute each share of the coded rows (or
+/// columns); any L of their answers give back that share of the product of all L blocks.
 class CodedProduct {
 public:
-    /// @param operation  product or column_product  @param height  rows or columns of a block
+    /// @param code       must outlive this object
+    /// @param operation  product or column_product
+    /// @param height     rows, or columns, of a coded block
     CodedProduct(const StorageCode& code, Item::Operation operation, std::int64_t height)
         : code_(&code), operation_(operation), height_(height)
     {
     }
 
-    /// What machines are to compute, as indices of shares.
+    /// What machines are asked to compute, as indices of shares.
     using Requests = std::map<Worker, std::vector<std::size_t>>;
-    /// Begins anew. @param working  machines that are there
-    /// @return nothing if they are too few
+    /// Begins a product.
+    /// @param shares   who computes which rows
+    /// @param working  machines that are there
+    /// @return what each machine is to compute; nullopt: too few machines are there
     std::optional<Requests> begin(const Allocation& shares, const std::set<Worker>& working);
-    /// A machine is lost: what it had not answered is given to others.
+    /// Takes note that a machine is lost, and gives what it has not answered to others.
+    /// @param working  machines that are left
+    /// @return what machines are to compute beside what they were asked; nullopt: too few are left
     std::optional<Requests> lose(Worker lost, const std::set<Worker>& working);
-    /// The plan of a task that does this.
+    /// Makes the plan of a task that computes these shares, in at most 8 parts that are sent when
+    /// ready. Remembers which shares the task computes.
     std::shared_ptr<const Plan> plan(TaskId task, Worker worker,
                                      const std::vector<std::size_t>& shares);
-    /// @return whether every share can be given back
+    /// Receives a contribution of such a task. @return whether every share has L answers
     bool receive(const Contribution& one);
 
-    /// The machines whose answers to a share are used, ascending. Once every share can be given back.
+    /// The machines whose answers to a share are used, ascending. Only if every share has L
+    /// answers.
     std::vector<int> machines(std::size_t share) const;
-    /// The largest condition number among the decodings of the shares.
+    /// The largest condition number among the decodings of the shares. Likewise.
     double condition() const;
-    /// The decoded product, block behind block.
+    /// Where the answers belong in the product of all blocks, block behind block, and with which
+    /// weights. Likewise.
     std::vector<Placed> decoded() const;
 
 private:
-    // Who has answered for a share, or still may.
+    // The machines that were asked for a share, and those that have answered.
     struct Answers {
         std::vector<Worker> asked;
         struct One {
@@ -61,7 +72,7 @@ private:
     std::int64_t height_;
     Allocation shares_;
     std::map<TaskId, std::vector<std::vector<std::size_t>>> tasks_;  // shares of each part
-    std::vector<Answers> answers_;                                   // of each share
+    std::vector<Answers> answers_;                                   // to each share
     std::size_t incomplete_ = 0;  // shares without enough answers
 };
 

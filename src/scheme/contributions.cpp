@@ -42,7 +42,8 @@ std::vector<Term> Contributions::terms(const Decoding& decoding, int first_part)
 
 Step Contributions::step(const Decoding& decoding, std::int64_t samples) const
 {
-    // The estimate is scale * sum of the weighted messages, over the samples: divisor = samples / scale.
+    // The estimate is scale * (sum of the weighted messages) / samples, so divisor = samples /
+    // scale.
     return {terms(decoding), static_cast<double>(samples) / decoding.scale, decoding.error};
 }
 

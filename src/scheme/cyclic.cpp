@@ -14,7 +14,7 @@ namespace {
 
 GradientCode random_code(const Settings& settings, const Problem& problem, int s)
 {
-    constexpr double too_large = 1e5;  // loses more than five of a double's sixteen digits
+    constexpr double too_large = 1e5;  // loses more than five of sixteen digits
     const int n = problem.workers;
     auto [code, largest] = random_cyclic_code(n, s, problem.seed);
     if (!(largest <= too_large))

@@ -6,10 +6,11 @@
 
 namespace quorate {
 
-/// --coefficients deterministic|random|ones.
+/// The option --coefficients deterministic|random|ones.
 Option coefficients_option();
 
-/// The cyclic code that --stragglers and --coefficients ask for. @throws BadInput
+/// Makes the cyclic code that --stragglers and --coefficients ask for.
+/// @throws BadInput if there is no such code for so many workers
 GradientCode chosen_cyclic_code(const Settings& settings, const Problem& problem);
 
 }  // namespace quorate

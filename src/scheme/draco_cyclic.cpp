@@ -14,8 +14,8 @@ namespace quorate {
 
 namespace {
 
-// A Reed-Solomon code that can lose S stragglers and 2 L answers: where at most L workers are Byzantine, the
-// projections of all answers on a random vector name them.
+// A Reed-Solomon code that can lose S stragglers and 2 L answers. If at most L workers are
+// Byzantine, the projections of all answers on a random vector tell which (locate_byzantine).
 class DracoCyclic final : public SynchronousScheme {
 public:
     DracoCyclic(const Problem& problem, int stragglers, int tolerated)

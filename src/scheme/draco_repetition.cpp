@@ -11,8 +11,8 @@ namespace quorate {
 
 namespace {
 
-// Replicas of a group send the same bits, so L + 1 equal answers are the truth if at most L workers
-// are Byzantine; with S more replicas it need not wait for S stragglers. d = S + 2 L + 1.
+// Honest replicas of a group send the same bits. So if at most L workers are Byzantine, L + 1 equal
+// answers are right. With S more replicas a group need not wait for S stragglers. d = S + 2 L + 1.
 class DracoRepetition final : public SynchronousScheme {
 public:
     DracoRepetition(const Problem& problem, Groups groups, int tolerated)

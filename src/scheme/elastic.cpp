@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Coded elastic computing: machines store a coded 1/L of the data each, and share out the rows anew
-// whenever one leaves or joins; no data move. A round has two stages, z = X w and X'r, with r from z.
+// Coded elastic computing. Each machine stores a coded block of 1/L of the data. Whenever a machine
+// leaves or joins, the rows are shared out anew, and no data move. A round has two stages, z = X w
+// and X'r, where r are the derivatives of the losses by the scores z.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -86,16 +87,18 @@ public:
     }
 
 private:
-    // The second stage is sums of coded rows, or products of coded columns.
+    // The stage of the running round. The second one is `sums` of coded rows or products of coded
+    // `columns`.
     enum class Stage { none, scores, sums, columns };
-    // Rows whose transpose times an operand one machine adds up.
+    // A task of the second stage from coded rows: a machine adds up the transpose of these rows
+    // times an operand.
     struct Sum {
         Worker worker;
         std::vector<Rows> rows;
         Operand operand;
     };
 
-    // The round begins anew when enough machines are there.
+    // Gives up the round for now. It begins anew when enough machines are there.
     Undecodable too_few()
     {
         starved_ = true;
@@ -106,8 +109,8 @@ private:
                         there_.size(), ways_.needed)};
     }
 
-    // What a machine stores of so many rows, or columns, cut into blocks of that height; the last block
-    // may be shorter.
+    // The coded block of a machine, of `count` rows or columns that are cut into blocks of that
+    // height; the last block may be shorter.
     CodedBlock coded(int machine, std::int64_t height, std::int64_t count) const
     {
         CodedBlock block{height, {}};
@@ -126,7 +129,7 @@ private:
         waste_ = division_.share_out(machines);
         if (ways_.two_codes) waste_ += column_division_.share_out(machines);
         working_ = there_;
-        if (first_ < next_) out.push_back(Close{first_, next_ - 1});  // of a round that starved
+        if (first_ < next_) out.push_back(Close{first_, next_ - 1});  // of a round given up
         first_ = next_;
         starved_ = false;
         if (std::ssize(there_) < ways_.needed) {
@@ -235,7 +238,7 @@ private:
             if (working_.contains(worker))
                 ask_sum(std::move(sum), Dispatch::Begin::now, out);
             else
-                ours.push_back(std::move(sum));  // it has left since it answered
+                ours.push_back(std::move(sum));  // the machine has left since it answered
         }
         for (const auto& sum : ours) substitute(sum, out);
     }
@@ -290,8 +293,9 @@ private:
         for (const auto& sum : orphans) substitute(sum, out);
     }
 
-    // One machine's rows of G are a combination of those of L others: each of these does all of its
-    // work, on a multiple of the operand.
+    // Has L other machines do the work of one that is lost. Its row of G is a linear combination of
+    // theirs, so each of them adds up the same rows of its own block, times a multiple of the
+    // operand.
     void substitute(const Sum& lost, std::vector<Action>& out)
     {
         if (std::ssize(working_) < ways_.needed) {
@@ -318,16 +322,16 @@ private:
     Problem problem_;
     ElasticWays ways_;
     StorageCode code_;
-    std::int64_t height_, width_;  // rows of a block, and columns of one
+    std::int64_t height_, width_;  // rows of a coded block; of coded columns
     Division division_, column_division_;
     CodedProduct rows_, columns_;
-    std::shared_ptr<const std::vector<Operand>> derivatives_;  // all of them
+    std::shared_ptr<const std::vector<Operand>> derivatives_;  // the operand of all derivatives
     std::set<Worker> there_, working_;  // working: of the running round, and not lost
     Version version_ = 0;
     Stage stage_ = Stage::none;
-    bool starved_ = false;         // too few machines are there for a round
+    bool starved_ = false;         // whether too few machines are there for a round
     TaskId first_ = 0, next_ = 0;  // tasks of the running stage are [first_, next_)
-    std::map<TaskId, Sum> sums_;   // that have not come
+    std::map<TaskId, Sum> sums_;   // tasks whose sums have not come
     std::vector<Term> summed_;
     std::int64_t waste_ = 0;
 };

@@ -77,7 +77,7 @@ void Division::measure(int machine, std::int64_t rows, Seconds compute)
     known = known == 0 ? now : smoothing * now + (1 - smoothing) * known;
 }
 
-// Those that are not known yet are as fast as the mean of the others.
+// A machine whose speed is not known yet counts as the mean of the others.
 std::vector<double> Division::speeds(const std::vector<int>& machines) const
 {
     double sum = 0;
@@ -100,7 +100,7 @@ int Division::copies(std::size_t machines) const
     return std::min(ways_.needed + ways_.slack, static_cast<int>(machines));
 }
 
-// Whether sharing out anew by speeds would make a round shorter by more than a twentieth.
+// Whether sharing out anew by speeds would shorten the computation by about a twentieth or more.
 bool Division::unbalanced() const
 {
     if (ways_.strategy != Strategy::speeds) return false;
@@ -127,7 +127,8 @@ std::int64_t Division::share_out(const std::vector<int>& machines)
     return waste;
 }
 
-// One machine after the other leaves, then one after the other joins.
+// Shares out the rows. Changes are made machine by machine: first machines leave, then machines
+// join.
 Allocation Division::divide(const std::vector<int>& machines)
 {
     const int copies = this->copies(machines.size());
@@ -135,7 +136,7 @@ Allocation Division::divide(const std::vector<int>& machines)
         return allocation_by_speed(rows_, machines, speeds(machines), copies);
     if (ways_.strategy == Strategy::cyclic) return cyclic_allocation(rows_, machines, copies);
     auto now = machines_;
-    if (!now.empty() && copies != this->copies(now.size())) now.clear();  // nothing to keep
+    if (!now.empty() && copies != this->copies(now.size())) now.clear();  // begin from nothing
     const bool shifts = ways_.strategy == Strategy::shifted_cyclic;
     if (now.empty()) {
         now = machines;
@@ -144,7 +145,7 @@ Allocation Division::divide(const std::vector<int>& machines)
     std::vector<int> gone, come;
     std::ranges::set_difference(now, machines, std::back_inserter(gone));
     std::ranges::set_difference(machines, now, std::back_inserter(come));
-    // Before too few are left, those who come join.
+    // If the machines that leave would leave too few, new ones join first.
     while (!gone.empty() || !come.empty()) {
         if (!gone.empty() && (std::ssize(now) > copies || come.empty())) {
             const auto position =

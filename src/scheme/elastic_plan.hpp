@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How elastic machines share out the rows of their coded blocks.
+// Coded elastic computing: how machines share out the rows of their coded blocks.
 #pragma once
 
 #include <optional>
@@ -10,36 +10,42 @@
 
 namespace quorate {
 
+/// How rows are shared out (--allocation).
 enum class Strategy { cyclic, shifted_cyclic, flow, speeds };
 
+/// How a run is coded and shared out, as its options say.
 struct ElasticWays {
     int needed;      // L: machines whose answers suffice; each stores 1 / L of the data
-    int slack;       // e: stragglers that the first stage does without, with two codes both
-    bool two_codes;  // X' is coded as well as X
+    int slack;       // e: stragglers that the first stage does without; with two codes, both stages
+    bool two_codes;  // whether the columns are coded as well as the rows
     Generator generator;
     Strategy strategy;
 };
 
+/// The options that elastic_ways() reads.
 std::vector<Option> elastic_options();
-/// @throws BadInput
+/// Reads the options. @throws BadInput if one is wrong, or they do not fit the workers and rows
 ElasticWays elastic_ways(const Settings& settings, const Problem& problem);
 
-/// Who computes which rows, from one change of membership to the next.
+/// Decides which machine computes which rows, from one change of membership to the next.
 class Division {
 public:
-    /// @param rows  of a coded block  @param most  machines there can be
+    /// @param rows  of a coded block  @param most  how many machines there can be
     Division(const ElasticWays& ways, std::int64_t rows, int most);
 
-    /// Shares the rows out among these machines, if that needs to change.
-    /// @return rows that changed hands without need
+    /// Shares the rows out among these machines, if they are others than before, or by speeds if
+    /// that saves more than 5 % of the time. Does nothing if they are fewer than L.
+    /// @param machines  that are there, ascending
+    /// @return rows that changed hands without need (transition_waste)
     std::int64_t share_out(const std::vector<int>& machines);
     const Allocation& shares() const { return shares_; }
-    /// A machine took so long for so many rows: its speed is estimated.
+    /// Updates the estimate of a machine's speed. @param compute  seconds that it took for these
+    /// rows
     void measure(int machine, std::int64_t rows, Seconds compute);
 
 private:
     Allocation divide(const std::vector<int>& machines);
-    /// Machines that compute each row; fewer than asked for if there are no more.
+    /// How many machines compute each row: L + e, or all if there are fewer.
     int copies(std::size_t machines) const;
     bool unbalanced() const;
     std::vector<double> speeds(const std::vector<int>& machines) const;
@@ -51,7 +57,7 @@ private:
     Allocation shares_;
     double offset_ = 0;  // of shifted-cyclic
     std::optional<FlowAllocation> flow_;
-    std::vector<double> row_seconds_;  // of each machine, smoothed; 0: not known
+    std::vector<double> row_seconds_;  // seconds a row of each machine, smoothed; 0: not known
 };
 
 }  // namespace quorate

@@ -16,19 +16,20 @@ namespace quorate {
 
 namespace {
 
-// r grows when progress is noise: whenever `count` more estimates have pointed against the one before
-// than along it (Pflug's statistic).
+// How r grows when progress is mostly noise: by `step` from `start`, whenever `count` more
+// estimates have pointed against the estimate before them than along it (Pflug's statistic).
 struct Adaptive {
     int start, step, count;
 };
 
 struct Ways {
-    bool ratio = false;      // divide by the rows received
-    bool reshuffle = false;  // partitions go to other workers in each round
+    bool ratio = false;      // the sum is divided by the rows received
+    bool reshuffle = false;  // workers compute other partitions in each round
     std::optional<Adaptive> adaptive;
 };
 
-// Worker i holds partition i, or all where they are reshuffled; a round takes the first r answers.
+// Worker i holds partition i, or all partitions if they are reshuffled. A round takes the first r
+// answers.
 class Ignore final : public CodedScheme {
 public:
     /// @param code  of the identity encoding, with a CollectDecoder
@@ -125,7 +126,7 @@ Adaptive adaptive(const Settings& settings, int most)
 std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
 {
     const int n = problem.workers;
-    // The default stands in the configuration of a run that was given --collect.
+    // The configuration of a run with --collect holds the default of --stragglers, 1, too.
     if (settings.on("collect") && settings.integer("stragglers", 0) != 1)
         settings.refuse("collect", ", but --stragglers says it too: leave out one of the two");
     const int most =

@@ -9,7 +9,8 @@ namespace quorate {
 
 namespace {
 
-// Fractional repetition: one worker of each group that has answered, and groups of any size.
+// Decodes fractional repetition with groups of any size: takes one worker of each group that has
+// answered.
 Weigh one_a_group(Groups groups)
 {
     return [groups = std::move(groups)](const std::vector<int>& received) {

@@ -81,7 +81,7 @@ std::vector<Multiplexed::Slot> Multiplexed::slots_for(Worker worker)
 
 std::shared_ptr<const Plan> Multiplexed::plan_for(Worker worker, const std::vector<Slot>& slots)
 {
-    // Usually chunk q is done in slot q; then the plan is that of the exchange before.
+    // Usually chunk q is computed in slot q. Then the plan is the same in every exchange.
     const auto begun = static_cast<std::size_t>(std::min<std::int64_t>(exchange_, delay()));
     auto& usual = usual_[static_cast<std::size_t>(worker)][begun];
     bool is_usual = true;
@@ -153,7 +153,7 @@ bool Multiplexed::decode_group(State& job, int group)
     return false;
 }
 
-// Coded sums have no other exchange than this one; own chunks have until the job is due.
+// Coded sums can come in this exchange only. Own chunks can come until the job is due.
 bool Multiplexed::decodes()
 {
     for (int group = 0; coded() && group < model_.burst; ++group) {

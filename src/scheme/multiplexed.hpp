@@ -8,12 +8,14 @@
 
 namespace quorate {
 
-/// M-SGC: each worker computes W - 1 chunks of its own for every job, one an exchange; what it missed it
-/// makes up for in the B exchanges after, in place of coded sums over chunks that are protected against
-/// lambda stragglers each. T = W - 2 + B, at most about twice the load of an uncoded job.
+/// M-SGC. For each job a worker computes W - 1 chunks of its own, one in each exchange. In the B
+/// exchanges after these it computes what it has missed, or else coded sums over groups of chunks;
+/// each group tolerates lambda stragglers. T = W - 2 + B; the load is at most about twice that of
+/// an uncoded job.
 ///
-/// The data are n (W - 1) own chunks of lambda + 1 units, then B groups of n chunks of one unit; with
-/// lambda = n there are own chunks only.
+/// The data are cut into n (W - 1) own chunks of lambda + 1 units, and behind them B groups of n
+/// chunks of one unit. With lambda = n there are own chunks only.
+/// Krishnan, Ebrahimi, Khisti, "Sequential Gradient Coding for Straggler Mitigation", ICLR 2023.
 class Multiplexed final : public SequentialCode {
 public:
     /// @param code  of lambda stragglers over n chunks, one part a worker; lambda = n: unused
@@ -29,7 +31,7 @@ public:
     std::pair<std::vector<Term>, double> gradient(Job job) override;
     void forget(Job) override { jobs_.pop_front(); }
 
-    /// Rows of the smallest chunk are at least 1 if there are as many rows as units.
+    /// How many units the data are cut into. With at least as many rows no chunk is empty.
     static std::int64_t units(int workers, const Bursty& model);
 
 private:
@@ -60,9 +62,9 @@ private:
     Bursty model_;
     int chunks_;  // W - 1, of each worker
     std::vector<Plans>
-        usual_;  // by worker: plans without anything to make up for, by exchanges begun
+        usual_;  // by worker: plans with nothing to make up for, by how many exchanges have begun
     std::int64_t exchange_ = -1;
-    std::deque<State> jobs_;                // not decoded, the newest last
+    std::deque<State> jobs_;                // jobs that are not decoded, the newest last
     std::vector<std::vector<Slot>> slots_;  // of each worker in the running exchange
 };
 

@@ -14,9 +14,9 @@ namespace quorate {
 
 namespace {
 
-// One exact code for each number s of stragglers; the redundancy of a round follows the stragglers
-// of the rounds before. Workers store what the largest needs and compute what the chosen one asks,
-// so data never move.
+// One exact code for each number s of stragglers. The redundancy of a round follows the stragglers
+// of the rounds before. Workers store what the largest code needs and compute what the chosen one
+// asks, so data never move.
 class Nested final : public SynchronousScheme {
 public:
     struct Level {
@@ -25,7 +25,7 @@ public:
         Plans plans;
     };
 
-    /// @param levels  by ascending number of stragglers; the last one stores what all others need
+    /// @param levels  ascending by number of stragglers; the last one stores what all others need
     Nested(const Problem& problem, std::vector<Level> levels)
         : problem_(problem), levels_(std::move(levels)), level_(levels_.size() - 1),
           samples_(samples_of(levels_.back().code.encoding, problem)),
@@ -61,9 +61,10 @@ protected:
     }
 
 private:
-    // A straggler is one that takes more than twice the median time of the answers received. Whoever is
-    // missing when a round ends earlier than that may be none, and is not counted: so the redundancy
-    // sinks while rounds are even, and rises when they have to wait.
+    // Counts the stragglers of a round. A straggler takes more than twice the median time of the
+    // answers received. If a round ends earlier than that, its missing workers may not be
+    // stragglers, and are not counted. So the redundancy sinks while workers are equally fast, and
+    // rises when rounds have to wait.
     void remember()
     {
         auto times = answered_;
@@ -78,7 +79,7 @@ private:
         if (recent_.size() > window) recent_.pop_front();
     }
 
-    // One more than 95 % of the recent rounds had.
+    // Chooses the code for one straggler more than 95 % of the recent rounds had at most.
     void choose()
     {
         if (recent_.empty()) return;
@@ -105,7 +106,8 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
     const int n = problem.workers;
     const int most = stragglers(settings, n - 1);
     const bool cyclic = settings.one_of("placement", {"cyclic", "frc"}) == "cyclic";
-    // Groups of d nest in groups of d_max if d divides d_max and that divides n; windows always do.
+    // Groups of d lie within groups of d_max if d divides d_max and d_max divides n. Cyclic windows
+    // always do.
     if (!cyclic) refuse_unless_divides(settings, "stragglers", most + 1, n);
     std::vector<Nested::Level> levels;
     for (int s = 0; s <= most; ++s) {

@@ -8,55 +8,60 @@
 
 namespace quorate {
 
-/// --stragglers S: how many workers a round can do without.
+// Functions without "_option" read an option; they throw BadInput if its value is wrong or out of
+// range.
+
+/// The option --stragglers S: how many workers a round can do without.
 Option stragglers_option();
-/// At most `most`. @throws BadInput
+/// Reads it. @param most  the largest value that is allowed
 int stragglers(const Settings& settings, int most);
 
-/// @throws BadInput with the nearest values that fit, unless d = value of the option + 1 divides n
+/// Checks that d divides n.
+/// @param option  whose value is d - 1
+/// @throws BadInput with the nearest values that fit if d does not divide n
 void refuse_unless_divides(const Settings& settings, const std::string& option, int d, int n);
 
-/// --tolerate L: Byzantine workers.
+/// The option --tolerate L: Byzantine workers.
 Option tolerate_option();
-/// At most `most`. @throws BadInput
+/// Reads it. @param most  the largest value that is allowed
 int tolerate(const Settings& settings, int most);
 
-/// --collect M: answers after which a round ends.
+/// The option --collect M: the number of answers after which a round ends.
 Option collect_option();
-/// Default: half of the workers, rounded up. @throws BadInput
+/// Reads it. The default is half of the workers, rounded up.
 int collect(const Settings& settings, int workers);
 
-/// --weights and --decoder, whose words differ from scheme to scheme; the first is the default.
+/// The options --weights and --decoder, whose words differ from scheme to scheme.
 Option weights_option();
 Option decoder_option();
-/// @throws BadInput unless the value is one of `words`, or none: then the first
+/// Reads one of them. @param words  that are allowed; the first is the default
 std::string word_of(const Settings& settings, const std::string& option,
                     const std::vector<std::string>& words);
 
-/// --staleness-cap: updates.
+/// The option --staleness-cap: the largest staleness, in updates, of contributions that are used.
 Option staleness_cap_option();
-/// Without one: none. @throws BadInput
+/// Reads it. @param without  what it is if the option is not given
 std::int64_t staleness_cap(const Settings& settings, std::int64_t without);
 
-/// Another name for a scheme.
+/// Makes another name for a scheme.
 Entry<MakeScheme> alias(Entry<MakeScheme> of, const std::string& name, const std::string& text);
 
-/// --degree D: partitions that a worker holds.
+/// The option --degree D: partitions that a worker holds.
 Option degree_option();
-/// 1..most. @throws BadInput
+/// Reads it; 1 to `most`.
 int degree(const Settings& settings, int most);
 
-/// --own U: partitions that a worker computes before its d coded ones.
+/// The option --own U: partitions that a worker computes before its d coded ones.
 Option own_partitions_option();
-/// Default: d, which tolerates a slowdown of 2. @throws BadInput
+/// Reads it. The default is d, which tolerates a slowdown of 2.
 int own_partitions(const Settings& settings, int d);
 
-/// --placement cyclic|frc.
+/// The option --placement cyclic|frc.
 Option placement_option();
 
-/// --deadline: seconds after which a round ends with what has come.
+/// The option --deadline: seconds after which a round ends with what has come.
 Option deadline_option();
-/// never if it is not given. @throws BadInput
+/// Reads it; `never` if it is not given.
 Seconds deadline(const Settings& settings);
 
 }  // namespace quorate

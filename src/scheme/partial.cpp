@@ -24,7 +24,7 @@ Encoding with_own_partitions(const Encoding& code, int own)
     return both;
 }
 
-// A plan whose parts are sent as they become ready.
+// Makes a plan whose parts are sent as they become ready.
 Plans each_when_ready(const Plans& plans)
 {
     Plans ready;
@@ -79,7 +79,8 @@ std::optional<Step> PartialScheme::expire()
     const auto k = static_cast<double>(encoding_.partitions);
     const auto covered = static_cast<double>(own_) * static_cast<double>(firsts_.size());
     const auto coded = coded_ ? static_cast<double>(code_.encoding.partitions) : 0;
-    // Without a quorum of second messages, the first ones stand for the coded partitions too.
+    // Without a quorum of second messages, the first ones are scaled to stand for the coded
+    // partitions too.
     const double a = (k - coded) / covered;
     std::vector<Weight> weights;
     std::ranges::sort(firsts_);

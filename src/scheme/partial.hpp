@@ -7,16 +7,17 @@
 
 namespace quorate {
 
-/// Partial stragglers: slow, but not dead. Each worker first sends the plain sum of partitions of its
-/// own, then its rows of an exact code over the n partitions that are left. A round ends when all
-/// first messages and a quorum of second ones are there.
+/// For partial stragglers, which are slow but not dead. Each worker first sends the plain sum of
+/// partitions that it alone holds, then its rows of an exact code over the n partitions that are
+/// left. A round ends when all first messages and a quorum of second ones have come.
 ///
 /// k = n (u + 1) partitions: worker i's own are i u .. i u + u - 1, the last n are coded.
 /// Tolerates a slowdown of (u + d) / u. Tandon et al., "Gradient Coding", ICML 2017.
 class PartialScheme final : public SynchronousScheme {
 public:
-    /// @param own   u, partitions that each worker alone holds, >= 1
-    /// @param code  exact, over n partitions
+    /// @param own    u, partitions that each worker alone holds, at least 1
+    /// @param code   exact, over n partitions
+    /// @param limit  seconds after which a round ends with what has come; never: no limit
     PartialScheme(const Problem& problem, int own, GradientCode code, Seconds limit);
 
     Needs needs() const override { return needs_of(encoding_, problem_.rows); }
@@ -28,7 +29,8 @@ protected:
     void begin(Version) override;
     std::optional<Step> receive(const Contribution& contribution) override;
     Seconds limit() const override { return limit_; }
-    /// An approximate step: the first messages that are there, scaled up for those that are not.
+    /// Makes an approximate step of the first messages that have come, scaled up for the missing
+    /// ones.
     std::optional<Step> expire() override;
 
 private:
@@ -36,12 +38,12 @@ private:
     int own_;
     GradientCode code_;
     Seconds limit_;
-    Encoding encoding_;     // of both messages: part 0 and those of the code
+    Encoding encoding_;     // of both messages: part 0, and behind it the parts of the code
     std::int64_t samples_;  // of a round
     Plans plans_;
     Contributions received_;
-    std::vector<Worker> firsts_;     // whose first message is there
-    std::optional<Decoding> coded_;  // once the second messages are enough
+    std::vector<Worker> firsts_;     // workers whose first message has come
+    std::optional<Decoding> coded_;  // of the second messages, once they suffice
 };
 
 }  // namespace quorate

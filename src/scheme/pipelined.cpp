@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pipelined gradient coding: as much storage as gradient coding, as little computation as uncoded. In
-// each round a worker computes the gradient of that of its d partitions whose gradient is oldest, and
-// sends its coded sum with the others, which it keeps from the d - 1 rounds before.
-// Su and Li, "Pipelined Gradient Coding", arXiv 2607.20739.
+// Pipelined gradient coding stores as much as gradient coding and computes as little as an uncoded
+// scheme. In each round a worker computes the gradient of one of its d partitions, that whose
+// gradient is oldest. It sends the coded sum of this gradient and the others, which it has cached
+// in the d - 1 rounds before. Su and Li, "Pipelined Gradient Coding", arXiv 2607.20739.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 
 class Pipelined final : public SynchronousScheme {
 public:
-    /// @param damped  steps are shortened where decoding weights are large
+    /// @param damped  whether steps are shortened if decoding weights are large
     Pipelined(const Settings& settings, const Problem& problem, GradientCode code, int stragglers,
               bool damped = false)
         : problem_(problem), code_(std::move(code)),
@@ -64,13 +64,14 @@ protected:
 
     Task task(Worker worker, Version version) const override
     {
-        // Who was late may go on with the gradient of the round before.
+        // A worker that was late may go on with the gradient that it began in the round before.
         const bool late = version > 0 && answered_[static_cast<std::size_t>(worker)] < version - 1;
         return {plan(worker), late ? Versions{version, version - 1} : Versions{version}};
     }
 
-    // Those whose answers were too stale compute all anew, so that the round can end. Where others
-    // suffice they go on as before, and are fresh again after d answers.
+    // Workers whose answers were too stale compute all of their gradients anew, so that the round
+    // can end. If the other answers suffice, they go on as before and are fresh again after d
+    // answers.
     Task again(Worker worker, Version version) override
     {
         if (!stale_[static_cast<std::size_t>(worker)]) return {};
@@ -106,7 +107,7 @@ private:
         return code_.encoding.rows[static_cast<std::size_t>(worker)][0];
     }
 
-    // max_j sum_i |a_i B_ij|: by how much errors of single gradients may grow.
+    // max_j sum_i |a_i B_ij|: the factor by which errors of single gradients may grow.
     double amplification(const Decoding& decoding) const
     {
         std::vector<double> sum(static_cast<std::size_t>(code_.encoding.partitions));
@@ -122,10 +123,10 @@ private:
     std::int64_t cap_;
     bool damped_;
     std::int64_t samples_;  // of a round
-    Plans plans_, anew_;    // by worker; anew_: gradients of this round only, and none kept
+    Plans plans_, anew_;    // by worker; anew_: gradients of this round only, none of them cached
     Contributions received_;
     std::vector<Version> answered_;  // the last round that each worker answered in time
-    std::vector<bool> stale_;        // whose last answer was not used
+    std::vector<bool> stale_;        // by worker: whether its last answer was too stale to be used
     Version round_ = 0;
 };
 

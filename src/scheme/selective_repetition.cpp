@@ -64,7 +64,7 @@ bool SelectiveRepetition::decode(const Results& have)
     return false;
 }
 
-// Its own job is decodable at once, and no other depends on it.
+// The job of this exchange can be decoded at once, and no other job depends on the exchange.
 bool SelectiveRepetition::harmless() { return repeating_ == 0 && decode(results_.back()); }
 
 bool SelectiveRepetition::decodes()

@@ -6,11 +6,13 @@
 
 namespace quorate {
 
-/// SR-SGC: each exchange is one of gradient coding for its own job, with s = ceil(B lambda / (W - 1 + B))
-/// stragglers; where more have straggled, as many as are too many repeat the job B exchanges later,
-/// in place of that exchange's own. T = B, load (s + 1) / n. W = x B + 1.
+/// SR-SGC. Each exchange does gradient coding for its own job, with s = ceil(B lambda / (W - 1 +
+/// B)) stragglers. If more workers have straggled, as many as exceed s repeat that job B exchanges
+/// later, in place of the job of that exchange. T = B, load (s + 1) / n. W = x B + 1 with an
+/// integer x.
 ///
-/// B = 0 is plain gradient coding, s = lambda, with the same rules of waiting.
+/// B = 0 is plain gradient coding with s = lambda and the same rules of waiting.
+/// Krishnan, Ebrahimi, Khisti, "Sequential Gradient Coding for Straggler Mitigation", ICLR 2023.
 class SelectiveRepetition final : public SequentialCode {
 public:
     /// @param code  of s stragglers; one part a worker
@@ -29,7 +31,7 @@ public:
     void forget(Job) override { results_.pop_front(); }
 
 private:
-    using Results = std::vector<ContributionId>;  // of each worker; none: it has not delivered
+    using Results = std::vector<ContributionId>;  // of each worker, or that it has not delivered
     Results& results(Job job)
     {
         return results_[results_.size() - 1 - static_cast<std::size_t>(exchange_ - job)];
@@ -44,9 +46,9 @@ private:
     Plans plans_;
     std::int64_t exchange_ = -1;
     std::deque<Results> results_;  // of the jobs that are not decoded, the newest last
-    std::vector<bool> repeats_;    // who computes an old job in this exchange
+    std::vector<bool> repeats_;    // by worker: whether it computes an old job in this exchange
     int repeating_ = 0;
-    Decoding decoding_;  // of the last that was found to be decodable
+    Decoding decoding_;  // of the job that was found to be decodable last
 };
 
 }  // namespace quorate

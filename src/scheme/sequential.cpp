@@ -10,7 +10,7 @@ namespace quorate {
 
 namespace {
 
-constexpr int candidates = 0;  // the only timer: from now on, who is missing may be a straggler
+constexpr int candidates = 0;  // the only timer: after it, missing workers may be stragglers
 
 }  // namespace
 
@@ -53,7 +53,8 @@ void Sequential::begin(Seconds now, std::vector<Action>& out)
 {
     began_ = now;
     code_->begin(++exchange_);
-    // M models in turn: job t is of model t mod M, and no other job has moved that since job t - M.
+    // With M models in turn, job t belongs to model t mod M. No job has moved that model since job
+    // t - M, so its newest point is version t.
     version_of_.push_back(models_ > 1 ? exchange_ : newest_);
     pattern_.emplace_back(static_cast<std::size_t>(problem_.workers), true);
     if (static_cast<int>(pattern_.size()) > code_->tolerates().window) pattern_.pop_front();
@@ -102,14 +103,14 @@ bool Sequential::may_end()
 void Sequential::end(Seconds now, std::vector<Action>& out)
 {
     out.push_back(SetTimer{candidates, never});
-    // Stragglers make up for it in later exchanges; their late answers are not waited for.
+    // Late answers of stragglers are not used: they make up for them in later exchanges.
     if (missing_ > 0)
         for (std::size_t i = 0; i < active_.size(); ++i)
             if (pattern_.back()[static_cast<std::size_t>(active_[i])]) {
                 const auto task = tasks_.back().first + static_cast<TaskId>(i);
                 out.emplace_back(Close{task, task});
             }
-    // Harmless stragglers do not count later.
+    // Stragglers that harm no job do not count in the pattern of later exchanges.
     if (code_->harmless()) pattern_.back().assign(pattern_.back().size(), false);
     const Job job = exchange_ - code_->delay();
     if (job < 0) {

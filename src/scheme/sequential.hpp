@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sequential gradient coding: job t, one gradient, begins with exchange t and is decoded T exchanges
-// later, so that a worker may straggle for a while and make up for it.
+// Sequential gradient coding. Job t is one gradient; it begins with exchange t and is decoded T
+// exchanges later. So a worker may straggle for a while and make up for it afterwards.
 // Krishnan, Ebrahimi, Khisti, "Sequential Gradient Coding for Straggler Mitigation", ICLR 2023.
 #pragma once
 
@@ -13,49 +13,54 @@
 
 namespace quorate {
 
-using Job = std::int64_t;
+using Job = std::int64_t;  // the number of its exchange, from 0
 
-/// What each worker computes in each exchange, and what a job's gradient is made of.
+/// Says what each worker computes in each exchange, and what the gradient of a job is made of.
 class SequentialCode {
 public:
     virtual ~SequentialCode() = default;
 
-    /// T: exchanges after its own until a job must be decoded.
+    /// T: the number of exchanges after its own in which a job must be decoded.
     virtual int delay() const = 0;
-    /// The straggler patterns that it tolerates.
+    /// The straggler patterns that the code tolerates.
     virtual Bursty tolerates() const = 0;
     /// Blocks and shards.
     virtual Needs needs() const = 0;
 
-    /// What a worker is asked: a plan whose input i is taken at the point of jobs[i].
+    /// What a worker is asked: a plan whose input i is the point of jobs[i].
     struct Task {
         std::shared_ptr<const Plan> plan;
         std::vector<Job> jobs;
     };
-    /// The next exchange begins; workers without an answer in the one before were stragglers.
+    /// Begins the next exchange. Workers without an answer in the one before were stragglers.
     virtual void begin(std::int64_t exchange) = 0;
+    /// What a worker is asked in this exchange. Once for each worker.
     virtual Task task(Worker worker) = 0;
-    /// The worker's answer to the running exchange. @param ids  of its parts
+    /// Receives a worker's answer to the running exchange. @param ids  of its parts, in order
     virtual void receive(Worker worker, const std::vector<ContributionId>& ids) = 0;
-    /// Whether whatever depends on the running exchange can be decoded, or still will be.
+    /// Whether the exchange may end: every job that depends on it can be decoded, now or when it is
+    /// due.
     virtual bool decodes() = 0;
-    /// Whether its stragglers harm nothing, whatever the model says.
+    /// Whether the stragglers of this exchange harm no job, even if they do not fit the model.
     virtual bool harmless() { return false; }
-    /// The gradient of a job that decodes() has found complete. @return its terms, and the error
+    /// The gradient of a job that decodes() has found complete.
+    /// @return its terms, and the decode error
     virtual std::pair<std::vector<Term>, double> gradient(Job job) = 0;
-    /// The job's terms are used.
+    /// Forgets the oldest job, whose terms have been used.
     virtual void forget(Job job) = 0;
 };
 
 /// How long an exchange waits.
 struct WaitOut {
-    double mu;  // who is not done after (1 + mu) times the fastest worker's time may be a straggler
-    bool all;   // where the stragglers do not fit the model, wait for all; else until they do
+    double mu;  // workers that take longer than 1 + mu times the fastest one may be stragglers
+    bool all;   // if the stragglers do not fit the model, wait for all workers; else until they fit
 };
 
-/// Runs the exchanges: one model with updates that are T exchanges late, or M > T models in turn.
+/// Runs the exchanges: for one model, whose updates come T exchanges late, or for M > T models in
+/// turn.
 class Sequential final : public Scheme {
 public:
+    /// @param models  M
     Sequential(const Problem& problem, std::unique_ptr<SequentialCode> code, const WaitOut& wait,
                int models);
 
@@ -76,11 +81,11 @@ private:
     std::vector<Worker> active_;
     std::int64_t exchange_ = -1;
     Version newest_ = 0;
-    std::vector<Version> version_of_;  // of each job: the point of its gradient
+    std::vector<Version> version_of_;  // of each job, the version of its point
     std::deque<std::pair<TaskId, TaskId>>
         tasks_;  // of the exchanges whose jobs are not all decoded
     TaskId next_ = 0;
-    std::deque<Stragglers> pattern_;  // of the last exchanges, the running one last
+    std::deque<Stragglers> pattern_;  // of the last W exchanges, the running one last
     int missing_ = 0;
     bool expired_ = false, for_all_ = false;
     Seconds began_ = 0;

@@ -28,9 +28,10 @@ std::vector<Option> sequential_options()
     };
 }
 
-// A job has no other chance than its own: the code must decode in any case. Repetition does, with 0/1
-// weights; where it does not divide, its groups are a little larger than the least load, and so are
-// exchanged for a cyclic code where that one's accuracy is promised.
+// Makes an exact code for so many stragglers. A job is decoded in one exchange only, so the code
+// must always decode accurately. Fractional repetition does, because its weights are 0 and 1. If s
+// + 1 does not divide n, some of its groups load workers more than necessary; then a cyclic code is
+// taken if it comes without a warning about its accuracy.
 GradientCode exact_code(int workers, int stragglers)
 {
     if (workers % (stragglers + 1) != 0)

@@ -6,17 +6,17 @@
 
 namespace quorate {
 
-/// Who straggled, exchange by exchange; a set of workers as one flag each.
+/// Which workers straggled in an exchange: a flag for each worker.
 using Stragglers = std::vector<bool>;
 
-/// (B, W, lambda)-bursty: in any W exchanges in a row at most lambda workers straggle, and each of them
-/// within a burst of B exchanges.
+/// The (B, W, lambda)-bursty model: in any W exchanges in a row at most lambda workers straggle,
+/// and each of them only within B exchanges in a row.
 struct Bursty {
-    int burst, window, workers;
+    int burst, window, workers;  // B, W, lambda
 };
 
-/// Whether the last exchange of a pattern fits the model, given those before it. O(n W).
-/// @param pattern  in the order of time; only the last W count
+/// Whether the last W exchanges of a pattern fit the model. O(n W).
+/// @param pattern  in the order of time, at least one exchange
 bool conforms(const Bursty& model, const std::deque<Stragglers>& pattern);
 
 }  // namespace quorate

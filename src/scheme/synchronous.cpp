@@ -64,7 +64,7 @@ void SynchronousScheme::give(Worker worker, Task task, std::vector<Action>& out)
                            .budget = task.budget});
 }
 
-// @return whether anybody is asked something
+// Gives out further tasks when all have answered. @return whether any worker was given one
 bool SynchronousScheme::dispatch_again(std::vector<Action>& out)
 {
     for (const auto worker : active_)

@@ -7,9 +7,10 @@
 
 namespace quorate {
 
-/// What synchronous schemes share: a round gives every worker one task at the newest point, receives
-/// contributions until they suffice or time is up, steps, and closes the round's tasks: late answers
-/// are dropped. When all have answered and no estimate is possible, the round is undecodable.
+/// What synchronous schemes share. A round gives every worker one task at the newest point,
+/// receives contributions until they suffice or time is up, makes a step, and closes the round's
+/// tasks, so that late answers are dropped. If all workers have answered and no estimate is
+/// possible, the round is undecodable.
 class SynchronousScheme : public Scheme {
 public:
     void handle(const Event& event, Seconds now, std::vector<Action>& out) final;
@@ -21,40 +22,45 @@ protected:
         Versions inputs;
         Budget budget = {};
     };
-    /// What a worker computes in the round that begins.
+    /// The plan of a worker's task in the round that begins.
     virtual std::shared_ptr<const Plan> plan(Worker worker) const = 0;
-    /// The same, with more than the newest point and no limit.
+    /// A worker's task in the round that begins. By default its plan at the newest point, without a
+    /// limit.
     /// @param version  of the newest point, which is the number of the round from 0
     virtual Task task(Worker worker, Version version) const { return {plan(worker), {version}}; }
-    /// What it is asked instead when all have answered and no estimate is possible; no plan: nothing.
+    /// A further task for a worker when all have answered and no estimate is possible; without a
+    /// plan: no task.
     virtual Task again(Worker, Version) { return {}; }
-    /// Whether the next round's tasks name the point of this one: its tasks are closed after those
-    /// are given out.
+    /// Whether the tasks of the next round name the point of this one. Then this round's tasks are
+    /// closed after those of the next are dispatched, so that the point stays.
     virtual bool looks_back() const { return false; }
-    /// Who is given its task first; those asked first tend to answer first.
+    /// The order in which workers are given their tasks. Workers that are asked first tend to
+    /// answer first.
     virtual std::vector<Worker> order(std::vector<Worker> active) const { return active; }
-    /// A round begins.  @param version  of its point
+    /// Begins a round. @param version  of its point
     virtual void begin(Version version) = 0;
-    /// One more contribution of the running round. @return the step, if the quorum is reached
+    /// Receives a contribution of the running round. @return the step, if the quorum is reached
     virtual std::optional<Step> receive(const Contribution& contribution) = 0;
 
     /// Seconds after which a round ends with what has come; never: it waits for its quorum.
     virtual Seconds limit() const { return never; }
-    /// Time is up. @return the step that what has come allows; without one, it is asked again after
-    /// each contribution that receive() finds too few
+    /// Ends a round whose time is up. If there is no step, this is called again after each further
+    /// contribution that is not enough for receive().
+    /// @return the step that the contributions so far allow, if any
     virtual std::optional<Step> expire() { return std::nullopt; }
 
-    /// Nobody else can answer. @return the step that what has come allows, if that is good enough
+    /// Ends a round in which no worker can answer any more.
+    /// @return the step that the contributions allow, if it is good enough
     virtual std::optional<Step> make_do() { return limit() == never ? std::nullopt : expire(); }
 
     /// Seconds since the tasks of the round were given out.
     Seconds elapsed() const { return now_ - dispatched_; }
 
-    /// The round's step is done, before the next round begins.
+    /// Called when the round's step is done, before the next round begins.
     virtual void stepped(const Stepped&) {}
-    /// What the user is to know; asked when tasks are given out.
+    /// A note for the user, or nothing; asked when tasks are given out.
     virtual std::string say() { return ""; }
-    /// Why all contributions together allow no step.
+    /// The reason why all contributions together allow no step.
     virtual std::string why_undecodable() const { return "all workers have answered"; }
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The language between schemes and the engine: what a worker can be asked, what a scheme wants done
-// (actions), what it is told (events). Metadata only: no vectors, no MPI, no clock.
-// Times are those of the fleet's clock, from the first dispatch.
+// (actions), and what it is told (events). It is metadata only: no vectors, no MPI, no clock.
+// Times are seconds on the fleet's clock, from the first dispatch.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -21,7 +21,7 @@ using Version = std::int64_t;         // numbers the published points, over all 
 using TaskId = std::int64_t;          // chosen by the scheme, ascending, never used twice
 using ContributionId = std::int64_t;  // given by the engine, ascending
 
-/// Versions named together: mostly one, and then no memory is allocated.
+/// Versions that are named together. Mostly there is one, and then no memory is allocated.
 using Versions = boost::container::small_vector<Version, 1>;
 
 /// Rows [first, first + count) of the training split.
@@ -30,47 +30,50 @@ struct Rows {
     bool operator==(const Rows&) const = default;
 };
 
-/// A partition, or in coded storage a weighted sum of such sets.
+/// What a scheme calls the rows that a worker stores: a partition. Coded blocks, which are weighted
+/// sums of such sets, stand beside them (CodedBlock in scheme/scheme.hpp).
 using Block = Rows;
 
 // ---- what a worker is asked -------------------------------------------------------------------
 
-/// What is done with the rows of a block, times a coefficient (B_ij).
+/// What a worker does with the rows of a block; the result is multiplied with a coefficient (B_ij).
 struct Item {
     enum class Operation : std::int32_t {
         gradient,  // the sum of their gradients at one input
-        cached,  // the same, cached by the worker at whatever version; of a part's items the oldest
-                 // is computed anew, and those that the worker does not have yet
-        descent,  // how far steps on batches of the block lead away from the input
-        // Of coded blocks and linear models, without coefficient:
+        cached,    // the same, but the worker caches it, at whatever version. A part computes the
+                   // gradients that the worker does not have, or else the oldest of its items
+        descent,   // how far steps on batches of the block lead away from the input
+        // For coded blocks and linear models, without coefficient:
         product,            // rows times the input: an element for each row and output
-        transpose_product,  // the transpose of rows times an operand, of which such items take one
-                            // after the other what their rows need
-        column_product      // coded columns times a whole operand: an element for each and output
+        transpose_product,  // the transpose of rows times an operand; the items of a part take
+                            // consecutive pieces of the operand, as long as their rows
+        column_product      // coded columns times a whole operand: an element for each column and
+                            // output
     };
     int block;
-    int input = 0;  // index into Dispatch::inputs, and behind them into its operands
+    int input = 0;  // index into Dispatch::inputs; behind these count its operands
     double coefficient = 1;
     Operation operation = Operation::gradient;
     Rows rows = {};  // of products: those of the coded block, or its columns
     bool is_product() const { return operation >= Operation::product; }
 };
 
-/// The sum of its items is one contribution; products stand one behind the other. Items are summed in
-/// the order given, which is ascending by block, so that replicas agree to the last bit.
+/// What one contribution is made of: the sum of its items, or for products the items one behind the
+/// other. Items are summed in the order given, which is ascending by block, so that replicas agree
+/// to the last bit.
 struct Part {
     std::vector<Item> items;
 };
 
-/// Immutable, shared by rounds and workers.
+/// The parts of a task. Immutable; rounds and workers share it.
 struct Plan {
     std::vector<Part> parts;
     bool each_when_ready = false;  // a message for each part; else all parts in one message
 };
 
-/// How much of its block a part with one item computes: by default its share of the batch.
+/// How much of its block a part with one item computes. By default that is its share of the batch.
 struct Budget {
-    std::int64_t samples = 0;  // so many (descent: steps); 0: as many as there is time for, or the
+    std::int64_t samples = 0;  // how many (descent: steps); 0: as many as there is time for, or the
                                // share of the batch if there is no limit of time
     Seconds seconds = never;   // from the moment the worker begins, its delay included
     std::int64_t micro_batch = 0;  // samples that are computed as a whole; 0: those of a chunk
@@ -78,15 +81,15 @@ struct Budget {
     bool operator==(const Budget&) const = default;
 };
 
-/// Of a task that is keyed by its worker's own count of tasks.
+/// The draw of a task that is keyed by its worker's own count of tasks.
 inline constexpr std::int64_t own_count = -1;
 
-/// Elements of the formed vector, times a weight. Rows behind its end are zeros.
+/// Elements of the formed vector (Combine), times a weight. Rows behind its end count as zeros.
 struct Slice {
     Rows rows;
     double weight;
 };
-/// A sum of slices of equal length. An operand is such pieces, one behind the other.
+/// A sum of slices of equal length. An operand is made of such pieces, one behind the other.
 using Piece = std::vector<Slice>;
 using Operand = std::vector<Piece>;
 
@@ -100,7 +103,8 @@ struct Dispatch {
     Versions inputs;  // all points that the plan needs: a task is self-contained
     std::shared_ptr<const std::vector<Operand>> operands =
         {};  // of products; formed when it is given
-    /// Key of the delay; samples are keyed by the version of their point. own_count: of both.
+    /// Key of the delay; samples are keyed by the version of their point. own_count: the worker's
+    /// own count of tasks keys both.
     std::int64_t draw;
     enum class Begin { now, after } begin = Begin::now;  // replaces the running task, or follows it
     Budget budget = {};
@@ -108,57 +112,60 @@ struct Dispatch {
     double step = 0;      // of descent; the engine fills it in
 };
 
-/// Cancel what runs, release what came, discard what still comes, of tasks first..last. Never waits.
-/// A contribution lives until its task is closed or a step has used it.
+/// Closes tasks first..last: cancels those that run, releases contributions that have come, and
+/// discards those that still come. Never waits. A contribution lives until its task is closed or a
+/// step has used it.
 struct Close {
     TaskId first, last;
 };
 
+/// A contribution in a weighted sum.
 struct Term {
     ContributionId contribution;
     double weight = 1;
 };
 
-/// Rows of a product, counted in the contribution, and where they belong among the training rows; or
-/// columns likewise. What lies behind the last one is left out.
+/// Where rows of a product belong among the training rows; or columns likewise. Rows that would lie
+/// behind the last training row are left out.
 struct Placed {
     ContributionId contribution;
     double weight;
-    Rows from;
-    std::int64_t at;
+    Rows from;        // counted in the contribution
+    std::int64_t at;  // the training row at which the first of them belongs
 };
 
-/// The scores of all training rows are the sum of these, and the derivatives of the losses by the scores
-/// are the formed vector, until the next step.
+/// Adds these up to the scores of all training rows. The derivatives of the losses by the scores
+/// are then the formed vector, until the next step.
 struct Combine {
     std::vector<Placed> terms;
 };
 
-/// estimate = sum of weighted contributions / divisor -> optimiser -> next version.
+/// Makes an update: estimate = sum of weighted contributions / divisor. The optimiser turns it into
+/// the point of the next version.
 struct Step {
     std::vector<Term> terms;
-    double divisor;    // the scheme knows the scaling: what turns the sum over samples into a mean
+    double divisor;    // turns the weighted sum over samples into a mean
     double error;      // ||B^T a - 1||^2 of this decode
     double scale = 1;  // of the step size
     double share = 1;  // of the samples of a whole batch: schedules of step sizes count these
     int model = 0;
     bool displacement = false;        // the estimate is added to the model as it is
     std::int64_t waste = 0;           // rows that changed hands before this round without need
-    std::vector<Placed> placed = {};  // contributions to some columns only
+    std::vector<Placed> placed = {};  // contributions that hold some columns of the gradient only
 };
 
-/// A Deadline event at that time; replaces a pending one of that number; never: none.
+/// Asks for a Deadline event. Replaces a pending one of the same timer.
 struct SetTimer {
-    int timer;
-    Seconds at;
+    int timer;   // its number, chosen by the scheme
+    Seconds at;  // never: none
 };
 
-/// For the user, once.
+/// Tells the user something, once.
 struct Note {
     std::string text;
 };
 
-/// No decode is possible any more with those who are left.
+/// No decode is possible any more with the workers that are left.
 struct Undecodable {
     std::string why;
 };
@@ -167,6 +174,7 @@ using Action = std::variant<Dispatch, Close, Combine, Step, SetTimer, Note, Unde
 
 // ---- events -----------------------------------------------------------------------------------
 
+/// A contribution as a scheme sees it: without its vector.
 struct Contribution {
     ContributionId id;
     Worker worker;
@@ -181,16 +189,17 @@ struct Contribution {
     double projection = 0;          // inner product with a random vector that no worker knows
 };
 
-/// The first event, with the workers that take part.
+/// The first event. It names the workers that take part.
 struct Start {
     std::vector<Worker> active;
 };
 
-/// One message.
+/// A message of one worker has come.
 struct Arrived {
     std::vector<Contribution> contributions;
 };
 
+/// The time of a timer has come.
 struct Deadline {
     int timer;
 };
@@ -199,21 +208,23 @@ struct Deadline {
 struct Stepped {
     Version version;
     int model = 0;
-    double inner_with_last = 0;  // of this estimate and the one before, if Needs asks; first: 0
+    double inner_with_last = 0;  // inner product with the estimate before, if Needs asks; first: 0
 };
 
-/// All who are left have answered, and no timer runs: what the scheme waits for cannot come. It may go on
-/// with what it has; else the round is undecodable.
+/// All workers that are left have answered, and no timer runs: what the scheme waits for cannot
+/// come. It may go on with what it has. If it does not, the round is undecodable.
 struct Quiescent {};
 
-// Told only to schemes whose Needs ask for membership. To all others a worker that is lost is one that
-// does not answer, and one that joins again is one that was late: it gets its newest task once more.
+// The following events are told only to schemes whose Needs ask for membership. To all other
+// schemes a lost worker is one that does not answer, and a worker that joins again is one that was
+// late: it gets its newest task once more.
 
-/// It left, or died. What came from it before stays valid; nothing more comes.
+/// A worker has left or died. What came from it before stays valid; nothing more comes.
 struct WorkerLost {
     Worker worker;
 };
 
+/// A worker takes part from now on.
 struct WorkerJoined {
     Worker worker;
 };

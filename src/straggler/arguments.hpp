@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What delay models have in common in reading their arguments. The form is uniform: a list between
-// commas, as Entry::arguments writes it; "A/B/C,..." and "A,B,..." go on for as long as wanted.
+// Reads the arguments of delay models. All models write them alike: a list with commas, as
+// Entry::arguments shows it, where "A/B/C,..." and "A,B,..." may be repeated.
 #pragma once
 
 #include <limits>
@@ -11,29 +11,32 @@
 
 namespace quorate {
 
-/// What follows the first colon in the value of the option that names the model.
+/// The arguments of a delay model: what follows the first colon in the value of its option. Local.
 class DelayArguments {
 public:
+    /// @param settings  must outlive this object
     /// @throws BadInput if the option names no model
     DelayArguments(const Settings& settings, const DelaySetup& setup);
 
-    /// All of it, as it stands: it may hold further colons and commas. Empty if there is none.
+    /// The arguments as they stand, with further colons and commas. Empty if there are none.
     const std::string& text() const { return text_; }
     /// The pieces between commas; none for an empty text.
     std::vector<std::string> words() const;
-    /// All words as numbers of at least 0, exactly as many as Entry::arguments names.
-    /// @throws BadInput
+    /// All words as numbers.
+    /// @throws BadInput unless there are as many as Entry::arguments names, each finite and at
+    ///     least 0
     std::vector<double> numbers() const;
+    /// One word as a number.
     /// @param name     of the argument, as in Entry::arguments
-    /// @param highest  1 for shares and probabilities
+    /// @param highest  largest value that is allowed; 1 for shares and probabilities
     /// @throws BadInput unless `word` is a finite number in [0, highest]
     double number(const std::string& name, const std::string& word,
                   double highest = std::numeric_limits<double>::max()) const;
 
-    /// A BadInput that ends with the form to write.
-    /// @param wrong  goes on from "--delay is VALUE", as ", but worker 3 is named twice"
+    /// Throws BadInput that ends with the form to write.
+    /// @param wrong  continues "--delay is VALUE", for instance ", but worker 3 is named twice"
     [[noreturn]] void refuse(const std::string& wrong = "") const;
-    /// A BadInput without the form, for what is no matter of form.
+    /// Throws BadInput without the form, for a mistake that is not one of form.
     [[noreturn]] void refuse_value(const std::string& wrong) const;
 
 private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Byzantine workers, injected: what they send instead of what they computed. Pure mathematics.
+// Injected Byzantine workers, for tests: they send something else than what they computed. Pure
+// mathematics: no MPI, no clock, no files.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +11,24 @@
 
 namespace quorate {
 
-/// Workers whose every contribution is corrupted. Local.
+/// The workers of which every contribution is corrupted. Local.
 class ByzantineWorkers {
 public:
     enum class Kind { random, sign_flip, nan };
 
+    /// No worker is Byzantine.
     ByzantineWorkers() = default;
+    /// @param seed  of the random payloads
     ByzantineWorkers(Kind kind, std::set<int> workers, std::uint64_t seed)
         : kind_(kind), workers_(std::move(workers)), seed_(seed)
     {
     }
 
     bool contains(int worker) const { return workers_.contains(worker); }
-    /// Replaces the payload of a Byzantine worker by normal numbers of the payload's size, by the payload with
-    /// the other sign, or by NaN. Payloads of honest workers stay as they are.
+    /// Replaces the payload of a Byzantine worker, as its kind says: by normal numbers whose
+    /// standard deviation is the payload's root mean square + 1, by the payload with the other
+    /// sign, or by NaN. The payloads of honest workers stay as they are. O(payload).
+    /// @param draw, part  key the random numbers
     void corrupt(int worker, std::int64_t draw, int part, std::span<double> payload) const;
 
 private:
@@ -34,7 +39,9 @@ private:
 
 /// The option --byzantine KIND:WORKER,...
 Option byzantine_option();
-/// @throws BadInput
+/// Reads --byzantine; without the option no worker is Byzantine.
+/// @param workers  how many there are
+/// @throws BadInput if the value has another form, or names a worker twice or one that is not there
 ByzantineWorkers byzantine_workers(const Settings& settings, std::uint64_t seed, int workers);
 
 }  // namespace quorate

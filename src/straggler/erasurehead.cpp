@@ -9,8 +9,8 @@ namespace quorate {
 namespace {
 
 // The delays of the public ErasureHead code, bit for bit: in round i (from 0) NumPy's legacy
-// generator is seeded with i and draws Exp(mean 0.5 s) for worker 0, 1, ..., n-1. The run's seed
-// has no say.
+// generator is seeded with i and draws Exp(mean 0.5 s) for worker 0, 1, ..., n-1. They do not
+// depend on the run's seed.
 class ErasureHeadDelay final : public DelayModel {
 public:
     explicit ErasureHeadDelay(int machines) : seconds_(static_cast<std::size_t>(machines)) {}

@@ -18,7 +18,7 @@ public:
     {
     }
 
-    // Draws that ascend cost their distance from the one before; an earlier one begins anew.
+    // A later draw than the last costs O(distance); an earlier one begins the chain anew.
     double draw(int machine, std::int64_t draw, double) override
     {
         auto& state = last_.at(static_cast<std::size_t>(machine));

@@ -6,11 +6,12 @@
 
 namespace quorate {
 
-/// Where a model's random numbers come from: a stream of its own for each (machine, draw), so that
-/// a value depends on the run's seed and on these two alone.
+/// The random numbers of a delay model: a stream for each (machine, draw). So a value depends only
+/// on the run's seed, the machine and the draw.
 class Draws {
 public:
     explicit Draws(const DelaySetup& setup) : seed_(setup.seed), purpose_(setup.purpose) {}
+    /// The stream of a draw, from its beginning. O(1).
     Stream stream(int machine, std::int64_t draw) const
     {
         return {seed_, purpose_, static_cast<std::uint32_t>(machine),

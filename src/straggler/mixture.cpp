@@ -16,8 +16,8 @@ struct Component {
     double mean, deviation, weight;
 };
 
-// |N(mean, deviation)| of a component chosen by weight, clipped so that no draw stands far outside:
-// at the largest mean + 5 deviations.
+// |N(mean, deviation)| of a component chosen by weight. Draws are clipped at the largest mean + 5
+// deviations, so that none lies far outside.
 class MixtureDelay final : public DelayModel {
 public:
     MixtureDelay(const DelaySetup& setup, std::vector<Component> components)
@@ -30,7 +30,8 @@ public:
     {
         auto stream = draws_.stream(machine, draw);
         double left = stream.uniform();
-        // Rounding may leave the weights a little below 1: the last component takes the rest.
+        // Rounding may leave the sum of the weights a little below 1. The last component takes the
+        // rest.
         auto chosen = components_.begin();
         while (chosen + 1 != components_.end() && left >= chosen->weight)
             left -= (chosen++)->weight;

@@ -11,10 +11,10 @@ namespace quorate {
 
 namespace {
 
-// As a delay: the recorded time, moved along the slope to the load of the task; never below 0, which
-// a small load could give. Rounds are used again when they are over.
+// Recorded times. As a delay: the recorded time, moved along the slope to the load of the task, and
+// 0 if that is negative. When the recorded rounds are over, they are used again from the first.
 //
-// As a slowdown: the recorded time over the median of all. The slope has no say there, since the
+// As a slowdown: the recorded time over the median of all times. The slope is not used, because the
 // computation that the factor multiplies is already in proportion to the load.
 class ReplayDelay final : public DelayModel {
 public:
@@ -52,8 +52,8 @@ Entry<MakeDelay> trace_delay_entry()
                                     "--workers {} or fewer, or times of more workers",
                                     times.workers, setup.machines, times.workers));
                 if (setup.purpose == Purpose::slowdown) {
-                    // Of all workers in the file: how slow a worker is does not depend on how many
-                    // take part.
+                    // The median is taken over all workers of the file, so that the slowdown of a
+                    // worker does not depend on how many take part.
                     const double typical = median(times.seconds);
                     if (typical <= 0)
                         arguments.refuse_value(

@@ -72,8 +72,8 @@ private:
     std::vector<h5::DataSet> data_sets_;
 };
 
-/// All rows of a table. Of a trace that was killed while a commit was under way, columns may differ
-/// in length by the rows of that commit: the rows that all columns have are returned.
+/// All rows of a table. Of a run that was killed before traces had a journal, columns may differ
+/// in length by the rows of its last commit: the rows that all columns have are returned.
 template <class Row>
 std::vector<Row> read_table(hid_t file)
 {

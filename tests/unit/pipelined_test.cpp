@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pipelined gradient coding on small quadratics: schemes.md's tests T7.
+// Pipelined gradient coding on small quadratics: staleness, exactness, stability and times of
+// rounds.
 #include <gtest/gtest.h>
 
 #include <algorithm>

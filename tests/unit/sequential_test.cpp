@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sequential gradient coding: schemes.md's tests T6.
+// Sequential gradient coding: which straggler patterns the codes tolerate, what they load workers
+// with, and that they decode the true gradients.
 #include <gtest/gtest.h>
 
 #include <algorithm>
