@@ -155,7 +155,8 @@ def test_the_optimum_of_a9a_is_that_of_newton(real_data, tmp_path):
     words = ["--config", REPOSITORY / "jobs/data/a9a.ini", "--input", folder / "a9a.gz"]
     assert call("import", *words, "--output", data, "--quiet").returncode == 0
     for ranks in (None, 2):
-        done = call("optimum", "--data", data, ranks=ranks)
+        # Two ranks answer each other thousands of times: slow where much else runs.
+        done = call("optimum", "--data", data, ranks=ranks, timeout=600)
         assert done.returncode == 0, done.stderr
     with h5py.File(data) as file:
         start, column = file["train/row_start"][:], file["train/column"][:]
