@@ -4,7 +4,8 @@
 import argparse
 import os
 import sys
-from typing import Any, List, NoReturn, Optional, Tuple
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from . import compare, cost, export, report, rounds, sweep, watch, workers
 from .curves import metric_of
@@ -24,7 +25,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
-def target_of(word: str) -> Tuple[str, float]:
+def target_of(word: str) -> tuple[str, float]:
     """accuracy=0.9 as a pair. Raises BadInput."""
     metric, _, value = word.partition("=")
     try:
@@ -49,7 +50,7 @@ def seconds(word: str) -> float:
     return value
 
 
-def write(plots: List[Plot], out: str, name: str = "") -> None:
+def write(plots: list[Plot], out: str, name: str = "") -> None:
     """Saves figures and prints their paths."""
     folder = folder_of(out)
     for plot in plots:
@@ -111,8 +112,8 @@ def run_workers(given: argparse.Namespace) -> None:
 def run_rounds(given: argparse.Namespace) -> None:
     traces = read_all(given.traces, given.any_data)
     groups = group(traces, given.base)
-    plots: List[Plot] = []
-    lines: List[str] = []
+    plots: list[Plot] = []
+    lines: list[str] = []
     if given.against:
         if len(traces) != 1:
             raise BadInput("--against takes one measured and one simulated trace")
@@ -160,7 +161,9 @@ def parser() -> Parser:
     top = Parser(prog="quorate-analysis", description="From traces to figures, tables and reports.")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    def command(name: str, run, summary: str, many: bool = True) -> Parser:
+    def command(
+        name: str, run: Callable[[argparse.Namespace], None], summary: str, many: bool = True
+    ) -> Parser:
         new = commands.add_parser(name, help=summary, description=summary)
         new.set_defaults(run=run)
         if not many:
@@ -236,7 +239,7 @@ def parser() -> Parser:
     return top
 
 
-def main(words: Optional[List[str]] = None) -> int:
+def main(words: list[str] | None = None) -> int:
     given = parser().parse_args(words)
     try:
         given.run(given)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """compare: curves of runs, their table, targets and speed-up."""
 
-from typing import List, Optional, Sequence, Tuple
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,11 +19,11 @@ SCORES = {"auc": "AUC", "accuracy": "accuracy", "mse": "MSE"}  # the first that 
 LOSSES = ("train_loss", "test_loss", "objective", "gap")
 MOST_WIDTH = 14  # inches
 ALL_DIVERGED = 1e4  # times the first loss are drawn, if no run did better
-Axis = Tuple[str, str]
-Target = Tuple[str, float]
+Axis = tuple[str, str]
+Target = tuple[str, float]
 
 
-def axes_of(words: str) -> List[Axis]:
+def axes_of(words: str) -> list[Axis]:
     """loss:time,accuracy:round as pairs. Raises BadInput."""
     pairs = []
     for word in words.split(","):
@@ -34,7 +35,7 @@ def axes_of(words: str) -> List[Axis]:
     return pairs
 
 
-def usual_axes(groups: Sequence[Group]) -> List[Axis]:
+def usual_axes(groups: Sequence[Group]) -> list[Axis]:
     """Loss, distance from the optimum and a score against time and rounds, as far as they exist.
 
     Raises BadInput if nothing does.
@@ -151,7 +152,7 @@ def warmup_end(groups: Sequence[Group], along: str) -> float:
     ends = [0.0]
     for trace in (t for group in groups for t in group.traces):
         if trace.warmup:
-            column = {"time": trace.round["time"], "samples": np.cumsum(trace.round["samples"])}
+            column = {"time": trace.edges[1:], "samples": np.cumsum(trace.round["samples"])}
             rounds = np.arange(1, trace.rounds + 1)
             ends.append(float(column.get(along, rounds)[trace.warmup - 1]))
     return max(ends)
@@ -163,7 +164,7 @@ def note(groups: Sequence[Group]) -> str:
     return f"{words}; band: least to greatest of {most} seeds" if most > 1 else words
 
 
-def split(groups: Sequence[Group], by: str) -> List[Tuple[str, List[Group]]]:
+def split(groups: Sequence[Group], by: str) -> list[tuple[str, list[Group]]]:
     """The value of an option, and the runs that have it. Without an option all runs."""
     if not by:
         return [("", list(groups))]
@@ -173,7 +174,7 @@ def split(groups: Sequence[Group], by: str) -> List[Tuple[str, List[Group]]]:
 
 def panel(
     groups: Sequence[Group],
-    axes: Optional[List[Axis]] = None,
+    axes: list[Axis] | None = None,
     name: str = "compare",
     by: str = "",
 ) -> Plot:
@@ -301,7 +302,7 @@ def target_table(groups: Sequence[Group], targets: Sequence[Target]) -> pd.DataF
     return pd.DataFrame(lines)
 
 
-def all_targets(groups: Sequence[Group]) -> List[Target]:
+def all_targets(groups: Sequence[Group]) -> list[Target]:
     """Usual targets of the training loss, and of accuracy or AUC."""
     return [
         (metric, value)
@@ -352,7 +353,7 @@ def speedup_plot(groups: Sequence[Group]) -> Plot:
     return Plot("speed-up", "Speed-up per round", text, figure, pd.DataFrame(lines))
 
 
-def warnings(groups: Sequence[Group]) -> List[str]:
+def warnings(groups: Sequence[Group]) -> list[str]:
     """What a reader of the table must know."""
     lines = []
     traces = [trace for group in groups for trace in group.traces]

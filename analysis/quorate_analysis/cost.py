@@ -3,7 +3,7 @@
 
 import shutil
 import subprocess
-from typing import List, Optional, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,7 @@ class Cost:
         if not trace.lists_all_arrivals:
             return
         table = tasks(trace)
-        if not len(table["worker"]):
+        if table.empty:
             return
         seconds = totals(trace, pieces(trace, table))
         self.shares = seconds.sum(0) / max(seconds.sum(), 1e-300)
@@ -64,7 +64,7 @@ def adaptive(trace: Trace) -> bool:
     return trace.scheme in (*names, "k-batch-sync")
 
 
-def table(groups: Sequence[Group], costs: Sequence[List[Cost]]) -> pd.DataFrame:
+def table(groups: Sequence[Group], costs: Sequence[list[Cost]]) -> pd.DataFrame:
     """A row for each configuration, means over its seeds."""
     lines = []
     for group, found in zip(groups, costs):
@@ -87,7 +87,7 @@ def table(groups: Sequence[Group], costs: Sequence[List[Cost]]) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def plot(groups: Sequence[Group], costs: Sequence[List[Cost]]) -> Plot:
+def plot(groups: Sequence[Group], costs: Sequence[list[Cost]]) -> Plot:
     """Core-hours of the workers, by what they did."""
     figure, grid = panels(1, height=0.5 + 0.42 * len(groups))
     axis = grid[0][0]
@@ -123,7 +123,7 @@ def plot(groups: Sequence[Group], costs: Sequence[List[Cost]]) -> Plot:
     return Plot("cost", "Cost", text, figure, numbers)
 
 
-def scheduler_line(trace: Trace) -> Optional[str]:
+def scheduler_line(trace: Trace) -> str | None:
     """What sacct says of the job, if there is one and sacct knows it."""
     job = str(trace.attributes.get("scheduler_job_id", ""))
     if not job or not shutil.which("sacct"):

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Curves of runs, several seeds as a band, and when a run reached a target."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor
-from typing import List, Sequence, Tuple
 
 import numpy as np
 
 from .groups import Group
-from .traces import BadInput, Trace
+from .traces import BadInput, Floats, Trace
 
 # What can be drawn upwards, and along.
 METRICS = {
@@ -41,34 +41,34 @@ def metric_of(word: str) -> str:
     return name
 
 
-def curve(trace: Trace, metric: str) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+def curve(trace: Trace, metric: str) -> tuple[Floats, Floats, Floats]:
     """(rounds, times, values) of a metric of the evaluation table, or of the "gap" to the optimum.
 
     A trace without evaluation has the estimates of its rounds in place of the training loss, and
     nothing else. A round's estimate is taken before its update: it belongs to the end of the round
     before, and the first one to the beginning.
     """
-    table = trace.evaluation
     if metric == "round":
-        rounds = np.arange(trace.rounds + 1)
-        times, values = np.concatenate([[0.0], trace.round["time"]]), rounds.astype(float)
-    elif trace.evaluated and metric == "gap":
-        rounds, times, values = table["round"], table["time"], table["objective"] - trace.optimum
-        # Rounding, or a better model than the optimum that was found: no place on a log scale.
-        values = np.where(values > 0, values, np.nan)
+        rounds, times = np.arange(trace.rounds + 1), trace.edges
+        values = rounds.astype(float)
     elif trace.evaluated:
-        rounds, times = table["round"], table["time"]
-        values = table.get(metric, np.full(len(rounds), np.nan))
+        table = trace.evaluation
+        rounds, times = table["round"].to_numpy(), table["time"].to_numpy()
+        values = table["objective" if metric == "gap" else metric].to_numpy()
+        if metric == "gap":
+            values = values - trace.optimum
+            # Rounding, or a better model than the optimum that was found: no place on a log scale.
+            values = np.where(values > 0, values, np.nan)
     elif metric == "train_loss" and not trace.dry:
-        rounds, values = np.arange(trace.rounds), trace.round["loss_estimate"]
-        times = np.concatenate([[0.0], trace.round["time"][:-1]])
+        rounds, times = np.arange(trace.rounds), trace.edges[:-1]
+        values = trace.round["loss_estimate"].to_numpy()
     else:
         rounds = times = values = np.array([])
     known = np.isfinite(values)
     return rounds[known], times[known], values[known]
 
 
-def points(trace: Trace, metric: str, along: str) -> Tuple[np.ndarray, np.ndarray]:
+def points(trace: Trace, metric: str, along: str) -> tuple[Floats, Floats]:
     """(x, y) of a curve along time, rounds or samples."""
     rounds, times, values = curve(trace, metric)
     if along == "samples" and len(rounds):
@@ -80,10 +80,10 @@ def points(trace: Trace, metric: str, along: str) -> Tuple[np.ndarray, np.ndarra
 class Band:
     """Mean, least and greatest over seeds. Beyond the shortest seed's end there is none."""
 
-    x: np.ndarray
-    mean: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+    x: Floats
+    mean: Floats
+    low: Floats
+    high: Floats
 
 
 def band(traces: Sequence[Trace], metric: str, along: str) -> Band:
@@ -100,7 +100,7 @@ def band(traces: Sequence[Trace], metric: str, along: str) -> Band:
     return Band(grid, values.mean(0), values.min(0), values.max(0))
 
 
-def reached(trace: Trace, metric: str, target: float) -> Tuple[float, float]:
+def reached(trace: Trace, metric: str, target: float) -> tuple[float, float]:
     """(seconds, rounds) to the first model scored that is as good as the target; NaN if none is."""
     rounds, times, values = curve(trace, metric)
     good = values <= target if metric in SMALLER_IS_BETTER else values >= target
@@ -110,7 +110,7 @@ def reached(trace: Trace, metric: str, target: float) -> Tuple[float, float]:
     return float(times[first]), float(rounds[first])
 
 
-def usual_targets(groups: Sequence[Group], metric: str) -> List[float]:
+def usual_targets(groups: Sequence[Group], metric: str) -> list[float]:
     """Half, 90 % and 99 % of the way from the worst first value to what all configurations reach.
 
     A configuration counts with its best seed, one that diverged not at all.

@@ -5,15 +5,17 @@ A task that was cancelled after c seconds would have taken longer than c: it is 
 likelihood has a closed form for all but `mixture`, which is found by EM and without censored times.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import erf, log, pi, sqrt
-from typing import Callable, List, Tuple
 
 import numpy as np
 
+from .traces import Floats
+
 EM_STEPS = 200
 ENOUGH = 10  # times, for a fit
-Survival = Callable[[np.ndarray], np.ndarray]
+Survival = Callable[[Floats], Floats]
 normal_below = np.vectorize(lambda z: 0.5 * (1 + erf(z / sqrt(2))), otypes=[float])
 
 
@@ -27,7 +29,7 @@ class Fit:
     distance: float
 
 
-def kaplan_meier(times: np.ndarray, censored: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+def kaplan_meier(times: Floats, censored: Floats) -> tuple[Floats, Floats]:
     """(times, share that takes longer): the empirical distribution in spite of censoring."""
     values, counts = np.unique(times, return_counts=True)
     left = len(times) - np.searchsorted(np.sort(times), values)
@@ -36,7 +38,7 @@ def kaplan_meier(times: np.ndarray, censored: np.ndarray) -> Tuple[np.ndarray, n
     return values, np.cumprod(1 - counts / left)
 
 
-def fits(times: np.ndarray, censored: np.ndarray) -> List[Fit]:
+def fits(times: Floats, censored: Floats) -> list[Fit]:
     """The models that can be fitted, the best one by Akaike's criterion first."""
     if len(times) < ENOUGH:
         return []
@@ -56,27 +58,28 @@ def fits(times: np.ndarray, censored: np.ndarray) -> List[Fit]:
     return sorted(found, key=lambda fit: fit.aic)
 
 
-def distance(survival: Survival, values: np.ndarray, above: np.ndarray) -> float:
+def distance(survival: Survival, values: Floats, above: Floats) -> float:
     """The greatest difference of the two distributions."""
     model = survival(values)
     before = np.concatenate([[1.0], above[:-1]])
     return float(np.max(np.maximum(np.abs(model - above), np.abs(model - before))))
 
 
-def exponential(times: np.ndarray, censored: np.ndarray, shift: float) -> Fit:
+def exponential(times: Floats, censored: Floats, shift: float) -> Fit:
     """Exponential, or shifted by the least time."""
     beyond = np.sum(times - shift) + np.sum(np.maximum(censored - shift, 0))
     mean = float(beyond / len(times))
     likelihood = -len(times) * (log(mean) + 1)
     word = f"shifted-exponential:{shift:.4g},{mean:.4g}" if shift else f"exponential:{mean:.4g}"
 
-    def survival(x: np.ndarray) -> np.ndarray:
-        return np.exp(-np.maximum(x - shift, 0) / mean)
+    def survival(x: Floats) -> Floats:
+        found: Floats = np.exp(-np.maximum(x - shift, 0) / mean)
+        return found
 
     return Fit(word, survival, 2 * (1 + (shift > 0)) - 2 * likelihood, np.nan)
 
 
-def pareto(times: np.ndarray, censored: np.ndarray) -> Fit:
+def pareto(times: Floats, censored: Floats) -> Fit:
     scale = float(times.min())
     logs = np.sum(np.log(times / scale)) + np.sum(np.log(np.maximum(censored / scale, 1)))
     shape = float(len(times) / logs)
@@ -85,13 +88,13 @@ def pareto(times: np.ndarray, censored: np.ndarray) -> Fit:
     )
     likelihood -= shape * np.sum(np.log(np.maximum(censored / scale, 1)))
 
-    def survival(x: np.ndarray) -> np.ndarray:
+    def survival(x: Floats) -> Floats:
         return np.minimum((scale / np.maximum(x, scale)) ** shape, 1)
 
     return Fit(f"pareto:{scale:.4g},{shape:.4g}", survival, 4 - 2 * float(likelihood), np.nan)
 
 
-def mixture(times: np.ndarray, components: int) -> Fit:
+def mixture(times: Floats, components: int) -> Fit:
     """Normal distributions, by EM from quantiles."""
     mean = np.quantile(times, (np.arange(components) + 0.5) / components)
     least = 1e-3 * float(np.std(times))
@@ -112,9 +115,10 @@ def mixture(times: np.ndarray, components: int) -> Fit:
     likelihood = np.sum(np.log(np.maximum(density.sum(1), 1e-300)))
     word = "mixture:" + ",".join(f"{m:.4g}/{s:.4g}/{w:.3g}" for m, s, w in zip(mean, sd, weight))
 
-    def survival(x: np.ndarray) -> np.ndarray:
+    def survival(x: Floats) -> Floats:
         z = (np.asarray(x)[:, None] - mean) / sd
-        return 1 - (weight * normal_below(z)).sum(1)
+        found: Floats = 1 - (weight * normal_below(z)).sum(1)
+        return found
 
     return Fit(word, survival, 2 * (3 * components - 1) - 2 * float(likelihood), np.nan)
 

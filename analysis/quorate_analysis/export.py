@@ -2,32 +2,27 @@
 """export: a trace as CSV, and as a timeline for Perfetto or Chrome."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Dict, Iterator, List
 
-import h5py
 import numpy as np
 import pandas as pd
 
 from .files import MARK, write_whole
-from .tasks import ABSENT, CHANGES, REENCODED, STATES, pieces, tasks
-from .traces import Trace, attempt, cut
+from .tasks import ABSENT, CHANGES, PIECE, REENCODED, STATES, pieces, tasks
+from .traces import Trace, attempt, open_trace, read_table
 
 TABLES = "round arrival item measure evaluation worker membership timer".split()
+Event = dict[str, object]
 COORDINATOR = 0  # thread of the coordinator; worker i is thread i + 1
 
 
-def to_csv(trace: Trace, folder: Path) -> List[Path]:
+def to_csv(trace: Trace, folder: Path) -> list[Path]:
     """TRACE.TABLE.csv for each table that has rows."""
 
-    def read() -> Dict[str, pd.DataFrame]:
-        with h5py.File(trace.path, "r", locking=False) as file:
-            tables = {}
-            for name in TABLES:
-                if name in file:
-                    columns = cut({key: column[:] for key, column in file[name].items()})
-                    tables[name] = pd.DataFrame(columns)
-            return tables
+    def read() -> dict[str, pd.DataFrame]:
+        with open_trace(trace.path) as file:
+            return {name: read_table(file[name]) for name in TABLES if name in file}
 
     paths = []
     for name, table in attempt(trace.path, read).items():
@@ -42,40 +37,36 @@ def to_csv(trace: Trace, folder: Path) -> List[Path]:
     return paths
 
 
-def events(trace: Trace) -> Iterator[dict]:
+def events(trace: Trace) -> Iterator[Event]:
     """Events of the Trace Event Format: a thread a worker, and one for rounds. Microseconds."""
     yield named("process_name", COORDINATOR, f"{trace.scheme} ({trace.path.name})")
     yield named("thread_name", COORDINATOR, "rounds")
     for worker in range(trace.workers):
         yield named("thread_name", worker + 1, f"worker {worker}")
-    ends = 1e6 * trace.round["time"]
-    begins = np.concatenate([[0.0], ends])[:-1]
-    columns = ("used", "erased", "decode_error")
-    for i, (begin, end) in enumerate(zip(begins, ends)):
-        arguments = {name: trace.round[name][i].item() for name in columns}
-        yield span(f"round {i + 1}", COORDINATOR, begin, end, arguments)
-        counter = {"used": int(trace.round["used"][i])}
+    edges = 1e6 * trace.edges
+    rows = trace.round[["used", "erased", "decode_error"]].to_dict("records")
+    for i, (begin, end, row) in enumerate(zip(edges, edges[1:], rows)):
+        yield span(f"round {i + 1}", COORDINATOR, begin, end, row)
+        counter = {"used": row["used"]}
         yield {"name": "workers used", "ph": "C", "ts": end, "pid": 1, "args": counter}
-    for when, worker, kind in zip(*(trace.membership[n] for n in ("time", "worker", "kind"))):
-        if when > 0:
-            thread = COORDINATOR if kind == REENCODED else int(worker) + 1
-            name = CHANGES.get(int(kind), str(kind))
-            yield dict(name=name, ph="i", s="t", ts=1e6 * float(when), pid=1, tid=thread)
+    member = trace.membership
+    for change in member[member["time"] > 0].itertuples():
+        thread = COORDINATOR if change.kind == REENCODED else change.worker + 1
+        name = CHANGES.get(change.kind, str(change.kind))
+        yield dict(name=name, ph="i", s="t", ts=1e6 * change.time, pid=1, tid=thread)
     if not trace.lists_all_arrivals:
         return
-    found = pieces(trace, tasks(trace))
-    keep = (found.state != ABSENT) & (found.end > found.begin)
-    order = np.flatnonzero(keep)[np.argsort(found.begin[keep], kind="stable")]
-    drawn = [found.begin, found.end, found.worker, found.state, found.round]
-    for begin, end, worker, state, number in zip(*(c[order].tolist() for c in drawn)):
+    found = pieces(trace, tasks(trace)).sort_values("begin", kind="stable")
+    found = found[(found["state"] != ABSENT) & (found["end"] > found["begin"])]
+    for begin, end, worker, state, number in found[[*PIECE]].itertuples(index=False):
         yield span(STATES[state], worker + 1, 1e6 * begin, 1e6 * end, {"round": number})
 
 
-def named(what: str, thread: int, name: str) -> dict:
+def named(what: str, thread: int, name: str) -> Event:
     return {"name": what, "ph": "M", "pid": 1, "tid": thread, "args": {"name": name}}
 
 
-def span(name: str, thread: int, begin: float, end: float, arguments: dict) -> dict:
+def span(name: str, thread: int, begin: float, end: float, arguments: dict[str, float]) -> Event:
     return {
         "name": name,
         "ph": "X",
@@ -87,7 +78,7 @@ def span(name: str, thread: int, begin: float, end: float, arguments: dict) -> d
     }
 
 
-def to_perfetto(trace: Trace, folder: Path) -> List[Path]:
+def to_perfetto(trace: Trace, folder: Path) -> list[Path]:
     """TRACE.perfetto.json, which ui.perfetto.dev and chrome://tracing open."""
 
     def write(part: Path) -> None:

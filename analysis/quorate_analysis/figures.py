@@ -3,16 +3,19 @@
 
 import multiprocessing
 import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from multiprocessing.context import ForkProcess
 from pathlib import Path
-from typing import Dict, Iterable, List, Sequence, Tuple
+from typing import Any
 
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.style  # noqa: E402
 import numpy as np  # noqa: E402
+import numpy.typing as npt  # noqa: E402
 import pandas as pd  # noqa: E402
 from matplotlib.artist import Artist  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
@@ -29,6 +32,8 @@ COLOURS = [colour if colour.startswith("#") else f"#{colour}" for colour in COLO
 DASHES = ("-", (0, (4, 1.5)), (0, (5, 1.5, 1, 1.5)), (0, (1, 1.2)))
 MOST_VECTORS = 2000  # rectangles; more are pixels in a PDF
 MOST_WIDE = 100  # letters in a line over a figure
+Style = dict[str, Any]  # options of matplotlib
+Grid = npt.NDArray[np.object_]  # of axes
 
 
 @dataclass
@@ -42,7 +47,7 @@ class Plot:
     numbers: pd.DataFrame
 
 
-def styles(count: int) -> List[dict]:
+def styles(count: int) -> list[Style]:
     """Line styles. Later lines are thinner, so that equal curves do not hide each other."""
     return [
         dict(
@@ -54,13 +59,17 @@ def styles(count: int) -> List[dict]:
     ]
 
 
-def panels(rows: int, columns: int = 1, height: float = 2.6, width: float = 8.5, **options):
+def panels(
+    rows: int, columns: int = 1, height: float = 2.6, width: float = 8.5, **options: Any
+) -> tuple[Figure, Grid]:
     """A figure and its axes, rows x columns."""
     figure = Figure(figsize=(width, 0.9 + height * rows))
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
-def finish(figure: Figure, handles: Sequence = (), texts: Sequence[str] = (), note: str = ""):
+def finish(
+    figure: Figure, handles: Sequence[Artist] = (), texts: Sequence[str] = (), note: str = ""
+) -> None:
     """A legend above, a note below, and the panels between."""
     height = figure.get_figheight()
     top = 0.08
@@ -79,16 +88,23 @@ def finish(figure: Figure, handles: Sequence = (), texts: Sequence[str] = (), no
     figure.tight_layout(rect=(0, below / height, 1, 1 - top / height))
 
 
-def legend_of(axes: Iterable[Axes]) -> Tuple[List[Artist], List[str]]:
+def legend_of(axes: Iterable[Axes]) -> tuple[list[Artist], list[str]]:
     """Handles and texts of all axes, each text once."""
-    found: Dict[str, Artist] = {}
+    found: dict[str, Artist] = {}
     for axis in axes:
         for handle, text in zip(*axis.get_legend_handles_labels()):
             found.setdefault(text, handle)
     return list(found.values()), list(found)
 
 
-def boxes(axis: Axes, left, right, bottom, top, **style) -> None:
+def boxes(
+    axis: Axes,
+    left: npt.ArrayLike,
+    right: npt.ArrayLike,
+    bottom: npt.ArrayLike,
+    top: npt.ArrayLike,
+    **style: Any,
+) -> None:
     """Filled rectangles, as one object: much faster than bars."""
     left, right, bottom, top = np.broadcast_arrays(left, right, bottom, top)
     corners = np.stack([[left, bottom], [right, bottom], [right, top], [left, top]]).transpose(
@@ -127,7 +143,7 @@ def folder_of(out: str) -> Path:
     return folder
 
 
-def save(plot: Plot, folder: Path) -> List[Path]:
+def save(plot: Plot, folder: Path) -> list[Path]:
     """Writes NAME.png, NAME.pdf and NAME.csv. Raises BadInput."""
 
     def numbers(part: Path) -> None:
@@ -150,7 +166,7 @@ class Saver:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.most = len(os.sched_getaffinity(0))
-        self.running: List[tuple] = []
+        self.running: list[tuple[ForkProcess, Connection]] = []
 
     def add(self, plot: Plot) -> Path:
         """The path of the PNG, which is there after wait(). Raises BadInput."""

@@ -2,8 +2,8 @@
 """Files are written whole, and only our own are replaced."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable
 
 from .traces import BadInput
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Traces that differ only in their seeds are one configuration."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Dict, List, Optional, Sequence, Tuple
 
 from .tables import brief
 from .traces import BadInput, Trace, read_trace
@@ -22,7 +22,7 @@ class Group:
     """Runs of one configuration, in the order of their seeds."""
 
     label: str
-    traces: List[Trace]
+    traces: list[Trace]
 
     @property
     def first(self) -> Trace:
@@ -33,7 +33,7 @@ class Group:
         return Group(self.label, [t for t in self.traces if options(t).get(option) == value])
 
     @property
-    def seeds(self) -> List[int]:
+    def seeds(self) -> list[int]:
         return [trace.seed for trace in self.traces]
 
     @property
@@ -45,7 +45,7 @@ class Group:
         return with_words(self.label, words + self.troubles)
 
     @property
-    def troubles(self) -> List[str]:
+    def troubles(self) -> list[str]:
         words = sorted({t.status for t in self.traces if t.status != "completed"})
         return words + (["diverged"] if any(t.diverged for t in self.traces) else [])
 
@@ -58,7 +58,7 @@ def with_words(label: str, words: Sequence[str]) -> str:
     return f"{label[:-1]}, {more})" if label.endswith(")") else f"{label} ({more})"
 
 
-def options(trace: Trace) -> Dict[str, str]:
+def options(trace: Trace) -> dict[str, str]:
     """What makes the configuration of a run, its seed aside."""
     chosen = {k: v for k, v in trace.config.items() if k not in INCIDENTAL}
     attributes = trace.attributes
@@ -71,7 +71,7 @@ def options(trace: Trace) -> Dict[str, str]:
     }
 
 
-def values(traces: Sequence[Trace], option: str) -> List[str]:
+def values(traces: Sequence[Trace], option: str) -> list[str]:
     """The values of an option: numbers ascending, else in the order of the traces.
 
     Raises BadInput if no run has the option.
@@ -87,7 +87,7 @@ def values(traces: Sequence[Trace], option: str) -> List[str]:
         return found
 
 
-def labels(traces: Sequence[Trace], but: Sequence[str] = ()) -> List[str]:
+def labels(traces: Sequence[Trace], but: Sequence[str] = ()) -> list[str]:
     """A label for each trace: its scheme; where schemes repeat the least options (`but` aside)
     that tell the traces apart, if they are few; else the file's name, or its path."""
     found = [trace.scheme for trace in traces]
@@ -99,7 +99,7 @@ def labels(traces: Sequence[Trace], but: Sequence[str] = ()) -> List[str]:
     return found
 
 
-def worded(name: str, value: Optional[str]) -> str:
+def worded(name: str, value: str | None) -> str:
     if value is None:
         return f"without {name}"
     if value == "on":
@@ -107,7 +107,7 @@ def worded(name: str, value: Optional[str]) -> str:
     return value if name == "clock" else f"{name} {brief(value)}"
 
 
-def apart(traces: Sequence[Trace], but: Sequence[str]) -> List[str]:
+def apart(traces: Sequence[Trace], but: Sequence[str]) -> list[str]:
     """Words that tell traces of one scheme apart."""
     chosen = [options(trace) for trace in traces]
     known = {name for one in chosen for name in one} - set(but)
@@ -125,14 +125,14 @@ def apart(traces: Sequence[Trace], but: Sequence[str]) -> List[str]:
     return stems if len(set(stems)) == len(stems) else [str(trace.path) for trace in traces]
 
 
-def group(traces: Sequence[Trace], base: str = "", but: Sequence[str] = ()) -> List[Group]:
+def group(traces: Sequence[Trace], base: str = "", but: Sequence[str] = ()) -> list[Group]:
     """The configurations, in the order of their first traces; the base of speed-ups goes first.
     Runs that differ in the options `but` only are one.
 
     The base is the one with that label or scheme; else `uncoded`, if it is there; else the first.
     Raises BadInput.
     """
-    found: Dict[Tuple, List[Trace]] = {}
+    found: dict[tuple[tuple[str, str], ...], list[Trace]] = {}
     for trace in traces:
         chosen = {name: value for name, value in options(trace).items() if name not in but}
         found.setdefault(tuple(sorted(chosen.items())), []).append(trace)
@@ -170,7 +170,7 @@ def same_data(traces: Sequence[Trace]) -> None:
             )
 
 
-def read_all(paths: Sequence[str], any_data: bool = False) -> List[Trace]:
+def read_all(paths: Sequence[str], any_data: bool = False) -> list[Trace]:
     """Reads traces that have rounds and go together. Raises BadInput."""
     traces = [read_trace(path) for path in paths]
     for trace in traces:

@@ -5,13 +5,13 @@ Workers compute for the median time that they were measured to, and their delays
 messages and the coordinator take no time.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, inf, lgamma
-from typing import Callable, Optional
 
 import numpy as np
 
-from .traces import Trace
+from .traces import Floats, Trace
 
 DRAWS = 4000
 # Schemes that end a round at a number of answers, whoever gives them.
@@ -32,16 +32,16 @@ class Delay:
     """A delay model: the mean of the k-th least of n, and draws."""
 
     order: Callable[[int, int], float]
-    draw: Callable[[np.random.Generator, tuple], np.ndarray]
+    draw: Callable[[np.random.Generator, tuple[int, int]], Floats]
     shift: float = 0.0
-    mean: Optional[float] = None  # of an exponential
+    mean: float | None = None  # of an exponential
 
 
 def harmonic(n: int) -> float:
     return sum(1 / i for i in range(1, n + 1))
 
 
-def delay_of(word: str) -> Optional[Delay]:
+def delay_of(word: str) -> Delay | None:
     """A delay model with closed forms; None for the others."""
     name, _, rest = word.partition(":")
     try:
@@ -78,7 +78,7 @@ def whole(trace: Trace, option: str, default: int) -> int:
     return int(word) if word.isdigit() else default
 
 
-def ideal(trace: Trace) -> Optional[Ideal]:
+def ideal(trace: Trace) -> Ideal | None:
     """None for schemes, delays and options without an answer here."""
     delay = delay_of(str(trace.attributes["delay"]))
     plain = trace.attributes.get("slowdown", "none") == "none" and "deadline" not in trace.config

@@ -2,9 +2,9 @@
 """One HTML page without anything from elsewhere: figures are inside."""
 
 import base64
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
-from typing import Callable, List, Tuple, Union
 
 import pandas as pd
 
@@ -31,8 +31,8 @@ class Page:
 
     def __init__(self, title: str) -> None:
         self.title = title
-        self.parts: List[Union[str, Callable[[], str]]] = []
-        self.sections: List[Tuple[str, str]] = []
+        self.parts: list[str | Callable[[], str]] = []
+        self.sections: list[tuple[str, str]] = []
 
     def section(self, title: str) -> None:
         anchor = f"s{len(self.sections) + 1}"
@@ -45,7 +45,7 @@ class Page:
     def text(self, words: str) -> None:
         self.parts.append(f'<p class="note">{escape(words)}</p>')
 
-    def items(self, lines: List[str]) -> None:
+    def items(self, lines: list[str]) -> None:
         if lines:
             inner = "".join(f"<li>{escape(line)}</li>" for line in lines)
             self.parts.append(f'<ul class="note">{inner}</ul>')

@@ -2,8 +2,8 @@
 """report: one page with everything, and the files behind its figures."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import List, Sequence
 
 import pandas as pd
 
@@ -139,9 +139,9 @@ class Report:
             self.page.fold(trace.path.name, "\n\n".join(words))
 
 
-def twins(traces: Sequence[Trace]) -> List[tuple]:
+def twins(traces: Sequence[Trace]) -> list[tuple[Trace, Trace]]:
     """Pairs of a measured and a simulated trace of the same run."""
-    found: List[tuple] = []
+    found: list[tuple[Trace, Trace]] = []
     for measured in traces:
         for simulated in traces:
             if measured.clock == "wall" and simulated.clock != "wall":

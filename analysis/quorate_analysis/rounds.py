@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """rounds: how long rounds took and should have taken, and what went into them."""
 
-from typing import Callable, Dict, List, Optional, Sequence, Tuple
+
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,11 +11,11 @@ from .figures import Plot, finish, mark_warmup, panels, styles
 from .groups import INCIDENTAL, Group, caption
 from .ideal import Ideal, ideal
 from .tables import number, ratio, share, short
-from .traces import BadInput, Trace
+from .traces import BadInput, Floats, Trace
 
 # What is drawn for each round, if it is ever other than zero.
-QUANTITIES: Dict[str, Callable[[Trace], np.ndarray]] = {
-    "time per round\n(ms)": lambda t: 1000 * t.durations,
+QUANTITIES: dict[str, Callable[[Trace], pd.Series]] = {
+    "time per round\n(ms)": lambda t: pd.Series(1000 * t.durations),
     "workers used": lambda t: t.round["used"].astype(float),
     "workers erased": lambda t: t.round["erased"].astype(float),
     "decode error": lambda t: t.round["decode_error"],
@@ -27,7 +28,7 @@ SAME = ("scheme", "workers", "seed", "data", "optimizer", "delay", "slowdown")
 OWN = "rounds evaluate-every row-time latency bandwidth port load-time init".split()
 
 
-def averaged(values: np.ndarray) -> Tuple[np.ndarray, np.ndarray, int]:
+def averaged(values: Floats) -> tuple[Floats, Floats, int]:
     """(rounds, means, how many rounds are a mean) with at most POINTS means."""
     step = -(-len(values) // POINTS)
     edges = np.arange(0, len(values), step)
@@ -117,13 +118,8 @@ def table(groups: Sequence[Group]) -> pd.DataFrame:
     lines = []
     for group in groups:
         values = 1000 * np.concatenate([t.durations for t in group.traces])
-        rounds = {
-            name: np.concatenate([t.round[name] for t in group.traces]).astype(float)
-            for name in (
-                "wait used erased decode_error staleness_mean bytes_sent bytes_received".split()
-            )
-        }
-        expected: Optional[Ideal] = ideal(group.first)
+        means = pd.concat([t.round for t in group.traces]).mean(skipna=False)
+        expected: Ideal | None = ideal(group.first)
         seconds = 1000 * expected.seconds if expected else float("nan")
         lines.append(
             {
@@ -135,19 +131,19 @@ def table(groups: Sequence[Group]) -> pd.DataFrame:
                 "expected": number(seconds, 2),
                 "by": expected.words if expected else "-",
                 "ratio": number(ratio(values.mean(), seconds), 3),
-                "waiting": share(ratio(1000 * rounds["wait"].sum(), values.sum())),
-                "used": number(rounds["used"].mean(), 1),
-                "erased": number(rounds["erased"].mean(), 1),
-                "decode error": short(rounds["decode_error"].mean()),
-                "staleness": short(rounds["staleness_mean"].mean()),
-                "kB out": number(rounds["bytes_sent"].mean() / 1000, 1),
-                "kB in": number(rounds["bytes_received"].mean() / 1000, 1),
+                "waiting": share(ratio(1000 * means["wait"], values.mean())),
+                "used": number(means["used"], 1),
+                "erased": number(means["erased"], 1),
+                "decode error": short(means["decode_error"]),
+                "staleness": short(means["staleness_mean"]),
+                "kB out": number(means["bytes_sent"] / 1000, 1),
+                "kB in": number(means["bytes_received"] / 1000, 1),
             }
         )
     return pd.DataFrame(lines)
 
 
-def difference(one: Trace, other: Trace) -> Optional[Tuple[str, str, str]]:
+def difference(one: Trace, other: Trace) -> tuple[str, str, str] | None:
     """A name and two values in which these are not the same run under two clocks."""
     for name in SAME:
         mine, theirs = (str(t.attributes.get(name, "")) for t in (one, other))
@@ -170,7 +166,7 @@ def same_run(one: Trace, other: Trace) -> None:
         )
 
 
-def against(measured: Trace, simulated: Trace) -> Tuple[Plot, List[str]]:
+def against(measured: Trace, simulated: Trace) -> tuple[Plot, list[str]]:
     """Measured and simulated time of the same rounds, and their ratios in words."""
     same_run(measured, simulated)
     rounds = min(measured.rounds, simulated.rounds)
@@ -218,7 +214,7 @@ def against(measured: Trace, simulated: Trace) -> Tuple[Plot, List[str]]:
     return Plot("against", title, words + ".", figure, numbers), lines
 
 
-def clocks(one: Trace, other: Trace) -> Tuple[str, str]:
+def clocks(one: Trace, other: Trace) -> tuple[str, str]:
     """Words for two traces of one run: by their clocks, or by their files."""
     words = {"wall": "measured", "virtual": "simulated", "replayed": "replayed"}
     names = words.get(one.clock, one.clock), words.get(other.clock, other.clock)

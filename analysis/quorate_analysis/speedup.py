@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Speed-up of a configuration: ratios of runs with the same seed, and a bootstrap interval."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable, List
 
 import numpy as np
 
@@ -24,7 +24,7 @@ class Speedup:
     ratio: float
     low: float
     high: float
-    pairs: List[float]
+    pairs: list[float]
 
 
 def per_round(trace: Trace) -> float:

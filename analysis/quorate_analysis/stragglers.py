@@ -2,12 +2,12 @@
 """Who is slow: always, or in bursts."""
 
 from dataclasses import dataclass
-from typing import List, Tuple
 
 import numpy as np
+import pandas as pd
 
-from .tasks import absences, responses
-from .traces import Table, Trace
+from .tasks import absences, in_its_round, responses
+from .traces import Bools, Floats, Trace
 
 SURE = 4.0  # standard deviations
 MUCH = 1.5  # times what is expected
@@ -19,34 +19,31 @@ class Slowness:
     """How often each worker was among the last of a round, and how that is spread."""
 
     last: int
-    share: np.ndarray
+    share: Floats
     expected: float
-    clustering: np.ndarray  # slow twice in a row, over what independence would give
-    verdict: List[str]
+    clustering: Floats  # slow twice in a row, over what independence would give
+    verdict: list[str]
 
 
-def times(trace: Trace, table: Table) -> Tuple[np.ndarray, str]:
+def times(trace: Trace, table: pd.DataFrame) -> tuple[Floats, str]:
     """Response times, rounds x workers, NaN where there was no answer; and what a row is.
 
     Where tasks do not belong to rounds, as in asynchronous schemes, a row is the k-th task of all.
     """
-    start = np.concatenate([[0.0], trace.round["time"]])[table["round"] - 1]
-    if not len(start) or np.mean(table["sent"] >= start - 1e-9) > 0.5:
+    if not len(table) or in_its_round(trace, table).mean() > 0.5:
         return responses(trace, table), "round"
-    worker = table["worker"]
-    edges = np.searchsorted(worker, np.arange(trace.workers + 1))
-    place = np.arange(len(worker)) - edges[worker]
-    found = np.full((int(place.max()) + 1, trace.workers), np.nan)
-    found[place, worker] = table["arrived"] - table["sent"]
+    place = table.groupby("worker").cumcount()
+    found = np.full((place.max() + 1, trace.workers), np.nan)
+    found[place, table["worker"]] = table["arrived"] - table["sent"]
     return found, "task"
 
 
-def presence(trace: Trace, rows: int) -> np.ndarray:
+def presence(trace: Trace, rows: int) -> Bools:
     """Who was there at the beginning of each round."""
     there = np.ones((rows, trace.workers), dtype=bool)
-    begin = np.concatenate([[0.0], trace.round["time"]])[:rows]
-    for worker in range(trace.workers) if rows == trace.rounds else ():
-        for left, back in absences(trace, worker):
+    begin = trace.edges[:rows]
+    for worker, away in absences(trace).items() if rows == trace.rounds else ():
+        for left, back in away:
             there[(begin >= left) & (begin < back), worker] = False
     return there
 
@@ -58,7 +55,7 @@ def default_last(trace: Trace) -> int:
     return min(max(1, last), max(1, trace.workers - 1))
 
 
-def among_last(found: np.ndarray, there: np.ndarray, last: int) -> np.ndarray:
+def among_last(found: Floats, there: Bools, last: int) -> Floats:
     """1 where a worker was among the last so many of a row, 0 where it was not."""
     # Ties share the places that are left, and so do those that did not answer: nobody knows their
     # order.
@@ -66,10 +63,11 @@ def among_last(found: np.ndarray, there: np.ndarray, last: int) -> np.ndarray:
     edge = -np.partition(-filled, last - 1, axis=1)[:, last - 1 : last]
     beyond, level = filled > edge, (filled == edge) & there
     places = last - beyond.sum(1, keepdims=True)
-    return beyond + level * (places / np.maximum(level.sum(1, keepdims=True), 1))
+    weight: Floats = beyond + level * (places / np.maximum(level.sum(1, keepdims=True), 1))
+    return weight
 
 
-def slowness(trace: Trace, found: np.ndarray, last: int) -> Slowness:
+def slowness(trace: Trace, found: Floats, last: int) -> Slowness:
     there = presence(trace, len(found))
     weight = among_last(found, there, last)
     rows = np.maximum(there.sum(0), 1)

@@ -2,16 +2,16 @@
 """sweep: a number of each run along an option that varies."""
 
 import re
+from collections.abc import Callable, Sequence
 from math import isfinite
 from os.path import commonprefix
-from typing import Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator
 
-from .figures import COLOURS, Plot, finish, legend_of, panels, styles
+from .figures import COLOURS, Plot, Style, finish, legend_of, panels, styles
 from .groups import Group, base_of, caption, options, values
 from .speedup import speedup
 from .tables import brief, number
@@ -23,7 +23,7 @@ Number = Callable[[Trace], float]
 
 
 # What is drawn upwards: its name, and the number of a run. A speed-up is of two.
-QUANTITIES: Dict[str, Tuple[str, Number]] = {
+QUANTITIES: dict[str, tuple[str, Number]] = {
     "round-time": ("time per round (ms)", lambda t: 1000 * t.time_per_round),
     "time": ("time (s)", lambda t: t.time),
     "speed-up": ("speed-up per round", lambda t: t.time_per_round),
@@ -52,7 +52,7 @@ class Sweep:
         self.numbers = pd.concat([self.line(group) for group in self.all])
 
     @property
-    def all(self) -> List[Group]:
+    def all(self) -> list[Group]:
         return [*self.across, *self.groups]
 
     @property
@@ -98,7 +98,7 @@ class Sweep:
             rows.append({self.option: name, **cells})
         return pd.DataFrame(rows)
 
-    def draw(self, axis: Axes, found: Dict[str, dict]) -> None:
+    def draw(self, axis: Axes, found: dict[str, Style]) -> None:
         """Numbers to the right and the quantity upwards; names below each other.
 
         found: the style of each label.
@@ -136,7 +136,7 @@ class Sweep:
             axis.set_ylim(len(self.values) - 0.5, -0.5)
 
 
-def names(values: Sequence[str]) -> List[str]:
+def names(values: Sequence[str]) -> list[str]:
     """Short words for values, without what all begin with."""
     words = [brief(value) for value in values]
     # Up to the last mark of punctuation that they share.
@@ -168,7 +168,7 @@ def plot(parts: Sequence[Sweep]) -> Plot:
     if numeric:
         for axis in grid[0][1:]:
             axis.set_ylabel("")
-    traces: List[Trace] = [t for part in parts for group in part.groups for t in group.traces]
+    traces: list[Trace] = [t for part in parts for group in part.groups for t in group.traces]
     finish(figure, *legend_of(grid[0]), caption(traces))
     what = QUANTITIES[parts[0].what][0]
     over = " and ".join(part.option for part in parts)

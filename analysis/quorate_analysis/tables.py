@@ -3,7 +3,7 @@
 
 import math
 import re
-from typing import List, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -43,7 +43,7 @@ def brief(value: str) -> str:
 
 def text(table: pd.DataFrame) -> str:
     """The table with its header; the first column to the left, the others to the right."""
-    lines: List[Sequence[str]] = [list(table.columns), *table.astype(str).values.tolist()]
+    lines: list[Sequence[str]] = [list(table.columns), *table.astype(str).values.tolist()]
     widths = [max(len(line[i]) for line in lines) for i in range(len(table.columns))]
     return "\n".join(
         "  ".join([line[0].ljust(widths[0]), *(w.rjust(n) for w, n in zip(line[1:], widths[1:]))])

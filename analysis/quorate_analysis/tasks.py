@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What each worker did when: tasks from the arrivals of a trace, and the gaps between them."""
 
-from dataclasses import dataclass
-from typing import List, Optional
+
+from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
-from .traces import BadInput, Table, Trace
+from .traces import BadInput, Bools, Floats, Trace
 
 COLUMNS = (
     "event",
@@ -31,18 +33,10 @@ CHANGES = {
     REENCODED: "re-encoded",
     LOADING: "loading",
 }
+PIECE = ("begin", "end", "worker", "state", "round")
 EPSILON = 1e-9
-
-
-@dataclass
-class Pieces:
-    """Intervals of workers: from, to, who, what, in which round."""
-
-    begin: np.ndarray
-    end: np.ndarray
-    worker: np.ndarray
-    state: np.ndarray
-    round: np.ndarray
+Interval = tuple[float, float]
+Piece = tuple[npt.ArrayLike, ...]  # many, a column for each name in PIECE
 
 
 def need_arrivals(trace: Trace) -> None:
@@ -53,21 +47,7 @@ def need_arrivals(trace: Trace) -> None:
         )
 
 
-def merged(table: Table) -> Table:
-    """The contributions that came in one message as one: their times and samples are added."""
-    worker, event = table["worker"], table["event"]
-    if not len(worker):
-        return table
-    first = np.concatenate([[True], (np.diff(worker) != 0) | (np.diff(event) != 0)])
-    at = np.flatnonzero(first)
-    found = {name: column[at] for name, column in table.items()}
-    for name in ("compute", "delay", "samples"):
-        found[name] = np.add.reduceat(table[name], at)
-    found["used"] = np.maximum.reduceat(table["used"], at)
-    return found
-
-
-def tasks(trace: Trace) -> Table:
+def tasks(trace: Trace) -> pd.DataFrame:
     """Messages of workers with busy intervals: `begin`, where the worker could begin, to `arrived`.
 
     The second message of a task begins where the first one arrived. Ordered by worker and time.
@@ -75,81 +55,79 @@ def tasks(trace: Trace) -> Table:
     need_arrivals(trace)
     table = trace.arrivals(*COLUMNS)
     known = (table["arrived"] <= trace.time + EPSILON) & (table["round"] <= trace.rounds)
+    # Much faster than sort_values.
     order = np.lexsort((table["event"], table["arrived"], table["worker"]))
-    order = order[known[order]]
-    table = merged({name: column[order] for name, column in table.items()})
-    before = np.concatenate([[-np.inf], table["arrived"][:-1]])
-    fresh = np.concatenate([[True], table["worker"][1:] != table["worker"][:-1]])
-    fresh, before = fresh[: len(table["worker"])], before[: len(table["worker"])]
-    table["begin"] = np.maximum(table["sent"], np.where(fresh, -np.inf, before))
+    table = table.iloc[order[known[order]]]
+    if not table["event"].is_unique:
+        # The contributions that came in one message are one: their times and samples are added.
+        sums = dict.fromkeys(("compute", "delay", "samples"), "sum")
+        kinds = {**dict.fromkeys(COLUMNS, "first"), **sums, "used": "max"}
+        table = table.groupby("event", sort=False).agg(kinds)
+    table = table.reset_index(drop=True)
+    table["begin"] = np.fmax(table["sent"], table.groupby("worker")["arrived"].shift())
     return table
 
 
-def absences(trace: Trace, worker: int) -> List[tuple]:
-    """(from, to) where a worker was not there."""
+def absences(trace: Trace) -> dict[int, list[Interval]]:
+    """(from, to) where a worker was not there, of each that ever was not."""
+    found: dict[int, list[Interval]] = {}
+    away: dict[int, float] = {}  # since when
+    known = set()
     member = trace.membership
-    mine = (member["worker"] == worker) & np.isin(member["kind"], (JOINED, LEFT, DIED))
-    away: Optional[float] = None
-    found: List[tuple] = []
-    for when, kind in zip(member["time"][mine], member["kind"][mine]):
-        if kind == JOINED and away is not None:
-            found.append((away, when))
-            away = None
-        elif kind != JOINED and away is None:
-            away = when
-    if away is not None:
-        found.append((away, trace.time))
-    joined = member["time"][mine & (member["kind"] == JOINED)]
-    if len(joined) and joined[0] > 0 and not (found and found[0][0] < joined[0]):
-        found.insert(0, (0.0, joined[0]))
+    for when, worker, kind in zip(member["time"], member["worker"], member["kind"]):
+        if kind == JOINED:
+            left = away.pop(worker, None) if worker in known else 0.0
+            if left is not None and left < when:
+                found.setdefault(worker, []).append((left, when))
+        elif kind in (LEFT, DIED):
+            away.setdefault(worker, when)
+        else:
+            continue
+        known.add(worker)
+    for worker, left in away.items():
+        found.setdefault(worker, []).append((left, trace.time))
     return found
 
 
-def pieces(trace: Trace, table: Table) -> Pieces:
-    """Everything that workers did until the last update, as intervals.
+def pieces(trace: Trace, table: pd.DataFrame) -> pd.DataFrame:
+    """Everything that workers did until the last update: who did what, from when to when.
 
     A task is its delay, its computation and the rest, which is messages both ways and waiting in
     queues. Between tasks a worker that has answered in the round waits; one that has not was
     computing something that nobody waited for: its task was cancelled.
     """
-    parts = [*busy(table), *gaps(trace, table)]
-    return Pieces(*(np.concatenate(columns) for columns in zip(*parts)))
+    columns = map(np.concatenate, zip(*busy(table), *gaps(trace, table)))
+    return pd.DataFrame(dict(zip(PIECE, columns)), copy=False)
 
 
-def busy(table: Table) -> List[tuple]:
+def busy(table: pd.DataFrame) -> Iterator[Piece]:
     """Delay, computation and message of each task. Those of tasks that were not used as well."""
-    begin, end, unused = table["begin"], table["arrived"], table["used"] == 0
+    begin, end = table["begin"], table["arrived"]
     slept = np.minimum(begin + table["delay"], end)
     # What was computed before the part before arrived belongs to the time before.
     computed = np.minimum(slept + table["compute"], end)
-
-    def state(which: int) -> np.ndarray:
-        return np.where(unused, UNUSED, which)
-
-    worker, number = table["worker"], table["round"]
-    return [
-        (begin, slept, worker, state(DELAY), number),
-        (slept, computed, worker, state(COMPUTING), number),
-        (computed, end, worker, state(MESSAGE), number),
-    ]
+    edges = (begin, slept, computed, end)
+    for state, low, high in zip((DELAY, COMPUTING, MESSAGE), edges, edges[1:]):
+        states = np.where(table["used"] == 0, UNUSED, state)
+        yield low, high, table["worker"], states, table["round"]
 
 
-def gaps(trace: Trace, table: Table) -> List[tuple]:
+def gaps(trace: Trace, table: pd.DataFrame) -> Iterator[Piece]:
     """Between the tasks of each worker: waiting, cancelled or absent."""
-    ends = trace.round["time"]
-    found: List[tuple] = []
+    away = absences(trace)
+    ends = trace.edges[1:]
+    # In a round that has its answer it waits: for the task before, for the end after.
+    own = in_its_round(trace, table)
+    names = ("begin", "arrived", "round")
+    begins, arrived, rounds = (table[name].to_numpy() for name in names)
+    first = np.searchsorted(table["worker"], range(trace.workers + 1))
     for worker in range(trace.workers):
-        mine = slice(*np.searchsorted(table["worker"], [worker, worker + 1]))
-        begin = np.concatenate([[0.0], table["arrived"][mine]])
-        end = np.concatenate([table["begin"][mine], [trace.time]])
+        mine = slice(*first[worker : worker + 2])
+        begin = np.concatenate([[0.0], arrived[mine]])
+        end = np.concatenate([begins[mine], [trace.time]])
         begin, end = begin[end > begin + EPSILON], end[end > begin + EPSILON]
         # Cut at the ends of rounds, and at absences.
-        away = absences(trace, worker)
-        cuts = np.unique(
-            np.concatenate([begin, end, ends, *away])
-            if away
-            else np.concatenate([begin, end, ends])
-        )
+        cuts = np.unique(np.concatenate([begin, end, ends, *away.get(worker, [])]))
         low, high = cuts[:-1], cuts[1:]
         middle = (low + high) / 2
         inside = np.searchsorted(begin, middle, side="right") - 1
@@ -157,43 +135,37 @@ def gaps(trace: Trace, table: Table) -> List[tuple]:
         keep[keep] = middle[keep] < end[inside[keep]]
         low, high, middle = low[keep], high[keep], middle[keep]
         number = np.searchsorted(ends, middle) + 1
-        # It waits if the round has its answer: for the task before, for the end after.
-        start = np.concatenate([[0.0], ends])[table["round"][mine] - 1]
-        own = table["sent"][mine] >= start - EPSILON
         answers = np.zeros(trace.rounds + 2, dtype=bool)
-        answers[table["round"][mine][own]] = True
+        answers[rounds[mine][own[mine]]] = True
         state = np.where(answers[number], WAITING, CANCELLED)
-        for left, back in away:
+        for left, back in away.get(worker, []):
             state[(middle > left) & (middle < back)] = ABSENT
-        found.append((low, high, np.full(len(low), worker), state, number))
-    return found
+        yield low, high, np.full(len(low), worker), state, number
 
 
-def totals(trace: Trace, all_pieces: Pieces) -> np.ndarray:
+def in_its_round(trace: Trace, table: pd.DataFrame) -> Bools:
+    """Whether a task was sent in the round in which its answer came."""
+    begin = trace.edges[table["round"] - 1]
+    return np.array(table["sent"] >= begin - EPSILON)
+
+
+def totals(trace: Trace, all_pieces: pd.DataFrame) -> Floats:
     """Seconds of each worker in each state."""
-    seconds = np.zeros((trace.workers, len(STATES)))
-    np.add.at(seconds, (all_pieces.worker, all_pieces.state), all_pieces.end - all_pieces.begin)
-    return seconds
+    cell = all_pieces["worker"] * len(STATES) + all_pieces["state"]
+    length = all_pieces["end"] - all_pieces["begin"]
+    seconds = np.bincount(cell, length, trace.workers * len(STATES))
+    return seconds.astype(float, copy=False).reshape(-1, len(STATES))
 
 
-def responses(trace: Trace, table: Table) -> np.ndarray:
+def responses(trace: Trace, table: pd.DataFrame) -> Floats:
     """Seconds from the dispatch to the last answer in the round: rounds x workers; NaN: none."""
     found = np.full((trace.rounds, trace.workers), np.nan)
-    start = np.concatenate([[0.0], trace.round["time"]])[table["round"] - 1]
-    own = table["sent"] >= start - EPSILON
-    at = table["round"][own] - 1, table["worker"][own]
+    own = table[in_its_round(trace, table)]
     # By worker and time: the last answer is written last.
-    found[at] = (table["arrived"] - table["sent"])[own]
+    found[own["round"] - 1, own["worker"]] = own["arrived"] - own["sent"]
     return found
 
 
-def quantiles(values: np.ndarray, worker: np.ndarray, workers: int, at: list) -> np.ndarray:
+def quantiles(values: pd.Series, worker: pd.Series, workers: int, at: list[float]) -> Floats:
     """Quantiles of the values of each worker; NaN for a worker without any."""
-    found = np.full((workers, len(at)), np.nan)
-    order = np.argsort(worker, kind="stable")
-    edges = np.searchsorted(worker[order], np.arange(workers + 1))
-    for i in range(workers):
-        mine = values[order[edges[i] : edges[i + 1]]]
-        if len(mine):
-            found[i] = np.quantile(mine, at)
-    return found
+    return np.array(values.groupby(worker).quantile(at).unstack().reindex(range(workers)))

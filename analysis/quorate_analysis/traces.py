@@ -1,24 +1,32 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Reads traces; docs/trace.md says what they hold."""
 
+import io
+import sys
 import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Callable, Dict, Iterator, TypeVar
+from typing import TypeVar
 
 import h5py
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
-FORMAT_VERSION = 5
+OLDEST_FORMAT, NEWEST_FORMAT = 4, 5  # 4 says nothing of nodes
 TRIES = 3  # a trace that is being written may be caught in the middle of a commit
 NEEDED = ("scheme", "status", "data", "rows", "columns", "workers", "optimizer", "delay", "clock")
 EAGER = ("round", "evaluation", "worker", "membership")
+JOURNAL_PAGE = 4096  # bytes: src/data/journal.cpp
 DIVERGED = 1.5  # times the loss of the first point
 
-Table = Dict[str, np.ndarray]
 T = TypeVar("T")
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Attribute = str | np.int64 | np.float64
 
 
 class BadInput(Exception):
@@ -27,14 +35,14 @@ class BadInput(Exception):
 
 @dataclass
 class Trace:
-    """One run. Tables are dictionaries of columns; times are seconds."""
+    """One run. Times are seconds."""
 
     path: Path
-    attributes: dict
-    round: Table
-    evaluation: Table
-    worker: Table
-    membership: Table
+    attributes: dict[str, Attribute]
+    round: pd.DataFrame
+    evaluation: pd.DataFrame
+    worker: pd.DataFrame
+    membership: pd.DataFrame
 
     @property
     def scheme(self) -> str:
@@ -57,7 +65,7 @@ class Trace:
         return int(self.attributes.get("seed", 0))
 
     @cached_property
-    def config(self) -> Dict[str, str]:
+    def config(self) -> dict[str, str]:
         """The options of the run by name."""
         pairs = (
             line.partition(" = ") for line in str(self.attributes.get("config", "")).split("\n")
@@ -67,17 +75,22 @@ class Trace:
     @property
     def rounds(self) -> int:
         """Rounds done."""
-        return len(self.round["time"])
+        return len(self.round)
 
     @property
     def time(self) -> float:
         """Seconds from the first dispatch to the last update, on the clock of the run."""
-        return float(self.round["time"][-1]) if self.rounds else 0.0
+        return float(self.round["time"].iloc[-1]) if self.rounds else 0.0
 
     @property
-    def durations(self) -> np.ndarray:
+    def edges(self) -> Floats:
+        """When rounds end, after 0: round r, counted from 1, begins at edges[r - 1]."""
+        return np.concatenate([[0.0], self.round["time"]])
+
+    @property
+    def durations(self) -> Floats:
         """Seconds of each round."""
-        return np.diff(self.round["time"], prepend=0.0)
+        return np.diff(self.edges)
 
     @property
     def time_per_round(self) -> float:
@@ -87,7 +100,7 @@ class Trace:
     @property
     def evaluated(self) -> bool:
         """Whether models were scored. Interrupted and running traces were not."""
-        return len(self.evaluation["round"]) > 0
+        return len(self.evaluation) > 0
 
     @property
     def dry(self) -> bool:
@@ -97,7 +110,7 @@ class Trace:
     @property
     def decode_error(self) -> float:
         """|B'a - 1|^2, mean over the rounds; NaN before the first update."""
-        return float(np.mean(self.round["decode_error"])) if self.rounds else float("nan")
+        return float(self.round["decode_error"].to_numpy().mean()) if self.rounds else float("nan")
 
     @property
     def optimum(self) -> float:
@@ -118,11 +131,11 @@ class Trace:
         return float("nan")
 
     @property
-    def losses(self) -> np.ndarray:
+    def losses(self) -> Floats:
         """Training losses: of models scored, else the estimates of the rounds."""
         if self.evaluated:
-            return self.evaluation["train_loss"]
-        return np.array([]) if self.dry else self.round["loss_estimate"]
+            return np.array(self.evaluation["train_loss"])
+        return np.array([]) if self.dry else np.array(self.round["loss_estimate"])
 
     @property
     def first_loss(self) -> float:
@@ -136,7 +149,7 @@ class Trace:
 
     def final(self, score: str) -> float:
         """A score of the last model; NaN if nothing was scored, or on no test rows."""
-        return float(self.evaluation[score][-1]) if self.evaluated else float("nan")
+        return float(self.evaluation[score].iloc[-1]) if self.evaluated else float("nan")
 
     @property
     def diverged(self) -> bool:
@@ -158,57 +171,70 @@ class Trace:
         slow = self.durations[:most] > usual
         return int(np.argmin(slow)) if not slow.all() else most
 
-    def arrivals(self, *columns: str) -> Table:
+    def arrivals(self, *columns: str, last: int = sys.maxsize) -> pd.DataFrame:
         """Columns of the arrival table, which is read when it is asked for and not kept."""
-        return attempt(self.path, lambda: read_columns(self.path, "arrival", columns))
+
+        def read() -> pd.DataFrame:
+            with open_trace(self.path) as file:
+                return read_table(file["arrival"], columns, last)
+
+        return attempt(self.path, read)
 
     @property
     def lists_all_arrivals(self) -> bool:
-        return self.attributes.get("trace_arrivals", "all") == "all"
+        return str(self.attributes.get("trace_arrivals", "all")) == "all"
 
 
-def cut(columns: Table) -> Table:
-    """Of a run that was killed or goes on, the rows that all columns have."""
-    rows = min(len(column) for column in columns.values())
-    return {key: column[:rows] for key, column in columns.items()}
+def open_trace(path: Path) -> h5py.File:
+    """Opens a trace for reading, as its last commit made it.
+
+    Of a run that was killed in the middle of a commit, the pages that it was about to overwrite
+    are in a journal beside the trace, each after its number.
+    """
+    journal = Path(f"{path}.journal")
+    if not journal.is_file():
+        return h5py.File(path, "r", locking=False)
+    pages, content = journal.read_bytes(), bytearray(path.read_bytes())
+    lengths = [int.from_bytes(pages[at : at + 8], sys.byteorder) for at in (0, 8)]
+    if len(content) not in lengths:  # the journal of another file, in whose place this one has come
+        return h5py.File(path, "r", locking=False)
+    for at in range(16, len(pages), 8 + JOURNAL_PAGE):
+        begin = JOURNAL_PAGE * int.from_bytes(pages[at : at + 8], sys.byteorder)
+        content[begin : begin + JOURNAL_PAGE] = pages[at + 8 : at + 8 + JOURNAL_PAGE]
+    return h5py.File(io.BytesIO(content), "r")
 
 
-def read_columns(path: Path, table: str, columns: tuple = ()) -> Table:
-    with h5py.File(path, "r", locking=False) as file:
-        return cut({name: file[table][name][:] for name in columns or file[table]})
-
-
-def read_tail(path: Path, table: str, rows: int, columns: tuple) -> Table:
-    """The last rows of a table, without reading the others."""
-    with h5py.File(path, "r", locking=False) as file:
-        end = min(len(file[table][name]) for name in columns)
-        return {name: file[table][name][max(0, end - rows) : end] for name in columns}
+def read_table(
+    table: h5py.Group, columns: Iterable[str] = (), last: int = sys.maxsize
+) -> pd.DataFrame:
+    """Some columns of a table, or all, and so many of its last rows. Of a run that was killed or
+    goes on, the rows that all columns have."""
+    found = {name: table[name] for name in columns or table}
+    rows = min(len(column) for column in found.values())
+    begin = max(0, rows - last)
+    return pd.DataFrame({name: c[begin:rows] for name, c in found.items()}, copy=False)
 
 
 def read_once(path: Path) -> Trace:
-    with h5py.File(path, "r", locking=False) as file:
+    with open_trace(path) as file:
         attributes = dict(file.attrs)
         if attributes.get("format") != "quorate trace":
             raise BadInput(f"{path} is not a trace: give one that 'quorate run' wrote")
-        if attributes.get("format_version") != FORMAT_VERSION:
+        if attributes.get("format_version") not in range(OLDEST_FORMAT, NEWEST_FORMAT + 1):
             raise BadInput(
-                f"{path} has trace format {attributes.get('format_version')}, "
-                f"this reads {FORMAT_VERSION}: use the analysis of the Quorate that wrote it"
+                f"{path} has trace format {attributes.get('format_version')}, this reads "
+                f"{OLDEST_FORMAT} to {NEWEST_FORMAT}: use the analysis of the Quorate that wrote it"
             )
         for name in NEEDED:
             if name not in attributes:
                 raise KeyError(f"no attribute {name}")
         if "arrival" not in file:
             raise KeyError("no table arrival")
-        tables = {
-            name: cut({key: column[:] for key, column in file[name].items()}) for name in EAGER
-        }
+        tables = {name: read_table(file[name]) for name in EAGER}
     # Scored as the run went on, after it, or by `quorate evaluate`: in any order.
-    order = np.argsort(tables["evaluation"]["round"], kind="stable")
-    tables["evaluation"] = {key: c[order] for key, c in tables["evaluation"].items()}
+    scored = tables["evaluation"].sort_values("round", kind="stable", ignore_index=True)
     # A commit may have brought the score of a round before the round.
-    done = tables["evaluation"]["round"] <= len(tables["round"]["time"])
-    tables["evaluation"] = {key: c[done] for key, c in tables["evaluation"].items()}
+    tables["evaluation"] = scored[scored["round"] <= len(tables["round"])]
     return Trace(path, attributes, **tables)
 
 

@@ -5,12 +5,11 @@ import os
 import shutil
 import sys
 import time
-from typing import List
 
 import numpy as np
 
 from .tasks import CHANGES, JOINED
-from .traces import BadInput, Trace, attempt, read_tail, read_trace
+from .traces import BadInput, Floats, Trace, read_trace
 
 RECENT = 50  # rounds
 LATEST = 4000  # contributions
@@ -20,7 +19,7 @@ BLOCKS = "▁▂▃▄▅▆▇█"
 PLAIN = "_.-=+*%#"
 
 
-def spark(values: np.ndarray, width: int, blocks: str) -> str:
+def spark(values: Floats, width: int, blocks: str) -> str:
     """The values as a line of blocks, the last ones if there are too many to average."""
     values = values[np.isfinite(values)]
     if not len(values):
@@ -47,7 +46,7 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
 
 
-def lines(trace: Trace, width: int, age: float, blocks: str = BLOCKS) -> List[str]:
+def lines(trace: Trace, width: int, age: float, blocks: str = BLOCKS) -> list[str]:
     """The view. Age: seconds since the file changed."""
     wanted = int(trace.attributes.get("rounds", 0))
     head = f"{trace.path.name}: {trace.scheme}, {trace.workers} workers, {trace.status}"
@@ -62,23 +61,24 @@ def lines(trace: Trace, width: int, age: float, blocks: str = BLOCKS) -> List[st
     )
     room = max(10, width - 52)
     table = trace.round
-    loss = table["loss_estimate"]
+    loss = table["loss_estimate"].to_numpy()
     if not trace.dry and np.isfinite(loss).any():
         words = f"loss      {loss[0]:.4g} to {loss[-1]:.4g}"
         found.append(f"{words:50}  {spark(loss, room, blocks)}")
     words = f"ms/round  {1000 * recent.mean():.2f}, 95 % {1000 * np.quantile(recent, 0.95):.2f}"
     found.append(f"{words:50}  {spark(recent, room, blocks)}")
-    used = table["used"][-RECENT:]
+    used = table["used"].to_numpy()[-RECENT:]
     words = f"used      {used.mean():.1f} of {trace.workers} workers"
     found.append(f"{words:50}  {spark(used.astype(float), room, blocks)}")
-    error, stale = table["decode_error"][-RECENT:], table["staleness_mean"][-RECENT:]
-    found.append(f"decoding  error {error.mean():.3g}, staleness {stale.mean():.3g}")
+    means = table.tail(RECENT).mean(skipna=False)
+    error, stale = means["decode_error"], means["staleness_mean"]
+    found.append(f"decoding  error {error:.3g}, staleness {stale:.3g}")
     if trace.evaluated:
-        last = {name: column[-1] for name, column in trace.evaluation.items()}
+        last = trace.evaluation.iloc[-1]
         words = ", ".join(
             f"{n} {last[n]:.4f}" for n in ("train_loss", "accuracy", "auc") if np.isfinite(last[n])
         )
-        found.append(f"scored    round {last['round']}: {words}")
+        found.append(f"scored    round {last['round']:.0f}: {words}")
     found += slow_lines(trace)
     if trace.diverged:
         found.append("the loss has diverged")
@@ -87,28 +87,23 @@ def lines(trace: Trace, width: int, age: float, blocks: str = BLOCKS) -> List[st
     return [line[:width] for line in found]
 
 
-def slow_lines(trace: Trace) -> List[str]:
+def slow_lines(trace: Trace) -> list[str]:
     """Who answered least often in recent rounds, and who came or went last."""
-    table = attempt(
-        trace.path, lambda: read_tail(trace.path, "arrival", LATEST, ("round", "worker", "used"))
-    )
+    table = trace.arrivals("round", "worker", last=LATEST)
+    recent = table[table["round"] > trace.rounds - RECENT]
     found = []
-    recent = table["round"] > trace.rounds - RECENT
-    if recent.any():
+    if len(recent):
         first = max(table["round"].min(), trace.rounds - RECENT + 1)
-        rounds = trace.rounds - first + 1
-        pairs = np.unique(table["round"][recent] * trace.workers + table["worker"][recent])
-        answers = np.bincount(pairs % trace.workers, minlength=trace.workers)
+        answers = np.bincount(recent.drop_duplicates()["worker"], minlength=trace.workers)
         worst = np.argsort(answers, kind="stable")[:5]
         words = ", ".join(f"{worker} ({answers[worker]})" for worker in worst)
-        found.append(f"slowest   worker (answers in {rounds} rounds): {words}")
+        found.append(f"slowest   worker (answers in {trace.rounds - first + 1} rounds): {words}")
     member = trace.membership
-    changes = np.flatnonzero((member["kind"] != JOINED) | (member["time"] > 0))
+    changes = member[(member["kind"] != JOINED) | (member["time"] > 0)].tail(3)
     if len(changes):
         last = [
-            f"{member['worker'][i]} {CHANGES.get(int(member['kind'][i]), '')} at "
-            f"{duration(member['time'][i])}"
-            for i in changes[-3:]
+            f"{change.worker} {CHANGES.get(change.kind, '')} at {duration(change.time)}"
+            for change in changes.itertuples()
         ]
         found.append(f"members   {', '.join(last)}")
     return found

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """workers: what workers did when, who is slow, which delays fit, who gave the quorum."""
 
-from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.patches import Patch
 
 from . import delays
-from .figures import Plot, boxes, finish, panels
+from .figures import Plot, Style, boxes, finish, panels
 from .stragglers import Slowness, default_last, slowness, times
 from .tables import number, share, short
 from .tasks import (
@@ -21,13 +22,12 @@ from .tasks import (
     LEFT,
     STATES,
     WAITING,
-    Pieces,
     pieces,
     quantiles,
     tasks,
     totals,
 )
-from .traces import BadInput, Table, Trace
+from .traces import BadInput, Floats, Trace
 
 # Of the states in the order of STATES; absent stays white.
 PAINT = ["#E69F00", "#0072B2", "#56B4E9", "#E4E4E4", "#D55E00", "#CC79A7", "#FFFFFF"]
@@ -42,12 +42,12 @@ VERDICTS = {"-": "0.6", "often": "#E69F00", "bursts": "#CC79A7", "chronic": "#D5
 class Work:
     """What the arrivals of one run say, computed once."""
 
-    def __init__(self, trace: Trace, last: Optional[int] = None, per_node: int = 0) -> None:
+    def __init__(self, trace: Trace, last: int | None = None, per_node: int = 0) -> None:
         self.trace = trace
-        self.table: Table = tasks(trace)
-        if not len(self.table["worker"]):
+        self.table = tasks(trace)
+        if self.table.empty:
             raise BadInput(f"{trace.path} lists no contribution: nothing to show of workers")
-        self.pieces: Pieces = pieces(trace, self.table)
+        self.pieces = pieces(trace, self.table)
         self.seconds = totals(trace, self.pieces)
         self.times, self.row = times(trace, self.table)
         most = max(1, trace.workers - 1)
@@ -59,19 +59,22 @@ class Work:
         return f"{self.trace.scheme}, {self.trace.workers} workers, seed {self.trace.seed}"
 
 
-def nodes(trace: Trace, per_node: int) -> Optional[np.ndarray]:
+def nodes(trace: Trace, per_node: int) -> npt.NDArray[np.str_] | None:
     """The name of the node of each worker: by ranks, if so many are on a node, else of the trace.
     None if there is one node only."""
-    if len(trace.worker["rank"]) != trace.workers:
+    if len(trace.worker) != trace.workers:
         return None  # killed before this was written
-    names = np.array(str(trace.attributes["nodes"]).split() or [""])
-    found = names[trace.worker["node"]]
     if per_node:
-        found = (trace.worker["rank"] // per_node).astype(str)
+        found = (trace.worker["rank"] // per_node).astype(str).to_numpy()
+    elif "node" in trace.worker:
+        names = np.array(str(trace.attributes["nodes"]).split() or [""])
+        found = names[trace.worker["node"]]
+    else:
+        return None  # format 4
     return found if len(np.unique(found)) > 1 else None
 
 
-def window_of(trace: Trace, words: str) -> Tuple[int, int]:
+def window_of(trace: Trace, words: str) -> tuple[int, int]:
     """A:B as rounds; default: the first ones. Raises BadInput."""
     if not words:
         return 1, min(WINDOW, trace.rounds)
@@ -84,23 +87,22 @@ def window_of(trace: Trace, words: str) -> Tuple[int, int]:
     return begin, end
 
 
-def timeline(work: Work, window: Tuple[int, int]) -> Plot:
+def timeline(work: Work, window: tuple[int, int]) -> Plot:
     """Who did what in these rounds."""
-    trace, all_pieces = work.trace, work.pieces
-    ends = np.concatenate([[0.0], trace.round["time"]])
+    trace, ends = work.trace, work.trace.edges
     begin, end = ends[window[0] - 1], ends[window[1]]
-    keep = (all_pieces.begin < end) & (all_pieces.end > begin) & (all_pieces.end > all_pieces.begin)
-    low, high = np.maximum(all_pieces.begin[keep], begin), np.minimum(all_pieces.end[keep], end)
-    worker, state = all_pieces.worker[keep], all_pieces.state[keep]
+    drawn = work.pieces[(work.pieces["begin"] < end) & (work.pieces["end"] > begin)]
+    drawn = drawn.assign(begin=drawn["begin"].clip(lower=begin), end=drawn["end"].clip(upper=end))
+    drawn = drawn[drawn["end"] > drawn["begin"]]
     height = float(np.clip(0.16 * trace.workers, 1.6, 6.5))
     figure, grid = panels(1, height=height + 0.4)
     axis = grid[0][0]
     shown = []
     for i, name in enumerate(STATES[:ABSENT]):
-        if np.any(state == i):
-            mine = state == i
-            at = worker[mine]
-            boxes(axis, low[mine], high[mine], at - 0.42, at + 0.42, facecolor=PAINT[i])
+        mine = drawn[drawn["state"] == i]
+        if len(mine):
+            at = mine["worker"]
+            boxes(axis, mine["begin"], mine["end"], at - 0.42, at + 0.42, facecolor=PAINT[i])
             shown.append(Patch(color=PAINT[i], label=name))
     inside = ends[(ends >= begin) & (ends <= end)]
     axis.vlines(inside, -0.5, trace.workers - 0.5, color="black", linewidth=0.7)
@@ -113,15 +115,9 @@ def timeline(work: Work, window: Tuple[int, int]) -> Plot:
     axis.set_ylabel("worker")
     axis.set_xlabel(f"{trace.clock} time (s); lines are ends of rounds")
     finish(figure, shown, [patch.get_label() for patch in shown], work.label)
-    numbers = pd.DataFrame(
-        {
-            "worker": worker,
-            "round": all_pieces.round[keep],
-            "begin": low,
-            "end": high,
-            "state": np.array(STATES)[state],
-        }
-    ).sort_values(["worker", "begin"])
+    numbers = drawn.assign(state=np.array(STATES)[drawn["state"]])
+    numbers = numbers[["worker", "round", "begin", "end", "state"]]
+    numbers = numbers.sort_values(["worker", "begin"])
     text = (
         f"Rounds {window[0]} to {window[1]}. A task is its delay, its computation, and messages "
         "and queues. Who has answered waits for the round to end; whose task was cancelled had not."
@@ -129,16 +125,16 @@ def timeline(work: Work, window: Tuple[int, int]) -> Plot:
     return Plot("timeline", "Timeline of workers", text, figure, numbers)
 
 
-def mark_members(axis, trace: Trace, begin: float, end: float) -> None:
+def mark_members(axis: Axes, trace: Trace, begin: float, end: float) -> None:
     """Signs where workers came and went."""
     member = trace.membership
+    member = member[(member["time"] > 0) & member["time"].between(begin, end)]
     signs = {JOINED: (">", "#009E73"), LEFT: ("<", "black"), DIED: ("X", "black")}
     for kind, (sign, colour) in signs.items():
-        at = (member["kind"] == kind) & (member["time"] > 0)
-        at &= (member["time"] >= begin) & (member["time"] <= end)
+        at = member[member["kind"] == kind]
         axis.plot(
-            member["time"][at],
-            member["worker"][at],
+            at["time"],
+            at["worker"],
             sign,
             color=colour,
             markeredgecolor="white",
@@ -147,22 +143,22 @@ def mark_members(axis, trace: Trace, begin: float, end: float) -> None:
         )
 
 
-def quorum(work: Work) -> Tuple[np.ndarray, np.ndarray]:
+def quorum(work: Work) -> tuple[Floats, Floats]:
     """Shares of rounds in which a worker was used, and in which it was the last one used."""
     trace = work.trace
     table = trace.arrivals("worker", "arrived", "used")
-    used = (table["used"] > 0) & (table["used"] <= trace.rounds)
-    pairs = np.unique(table["used"][used] * trace.workers + table["worker"][used])
-    of_rounds = np.bincount(pairs % trace.workers, minlength=trace.workers) / trace.rounds
-    last = np.full(trace.rounds + 1, -1)
-    order = np.argsort(table["arrived"][used], kind="stable")
-    number = table["used"][used][order]
-    last[number] = table["worker"][used][order]
-    ended = np.bincount(last[last >= 0], minlength=trace.workers) / trace.rounds
-    return of_rounds, ended
+    used = table[table["used"].between(1, trace.rounds)].sort_values("arrived", kind="stable")
+
+    def share_of(some: pd.DataFrame) -> Floats:
+        return np.bincount(some["worker"], minlength=trace.workers) / trace.rounds
+
+    return (
+        share_of(used.drop_duplicates(["used", "worker"])),
+        share_of(used.drop_duplicates("used", keep="last")),
+    )
 
 
-def paint(state: int) -> Dict[str, Any]:
+def paint(state: int) -> Style:
     """The style of an area that stands for a state."""
     hatched = dict(hatch="xxx", edgecolor="0.7") if state == ABSENT else {}
     return dict(facecolor=PAINT[state], linewidth=0, **hatched)
@@ -202,13 +198,13 @@ def shares(work: Work) -> Plot:
     return Plot("workers", "Time of workers, and the quorum", text, figure, numbers)
 
 
-def parts_of(table: Table) -> dict:
+def parts_of(table: pd.DataFrame) -> dict[str, pd.Series]:
     """Delay, computation and the rest of each message, in seconds."""
     rest = table["arrived"] - table["begin"] - table["delay"] - table["compute"]
     return {
         "delay": table["delay"],
         "computation": table["compute"],
-        "messages": np.where(rest > ROUNDING, rest, 0),
+        "messages": rest.where(rest > ROUNDING, 0),
     }
 
 
@@ -298,18 +294,18 @@ def slow(work: Work) -> Plot:
     return Plot("stragglers", "Who is slow", text, figure, numbers)
 
 
-def task_times(work: Work) -> Tuple[np.ndarray, np.ndarray]:
+def task_times(work: Work) -> tuple[Floats, Floats]:
     """Delay and computation of whole tasks, and the times after which others were cancelled."""
     table, trace = work.table, work.trace
-    _, task = np.unique(table["task"] * trace.workers + table["worker"], return_inverse=True)
     # Where the clock ends a task, only its delay is drawn from anything.
     timed = "compute-time" in trace.config
-    known = np.bincount(task, table["delay"] if timed else table["delay"] + table["compute"])
-    cancelled = work.pieces.state == CANCELLED
-    key = work.pieces.round[cancelled] * trace.workers + work.pieces.worker[cancelled]
-    _, which = np.unique(key, return_inverse=True)
-    length = (work.pieces.end - work.pieces.begin)[cancelled]
-    censored = np.bincount(which, length) if len(which) and not timed else np.array([])
+    length = table["delay"] if timed else table["delay"] + table["compute"]
+    known = length.groupby([table["task"], table["worker"]]).sum().to_numpy()
+    cancelled = work.pieces[work.pieces["state"] == CANCELLED]
+    length = cancelled["end"] - cancelled["begin"]
+    censored = length.groupby([cancelled["round"], cancelled["worker"]]).sum().to_numpy()
+    if timed:
+        censored = censored[:0]
     most = len(known) + len(censored)
     if most > MOST_TIMES:
         draw = np.random.default_rng(1)
@@ -318,7 +314,7 @@ def task_times(work: Work) -> Tuple[np.ndarray, np.ndarray]:
     return known, censored
 
 
-def fitted(work: Work) -> Tuple[Plot, pd.DataFrame]:
+def fitted(work: Work) -> tuple[Plot, pd.DataFrame]:
     """Delay models against the times of tasks."""
     known, censored = task_times(work)
     found = delays.fits(known, censored)
@@ -390,7 +386,7 @@ def table(work: Work) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def node_table(work: Work) -> Optional[pd.DataFrame]:
+def node_table(work: Work) -> pd.DataFrame | None:
     """A row for each node, if nodes are known."""
     if work.node is None:
         return None
@@ -413,7 +409,7 @@ def node_table(work: Work) -> Optional[pd.DataFrame]:
     return pd.DataFrame(lines)
 
 
-def plots(work: Work, window: str = "") -> List[Plot]:
+def plots(work: Work, window: str = "") -> list[Plot]:
     """All but the fitted delays."""
     return [
         timeline(work, window_of(work.trace, window)),

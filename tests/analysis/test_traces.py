@@ -4,6 +4,7 @@
 import os
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -48,6 +49,29 @@ def test_columns_that_a_killed_run_left_uneven_are_cut_to_the_shortest(runs, tmp
     assert trace.rounds == 3
     assert len(trace.round["loss_estimate"]) == 3
     assert list(trace.evaluation["round"]) == [1, 2, 3]
+
+
+def test_what_a_killed_run_had_in_its_journal_is_read(runs, tmp_path):
+    whole = runs["frc"].read_bytes()
+    page, torn = 4096, tmp_path / "torn.h5"
+    numbers = [2, 3, len(whole) // page]
+    pages = [(n, whole[n * page : (n + 1) * page].ljust(page, b"\0")) for n in numbers]
+    content = bytearray(whole)
+    for number, _ in pages:
+        content[number * page : (number + 1) * page] = b"\0" * page
+    torn.write_bytes(content[: len(whole)])
+    with pytest.raises(BadInput):
+        read_trace(torn)
+    length = len(whole).to_bytes(8, sys.byteorder)
+    content = b"".join(number.to_bytes(8, sys.byteorder) + page for number, page in pages)
+    journal = 2 * length + content
+    (tmp_path / "torn.h5.journal").write_bytes(journal)
+    expected, got = read_trace(runs["frc"]), read_trace(torn)
+    shutil.copy(runs["uncoded"], tmp_path / "other.h5")
+    (tmp_path / "other.h5.journal").write_bytes(b"\0" * 8 + journal[8:])
+    assert read_trace(tmp_path / "other.h5").scheme == "uncoded"
+    assert np.array_equal(expected.round["time"], got.round["time"])
+    assert np.array_equal(expected.arrivals("worker")["worker"], got.arrivals("worker")["worker"])
 
 
 def test_seeds_are_one_configuration_and_other_options_are_not(simulated):
@@ -150,7 +174,7 @@ def no_scheme(file):
     [
         (missing_table, "cannot be read as a trace"),
         (empty_table, "cannot be read as a trace"),
-        (other_version, "has trace format 99"),
+        (other_version, "has trace format 99, this reads 4 to 5: use the analysis of"),
         (no_scheme, "no attribute scheme"),
     ],
 )

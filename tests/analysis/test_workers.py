@@ -20,10 +20,9 @@ def test_the_states_of_a_worker_fill_the_run_without_overlap(simulated, name):
     found = work.pieces
     assert np.allclose(work.seconds.sum(1), work.trace.time)
     for worker in range(work.trace.workers):
-        mine = (found.worker == worker) & (found.end > found.begin)
-        order = np.argsort(found.begin[mine], kind="stable")
-        begin, end = found.begin[mine][order], found.end[mine][order]
-        assert np.all(begin[1:] >= end[:-1] - 1e-9)
+        mine = found[(found["worker"] == worker) & (found["end"] > found["begin"])]
+        mine = mine.sort_values("begin")
+        assert np.all(mine["begin"].to_numpy()[1:] >= mine["end"].to_numpy()[:-1] - 1e-9)
 
 
 def test_an_uncoded_worker_is_delayed_computes_and_waits(simulated):
@@ -144,6 +143,17 @@ def test_workers_are_told_by_node_if_there_are_several(simulated, analyse, tmp_p
         ["n08", "2"],
     ]
     assert "node" not in analyse("workers", simulated["members"])[1]
+
+
+def test_a_trace_of_format_4_says_nothing_of_nodes(simulated, analyse, tmp_path):
+    def older(file):
+        file.attrs["format_version"] = 4
+        del file.attrs["nodes"]
+        del file["worker/node"]
+
+    path = edited(simulated["members"], tmp_path, older)
+    assert analyse("workers", path) == analyse("workers", simulated["members"])
+    assert "node" in analyse("workers", path, "--per-node", 2)[1]
 
 
 def test_tables_and_figures_are_made(simulated, analyse, tmp_path):
