@@ -13,7 +13,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 -include config.mk
 
-VERSION := 0.1.0
+VERSION := $(file < VERSION)
 MPI     ?= mpich
 PREFIX  ?= /usr/local
 V       ?= 0
@@ -87,13 +87,13 @@ format: ## clang-format and black, in place
 	@env/lint --fix
 
 clean: ## everything that was built
-	@rm -rf build '$(B)' compile_commands.json
+	@rm -rf build '$(B)' compile_commands.json analysis/*.egg-info
 
 root = $(DESTDIR)$(PREFIX)
 uninstall: ## what install put there
-	@rm -rf '$(root)/bin/quorate' '$(root)/share/quorate' '$(root)/lib/libquorate.a' '$(root)/include/quorate' \
-	  '$(root)/lib/pkgconfig/quorate.pc' '$(root)/share/man/man1/quorate.1' \
-	  '$(root)/share/bash-completion/completions/quorate'
+	@rm -rf '$(root)/bin/quorate' '$(root)/share/quorate' '$(root)/lib/libquorate.a' '$(root)/lib/libquorate.so'* \
+	  '$(root)/include/quorate' '$(root)/lib/pkgconfig/quorate.pc' '$(root)/lib/cmake/quorate' \
+	  '$(root)/share/man/man1/quorate.1' '$(root)/share/bash-completion/completions/quorate'
 
 ifdef unconfigured
 to_configure := $(B) is not configured: `make configure` installs what is missing, and configures
@@ -120,7 +120,10 @@ ifdef WERROR
 WARNINGS += -Werror
 endif
 # OpenMP is what oneDNN computes with: it is told to use one thread. Loops are shared out by base/parallel.
-base_flags := -std=c++20 -fopenmp -DEIGEN_DONT_PARALLELIZE $(OPT) $(WARNINGS) -Isrc $(CPPFLAGS) $(CXXFLAGS)
+# The objects of both libraries are the same. Nobody defines a function of the shared one anew, so calls inside it
+# are direct: -fno-semantic-interposition tells the compiler, -Bsymbolic-functions the linker.
+base_flags := -std=c++20 -fPIC -fno-semantic-interposition -fopenmp -DEIGEN_DONT_PARALLELIZE $(OPT) $(WARNINGS) \
+  -Isrc -I$(B)/include $(CPPFLAGS) $(CXXFLAGS)
 index_flag := $(if $(filter 64,$(found_petsc_index)),-DQUORATE_INDEX_64)
 
 # Parsed once a build: what most files include of foreign headers. PCH=no parses it in each file.
@@ -152,15 +155,18 @@ link_libs   := $(found_libs) $(LDLIBS)
 
 # --- Sources -----------------------------------------------------------------------------
 main      := src/cli/main.cpp
-# Everything but main.cpp goes into libquorate.a, with which program, tests and benchmarks are
-# linked; tests/unit and tests/bench are one program each.
+# Everything but main.cpp goes into libquorate, shared by the program and what else runs in a process with it, so that
+# each registry is there once. tests/bench takes the archive.
 sources   := $(filter-out $(main),$(wildcard src/*/*.cpp))
 units     := $(wildcard tests/unit/*.cpp)
 benches   := $(wildcard tests/bench/*.cpp)
 every     := $(if $(SAN),env/sanitizers.cpp)
 all_cpp   := $(main) $(sources) $(units) $(benches) $(every)
 objects_of = $(patsubst %.cpp,$(B)/obj/%.o,$(1))
-shared    := $(if $(SAN),,$(addprefix $(B)/share/,man/man1/quorate.1 \
+library   := $(call objects_of,$(sources)) $(B)/obj/version.o
+# Each version has an ABI of its own.
+soname    := libquorate.so.$(VERSION)
+texts     := $(if $(SAN),,$(addprefix $(B)/share/,man/man1/quorate.1 \
   bash-completion/completions/quorate))
 
 ifeq ($(V),0)
@@ -180,18 +186,25 @@ force:
 configure: $(B)/configure.mk ## install what is missing and find it: the first step of all that builds
 	@echo 'configured: $(B)/configure.mk'
 
-build: $(B)/quorate $(shared) ## the program, build/quorate (the default target)
+build: $(B)/quorate $(texts) ## the program, build/quorate (the default target)
 
-$(B)/quorate: $(call objects_of,$(main) $(every)) $(B)/libquorate.a
-	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(link_libs)
+# The library is looked for beside the program and in ../lib, before LD_LIBRARY_PATH (hence the old tag), so that a
+# tree can be moved, and never loads the library of another one.
+$(B)/quorate: $(call objects_of,$(main) $(every)) $(B)/$(soname)
+	$(call say,LINK,$@) $(found_cxx) $(link_flags) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN:$$ORIGIN/../lib' -o $@ $^
 
-$(B)/libquorate.a: $(call objects_of,$(sources)) $(B)/obj/version.o $(B)/sources
-	$(call say,AR,$@) rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
+$(B)/$(soname): $(library) $(B)/sources
+	$(call say,LINK,$@) $(found_cxx) $(link_flags) -shared -Wl,-soname,$(soname),-Bsymbolic-functions -o $@ $(library) \
+	  $(link_libs) && ln -sf $(soname) $(B)/libquorate.so
 
-$(B)/obj/version.o: $(B)/version.cpp src/base/version.hpp $(B)/flags
+$(B)/libquorate.a: $(library) $(B)/sources
+	$(call say,AR,$@) rm -f $@ && $(AR) rcs $@ $(library)
+
+$(B)/obj/version.o: $(B)/version.cpp $(B)/include/quorate/build.hpp src/base/version.hpp $(B)/flags
 	$(Q)$(found_cxx) $(base_flags) -c -o $@ $<
 
 # Objects depend on the flags they were compiled with.
+$(B)/obj/src/quorate/quorate.o: $(B)/include/quorate/build.hpp
 $(B)/obj/%.o: %.cpp $(B)/flags $$(addsuffix .gch,$$(call precompiled,$$*)) | $$(@D)/.dir
 	$(call say,CXX,$<) $(found_cxx) $(call flags_of,$<) $(addprefix -Winvalid-pch -include ,$(call precompiled,$<)) \
 	  $(if $(filter $(large),$<),$(thrifty)) -MMD -MP -c -o $@ $<
@@ -240,11 +253,26 @@ $(B)/version.cpp: force | $(B)/obj/.dir
 	$(file >$@.new,$(version_source))
 	@$(call keep,$@)
 
+# What plugins are compared with: they include this file, made again only if it changes.
+$(B)/include/quorate/build.hpp: force | $$(@D)/.dir
+	$(file >$@.new,$(build_header))
+	@$(call keep,$@)
+
+define build_header
+// SPDX-License-Identifier: BSD-2-Clause
+// Made by the Makefile.
+#pragma once
+
+#define QUORATE_BUILT_WITH "Quorate $(VERSION), $(MPI) $(found_mpi_version), $(found_petsc_index)-bit indices, compiler " __VERSION__
+endef
+
 define version_source
 // Made by the Makefile.
 #include "base/version.hpp"
+#include "quorate/build.hpp"
 
 namespace quorate {
+const char* const built_with = QUORATE_BUILT_WITH;
 const char* const version = "$(VERSION)";
 const char* const git_revision = "$(revision)";
 const char* const launcher = "$(found_launcher)";
@@ -311,8 +339,10 @@ tests-ready: $(if $(filter unit,$(or $(levels),unit)),$(B)/tests/unit) \
 check-layers: $(call objects_of,$(sources)) ## what includes what, and who calls MPI, HDF5 or a clock
 	@env/check-layers $^
 
-$(B)/tests/unit: $(call objects_of,$(units) $(every)) $(B)/libquorate.a $(B)/sources | $$(@D)/.dir
-	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $(filter-out %/sources,$^) $(found_gtest_libs) $(link_libs)
+# With the shared library, whose registries plugins add to.
+$(B)/tests/unit: $(call objects_of,$(units) $(every)) $(B)/$(soname) $(B)/sources | $$(@D)/.dir
+	$(call say,LINK,$@) $(found_cxx) $(link_flags) -Wl,-rpath,'$$ORIGIN/..' -o $@ $(filter-out %/sources,$^) \
+	  $(found_gtest_libs) $(link_libs)
 
 $(B)/bench: $(call objects_of,$(benches) $(every)) $(B)/libquorate.a
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(found_benchmark_libs) $(link_libs)
@@ -374,16 +404,23 @@ lint: compile_commands.json ## clang-format, clang-tidy, cppcheck, shellcheck, f
 	@env/lint $(ARGS)
 
 # --- Install -----------------------------------------------------------------------------
-installed_headers = $(patsubst src/%,%,$(wildcard src/*/*.hpp))
+# The public header and what it includes; <quorate/quorate.hpp> is src/quorate/quorate.hpp.
+public_headers = $(patsubst src/%,%,$(filter src/%,$(shell $(found_cxx) $(pure_flags) -MM src/quorate/quorate.hpp)))
 
-install: build ## program, library, headers, pkg-config file, man page, completion (PREFIX, DESTDIR)
+# $(call fill,FILE,FOLDER): env/FILE.in, filled in, into a folder of the installed tree.
+fill = install -d '$(root)/$(2)' && sed 's|@version@|$(VERSION)|; s|@soname@|$(soname)|; s|@libs@|-fopenmp $(link_libs)|; \
+  s|@cflags@|$(strip $(index_flag) $(subst -isystem ,-I,$(found_pure_cflags)))|' \
+  env/$(1).in > '$(root)/$(2)/$(1)'
+
+install: build $(B)/libquorate.a ## program, libraries, headers, pkg-config, CMake, man page, completion (PREFIX, DESTDIR)
 	@install -D -m 755 -t '$(root)/bin' $(B)/quorate
-	@install -D -m 644 -t '$(root)/lib' $(B)/libquorate.a
-	@$(foreach h,$(installed_headers),install -D -m 644 src/$(h) '$(root)/include/quorate/$(h)' &&) :
-	@install -d '$(root)/lib/pkgconfig'
-	@sed 's|@prefix@|$(PREFIX)|; s|@version@|$(VERSION)|; s|@cflags@|-fopenmp $(index_flag) $(subst \
-	  -isystem ,-I,$(found_pure_cflags) $(found_mpi_cflags))|; s|@libs@|-fopenmp $(link_libs)|' \
-	  env/quorate.pc.in > '$(root)/lib/pkgconfig/quorate.pc'
+	@install -D -m 644 -t '$(root)/lib' $(B)/$(soname) $(B)/libquorate.a
+	@ln -sf $(soname) '$(root)/lib/libquorate.so'
+	@$(foreach h,$(public_headers),install -D -m 644 src/$(h) '$(root)/include/quorate/$(patsubst quorate/%,%,$(h))' &&) :
+	@install -m 644 $(B)/include/quorate/build.hpp '$(root)/include/quorate'
+	@$(call fill,quorate.pc,lib/pkgconfig)
+	@$(call fill,quorate-config.cmake,lib/cmake/quorate)
+	@$(call fill,quorate-config-version.cmake,lib/cmake/quorate)
 	@install -D -m 644 -t '$(root)/share/quorate/slurm' slurm/*.ini
 	@install -D -m 644 -t '$(root)/share/quorate/jobs' jobs/*.ini
 	@install -D -m 644 -t '$(root)/share/quorate/jobs/data' jobs/data/*.ini

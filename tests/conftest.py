@@ -6,7 +6,7 @@ import pathlib
 
 import pytest
 
-from program import REPOSITORY, call
+from program import REPOSITORY, call, output
 
 
 @pytest.fixture(scope="session")
@@ -16,6 +16,15 @@ def real_data():
     if not folder.is_dir():
         pytest.skip("no real data: set QUORATE_DATA to the folder with amazon/ and credit/")
     return folder
+
+
+@pytest.fixture(scope="session")
+def prefix(tmp_path_factory):
+    """An installed copy; staged, and so not where PREFIX says: as if it had been moved."""
+    folder = tmp_path_factory.mktemp("stage")
+    words = [os.environ.get("MAKE", "make"), "install", f"DESTDIR={folder}", "PREFIX=/opt/quorate"]
+    output(*words, cwd=REPOSITORY)
+    return folder / "opt" / "quorate"
 
 
 @pytest.fixture(scope="session")

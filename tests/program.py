@@ -119,6 +119,20 @@ def call(*words, ranks=None, env=None, timeout=TIMEOUT):
     return start(*words, ranks=ranks, env=env).wait(timeout)
 
 
+def output(*words, env=None, **more):
+    """What another program prints, which is to succeed."""
+    done = subprocess.run(
+        [str(word) for word in words],
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        **more,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def wait_until(condition, timeout=TIMEOUT):
     limit = time.monotonic() + timeout
     while not condition():

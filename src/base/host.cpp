@@ -15,4 +15,9 @@ std::string host_name()
     return name;
 }
 
+std::int64_t host_memory()
+{
+    return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
+
 }  // namespace quorate

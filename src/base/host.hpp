@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace quorate {
 
 /// The machine that this process runs on: SLURM's name of the node, else the system's.
 std::string host_name();
+
+/// Bytes of memory that the machine has.
+std::int64_t host_memory();
 
 }  // namespace quorate

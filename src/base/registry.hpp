@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -21,6 +22,18 @@ struct Entry {
     std::vector<Option> options;  // those that it reads beside its own name
     Make make;
 };
+
+/// Adds an entry behind the others. @throws BadInput if its name is no word, or is taken
+template <class Make>
+void add_entry(std::vector<Entry<Make>>& entries, Entry<Make> entry)
+{
+    if (entry.name.empty() || entry.name.find_first_of(": ,=\n") != std::string::npos)
+        throw BadInput("a component is called '" + entry.name + "': give it a name of one word");
+    for (const auto& known : entries)
+        if (known.name == entry.name)
+            throw BadInput("there is a component " + entry.name + " already: give it another name");
+    entries.push_back(std::move(entry));
+}
 
 /// Names of all entries, in the order of the registry.
 template <class Make>

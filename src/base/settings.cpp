@@ -81,4 +81,32 @@ std::string Settings::ini() const
     return lines;
 }
 
+std::string stored_value(const Option& option, const std::string& text, const std::string& origin)
+{
+    if (!option.argument.empty()) return text;
+    if (text != "on" && text != "off")
+        throw BadInput(fmt::format("{}{} is {}: write on or off", origin, option.name, text));
+    return text == "on" ? text : "";
+}
+
+Settings make_settings(const std::vector<Option>& known, const Options& given)
+{
+    Settings settings;
+    std::vector<std::string> names;
+    for (const auto& option : known) {
+        settings.set(option.name, {option.fallback, "", false});
+        names.push_back(option.name);
+    }
+    for (const auto& [name, text] : given) {
+        const auto option = std::ranges::find(known, name, &Option::name);
+        if (option == known.end()) {
+            const auto meant = nearest(name, names);
+            throw BadInput(fmt::format("there is no option {}{}", name,
+                                       meant.empty() ? "" : "; did you mean " + meant + "?"));
+        }
+        settings.set(name, {text.empty() ? text : stored_value(*option, text), "", true});
+    }
+    return settings;
+}
+
 }  // namespace quorate

@@ -27,6 +27,9 @@ struct CurrentOption {
 };
 CurrentOption current_option(const std::string& name, const std::string& value);
 
+/// Values of options by name, as on the command line; that of a switch is on or off.
+using Options = std::map<std::string, std::string>;
+
 /// The options of one run: every option that was declared, with its value and where that came from.
 class Settings {
 public:
@@ -67,5 +70,15 @@ public:
 private:
     std::map<std::string, Value> values_;
 };
+
+/// A value of an option as Settings holds it: a switch that is off is empty.
+/// @param origin  of the value, for the message  @throws BadInput for a switch that is neither on nor off
+std::string stored_value(const Option& option, const std::string& text,
+                         const std::string& origin = "");
+
+/// Defaults of the options that are known, but for the ones given.
+/// @throws BadInput for a name that is not known, with the nearest one, and for a switch that is neither on nor
+///         off
+Settings make_settings(const std::vector<Option>& known, const Options& given);
 
 }  // namespace quorate

@@ -10,6 +10,8 @@ extern const char* const version;
 extern const char* const git_revision;
 /// The text of `make info`: MPI, launcher, compiler, flags, libraries; lines of "name  value".
 extern const char* const build_info;
+/// What a plugin must have been built with too: version, MPI, index width, compiler.
+extern const char* const built_with;
 /// The program that starts ranks of the MPI this was built with, as mpiexec.mpich.
 extern const char* const launcher;
 /// The Python that runs the analysis.

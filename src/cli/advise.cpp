@@ -6,12 +6,15 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "driver/components.hpp"
+#include "driver/launch.hpp"
 #include "driver/measured.hpp"
 #include "driver/prediction.hpp"
 
@@ -31,7 +34,8 @@ std::vector<Option> shared_options()
                                     "load-time",   "replay",   "log",
                                     "manifest",    "row",      "dry",
                                     "overwrite",   "evaluate", "workers"};
-    const auto schemes = std::ranges::find(run_components(), "scheme", &ComponentKind::option);
+    const auto kinds = run_components();
+    const auto schemes = std::ranges::find(kinds, "scheme", &ComponentKind::option);
     for (const auto& scheme : schemes->all)
         for (const auto& option : scheme.options) others.insert(option.name);
     std::vector<Option> all;
@@ -63,17 +67,14 @@ std::vector<Option> options()
     return all;
 }
 
-std::vector<std::string> shared_words(const Settings& settings)
+Options shared_values(const Settings& settings)
 {
-    std::vector<std::string> words = {"--workers", settings.text("workers")};
-    for (const auto& option : shared_options()) {
-        if (!settings.given(option.name) || option.name == "seed" || option.name == "rounds")
-            continue;
-        words.push_back("--" + option.name);
-        if (!option.argument.empty()) words.push_back(settings.text(option.name));
-    }
-    if (!settings.on("data")) words.emplace_back("--dry");
-    return words;
+    Options values = {{"workers", settings.text("workers")}};
+    for (const auto& option : shared_options())
+        if (settings.given(option.name) && option.name != "seed" && option.name != "rounds")
+            values.emplace(option.name, settings.text(option.name));
+    if (!settings.on("data")) values.emplace("dry", "on");
+    return values;
 }
 
 std::vector<Candidate> chosen_candidates(const Settings& settings)
@@ -168,6 +169,7 @@ Json as_json(const std::vector<Prediction>& all, const std::vector<int>& won)
 
 int advise(const Settings& given)
 {
+    refuse_launcher("advise");
     const auto settings = with_measured(given);
     if (!settings.on("workers"))
         throw BadInput("quorate advise needs --workers N, or --measured FILE");
@@ -175,17 +177,20 @@ int advise(const Settings& given)
         settings.refuse("target-loss",
                         ", but nothing is trained without --data: leave it out, or give "
                         "data");
-    const auto words = shared_words(settings);
+    const auto shared = shared_values(settings);
     const auto seeds = static_cast<int>(settings.integer("repeat", 1, 1000));
     const Candidate baseline{"uncoded", {}};
     const auto candidates = chosen_candidates(settings);
     // What is wrong for all of them is said here, and not taken for a scheme that cannot be made.
-    auto target = final_loss(baseline, settings, words);
+    auto target = final_loss(baseline, settings, shared);
     if (settings.on("target-loss")) target = settings.real("target-loss", 0);
+    std::vector<std::optional<Prediction>> predictions(candidates.size());
+    in_parallel(candidates.size(), simulations_at_once(settings), [&](std::size_t i) {
+        predictions[i] = predict(candidates[i], settings, shared, seeds, target);
+    });
     std::vector<Prediction> all;
-    for (const auto& candidate : candidates)
-        if (auto prediction = predict(candidate, settings, words, seeds, target))
-            all.push_back(std::move(*prediction));
+    for (auto& prediction : predictions)
+        if (prediction) all.push_back(std::move(*prediction));
     if (all.empty())
         throw BadInput(
             "no scheme can be simulated with these options: try quorate simulate with them, "

@@ -39,4 +39,7 @@ Command help_command();
 /// All of them, in the order of `quorate help`.
 const std::vector<Command>& commands();
 
+/// Runs the command that the words of the command line name. Returns the exit status, and prints errors.
+int program(const std::vector<std::string>& words);
+
 }  // namespace quorate

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "driver/plugins.hpp"
 #include "job/manifest.hpp"
 
 namespace quorate {
@@ -106,7 +107,7 @@ void read_config(const std::string& path, const std::vector<Option>& options,
 // Paths of a manifest are counted from its folder.
 bool is_path(const std::string& option)
 {
-    return option == "data" || option == "trace" || option == "checkpoint";
+    return option == "data" || option == "trace" || option == "checkpoint" || option == "plugin";
 }
 
 // The options of one run of a manifest, but for those that were given beside it.
@@ -128,13 +129,9 @@ void read_row(const Command& command, Settings& settings)
         if (option == known.end() || name == "manifest" || name == "row" || name == "config")
             refuse_unknown(row.origin, name, known, command);
         if (settings.given(name)) continue;
-        if (option->argument.empty() && text != "on" && text != "off")
-            throw BadInput(fmt::format("{}{} is {}: write on or off", row.origin, name, text));
-        const bool off = option->argument.empty() && text == "off";
         const auto folder = std::filesystem::path(path).parent_path();
-        settings.set(name, {off             ? ""
-                            : is_path(name) ? (folder / text).string()
-                                            : text,
+        settings.set(name, {is_path(name) ? (folder / text).string()
+                                          : stored_value(*option, text, row.origin),
                             row.origin, true});
     }
     settings.set("manifest", {"", "", false});
@@ -147,6 +144,7 @@ std::vector<Option> common_options()
 {
     return {{"config", "FILE", "",
              "INI file with values for these options; the command line goes first"},
+            plugin_option(),
             {"quiet", "", "", "print errors only"},
             {"help", "", "", "print this and stop"}};
 }
@@ -162,8 +160,7 @@ Settings parse(const Command& command, const std::vector<std::string>& arguments
     using style = po::command_line_style::style_t;
     const int exact = style::unix_style & ~style::allow_guessing & ~style::allow_sticky;
 
-    Settings settings;
-    for (const auto& option : options) settings.set(option.name, {option.fallback, "", false});
+    auto settings = make_settings(options, {});
     std::vector<std::string> operands;
     std::vector<std::pair<std::string, std::string>> given;
     try {

@@ -17,6 +17,7 @@
 #include "cli/command.hpp"
 #include "cli/parse.hpp"
 #include "driver/estimate.hpp"
+#include "driver/plugins.hpp"
 #include "job/experiment.hpp"
 #include "job/hosts.hpp"
 #include "job/queue.hpp"
@@ -104,9 +105,17 @@ Manifest completed(const Manifest& from, const std::string& data)
     return all;
 }
 
+// What a row may name: options of the command, and plugins.
+Command command_with_plugins(RunKind kind)
+{
+    auto command = kind == RunKind::run ? run_command() : simulate_command();
+    command.options.push_back(plugin_option());
+    return command;
+}
+
 void refuse_unknown_columns(const Manifest& manifest, const std::string& path, RunKind kind)
 {
-    const auto command = kind == RunKind::run ? run_command() : simulate_command();
+    const auto command = command_with_plugins(kind);
     std::vector<std::string> known;
     for (const auto& option : command.options) known.push_back(option.name);
     for (const auto& name : manifest.options())
@@ -121,14 +130,14 @@ void check_cells(const Manifest& manifest, const std::string& path, RunKind kind
 {
     refuse_unknown_columns(manifest, path, kind);
     manifest.refuse_shared_checkpoints();
-    const auto command = kind == RunKind::run ? run_command() : simulate_command();
+    const auto command = command_with_plugins(kind);
     for (const auto& row : manifest.rows())
         for (const auto& [name, text] : row.options) {
             const auto& option = *std::ranges::find(command.options, name, &Option::name);
             const auto refuse = [&, &name = name, &text = text](const char* wanted) {
                 throw BadInput(fmt::format("{}{} is {}: {}", row.origin, name, text, wanted));
             };
-            if (option.argument.empty() && text != "on" && text != "off") refuse("write on or off");
+            stored_value(option, text, row.origin);
             // Traces and checkpoints keep options as the lines of an INI file.
             if (text.find_first_of("\n\r") != std::string::npos) refuse("leave out the line break");
             if (option.argument == "N" && !to_integer(text)) refuse("write a whole number");

@@ -7,7 +7,7 @@ namespace quorate {
 Command simulate_command()
 {
     return {"simulate", "train under a virtual clock, with any number of workers and without MPI",
-            "", simulation_options(), simulate};
+            "", simulation_options(), simulate_with_trace};
 }
 
 }  // namespace quorate

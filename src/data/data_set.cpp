@@ -18,6 +18,7 @@ const char* group_of(Split split) { return split == Split::train ? "train" : "te
 
 DataSet::DataSet(const std::string& path) : path_(path), file_(h5::open(path))
 {
+    const std::lock_guard lock(libraries());
     if (!h5::has_attribute(file_.get(), "format") ||
         h5::read_string(file_.get(), "format") != "quorate data set")
         throw BadInput(path +
@@ -96,7 +97,7 @@ bool DataSet::is_label(double label) const
 
 RawRows DataSet::read(Split split, std::int64_t first, std::int64_t count) const
 {
-    const std::lock_guard lock(h5::library());
+    const std::lock_guard lock(libraries());
     const std::string group = group_of(split);
     RawRows rows;
     rows.label = h5::read<double>(file_.get(), group + "/label", first, count);
@@ -130,13 +131,14 @@ RawRows DataSet::read(Split split, std::int64_t first, std::int64_t count) const
 
 std::vector<std::string> DataSet::features() const
 {
-    const std::lock_guard lock(h5::library());
+    const std::lock_guard lock(libraries());
     if (!h5::has(file_.get(), "feature/name")) return {};
     return h5::read_strings(file_.get(), "feature/name");
 }
 
 std::pair<std::vector<double>, std::vector<double>> DataSet::scaling() const
 {
+    const std::lock_guard lock(libraries());
     if (!h5::has(file_.get(), "scaling/factor")) return {};
     return {h5::read<double>(file_.get(), "scaling/factor"),
             h5::read<double>(file_.get(), "scaling/shift")};
@@ -144,7 +146,7 @@ std::pair<std::vector<double>, std::vector<double>> DataSet::scaling() const
 
 std::map<std::string, std::string> DataSet::attributes() const
 {
-    const std::lock_guard lock(h5::library());
+    const std::lock_guard lock(libraries());
     std::map<std::string, std::string> all;
     for (const auto& name : h5::attribute_names(file_.get())) {
         const h5::Attribute attribute(H5Aopen(file_.get(), name.c_str(), H5P_DEFAULT),

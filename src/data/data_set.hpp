@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The data set: one HDF5 file that import and generate write and runs read.
+// The data set: one HDF5 file that `quorate import` and `quorate generate` write and runs read. Its
+// layout:
 //
 //   /              format = "quorate data set", format_version = 2, name, columns, dense (0|1),
 //                  ones (0|1: every stored value is one, and values are not stored),
@@ -26,19 +27,20 @@ namespace quorate {
 
 enum class Split { train, test };
 
-/// Rows as read from a file: CSR with starts counted from 0, or dense row by row.
+/// Rows as read from a data set: compressed sparse rows, or dense ones.
 struct RawRows {
-    std::vector<std::int64_t> start;  // rows + 1; empty if dense
+    std::vector<std::int64_t> start;  // rows + 1, where each row's entries begin; empty if dense
     std::vector<Index> column;        // of each entry, ascending in a row
     std::vector<double> value;        // of each entry; empty if all are one
     std::vector<double> dense;        // rows x columns, row by row; empty if sparse
     std::vector<double> label;        // of each row
 };
 
-/// An open data set. Local; every rank opens the file for itself and reads just its rows.
+/// An open data set. Local: every rank opens the file for itself and reads only its rows.
 class DataSet {
 public:
-    /// @throws BadInput if the file cannot be read, is not a data set or is inconsistent.
+    /// Opens the file and reads its shape, not its rows.
+    /// @throws BadInput if the file cannot be opened, is not a data set, or is damaged or empty
     explicit DataSet(const std::string& path);
 
     const std::string& path() const { return path_; }
@@ -46,6 +48,7 @@ public:
     const DataShape& shape() const { return shape_; }
     std::int64_t columns() const { return shape_.columns; }
     bool dense() const { return shape_.dense; }
+    /// Whether all stored values are one, and therefore not in the file.
     bool ones() const { return ones_; }
     std::int64_t rows(Split split) const
     {
@@ -55,13 +58,23 @@ public:
     {
         return split == Split::train ? train_.entries : test_.entries;
     }
-    /// Rows [first, first + count). Cost: reads those rows only.
+    /// Bytes that the training rows take in memory, about.
+    double training_bytes() const
+    {
+        const double of_an_entry = dense() ? 8 : ones() ? 4 : 12;
+        return of_an_entry * static_cast<double>(entries(Split::train));
+    }
+    /// Reads rows [first, first + count). Reads no other rows. Holds libraries() meanwhile.
+    /// @throws BadInput if labels or columns are impossible, or if the entries are more than Index
+    ///         can count  @throws Failure if HDF5 fails or there are not that many rows
     RawRows read(Split split, std::int64_t first, std::int64_t count) const;
-    /// Names of the columns; none if they have none.
+    /// Reads the names of the columns; empty if they have none. @throws Failure if HDF5 fails
     std::vector<std::string> features() const;
-    /// What the imported file's numbers were multiplied with, and what was added then; may be empty.
+    /// Reads how the import scaled the columns of its file: the factors that numbers were
+    /// multiplied with, and the shifts that were added then. Both are empty if it did not scale.
+    /// @throws Failure if HDF5 fails
     std::pair<std::vector<double>, std::vector<double>> scaling() const;
-    /// All attributes of the file as text, for inspect.
+    /// Reads all attributes of the file as text. @throws Failure if HDF5 fails
     std::map<std::string, std::string> attributes() const;
 
 private:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The file formats that import reads.
+// The file formats that `quorate import` reads.
 #pragma once
+
+#include <functional>
 
 #include "base/registry.hpp"
 #include "data/raw_table.hpp"
@@ -8,19 +10,27 @@
 
 namespace quorate {
 
-/// How a format is read.
+/// How a format is recognised and read.
 struct Format {
-    /// Adds the rows of a file. Called for the input, then for the test input.
-    /// @throws BadInput with the place of what is wrong
-    void (*read)(const Settings&, const std::string& path, const Reading&, RawTable&);
-    /// Whether a file that begins so (up to 64 decompressed bytes) is surely of this format.
-    bool (*begins)(const std::string& bytes);
+    /// Adds the rows of a file to the table. Called for the input, then for the test input, if
+    /// there is one. Local. O(bytes of the file).
+    /// @throws BadInput with the place of what is wrong, if the file is not of this format or
+    ///     damaged
+    /// @throws Failure if the table cannot be written
+    std::function<void(const Settings&, const std::string& path, const Reading&, RawTable&)> read;
+    /// Whether a file is surely of this format.
+    /// @param bytes  the first 65,536 bytes of the file after decompression, or all if it is
+    ///               shorter
+    std::function<bool(const std::string& bytes)> begins;
 };
 
+/// The formats that --format can name, in the order in which `begins` is tried.
 const std::vector<Entry<Format>>& formats();
+/// Adds one. While no other thread uses Quorate. @throws BadInput if its name is taken
+void add_format(Entry<Format> entry);
 
-/// Labels from a file of their own: IDX, a PETSc vector, or text with a number in each line.
-/// @throws BadInput
+/// Reads labels from a file of their own: IDX, a PETSc vector, or text with a number in each line.
+/// @return a label for each row  @throws BadInput if the file is none of these, or damaged
 std::vector<double> read_labels(const std::string& path, const Reading& reading);
 
 }  // namespace quorate

@@ -6,16 +6,18 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <type_traits>
 
 #include "base/error.hpp"
+#include "data/journal.hpp"
 
 namespace quorate::h5 {
 
 namespace {
 
-// HDF5 prints its error stack to stderr unless told otherwise; our one-line messages replace it.
+// Stops HDF5 from printing its error stack to stderr. The messages of our exceptions replace it.
 void be_quiet() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
 std::string between(const std::string& text, const std::string& before, const std::string& after)
@@ -26,7 +28,8 @@ std::string between(const std::string& text, const std::string& before, const st
     return text.substr(first, text.find(after, first) - first);
 }
 
-// What lies at the bottom of HDF5's error stack; of a system call that failed, its file and why.
+// Returns the innermost error of HDF5's error stack. If a system call failed, this is its file and
+// the system's reason.
 std::string reason()
 {
     std::string cause;
@@ -43,8 +46,22 @@ std::string reason()
     return cause.empty() ? "" : ": " + cause;
 }
 
+// Without locks: a trace that is being written has a writer, and a lock would refuse the reader.
+Properties access_to(bool journaled)
+{
+    Properties access(H5Pcreate(H5P_FILE_ACCESS), "make access properties");
+#if H5_VERSION_GE(1, 12, 1) || (H5_VERS_MINOR == 10 && H5_VERS_RELEASE >= 7)
+    check(H5Pset_file_locking(access.get(), false, true), "do without locks");
+#else
+    setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0);  // read when a file is opened
+#endif
+    if (journaled) check(H5Pset_driver(access.get(), journal_driver(), nullptr), "set a driver");
+    return access;
+}
+
 hid_t open_existing(const std::string& path, unsigned flags)
 {
+    const std::lock_guard lock(libraries());
     be_quiet();
     std::ifstream readable(path, std::ios::binary);
     if (!readable) throw BadInput(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
@@ -52,9 +69,9 @@ hid_t open_existing(const std::string& path, unsigned flags)
         throw BadInput(path +
                        " is not an HDF5 file (or it is truncated): give a data set made by "
                        "'quorate import' or a trace made by 'quorate run'");
-    // A live trace has a writer; locking would refuse the reader. The variable is read at open.
-    setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0);
-    const hid_t id = H5Fopen(path.c_str(), flags, H5P_DEFAULT);
+    const bool writes = (flags & H5F_ACC_RDWR) != 0;
+    const auto access = access_to(writes || std::filesystem::exists(journal_of(path)));
+    const hid_t id = H5Fopen(path.c_str(), flags, access.get());
     if (id < 0) throw BadInput(path + " is damaged: HDF5 cannot open it; make it again");
     return id;
 }
@@ -143,6 +160,7 @@ Handle<Close>::Handle(hid_t id, const std::string& what) : id_(id)
 template <herr_t (*Close)(hid_t)>
 void Handle<Close>::close(const std::string& what)
 {
+    const std::lock_guard lock(libraries());
     check(Close(std::exchange(id_, -1)), what);
 }
 
@@ -153,12 +171,6 @@ template class Handle<H5Sclose>;
 template class Handle<H5Tclose>;
 template class Handle<H5Aclose>;
 template class Handle<H5Pclose>;
-
-std::recursive_mutex& library()
-{
-    static std::recursive_mutex mutex;
-    return mutex;
-}
 
 void check(herr_t status, const std::string& what)
 {
@@ -203,13 +215,25 @@ File open_to_append(const std::string& path)
 
 File create(const std::string& path)
 {
+    const std::lock_guard lock(libraries());
     be_quiet();
     return File(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), "create " + path);
 }
 
+File create_with_journal(const std::string& path)
+{
+    const std::lock_guard lock(libraries());
+    be_quiet();
+    std::filesystem::remove(journal_of(path));
+    const auto access = access_to(true);
+    return File(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()),
+                "create " + path);
+}
+
 bool has(hid_t parent, const std::string& name)
 {
-    // H5Lexists wants every step of a path to be there, so it is asked step by step.
+    // H5Lexists fails if an inner step of the path is missing, so the steps are asked for one by
+    // one.
     for (std::size_t end = name.find('/', 1);; end = name.find('/', end + 1)) {
         if (H5Lexists(parent, name.substr(0, end).c_str(), H5P_DEFAULT) <= 0) return false;
         if (end == std::string::npos) return true;
@@ -383,7 +407,7 @@ DataSet create_extendable(hid_t parent, const std::string& name, std::int64_t ch
         check(H5Pset_shuffle(properties.get()), "shuffle " + name);
         check(H5Pset_deflate(properties.get(), 1), "compress " + name);
     } else {
-        // Every chunk is written in full: filling it with zeros first would double the work.
+        // Chunks are not filled with zeros first, because all of their elements are written anyway.
         check(H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER),
               "set the fill time of " + name);
     }
@@ -408,7 +432,8 @@ void append(const DataSet& data_set, std::span<const T> values)
     check(H5Sselect_hyperslab(file.get(), H5S_SELECT_SET, offset.data(), nullptr, added.data(),
                               nullptr),
           "select new rows");
-    // Of the same shape: between different ones HDF5 goes element by element.
+    // The memory space has the same shape as the selection. Between different shapes HDF5 copies
+    // element by element.
     const Space memory(H5Screate_simple(static_cast<int>(added.size()), added.data(), nullptr),
                        "make a memory space");
     check(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Owners for PETSc objects, and the check of its return values.
+// Owners for PETSc objects, and a check of PETSc's return values. Local.
 #pragma once
 
 #include <petscmat.h>
@@ -7,9 +7,13 @@
 
 #include <utility>
 
+#include "data/libraries.hpp"
+
 namespace quorate::petsc {
 
-/// @throws Failure with PETSc's own text for the code
+/// Turns an error code of PETSc into an exception. @param call  name of the function, for the
+/// message
+/// @throws Failure with PETSc's text for the code if it is not 0
 void check(PetscErrorCode code, const char* call);
 
 /// Move-only owner of a Mat or Vec.
@@ -25,7 +29,9 @@ public:
     }
     ~Owner()
     {
-        if (object_) Destroy(&object_);
+        if (!object_) return;
+        const std::lock_guard lock(libraries());
+        Destroy(&object_);
     }
     Object get() const { return object_; }
 

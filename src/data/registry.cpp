@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// To add a file format: one file with an entry, and one line here. The first format that knows the
-// beginning of a file for its own is taken; text is tried last.
+// The list of file formats. A new one needs a file with an entry, and a line here. `--format auto`
+// takes the first format that recognises the beginning of the file; LIBSVM text is tried last.
 #include "data/formats.hpp"
 
 namespace quorate {
@@ -12,12 +12,20 @@ Entry<Format> idx_entry();
 Entry<Format> libsvm_entry();
 Entry<Format> petsc_entry();
 
-const std::vector<Entry<Format>>& formats()
+namespace {
+
+std::vector<Entry<Format>>& entries()
 {
-    static const std::vector<Entry<Format>> all = {
+    static std::vector<Entry<Format>> all = {
         hdf5_entry(), idx_entry(), petsc_entry(), cifar10_entry(), csv_entry(), libsvm_entry(),
     };
     return all;
 }
+
+}  // namespace
+
+const std::vector<Entry<Format>>& formats() { return entries(); }
+
+void add_format(Entry<Format> entry) { add_entry(entries(), std::move(entry)); }
 
 }  // namespace quorate

@@ -11,7 +11,9 @@ static_assert(sizeof(Index) == sizeof(PetscInt),
 
 namespace {
 
-// Numbers the columns in use from 0, in their order; -1 for those not in use.
+// Numbers the columns in use from 0, in their order.
+// @param used  receives the columns in use
+// @return for each column of the data set its number; -1: it is not in use
 std::vector<Index> local_numbers(const std::vector<RawRows>& blocks, std::int64_t columns,
                                  std::vector<Index>& used)
 {
@@ -29,6 +31,7 @@ std::vector<Index> local_numbers(const std::vector<RawRows>& blocks, std::int64_
 petsc::Matrix sparse_matrix(std::int64_t rows, std::int64_t columns, std::vector<Index>& start,
                             std::vector<Index>& column, std::vector<double>& value)
 {
+    const std::lock_guard lock(libraries());
     Mat matrix = nullptr;
     petsc::check(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, static_cast<PetscInt>(rows),
                                            static_cast<PetscInt>(columns), start.data(),
@@ -39,6 +42,7 @@ petsc::Matrix sparse_matrix(std::int64_t rows, std::int64_t columns, std::vector
 
 petsc::Matrix dense_matrix(std::int64_t rows, std::int64_t columns, double* values)
 {
+    const std::lock_guard lock(libraries());
     Mat by_column = nullptr, matrix = nullptr;
     petsc::check(MatCreateSeqDense(PETSC_COMM_SELF, static_cast<PetscInt>(columns),
                                    static_cast<PetscInt>(rows), values, &by_column),
@@ -50,6 +54,7 @@ petsc::Matrix dense_matrix(std::int64_t rows, std::int64_t columns, double* valu
 
 petsc::Vector make_vector(double* values, std::int64_t size)
 {
+    const std::lock_guard lock(libraries());
     Vec vector = nullptr;
     petsc::check(
         VecCreateSeqWithArray(PETSC_COMM_SELF, 1, static_cast<PetscInt>(size), values, &vector),

@@ -62,8 +62,8 @@ std::string identity(const Training& training)
 // The options that may differ between a run and its resumption. Files may have moved: what is in them
 // is compared.
 const std::set<std::string> free_options = {
-    "checkpoint", "checkpoint-every", "config",  "data",  "log",         "overwrite", "quiet",
-    "resilient",  "resume",           "timeout", "trace", "stop-before", "walltime"};
+    "checkpoint", "checkpoint-every", "config", "data",    "log",   "overwrite",   "quiet",
+    "plugin",     "resilient",        "resume", "timeout", "trace", "stop-before", "walltime"};
 
 std::map<std::string, std::string> options_of(const std::string& config)
 {

@@ -18,6 +18,7 @@
 
 #include "driver/training.hpp"
 #include "engine/snapshot.hpp"
+#include "trace/writer.hpp"
 
 namespace quorate {
 

@@ -2,6 +2,7 @@
 #include "driver/components.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "model/model.hpp"
@@ -29,45 +30,50 @@ bool has(const std::vector<Option>& options, const std::string& name)
                        [&](const auto& option) { return option.name == name; });
 }
 
-// Whether one of the chosen components reads it.
-bool is_used(const Option& option, const Settings& settings)
+// Those of all components, each once.
+std::vector<Option> options_of(const std::vector<ComponentKind>& kinds)
 {
-    for (const auto& kind : run_components())
+    std::vector<Option> options;
+    for (const auto& kind : kinds)
+        for (const auto& component : kind.all) add_options(options, component.options);
+    return options;
+}
+
+// Those that the chosen components read.
+std::set<std::string> used_options(const std::vector<ComponentKind>& kinds,
+                                   const Settings& settings)
+{
+    std::set<std::string> used;
+    for (const auto& kind : kinds)
         for (const auto& component : kind.all)
-            if (component.name == split(settings.text(kind.option), ':').front() &&
-                has(component.options, option.name))
-                return true;
-    return false;
+            if (component.name == split(settings.text(kind.option), ':').front())
+                for (const auto& option : component.options) used.insert(option.name);
+    return used;
 }
 
 }  // namespace
 
-const std::vector<ComponentKind>& run_components()
+std::vector<ComponentKind> run_components()
 {
-    static const std::vector<ComponentKind> all = {
+    return {
         kind("scheme", "schemes", schemes()),
         kind("model", "models", models()),
         kind("optimizer", "optimizers", optimizers()),
         kind("schedule", "schedules", schedules()),
         kind("delay", "delays", delays()),
     };
-    return all;
 }
 
-std::vector<Option> component_options()
-{
-    std::vector<Option> options;
-    for (const auto& kind : run_components())
-        for (const auto& component : kind.all) add_options(options, component.options);
-    return options;
-}
+std::vector<Option> component_options() { return options_of(run_components()); }
 
 void refuse_unused_options(const Settings& settings)
 {
-    for (const auto& option : component_options()) {
-        if (!settings.given(option.name) || is_used(option, settings)) continue;
+    const auto kinds = run_components();
+    const auto used = used_options(kinds, settings);
+    for (const auto& option : options_of(kinds)) {
+        if (!settings.given(option.name) || used.contains(option.name)) continue;
         std::vector<std::string> users;
-        for (const auto& kind : run_components()) {
+        for (const auto& kind : kinds) {
             std::vector<std::string> names;
             for (const auto& component : kind.all)
                 if (has(component.options, option.name)) names.push_back(component.name);
@@ -80,8 +86,10 @@ void refuse_unused_options(const Settings& settings)
 
 Settings without_unused_options(Settings settings)
 {
-    for (const auto& option : component_options())
-        if (!is_used(option, settings)) settings.set(option.name, {});
+    const auto kinds = run_components();
+    const auto used = used_options(kinds, settings);
+    for (const auto& option : options_of(kinds))
+        if (!used.contains(option.name)) settings.set(option.name, {});
     return settings;
 }
 

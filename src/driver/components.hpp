@@ -24,7 +24,7 @@ struct ComponentKind {
 };
 
 /// Those whose entries a run can choose from.
-const std::vector<ComponentKind>& run_components();
+std::vector<ComponentKind> run_components();
 
 /// The options of all entries of all kinds, each once.
 std::vector<Option> component_options();

@@ -12,7 +12,6 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "data/data_set.hpp"
-#include "driver/apart.hpp"
 #include "driver/components.hpp"
 #include "driver/simulation.hpp"
 #include "driver/training.hpp"
@@ -55,19 +54,17 @@ std::optional<Size> size_of(const ManifestRow& row, const std::string& folder)
     const auto path = fs::path(folder) / row.value("data");
     if (row.value("data").empty() || !fs::exists(path)) return std::nullopt;
     const DataSet data(path.string());
-    const double entry = data.dense() ? 8 : data.ones() ? 4 : 12;
-    return Size{
-        data.rows(Split::train), data.columns(), data.shape().entries_per_row,
-        entry * data.shape().entries_per_row * static_cast<double>(data.rows(Split::train))};
+    return Size{data.rows(Split::train), data.columns(), data.shape().entries_per_row,
+                data.training_bytes()};
 }
 
-std::vector<std::string> simulation(const ManifestRow& row, const std::optional<Size>& size,
-                                    std::int64_t rounds)
+Settings simulation(const ManifestRow& row, const std::optional<Size>& size, std::int64_t rounds)
 {
     // A message of 20 us and 1 GB/s; a core that does 1e9 entries of a gradient a second.
-    std::vector<std::string> words = {"--dry", "--rounds", std::to_string(rounds)};
+    Options values = {
+        {"dry", "on"}, {"rounds", std::to_string(rounds)}, {"trace-arrivals", "none"}};
     const auto add = [&](const std::string& name, const std::string& value) {
-        if (row.value(name).empty()) words.insert(words.end(), {"--" + name, value});
+        if (row.value(name).empty()) values.emplace(name, value);
     };
     add("row-time", size ? fmt::format("{:g}", 2e-9 * size->entries_per_row) : "1e-6");
     if (size) {
@@ -81,10 +78,9 @@ std::vector<std::string> simulation(const ManifestRow& row, const std::optional<
     for (const auto& [name, value] : row.options) {
         const auto option = std::ranges::find(known, name, &Option::name);
         if (option == known.end() || others.contains(name)) continue;
-        words.push_back("--" + name);
-        if (!option->argument.empty()) words.push_back(value);
+        values.insert_or_assign(name, value);
     }
-    return words;
+    return make_settings(known, values);
 }
 
 }  // namespace
@@ -102,7 +98,7 @@ Estimate estimate(const Manifest& manifest, const std::string& folder)
         const auto rounds = std::min(most, some_rounds);
         const auto simulated = [&] {
             try {
-                return simulate_apart(simulation(row, size, rounds));
+                return simulate(simulation(row, size, rounds));
             } catch (const BadInput& wrong) {
                 throw BadInput(row.origin + wrong.what());
             }

@@ -58,6 +58,7 @@ std::vector<double> initial_model(const Settings& settings, std::uint64_t seed, 
 std::vector<double> final_model(const Settings& settings, const std::string& option,
                                 std::int64_t width)
 {
+    const std::lock_guard lock(libraries());
     const auto file = h5::open(settings.text(option));
     if (!h5::has(file.get(), "model/final"))
         settings.refuse(

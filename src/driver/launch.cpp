@@ -2,6 +2,8 @@
 #include "driver/launch.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -89,6 +92,38 @@ void check_world(int size)
             "quorate run needs at least 2 ranks, a coordinator and a worker, and has {}: "
             "start it with {} -n 2 or more",
             size, launcher));
+}
+
+int hydra_socket()
+{
+    const char* file = std::getenv("PMI_FD");
+    // srun's PMI has no such variable, and does not mind ranks that end without a word.
+    // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): hydra wrote it
+    return file && std::getenv("MPI_LOCALNRANKS") ? std::atoi(file) : -1;
+}
+
+void tell_hydra_of_end(int socket)
+{
+    if (socket < 0) return;
+    constexpr std::string_view words = "cmd=finalize\n", answer = "finalize_ack";
+    // Nothing can be done about what is not written.
+    [[maybe_unused]] const auto written = write(socket, words.data(), words.size());
+    constexpr int a_second = 1000;
+    pollfd ready{socket, POLLIN, 0};
+    char text[256];
+    std::size_t matched = 0;
+    while (matched < answer.size() && poll(&ready, 1, a_second) > 0) {
+        const auto size = read(socket, text, sizeof text);
+        if (size <= 0) break;
+        for (ssize_t i = 0; i < size && matched < answer.size(); ++i)
+            matched = text[i] == answer[matched] ? matched + 1 : text[i] == answer[0];
+    }
+}
+
+void refuse_launcher(const std::string& command)
+{
+    if (launch_environment().size.value_or(1) > 1)
+        throw BadInput("quorate " + command + " is one process: start it without a launcher");
 }
 
 }  // namespace quorate

@@ -7,18 +7,21 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "driver/launch.hpp"
+#include "driver/plugins.hpp"
 #include "driver/session.hpp"
 #include "driver/stop.hpp"
 #include "driver/supervisor.hpp"
-#include "driver/train.hpp"
+#include "driver/traced_run.hpp"
 #include "mpi/blocking.hpp"
 #include "mpi/mpi_fleet.hpp"
 #include "mpi/mpi_worker.hpp"
 #include "mpi/rank_placement.hpp"
+#include "trace/memory.hpp"
 
 namespace quorate {
 
@@ -62,24 +65,34 @@ struct JoinReply {
     Worker worker;  // -1: none, it stands by
 };
 
-/// Hosts of the ranks 1, 2, ...
-std::vector<std::string> receive_hosts(const mpi::Comm& comm)
+/// What a rank says of itself: its host, and its plugins.
+std::string hello() { return std::string(host_name()) + '\n' + loaded_plugins(); }
+
+/// What the ranks 1, 2, ... say of themselves.
+struct Hellos {
+    std::vector<std::string> hosts, plugins;
+};
+
+Hellos receive_hellos(const mpi::Comm& comm)
 {
     mpi::Pool pool;
-    std::vector<std::string> hosts;
+    Hellos hellos;
     for (int rank = 1; rank < comm.size(); ++rank) {
         const auto mail = mpi::receive_blocking(comm, rank, pool);
-        const auto* text = reinterpret_cast<const char*>(mail.bytes->data());
-        hosts.emplace_back(text, mail.bytes->size());
+        const std::string text(reinterpret_cast<const char*>(mail.bytes->data()),
+                               mail.bytes->size());
+        const auto end = text.find('\n');
+        hellos.hosts.push_back(text.substr(0, end));
+        hellos.plugins.push_back(text.substr(end + 1));
     }
-    return hosts;
+    return hellos;
 }
 
 void say_hello(const mpi::Comm& comm, mpi::Pool& pool)
 {
-    const auto host = host_name();
-    auto bytes = pool.take(host.size());
-    std::memcpy(bytes->data(), host.data(), host.size());
+    const auto text = hello();
+    auto bytes = pool.take(text.size());
+    std::memcpy(bytes->data(), text.data(), text.size());
     std::vector<mpi::Transfer> sends;
     sends.push_back(mpi::send(comm, 0, mpi::Tag::hello, std::move(bytes)));
     mpi::wait_until_sent(std::move(sends));
@@ -139,25 +152,38 @@ void evaluate(MpiFleet& fleet, const Training& training,
     }
 }
 
-End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scoring)
+// What differs between the command and the function.
+struct Coordinator {
+    /// Checks the files of the run. @return what it goes on from, if anything  @throws BadInput
+    std::function<std::optional<Resumption>(const Settings&, const Training&)> prepare;
+    std::function<int(const Settings&, const Run&)> run;  // @return the status
+    std::function<void(const std::exception&)> failed;    // before the other ranks are told
+};
+
+End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scoring,
+         const Coordinator& coordinator)
 {
     std::optional<Training> training;
     std::optional<Resumption> resumed;
     Optimizers optimizers;
     Doorbells bells(comm.size());
-    auto hosts = receive_hosts(comm);
+    auto [hosts, plugins] = receive_hellos(comm);
     try {
         check_world(comm.size());
+        for (std::size_t i = 0; i < plugins.size(); ++i)
+            check_same_plugins(fmt::format("rank {}", i + 1), plugins[i]);
         training.emplace(build(settings, comm.size()));
         optimizers = build_optimizers(settings, *training);
-        stop_in(seconds_to_run(settings));
-        resumed = resumption(settings, *training);
+        resumed = coordinator.prepare(settings, *training);
         if (resumed && resumed->completed) return dismiss(comm, bells, nothing_to_do);
     } catch (const BadInput& wrong) {
-        // Under a foreign launcher every rank leads a world of its own; one message is enough.
-        if (launch_environment().rank.value_or(0) == 0)
-            fmt::print(stderr, "quorate: {}\n", wrong.what());
+        coordinator.failed(wrong);
         return dismiss(comm, bells, exit_bad_input);
+    } catch (const mpi::Error&) {
+        throw;
+    } catch (const std::exception& error) {
+        coordinator.failed(error);
+        return dismiss(comm, bells, exit_failed);
     }
     hosts.resize(static_cast<std::size_t>(training->workers));
     const auto ranks = place_ranks(hosts);
@@ -172,15 +198,20 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
     if (scores_live(settings)) live.emplace(scoring, comm.size() - 1);
     End end{exit_failed};
     try {
-        end.status = train(
-            settings, *training, fleet, optimizers, "wall",
+        const Run run{
+            *training,
+            fleet,
+            optimizers,
             [&](const auto& next, const auto& scored) { evaluate(fleet, *training, next, scored); },
-            resumed, live ? &*live : nullptr);
+            resumed ? &*resumed : nullptr,
+            true,
+            live ? &*live : nullptr};
+        end.status = coordinator.run(settings, run);
     } catch (const mpi::Error&) {
         throw;
-    } catch (const Failure& error) {
-        // The others can be told, so they are: MPI_Abort may cut off the message.
-        fmt::print(stderr, "quorate: {}\n", error.what());
+    } catch (const std::exception& error) {
+        coordinator.failed(error);
+        if (dynamic_cast<const BadInput*>(&error)) end.status = exit_bad_input;
     }
     if (live) live->finish([](auto, const auto&) {});  // of a run that failed
     end.finalize = !fleet.has_dead_ranks() && !settings.on("resilient");
@@ -257,11 +288,51 @@ int run_over_mpi(const Settings& settings)
     const mpi::Comm comm(MPI_COMM_WORLD);
     listen_for_signals(comm.rank() == 0);
     const mpi::Comm scoring(MPI_COMM_WORLD);  // of the rank that scores models meanwhile
-    const auto end =
-        comm.rank() == 0 ? lead(settings, comm, scoring) : follow(settings, comm, scoring);
+    const Coordinator coordinator{
+        [](const Settings& given, const Training& training) {
+            stop_in(seconds_to_run(given));
+            return resumption(given, training);
+        },
+        [](const Settings& given, const Run& run) { return traced_run(given, run, "wall"); },
+        [](const std::exception& error) {
+            // Under a foreign launcher every rank leads a world of its own; one message is enough.
+            if (launch_environment().rank.value_or(0) == 0)
+                fmt::print(stderr, "quorate: {}\n", error.what());
+        }};
+    const auto end = comm.rank() == 0 ? lead(settings, comm, scoring, coordinator)
+                                      : follow(settings, comm, scoring);
     if (end.finalize && !settings.on("resilient")) return end.status;
     std::fflush(nullptr);
     std::_Exit(end.status);
+}
+
+std::optional<trace::Trace> run_in_memory(const Settings& settings)
+{
+    refuse_files(settings);
+    if (settings.on("resilient"))
+        settings.refuse("resilient", ", which ends processes: use quorate run");
+    start_mpi();
+    const mpi::Comm comm(MPI_COMM_WORLD);
+    const mpi::Comm scoring(MPI_COMM_WORLD);
+    if (comm.rank() != 0) {
+        const auto status = follow(settings, comm, scoring).status;
+        if (status == exit_bad_input) throw BadInput("the coordinator has refused this run");
+        if (status != exit_done) throw Failure("the coordinator has failed");
+        return {};
+    }
+    trace::Trace result;
+    std::exception_ptr error;
+    lead(settings, comm, scoring,
+         {[](const Settings&, const Training&) { return std::optional<Resumption>(); },
+          [&](const Settings& given, const Run& run) {
+              trace::Memory memory(header_of(given, run, "wall"));
+              train(run, memory, never_stop);
+              result = memory.take();
+              return exit_done;
+          },
+          [&](const std::exception&) { error = std::current_exception(); }});
+    if (error) std::rethrow_exception(error);
+    return result;
 }
 
 }  // namespace quorate

@@ -9,8 +9,12 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
+#include "base/parallel.hpp"
 #include "base/text.hpp"
-#include "driver/apart.hpp"
+#include "data/data_set.hpp"
+#include "driver/simulation.hpp"
+#include "model/model.hpp"
 
 namespace quorate {
 
@@ -18,14 +22,15 @@ namespace {
 
 constexpr double unreached = std::numeric_limits<double>::infinity();
 
-trace::Trace simulated(const Candidate& candidate, const std::vector<std::string>& words,
-                       std::int64_t seed, std::int64_t rounds)
+trace::Trace simulated(const Candidate& candidate, Options values, std::int64_t seed,
+                       std::int64_t rounds)
 {
-    std::vector<std::string> all = {"--scheme",           candidate.scheme, "--seed",
-                                    std::to_string(seed), "--rounds",       std::to_string(rounds)};
-    all.insert(all.end(), words.begin(), words.end());
-    for (const auto& [name, value] : candidate.options) all.insert(all.end(), {"--" + name, value});
-    return simulate_apart(all);
+    for (const auto& [name, value] : candidate.options) values.insert_or_assign(name, value);
+    values.insert_or_assign("scheme", candidate.scheme);
+    values.insert_or_assign("seed", std::to_string(seed));
+    values.insert_or_assign("rounds", std::to_string(rounds));
+    values.insert_or_assign("trace-arrivals", "none");
+    return simulate(make_settings(simulation_options(), values));
 }
 
 double harmonic(int n)
@@ -140,8 +145,7 @@ double standard_error(const std::vector<double>& values)
 }
 
 std::optional<Prediction> predict(const Candidate& candidate, const Settings& settings,
-                                  const std::vector<std::string>& words, int seeds,
-                                  std::optional<double> target)
+                                  const Options& shared, int seeds, std::optional<double> target)
 {
     Prediction prediction{candidate, {}, 0, 0, {}};
     const auto first = settings.integer("seed", 0);
@@ -150,7 +154,7 @@ std::optional<Prediction> predict(const Candidate& candidate, const Settings& se
         try {
             // Those that need more rounds than uncoded are to reach the target too.
             const auto rounds = settings.integer("rounds", 1) * (target ? 2 : 1);
-            trace = simulated(candidate, words, first + i, rounds);
+            trace = simulated(candidate, shared, first + i, rounds);
         } catch (const BadInput&) {
             return std::nullopt;
         }
@@ -175,11 +179,25 @@ std::optional<Prediction> predict(const Candidate& candidate, const Settings& se
     return prediction;
 }
 
+int simulations_at_once(const Settings& settings)
+{
+    if (!settings.on("data")) return usable_cores();
+    const DataSet data(settings.text("data"));
+    const auto model = chosen(models(), settings, "model").make(settings, data.shape());
+    const auto every = std::max<std::int64_t>(1, settings.integer("evaluate-every", 0));
+    const auto kept = 2 * settings.integer("rounds", 1) / every + 1;
+    constexpr double copies = 4;  // of the rows: those of the scheme, and those that are scored
+    const double bytes = copies * data.training_bytes() +
+                         8.0 * static_cast<double>(kept * model->parameters(data.columns()));
+    const auto half = 0.5 * static_cast<double>(host_memory());
+    return static_cast<int>(std::clamp<double>(half / bytes, 1, usable_cores()));
+}
+
 std::optional<double> final_loss(const Candidate& candidate, const Settings& settings,
-                                 const std::vector<std::string>& words)
+                                 const Options& shared)
 {
     const auto trace =
-        simulated(candidate, words, settings.integer("seed", 0), settings.integer("rounds", 1));
+        simulated(candidate, shared, settings.integer("seed", 0), settings.integer("rounds", 1));
     if (!settings.on("data")) return std::nullopt;
     if (trace.evaluations.empty())
         throw BadInput("--evaluate-every is 0, but losses are what is aimed at: leave it out");

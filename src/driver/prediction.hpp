@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/settings.hpp"
+#include "driver/simulation.hpp"
 
 namespace quorate {
 
@@ -37,22 +37,25 @@ struct Prediction {
 /// Of their mean.
 double standard_error(const std::vector<double>& values);
 
-/// Simulates a candidate, once for each seed.
+/// Simulates a candidate, once for each seed, on this thread.
 /// Without data, the target is as much progress as `rounds` exact rounds make. Weights a of n partitions with
 /// |a - 1|^2 = e that add up to n make a relative error of h e / n^2 in the gradient, where h is the
 /// variance of the partitions' gradients over the square of their mean (`heterogeneity`), and such a
 /// round is worth 1 / (1 + h e / n^2) of an exact one (gradient descent with multiplicative noise: Vaswani,
 /// Bach, Schmidt, AISTATS 2019). Stale gradients cost their staleness once. With data the target is a training
 /// loss, and twice as many rounds are run.
-/// @param words   of quorate simulate, that all candidates share
+/// @param shared  options of simulations that all candidates have
 /// @param target  loss; none without data
 /// @return nothing if the scheme cannot be made with these settings
 std::optional<Prediction> predict(const Candidate& candidate, const Settings& settings,
-                                  const std::vector<std::string>& words, int seeds,
-                                  std::optional<double> target);
+                                  const Options& shared, int seeds, std::optional<double> target);
+
+/// How many simulations this machine can make side by side: one for each core, or what its memory is enough
+/// for. @throws BadInput
+int simulations_at_once(const Settings& settings);
 
 /// The training loss that a candidate reaches with the first seed; none without data. @throws BadInput
 std::optional<double> final_loss(const Candidate& candidate, const Settings& settings,
-                                 const std::vector<std::string>& words);
+                                 const Options& shared);
 
 }  // namespace quorate

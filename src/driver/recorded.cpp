@@ -29,30 +29,28 @@ std::map<std::string, std::string> recorded_options(const std::string& config)
 
 namespace {
 
-// Of a run, over MPI or simulated.
-bool is_option(const std::string& name)
+// Options of a run, over MPI or simulated.
+std::set<std::string> options_of_runs()
 {
-    static const std::set<std::string> known = [] {
-        std::set<std::string> names = {"config", "manifest", "row", "quiet", "help"};
-        for (const auto& options : {mpi_run_options(), simulation_options()})
-            for (const auto& option : options) names.insert(option.name);
-        return names;
-    }();
-    return known.contains(name);
+    std::set<std::string> names = {"config", "manifest", "row", "quiet", "help", "plugin"};
+    for (const auto& options : {mpi_run_options(), simulation_options()})
+        for (const auto& option : options) names.insert(option.name);
+    return names;
 }
 
 }  // namespace
 
 Settings with_recorded(const trace::Trace& trace, const std::string& path, Settings settings)
 {
+    const auto known = options_of_runs();
     for (const auto& [name, value] : recorded_options(trace.attributes.at("config"))) {
-        if (!is_option(name))
+        if (!known.contains(name))
             throw BadInput(fmt::format(
                 "{} records --{} {}, which this version of quorate does not have: read it with the "
                 "version that wrote it, {}",
                 path, name, value, trace.attributes.at("quorate_version")));
         const bool of_the_run = name == "trace" || name == "overwrite" || name == "config" ||
-                                name == "quiet" || name == "log";
+                                name == "quiet" || name == "log" || name == "plugin";
         // A default that the run wrote down was not given to it.
         if (of_the_run || !settings.has(name) || settings.given(name) ||
             settings.text(name) == value)

@@ -11,6 +11,7 @@
 #include "data/hdf5.hpp"
 #include "driver/components.hpp"
 #include "driver/output.hpp"
+#include "driver/plugins.hpp"
 #include "driver/recorded.hpp"
 #include "job/state.hpp"
 
@@ -176,6 +177,7 @@ std::optional<Resumption> resumption(const Settings& settings, const Training& t
         return std::nullopt;
     }
     Resumption resumption{std::move(*checkpoint), trace::read(path)};
+    check_same_plugins(path, resumption.trace.text("plugins"));
     cut(resumption.trace, resumption.checkpoint.snapshot);
     if (!settings.on("quiet"))
         fmt::print(stderr, "quorate: going on after round {} of {}\n",

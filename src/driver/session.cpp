@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <petscsys.h>
-#include <poll.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -12,9 +11,11 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/host.hpp"
 #include "data/petsc.hpp"
+#include "driver/launch.hpp"
 #include "driver/supervisor.hpp"
 #include "mpi/backoff.hpp"
 #include "mpi/mpi.hpp"
@@ -22,6 +23,9 @@
 namespace quorate {
 
 namespace {
+
+// What start_mpi() has begun, and not the program that calls it.
+bool our_mpi = false, our_petsc = false;
 
 constexpr int longest_end = 10;  // seconds
 
@@ -36,25 +40,10 @@ void write_all(int file, std::string_view text)
     [[maybe_unused]] const auto written = write(file, text.data(), text.size());
 }
 
-/// Ends the process without MPI_Finalize. Hydra takes a rank that ends before PMI's finalize for a failed one, and
-/// kills the others: so it is told, in PMI-1's words, and has answered before the process is gone. Calls
-/// only what a signal handler may.
+/// Ends the process without MPI_Finalize. Calls only what a signal handler may.
 [[noreturn]] void leave(int status)
 {
-    if (launcher_socket >= 0) {
-        write_all(launcher_socket, "cmd=finalize\n");
-        constexpr int a_second = 1000;
-        constexpr std::string_view answer = "finalize_ack";
-        pollfd socket{launcher_socket, POLLIN, 0};
-        char text[256];
-        std::size_t matched = 0;
-        while (matched < answer.size() && poll(&socket, 1, a_second) > 0) {
-            const auto size = read(launcher_socket, text, sizeof text);
-            if (size <= 0) break;
-            for (ssize_t i = 0; i < size && matched < answer.size(); ++i)
-                matched = text[i] == answer[matched] ? matched + 1 : text[i] == answer[0];
-        }
-    }
+    tell_hydra_of_end(launcher_socket);
     _exit(status);
 }
 
@@ -83,14 +72,6 @@ bool finalize_hangs()
            // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): it says how many
            std::sscanf(library.c_str(), "MPICH Version: %d.%d", &major, &minor) == 2 &&
            (major < 4 || (major == 4 && minor < 2));
-}
-
-int hydra_socket()
-{
-    const char* file = std::getenv("PMI_FD");
-    // srun's PMI has no such variable, and does not mind ranks that end without a word.
-    // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): hydra wrote it
-    return file && std::getenv("MPI_LOCALNRANKS") ? std::atoi(file) : -1;
 }
 
 struct Process {
@@ -136,10 +117,17 @@ void let_go_first(const Process& first)
 
 void start_mpi()
 {
-    int provided = 0;
-    // The trace is written by a second thread, which makes no MPI calls.
-    mpi::check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided),
-               "MPI_Init_thread");
+    const std::lock_guard lock(libraries());
+    PetscBool started = PETSC_FALSE;
+    petsc::check(PetscInitialized(&started), "PetscInitialized");
+    if (started) return;
+    int provided = 0, begun = 0;
+    MPI_Initialized(&begun);
+    our_mpi = begun == 0;
+    // Simulations of several threads use PETSc in turn, and so MPI.
+    if (our_mpi)
+        mpi::check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided),
+                   "MPI_Init_thread");
     PETSC_COMM_WORLD = MPI_COMM_SELF;
     std::string program = "quorate", no_file = "-skip_petscrc";
     char* arguments[] = {program.data(), no_file.data(), nullptr};
@@ -147,6 +135,7 @@ void start_mpi()
     char** list = arguments;
     petsc::check(PetscInitialize(&count, &list, nullptr, nullptr), "PetscInitialize");
     petsc::check(PetscPopSignalHandler(), "PetscPopSignalHandler");
+    our_petsc = true;
 }
 
 int end_mpi(int status)
@@ -154,7 +143,8 @@ int end_mpi(int status)
     int started = 0, ended = 0, rank = 0, size = 1;
     MPI_Initialized(&started);
     MPI_Finalized(&ended);
-    if (!started || ended) return status;
+    if (started && !ended && !our_mpi && std::exchange(our_petsc, false)) PetscFinalize();
+    if (!started || ended || !our_mpi) return status;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     status_at_end = status;

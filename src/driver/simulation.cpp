@@ -2,19 +2,21 @@
 #include "driver/simulation.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "compute/scoring.hpp"
 #include "driver/launch.hpp"
+#include "driver/plugins.hpp"
 #include "driver/recorded.hpp"
 #include "driver/session.hpp"
 #include "driver/stop.hpp"
-#include "driver/train.hpp"
+#include "driver/traced_run.hpp"
 #include "fleet/replay_fleet.hpp"
 #include "fleet/virtual_fleet.hpp"
+#include "trace/memory.hpp"
 
 namespace quorate {
 
@@ -35,8 +37,7 @@ Settings with_options_of(const trace::Trace& trace, Settings settings)
         settings.refuse("replay",
                         ", which does not list all contributions: give a trace of "
                         "--trace-arrivals all");
-    if (std::error_code error; std::filesystem::equivalent(path, settings.text("trace"), error))
-        settings.refuse("trace", ", which is the trace that is replayed: give another name");
+    check_same_plugins(path, trace.text("plugins"));
     settings = with_recorded(trace, path, std::move(settings));
     // The trace says what became of events, and a replayed run is soon repeated.
     for (const auto* name : {"events", "checkpoint", "resume"})
@@ -51,7 +52,7 @@ Settings with_options_of(const trace::Trace& trace, Settings settings)
 void check_memory(const Settings& settings, std::int64_t workers)
 {
     constexpr std::int64_t of_a_worker = 2500;
-    const auto there = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+    const auto there = host_memory();
     if (workers > there / of_a_worker)
         settings.refuse(
             "workers",
@@ -113,58 +114,116 @@ std::vector<Option> simulation_options()
     return all;
 }
 
-int simulate(const Settings& given)
+namespace {
+
+// What a simulation consists of. Stays where it is: its parts refer to each other.
+class Simulated {
+public:
+    explicit Simulated(const Settings& given);
+    Simulated(const Simulated&) = delete;
+    Simulated& operator=(const Simulated&) = delete;
+
+    const Settings& settings() const { return settings_; }
+    const Training& training() const { return *training_; }
+    const char* clock() const { return recorded_ ? "replayed" : "virtual"; }
+    /// Places the data, which takes the memory of a run.
+    Run run(const Resumption* resumed);
+
+private:
+    void check() const;
+
+    std::optional<trace::Trace> recorded_;
+    Settings settings_;
+    std::optional<DrySize> size_;
+    std::optional<Training> training_;
+    Optimizers optimizers_;
+    std::optional<Computing> computing_;
+    std::optional<Recipes> recipes_;
+    std::unique_ptr<Fleet> fleet_;
+};
+
+Simulated::Simulated(const Settings& given)
 {
-    if (launch_environment().size.value_or(1) > 1)
-        throw BadInput("quorate simulate is one process: start it without a launcher");
-    std::optional<trace::Trace> recorded;
-    if (given.on("replay")) recorded = trace::read(given.text("replay"));
-    const auto settings = recorded ? with_options_of(*recorded, given) : given;
-    if (!settings.on("workers"))
+    if (given.on("replay")) recorded_ = trace::read(given.text("replay"));
+    settings_ = recorded_ ? with_options_of(*recorded_, given) : given;
+    if (!settings_.on("workers"))
         throw BadInput("quorate simulate needs --workers N, how many to simulate");
-    const auto size = dry_size(settings);
-    if (!size) start_mpi();
-    const auto training = build_training(settings, 0, size);
-    const auto network = network_of(settings);
-    if (size && training.coding->needs.inner_product)
-        settings.refuse("scheme",
-                        ", which with these options looks at gradients, but a dry run has none: "
-                        "leave out --dry");
-    if (!recorded && settings.text("slowdown") != "none" && training.row_time == 0)
-        settings.refuse("slowdown", ", but computing takes no time: give --row-time too");
-    if (!recorded && training.coding->needs.limits_time && training.row_time == 0)
-        settings.refuse("row-time",
-                        ", but tasks of this scheme end with their time, in which any "
-                        "number of rows would be computed: give the seconds of a row");
-    const auto optimizers = build_optimizers(settings, training);
+    size_ = dry_size(settings_);
+    if (!size_) start_mpi();
+    training_ = build_training(settings_, 0, size_);
+    check();
+    optimizers_ = build_optimizers(settings_, *training_);
+}
+
+void Simulated::check() const
+{
+    const auto& needs = training_->coding->needs;
+    if (size_ && needs.inner_product)
+        settings_.refuse("scheme",
+                         ", which with these options looks at gradients, but a dry run has none: "
+                         "leave out --dry");
+    if (recorded_ || training_->row_time > 0) return;
+    if (settings_.text("slowdown") != "none")
+        settings_.refuse("slowdown", ", but computing takes no time: give --row-time too");
+    if (needs.limits_time)
+        settings_.refuse("row-time",
+                         ", but tasks of this scheme end with their time, in which any "
+                         "number of rows would be computed: give the seconds of a row");
+}
+
+Run Simulated::run(const Resumption* resumed)
+{
+    auto& training = *training_;
+    if (size_) {
+        recipes_.emplace(training.coding->needs, training.coding->batches, training.byzantine,
+                         training.columns);
+    } else {
+        computing_.emplace(training.computing());
+        recipes_.emplace(training.coding->needs, training.byzantine, *training.data, *computing_);
+    }
+    if (recorded_)
+        fleet_ = std::make_unique<ReplayFleet>(*recipes_, *recorded_);
+    else
+        fleet_ = std::make_unique<VirtualFleet>(
+            *recipes_, VirtualTimes{{training.row_time, *training.delays, *training.slowdowns},
+                                    network_of(settings_),
+                                    settings_.real("timeout", 0),
+                                    settings_.real("load-time", 0),
+                                    training.standby});
+    return {training, *fleet_, optimizers_,
+            [this](const auto& next, const auto& scored) {
+                const auto rows = recipes_->give_up_rows();
+                evaluate_here(*training_->data, *training_->model, next, scored, rows.get());
+            },
+            resumed};
+}
+
+}  // namespace
+
+trace::Trace simulate(const Settings& settings, const std::atomic<bool>& stop)
+{
+    refuse_files(settings);
+    Simulated simulated(settings);
+    const auto run = simulated.run(nullptr);
+    trace::Memory memory(header_of(simulated.settings(), run, simulated.clock()));
+    train(run, memory, stop);
+    return memory.take();
+}
+
+int simulate_with_trace(const Settings& given)
+{
+    refuse_launcher("simulate");
+    if (std::error_code error;
+        given.on("replay") &&
+        std::filesystem::equivalent(given.text("replay"), given.text("trace"), error))
+        given.refuse("trace", ", which is the trace that is replayed: give another name");
+    Simulated simulated(given);
+    const auto& settings = simulated.settings();
     stop_in(seconds_to_run(settings));
-    const auto resumed = resumption(settings, training);
+    const auto resumed = resumption(settings, simulated.training());
     if (resumed && resumed->completed) return exit_done;
     listen_for_signals(true);
-
-    std::optional<Computing> computing;
-    if (!size) computing.emplace(training.computing());
-    auto recipes =
-        size ? Recipes(training.coding->needs, training.coding->batches, training.byzantine,
-                       training.columns)
-             : Recipes(training.coding->needs, training.byzantine, *training.data, *computing);
-    std::unique_ptr<Fleet> fleet;
-    if (recorded)
-        fleet = std::make_unique<ReplayFleet>(recipes, *recorded);
-    else
-        fleet = std::make_unique<VirtualFleet>(
-            recipes, VirtualTimes{{training.row_time, *training.delays, *training.slowdowns},
-                                  network,
-                                  settings.real("timeout", 0),
-                                  settings.real("load-time", 0),
-                                  training.standby});
-    return train(
-        settings, training, *fleet, optimizers, recorded ? "replayed" : "virtual",
-        [&](const auto& next, const auto& scored) {
-            const auto rows = recipes.give_up_rows();
-            evaluate_here(*training.data, *training.model, next, scored, rows.get());
-        },
-        resumed);
+    return traced_run(settings, simulated.run(resumed ? &*resumed : nullptr), simulated.clock());
 }
 
 }  // namespace quorate

@@ -102,6 +102,9 @@ void supervise()
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
+    // Resilient ranks never finalise MPI, and what Hydra notices first, the end of the socket or that of
+    // the process, is a matter of luck.
+    if (*started) tell_hydra_of_end(hydra_socket());
     if (WIFEXITED(status)) std::_Exit(WEXITSTATUS(status));
     if (!*started && launched_by_hydra()) kill(getppid(), SIGKILL);
     const int signal = WTERMSIG(status);

@@ -115,7 +115,7 @@ std::vector<Option> training_options()
         byzantine_option(),
         events_option(),
         {"on-loss", "reencode|wait|stop", "reencode",
-         "when the workers that are left can give no estimate: make the re-encode for them, who "
+         "when the workers that are left can give no estimate: re-encode for them, who "
          "then load what they lack; or wait for workers that are to join; or stop"},
         {"standby", "N", "0", "spare workers, each of which takes the place of one that has died"},
         {"timeout", "SECONDS", "10", "silence after which a worker is taken for dead"},

@@ -29,7 +29,7 @@ std::size_t stock(const EngineOptions& options, std::size_t width)
 }  // namespace
 
 Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
-               std::span<const std::unique_ptr<Optimizer>> optimizers, trace::Writer& trace)
+               std::span<const std::unique_ptr<Optimizer>> optimizers, trace::Sink& trace)
     : options_(options), scheme_(&scheme), needs_(scheme.needs()), fleet_(&fleet),
       optimizers_(optimizers), trace_(trace),
       points_(optimizers[0]->model().size(), stock(options, optimizers[0]->model().size())),

@@ -17,7 +17,7 @@
 #include "optimizer/optimizer.hpp"
 #include "optimizer/schedule.hpp"
 #include "scheme/scheme.hpp"
-#include "trace/writer.hpp"
+#include "trace/sink.hpp"
 
 namespace quorate {
 
@@ -71,7 +71,7 @@ class Engine {
 public:
     /// @param optimizers  one for each model
     Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
-           std::span<const std::unique_ptr<Optimizer>> optimizers, trace::Writer& trace);
+           std::span<const std::unique_ptr<Optimizer>> optimizers, trace::Sink& trace);
 
     /// The run begins where another one stood: before run().
     /// @param live  the fleet to go on with, if the history is not that of the engine's own fleet
@@ -150,7 +150,7 @@ private:
     Needs needs_;
     Fleet* fleet_;
     std::span<const std::unique_ptr<Optimizer>> optimizers_;
-    trace::Writer& trace_;
+    trace::Sink& trace_;
     Observer observer_;
     std::optional<Past> past_;  // while the run goes through its history
     Fleet* live_fleet_ = nullptr;

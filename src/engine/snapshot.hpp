@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "fleet/fleet.hpp"
-#include "trace/reader.hpp"
-#include "trace/writer.hpp"
+#include "trace/sink.hpp"
 
 namespace quorate {
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A model: scores of rows of data, a loss of the scores, and its gradient. Pure mathematics: no MPI,
-// no clock, no files.
+// A model computes scores of rows of data, a loss of the scores, and its gradient. Pure
+// mathematics: no MPI, no clock, no files.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -15,16 +16,17 @@
 
 namespace quorate {
 
-/// Parameters that belong together, for random initial values.
+/// Parameters that belong together, for random initial values: first the weights, then the biases.
 struct Layer {
-    std::int64_t weights, fan_in, fan_out;  // the weights come first,
-    std::int64_t biases;                    // and start at zero
+    std::int64_t weights, fan_in, fan_out;  // their number, and how many values go in and come out
+    std::int64_t biases;                    // their number; they start at zero
 };
 
 /// Stateless and safe to share. Local; no communication.
 ///
-/// Parameters: for each column in turn, per_column() of them; then shared_parameters() that no column owns.
-/// A shard that touches some columns only needs theirs, and the further ones.
+/// Parameters: for each column in turn, per_column() of them; then shared_parameters() that no
+/// column owns. A shard that touches some columns only needs the parameters of these, and the
+/// shared ones.
 class Model {
 public:
     explicit Model(std::unique_ptr<Loss> loss) : loss_(std::move(loss)) {}
@@ -37,31 +39,34 @@ public:
     {
         return columns * per_column() + shared_parameters();
     }
-    /// In the order of the parameters.
+    /// The layers, in the order of the parameters.
     virtual std::vector<Layer> layers(std::int64_t columns) const = 0;
     /// Whether the scores of a row are x'W, with the row of W that belongs to a column stored
     /// together.
     virtual bool linear() const = 0;
-    /// Scores of a row.
+    /// How many scores a row has.
     std::int64_t outputs() const { return loss_->outputs(); }
     const Loss& loss() const { return *loss_; }
 
     /// gradient += coefficient * sum over the rows of the gradient of the loss at `point`.
     ///
-    /// Rows are added one after the other in their order. Cutting them into several calls changes no
-    /// bit of a linear model's gradient: sparse rows anywhere, dense ones at multiples of 256 rows.
-    /// One pass over the entries.
+    /// Rows are added one after the other in their order. Cutting them into several calls changes
+    /// no bit of a linear model's gradient: sparse rows anywhere, dense ones at multiples of 256
+    /// rows. One pass over the entries.
     /// @param point, gradient  parameters(rows.columns) elements
     /// @return sum over the rows of the loss at `point` (not weighted with the coefficient)
     virtual double add_gradient(const RowView& rows, std::span<const double> point,
                                 double coefficient, std::span<double> gradient) const = 0;
 
-    /// @param scores  rows x outputs(), row by row; what a score means belongs to the model
+    /// Computes the scores of rows. One pass over the entries.
+    /// @param point   parameters(rows.columns) elements
+    /// @param scores  receives rows x outputs() values, row by row; what they mean belongs to the
+    ///                loss
     virtual void score(const RowView& rows, std::span<const double> point,
                        std::span<double> scores) const = 0;
 
-    /// Rows that are worth computing at a time: their work is about a millisecond at most, and
-    /// adding their gradient costs little beside it. Depends on data and model alone.
+    /// Returns how many rows to compute at a time. Their work takes about a millisecond at most,
+    /// and adding their gradient costs little beside it. Depends on data and model only.
     virtual std::int64_t chunk_rows(const DataShape& data) const = 0;
 
 private:
@@ -69,9 +74,11 @@ private:
 };
 
 /// @throws BadInput if the model is not for such data, or an option is wrong
-using MakeModel = std::unique_ptr<Model> (*)(const Settings&, const DataShape&);
+using MakeModel = std::function<std::unique_ptr<Model>(const Settings&, const DataShape&)>;
 
 /// The models that --model can name.
 const std::vector<Entry<MakeModel>>& models();
+/// Adds one. While no other thread uses Quorate. @throws BadInput if its name is taken
+void add_model(Entry<MakeModel> entry);
 
 }  // namespace quorate

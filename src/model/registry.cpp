@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// To add a model: one file with an entry, and one line here.
+// The list of models. A new one needs a file with an entry, and a line here.
 #include "model/model.hpp"
 
 namespace quorate {
@@ -12,13 +12,21 @@ Entry<MakeModel> ridge_entry();
 Entry<MakeModel> softmax_entry();
 Entry<MakeModel> squared_hinge_entry();
 
-const std::vector<Entry<MakeModel>>& models()
+namespace {
+
+std::vector<Entry<MakeModel>>& entries()
 {
-    static const std::vector<Entry<MakeModel>> all = {
+    static std::vector<Entry<MakeModel>> all = {
         logistic_entry(), ridge_entry(), hinge_entry(), squared_hinge_entry(),
         softmax_entry(),  mlp_entry(),   cnn_entry(),
     };
     return all;
 }
+
+}  // namespace
+
+const std::vector<Entry<MakeModel>>& models() { return entries(); }
+
+void add_model(Entry<MakeModel> entry) { add_entry(entries(), std::move(entry)); }
 
 }  // namespace quorate

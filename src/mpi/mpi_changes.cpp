@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which of the coordinator's ranks work, load, idle or are dead.
+// The part of MpiFleet that keeps track of membership: which ranks work, load, idle or are dead.
 #include "mpi/mpi_fleet.hpp"
 
 #include <algorithm>
@@ -15,7 +15,6 @@ constexpr TaskId everything = std::numeric_limits<TaskId>::max();
 
 }  // namespace
 
-// A rank has loaded its shard.
 void MpiFleet::be_ready(const mpi::Transfer& mail)
 {
     const auto worker = worker_of(mail.peer);
@@ -74,20 +73,18 @@ void MpiFleet::change(const Change& wanted)
             break;
         case Change::Kind::died:
             send_aside(rank(wanted.worker), mpi::Tag::die, pool_.take(0));
-            return;                          // the failure detector will tell
-        case Change::Kind::loading: return;  // nobody asks for that
+            return;                          // the change is reported when the death is noticed
+        case Change::Kind::loading: return;  // the engine never asks for this
     }
     changes_.push_back(wanted);
 }
 
-// A few bytes that need not wait for what else is on its way.
 void MpiFleet::send_aside(int rank, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes)
 {
     std::erase_if(aside_, [this](mpi::Transfer& one) { return done(one); });
     if (auto sent = try_send(rank, tag, std::move(bytes))) aside_.push_back(std::move(*sent));
 }
 
-// Pings ranks that are silent, and marks the dead.
 void MpiFleet::find_dead()
 {
     constexpr Seconds interval = 0.02;
@@ -103,6 +100,8 @@ void MpiFleet::find_dead()
     has_dead_ranks_ |=
         std::erase_if(standby_, [this](int rank) { return detector_.is_dead(rank); }) > 0;
     for (const int rank : standby_) ping(rank);
+    // They too would take a coordinator that is silent for dead.
+    for (const int rank : idle_) ping(rank);
 }
 
 void MpiFleet::ping(int rank)
@@ -110,7 +109,8 @@ void MpiFleet::ping(int rank)
     if (detector_.should_ping(rank)) send_aside(rank, mpi::Tag::ping, pool_.take(0));
 }
 
-// What MPI still does for a dead rank is never waited for, and its buffers are never used again.
+// A transfer with a dead rank may never complete, and MPI may still use its buffer. So it is
+// neither waited for nor freed.
 void MpiFleet::abandon(Link& link, int rank)
 {
     if (link.sending) abandoned_.push_back(std::move(*link.sending));
@@ -144,7 +144,7 @@ void MpiFleet::mark_dead(Worker worker)
     changes_.push_back({Change::Kind::loading, worker});
 }
 
-// Tells a worker's rank what to load.
+// Tells a worker's rank which worker of the coding it is. The rank then loads that shard.
 void MpiFleet::assign(Worker worker, Worker code_index)
 {
     auto& to = link(worker);
@@ -165,7 +165,6 @@ void MpiFleet::reencode(std::shared_ptr<const Coding> coding, std::span<const Wo
     }
 }
 
-// What is neither a contribution nor waited for.
 void MpiFleet::take_note(const mpi::Transfer& mail)
 {
     const auto worker = worker_of(mail.peer);
@@ -180,7 +179,7 @@ void MpiFleet::take_note(const mpi::Transfer& mail)
     const bool slow = from.state == State::dead && !detector_.is_dead(mail.peer);
     const bool back = slow || (from.joins && from.state == State::here);
     if (!back) return;
-    // It was only slow, or it has loaded the rows of one who died.
+    // The worker was only slow and not dead, or it has loaded the rows of a worker that died.
     from.state = State::here;
     from.joins = false;
     changes_.push_back({Change::Kind::joined, worker});

@@ -12,7 +12,8 @@ namespace quorate {
 
 namespace {
 
-// A message that has begun to come needs a few more looks, and no bell rings for them.
+// Longest sleep while a message is arriving: it needs a few more calls of MPI_Test, and no bell
+// rings for these.
 constexpr Seconds soon = 20e-6;
 
 }  // namespace
@@ -52,7 +53,7 @@ void MpiFleet::dispatch(const Dispatch& task, PointList inputs)
         return shared->support == link.support.get() && shared->plan == task.plan &&
                shared->message.draw == task.draw && shared->message.after == after &&
                shared->message.budget == task.budget && shared->message.repeat == task.repeat &&
-               shared->points == inputs;
+               shared->message.step == task.step && shared->points == inputs;
     };
     auto at = std::find_if(fresh_.begin(), fresh_.end(), same);
     if (at == fresh_.end()) {
@@ -70,7 +71,8 @@ void MpiFleet::dispatch(const Dispatch& task, PointList inputs)
         at = fresh_.insert(fresh_.end(), std::move(shared));
     }
     (*at)->message.recipients.emplace_back(task.worker, task.task);
-    // Latest wins.
+    // The latest task wins: it takes the place of those that wait to be sent. A task that follows
+    // others replaces only those that would repeat.
     std::erase_if(link.waiting,
                   [&](const Order& waiting) { return !after || waiting.shared->message.repeat; });
     link.waiting.push_back({task.task, *at});
@@ -150,7 +152,8 @@ void MpiFleet::send(Link& link, Worker worker, mpi::Tag tag, std::shared_ptr<mpi
     link.sending = try_send(rank(worker), tag, std::move(bytes));
 }
 
-// An error of MPI is a sign of death, if there is one at all.
+// An error of MPI in speaking to a rank means that the rank is dead. MPI does not report every
+// death.
 std::optional<mpi::Transfer> MpiFleet::try_send(int rank, mpi::Tag tag,
                                                 std::shared_ptr<mpi::Bytes> bytes)
 {
@@ -236,7 +239,8 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& mail)
     for (std::size_t i = 0; i < parts.size(); ++i)
         for (int item = 0; item < parts[i].versions; ++item)
             versions[i].push_back(in.get<Version>());
-    // What was sent before the rank was assigned another worker has no values any more.
+    // A contribution from before the worker was assigned another shard has no values: they belong
+    // to the support that it had then.
     const bool current = link.state != State::loading;
     std::vector<Arrival> arrivals;
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -301,6 +305,8 @@ void MpiFleet::release(std::size_t handle)
 void MpiFleet::finish(bool finalize)
 {
     std::vector<int> ranks = idle_;
+    // One of them may have scored models until now, and answered no ping.
+    for (const int rank : idle_) detector_.extend_grace(rank);
     ranks.insert(ranks.end(), standby_.begin(), standby_.end());
     for (const auto worker : living()) ranks.push_back(rank(worker));
     for (const int rank : ranks)

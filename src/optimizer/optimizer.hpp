@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Update rules. Pure mathematics: no MPI, no clock, no files.
+// Update rules: they turn estimates of the gradient into models. Pure mathematics: no MPI, no
+// clock, no files. p is the number of parameters.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,21 +14,24 @@
 
 namespace quorate {
 
-/// One model being trained. Estimates are of the mean gradient of the loss alone: the optimiser adds
-/// that of l2 |w|^2 and takes the proximal step of l1. Local.
+/// One model that is being trained. Estimates are those of the mean gradient of the loss alone. The
+/// optimiser adds the gradient of l2 |w|^2 and takes the proximal step of l1 |w|_1. Local.
 class Optimizer {
 public:
     virtual ~Optimizer() = default;
 
-    /// One update. O(p), one pass.
+    /// Makes one update. O(p).
     /// @param estimate  mean gradient of the loss at the point published last, p elements
     /// @param step      step size of this round
-    /// @param next      receives the point at which the next gradient is to be taken (not always
-    ///                  the model: agd wants y); must not be a vector handed out before
+    /// @param next      receives the point at which the next gradient is to be taken, p elements.
+    ///                  It is not always the model: agd takes gradients at y. Must not be a point
+    ///                  that is published
     virtual void update(std::span<const double> estimate, double step, std::span<double> next) = 0;
 
-    /// Moves the model, for schemes whose workers make the steps: w += displacement.
-    /// @throws std::logic_error for update rules with a memory, whose steps these would not be
+    /// Moves the model: w += displacement. For schemes whose workers make the steps. O(p).
+    /// @param displacement  p elements  @param next  as in update()
+    /// @throws std::logic_error unless the rule is plain gradient descent: other rules keep a
+    ///         memory of their own steps
     virtual void move(std::span<const double> displacement, std::span<double> next);
 
     /// The model w after the updates so far, p elements.
@@ -34,20 +39,24 @@ public:
     /// Whether the points handed out are the models themselves.
     virtual bool publishes_model() const { return true; }
 
-    /// All vectors on which later updates depend, the model first: what a checkpoint keeps and sets.
+    /// All vectors on which later updates depend, the model first, p elements each. A checkpoint
+    /// keeps them, and a resumed run sets them.
     virtual std::vector<std::span<double>> memory() = 0;
-    /// The updates so far, likewise.
+    /// The number of updates so far. A resumed run sets it.
     long& updates() { return updates_; }
 
 protected:
     long updates_ = 0;
 };
 
-/// @param initial  w_0, p elements; also the first point
-using MakeOptimizer = std::unique_ptr<Optimizer> (*)(const Settings&, std::vector<double> initial,
-                                                     const Regularizer& regularizer);
+/// Makes an optimiser. @param initial  w_0, p elements; also the first point
+/// @throws BadInput if an option is wrong
+using MakeOptimizer = std::function<std::unique_ptr<Optimizer>(
+    const Settings&, std::vector<double> initial, const Regularizer& regularizer)>;
 
 /// The optimisers that --optimizer can name.
 const std::vector<Entry<MakeOptimizer>>& optimizers();
+/// Adds one. While no other thread uses Quorate. @throws BadInput if its name is taken
+void add_optimizer(Entry<MakeOptimizer> entry);
 
 }  // namespace quorate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// To add an optimiser: one file with an entry, and one line here.
+// The list of optimisers. A new one needs a file with an entry, and a line here.
 #include "optimizer/optimizer.hpp"
 
 namespace quorate {
@@ -13,9 +13,11 @@ Entry<MakeOptimizer> nesterov_agd_entry();
 Entry<MakeOptimizer> nesterov_strongly_convex_entry();
 Entry<MakeOptimizer> rmsprop_entry();
 
-const std::vector<Entry<MakeOptimizer>>& optimizers()
+namespace {
+
+std::vector<Entry<MakeOptimizer>>& entries()
 {
-    static const std::vector<Entry<MakeOptimizer>> all = {
+    static std::vector<Entry<MakeOptimizer>> all = {
         gradient_descent_entry(),
         nesterov_agd_entry(),
         erasurehead_agd_entry(),
@@ -27,5 +29,11 @@ const std::vector<Entry<MakeOptimizer>>& optimizers()
     };
     return all;
 }
+
+}  // namespace
+
+const std::vector<Entry<MakeOptimizer>>& optimizers() { return entries(); }
+
+void add_optimizer(Entry<MakeOptimizer> entry) { add_entry(entries(), std::move(entry)); }
 
 }  // namespace quorate

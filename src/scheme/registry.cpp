@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// To add a scheme: one file with an entry, and one line here.
+// The list of schemes. A new one needs a file with an entry, and a line here.
 #include "scheme/options.hpp"
 #include "scheme/scheme.hpp"
 
@@ -38,9 +38,11 @@ Entry<MakeScheme> pgc_cyclic_entry();
 Entry<MakeScheme> sr_sgc_entry();
 Entry<MakeScheme> m_sgc_entry();
 
-const std::vector<Entry<MakeScheme>>& schemes()
+namespace {
+
+std::vector<Entry<MakeScheme>>& entries()
 {
-    static const std::vector<Entry<MakeScheme>> all = {
+    static std::vector<Entry<MakeScheme>> all = {
         // clang-format off: one a line
         uncoded_entry(),
         ignore_entry(),
@@ -80,5 +82,11 @@ const std::vector<Entry<MakeScheme>>& schemes()
     };
     return all;
 }
+
+}  // namespace
+
+const std::vector<Entry<MakeScheme>>& schemes() { return entries(); }
+
+void add_scheme(Entry<MakeScheme> entry) { add_entry(entries(), std::move(entry)); }
 
 }  // namespace quorate

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A scheme: who computes what, when to stop waiting, what to do with late answers. A state machine
-// over the events and actions of types.hpp; no MPI, no vectors, no clock.
+// A scheme decides who computes what, when to stop waiting, and what to do with late answers. It is
+// a state machine over the events and actions of types.hpp: it knows no MPI, no vectors and no
+// clock.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -13,8 +15,8 @@ namespace quorate {
 
 inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-/// The sum, row by row, of sets of training rows (or of their columns, column by column); shorter sets
-/// count as zeros at their end.
+/// A weighted sum, row by row, of sets of training rows; or, column by column, of sets of their
+/// columns. Shorter sets count as zeros at their end.
 struct CodedBlock {
     struct Term {
         Rows rows;
@@ -24,7 +26,7 @@ struct CodedBlock {
     std::vector<Term> terms;
 };
 
-/// What a scheme needs of the engine, fixed from the start.
+/// What a scheme needs of the engine. It does not change during a run.
 struct Needs {
     std::vector<Block> blocks;                   // sets of training rows, by number
     std::vector<std::vector<int>> shard;         // for each worker, the blocks it stores, ascending
@@ -35,18 +37,22 @@ struct Needs {
     bool displaces = false;                      // steps bypass the optimiser
     bool membership = false;                     // it is told who leaves and who joins
     double staleness = 0;                        // expected of contributions, in updates
-    double stable_step = unlimited;              // times the largest curvature, where that is known
-    // What the engine is to measure of vectors that the scheme never sees.
+    double stable_step = unlimited;  // largest step size that converges on a quadratic, times the
+                                     // largest curvature
+    // Whether the engine is to measure these of vectors, which the scheme never sees.
     bool fingerprint = false, projection = false, inner_product = false;
 };
 
+/// A protocol, as a state machine.
 class Scheme {
 public:
     virtual ~Scheme() = default;
     virtual Needs needs() const = 0;
-    /// What is not promised for these parameters, for the user; empty: nothing.
+    /// A warning for the user about what is not promised for these parameters; empty: there is
+    /// none.
     virtual std::string warning() const { return ""; }
-    /// Pure: what it does depends on its state, the event and `now` only.
+    /// Handles an event. Pure: what it does depends only on its state, the event and `now`.
+    /// @param now  point in time on the fleet's clock, seconds
     /// @param out  receives the actions, in the order in which they are to be carried out
     virtual void handle(const Event& event, Seconds now, std::vector<Action>& out) = 0;
 };
@@ -58,14 +64,17 @@ struct Problem {
     std::uint64_t seed = 0;  // of random codes
     std::int64_t batch = 0;  // samples of a round, over all blocks; 0: all rows
     Seconds row_time = 0;    // that a worker takes for a row at least
-    bool dense = true;       // the data
+    bool dense = true;       // whether the data are
     std::int64_t columns = 0;
 };
 
+/// Makes a scheme.
 /// @throws BadInput, with the nearest valid values, if the scheme cannot work with these settings
-using MakeScheme = std::unique_ptr<Scheme> (*)(const Settings&, const Problem&);
+using MakeScheme = std::function<std::unique_ptr<Scheme>(const Settings&, const Problem&)>;
 
 /// The schemes that --scheme can name.
 const std::vector<Entry<MakeScheme>>& schemes();
+/// Adds one. While no other thread uses Quorate. @throws BadInput if its name is taken
+void add_scheme(Entry<MakeScheme> entry);
 
 }  // namespace quorate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Injected delays. Pure mathematics: no MPI, no clock, no files.
+// Injected delays and slowdowns. Pure mathematics: no MPI, no clock, no files.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,26 @@
 namespace quorate {
 
 /// How long a machine sleeps before it begins a task, or how much slower than others it computes.
-/// A draw is the task's round, from 0, or the worker's own count of tasks where there are no rounds;
-/// the same (machine, draw) gives the same value in every scheme, whatever was cancelled in between
+/// The same (machine, draw) gives the same value in every scheme, whatever was cancelled in between
 /// and in whatever order values are asked for. Local.
 class DelayModel {
 public:
     virtual ~DelayModel() = default;
-    /// @param load  share of the training rows that the task computes on, for models whose draws
-    ///              depend on it (replayed times)
-    /// @return seconds of a delay, or the factor of a slowdown; >= 0
+    /// Returns the value of a draw. O(1), unless the model says otherwise.
+    /// @param machine  its number, from 0
+    /// @param draw     the task's round or exchange, from 0, or the worker's own count of tasks
+    ///                 where there is neither
+    /// @param load     share of the training rows that the task computes on; only replayed times
+    ///                 depend on it
+    /// @return seconds of a delay, or the factor of a slowdown; at least 0
     virtual double draw(int machine, std::int64_t draw, double load) = 0;
-    /// Whether the message is delayed on its way to the coordinator, not the computation before it.
+    /// Whether the delay is one of the message on its way to the coordinator, and not one before
+    /// the computation.
     virtual bool on_reception() const { return false; }
 };
 
-/// Times that were recorded, for replay. All come from one run, so that every scheme meets the same
-/// stragglers; where runs at several loads were recorded, they give the slope.
+/// Recorded times of workers, for replay. All come from one run, so that every scheme meets the
+/// same stragglers. If runs at several loads were recorded, they give the slope.
 struct WorkerTimes {
     int workers = 0;
     std::int64_t rounds = 0;
@@ -49,9 +53,12 @@ struct DelaySetup {
     std::function<WorkerTimes(const std::string& path)> read_times = {};  // throws BadInput
 };
 
-using MakeDelay = std::unique_ptr<DelayModel> (*)(const Settings&, const DelaySetup&);
+/// Makes a delay model. @throws BadInput if its arguments are wrong
+using MakeDelay = std::function<std::unique_ptr<DelayModel>(const Settings&, const DelaySetup&)>;
 
 /// The models that --delay and --slowdown can name.
 const std::vector<Entry<MakeDelay>>& delays();
+/// Adds one. While no other thread uses Quorate. @throws BadInput if its name is taken
+void add_delay(Entry<MakeDelay> entry);
 
 }  // namespace quorate

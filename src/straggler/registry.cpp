@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// To add a delay model: one file with an entry, and one line here.
+// The list of delay models. A new one needs a file with an entry, and a line here.
 #include "straggler/delay.hpp"
 
 namespace quorate {
@@ -18,9 +18,11 @@ Entry<MakeDelay> reception_delay_entry();
 Entry<MakeDelay> erasurehead_delay_entry();
 Entry<MakeDelay> trace_delay_entry();
 
-const std::vector<Entry<MakeDelay>>& delays()
+namespace {
+
+std::vector<Entry<MakeDelay>>& entries()
 {
-    static const std::vector<Entry<MakeDelay>> all = {
+    static std::vector<Entry<MakeDelay>> all = {
         no_delay_entry(),
         constant_delay_entry(),
         exponential_delay_entry(),
@@ -37,5 +39,11 @@ const std::vector<Entry<MakeDelay>>& delays()
     };
     return all;
 }
+
+}  // namespace
+
+const std::vector<Entry<MakeDelay>>& delays() { return entries(); }
+
+void add_delay(Entry<MakeDelay> entry) { add_entry(entries(), std::move(entry)); }
 
 }  // namespace quorate

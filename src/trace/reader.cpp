@@ -32,6 +32,7 @@ std::map<std::string, std::string> read_attributes(hid_t file)
 
 Trace read(const std::string& path)
 {
+    const std::lock_guard lock(libraries());
     const auto file = h5::open(path);
     if (!h5::has_attribute(file.get(), "format") ||
         h5::read_string(file.get(), "format") != "quorate trace")

@@ -33,7 +33,7 @@ std::int64_t rows_at(const Position& position, const std::string& table)
 }  // namespace
 
 Writer::Writer(const std::string& path, const Header& header, std::int64_t width)
-    : path_(path), file_(h5::create(path)), tables_(All::tables(file_.get())),
+    : path_(path), file_(h5::create_with_journal(path)), tables_(All::tables(file_.get())),
       iterate_group_(h5::create_group(file_.get(), "iterate")),
       iterate_round_(h5::create_extendable<std::int64_t>(iterate_group_.get(), "round", 1024)),
       // One iterate a chunk, not compressed: such chunks go to the file without a copy.
@@ -75,12 +75,29 @@ Writer::~Writer()
 {
     if (!file_) return;
     try {
-        pause();
+        Writer::pause();
         commit(false);
         h5::write_attribute(file_.get(), "status", std::string("failed"));
     } catch (const std::exception&) {
         // The error that brought us here says more.
     }
+}
+
+void Writer::add(const Row& row)
+{
+    const std::lock_guard lock(mutex_);
+    std::visit(
+        [this]<class Kind>(const Kind& one) {
+            std::get<std::vector<Kind>>(batch_.rows).push_back(one);
+            ++position_[Kind::table];
+        },
+        row);
+}
+
+Position Writer::position()
+{
+    const std::lock_guard lock(mutex_);
+    return position_;
 }
 
 void Writer::keep(std::int64_t round, Iterate model)
@@ -126,12 +143,12 @@ void Writer::commit(bool last)
         std::swap(batch, batch_);
     }
     const auto append = [&](auto&... table) {
-        auto rows = [&]<class Row>(Table<Row>& one) {
-            one.append(std::get<std::vector<Row>>(batch.rows));
+        auto rows = [&]<class Kind>(Table<Kind>& one) {
+            one.append(std::get<std::vector<Kind>>(batch.rows));
         };
         (rows(table), ...);
     };
-    const std::lock_guard lock(h5::library());
+    const std::lock_guard lock(libraries());
     std::apply(append, tables_);
     for (const auto& [round, model] : batch.iterates) {
         h5::append<double>(iterate_model_, *model);

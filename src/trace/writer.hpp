@@ -7,37 +7,20 @@
 #include <condition_variable>
 #include <exception>
 #include <functional>
-#include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <tuple>
 #include <vector>
 
+#include "trace/sink.hpp"
 #include "trace/table.hpp"
 
 namespace quorate::trace {
 
-/// Bytes of iterates that wait for the next commit at most; a round waits for the disk at twice that.
-inline constexpr std::size_t iterates_in_memory = 208 << 20;
-
-/// A vector that is being kept: shared and immutable.
-using Iterate = std::shared_ptr<const std::vector<double>>;
-
-/// How far a trace has been written: rows of each table by name, and iterates.
-using Position = std::map<std::string, std::int64_t>;
-
-/// What the root of a trace says of its run. Values are text, numbers as JSON would write them.
-struct Header {
-    std::map<std::string, std::string> text;
-    std::map<std::string, double> real;
-    std::map<std::string, std::int64_t> integer;
-};
-
-/// Local. Between construction and finish(), whoever else of this process uses HDF5 holds h5::library(), or
+/// Local. Between construction and finish(), whoever else of this process uses HDF5 holds libraries(), or
 /// calls pause() first.
-class Writer {
+class Writer final : public Record {
 public:
     /// Creates the file, or replaces the trace that is there.
     /// @param width  elements of an iterate
@@ -47,41 +30,23 @@ public:
     /// @throws Failure if it is shorter than that, or not as wide
     Writer(const std::string& path, const Position& position, std::int64_t width);
     /// Without finish(): the status becomes `failed`, if that can be written.
-    ~Writer();
+    ~Writer() override;
 
-    template <class Row>
-    void add(const Row& row)
-    {
-        const std::lock_guard lock(mutex_);
-        std::get<std::vector<Row>>(batch_.rows).push_back(row);
-        ++position_[Row::table];
-    }
-
-    /// Where the next rows go.
-    Position position()
-    {
-        const std::lock_guard lock(mutex_);
-        return position_;
-    }
+    void add(const Row& row) override;
+    Position position() override;
     /// Has `action` done by the writing thread, once all that was handed over so far is in the file. It
     /// may use HDF5; what it throws is for itself to catch.
     void after_commit(std::function<void()> action);
 
-    /// Keeps a model for evaluation. Returns at once, unless the disk is far behind.
-    void keep(std::int64_t round, Iterate model);
-
-    /// Writes all that was handed over and stops the thread: from here on, all writing is at once.
-    /// @throws Failure if a write failed, now or before
-    void pause();
-
-    /// Iterates kept. After pause().
-    std::int64_t iterates() const { return iterates_; }
-    /// Reads back iterate i. After pause().
-    Iterate iterate(std::int64_t i) const;
-    std::vector<std::int64_t> iterate_rounds() const;
-
-    /// Writes the final model, sets the status, closes. @throws Failure
-    void finish(std::span<const double> model, const std::string& status);
+    /// Returns at once, unless the disk is far behind.
+    void keep(std::int64_t round, Iterate model) override;
+    void pause() override;
+    std::int64_t iterates() const override { return iterates_; }
+    /// Reads it back.
+    Iterate iterate(std::int64_t i) const override;
+    std::vector<std::int64_t> iterate_rounds() const override;
+    /// Writes the final model, sets the status, closes.
+    void finish(std::span<const double> model, const std::string& status) override;
 
 private:
     // One table for each type of row.

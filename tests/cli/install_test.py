@@ -1,54 +1,115 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What make install puts into a prefix: a program that runs, and a library that links."""
+"""What make install puts into a prefix: a program and libraries that work wherever it is."""
 
 import os
 import shlex
-import subprocess
+import shutil
 
 import pytest
 
-from program import REPOSITORY
+from program import REPOSITORY, output
 
 PROGRAM = """
-#include <base/parallel.hpp>
-#include <cli/command.hpp>
+#include <quorate/quorate.hpp>
 
 #include <cstdio>
 
+#if defined(H5_VERS_MAJOR) || defined(MPI_VERSION) || defined(PETSC_VERSION_MAJOR)
+#error the public header includes one of a library that it hides
+#endif
+
 int main()
 {
-    // Of all layers: commands() names each of them, and so everything is linked.
-    quorate::in_parallel(2, 2, [](std::size_t) {});
-    std::printf("%zu\\n", quorate::commands().size());
+    const auto trace = quorate::simulate({{"dry", "on"}, {"workers", "12"}, {"rounds", "12"}});
+    std::printf("%zu\\n", trace.rounds.size());
 }
 """
 
-
-def output(*words, **more):
-    done = subprocess.run(
-        [str(word) for word in words], capture_output=True, text=True, timeout=300, **more
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-@pytest.fixture(scope="module")
-def prefix(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("prefix")
-    output(os.environ.get("MAKE", "make"), "install", f"PREFIX={folder}", cwd=REPOSITORY)
-    return folder
+PROJECT = """
+cmake_minimum_required(VERSION 3.12)
+project(user CXX)
+find_package(quorate 0.1 REQUIRED)
+add_executable(user user.cpp)
+target_link_libraries(user PRIVATE quorate::quorate)
+"""
 
 
-def test_a_program_links_with_what_pkg_config_says(prefix, tmp_path):
-    source, program = tmp_path / "user.cpp", tmp_path / "user"
-    source.write_text(PROGRAM)
-    env = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")}
-    flags = shlex.split(output("pkg-config", "--cflags", "--libs", "quorate", env=env))
+def make(*words):
+    return output(os.environ.get("MAKE", "make"), *words, cwd=REPOSITORY)
+
+
+@pytest.fixture()
+def source(tmp_path):
+    path = tmp_path / "user.cpp"
+    path.write_text(PROGRAM)
+    return path
+
+
+def by_pkg_config(prefix, *words):
+    env = {"PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")}
+    return shlex.split(output("pkg-config", *words, "--cflags", "--libs", "quorate", env=env))
+
+
+def libraries(program, **env):
+    """The libraries that a program loads: name to path."""
+    lines = [line.split() for line in output("ldd", program, env=env).splitlines()]
+    return {words[0]: os.path.realpath(words[2]) for words in lines if "=>" in words}
+
+
+def library_of(prefix):
+    return os.path.realpath(prefix / "lib" / "libquorate.so")
+
+
+def test_a_program_links_with_what_pkg_config_says(prefix, source, tmp_path):
+    program = tmp_path / "user"
+    output("g++", source, "-o", program, *by_pkg_config(prefix))
+    assert output(program) == "12\n"
+    assert library_of(prefix) in libraries(program).values()
+    # What the library needs is not the program's to name.
+    needed = output("objdump", "-p", program)
+    assert "libquorate" in needed and "libpetsc" not in needed and "libfmt" not in needed
+
+
+def test_a_program_links_with_the_static_library(prefix, source, tmp_path):
+    program = tmp_path / "user"
+    flags = by_pkg_config(prefix, "--static")
+    flags[flags.index("-lquorate")] = "-l:libquorate.a"
     output("g++", source, "-o", program, *flags)
-    assert int(output(program)) > 10
+    assert output(program) == "12\n"
+    assert not any("libquorate" in name for name in libraries(program))
+
+
+def test_a_program_links_with_the_target_of_cmake(prefix, source, tmp_path):
+    if not shutil.which("cmake"):
+        pytest.skip("cmake is not installed")
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT)
+    build = tmp_path / "build"
+    output(
+        *["cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}"],
+        "-DCMAKE_CXX_COMPILER=g++",
+    )
+    output("cmake", "--build", build)
+    assert output(build / "user") == "12\n"
+    assert library_of(prefix) in libraries(build / "user").values()
+
+
+def test_two_copies_load_their_own_library(prefix, tmp_path):
+    other = tmp_path / "other"
+    shutil.copytree(prefix, other, symlinks=True)
+    for one, another in ((prefix, other), (other, prefix)):
+        found = libraries(one / "bin" / "quorate", LD_LIBRARY_PATH=str(another / "lib"))
+        assert library_of(one) in found.values() and library_of(another) not in found.values()
+    assert "stragglers" in output(other / "bin" / "quorate", "list", "experiments")
 
 
 def test_it_takes_tens_of_megabytes(prefix):
     size = sum(path.stat().st_size for path in prefix.rglob("*") if path.is_file())
     assert size < 100e6
     assert "quorate 0.1.0" in output(prefix / "bin" / "quorate", "--version")
+
+
+def test_nothing_is_left_of_it(tmp_path):
+    where = f"DESTDIR={tmp_path}"
+    make("install", where)
+    make("uninstall", where)
+    assert not [path for path in tmp_path.rglob("*") if not path.is_dir()]

@@ -145,6 +145,17 @@ def test_a_signalled_worker_leaves_with_notice(gaussians, tmp_path):
     assert happened[-1] == (RECODED, 6)
 
 
+@pytest.mark.parametrize("more", [[], ["--evaluate", "live"]])
+def test_ranks_that_have_nothing_to_do_stay_to_the_end(more, gaussians, tmp_path):
+    # A rank that hears nothing from the coordinator for ten times --timeout leaves.
+    words = ["--data", gaussians, "--workers", 2, "--rounds", 60, "--delay", "constant:0.1"]
+    words += ["--timeout", 0.5, "--trace", tmp_path / "t.h5", "--quiet", *more]
+    done = call("run", *words, ranks=5)
+    assert done.returncode == 0, done.stderr
+    assert rounds_in(tmp_path / "t.h5") == 60
+    assert inspect(tmp_path / "t.h5")["status"] == "completed"
+
+
 @pytest.mark.launcher
 def test_a_loss_that_is_not_to_be_survived_ends_the_run(gaussians, tmp_path):
     run = tmp_path / "run.h5"

@@ -368,7 +368,9 @@ def test_what_kill_9_leaves_is_a_trace_that_opens(gaussians, tmp_path):
 
 # --- real data ------------------------------------------------------------------------------------
 
-# schemes.md, "Reference trajectories": training loss, test loss and AUC after so many rounds.
+# Training loss, test loss and AUC after so many rounds, with exact gradients, from the model 0.
+# They were computed without this program, on the 26,190 training and 17,280 test rows that the
+# public programs of gradient coding use.
 TRAJECTORIES = {
     "gd": {
         1: (0.5466, 0.5541, 0.5204),

@@ -10,6 +10,7 @@
 #include "engine/engine.hpp"
 #include "mpi/messages.hpp"
 #include "trace/reader.hpp"
+#include "trace/writer.hpp"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include "fleet/virtual_fleet.hpp"
 #include "simulation.hpp"
 #include "support.hpp"
-#include "trace/reader.hpp"
+#include "trace/memory.hpp"
 
 namespace {
 
@@ -73,7 +73,7 @@ TEST(EveryScheme, WhoseWorkersAreOutOfTimeGoesOnAllTheSame)
     }
 }
 
-// ---- section 10: the asynchronous family ---------------------------------------------------------
+// ---- the asynchronous family --------------------------------------------------------------------
 
 // Mean staleness and seconds of an update, with exponential tasks of mean 1 and no draw twice.
 struct Measured {
@@ -82,7 +82,6 @@ struct Measured {
 Measured measure(const std::string& scheme, const Options& options, int n,
                  const std::string& delay = "exponential:1", std::int64_t rounds = 20000)
 {
-    const Folder folder;
     const Problem problem{n, 10 * n, 1};
     const auto made = make_scheme(scheme, problem, options);
     const auto needs = made->needs();
@@ -94,17 +93,16 @@ Measured measure(const std::string& scheme, const Options& options, int n,
     std::vector<std::unique_ptr<Optimizer>> optimizers;
     optimizers.push_back(
         entry(quorate::optimizers(), "gd").make(settings(std::vector<Option>(), {}), {}, {}));
-    trace::Writer trace(folder.file("t.h5"), {{{"scheme", scheme}}, {}, {{"rounds", rounds}}}, 0);
+    trace::Memory memory({});
     Engine engine({.rounds = rounds, .evaluate_every = 0, .arrivals = Arrivals::none}, *made, fleet,
-                  optimizers, trace);
+                  optimizers, memory);
     const std::atomic<bool> stop = false;
     engine.run(stop, {});
-    trace.finish({}, "completed");
-    const auto read = trace::read(folder.file("t.h5"));
+    const auto rounds_done = memory.take().rounds;
     double staleness = 0;
-    for (const auto& round : read.rounds) staleness += round.staleness_mean;
-    const auto count = static_cast<double>(read.rounds.size());
-    return {staleness / count, read.rounds.back().time / count};
+    for (const auto& round : rounds_done) staleness += round.staleness_mean;
+    const auto count = static_cast<double>(rounds_done.size());
+    return {staleness / count, rounds_done.back().time / count};
 }
 
 TEST(Asynchronous, StalenessIsConserved)

@@ -213,7 +213,7 @@ struct Case {
     std::map<std::string, std::string> options = {};
 };
 
-std::vector<Case> cases()
+std::vector<Case> own_cases()
 {
     return {{"logistic"},
             {"ridge"},
@@ -225,6 +225,16 @@ std::vector<Case> cases()
             {"mlp", LearningTask::binary, {{"hidden", "5"}}},
             {"mlp", LearningTask::multiclass, {{"hidden", "6,4"}, {"activation", "tanh"}}},
             {"mlp", LearningTask::regression, {{"hidden", "5"}, {"loss", "squared"}}}};
+}
+
+// And those of plugins, if there are any. Images have tests of their own.
+std::vector<Case> cases()
+{
+    auto all = own_cases();
+    for (const auto& entry : models())
+        if (entry.name != "cnn" && std::ranges::find(all, entry.name, &Case::model) == all.end())
+            all.push_back({entry.name});
+    return all;
 }
 
 class EveryModel : public ::testing::TestWithParam<Case> {

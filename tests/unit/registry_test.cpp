@@ -2,6 +2,7 @@
 // The registries: what one line in a registry.cpp brings with it.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -9,6 +10,7 @@
 #include "cli/parse.hpp"
 #include "data/formats.hpp"
 #include "driver/components.hpp"
+#include "driver/plugins.hpp"
 #include "model/model.hpp"
 #include "optimizer/optimizer.hpp"
 #include "scheme/scheme.hpp"
@@ -17,6 +19,13 @@
 
 namespace quorate {
 namespace {
+
+// So that what holds for all entries is tested for those of plugins, before the tests are counted.
+[[maybe_unused]] const bool with_plugins = [] {
+    const char* files = std::getenv("QUORATE_TEST_PLUGINS");
+    if (files) load_plugins({"--plugin", files});
+    return files != nullptr;
+}();
 
 const Command& run_command_of_all()
 {

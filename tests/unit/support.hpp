@@ -74,8 +74,7 @@ inline Settings settings(const std::vector<std::pair<std::string, std::string>>&
 inline Settings settings(const std::vector<Option>& options,
                          const std::map<std::string, std::string>& values)
 {
-    Settings all;
-    for (const auto& option : options) all.set(option.name, {option.fallback, "", false});
+    auto all = make_settings(options, {});
     for (const auto& [name, text] : values) all.set(name, {text, "", true});
     return all;
 }

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <fmt/format.h>
+#include <hdf5.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "cli/command.hpp"
+#include "cli/parse.hpp"
+#include "driver/launch.hpp"
+#include "driver/plugins.hpp"
+#include "driver/session.hpp"
+#include "job/build.hpp"
+#include "job/shell.hpp"
+
+namespace quorate {
+
+namespace {
+
+const Command& command_of(const std::string& word)
+{
+    std::vector<std::string> known;
+    for (const auto& command : commands()) {
+        if (command.name == word) return command;
+        known.push_back(command.name);
+    }
+    throw BadInput("quorate has no command " + word + suggestion(word, known));
+}
+
+int dispatch(std::vector<std::string> words)
+{
+    if (words.empty() || words[0] == "--help") words = {"help"};
+    if (words[0] == "--version") {
+        fmt::print("quorate {} ({})\n", version, git_revision);
+        return exit_done;
+    }
+    load_plugins(words);
+    const auto& command = command_of(words[0]);
+    auto settings = parse(command, {words.begin() + 1, words.end()});
+    settings.command_line = "quorate";
+    for (const auto& word : words) settings.command_line.append(1, ' ').append(quoted(word));
+    if (settings.on("help")) {
+        fmt::print("{}", usage(command));
+        return exit_done;
+    }
+    return command.run(settings);
+}
+
+// Whether no other rank can wait for this process.
+bool is_alone()
+{
+    int started = 0, ended = 0, size = 1;
+    MPI_Initialized(&started);
+    MPI_Finalized(&ended);
+    if (started && !ended) MPI_Comm_size(MPI_COMM_WORLD, &size);
+    return size == 1;
+}
+
+// Many ranks fail alike before MPI is there; one message is enough.
+bool speaks() { return launch_environment().rank.value_or(0) == 0; }
+
+int fail(int status, const std::exception& error)
+{
+    if (speaks() || status != exit_bad_input) {
+        const auto launch = launch_environment();
+        const auto who = launch.size
+                             ? fmt::format("[rank {} of {}]", launch.rank.value_or(0), *launch.size)
+                             : "";
+        // One line, whatever is in the words that it repeats.
+        std::string text = error.what();
+        for (auto& c : text)
+            if (c == '\n' || c == '\r') c = ' ';
+        fmt::print(stderr, "quorate{}: {}\n", status == exit_bad_input ? "" : who, text);
+    }
+    if (is_alone()) return end_mpi(status);
+    // The other ranks would wait for this one for ever. MPI_Abort may cut off the message above.
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    MPI_Abort(MPI_COMM_WORLD, status);
+    return status;
+}
+
+}  // namespace
+
+int program(const std::vector<std::string>& words)
+{
+    // A file that may not grow is a failed write, as on a full disk.
+    std::signal(SIGXFSZ, SIG_IGN);
+    if (!has_built_instructions()) {
+        std::fprintf(stderr,
+                     "quorate: this processor lacks %s, for which the program was built: build it "
+                     "here, or with OPT='-O3 -march=x86-64-v2'\n",
+                     built_instructions().c_str());
+        return exit_failed;
+    }
+    // Or HDF5 would close again, at exit or in MPI_Finalize, what could not be closed on a full disk,
+    // and crash: it must not be opened by itself, nor after MPI.
+    H5dont_atexit();
+    H5open();
+    try {
+        return end_mpi(dispatch(words));
+    } catch (const BadInput& error) {
+        return fail(exit_bad_input, error);
+    } catch (const std::exception& error) {
+        return fail(exit_failed, error);
+    }
+}
+
+}  // namespace quorate

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/plugins.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "data/source.hpp"
+#include "job/manifest.hpp"
+
+namespace quorate {
+
+namespace {
+
+struct Plugin {
+    std::string path, hash;
+};
+
+std::vector<Plugin>& loaded()
+{
+    static std::vector<Plugin> all;
+    return all;
+}
+
+void load_all(const std::string& paths, const std::filesystem::path& folder = {})
+{
+    for (const auto& path : split(paths, ','))
+        if (!trimmed(path).empty()) load_plugin((folder / trimmed(path)).string());
+}
+
+// Of an INI file, whose options have not been read yet, since plugins bring some.
+void load_from_ini(const std::string& path)
+{
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);)
+        if (const auto equals = line.find('=');
+            equals != std::string::npos && trimmed(line.substr(0, equals)) == "plugin")
+            load_all(trimmed(line.substr(equals + 1)));
+}
+
+// Of all rows, or of one. A manifest that cannot be read is refused by whoever reads it next.
+void load_from_manifest(const std::string& path, std::optional<std::int64_t> number)
+{
+    if (!std::filesystem::is_regular_file(path)) return;
+    const auto manifest = Manifest::read(path);
+    for (const auto& row : manifest.rows())
+        if (!number || row.number == *number)
+            load_all(row.value("plugin"), std::filesystem::path(path).parent_path());
+}
+
+// The hashes alone: a plugin may have moved.
+std::set<std::string> hashes(const std::string& recorded)
+{
+    std::set<std::string> all;
+    for (const auto& one : split(recorded, ';'))
+        if (const auto text = trimmed(one); !text.empty())
+            all.insert(text.substr(text.rfind(' ') + 1));
+    return all;
+}
+
+}  // namespace
+
+Option plugin_option()
+{
+    return {"plugin", "FILE,...", "", "shared objects with components to add; see docs/library.md"};
+}
+
+void load_plugin(const std::string& path)
+{
+    const auto hash = sha256(path);
+    if (std::ranges::find(loaded(), hash, &Plugin::hash) != loaded().end()) return;
+    // A name without a slash would be looked for elsewhere. Symbols are bound as they are called: one that
+    // is missing in another version is not to hide that it is one.
+    void* const object = dlopen(std::filesystem::absolute(path).c_str(), RTLD_LAZY);
+    if (object == nullptr)
+        throw BadInput(fmt::format("the plugin {} cannot be loaded: {}", path, dlerror()));
+    const auto* built = static_cast<const char*>(dlsym(object, "quorate_plugin_built_with"));
+    auto* const add = reinterpret_cast<void (*)()>(dlsym(object, "quorate_plugin_add"));
+    if (built == nullptr || add == nullptr)
+        throw BadInput(path + " is no plugin of Quorate: it lacks QUORATE_PLUGIN(...)");
+    if (std::string(built) != built_with)
+        throw BadInput(fmt::format("the plugin {} was built with {}, this is {}: build it again",
+                                   path, built, built_with));
+    add();
+    loaded().push_back({path, hash});
+}
+
+void load_plugins(const std::vector<std::string>& words)
+{
+    const auto value = [&](const std::string& option) -> std::string {
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            if (words[i] == option && i + 1 < words.size()) return words[i + 1];
+            if (words[i].starts_with(option + "=")) return words[i].substr(option.size() + 1);
+        }
+        return "";
+    };
+    load_all(value("--plugin"));
+    for (const auto* option : {"--config", "--experiment"})
+        if (const auto path = value(option); !path.empty()) load_from_ini(path);
+    if (const auto path = value("--manifest"); !path.empty())
+        load_from_manifest(path, to_integer(value("--row")));
+}
+
+std::string loaded_plugins()
+{
+    std::string all;
+    for (const auto& plugin : loaded())
+        all += fmt::format("{}{} {}", all.empty() ? "" : "; ", plugin.path, plugin.hash);
+    return all;
+}
+
+void check_same_plugins(const std::string& path, const std::string& recorded)
+{
+    if (hashes(recorded) == hashes(loaded_plugins())) return;
+    const auto told = [](const std::string& text) { return text.empty() ? "none" : text; };
+    throw BadInput(fmt::format("{} has the plugins {}, this process has {}: give the same --plugin",
+                               path, told(recorded), told(loaded_plugins())));
+}
+
+}  // namespace quorate

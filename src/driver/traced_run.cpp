@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/traced_run.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "driver/checkpoint.hpp"
+#include "driver/components.hpp"
+#include "driver/progress.hpp"
+#include "driver/scoring.hpp"
+#include "driver/stability.hpp"
+#include "driver/stop.hpp"
+#include "trace/writer.hpp"
+
+namespace quorate {
+
+namespace {
+
+std::string initial_of(const Settings& settings, const Training& training)
+{
+    if (settings.on("init")) return settings.text("init");
+    return training.model && !training.model->linear() ? "he" : "zero";
+}
+
+void print_configuration(const Settings& settings, const Training& training)
+{
+    if (training.data) {
+        fmt::print("data       {}: {} x {} training rows, {} test rows\n", settings.text("data"),
+                   training.rows, training.columns, training.data->rows(Split::test));
+        fmt::print("objective  {}, l2 {:.9g}, l1 {:.9g}\n", settings.text("model"),
+                   training.regularizer.l2, training.regularizer.l1);
+    } else {
+        fmt::print("data       none, {} rows: times only\n", training.rows);
+    }
+    std::string scheme = settings.text("scheme");
+    for (const auto& option : chosen(schemes(), settings, "scheme").options)
+        if (settings.on(option.name))
+            scheme += fmt::format(" --{} {}", option.name, settings.text(option.name));
+    fmt::print("scheme     {}, {} workers, delay {}, slowdown {}, {:g} s a row, seed {}\n", scheme,
+               training.workers, settings.text("delay"), settings.text("slowdown"),
+               training.row_time, training.seed);
+    fmt::print("optimizer  {}, step {}, {} rounds, init {}\n", settings.text("optimizer"),
+               settings.text("step"), settings.text("rounds"), initial_of(settings, training));
+    std::fflush(stdout);
+}
+
+void print_arrival(const trace::Arrival& row)
+{
+    fmt::print(
+        "round {} worker {} task {} part {}: compute {:.6f} delay {:.6f} idle {:.6f} send {:.6f} "
+        "s, {} rows, "
+        "{} bytes, {}\n",
+        row.round, row.worker, row.task, row.part, row.compute, row.delay, row.idle, row.send,
+        row.samples, row.bytes, row.used ? "used" : "not used");
+}
+
+// "worker 3 on node17 has died in round 12"
+std::string told(const Change& change, const std::string& host, std::int64_t round)
+{
+    if (change.kind == Change::Kind::loading)
+        return fmt::format("a standby rank takes the place of worker {} in round {}", change.worker,
+                           round);
+    const auto* what = change.kind == Change::Kind::died   ? "died"
+                       : change.kind == Change::Kind::left ? "left"
+                                                           : "joined";
+    return fmt::format("worker {}{} has {} in round {}", change.worker,
+                       host.empty() ? "" : " on " + host, what, round);
+}
+
+}  // namespace
+
+void refuse_files(const Settings& settings)
+{
+    for (const auto* name : {"trace", "overwrite", "checkpoint", "checkpoint-every", "resume",
+                             "log", "manifest", "row", "stop-before", "walltime"})
+        if (settings.given(name))
+            settings.refuse(name, ", but what is kept in memory only has none of it: leave it out");
+}
+
+int traced_run(const Settings& settings, const Run& run, const std::string& clock)
+{
+    const auto& training = run.training;
+    const bool quiet = settings.on("quiet");
+    const auto& path = settings.text("trace");
+    if (!quiet) print_configuration(settings, training);
+    if (const auto warning = training.coding->scheme->warning(); !warning.empty())
+        fmt::print(stderr, "quorate: warning: {}\n", warning);
+    if (const auto warning = stability_warning(settings, training); !warning.empty())
+        fmt::print(stderr, "quorate: warning: {}\n", warning);
+    auto trace =
+        run.resumed
+            ? trace::Writer(path, run.resumed->checkpoint.snapshot.position, training.width())
+            : trace::Writer(path, header_of(settings, run, clock), training.width());
+
+    ProgressLine line(training.engine.rounds, training.data.has_value(), quiet);
+    Watch watch;
+    watch.engine.round = [&](const Progress& progress) { line.show(progress); };
+    watch.engine.note = [&](const std::string& text) { line.say(text); };
+    if (settings.on("log")) watch.engine.arrival = print_arrival;
+    if (!quiet) {
+        watch.scored = print_quality;
+        watch.engine.change = [&](const Change& change, std::int64_t round) {
+            const auto& worker = run.fleet.workers()[static_cast<std::size_t>(change.worker)];
+            line.say(told(change, clock == "wall" ? worker.host : "", round));
+        };
+    }
+    std::optional<Checkpointing> checkpoints;
+    if (settings.on("checkpoint")) {
+        checkpoints.emplace(settings, training, run.optimizers, configuration(settings, false),
+                            trace);
+        watch.engine.snapshot = [&](Snapshot snapshot) {
+            checkpoints->stands(std::move(snapshot));
+        };
+    }
+    bool can_go_on = false, stopped = false;
+    watch.stopped = [&](const Outcome& outcome) {
+        stopped = true;
+        line.finish();
+        if (!outcome.completed && checkpoints) can_go_on = checkpoints->write() || run.resumed;
+    };
+    Outcome outcome{};
+    try {
+        outcome = train(run, trace, stop_asked(), std::move(watch));
+    } catch (const Failure&) {
+        // After the last round the optimisers are further than what a checkpoint would hold.
+        if (!stopped && checkpoints && checkpoints->write()) trace.pause();
+        throw;
+    }
+    if (!outcome.completed) {
+        fmt::print(stderr, "quorate: interrupted after round {} of {}; {} holds what was done{}\n",
+                   outcome.rounds, training.engine.rounds, path,
+                   can_go_on ? "; the same command with --resume goes on" : "");
+        return exit_run_again;
+    }
+    if (!quiet) {
+        fmt::print("{}: {} rounds in {:.3f} s, {:.6f} s a round\n", path, outcome.rounds,
+                   outcome.time, outcome.time / static_cast<double>(outcome.rounds));
+        if (outcome.last.round > 0) print_quality(outcome.last);
+    }
+    return exit_done;
+}
+
+}  // namespace quorate

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "quorate/quorate.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "driver/mpi_run.hpp"
+#include "driver/plugins.hpp"
+#include "driver/session.hpp"
+#include "driver/simulation.hpp"
+#include "scheme/coded.hpp"
+
+namespace quorate {
+
+Trace simulate(const Options& options)
+{
+    return simulate(make_settings(simulation_options(), options));
+}
+
+std::optional<Trace> run(const Options& options)
+{
+    return run_in_memory(make_settings(mpi_run_options(), options));
+}
+
+int finish(int status) { return end_mpi(status); }
+
+void add_code(Entry<MakeCode> code)
+{
+    add_scheme(
+        {.name = std::move(code.name),
+         .arguments = std::move(code.arguments),
+         .text = std::move(code.text),
+         .source = std::move(code.source),
+         .options = std::move(code.options),
+         .make = [make = std::move(code.make)](const Settings& settings,
+                                               const Problem& problem) -> std::unique_ptr<Scheme> {
+             return std::make_unique<CodedScheme>(problem, make(settings, problem));
+         }});
+}
+
+GradientCode code_from_matrix(const std::vector<std::vector<double>>& matrix, int collect)
+{
+    if (matrix.empty() || matrix[0].empty()) throw BadInput("the matrix of a code is empty");
+    const auto columns = matrix[0].size();
+    if (collect < 1 || collect > std::ssize(matrix))
+        throw BadInput(fmt::format("a code of {} workers is to collect {} answers: use 1 to {}",
+                                   matrix.size(), collect, matrix.size()));
+    Encoding encoding;
+    encoding.partitions = static_cast<int>(columns);
+    std::vector<bool> used(columns);
+    for (const auto& coefficients : matrix) {
+        if (coefficients.size() != columns)
+            throw BadInput(
+                fmt::format("the matrix of a code has rows of {} and of {} numbers: "
+                            "give each worker one for each partition",
+                            columns, coefficients.size()));
+        Row row;
+        for (std::size_t j = 0; j < columns; ++j)
+            if (coefficients[j] != 0) {
+                row.push_back({static_cast<int>(j), coefficients[j]});
+                used[j] = true;
+            }
+        encoding.rows.push_back({std::move(row)});
+    }
+    for (std::size_t j = 0; j < columns; ++j)
+        if (!used[j])
+            throw BadInput(fmt::format(
+                "column {} of a code's matrix is zero: no worker would compute that partition",
+                j + 1));
+    auto weigh = least_squares(encoding);
+    return {encoding, std::make_unique<CollectDecoder>(encoding, collect, std::move(weigh))};
+}
+
+}  // namespace quorate

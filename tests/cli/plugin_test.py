@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Programs and plugins that are built against an installed copy."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+
+import h5py
+import numpy
+import pytest
+
+from program import REPOSITORY, call, our_lines, output
+
+PLUGINS = ["scheme", "code", "model", "delay", "format"]
+DRY = ["--dry", "--workers", 6, "--rounds", 12, "--quiet"]
+
+
+@pytest.fixture(scope="module")
+def flags(prefix):
+    env = {"PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")}
+    return shlex.split(output("pkg-config", "--cflags", "--libs", "quorate", env=env))
+
+
+@pytest.fixture(scope="module")
+def plugins(flags, tmp_path_factory):
+    """A shared object for each kind of component."""
+    folder = tmp_path_factory.mktemp("plugins")
+    sources = {name: REPOSITORY / f"tests/plugins/{name}.cpp" for name in PLUGINS}
+    sources["scheme"] = REPOSITORY / "examples/plugin.cpp"
+    built = {name: folder / f"{name}.so" for name in PLUGINS}
+    compilers = [
+        subprocess.Popen(["g++", "-shared", "-fPIC", sources[name], "-o", built[name], *flags])
+        for name in PLUGINS
+    ]
+    assert [compiler.wait() for compiler in compilers] == [0] * len(PLUGINS)
+    return built
+
+
+@pytest.fixture(scope="module")
+def examples(prefix, tmp_path_factory):
+    """The examples, built by CMake."""
+    folder = tmp_path_factory.mktemp("examples")
+    words = [f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_CXX_COMPILER=g++"]
+    output("cmake", "-S", REPOSITORY / "examples", "-B", folder, *words)
+    output("cmake", "--build", folder, "--parallel", 2)
+    return folder
+
+
+def refused(*words, **more):
+    done = call(*words, **more)
+    assert done.returncode == 2
+    lines = our_lines(done.stderr)
+    assert len(lines) == 1, done.stderr
+    return lines[0]
+
+
+def test_the_examples_are_short_and_their_makefile_builds_them(prefix, tmp_path):
+    for source in (REPOSITORY / "examples").glob("*.cpp"):
+        code = [line for line in source.read_text().splitlines() if line.strip()]
+        assert len(code) <= 60, source
+    shutil.copytree(REPOSITORY / "examples", tmp_path / "examples")
+    env = {"PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")}
+    output("make", "simulate", "CXX=g++", cwd=tmp_path / "examples", env=env)
+    table = output(tmp_path / "examples" / "simulate").splitlines()
+    seconds = {line.split()[0]: float(line.split()[1]) for line in table[1:]}
+    assert seconds["frc"] < seconds["uncoded"] and seconds["agc"] < seconds["uncoded"]
+
+
+def test_a_program_tries_the_matrix_of_a_file(examples, tmp_path):
+    matrix = tmp_path / "b.csv"
+    matrix.write_text("\n".join(",".join(row) for row in ["110000", "011000", "001100", "000110"]))
+    wrong = subprocess.run([examples / "code", matrix, "3"], capture_output=True, text=True)
+    assert wrong.returncode == 1 and "column 6 of a code's matrix is zero" in wrong.stderr
+    matrix.write_text("1,1,0\n0,1,1\n1,0,1\n")
+    errors = re.findall(r"error (\S+)", output(examples / "code", matrix, "3"))
+    assert errors == ["0.0000"] * 10
+    # a = (2, 2) / 3 leaves a third of two partitions and adds one of the other.
+    errors = re.findall(r"error (\S+)", output(examples / "code", matrix, "2"))
+    assert errors == ["0.3333"] * 10
+
+
+def test_a_program_trains_over_mpi(examples, gaussians, tmp_path):
+    launcher = shlex.split(os.environ["LAUNCHER"])
+    (tmp_path / "trace.h5").write_text("not to be touched")
+    done = output(*launcher, "-n", 5, examples / "run", gaussians, cwd=tmp_path)
+    assert re.search(r"^50 rounds in \S+ s, training loss 0\.\d+, AUC \S+$", done, re.M)
+
+
+def test_a_component_of_each_kind_comes_from_a_plugin(plugins, tmp_path):
+    all_of_them = ",".join(str(path) for path in plugins.values())
+    assert "half" in call("list", "schemes", "--plugin", plugins["code"]).stdout
+    assert "--answers N" in call("simulate", "--help", "--plugin", plugins["code"]).stdout
+    numbers = tmp_path / "numbers.txt"
+    numbers.write_text("\n".join(str(0.01 * (i - 50)) for i in range(101)))
+    data, trace = tmp_path / "d.h5", tmp_path / "t.h5"
+    words = ["--format", "numbers", "--plugin", plugins["format"], "--quiet"]
+    done = call("import", "--input", numbers, "--output", data, *words)
+    assert done.returncode == 0, done.stderr
+    run = ["--data", data, "--model", "log-cosh", "--scheme", "half", "--answers", 4]
+    run += ["--step", 0.5, "--rounds", 40, "--plugin", all_of_them, "--quiet"]
+    simulated = [*run, "--workers", 6, "--delay", "in-turn", "--trace", trace]
+    assert call("simulate", *simulated).returncode == 0
+    with h5py.File(trace) as file:
+        assert file["evaluation/train_loss"][-1] < file["evaluation/train_loss"][0]
+        assert file["round/used"][:].tolist() == [4] * 40
+        assert file["round/time"][0] == 0.25  # four of five that are not late
+        recorded = file.attrs["plugins"]
+    assert [len(one.split()[-1]) for one in recorded.split(";")] == [64] * 5
+    done = call("run", *run, "--trace", tmp_path / "m.h5", ranks=5)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_holds_for_all_entries_holds_for_those_of_plugins(plugins):
+    program = REPOSITORY / os.environ["B"] / "tests" / "unit"
+    env = {**os.environ, "QUORATE_TEST_PLUGINS": ",".join(str(path) for path in plugins.values())}
+    words = [program, "--gtest_filter=Registr*:EveryScheme*:EveryModel*"]
+    done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout
+    assert "EveryModel.LayersCoverTheParameters/log_cosh_binary" in done.stdout
+
+
+def test_replay_needs_the_same_plugin_wherever_it_is(plugins, gaussians, tmp_path):
+    trace, moved = tmp_path / "t.h5", tmp_path / "moved.so"
+    run = ["simulate", "--data", gaussians, "--workers", 6, "--rounds", 12, "--step", 0.1]
+    run += ["--quiet", "--scheme", "patient", "--delay", "exponential:1"]
+    done = call(*run, "--plugin", plugins["scheme"], "--trace", trace)
+    assert done.returncode == 0, done.stderr
+    shutil.copy(plugins["scheme"], moved)
+    replay = ["simulate", "--replay", trace, "--quiet", "--trace", tmp_path / "r.h5"]
+    assert call(*replay, "--plugin", moved).returncode == 0
+    with h5py.File(trace) as first, h5py.File(tmp_path / "r.h5") as again:
+        assert numpy.array_equal(first["iterate/model"][:], again["iterate/model"][:])
+    assert "has the plugins" in refused(*replay)
+    assert "has the plugins" in refused(*replay, "--plugin", plugins["delay"])
+
+
+def test_files_name_plugins_too(plugins, tmp_path):
+    config = tmp_path / "c.ini"
+    config.write_text(f"plugin = {plugins['scheme']}\nscheme = patient\n")
+    done = call("simulate", *DRY, "--config", config, "--trace", tmp_path / "t.h5")
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_experiment_with_a_plugin_becomes_jobs(plugins, tmp_path):
+    experiment = tmp_path / "mine.ini"
+    experiment.write_text(
+        f"plugin = {plugins['scheme']}\nscheme = patient, uncoded\ndry = on\nworkers = 6\n"
+        "rounds = 9\ndelay = exponential:1\n"
+    )
+    words = ["--experiment", experiment, "--output", tmp_path / "out", "--command", "simulate"]
+    done = call("script", *words, "--cluster", "local")
+    assert done.returncode == 0, done.stderr
+    run = ["--manifest", tmp_path / "out" / "manifest.tsv", "--row", 1, "--quiet"]
+    done = call("simulate", *run)
+    assert done.returncode == 0, done.stderr
+    with h5py.File(next((tmp_path / "out").glob("*.h5"))) as trace:
+        assert trace.attrs["scheme"] == "patient" and trace.attrs["plugins"]
+
+
+def test_what_is_no_plugin_of_this_program_is_refused(plugins, tmp_path):
+    simulate = ["simulate", *DRY, "--trace", tmp_path / "t.h5", "--plugin"]
+    assert "cannot open" in refused(*simulate, tmp_path / "none.so")
+    text = tmp_path / "text.so"
+    text.write_text("text")
+    assert "cannot be loaded" in refused(*simulate, text)
+
+    def library(name, code):
+        (tmp_path / f"{name}.c").write_text(code)
+        output("gcc", "-shared", "-fPIC", tmp_path / f"{name}.c", "-o", tmp_path / f"{name}.so")
+        return tmp_path / f"{name}.so"
+
+    assert "lacks QUORATE_PLUGIN" in refused(*simulate, library("other", "int x;"))
+    old = library(
+        "old",
+        'const char quorate_plugin_built_with[] = "Quorate 0.0.1";'
+        "void never(void); void quorate_plugin_add(void) { never(); }",
+    )
+    assert "was built with Quorate 0.0.1, this is Quorate 0.1" in refused(*simulate, old)
+    both = f"{plugins['scheme']},{plugins['code']}"
+    assert call(*simulate, both).returncode == 0
+    twice = shutil.copy(plugins["scheme"], tmp_path / "copy.so")
+    words = [f"{plugins['scheme']},{twice}", "--overwrite"]
+    assert call(*simulate, *words).returncode == 0
+    assert not (tmp_path / "t.h5.journal").exists()
