@@ -151,26 +151,17 @@ void Engine::fire_timer()
 
 Contribution Engine::describe(const Live& live)
 {
-    const auto& row = live.row;
-    Contribution told{.id = live.id,
-                      .worker = static_cast<Worker>(row.worker),
-                      .task = row.task,
-                      .part = static_cast<int>(row.part),
-                      .draw = row.draw,
-                      .samples = row.samples,
-                      .oldest = row.version_oldest,
-                      .newest = row.version,
-                      .delay = row.delay,
-                      .compute = row.compute};
+    Contribution told{live.arrival, live.id};
     if (!needs_.fingerprint && !needs_.projection) return told;
-    trace::Measure measure{row.event, row.part, 0, 0};
+    trace::Measure measure{live.event, live.arrival.part, 0, 0};
     if (past_) {
-        measure = past_->measures.at({row.event, row.part});
+        measure = past_->measures.at({measure.event, measure.part});
     } else {
         if (needs_.fingerprint)
-            measure.fingerprint = static_cast<std::int64_t>(fleet_->fingerprint(live.handle));
+            measure.fingerprint =
+                static_cast<std::int64_t>(fleet_->fingerprint(live.arrival.handle));
         if (needs_.projection) {
-            const auto values = fleet_->values(live.handle);
+            const auto values = fleet_->values(live.arrival.handle);
             measure.projection = values.support.dot(values.packed, probe_);
         }
         write(measure);
@@ -185,35 +176,17 @@ void Engine::receive(const std::vector<Arrival>& arrivals)
     Arrived arrived;
     ++event_;
     for (const auto& arrival : arrivals) {
-        const trace::Arrival row{.event = event_,
-                                 .round = round_ + 1,
-                                 .worker = arrival.worker,
-                                 .task = arrival.task,
-                                 .part = arrival.part,
-                                 .draw = arrival.draw,
-                                 .version = arrival.newest,
-                                 .version_oldest = arrival.oldest,
-                                 .sent = arrival.sent,
-                                 .arrived = arrival.arrived,
-                                 .compute = arrival.compute,
-                                 .delay = arrival.delay,
-                                 .idle = arrival.idle,
-                                 .send = arrival.send,
-                                 .samples = arrival.samples,
-                                 .bytes = arrival.bytes,
-                                 .used = 0};
         auto* open = open_task(arrival.task);
-        Live live{contributions_, arrival.handle, row, arrival.versions,
-                  open ? open->task.step : 0};
+        Live live{contributions_, arrival, event_, round_ + 1, open ? open->task.control.step : 0};
         // Closed is closed, and one who came back may send what had come before it was lost: such
         // contributions are counted and dropped.
-        if (!open ||
-            (!open->task.repeat && static_cast<std::size_t>(arrival.part) < open->received)) {
+        if (!open || (!open->task.control.repeat &&
+                      static_cast<std::size_t>(arrival.part) < open->received)) {
             finish(live);
             continue;
         }
         ++open->received;
-        if (open->task.draw == own_count) {
+        if (open->task.control.draw == own_count) {
             auto& count = counts_[static_cast<std::size_t>(arrival.worker)];
             count = std::max(count, arrival.draw + 1);
         }
@@ -225,21 +198,27 @@ void Engine::receive(const std::vector<Arrival>& arrivals)
     if (!arrived.contributions.empty()) events_.push_back(std::move(arrived));
 }
 
+std::vector<trace::ItemRow> Engine::items_of(const Live& live)
+{
+    std::vector<trace::ItemRow> items;
+    for (const auto version : live.arrival.versions)
+        items.push_back({live.event, live.arrival.part, std::ssize(items), version});
+    return items;
+}
+
 // Its use is known, and nobody names it any more.
 void Engine::finish(const Live& live)
 {
     record(live);
-    fleet_->release(live.handle);
+    fleet_->release(live.arrival.handle);
 }
 
 void Engine::record(const Live& live)
 {
-    const auto& row = live.row;
+    const auto row = live.row();
     if (options_.arrivals == Arrivals::all || (options_.arrivals == Arrivals::used && row.used)) {
         write(row);
-        for (std::size_t item = 0; item < live.versions.size(); ++item)
-            write(trace::ItemRow{row.event, row.part, static_cast<std::int64_t>(item),
-                                 live.versions[item]});
+        for (const auto& item : items_of(live)) write(item);
     }
     if (observer_.arrival && !past_) observer_.arrival(row);
 }
@@ -266,10 +245,10 @@ void Engine::carry_out(const Dispatch& asked)
 {
     open_.push_back({asked});
     auto& task = open_.back().task;
-    task.step = needs_.displaces ? options_.schedule(batches_) : 0;
+    task.control.step = needs_.displaces ? options_.schedule(batches_) : 0;
     for (const auto version : task.inputs) points_.hold(version);
     next_task_ = task.task + 1;
-    next_draw_ = std::max(next_draw_, task.draw + 1);
+    next_draw_ = std::max(next_draw_, task.control.draw + 1);
     members_.asked(task.worker, task.task);
     quiescent_ = false;
     hand_over(open_.back());
@@ -296,7 +275,7 @@ void Engine::carry_out(const Close& close)
     }
     open_.erase(first, last);
     std::erase_if(live_, [&](const Live& one) {
-        const bool closed = close.first <= one.row.task && one.row.task <= close.last;
+        const bool closed = close.first <= one.arrival.task && one.arrival.task <= close.last;
         if (closed) finish(one);
         return closed;
     });
@@ -345,8 +324,8 @@ void Engine::carry_out(const Step& step)
     events_.push_back(Stepped{version, step.model, row.inner});
     // What the step has used is needed no more.
     std::erase_if(live_, [&](const Live& one) {
-        if (one.row.used) finish(one);
-        return one.row.used != 0;
+        if (one.used) finish(one);
+        return one.used != 0;
     });
 }
 

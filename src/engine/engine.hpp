@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "engine/churn_schedule.hpp"
 #include "engine/membership_table.hpp"
@@ -86,16 +87,20 @@ public:
 private:
     struct Live {
         ContributionId id;
-        std::size_t handle;  // the fleet's name for its values
-        trace::Arrival row;
-        std::vector<Version> versions;  // of its items, if they differ
-        double step;                    // of descent
+        Arrival arrival;
+        std::int64_t event, round;  // with which it came, and that was running then
+        double step;                // of descent
+        std::int64_t used = 0;      // the round whose step used it; 0: none yet
+        trace::Arrival row() const { return row_of(arrival, event, round, used); }
     };
     struct OpenTask {
         Dispatch task;
         std::size_t received = 0;  // parts that have come
         TaskId id() const { return task.task; }
-        bool answered() const { return !task.repeat && received == task.plan->parts.size(); }
+        bool answered() const
+        {
+            return !task.control.repeat && received == task.plan->parts.size();
+        }
     };
 
     void run_rounds(const std::atomic<bool>& stop);
@@ -134,6 +139,11 @@ private:
     void receive(const std::vector<Arrival>& arrivals);
     OpenTask* open_task(TaskId task);
     Live& live(ContributionId id);
+    static auto place_of(const Live& live)  // in sums
+    {
+        const auto& arrival = live.arrival;
+        return std::tuple(arrival.worker, arrival.task, arrival.part);
+    }
     Contribution describe(const Live& live);
     void form_estimate(const Step& step, trace::Round& row);
     void add(const Live& live, double weight, bool displacement);
@@ -143,6 +153,7 @@ private:
     double inner_with_last();
     void keep_model(int number);
     void record(const Live& live);
+    static std::vector<trace::ItemRow> items_of(const Live& live);
     Seconds next_timer() const;
 
     EngineOptions options_;

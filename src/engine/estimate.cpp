@@ -22,12 +22,12 @@ std::int64_t Engine::staleness(Version version, int model) const
 // estimate += weight * values. Local steps also shrink what their worker does not touch.
 void Engine::add(const Live& live, double weight, bool displacement)
 {
-    const auto values = fleet_->values(live.handle);
+    const auto values = fleet_->values(live.arrival.handle);
     values.support.add(weight, values.packed, estimate_);
     if (!displacement || options_.l2 == 0 || values.support.full() || estimate_.empty()) return;
     const double shrunk =
-        std::pow(1 - 2 * options_.l2 * live.step, static_cast<double>(live.row.samples)) - 1;
-    const auto& point = *points_.at(live.row.version);
+        std::pow(1 - 2 * options_.l2 * live.step, static_cast<double>(live.arrival.samples)) - 1;
+    const auto& point = *points_.at(live.arrival.newest);
     std::vector<double> touched(values.support.size());
     values.support.gather(point, touched.data());
     for (std::size_t i = 0; i < point.size(); ++i) estimate_[i] += weight * shrunk * point[i];
@@ -49,21 +49,19 @@ void Engine::carry_out(const Combine& combine)
 // sum += what the terms say. An empty sum is that of a dry run, or of the past.
 void Engine::add_placed(std::vector<Placed> terms, std::span<double> sum)
 {
-    std::ranges::stable_sort(terms, {}, [this](const Placed& term) {
-        const auto& row = live(term.contribution).row;
-        return std::tuple(row.worker, row.task, row.part);
-    });
+    std::ranges::stable_sort(
+        terms, {}, [this](const Placed& term) { return place_of(live(term.contribution)); });
     std::vector<std::size_t> handles;
     for (const auto& term : terms) {
         auto& one = live(term.contribution);
-        if (one.row.used == 0) handles.push_back(one.handle);
-        one.row.used = round_ + 1;
-        combined_.insert(one.row.worker);
+        if (one.used == 0) handles.push_back(one.arrival.handle);
+        one.used = round_ + 1;
+        combined_.insert(one.arrival.worker);
     }
     if (sum.empty()) return;
     fleet_->prepare(handles);
     for (const auto& [contribution, weight, from, at] : terms) {
-        const auto values = fleet_->values(live(contribution).handle).packed;
+        const auto values = fleet_->values(live(contribution).arrival.handle).packed;
         const auto first = at * options_.outputs;
         const auto count = std::min(from.count * options_.outputs, std::ssize(sum) - first);
         const auto* source = values.data() + from.first * options_.outputs;
@@ -104,13 +102,8 @@ void Engine::form_estimate(const Step& step, trace::Round& row)
     // Fixed sums: terms by (worker, task, part), each sum from +0.0, whatever the order of arrival.
     std::vector<std::pair<Live*, double>> terms;
     for (const auto& term : step.terms) terms.emplace_back(&live(term.contribution), term.weight);
-    std::sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) {
-        const auto key = [](const Live& x) {
-            return std::tie(x.row.worker, x.row.task, x.row.part);
-        };
-        return key(*a.first) < key(*b.first);
-    });
-    for (const auto& [live, weight] : terms) live->row.used = round_ + 1;
+    std::ranges::sort(terms, {}, [](const auto& term) { return place_of(*term.first); });
+    for (const auto& [live, weight] : terms) live->used = round_ + 1;
     if (past_) {
         add_placed(step.placed, {});
         combined_.clear();
@@ -118,33 +111,34 @@ void Engine::form_estimate(const Step& step, trace::Round& row)
         return;
     }
     std::vector<std::size_t> handles;
-    for (const auto& [live, weight] : terms) handles.push_back(live->handle);
+    for (const auto& [live, weight] : terms) handles.push_back(live->arrival.handle);
     fleet_->prepare(handles);
     std::fill(estimate_.begin(), estimate_.end(), 0.0);
     add_placed(step.placed, estimate_);
     double loss = 0, stale = 0;
     for (const auto& [live, weight] : terms) {
         add(*live, weight, step.displacement);
-        row.samples += live->row.samples;
-        loss += fleet_->values(live->handle).loss;
+        const auto& arrival = live->arrival;
+        row.samples += arrival.samples;
+        loss += fleet_->values(arrival.handle).loss;
         double sum = 0;
-        for (const auto version : live->versions)
+        for (const auto version : arrival.versions)
             sum += static_cast<double>(staleness(version, step.model));
-        stale += live->versions.empty()
-                     ? static_cast<double>(staleness(live->row.version, step.model))
-                     : sum / static_cast<double>(live->versions.size());
-        row.staleness_max =
-            std::max(row.staleness_max, staleness(live->row.version_oldest, step.model));
+        stale += arrival.versions.empty()
+                     ? static_cast<double>(staleness(arrival.newest, step.model))
+                     : sum / static_cast<double>(arrival.versions.size());
+        row.staleness_max = std::max(row.staleness_max, staleness(arrival.oldest, step.model));
     }
     if (std::exchange(has_formed_, false)) {
         row.samples = options_.rows;
         loss = formed_loss_;
-        for (const auto& [live, weight] : terms) combined_.insert(live->row.worker);
+        for (const auto& [live, weight] : terms) combined_.insert(live->arrival.worker);
         row.used = std::ssize(combined_);
         combined_.clear();
     } else {
         for (std::size_t i = 0; i < terms.size(); ++i)  // workers, who may have sent several parts
-            row.used += i == 0 || terms[i].first->row.worker != terms[i - 1].first->row.worker;
+            row.used +=
+                i == 0 || terms[i].first->arrival.worker != terms[i - 1].first->arrival.worker;
     }
     row.staleness_mean = terms.empty() ? 0 : stale / static_cast<double>(terms.size());
     row.loss_estimate = row.samples > 0 ? loss / static_cast<double>(row.samples) : 0;

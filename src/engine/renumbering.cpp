@@ -29,7 +29,7 @@ Action Renumbering::to_run(Action action) const
     if (auto* dispatch = std::get_if<Dispatch>(&action)) {
         dispatch->task += task_;
         dispatch->worker = run_of(dispatch->worker);
-        if (dispatch->draw != own_count) dispatch->draw += draw_;
+        if (dispatch->control.draw != own_count) dispatch->control.draw += draw_;
         for (auto& version : dispatch->inputs) version = run_of(version);
     } else if (auto* close = std::get_if<Close>(&action)) {
         close->first += task_;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where the engine says how a run stands, and goes on with one that stood there.
+#include <algorithm>
+#include <iterator>
+
 #include "engine/engine.hpp"
 
 namespace quorate {
@@ -15,10 +18,8 @@ void Engine::take_snapshot()
                       .items = {}};
     fleet_->add_points(snapshot.points);
     for (const auto& one : live_) {
-        snapshot.arrivals.push_back(one.row);
-        for (std::size_t item = 0; item < one.versions.size(); ++item)
-            snapshot.items.push_back(
-                {one.row.event, one.row.part, static_cast<std::int64_t>(item), one.versions[item]});
+        snapshot.arrivals.push_back(one.row());
+        std::ranges::copy(items_of(one), std::back_inserter(snapshot.items));
     }
     observer_.snapshot(std::move(snapshot));
 }
@@ -46,12 +47,13 @@ void Engine::go_on_with(Fleet& live)
 {
     auto& before = *fleet_;
     std::vector<std::size_t> handles;
-    for (const auto& one : live_) handles.push_back(one.handle);
+    for (const auto& one : live_) handles.push_back(one.arrival.handle);
     before.prepare(handles);
     for (auto& one : live_) {
-        const auto values = before.values(one.handle);
-        one.handle = live.adopt(static_cast<Worker>(one.row.worker),
-                                {values.packed.begin(), values.packed.end()}, values.loss);
+        auto& handle = one.arrival.handle;
+        const auto values = before.values(handle);
+        handle = live.adopt(one.arrival.worker, {values.packed.begin(), values.packed.end()},
+                            values.loss);
     }
     fleet_ = &live;
     live.set_clock(before.now(), counts_);

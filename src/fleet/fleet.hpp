@@ -14,26 +14,11 @@
 
 #include "compute/point.hpp"
 #include "data/support.hpp"
+#include "fleet/arrival.hpp"
 #include "scheme/coding.hpp"
 #include "scheme/types.hpp"
 
 namespace quorate {
-
-/// One contribution as it came in; its values stay with the fleet. Times are seconds. The worker
-/// measures `compute`, `delay`, `idle` and `send`, which are durations. `sent` and `arrived` are
-/// points in time of the coordinator's clock (Fleet::now): when the task was sent and when the
-/// contribution was received.
-struct Arrival {
-    Worker worker;
-    TaskId task;
-    int part;
-    std::int64_t draw, samples;
-    Version oldest, newest;
-    std::vector<Version> versions;  // of its items in their order, if they are cached; else empty
-    Seconds sent, arrived, compute, delay, idle, send;
-    std::int64_t bytes;  // its share of the message, headers included
-    std::size_t handle;  // the fleet's name for its values
-};
 
 /// The values of a contribution. Valid until it is released.
 struct Values {
@@ -70,7 +55,7 @@ std::pair<Version, Version> versions_of(const Part& part, const Versions& inputs
 /// @param point  version of the point that the item is taken at
 inline std::int64_t key_of(const Dispatch& task, std::int64_t draw, Version point)
 {
-    return task.draw == own_count ? draw : point;
+    return task.control.draw == own_count ? draw : point;
 }
 
 /// Carries out what the engine wants of workers. Used by one thread, on the coordinator. All calls

@@ -131,7 +131,8 @@ std::int64_t Recipes::micro_batch(const Budget& budget) const
 
 std::int64_t Recipes::samples(const Dispatch& task, const Part& part) const
 {
-    return task.budget.samples > 0 ? task.budget.samples : batches_->samples(part);
+    const auto asked = task.control.budget.samples;
+    return asked > 0 ? asked : batches_->samples(part);
 }
 
 std::size_t Recipes::add(const Dispatch& task, Made made)
@@ -139,8 +140,9 @@ std::size_t Recipes::add(const Dispatch& task, Made made)
     const auto handle = recipes_.take();
     auto& recipe = recipes_.at(handle);
     recipe.plan = task.plan;
-    recipe.extent = {.samples = {}, .micro_batch = task.budget.micro_batch, .step = task.step};
-    if (task.budget.limited()) recipe.extent.samples = made.samples;
+    const auto& [budget, step] = std::tie(task.control.budget, task.control.step);
+    recipe.extent = {.samples = {}, .micro_batch = budget.micro_batch, .step = step};
+    if (budget.limited()) recipe.extent.samples = made.samples;
     recipe.keys.clear();
     for (const auto version : task.inputs) recipe.keys.push_back(key_of(task, made.draw, version));
     recipe.made = std::move(made);

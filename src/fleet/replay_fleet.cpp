@@ -132,7 +132,7 @@ std::vector<Arrival> ReplayFleet::wait(Seconds until, const std::atomic<bool>& s
                 refuse(row.event, fmt::format("task {} has no part {}", row.task, row.part));
             const auto& part = task.plan->parts[static_cast<std::size_t>(row.part)];
             const auto rows = recipes_.samples(task, part);
-            if (task.budget.seconds == never && rows != row.samples)
+            if (task.control.budget.seconds == never && rows != row.samples)
                 refuse(row.event, fmt::format("part {} of task {} has {} samples, not {}", row.part,
                                               row.task, rows, row.samples));
             auto cached = cached_of(task, row);
@@ -146,22 +146,9 @@ std::vector<Arrival> ReplayFleet::wait(Seconds until, const std::atomic<bool>& s
         } else {
             handle = recipes_.add_late(static_cast<Worker>(row.worker));
         }
-        arrivals.push_back({.worker = static_cast<Worker>(row.worker),
-                            .task = row.task,
-                            .part = static_cast<int>(row.part),
-                            .draw = row.draw,
-                            .samples = row.samples,
-                            .oldest = row.version_oldest,
-                            .newest = row.version,
-                            .versions = std::move(versions),
-                            .sent = row.sent,
-                            .arrived = row.arrived,
-                            .compute = row.compute,
-                            .delay = row.delay,
-                            .idle = row.idle,
-                            .send = row.send,
-                            .bytes = row.bytes,
-                            .handle = handle});
+        arrivals.push_back(arrival_of(row));
+        arrivals.back().versions = std::move(versions);
+        arrivals.back().handle = handle;
     }
     std::erase_if(points_, [&](const auto& point) {
         return last_named_.at(point.first) <= message.front().event;

@@ -38,7 +38,7 @@ void VirtualFleet::dispatch(const Dispatch& task, PointList inputs)
     // The latest task wins: it takes the place of those that wait to be sent. A task that follows
     // others replaces only those that would repeat.
     std::erase_if(to.waiting, [&](const Order& waiting) {
-        return task.begin == Dispatch::Begin::now || waiting.task.repeat;
+        return !task.control.follows() || waiting.task.control.repeat;
     });
     to.waiting.push_back({task, std::move(inputs), now_});
     if (!std::exchange(to.queued, true)) outbox_.push_back(task.worker);
@@ -277,7 +277,8 @@ std::int64_t VirtualFleet::measure(Machine& at)
         at.rows.clear();
         for (const auto& part : plan->parts) at.rows.push_back(recipes_.load(task.worker, part));
     }
-    if (task.budget.samples > 0) return recipes_.batches().samples(task.budget, plan->parts[0]);
+    const auto& budget = task.control.budget;
+    if (budget.samples > 0) return recipes_.batches().samples(budget, plan->parts[0]);
     std::int64_t rows = 0;
     for (const auto part : at.rows) rows += part;
     return rows;
@@ -354,14 +355,14 @@ void VirtualFleet::begin(Worker worker)
     at.part = 0;
     at.idle = now_ - at.idle_since;
     const auto& task = at.tasks.running().task;
-    at.draw = task.draw == own_count ? at.count++ : task.draw;
+    at.draw = task.control.draw == own_count ? at.count++ : task.control.draw;
     const double share =
         static_cast<double>(measure(at)) / static_cast<double>(recipes_.batches().samples());
     at.straggling.begin(times_.stragglers, at.number, at.draw, share, now_);
-    const auto ends = now_ + task.budget.seconds;
+    const auto ends = now_ + task.control.budget.seconds;
     at.delay = std::max(0.0, std::min(at.straggling.delayed_until(), ends) - now_);
     at.from = std::max(now_, at.straggling.delayed_until());
-    if (task.budget.limited()) {
+    if (task.control.budget.limited()) {
         compute_limited(worker, ends);
     } else {
         compute(worker, at.from);
@@ -374,17 +375,18 @@ void VirtualFleet::compute_limited(Worker worker, Seconds ends)
 {
     auto& at = machine(worker);
     const auto& task = at.tasks.running().task;
+    const auto& budget = task.control.budget;
     const auto& item = task.plan->parts[0].items[0];
     const bool descends = item.operation == Item::Operation::descent;
     const auto row = times_.stragglers.row_time * at.straggling.slowdown();
-    if (row <= 0 && task.budget.samples == 0)
+    if (row <= 0 && budget.samples == 0)
         throw Failure("tasks that end with their time need rows that take some: give --row-time");
     const auto whole =
-        descends ? recipes_.batches().samples(item.block) : recipes_.micro_batch(task.budget);
-    at.limited = task.budget.samples;
-    const auto asked = recipes_.batches().samples(task.budget, task.plan->parts[0]);
+        descends ? recipes_.batches().samples(item.block) : recipes_.micro_batch(budget);
+    at.limited = budget.samples;
+    const auto asked = recipes_.batches().samples(budget, task.plan->parts[0]);
     auto done = at.from + static_cast<double>(asked) * row;
-    if (task.budget.samples == 0 || done > ends) {
+    if (budget.samples == 0 || done > ends) {
         // The small number makes a micro-batch that ends exactly at the limit count despite
         // rounding.
         const auto count = std::floor((ends - at.from) / (static_cast<double>(whole) * row) + 1e-9);
@@ -416,7 +418,7 @@ Arrival VirtualFleet::contribution(Worker worker, std::size_t part)
     auto& at = machine(worker);
     const auto& [task, points, sent] = at.tasks.running();
     const auto& asked = task.plan->parts[part];
-    const bool limited = task.budget.limited();
+    const bool limited = task.control.budget.limited();
     Recipes::Made made{.worker = worker,
                        .part = static_cast<int>(part),
                        .draw = at.draw,
@@ -434,24 +436,24 @@ Arrival VirtualFleet::contribution(Worker worker, std::size_t part)
         newest = high;
     }
     const auto samples = made.samples;
-    return {.worker = worker,
-            .task = task.task,
-            .part = static_cast<int>(part),
-            .draw = at.draw,
-            .samples = samples,
-            .oldest = oldest,
-            .newest = newest,
-            .versions = std::move(versions),
-            .sent = sent,
-            .arrived = now_,
-            .compute = limited ? at.computed_limited
-                               : static_cast<double>(at.rows[part]) * times_.stragglers.row_time *
-                                     at.straggling.slowdown(),
-            .delay = std::exchange(at.delay, 0) + at.straggling.message_delay(),
-            .idle = std::exchange(at.idle, 0),
-            .send = at.send,
-            .bytes = 0,
-            .handle = recipes_.add(task, std::move(made))};
+    return {{.worker = worker,
+             .part = static_cast<int>(part),
+             .task = task.task,
+             .draw = at.draw,
+             .samples = samples,
+             .oldest = oldest,
+             .newest = newest,
+             .compute = limited ? at.computed_limited
+                                : static_cast<double>(at.rows[part]) * times_.stragglers.row_time *
+                                      at.straggling.slowdown(),
+             .delay = std::exchange(at.delay, 0) + at.straggling.message_delay(),
+             .idle = std::exchange(at.idle, 0),
+             .send = at.send},
+            std::move(versions),
+            sent,
+            now_,
+            0,
+            recipes_.add(task, std::move(made))};
 }
 
 // Sends the message that is complete now. @return its contributions if messages take no time

@@ -66,8 +66,8 @@ private:
         PointList points;
         Seconds sent = 0;
         TaskId id() const { return task.task; }
-        bool follows() const { return task.begin == Dispatch::Begin::after; }
-        bool repeats() const { return task.repeat; }
+        bool follows() const { return task.control.follows(); }
+        bool repeats() const { return task.control.repeat; }
     };
     // A cached gradient that the running task computes.
     struct Evaluation {

@@ -28,10 +28,8 @@ const std::byte* Reader::place(std::size_t size)
 namespace {
 
 struct TaskHead {
-    std::int64_t draw;
-    Budget budget;
-    double step;
-    std::int32_t recipients, inputs, parts, after, each_when_ready, repeat, operands, padding = 0;
+    TaskControl control;
+    std::int32_t recipients, inputs, parts, each_when_ready, operands, padding = 0;
 };
 struct Recipient {
     std::int64_t worker;
@@ -64,10 +62,9 @@ std::shared_ptr<mpi::Bytes> encode(const TaskMessage& message, std::span<const P
     auto bytes = pool.take(encoded_size(message, operands, support));
     Writer out(*bytes);
     const auto number = [](std::size_t count) { return static_cast<std::int32_t>(count); };
-    out.put(TaskHead{message.draw, message.budget, message.step, number(message.recipients.size()),
+    out.put(TaskHead{message.control, number(message.recipients.size()),
                      number(message.inputs.size()), number(message.plan.parts.size()),
-                     message.after, message.plan.each_when_ready, message.repeat,
-                     number(operands.size())});
+                     message.plan.each_when_ready, number(operands.size())});
     for (const auto& [worker, task] : message.recipients) out.put(Recipient{worker, task});
     for (const auto& input : message.inputs) out.put(InputHead{input.version, input.included});
     for (const auto& part : message.plan.parts) {
@@ -86,11 +83,7 @@ TaskMessage decode_task(const mpi::Bytes& bytes, std::size_t support_size)
     Reader in(bytes);
     TaskMessage message;
     const auto head = in.get<TaskHead>();
-    message.draw = head.draw;
-    message.after = head.after != 0;
-    message.repeat = head.repeat != 0;
-    message.budget = head.budget;
-    message.step = head.step;
+    message.control = head.control;
     message.plan.each_when_ready = head.each_when_ready != 0;
     for (int i = 0; i < head.recipients; ++i) {
         const auto recipient = in.get<Recipient>();

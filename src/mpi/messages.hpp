@@ -78,10 +78,7 @@ private:
 /// its own. So a point is packed once for all replicas of a group.
 struct TaskMessage {
     std::vector<std::pair<Worker, TaskId>> recipients;
-    std::int64_t draw = 0;
-    bool after = false, repeat = false;  // it follows the running task; it is done again and again
-    Budget budget;
-    double step = 0;  // step size of local descent
+    TaskControl control;
     Plan plan;
     struct Input {
         Version version;
@@ -104,21 +101,14 @@ std::shared_ptr<mpi::Bytes> encode(const TaskMessage& message, std::span<const P
 /// @throws Failure if the message ends too early
 TaskMessage decode_task(const mpi::Bytes& bytes, std::size_t support_size);
 
-/// The head of a contribution message. It is followed by as many PartHeads as `parts` says, then by
-/// the versions of their items, then by their values, part by part.
-struct ContributionHead {
-    TaskId task;
-    std::int64_t draw;
-    Seconds delay, idle, send;  // measured by the worker; as in Arrival (fleet/fleet.hpp)
-    std::int32_t parts, padding = 0;
-};
-/// What a contribution message says of one part.
+/// What a contribution message says of one part. The message begins with the number of its parts, a
+/// std::int64_t; their heads follow, then the versions of their items, then their values, part by
+/// part.
 struct PartHead {
-    std::int32_t part, versions = 0;  // versions: how many are listed; 0: all items have the newest
-    std::int64_t samples, length;     // length: doubles among the values
-    Version oldest, newest;           // of the points that its items were taken at
-    double loss;                      // sum over its samples
-    Seconds compute;
+    ContributionInfo info;
+    std::int64_t versions = 0;  // how many are listed; 0: all items have the newest
+    std::int64_t length;        // doubles among the values
+    double loss = 0;            // sum over its samples
 };
 
 /// Writes the message of a worker that has loaded its shard. O(support).

@@ -48,21 +48,14 @@ void MpiFleet::dispatch(const Dispatch& task, PointList inputs)
         return;
     }
     if (link.state != State::here) return;
-    const bool after = task.begin == Dispatch::Begin::after;
     const auto same = [&](const auto& shared) {
         return shared->support == link.support.get() && shared->plan == task.plan &&
-               shared->message.draw == task.draw && shared->message.after == after &&
-               shared->message.budget == task.budget && shared->message.repeat == task.repeat &&
-               shared->message.step == task.step && shared->points == inputs;
+               shared->message.control == task.control && shared->points == inputs;
     };
     auto at = std::find_if(fresh_.begin(), fresh_.end(), same);
     if (at == fresh_.end()) {
         auto shared = std::make_shared<SharedTask>();
-        shared->message.draw = task.draw;
-        shared->message.after = after;
-        shared->message.repeat = task.repeat;
-        shared->message.budget = task.budget;
-        shared->message.step = task.step;
+        shared->message.control = task.control;
         shared->message.plan = *task.plan;
         for (const auto version : task.inputs) shared->message.inputs.push_back({version, true});
         shared->plan = task.plan;
@@ -73,8 +66,9 @@ void MpiFleet::dispatch(const Dispatch& task, PointList inputs)
     (*at)->message.recipients.emplace_back(task.worker, task.task);
     // The latest task wins: it takes the place of those that wait to be sent. A task that follows
     // others replaces only those that would repeat.
-    std::erase_if(link.waiting,
-                  [&](const Order& waiting) { return !after || waiting.shared->message.repeat; });
+    std::erase_if(link.waiting, [&](const Order& waiting) {
+        return !task.control.follows() || waiting.shared->message.control.repeat;
+    });
     link.waiting.push_back({task.task, *at});
     if (!std::exchange(link.queued, true)) queue_.push_back(task.worker);
 }
@@ -111,7 +105,8 @@ void MpiFleet::post(Link& link, Worker worker)
         if (!done(*link.sending)) return;
         link.sending.reset();
     }
-    const bool replaced = !link.waiting.empty() && !link.waiting.front().shared->message.after;
+    const bool replaced =
+        !link.waiting.empty() && !link.waiting.front().shared->message.control.follows();
     if (link.cancel >= 0 && !replaced) {
         const bool answered = link.sent.empty() || link.sent.back().first > link.cancel;
         const auto last = std::exchange(link.cancel, -1);
@@ -230,15 +225,16 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& mail)
     const Worker worker = worker_of(mail.peer);
     auto& link = links_.at(static_cast<std::size_t>(worker));
     Reader in(*mail.bytes);
-    const auto head = in.get<ContributionHead>();
-    while (!link.sent.empty() && link.sent.front().first < head.task) link.sent.pop_front();
-    const auto sent = link.sent.empty() ? 0 : link.sent.front().second;
+    const auto count = in.get<std::int64_t>();
     std::vector<PartHead> parts;
-    for (int i = 0; i < head.parts; ++i) parts.push_back(in.get<PartHead>());
+    for (std::int64_t i = 0; i < count; ++i) parts.push_back(in.get<PartHead>());
     std::vector<std::vector<Version>> versions(parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i)
-        for (int item = 0; item < parts[i].versions; ++item)
+        for (std::int64_t item = 0; item < parts[i].versions; ++item)
             versions[i].push_back(in.get<Version>());
+    const auto task = parts.at(0).info.task;
+    while (!link.sent.empty() && link.sent.front().first < task) link.sent.pop_front();
+    const auto sent = link.sent.empty() ? 0 : link.sent.front().second;
     // A contribution from before the worker was assigned another shard has no values: they belong
     // to the support that it had then.
     const bool current = link.state != State::loading;
@@ -252,22 +248,8 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& mail)
                                  {},
                                  worker,
                                  part.loss};
-        arrivals.push_back({.worker = worker,
-                            .task = head.task,
-                            .part = part.part,
-                            .draw = head.draw,
-                            .samples = part.samples,
-                            .oldest = part.oldest,
-                            .newest = part.newest,
-                            .versions = std::move(versions[i]),
-                            .sent = sent,
-                            .arrived = now(),
-                            .compute = part.compute,
-                            .delay = head.delay,
-                            .idle = head.idle,
-                            .send = head.send,
-                            .bytes = static_cast<std::int64_t>(mail.bytes->size()) / head.parts,
-                            .handle = handle});
+        arrivals.push_back({part.info, std::move(versions[i]), sent, now(),
+                            static_cast<std::int64_t>(mail.bytes->size()) / count, handle});
     }
     return arrivals;
 }

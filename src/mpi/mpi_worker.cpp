@@ -118,7 +118,7 @@ void MpiWorker::begin()
     const auto& [task, message, bytes] = tasks_.running();
     const auto now = clock_seconds();
     idle_ = now - idle_since_.value_or(now);
-    const auto draw = message.draw == own_count ? count_++ : message.draw;
+    const auto draw = message.control.draw == own_count ? count_++ : message.control.draw;
     const auto& batches = *context_.computing.batches;
     const double share =
         static_cast<double>(rows_asked(context_, message)) / static_cast<double>(batches.samples());

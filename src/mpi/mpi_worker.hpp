@@ -47,8 +47,8 @@ private:
         TaskMessage message;
         std::shared_ptr<mpi::Bytes> bytes;  // keeps the values of its operands alive
         TaskId id() const { return task; }
-        bool follows() const { return message.after; }
-        bool repeats() const { return message.repeat; }
+        bool follows() const { return message.control.follows(); }
+        bool repeats() const { return message.control.repeat; }
     };
 
     void poll();

@@ -20,7 +20,7 @@ std::int64_t rows_asked(const WorkerContext& context, const TaskMessage& message
             for (const auto& one : context.cache.updates(part, inputs))
                 rows += batches.samples(one.item->block);
         else
-            rows += batches.samples(message.budget, part);
+            rows += batches.samples(message.control.budget, part);
     }
     return rows;
 }
@@ -30,7 +30,7 @@ TaskExecution::TaskExecution(WorkerContext& context, TaskId id, const TaskMessag
     : context_(context), id_(id), message_(message), draw_(draw)
 {
     for (const auto& input : message.inputs) inputs_.push_back(input.version);
-    deadline_ = now + message.budget.seconds;
+    deadline_ = now + message.control.budget.seconds;
     wake_ = std::min(context.straggling.delayed_until(), deadline_);
     delay_ = std::max(0.0, wake_ - now) + context.straggling.message_delay();
 }
@@ -57,7 +57,7 @@ std::size_t TaskExecution::values_at() const
     std::size_t versions = 0;
     for (const auto& part : message_.plan.parts)
         if (is_cached(part)) versions += part.items.size();
-    return Writer::aligned(sizeof(ContributionHead) + parts_in_message() * sizeof(PartHead) +
+    return Writer::aligned(sizeof(std::int64_t) + parts_in_message() * sizeof(PartHead) +
                            versions * sizeof(Version));
 }
 
@@ -85,7 +85,8 @@ std::span<double> TaskExecution::output()
 
 At TaskExecution::at(Version version) const
 {
-    return {context_.points.at(version).values, message_.draw == own_count ? draw_ : version};
+    return {context_.points.at(version).values,
+            message_.control.draw == own_count ? draw_ : version};
 }
 
 void TaskExecution::begin_part()
@@ -100,20 +101,21 @@ void TaskExecution::begin_part()
             (parts_in_message() == 1 ? length(part_) : length_before(message_.plan.parts.size())) *
                 sizeof(double));
     const auto [oldest, newest] = versions_of(part(), inputs_);
-    heads_.push_back({.part = static_cast<std::int32_t>(part_),
-                      .samples = 0,
-                      .length = static_cast<std::int64_t>(length(part_)),
-                      .oldest = oldest,
-                      .newest = newest,
-                      .loss = 0,
-                      .compute = 0});
+    heads_.push_back({.info = {.worker = context_.worker,
+                               .part = static_cast<int>(part_),
+                               .task = id_,
+                               .draw = draw_,
+                               .samples = 0,
+                               .oldest = oldest,
+                               .newest = newest},
+                      .length = static_cast<std::int64_t>(length(part_))});
     if (is_cached(part())) {
         updates_ = context_.cache.updates(part(), inputs_);
         context_.cache.retain(part(), updates_);
         return;
     }
-    const auto& budget = message_.budget;
-    Extent extent{.samples = {}, .micro_batch = budget.micro_batch, .step = message_.step};
+    const auto& budget = message_.control.budget;
+    Extent extent{.samples = {}, .micro_batch = budget.micro_batch, .step = message_.control.step};
     if (budget.limited())
         extent.samples =
             budget.samples > 0 ? budget.samples : std::numeric_limits<std::int64_t>::max();
@@ -203,19 +205,19 @@ void TaskExecution::complete_part()
     stage_ = Stage::computed;
     auto& head = heads_.back();
     if (!is_cached(part())) {
-        head.samples = work_->samples();
+        head.info.samples = work_->samples();
         head.loss = work_->loss();
         return;
     }
     const auto cached = context_.cache.of(part());
     add_up(part(), cached, output());
-    head.versions = static_cast<std::int32_t>(cached.size());
-    head.oldest = head.newest = cached[0]->version;
+    head.versions = std::ssize(cached);
+    head.info.oldest = head.info.newest = cached[0]->version;
     for (const auto* one : cached) {
         versions_.push_back(one->version);
-        head.oldest = std::min(head.oldest, one->version);
-        head.newest = std::max(head.newest, one->version);
-        head.samples += one->samples;
+        head.info.oldest = std::min(head.info.oldest, one->version);
+        head.info.newest = std::max(head.info.newest, one->version);
+        head.info.samples += one->samples;
         head.loss += one->loss;
     }
 }
@@ -226,7 +228,7 @@ bool TaskExecution::finish_part()
 {
     const auto now = clock_seconds();
     if (paused_ > 0) compute_ += now - std::exchange(paused_, 0);
-    heads_.back().compute = compute_;
+    heads_.back().info.compute = compute_;
     context_.byzantine.corrupt(context_.worker, draw_, static_cast<int>(part_), output());
     ++part_;
     begun_ = false;
@@ -242,9 +244,14 @@ bool TaskExecution::finish_part()
 std::shared_ptr<mpi::Bytes> TaskExecution::take_message(Seconds idle, Seconds send)
 {
     Writer out(*output_);
-    out.put(ContributionHead{id_, draw_, std::exchange(delay_, 0), idle, send,
-                             static_cast<std::int32_t>(heads_.size())});
-    for (const auto& head : heads_) out.put(head);
+    out.put(std::int64_t{std::ssize(heads_)});
+    const auto delay = std::exchange(delay_, 0);
+    for (auto& head : heads_) {
+        head.info.delay = delay;
+        head.info.idle = idle;
+        head.info.send = send;
+        out.put(head);
+    }
     for (const auto version : versions_) out.put(version);
     heads_.clear();
     versions_.clear();

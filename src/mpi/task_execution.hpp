@@ -50,8 +50,7 @@ public:
     /// Computes a chunk (Model::chunk_rows), or completes a part.
     /// @return whether a message is complete
     bool step();
-    /// Returns the complete message (ContributionHead). To be called once after step() returned
-    /// true.
+    /// Returns the complete message (PartHead). To be called once after step() returned true.
     /// @param idle, send  seconds that the message tells: how long the worker idled, and how long
     ///                    its previous contribution took to leave
     std::shared_ptr<mpi::Bytes> take_message(Seconds idle, Seconds send);

@@ -36,7 +36,7 @@ public:
     {
         if (const auto* start = std::get_if<Start>(&event)) {
             active_ = start->active;
-            for (const auto worker : active_) dispatch(worker, Dispatch::Begin::now, out);
+            for (const auto worker : active_) dispatch(worker, TaskControl::Begin::now, out);
         } else if (const auto* arrived = std::get_if<Arrived>(&event)) {
             for (const auto& contribution : arrived->contributions) receive(contribution);
             if (!epoch_.known()) {
@@ -51,24 +51,25 @@ public:
             if (ticking_) update(now, out);
         } else if (const auto* done = std::get_if<Stepped>(&event)) {
             newest_ = done->version;
-            for (const auto worker : active_) dispatch(worker, Dispatch::Begin::after, out);
+            for (const auto worker : active_) dispatch(worker, TaskControl::Begin::after, out);
         }
     }
 
 private:
     static constexpr int tick = 0;  // the only timer
 
-    void dispatch(Worker worker, Dispatch::Begin begin, std::vector<Action>& out)
+    void dispatch(Worker worker, TaskControl::Begin begin, std::vector<Action>& out)
     {
         open_[static_cast<std::size_t>(worker)].push_back(next_);
-        out.push_back(Dispatch{.task = next_++,
-                               .worker = worker,
-                               .plan = own_.plans[static_cast<std::size_t>(worker)],
-                               .inputs = {newest_},
-                               .draw = own_count,
-                               .begin = begin,
-                               .budget = epoch_.known() ? epoch_.budget(worker) : Budget{},
-                               .repeat = epoch_.known()});
+        out.push_back(
+            Dispatch{.task = next_++,
+                     .worker = worker,
+                     .plan = own_.plans[static_cast<std::size_t>(worker)],
+                     .inputs = {newest_},
+                     .control = {.draw = own_count,
+                                 .begin = begin,
+                                 .repeat = epoch_.known(),
+                                 .budget = epoch_.known() ? epoch_.budget(worker) : Budget{}}});
     }
 
     void receive(const Contribution& contribution)

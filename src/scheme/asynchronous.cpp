@@ -66,7 +66,7 @@ private:
                                .worker = worker,
                                .plan = own_.plans[static_cast<std::size_t>(worker)],
                                .inputs = {newest_},
-                               .draw = own_count});
+                               .control = {.draw = own_count}});
     }
 
     void receive(const Contribution& contribution, std::vector<Action>& out)

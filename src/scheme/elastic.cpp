@@ -74,9 +74,10 @@ public:
             there_.erase(lost->worker);
             working_.erase(lost->worker);
             if (stage_ == Stage::scores)
-                ask(rows_, rows_.lose(lost->worker, working_), Dispatch::Begin::after, out);
+                ask(rows_, rows_.lose(lost->worker, working_), TaskControl::Begin::after, out);
             else if (stage_ == Stage::columns)
-                ask(columns_, columns_.lose(lost->worker, working_), Dispatch::Begin::after, out);
+                ask(columns_, columns_.lose(lost->worker, working_), TaskControl::Begin::after,
+                    out);
             else if (stage_ == Stage::sums)
                 repair_sums(lost->worker, out);
         } else if (const auto* arrived = std::get_if<Arrived>(&event)) {
@@ -137,14 +138,14 @@ private:
             return;
         }
         stage_ = Stage::scores;
-        ask(rows_, rows_.begin(division_.shares(), working_), Dispatch::Begin::now, out);
+        ask(rows_, rows_.begin(division_.shares(), working_), TaskControl::Begin::now, out);
     }
 
     // ---- z = X w, and X'r where the columns are coded too ---------------------------------------
 
     // @return false if too few machines are left
     bool ask(CodedProduct& product, const std::optional<CodedProduct::Requests>& requests,
-             Dispatch::Begin begin, std::vector<Action>& out)
+             TaskControl::Begin begin, std::vector<Action>& out)
     {
         if (!requests) {
             out.push_back(too_few());
@@ -156,8 +157,7 @@ private:
                                    .plan = product.plan(next_, worker, shares),
                                    .inputs = {version_},
                                    .operands = stage_ == Stage::columns ? derivatives_ : nullptr,
-                                   .draw = version_,
-                                   .begin = begin});
+                                   .control = {.draw = version_, .begin = begin}});
             ++next_;
         }
         return true;
@@ -200,8 +200,8 @@ private:
         first_ = next_;
         if (ways_.two_codes) {
             stage_ = Stage::columns;
-            ask(columns_, columns_.begin(column_division_.shares(), working_), Dispatch::Begin::now,
-                out);
+            ask(columns_, columns_.begin(column_division_.shares(), working_),
+                TaskControl::Begin::now, out);
             return;
         }
         stage_ = Stage::sums;
@@ -236,14 +236,14 @@ private:
         std::vector<Sum> ours;
         for (auto& [worker, sum] : sums) {
             if (working_.contains(worker))
-                ask_sum(std::move(sum), Dispatch::Begin::now, out);
+                ask_sum(std::move(sum), TaskControl::Begin::now, out);
             else
                 ours.push_back(std::move(sum));  // the machine has left since it answered
         }
         for (const auto& sum : ours) substitute(sum, out);
     }
 
-    void ask_sum(Sum sum, Dispatch::Begin begin, std::vector<Action>& out)
+    void ask_sum(Sum sum, TaskControl::Begin begin, std::vector<Action>& out)
     {
         auto plan = std::make_shared<Plan>();
         plan->parts.emplace_back();
@@ -258,8 +258,7 @@ private:
                      .plan = std::move(plan),
                      .inputs = {version_},
                      .operands = std::make_shared<const std::vector<Operand>>(1, sum.operand),
-                     .draw = version_,
-                     .begin = begin});
+                     .control = {.draw = version_, .begin = begin}});
         sums_.emplace(next_++, std::move(sum));
     }
 
@@ -315,7 +314,7 @@ private:
             Sum sum{others[m], lost.rows, lost.operand};
             for (auto& piece : sum.operand)
                 for (auto& slice : piece) slice.weight *= c[m];
-            ask_sum(std::move(sum), Dispatch::Begin::after, out);
+            ask_sum(std::move(sum), TaskControl::Begin::after, out);
         }
     }
 

@@ -67,7 +67,7 @@ void Sequential::begin(Seconds now, std::vector<Action>& out)
                           .worker = worker,
                           .plan = std::move(task.plan),
                           .inputs = {},
-                          .draw = exchange_};
+                          .control = {.draw = exchange_}};
         for (const auto job : task.jobs)
             dispatch.inputs.push_back(version_of_[static_cast<std::size_t>(job)]);
         out.emplace_back(std::move(dispatch));

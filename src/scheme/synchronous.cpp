@@ -60,8 +60,7 @@ void SynchronousScheme::give(Worker worker, Task task, std::vector<Action>& out)
                            .worker = worker,
                            .plan = std::move(task.plan),
                            .inputs = std::move(task.inputs),
-                           .draw = version_,
-                           .budget = task.budget});
+                           .control = {.draw = version_, .budget = task.budget}});
 }
 
 // Gives out further tasks when all have answered. @return whether any worker was given one

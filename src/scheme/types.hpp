@@ -93,6 +93,19 @@ struct Slice {
 using Piece = std::vector<Slice>;
 using Operand = std::vector<Piece>;
 
+/// When a worker runs a task, for how long and how often.
+struct TaskControl {
+    /// Key of the delay; samples are keyed by the version of their point. own_count: the worker's
+    /// own count of tasks keys both.
+    std::int64_t draw = 0;
+    enum class Begin { now, after } begin = Begin::now;  // replaces the running task, or follows it
+    bool repeat = false;  // again at once, until another task follows
+    Budget budget = {};
+    double step = 0;  // of descent; the engine fills it in
+    bool follows() const { return begin == Begin::after; }
+    bool operator==(const TaskControl&) const = default;
+};
+
 // ---- actions: carried out in the order given --------------------------------------------------
 
 /// Gives a worker a task.
@@ -103,13 +116,7 @@ struct Dispatch {
     Versions inputs;  // all points that the plan needs: a task is self-contained
     std::shared_ptr<const std::vector<Operand>> operands =
         {};  // of products; formed when it is given
-    /// Key of the delay; samples are keyed by the version of their point. own_count: the worker's
-    /// own count of tasks keys both.
-    std::int64_t draw;
-    enum class Begin { now, after } begin = Begin::now;  // replaces the running task, or follows it
-    Budget budget = {};
-    bool repeat = false;  // again at once, until another task follows
-    double step = 0;      // of descent; the engine fills it in
+    TaskControl control;
 };
 
 /// Closes tasks first..last: cancels those that run, releases contributions that have come, and
@@ -174,16 +181,22 @@ using Action = std::variant<Dispatch, Close, Combine, Step, SetTimer, Note, Unde
 
 // ---- events -----------------------------------------------------------------------------------
 
-/// A contribution as a scheme sees it: without its vector.
-struct Contribution {
-    ContributionId id;
+/// What a worker says of a contribution, beside its values. It measures the durations.
+struct ContributionInfo {
     Worker worker;
-    TaskId task;
     int part;
-    std::int64_t draw;
+    TaskId task;
+    std::int64_t draw;       // of its task; the worker's own count, if the task is keyed by it
     std::int64_t samples;    // rows that went into it (descent: steps); 0 if time was too short
     Version oldest, newest;  // of the points that its items were taken at
-    Seconds delay = 0, compute = 0;  // measured at the worker
+    Seconds compute = 0, delay = 0;
+    Seconds idle = 0;  // before its task
+    Seconds send = 0;  // what the worker's message before took to leave
+};
+
+/// A contribution as a scheme sees it: without its vector.
+struct Contribution : ContributionInfo {
+    ContributionId id;
     // Measured by the engine, if Needs asks:
     std::uint64_t fingerprint = 0;  // equal for payloads that are equal bit by bit
     double projection = 0;          // inner product with a random vector that no worker knows

@@ -27,7 +27,7 @@ public:
     Seconds now() const override { return time_; }
     void dispatch(const Dispatch& task, PointList inputs) override
     {
-        pending_.push_back({task.task, task.worker, task.draw, task.inputs[0], inputs[0]});
+        pending_.push_back({task.task, task.worker, task.control.draw, task.inputs[0], inputs[0]});
     }
     void close(Worker, TaskId) override {}  // so late answers do come
     std::vector<Arrival> wait(Seconds until, const std::atomic<bool>&) override
@@ -42,22 +42,18 @@ public:
         pending_.erase(pending_.begin() + at);
         const double sum = (*task.point)[0] + (*task.point)[1];
         values_.push_back(std::vector<double>(2, (task.worker + 1) * 0.1 + sum / 10));
-        return {{.worker = task.worker,
-                 .task = task.task,
-                 .part = 0,
-                 .draw = task.draw,
-                 .samples = 1,
-                 .oldest = task.version,
-                 .newest = task.version,
-                 .versions = {},
-                 .sent = 0,
-                 .arrived = time_,
-                 .compute = 0,
-                 .delay = 0,
-                 .idle = 0,
-                 .send = 0,
-                 .bytes = 16,
-                 .handle = values_.size() - 1}};
+        return {{{.worker = task.worker,
+                  .part = 0,
+                  .task = task.task,
+                  .draw = task.draw,
+                  .samples = 1,
+                  .oldest = task.version,
+                  .newest = task.version},
+                 {},
+                 0,
+                 time_,
+                 16,
+                 values_.size() - 1}};
     }
     void change(const Change&) override {}
     std::vector<Change> changes(std::int64_t) override { return {}; }
@@ -211,16 +207,16 @@ TEST(Messages, ATaskSurvivesItsJourney)
         std::make_shared<std::vector<double>>(std::vector<double>{0, 10, 20, 30, 40});
     TaskMessage message;
     message.recipients = {{3, 17}, {4, 18}};
-    message.draw = 9;
-    message.after = true;
+    message.control.draw = 9;
+    message.control.begin = TaskControl::Begin::after;
+    message.control.step = 0.5;
     message.plan = Plan{{Part{{Item{2, 0, 0.5}, Item{3, 1, -1}}}, Part{{Item{7, 0, 1}}}}, true};
     message.inputs = {{5, false}, {6, true}};
     const std::vector<Point> points = {nullptr, point};
     const auto bytes = encode(message, points, support, pool);
     const auto got = decode_task(*bytes, support.size());
     EXPECT_EQ(got.recipients, message.recipients);
-    EXPECT_EQ(got.draw, 9);
-    EXPECT_TRUE(got.after);
+    EXPECT_EQ(got.control, message.control);
     ASSERT_EQ(got.plan.parts.size(), 2U);
     EXPECT_TRUE(got.plan.each_when_ready);
     EXPECT_EQ(got.plan.parts[0].items[1].block, 3);

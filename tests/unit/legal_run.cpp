@@ -141,13 +141,13 @@ void LegalRun::check(const Dispatch& task)
             EXPECT_EQ(item.operation, part.items[0].operation);
         }
     }
-    if (task.budget.limited()) {
+    if (task.control.budget.limited()) {
         EXPECT_EQ(task.plan->parts.size(), 1U);
         EXPECT_EQ(task.plan->parts[0].items.size(), 1U);
     }
     open_.emplace(task.task, task);
     auto& machine = machines_[static_cast<std::size_t>(task.worker)];
-    if (task.begin == Dispatch::Begin::now) {
+    if (!task.control.follows()) {
         // Who is interrupted may have begun a gradient to be cached.
         if (!machine.tasks.empty() && is_cached(machine.tasks[0].plan->parts[0]) && random_() % 2) {
             const auto left = refreshed(machine, machine.tasks[0], machine.tasks[0].plan->parts[0]);
@@ -218,29 +218,30 @@ void LegalRun::answer(Worker worker)
         const auto value = compute(machine, task, part);
         const auto [oldest, newest] = std::ranges::minmax(value.versions);
         message.contributions.push_back(
-            {.id = next_contribution_,
-             .worker = worker,
-             .task = task.task,
-             .part = static_cast<int>(machine.part),
-             .draw = task.draw == own_count ? machine.count - 1 : task.draw,
-             .samples = samples(task, part),
-             .oldest = oldest,
-             .newest = newest,
-             .compute = 1});
+            {{.worker = worker,
+              .part = static_cast<int>(machine.part),
+              .task = task.task,
+              .draw = task.control.draw == own_count ? machine.count - 1 : task.control.draw,
+              .samples = samples(task, part),
+              .oldest = oldest,
+              .newest = newest,
+              .compute = 1},
+             next_contribution_});
         alive_[next_contribution_++] = value;
         more = machine.part + 1 < parts.size() && !task.plan->each_when_ready;
     }
     if (machine.part == parts.size()) {
         machine.part = 0;
-        if (!task.repeat || machine.tasks.size() > 1) machine.tasks.erase(machine.tasks.begin());
+        if (!task.control.repeat || machine.tasks.size() > 1)
+            machine.tasks.erase(machine.tasks.begin());
     }
     give(message);
 }
 
 std::int64_t LegalRun::samples(const Dispatch& task, const Part& part)
 {
-    if (task.budget.samples > 0) return task.budget.samples;
-    if (task.budget.limited())
+    if (task.control.budget.samples > 0) return task.control.budget.samples;
+    if (task.control.budget.limited())
         return std::uniform_real_distribution()(random_) < empty
                    ? 0
                    : static_cast<std::int64_t>(1 + random_() % 100);

@@ -89,7 +89,7 @@ Round play(Scheme& scheme, std::vector<Action>& actions, const std::vector<Worke
     std::map<Worker, Dispatch> tasks;
     for (const auto& action : actions)
         if (const auto* task = std::get_if<Dispatch>(&action)) {
-            EXPECT_EQ(task->draw, version);
+            EXPECT_EQ(task->control.draw, version);
             EXPECT_TRUE(tasks.emplace(task->worker, *task).second);
         }
     Round round;
@@ -101,14 +101,14 @@ Round play(Scheme& scheme, std::vector<Action>& actions, const std::vector<Worke
         for (std::size_t part = 0; part < parts.size(); ++part) {
             round.sent[id] = parts[part];
             round.sender[id] = worker;
-            Contribution one{.id = id++,
-                             .worker = worker,
-                             .task = task.task,
-                             .part = static_cast<int>(part),
-                             .draw = version,
-                             .samples = rows_of(scheme, parts[part]),
-                             .oldest = version,
-                             .newest = version};
+            Contribution one{{.worker = worker,
+                              .part = static_cast<int>(part),
+                              .task = task.task,
+                              .draw = version,
+                              .samples = rows_of(scheme, parts[part]),
+                              .oldest = version,
+                              .newest = version},
+                             id++};
             one.fingerprint = std::hash<const Part*>()(&parts[part]);
             one.projection = projection(parts[part]);
             if (how.byzantine.contains(worker)) {
@@ -245,17 +245,17 @@ bool has_rounds(const std::string& name)
     ContributionId id = 0;
     for (const auto& action : actions)
         if (const auto* task = std::get_if<Dispatch>(&action)) {
-            if (task->draw < 0) return false;
+            if (task->control.draw < 0) return false;
             Arrived all;
             for (int part = 0; part < std::ssize(task->plan->parts); ++part)
-                all.contributions.push_back({.id = id++,
-                                             .worker = task->worker,
-                                             .task = task->task,
-                                             .part = part,
-                                             .draw = 0,
-                                             .samples = 1,
-                                             .oldest = 0,
-                                             .newest = 0});
+                all.contributions.push_back({{.worker = task->worker,
+                                              .part = part,
+                                              .task = task->task,
+                                              .draw = 0,
+                                              .samples = 1,
+                                              .oldest = 0,
+                                              .newest = 0},
+                                             id++});
             if (out.empty()) scheme->handle(all, 0, out);
         }
     return std::ranges::any_of(out, [](const auto& a) { return std::holds_alternative<Step>(a); });
@@ -506,9 +506,15 @@ TEST(Partial, AnyStragglersMayKeepTheirSecondMessageAndNobodyTheFirst)
                 ASSERT_TRUE(task.plan->each_when_ready);
                 const Version version = task.inputs[0];
                 round.sent[id] = task.plan->parts[static_cast<std::size_t>(part)];
-                scheme->handle(
-                    Arrived{{{id++, worker, task.task, part, version, 1, version, version}}}, 0,
-                    actions);
+                const Contribution one{{.worker = worker,
+                                        .part = part,
+                                        .task = task.task,
+                                        .draw = version,
+                                        .samples = 1,
+                                        .oldest = version,
+                                        .newest = version},
+                                       id++};
+                scheme->handle(Arrived{{one}}, 0, actions);
             };
             // All second messages that come, then the last worker's first.
             for (int i = 0; i < n - 1; ++i) tell(i, 0);

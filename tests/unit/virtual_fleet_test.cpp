@@ -11,7 +11,7 @@ namespace quorate {
 namespace {
 
 using namespace test;
-using Begin = Dispatch::Begin;
+using Begin = TaskControl::Begin;
 
 std::shared_ptr<const Plan> plan(std::vector<int> blocks, bool each_when_ready = false)
 {
@@ -44,8 +44,7 @@ protected:
                           .worker = worker,
                           .plan = std::move(work),
                           .inputs = {version},
-                          .draw = draw,
-                          .begin = begin},
+                          .control = {.draw = draw, .begin = begin}},
                          {nullptr});
     }
 
