@@ -178,9 +178,10 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
     };
     auto options = training.engine;
     if (training.data && !training.coding->needs.coded.empty()) {
-        options.residual = loss_derivatives(*training.data, training.model->loss());
-        options.rows = training.rows;
-        options.outputs = training.model->outputs();
+        options.estimates.loss_derivatives =
+            loss_derivatives(*training.data, training.model->loss());
+        options.estimates.rows = training.rows;
+        options.estimates.outputs = training.model->outputs();
     }
     std::optional<History> history;
     if (resumed && run.past_from_trace) history.emplace(training, *resumed);

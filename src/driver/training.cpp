@@ -198,14 +198,14 @@ Training build_training(const Settings& settings, int default_workers,
     training.engine = {.rounds = rounds,
                        .schedule = chosen(schedules(), settings, "schedule")
                                        .make(settings, settings.real("step", 0), rounds),
-                       .clip = settings.real("clip", 0),
                        .evaluate_every = dry ? 0 : settings.integer("evaluate-every", 0),
                        .arrivals = arrivals_of(settings, rounds * n, dry.has_value()),
-                       .seed = training.seed,
-                       .l2 = training.regularizer.l2,
                        .membership = ChurnSchedule(settings, n, training.seed),
                        .on_loss = on_loss_of(settings),
-                       .reencode = make_coding};
+                       .reencode = make_coding,
+                       .estimates = {.clip = settings.real("clip", 0),
+                                     .l2 = training.regularizer.l2,
+                                     .seed = training.seed}};
     if (!training.coding->needs.coded.empty() && training.model && !training.model->linear())
         settings.refuse("model",
                         ", but coded storage serves linear models only: ridge, logistic, hinge, "

@@ -59,10 +59,10 @@ void Engine::reencode()
     names_ = Renumbering(members, next_task_, next_draw_, std::move(newest), points_.next());
     scheme_ = coding_->scheme.get();
     needs_ = coding_->needs;
-    std::ranges::fill(last_estimate_, 0.0);
+    estimates_->forget_last();
     fleet_->reencode(coding_, members);
     note_membership(trace::Change::reencoded, coding_->workers());
-    if (observer_.note && !past_)
+    if (observer_.note)
         observer_.note(fmt::format("re-encoded for {} workers after round {}{}", coding_->workers(),
                                    round_, coding_->changed));
     start(active);
@@ -120,7 +120,7 @@ void Engine::receive(const Change& change)
     const auto [status, kind] = meaning(change.kind);
     members_.set(worker, status);
     note_membership(kind, worker);
-    if (observer_.change && !past_) observer_.change(change, round_ + 1);
+    if (observer_.change) observer_.change(change, round_ + 1);
     if (change.kind != Change::Kind::joined) {
         if (needs_.membership && was_here && known) events_.push_back(WorkerLost{worker});
         return;
@@ -138,7 +138,8 @@ void Engine::receive(const Change& change)
 
 void Engine::note_membership(trace::Change kind, std::int64_t worker)
 {
-    write(trace::Membership{++event_, fleet_->now(), worker, static_cast<std::int64_t>(kind)});
+    trace_->add(
+        trace::Membership{++event_, fleet_->now(), worker, static_cast<std::int64_t>(kind)});
 }
 
 }  // namespace quorate

@@ -4,13 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <set>
 #include <stdexcept>
 #include <tuple>
 
 #include "base/error.hpp"
-#include "base/random.hpp"
 
 namespace quorate {
 
@@ -31,29 +28,22 @@ std::size_t stock(const EngineOptions& options, std::size_t width)
 Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
                std::span<const std::unique_ptr<Optimizer>> optimizers, trace::Sink& trace)
     : options_(options), scheme_(&scheme), needs_(scheme.needs()), fleet_(&fleet),
-      optimizers_(optimizers), trace_(trace),
+      optimizers_(optimizers), trace_(&trace),
       points_(optimizers[0]->model().size(), stock(options, optimizers[0]->model().size())),
-      estimate_(optimizers[0]->model().size(), 0.0), members_(fleet.workers().size()),
-      counts_(fleet.workers().size()), updates_(optimizers.size())
+      computed_(options.estimates, needs_, points_, optimizers[0]->model().size()),
+      members_(fleet.workers().size()), counts_(fleet.workers().size()), updates_(optimizers.size())
 {
     for (std::size_t model = 0; model < optimizers.size(); ++model) {
         auto initial = points_.blank();
         std::ranges::copy(optimizers[model]->model(), initial->begin());
-        placeholders_[points_.next()] = initial;
         points_.publish(std::move(initial), static_cast<int>(model));
         if (optimizers.size() > 1) update_of_.push_back(0);
     }
-    if (needs_.projection) {
-        Stream stream(options.seed, Purpose::probe);
-        probe_.resize(estimate_.size());
-        for (auto& element : probe_) element = stream.normal();
-    }
-    if (needs_.inner_product) last_estimate_.resize(estimate_.size());
 }
 
 std::int64_t Engine::run(const std::atomic<bool>& stop, Observer observer)
 {
-    observer_ = std::move(observer);
+    (history_ ? later_observer_ : observer_) = std::move(observer);
     run_rounds(stop);
     for (const auto& one : live_) finish(one);
     live_.clear();
@@ -73,14 +63,14 @@ void Engine::run_rounds(const std::atomic<bool>& stop)
     auto& plan = options_.membership;
     const std::atomic<bool> unstopped = false;  // nothing is gained by stopping in the past
     for (const auto worker : members_.all(MembershipTable::Status::active))
-        write(
+        trace_->add(
             trace::Membership{event_, 0, worker, static_cast<std::int64_t>(trace::Change::joined)});
     start(members_.all(MembershipTable::Status::active));
-    while (!stop || past_) {
+    while (!stop || history_) {
         if (give_events()) return;
-        if (past_ && event_ >= past_->event) {
-            end_of_past();
-        } else if (!past_ && std::exchange(updated_, false) && observer_.snapshot) {
+        if (history_ && event_ >= history_->past().event) {
+            end_of_history();
+        } else if (std::exchange(updated_, false) && observer_.snapshot) {
             take_snapshot();
         }
         if (undecodable_.empty() && nobody_can_answer() && !std::exchange(quiescent_, true)) {
@@ -92,7 +82,7 @@ void Engine::run_rounds(const std::atomic<bool>& stop)
             continue;
         }
         const auto until = std::min(next_timer(), plan.next());
-        const auto arrivals = fleet_->wait(until, past_ ? unstopped : stop);
+        const auto arrivals = fleet_->wait(until, history_ ? unstopped : stop);
         if (!arrivals.empty())
             receive(arrivals);
         else if (receive_changes())
@@ -111,8 +101,7 @@ bool Engine::give_events()
         const auto event = std::move(events_.front());
         events_.erase(events_.begin());
         if (const auto* stepped = std::get_if<Stepped>(&event)) {
-            if (observer_.round && !past_)
-                observer_.round({round_, loss_, dispatched_, stepped->model});
+            if (observer_.round) observer_.round({round_, loss_, dispatched_, stepped->model});
             if (round_ == options_.rounds) return true;
             if (std::exchange(reencode_next_, false)) {
                 reencode();
@@ -144,7 +133,7 @@ void Engine::fire_timer()
         std::min_element(timers_.begin(), timers_.end(), [](const auto& a, const auto& b) {
             return std::tie(a.second, a.first) < std::tie(b.second, b.first);
         });
-    write(trace::Timer{++event_, due->first});
+    trace_->add(trace::Timer{++event_, due->first});
     events_.push_back(Deadline{due->first});
     timers_.erase(due);
 }
@@ -153,19 +142,8 @@ Contribution Engine::describe(const Live& live)
 {
     Contribution told{live.arrival, live.id};
     if (!needs_.fingerprint && !needs_.projection) return told;
-    trace::Measure measure{live.event, live.arrival.part, 0, 0};
-    if (past_) {
-        measure = past_->measures.at({measure.event, measure.part});
-    } else {
-        if (needs_.fingerprint)
-            measure.fingerprint =
-                static_cast<std::int64_t>(fleet_->fingerprint(live.arrival.handle));
-        if (needs_.projection) {
-            const auto values = fleet_->values(live.arrival.handle);
-            measure.projection = values.support.dot(values.packed, probe_);
-        }
-        write(measure);
-    }
+    const auto measure = estimates_->measure(needs_, *fleet_, live.arrival, live.event);
+    trace_->add(measure);
     told.fingerprint = static_cast<std::uint64_t>(measure.fingerprint);
     told.projection = measure.projection;
     return told;
@@ -217,10 +195,10 @@ void Engine::record(const Live& live)
 {
     const auto row = live.row();
     if (options_.arrivals == Arrivals::all || (options_.arrivals == Arrivals::used && row.used)) {
-        write(row);
-        for (const auto& item : items_of(live)) write(item);
+        trace_->add(row);
+        for (const auto& item : items_of(live)) trace_->add(item);
     }
-    if (observer_.arrival && !past_) observer_.arrival(row);
+    if (observer_.arrival) observer_.arrival(row);
 }
 
 Engine::OpenTask* Engine::open_task(TaskId task)
@@ -260,7 +238,7 @@ void Engine::hand_over(const OpenTask& open)
     PointList inputs;
     for (const auto version : open.task.inputs) inputs.push_back(points_.at(version));
     if (open.task.operands)
-        for (const auto& operand : form(open.task.operands)) inputs.push_back(operand);
+        for (const auto& operand : estimates_->form(open.task.operands)) inputs.push_back(operand);
     fleet_->dispatch(open.task, std::move(inputs));
 }
 
@@ -281,69 +259,6 @@ void Engine::carry_out(const Close& close)
     });
 }
 
-void Engine::carry_out(const Step& step)
-{
-    const auto decided = fleet_->now();
-    change(options_.membership.after_round(round_ + 1, members_));
-    trace::Round row{};
-    form_estimate(step, row);
-    if (options_.clip > 0) clip_estimate(row.gradient_norm);
-    row.step_size = options_.schedule(batches_) * step.scale;
-    row.model = step.model;
-    auto next = points_.blank();
-    auto& optimizer = *optimizers_[static_cast<std::size_t>(step.model)];
-    row.inner = inner_with_last();
-    if (past_)
-        placeholders_[points_.next()] = next;
-    else if (step.displacement)
-        optimizer.move(estimate_, *next);
-    else
-        optimizer.update(estimate_, row.step_size, *next);
-    const auto version = points_.publish(std::move(next), step.model);
-    const auto updates = ++updates_[static_cast<std::size_t>(step.model)];
-    if (optimizers_.size() > 1) update_of_.push_back(updates);
-    batches_ += step.share;
-    ++round_;
-    ++event_;
-    row.time = fleet_->now();
-    row.wait = decided - dispatched_;
-    row.erased = static_cast<std::int64_t>(fleet_->workers().size()) - row.used;
-    row.decode_error = step.error;
-    row.bytes_sent = fleet_->bytes_sent() - std::exchange(bytes_sent_, fleet_->bytes_sent());
-    row.bytes_received =
-        fleet_->bytes_received() - std::exchange(bytes_received_, fleet_->bytes_received());
-    dispatched_ = row.time;
-    loss_ = row.loss_estimate;
-    row.waste = step.waste;
-    write(row);
-    if (!past_ && options_.evaluate_every > 0 &&
-        (updates % options_.evaluate_every == 0 ||
-         round_ > options_.rounds - static_cast<std::int64_t>(optimizers_.size())))
-        keep_model(step.model);
-    updated_ = true;
-    events_.push_back(Stepped{version, step.model, row.inner});
-    // What the step has used is needed no more.
-    std::erase_if(live_, [&](const Live& one) {
-        if (one.used) finish(one);
-        return one.used != 0;
-    });
-}
-
-void Engine::keep_model(int number)
-{
-    // For most update rules the model is the point just published, and needs no copy.
-    const auto& optimizer = *optimizers_[static_cast<std::size_t>(number)];
-    const auto model = optimizer.model();
-    Point kept = points_.at(points_.newest(number));
-    if (!optimizer.publishes_model()) {
-        auto copy = points_.blank();
-        std::copy(model.begin(), model.end(), copy->begin());
-        kept = std::move(copy);
-    }
-    if (observer_.kept) observer_.kept(round_, kept);
-    trace_.keep(round_, std::move(kept));
-}
-
 void Engine::carry_out(const SetTimer& timer)
 {
     if (timer.at == never)
@@ -354,7 +269,7 @@ void Engine::carry_out(const SetTimer& timer)
 
 void Engine::carry_out(const Note& note)
 {
-    if (observer_.note && !past_) observer_.note(note.text);
+    if (observer_.note) observer_.note(note.text);
 }
 
 void Engine::carry_out(const Undecodable& undecodable) { undecodable_ = undecodable.why; }

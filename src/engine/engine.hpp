@@ -7,11 +7,12 @@
 #include <functional>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "engine/churn_schedule.hpp"
+#include "engine/estimates.hpp"
 #include "engine/membership_table.hpp"
 #include "engine/points.hpp"
+#include "engine/recorded_estimates.hpp"
 #include "engine/renumbering.hpp"
 #include "engine/snapshot.hpp"
 #include "fleet/fleet.hpp"
@@ -32,19 +33,13 @@ enum class OnLoss { reencode, wait, stop };
 struct EngineOptions {
     std::int64_t rounds = 100;
     Schedule schedule = [](double) { return 1.0; };  // step sizes
-    double clip = 0;  // estimates with a larger norm are scaled down to it; 0: none are
     std::int64_t evaluate_every =
         1;  // keep the model of every so many rounds, and the last; 0: none
     Arrivals arrivals = Arrivals::all;
-    std::uint64_t seed = 0;         // of what the engine measures with a random vector
-    double l2 = 0;                  // by which local steps decay what a worker does not touch
     ChurnSchedule membership = {};  // who leaves and joins when
     OnLoss on_loss = OnLoss::stop;
-    /// Of all training rows: turns scores into the derivatives of the losses by them, and returns the
-    /// sum of the losses. Only schemes that Combine need it; none: a dry run.
-    std::function<double(std::span<double> scores)> residual = {};
-    std::int64_t rows = 0, outputs = 1;  // how many scores those are
     MakeCoding reencode = {};
+    EstimateOptions estimates = {};
 };
 
 /// What is shown of a round while a run goes on.
@@ -119,38 +114,24 @@ private:
     void note_membership(trace::Change kind, std::int64_t worker);
     void hand_over(const OpenTask& open);
     void take_snapshot();
-    void end_of_past();
+    void end_of_history();
     void go_on_with(Fleet& live);
-    template <class Row>
-    void write(const Row& row)
-    {
-        if (!past_) trace_.add(row);
-    }
     void carry_out(const Dispatch& dispatch);
     void carry_out(const Close& close);
     void carry_out(const Combine& combine);
     void carry_out(const Step& step);
-    Point form(const Operand& operand) const;
-    PointList form(const std::shared_ptr<const std::vector<Operand>>& operands);
-    void add_placed(std::vector<Placed> terms, std::span<double> sum);
+    std::vector<Summand> summands(const std::vector<Term>& terms);
+    std::vector<Summand> summands(const std::vector<Placed>& terms);
+    trace::Round summary(const Step& step, std::span<const Summand> terms);
     void carry_out(const SetTimer& timer);
     void carry_out(const Note& note);
     void carry_out(const Undecodable& undecodable);
     void receive(const std::vector<Arrival>& arrivals);
     OpenTask* open_task(TaskId task);
     Live& live(ContributionId id);
-    static auto place_of(const Live& live)  // in sums
-    {
-        const auto& arrival = live.arrival;
-        return std::tuple(arrival.worker, arrival.task, arrival.part);
-    }
     Contribution describe(const Live& live);
-    void form_estimate(const Step& step, trace::Round& row);
-    void add(const Live& live, double weight, bool displacement);
     std::int64_t staleness(Version version, int model) const;
     void finish(const Live& live);
-    void clip_estimate(double norm);
-    double inner_with_last();
     void keep_model(int number);
     void record(const Live& live);
     static std::vector<trace::ItemRow> items_of(const Live& live);
@@ -161,16 +142,21 @@ private:
     Needs needs_;
     Fleet* fleet_;
     std::span<const std::unique_ptr<Optimizer>> optimizers_;
-    trace::Sink& trace_;
+    trace::Sink* trace_;
     Observer observer_;
-    std::optional<Past> past_;  // while the run goes through its history
-    Fleet* live_fleet_ = nullptr;
-    std::map<Version, std::weak_ptr<std::vector<double>>> placeholders_;  // of points of the past
-    bool updated_ = true;                                                 // since the last snapshot
+    bool updated_ = true;  // since the last snapshot
+
+    // While a resumed run goes through its history, nothing is written, shown or computed. What it
+    // goes on with afterwards:
+    std::unique_ptr<RecordedEstimates> history_;
+    trace::NoSink nowhere_;
+    trace::Sink* later_trace_ = nullptr;
+    Observer later_observer_;
+    Fleet* later_fleet_ = nullptr;
 
     Points points_;
-    std::vector<double> estimate_, last_estimate_;
-    std::vector<double> probe_;   // a random vector to project contributions on
+    ComputedEstimates computed_;
+    Estimates* estimates_ = &computed_;
     std::vector<Live> live_;      // contributions not closed, ascending by id
     std::vector<OpenTask> open_;  // tasks not closed, ascending
     MembershipTable members_;
@@ -194,12 +180,8 @@ private:
     Seconds dispatched_ = 0;               // when the running round was dispatched
     std::int64_t bytes_sent_ = 0, bytes_received_ = 0;
     double loss_ = 0;
-    std::vector<double> formed_;  // see Combine
-    // What was formed of it last: all tasks of a round may have the same operands.
-    std::pair<std::shared_ptr<const std::vector<Operand>>, PointList> operands_;
-    double formed_loss_ = 0;
-    bool has_formed_ = false;          // in this round
-    std::set<std::int64_t> combined_;  // workers whose products are in it
+    bool has_combined_ = false;  // in this round
+    std::set<Worker> combined_;  // workers whose products were
 };
 
 }  // namespace quorate

@@ -11,9 +11,9 @@ void Engine::take_snapshot()
 {
     Snapshot snapshot{.event = event_,
                       .round = round_,
-                      .position = trace_.position(),
+                      .position = trace_->position(),
                       .points = points_.all(),
-                      .last_estimate = last_estimate_,
+                      .last_estimate = computed_.last(),
                       .arrivals = {},
                       .items = {}};
     fleet_->add_points(snapshot.points);
@@ -26,20 +26,30 @@ void Engine::take_snapshot()
 
 void Engine::resume(Past past, Fleet* live)
 {
-    past_ = std::move(past);
-    live_fleet_ = live;
+    history_ = std::make_unique<RecordedEstimates>(std::move(past));
+    estimates_ = history_.get();
+    later_trace_ = std::exchange(trace_, &nowhere_);
+    later_fleet_ = live;
 }
 
-// The run stands where the other one stood: it gets the vectors that are still named.
-void Engine::end_of_past()
+// The run stands where the other one stood.
+void Engine::end_of_history()
 {
-    for (auto& [version, values] : past_->points)
-        if (const auto point = placeholders_[version].lock()) *point = std::move(values);
-    if (needs_.inner_product) last_estimate_ = std::move(past_->last_estimate);
-    placeholders_.clear();
-    past_.reset();
+    history_->restore_points();
+    if (needs_.inner_product) computed_.last() = history_->past().last_estimate;
+    estimates_ = &computed_;
+    history_.reset();
+    trace_ = later_trace_;
+    observer_ = std::move(later_observer_);
     updated_ = false;
-    if (live_fleet_) go_on_with(*live_fleet_);
+    if (later_fleet_) go_on_with(*later_fleet_);
+}
+
+void RecordedEstimates::restore_points()
+{
+    for (auto& [version, values] : past_.points)
+        if (const auto known = points_.find(version); known != points_.end())
+            if (const auto point = known->second.lock()) *point = std::move(values);
 }
 
 // What came before is kept; what is still to come is asked again. All workers are there again.

@@ -50,7 +50,10 @@ std::vector<double> Simulation::run() const
     for (int model = 0; model < needs.models; ++model)
         made.push_back(entry(optimizers(), "gd").make(none, {}, {}));
     trace::NoSink nowhere;
-    Engine engine({.rounds = rounds, .evaluate_every = 0, .arrivals = Arrivals::none, .seed = seed},
+    Engine engine({.rounds = rounds,
+                   .evaluate_every = 0,
+                   .arrivals = Arrivals::none,
+                   .estimates = {.seed = seed}},
                   *scheme_made, fleet, made, nowhere);
     std::vector<double> seconds;
     double last = 0;

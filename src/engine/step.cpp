@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How the engine carries out steps, and the sums that they need.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "base/error.hpp"
+#include "engine/engine.hpp"
+
+namespace quorate {
+
+namespace {
+
+// Sums are fixed: this is the order of their terms, whatever the order of arrival.
+void sort(std::vector<Summand>& terms)
+{
+    std::ranges::stable_sort(terms, {}, [](const Summand& term) {
+        return std::tuple(term.arrival->worker, term.arrival->task, term.arrival->part);
+    });
+}
+
+}  // namespace
+
+std::int64_t Engine::staleness(Version version, int model) const
+{
+    if (optimizers_.size() == 1) return points_.newest() - version;
+    return updates_[static_cast<std::size_t>(model)] -
+           update_of_[static_cast<std::size_t>(version)];
+}
+
+std::vector<Summand> Engine::summands(const std::vector<Term>& terms)
+{
+    std::vector<Summand> all;
+    for (const auto& term : terms) {
+        auto& one = live(term.contribution);
+        all.push_back({.arrival = &one.arrival, .weight = term.weight, .descent_step = one.step});
+        one.used = round_ + 1;
+    }
+    sort(all);
+    return all;
+}
+
+std::vector<Summand> Engine::summands(const std::vector<Placed>& terms)
+{
+    std::vector<Summand> all;
+    for (const auto& term : terms) {
+        auto& one = live(term.contribution);
+        all.push_back({.arrival = &one.arrival,
+                       .weight = term.weight,
+                       .used_before = one.used != 0,
+                       .from = term.from,
+                       .at = term.at});
+        one.used = round_ + 1;
+        combined_.insert(one.arrival.worker);
+    }
+    sort(all);
+    return all;
+}
+
+void Engine::carry_out(const Combine& combine)
+{
+    has_combined_ = true;
+    estimates_->combine(*fleet_, summands(combine.terms));
+}
+
+// What the row of a round says of the contributions that it uses.
+trace::Round Engine::summary(const Step& step, std::span<const Summand> terms)
+{
+    trace::Round row{};
+    std::set<Worker> workers;
+    double stale = 0;
+    for (const auto& term : terms) {
+        const auto& arrival = *term.arrival;
+        workers.insert(arrival.worker);
+        row.samples += arrival.samples;
+        double sum = 0;
+        for (const auto version : arrival.versions)
+            sum += static_cast<double>(staleness(version, step.model));
+        stale += arrival.versions.empty()
+                     ? static_cast<double>(staleness(arrival.newest, step.model))
+                     : sum / static_cast<double>(arrival.versions.size());
+        row.staleness_max = std::max(row.staleness_max, staleness(arrival.oldest, step.model));
+    }
+    row.staleness_mean = terms.empty() ? 0 : stale / static_cast<double>(terms.size());
+    if (std::exchange(has_combined_, false)) {
+        row.samples = options_.estimates.rows;
+        workers.merge(combined_);
+        combined_.clear();
+    }
+    row.used = std::ssize(workers);
+    row.erased = std::ssize(fleet_->workers()) - row.used;
+    row.decode_error = step.error;
+    row.model = step.model;
+    row.waste = step.waste;
+    return row;
+}
+
+void Engine::carry_out(const Step& step)
+{
+    const auto decided = fleet_->now();
+    change(options_.membership.after_round(round_ + 1, members_));
+    const auto terms = summands(step.terms);
+    const auto placed = summands(step.placed);
+    auto row = summary(step, terms);
+    estimates_->form(needs_, *fleet_, step, placed, terms, row);
+    const auto step_size = options_.schedule(batches_);
+    if (!std::isfinite(row.gradient_norm))
+        throw Failure(fmt::format(
+            "the estimate of round {} is not finite: a worker sent NaN or infinity, or the step "
+            "of {} is too large: use a smaller --step, or a scheme that tolerates Byzantine "
+            "workers",
+            round_ + 1, step_size));
+    row.step_size = step_size * step.scale;
+    auto next = points_.blank();
+    estimates_->update(*optimizers_[static_cast<std::size_t>(step.model)], step.displacement,
+                       row.step_size, points_.next(), next);
+    const auto version = points_.publish(std::move(next), step.model);
+    const auto updates = ++updates_[static_cast<std::size_t>(step.model)];
+    if (optimizers_.size() > 1) update_of_.push_back(updates);
+    batches_ += step.share;
+    ++round_;
+    ++event_;
+    row.time = fleet_->now();
+    row.wait = decided - dispatched_;
+    row.bytes_sent = fleet_->bytes_sent() - std::exchange(bytes_sent_, fleet_->bytes_sent());
+    row.bytes_received =
+        fleet_->bytes_received() - std::exchange(bytes_received_, fleet_->bytes_received());
+    dispatched_ = row.time;
+    loss_ = row.loss_estimate;
+    trace_->add(row);
+    if (options_.evaluate_every > 0 &&
+        (updates % options_.evaluate_every == 0 ||
+         round_ > options_.rounds - static_cast<std::int64_t>(optimizers_.size())))
+        keep_model(step.model);
+    updated_ = true;
+    events_.push_back(Stepped{version, step.model, row.inner});
+    // What the step has used is needed no more.
+    std::erase_if(live_, [&](const Live& one) {
+        if (one.used) finish(one);
+        return one.used != 0;
+    });
+}
+
+void Engine::keep_model(int number)
+{
+    // For most update rules the model is the point just published, and needs no copy.
+    const auto& optimizer = *optimizers_[static_cast<std::size_t>(number)];
+    Point kept = points_.at(points_.newest(number));
+    if (!optimizer.publishes_model()) {
+        const auto model = optimizer.model();
+        auto copy = points_.blank();
+        std::copy(model.begin(), model.end(), copy->begin());
+        kept = std::move(copy);
+    }
+    if (observer_.kept) observer_.kept(round_, kept);
+    trace_->keep(round_, std::move(kept));
+}
+
+}  // namespace quorate
