@@ -44,7 +44,8 @@ class Cost:
         rows = int(trace.attributes["rows"])
         batch = trace.config.get("batch", "0")
         once = min(int(batch), rows) if batch.isdigit() and int(batch) else rows
-        needed = trace.rounds * once if not adaptive(trace) else trace.round["samples"].sum()
+        varying = bool(trace.attributes.get("varying_samples", 0))
+        needed = trace.round["samples"].sum() if varying else trace.rounds * once
         self.redundancy = self.computed / needed if needed else float("nan")
 
     @property
@@ -56,12 +57,6 @@ class Cost:
     def wasted(self) -> float:
         """Share in tasks that were cancelled or whose answers were not used."""
         return float(self.shares[CANCELLED] + self.shares[UNUSED])
-
-
-def adaptive(trace: Trace) -> bool:
-    """Whether a round takes as many samples as there is time for, or one worker's."""
-    names = ("amb", "amb-dg", "anytime-sgd", "local-average", "async", "k-async", "k-batch-async")
-    return trace.scheme in (*names, "k-batch-sync")
 
 
 def table(groups: Sequence[Group], costs: Sequence[list[Cost]]) -> pd.DataFrame:

@@ -9,7 +9,6 @@ import pandas as pd
 
 from .figures import Plot, finish, mark_warmup, panels, styles
 from .groups import INCIDENTAL, Group, caption
-from .ideal import Ideal, ideal
 from .tables import number, ratio, share, short
 from .traces import BadInput, Floats, Trace
 
@@ -84,18 +83,18 @@ def distribution(groups: Sequence[Group]) -> Plot:
         at = np.unique(np.linspace(0, len(values) - 1, min(len(values), 1000)).astype(int))
         above = 1 - (at + 0.5) / len(values)
         axis.plot(1000 * values[at], above, label=group.name, **style)
-        found = ideal(group.first)
+        found = expected_mean(group.first)
         mean = float(values.mean())
         axis.plot([1000 * mean], [0.0012], "o", color=style["color"], clip_on=False, zorder=4)
-        if found and np.isfinite(found.seconds):
-            axis.axvline(1000 * found.seconds, color=style["color"], linewidth=1, linestyle=":")
+        if np.isfinite(found):
+            axis.axvline(1000 * found, color=style["color"], linewidth=1, linestyle=":")
         numbers.append(
             pd.DataFrame(
                 {
                     "configuration": group.label,
                     "time (ms)": 1000 * values[at],
                     "share above": above,
-                    "expected mean (ms)": 1000 * found.seconds if found else np.nan,
+                    "expected mean (ms)": 1000 * found,
                 }
             )
         )
@@ -108,9 +107,21 @@ def distribution(groups: Sequence[Group]) -> Plot:
     finish(figure, handles, texts, "dots: measured means; dotted lines: expected means")
     text = (
         "Expected are means for independent delays and the median computation, messages and the "
-        "coordinator taking no time: in closed form, or drawn (agc)."
+        "coordinator taking no time."
     )
     return Plot("round-times", "Time of rounds", text, figure, pd.concat(numbers))
+
+
+def expected_mean(trace: Trace) -> float:
+    """Seconds a round: the delay by the run's own closed form, and the median computation.
+
+    NaN without a closed form, and for runs whose workers left or joined.
+    """
+    if np.any(trace.membership["time"] > 0):
+        return float("nan")
+    computed = trace.arrivals("compute")["compute"]
+    compute = float(np.median(computed)) if len(computed) else 0.0
+    return compute + float(trace.attributes.get("expected_delay", np.nan))
 
 
 def table(groups: Sequence[Group]) -> pd.DataFrame:
@@ -119,8 +130,7 @@ def table(groups: Sequence[Group]) -> pd.DataFrame:
     for group in groups:
         values = 1000 * np.concatenate([t.durations for t in group.traces])
         means = pd.concat([t.round for t in group.traces]).mean(skipna=False)
-        expected: Ideal | None = ideal(group.first)
-        seconds = 1000 * expected.seconds if expected else float("nan")
+        expected = 1000 * expected_mean(group.first)
         lines.append(
             {
                 "scheme": group.name,
@@ -128,9 +138,8 @@ def table(groups: Sequence[Group]) -> pd.DataFrame:
                 "ms mean": number(values.mean(), 2),
                 "median": number(float(np.median(values)), 2),
                 "95 %": number(float(np.quantile(values, 0.95)), 2),
-                "expected": number(seconds, 2),
-                "by": expected.words if expected else "-",
-                "ratio": number(ratio(values.mean(), seconds), 3),
+                "expected": number(expected, 2),
+                "ratio": number(ratio(values.mean(), expected), 3),
                 "waiting": share(ratio(1000 * means["wait"], values.mean())),
                 "used": number(means["used"], 1),
                 "erased": number(means["erased"], 1),

@@ -13,6 +13,12 @@
 
 namespace quorate {
 
+/// What else components of a kind say of themselves; specialised for schemes (scheme/scheme.hpp).
+template <class Make>
+struct PropertiesOf {
+    struct type {};
+};
+
 template <class Make>
 struct Entry {
     std::string name;             // the option's value
@@ -21,6 +27,7 @@ struct Entry {
     std::string source;           // paper or section
     std::vector<Option> options;  // those that it reads beside its own name
     Make make;
+    typename PropertiesOf<Make>::type properties = {};
 };
 
 /// Adds an entry behind the others. @throws BadInput if its name is no word, or is taken

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct Option {
     std::string argument;  // in the help: N, SECONDS, FILE; empty: a switch without argument
     std::string fallback;  // the default; empty: none
     std::string text;      // what it does, one line, with the unit
+    /// Whether the value counts workers: then it is at most their number less `fewer_than_workers`,
+    /// and a run that loses workers goes on with less.
+    std::optional<int> fewer_than_workers = {};
 };
 
 /// Appends options, but for those whose names are there: components may share one.

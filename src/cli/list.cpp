@@ -49,6 +49,7 @@ int list(const Settings& settings)
                 component.name + (component.arguments.empty() ? "" : ":" + component.arguments);
             fmt::print("{:<28} {}{}\n", name, component.text,
                        component.source.empty() ? "" : " [" + component.source + "]");
+            if (!component.example.empty()) fmt::print("{:<28}   e.g.{}\n", "", component.example);
             for (const auto& option : component.options)
                 fmt::print("{:<28}   --{} {}  {}\n", "", option.name, option.argument, option.text);
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "driver/components.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -22,6 +24,15 @@ ComponentKind kind(std::string option, std::string plural, const std::vector<Ent
     for (const auto& entry : entries)
         kind.all.push_back({entry.name, entry.arguments, entry.text, entry.source, entry.options});
     return kind;
+}
+
+ComponentKind scheme_kind()
+{
+    auto all = kind("scheme", "schemes", schemes());
+    for (std::size_t i = 0; i < all.all.size(); ++i)
+        for (const auto& [name, value] : schemes()[i].properties.example)
+            all.all[i].example += fmt::format(" --{} {}", name, value);
+    return all;
 }
 
 bool has(const std::vector<Option>& options, const std::string& name)
@@ -56,7 +67,7 @@ std::set<std::string> used_options(const std::vector<ComponentKind>& kinds,
 std::vector<ComponentKind> run_components()
 {
     return {
-        kind("scheme", "schemes", schemes()),
+        scheme_kind(),
         kind("model", "models", models()),
         kind("optimizer", "optimizers", optimizers()),
         kind("schedule", "schedules", schedules()),

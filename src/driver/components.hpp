@@ -14,6 +14,7 @@ namespace quorate {
 struct Component {
     std::string name, arguments, text, source;
     std::vector<Option> options;
+    std::string example = {};  // options with which it runs, where defaults do not do
 };
 
 /// A registry: which option names its entries, and what they are called together.

@@ -33,13 +33,6 @@ trace::Trace simulated(const Candidate& candidate, Options values, std::int64_t 
     return simulate(make_settings(simulation_options(), values));
 }
 
-double harmonic(int n)
-{
-    double sum = 0;
-    for (int i = 1; i <= n; ++i) sum += 1.0 / i;
-    return sum;
-}
-
 // e / n of a round; of one that takes some samples of all partitions, what as many whole ones would have.
 double error_of_weights(const trace::Round& round, double parts, double rows)
 {
@@ -62,28 +55,17 @@ double rounds_needed(const trace::Trace& trace, const Settings& settings, double
     return static_cast<double>(settings.integer("rounds", 1)) * done / progress + staleness / done;
 }
 
-// Mean seconds a round, where delays are exponential and nothing else takes random time.
-std::optional<double> closed_form(const Candidate& candidate, const Settings& settings, double rows)
+// Mean seconds a round, where nothing but delays takes random time.
+std::optional<double> closed_form(const trace::Trace& trace, const Settings& settings)
 {
-    const auto& delay = settings.text("delay");
-    const auto colon = delay.find(':');
-    if (delay.substr(0, colon) != "exponential" || settings.text("slowdown") != "none" ||
-        settings.on("bandwidth") || settings.real("latency", 0) > 0 ||
-        settings.integer("batch", 0) > 0)
+    const auto delay = trace.attributes.find("expected_delay");
+    if (delay == trace.attributes.end() || settings.on("bandwidth") ||
+        settings.real("latency", 0) > 0 || settings.integer("batch", 0) > 0)
         return std::nullopt;
-    const auto mean = to_real(delay.substr(colon + 1)).value_or(0);
-    const auto n = static_cast<int>(settings.integer("workers", 1));
-    int s = 0;
-    for (const auto& [name, value] : candidate.options)
-        if (name == "stragglers") s = static_cast<int>(to_integer(value).value_or(0));
-    const bool coded = candidate.scheme == "frc" || candidate.scheme == "cyclic";
-    const double compute =
-        settings.real("row-time", 0) * rows / n * (coded ? static_cast<double>(s + 1) : 1.0);
-    if (candidate.scheme == "uncoded") return compute + mean * harmonic(n);
-    if (candidate.scheme == "ignore" || candidate.scheme == "cyclic")
-        return compute + mean * (harmonic(n) - harmonic(s));
-    if (candidate.scheme == "frc") return compute + mean * harmonic(n / (s + 1)) / (s + 1);
-    return std::nullopt;
+    std::int64_t most = 0;
+    for (const auto& worker : trace.workers) most = std::max(most, worker.rows);
+    return to_real(delay->second).value_or(0) +
+           settings.real("row-time", 0) * static_cast<double>(most);
 }
 
 }  // namespace
@@ -97,34 +79,11 @@ std::string Candidate::text() const
 
 std::vector<Candidate> candidates(int workers, bool timed)
 {
-    std::vector<Candidate> all = {{"uncoded", {}}};
-    const auto number = [](int value) { return std::to_string(value); };
-    for (int s = 1; s <= workers / 2; s *= 2) {
-        const auto stragglers = std::pair<std::string, std::string>("stragglers", number(s));
-        all.push_back({"ignore", {stragglers}});
-        if (s >= workers / 2) continue;
-        all.push_back({"cyclic", {stragglers}});
-        all.push_back({"pgc-cyclic", {stragglers}});
-    }
-    for (int copies = 2; copies <= workers / 2; ++copies) {
-        if (workers % copies != 0 || copies > 16) continue;
-        const auto stragglers =
-            std::pair<std::string, std::string>("stragglers", number(copies - 1));
-        all.push_back({"frc", {stragglers}});
-        for (const int collect : {workers / 2, 3 * workers / 4})
-            all.push_back({"agc", {stragglers, {"collect", number(collect)}}});
-    }
-    // Straggling in so many exchanges of a window of so many.
-    constexpr std::pair<int, int> bursts[] = {{1, 2}, {1, 3}, {2, 3}};
-    for (int late = std::max(1, workers / 16); late < workers / 2; late *= 2)
-        for (const auto& [burst, window] : bursts)
-            for (const auto* scheme : {"sr-sgc", "m-sgc"})
-                all.push_back({scheme,
-                               {{"burst", number(burst)},
-                                {"window", number(window)},
-                                {"lambda", number(late)}}});
-    if (timed)
-        for (const auto* way : {"auto", "match"}) all.push_back({"amb", {{"compute-time", way}}});
+    std::vector<Candidate> all;
+    for (const auto& entry : schemes())
+        if (entry.properties.candidates)
+            for (auto& choice : entry.properties.candidates(workers, timed))
+                all.push_back({entry.name, std::move(choice)});
     return all;
 }
 
@@ -174,7 +133,7 @@ std::optional<Prediction> predict(const Candidate& candidate, const Settings& se
             prediction.seconds.push_back(total / done * rounds);
             prediction.rounds += rounds / seeds;
         }
-        prediction.closed = closed_form(candidate, settings, rows);
+        prediction.closed = closed_form(trace, settings);
     }
     return prediction;
 }

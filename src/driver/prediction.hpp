@@ -13,13 +13,13 @@ namespace quorate {
 /// A scheme with values for its options.
 struct Candidate {
     std::string scheme;
-    std::vector<std::pair<std::string, std::string>> options;
+    Choice options;
 
     /// "frc --stragglers 1".
     std::string text() const;
 };
 
-/// What is worth a try with so many workers: each scheme with some redundancies, doubled from one to the next.
+/// What schemes say is worth a try with so many workers (SchemeProperties).
 /// @param timed  whether rows take time, without which deadlines mean nothing
 std::vector<Candidate> candidates(int workers, bool timed);
 

@@ -11,6 +11,7 @@
 #include "base/host.hpp"
 #include "base/version.hpp"
 #include "compute/loss_derivatives.hpp"
+#include "driver/expected.hpp"
 #include "driver/plugins.hpp"
 #include "driver/scoring.hpp"
 #include "fleet/replay_fleet.hpp"
@@ -130,7 +131,11 @@ trace::Header header_of(const Settings& settings, const Run& run, const std::str
     header.real = {{"l2", training.regularizer.l2},
                    {"l1", training.regularizer.l1},
                    {"row_time", training.row_time}};
-    header.integer = {{"seed", static_cast<std::int64_t>(training.seed)},
+    if (const auto expected = expected_delay(settings, training))
+        header.real["expected_delay"] = *expected;
+    const bool varying = chosen(schemes(), settings, "scheme").properties.varying_samples;
+    header.integer = {{"varying_samples", varying},
+                      {"seed", static_cast<std::int64_t>(training.seed)},
                       {"workers", training.workers},
                       {"rows", training.rows},
                       {"test_rows", training.data ? training.data->rows(Split::test) : 0},

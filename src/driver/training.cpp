@@ -55,13 +55,12 @@ OnLoss on_loss_of(const Settings& settings)
 // @param changed  receives the options that are others now
 Settings fitted(Settings settings, int workers, std::string& changed)
 {
-    for (const auto& [name, most] : {std::pair{"stragglers", workers - 1},
-                                     {"collect", workers},
-                                     {"degree", workers},
-                                     {"lambda", workers}}) {
-        if (!settings.has(name) || to_integer(settings.text(name)).value_or(0) <= most) continue;
-        settings.set(name, {std::to_string(most), "", true});
-        changed += fmt::format(", --{} {}", name, most);
+    for (const auto& option : chosen(schemes(), settings, "scheme").options) {
+        if (!option.fewer_than_workers) continue;
+        const auto most = workers - *option.fewer_than_workers;
+        if (to_integer(settings.text(option.name)).value_or(0) <= most) continue;
+        settings.set(option.name, {std::to_string(most), "", true});
+        changed += fmt::format(", --{} {}", option.name, most);
     }
     return settings;
 }

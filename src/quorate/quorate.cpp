@@ -36,7 +36,8 @@ void add_code(Entry<MakeCode> code)
          .make = [make = std::move(code.make)](const Settings& settings,
                                                const Problem& problem) -> std::unique_ptr<Scheme> {
              return std::make_unique<CodedScheme>(problem, make(settings, problem));
-         }});
+         },
+         .properties = std::move(code.properties)});
 }
 
 GradientCode code_from_matrix(const std::vector<std::vector<double>>& matrix, int collect)

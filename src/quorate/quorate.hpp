@@ -61,6 +61,10 @@ int finish(int status);
 
 /// Makes a gradient code for so many workers.
 using MakeCode = std::function<GradientCode(const Settings& settings, const Problem& problem)>;
+template <>
+struct PropertiesOf<MakeCode> {
+    using type = SchemeProperties;
+};
 
 /// Adds a scheme that is a gradient code: a matrix B and a decoder. Each worker sends its rows of B,
 /// and a round ends when the decoder has an estimate.

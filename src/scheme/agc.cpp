@@ -29,7 +29,24 @@ Entry<MakeScheme> agc_entry()
                 approximate_repetition(n, stragglers(settings, n - 1) + 1, collect(settings, n),
                                        rescale),
                 deadline(settings));
-        }};
+        },
+        .properties = {.candidates =
+                           [](int n, bool) {
+                               std::vector<Choice> all;
+                               for (const int copies : copies_tried(n))
+                                   for (const int collect : {n / 2, 3 * n / 4})
+                                       all.push_back({{"stragglers", std::to_string(copies - 1)},
+                                                      {"collect", std::to_string(collect)}});
+                               return all;
+                           },
+                       .blocked =
+                           [](const Settings& settings, int n) {
+                               return settings.on("deadline")
+                                          ? Blocked{}
+                                          : until_groups_or_answers(n,
+                                                                    stragglers(settings, n - 1) + 1,
+                                                                    collect(settings, n));
+                           }}};
 }
 
 }  // namespace quorate

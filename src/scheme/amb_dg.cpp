@@ -132,7 +132,8 @@ Entry<MakeScheme> amb_dg_entry()
         .options = {compute_time_option(), micro_batch_option(), staleness_cap_option()},
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
             return std::make_unique<AmbDg>(settings, problem);
-        }};
+        },
+        .properties = {.varying_samples = true, .example = {{"compute-time", "0.004"}}}};
 }
 
 }  // namespace quorate

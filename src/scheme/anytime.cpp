@@ -206,7 +206,12 @@ Entry<MakeScheme> amb_entry()
                            : weights == "equal" ? Weights::equal
                                                 : Weights::shard;
             return std::make_unique<Anytime>(settings, problem, ways);
-        }};
+        },
+        .properties = {.candidates = [](int, bool timed) -> std::vector<Choice> {
+                           if (!timed) return {};
+                           return {{{"compute-time", "auto"}}, {{"compute-time", "match"}}};
+                       },
+                       .varying_samples = true}};
 }
 
 Entry<MakeScheme> anytime_sgd_entry()
@@ -227,7 +232,8 @@ Entry<MakeScheme> anytime_sgd_entry()
             ways.descends = true;
             ways.fixed = settings.integer("local-steps", 1);
             return std::make_unique<Anytime>(settings, problem, ways);
-        }};
+        },
+        .properties = {.varying_samples = true}};
 }
 
 Entry<MakeScheme> local_average_entry()
@@ -246,7 +252,8 @@ Entry<MakeScheme> local_average_entry()
             ways.descends = true;
             ways.fixed = settings.integer("local-steps", 1);
             return std::make_unique<Anytime>(settings, problem, ways);
-        }};
+        },
+        .properties = {.varying_samples = true}};
 }
 
 }  // namespace quorate

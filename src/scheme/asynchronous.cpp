@@ -150,7 +150,8 @@ Entry<MakeScheme> k_batch_sync_entry()
             return std::make_unique<Asynchronous>(
                 problem, Ways{any_collect(settings, problem.workers), Then::goes_on, true,
                               std::numeric_limits<std::int64_t>::max(), false, 0});
-        }};
+        },
+        .properties = {.varying_samples = true}};
 }
 
 Entry<MakeScheme> k_async_entry()
@@ -167,7 +168,8 @@ Entry<MakeScheme> k_async_entry()
             const int n = problem.workers, k = collect(settings, n);
             return make(settings, problem,
                         {k, Then::waits, false, 0, false, static_cast<double>(n - k) / k});
-        }};
+        },
+        .properties = {.varying_samples = true}};
 }
 
 Entry<MakeScheme> k_batch_async_entry()
@@ -184,7 +186,8 @@ Entry<MakeScheme> k_batch_async_entry()
             const int n = problem.workers, k = any_collect(settings, n);
             return make(settings, problem,
                         {k, Then::goes_on, false, 0, false, static_cast<double>(n - 1) / k});
-        }};
+        },
+        .properties = {.varying_samples = true}};
 }
 
 Entry<MakeScheme> async_entry()
@@ -201,7 +204,8 @@ Entry<MakeScheme> async_entry()
             return make(
                 settings, problem,
                 {1, Then::goes_on, false, 0, false, static_cast<double>(problem.workers - 1)});
-        }};
+        },
+        .properties = {.varying_samples = true}};
 }
 
 }  // namespace quorate

@@ -25,7 +25,8 @@ Entry<MakeScheme> bernoulli_entry()
                 "structure that an adversary could use",
             .source = "Charles, Papailiopoulos, Ellenberg, arXiv 1711.06771",
             .options = approximate_options({degree_option()}),
-            .make = make};
+            .make = make,
+            .properties = {.blocked = until_collected}};
 }
 
 }  // namespace quorate

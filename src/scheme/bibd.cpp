@@ -37,7 +37,8 @@ Entry<MakeScheme> bibd_entry()
                 "q, q + 1 partitions a worker: the error depends on the number of stragglers alone",
             .source = "Kadhe, Koyluoglu, Ramchandran, ISIT 2019",
             .options = approximate_options({}),
-            .make = make};
+            .make = make,
+            .properties = {.blocked = until_collected}};
 }
 
 }  // namespace quorate

@@ -38,7 +38,8 @@ Entry<MakeScheme> block_entry()
             {{"groups", "G", "", "blocks of workers and partitions; default: half of the workers"},
              {"inside", "P", "0.9", "probability to hold a partition of the own block"},
              {"outside", "P", "0.02", "probability to hold another one"}}),
-        .make = make};
+        .make = make,
+        .properties = {.blocked = until_collected}};
 }
 
 }  // namespace quorate

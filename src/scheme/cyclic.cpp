@@ -59,7 +59,14 @@ Entry<MakeScheme> cyclic_entry()
         .options = {stragglers_option(), coefficients_option()},
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
             return std::make_unique<CodedScheme>(problem, chosen_cyclic_code(settings, problem));
-        }};
+        },
+        .properties = {.candidates = [](int n, bool) { return doubled_stragglers(n / 2 - 1); },
+                       .blocked =
+                           [](const Settings& settings, int n) {
+                               return settings.text("coefficients") == "ones"
+                                          ? Blocked{}
+                                          : until_answers(n, n - stragglers(settings, n - 1));
+                           }}};
 }
 
 }  // namespace quorate

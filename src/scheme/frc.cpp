@@ -20,7 +20,17 @@ Entry<MakeScheme> frc_entry()
             const int n = problem.workers;
             return std::make_unique<CodedScheme>(
                 problem, fractional_repetition(n, stragglers(settings, n - 1) + 1));
-        }};
+        },
+        .properties = {
+            .candidates =
+                [](int n, bool) {
+                    std::vector<Choice> all;
+                    for (const int copies : copies_tried(n))
+                        all.push_back({{"stragglers", std::to_string(copies - 1)}});
+                    return all;
+                },
+            .blocked = [](const Settings& settings,
+                          int n) { return until_groups(n, stragglers(settings, n - 1) + 1); }}};
 }
 
 }  // namespace quorate

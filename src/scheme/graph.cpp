@@ -44,7 +44,8 @@ Entry<MakeScheme> graph_entry()
             .source = "Glasgow, Wootters, arXiv 2006.09638",
             .options = approximate_options(
                 {{"copies", "D", "3", "workers that hold a partition: the degree of the graph"}}),
-            .make = make};
+            .make = make,
+            .properties = {.blocked = until_collected, .example = {{"workers", "6"}}}};
 }
 
 }  // namespace quorate

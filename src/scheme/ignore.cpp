@@ -148,6 +148,13 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
                                     deadline(settings));
 }
 
+Blocked blocked(const Settings& settings, int n)
+{
+    if (settings.on("adaptive") || settings.on("deadline")) return {};
+    return until_answers(
+        n, settings.on("collect") ? collect(settings, n) : n - stragglers(settings, n - 1));
+}
+
 }  // namespace
 
 Entry<MakeScheme> ignore_entry()
@@ -172,7 +179,9 @@ Entry<MakeScheme> ignore_entry()
               "begin with START answers, and wait for STEP more whenever COUNT more estimates went "
               "against the one before than along it, up to N - S"},
              deadline_option()},
-        .make = make};
+        .make = make,
+        .properties = {.candidates = [](int n, bool) { return doubled_stragglers(n / 2); },
+                       .blocked = blocked}};
 }
 
 }  // namespace quorate

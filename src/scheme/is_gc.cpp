@@ -45,7 +45,8 @@ Entry<MakeScheme> is_gc_entry()
                 "disjoint partitions, scaled; for any number of stragglers at small redundancy",
             .source = "Su, Sukhnandan, Li, ICDCS 2023",
             .options = {degree_option(), placement_option(), collect_option(), deadline_option()},
-            .make = make};
+            .make = make,
+            .properties = {.blocked = until_collected}};
 }
 
 }  // namespace quorate

@@ -33,7 +33,8 @@ Entry<MakeScheme> margulis_entry()
                 "set of stragglers without randomness",
             .source = "Raviv et al., arXiv 1707.03858; Margulis, 1973",
             .options = approximate_options({}),
-            .make = make};
+            .make = make,
+            .properties = {.blocked = until_collected, .example = {{"workers", "4"}}}};
 }
 
 }  // namespace quorate

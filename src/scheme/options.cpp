@@ -9,7 +9,7 @@ namespace quorate {
 
 Option stragglers_option()
 {
-    return {"stragglers", "S", "1", "stragglers tolerated: each partition is on S + 1 workers"};
+    return {"stragglers", "S", "1", "stragglers tolerated: each partition is on S + 1 workers", 1};
 }
 
 int stragglers(const Settings& settings, int most)
@@ -44,7 +44,8 @@ Option collect_option()
 {
     return {"collect", "M", "",
             "answers after which a round ends; default: half of the workers; ignore: all but the "
-            "stragglers"};
+            "stragglers",
+            0};
 }
 
 int collect(const Settings& settings, int workers)
@@ -93,12 +94,28 @@ Entry<MakeScheme> alias(Entry<MakeScheme> of, const std::string& name, const std
 {
     of.text = "another name of " + of.name + ": " + text;
     of.name = name;
+    of.properties.candidates = {};
     return of;
+}
+
+std::vector<Choice> doubled_stragglers(int most)
+{
+    std::vector<Choice> all;
+    for (int s = 1; s <= most; s *= 2) all.push_back({{"stragglers", std::to_string(s)}});
+    return all;
+}
+
+std::vector<int> copies_tried(int workers)
+{
+    std::vector<int> all;
+    for (int copies = 2; copies <= std::min(workers / 2, 16); ++copies)
+        if (workers % copies == 0) all.push_back(copies);
+    return all;
 }
 
 Option degree_option()
 {
-    return {"degree", "D", "2", "partitions that a worker holds, on average for random codes"};
+    return {"degree", "D", "2", "partitions that a worker holds, on average for random codes", 0};
 }
 
 int degree(const Settings& settings, int most)

@@ -43,7 +43,12 @@ Option staleness_cap_option();
 /// Reads it. @param without  what it is if the option is not given
 std::int64_t staleness_cap(const Settings& settings, std::int64_t without);
 
-/// Makes another name for a scheme.
+/// What advice tries: --stragglers 1, 2, 4, ... up to `most`.
+std::vector<Choice> doubled_stragglers(int most);
+/// Numbers of copies that advice tries: those from 2 to 16 that divide the workers into groups.
+std::vector<int> copies_tried(int workers);
+
+/// Makes another name for a scheme, which is not compared a second time.
 Entry<MakeScheme> alias(Entry<MakeScheme> of, const std::string& name, const std::string& text);
 
 /// The option --degree D: partitions that a worker holds.

@@ -170,19 +170,22 @@ Entry<MakeScheme> pgc_frc_entry()
             "S stragglers; gradients are up to S rounds old",
         .source = "Su and Li, Pipelined Gradient Coding, arXiv 2607.20739",
         .options = {stragglers_option(), staleness_cap_option()},
-        .make = make_frc};
+        .make = make_frc,
+        .properties = {.example = {{"workers", "6"}}}};
 }
 
 Entry<MakeScheme> pgc_cyclic_entry()
 {
-    return {.name = "pgc-cyclic",
-            .arguments = "",
-            .text =
-                "pipelined cyclic code, for any number of workers; residue and mds are exact for "
-                "gradients that stand still, mu is the published rescaling",
-            .source = "Su and Li, Pipelined Gradient Coding, arXiv 2607.20739",
-            .options = {stragglers_option(), staleness_cap_option(), decoder_option()},
-            .make = make_cyclic};
+    return {
+        .name = "pgc-cyclic",
+        .arguments = "",
+        .text =
+            "pipelined cyclic code, for any number of workers; residue and mds are exact for "
+            "gradients that stand still, mu is the published rescaling",
+        .source = "Su and Li, Pipelined Gradient Coding, arXiv 2607.20739",
+        .options = {stragglers_option(), staleness_cap_option(), decoder_option()},
+        .make = make_cyclic,
+        .properties = {.candidates = [](int n, bool) { return doubled_stragglers(n / 2 - 1); }}};
 }
 
 }  // namespace quorate

@@ -23,7 +23,10 @@ Entry<MakeScheme> reed_solomon_entry()
                                : std::int64_t{n};
             return std::make_unique<CodedScheme>(
                 problem, reed_solomon_code(n, static_cast<int>(k), stragglers(settings, n - 1)));
-        }};
+        },
+        .properties = {.blocked = [](const Settings& settings, int n) {
+            return until_answers(n, n - stragglers(settings, n - 1));
+        }}};
 }
 
 }  // namespace quorate

@@ -25,7 +25,8 @@ Entry<MakeScheme> regular_entry()
                 "is bounded for every set of stragglers",
             .source = "Raviv et al., arXiv 1707.03858",
             .options = approximate_options({degree_option()}),
-            .make = make};
+            .make = make,
+            .properties = {.blocked = until_collected}};
 }
 
 }  // namespace quorate

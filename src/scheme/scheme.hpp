@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/registry.hpp"
+#include "scheme/round_end.hpp"
 #include "scheme/types.hpp"
 
 namespace quorate {
@@ -71,6 +72,26 @@ struct Problem {
 /// Makes a scheme.
 /// @throws BadInput, with the nearest valid values, if the scheme cannot work with these settings
 using MakeScheme = std::function<std::unique_ptr<Scheme>(const Settings&, const Problem&)>;
+
+/// Values of options by name, in the order in which they are shown.
+using Choice = std::vector<std::pair<std::string, std::string>>;
+
+/// What a scheme says of itself, so that advice, reports and tests need no list of schemes.
+struct SchemeProperties {
+    /// What `quorate advise` tries with so many workers; none: the scheme is not compared.
+    /// @param timed  whether rows take time, without which limits of time mean nothing
+    std::function<std::vector<Choice>(int workers, bool timed)> candidates = {};
+    /// When a round can end with these options; none: that is not known.
+    std::function<Blocked(const Settings&, int workers)> blocked = {};
+    /// A round takes as many samples as there is time for, or those of one worker.
+    bool varying_samples = false;
+    /// Options with which it runs, if the defaults do not do: --workers, 7 of which are tried.
+    Choice example = {};
+};
+template <>
+struct PropertiesOf<MakeScheme> {
+    using type = SchemeProperties;
+};
 
 /// The schemes that --scheme can name.
 const std::vector<Entry<MakeScheme>>& schemes();

@@ -18,7 +18,7 @@ std::vector<Option> sequential_options()
     return {
         {"burst", "B", "1", "exchanges in a row in which a worker may straggle"},
         {"window", "W", "", "exchanges in which at most --lambda workers straggle; default: B + 1"},
-        {"lambda", "L", "1", "workers that may straggle in a window"},
+        {"lambda", "L", "1", "workers that may straggle in a window", 0},
         {"models", "M", "1",
          "models trained in turn, more than the delay of the code; 1: one, with late updates"},
         {"mu", "MU", "1",
@@ -114,6 +114,19 @@ std::unique_ptr<Scheme> make_multiplexed(const Settings& settings, const Problem
 const char* const source =
     "Krishnan, Ebrahimi, Khisti, Sequential Gradient Coding for Straggler Mitigation, ICLR 2023";
 
+// Straggling in so many exchanges of a window of so many.
+std::vector<Choice> bursts_tried(int workers, bool)
+{
+    constexpr std::pair<int, int> bursts[] = {{1, 2}, {1, 3}, {2, 3}};
+    std::vector<Choice> all;
+    for (int late = std::max(1, workers / 16); late < workers / 2; late *= 2)
+        for (const auto& [burst, window] : bursts)
+            all.push_back({{"burst", std::to_string(burst)},
+                           {"window", std::to_string(window)},
+                           {"lambda", std::to_string(late)}});
+    return all;
+}
+
 }  // namespace
 
 Entry<MakeScheme> sr_sgc_entry()
@@ -127,7 +140,8 @@ Entry<MakeScheme> sr_sgc_entry()
             "rule",
         .source = source,
         .options = sequential_options(),
-        .make = make_selective};
+        .make = make_selective,
+        .properties = {.candidates = bursts_tried}};
 }
 
 Entry<MakeScheme> m_sgc_entry()
@@ -140,7 +154,8 @@ Entry<MakeScheme> m_sgc_entry()
             "many stragglers; exact; several models in turn, or late updates",
         .source = source,
         .options = sequential_options(),
-        .make = make_multiplexed};
+        .make = make_multiplexed,
+        .properties = {.candidates = bursts_tried}};
 }
 
 }  // namespace quorate

@@ -46,7 +46,8 @@ Entry<MakeScheme> stochastic_entry()
                         {"straggling", "P", "",
                          "probability that a worker misses the deadline, by which the sum is "
                          "scaled; default: 0"}},
-            .make = make};
+            .make = make,
+            .properties = {.blocked = until_collected}};
 }
 
 }  // namespace quorate

@@ -15,7 +15,9 @@ Entry<MakeScheme> uncoded_entry()
             .make = [](const Settings&, const Problem& problem) -> std::unique_ptr<Scheme> {
                 return std::make_unique<CodedScheme>(problem,
                                                      fractional_repetition(problem.workers, 1));
-            }};
+            },
+            .properties = {.candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },
+                           .blocked = [](const Settings&, int n) { return until_answers(n, n); }}};
 }
 
 }  // namespace quorate

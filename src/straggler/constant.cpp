@@ -9,6 +9,7 @@ class ConstantDelay final : public DelayModel {
 public:
     explicit ConstantDelay(double value) : value_(value) {}
     double draw(int, std::int64_t, double) override { return value_; }
+    std::optional<double> mean_of_order(int, int) const override { return value_; }
 
 private:
     double value_;

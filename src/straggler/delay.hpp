@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ public:
     /// Whether the delay is one of the message on its way to the coordinator, and not one before
     /// the computation.
     virtual bool on_reception() const { return false; }
+    /// Returns the mean of the k-th least of n draws, infinite if there is none. Nothing unless
+    /// draws are independent and alike for all machines, and the mean has a closed form.
+    virtual std::optional<double> mean_of_order(int, int) const { return {}; }
 };
 
 /// Recorded times of workers, for replay. All come from one run, so that every scheme meets the

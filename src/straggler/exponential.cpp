@@ -17,6 +17,13 @@ public:
     {
         return shift_ + draws_.stream(machine, draw).exponential(mean_);
     }
+    // Between one answer and the next there is the least of those that are left.
+    std::optional<double> mean_of_order(int k, int n) const override
+    {
+        double sum = shift_;
+        for (int left = n; left > n - k; --left) sum += mean_ / left;
+        return sum;
+    }
 
 private:
     Draws draws_;

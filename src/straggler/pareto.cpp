@@ -26,6 +26,15 @@ public:
         return std::min(scale_ * std::min(tail, most), most);
     }
 
+    // scale n! / (n - k)! gamma(n - k + 1 - 1 / shape) / gamma(n + 1 - 1 / shape)
+    std::optional<double> mean_of_order(int k, int n) const override
+    {
+        const double above = n - k + 1;
+        if (above <= 1 / shape_) return std::numeric_limits<double>::infinity();
+        return scale_ * std::exp(std::lgamma(n + 1.0) - std::lgamma(n + 1 - 1 / shape_) +
+                                 std::lgamma(above - 1 / shape_) - std::lgamma(above));
+    }
+
 private:
     Draws draws_;
     double scale_, shape_;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Programs and plugins that are built against an installed copy."""
 
+import json
 import os
 import re
 import shlex
@@ -110,6 +111,15 @@ def test_a_component_of_each_kind_comes_from_a_plugin(plugins, tmp_path):
     assert [len(one.split()[-1]) for one in recorded.split(";")] == [64] * 5
     done = call("run", *run, "--trace", tmp_path / "m.h5", ranks=5)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_code_of_a_plugin_is_compared_with_all_others(plugins):
+    words = ["--workers", 8, "--delay", "exponential:1", "--repeat", 2, "--json"]
+    done = call("advise", *words, "--schemes", "uncoded,half", "--plugin", plugins["code"])
+    assert done.returncode == 0, done.stderr
+    both = {one["scheme"]: one for one in json.loads(done.stdout)}
+    assert both["half --answers 4"]["closed_form"] == pytest.approx(1 / 8 + 1 / 7 + 1 / 6 + 1 / 5)
+    assert both["uncoded"]["round_seconds"] > both["half --answers 4"]["round_seconds"]
 
 
 def test_what_holds_for_all_entries_holds_for_those_of_plugins(plugins):

@@ -9,9 +9,6 @@ import pytest
 
 from program import call, inspect, our_lines
 
-# Where the default number of workers does not fit a scheme.
-WORKERS = {"margulis": 4, "graph": 6, "pgc-frc": 6}
-
 # Ways of a scheme beside its defaults.
 WAYS = [
     ("ignore", ["--weights", "horvitz-thompson"]),
@@ -34,7 +31,7 @@ WAYS = [
     ("amb-dg", ["--compute-time", 0.004]),
     ("k-batch-async", ["--batch", 70, "--collect", 12, "--staleness-scale", "inverse"]),
     ("async", ["--batch", 70, "--staleness-cap", 3]),
-    ("pgc-frc", ["--stragglers", 2]),
+    ("pgc-frc", ["--stragglers", 2, "--workers", 6]),
     ("pgc-cyclic", ["--stragglers", 2]),
     ("pgc-cyclic", ["--stragglers", 2, "--decoder", "mu", "--staleness-cap", 3]),
     ("sr-sgc", ["--burst", 2, "--window", 5, "--lambda", 3]),
@@ -48,13 +45,15 @@ WAYS = [
 
 
 def schemes():
+    """Each with its defaults, or with the options that it names as an example."""
     done = call("list", "schemes")
-    return [(name, []) for name in re.findall(r"^(\S+)", done.stdout, re.MULTILINE)]
+    found = re.findall(r"^(\S+) .*\n(?: +e\.g\. (.*)\n)?", done.stdout, re.MULTILINE)
+    return [(name, example.split()) for name, example in found]
 
 
 @pytest.mark.parametrize("scheme, options", schemes() + WAYS)
 def test_a_replayed_run_gives_the_same_bits(scheme, options, gaussians, tmp_path):
-    workers = WORKERS.get(scheme, 7)
+    workers = int(options[options.index("--workers") + 1]) if "--workers" in options else 7
     run, again = tmp_path / "run.h5", tmp_path / "again.h5"
     words = ["run", "--data", gaussians, "--scheme", scheme, *options, "--trace", run]
     words += ["--rounds", 12, "--delay", "exponential:0.003", "--step", 0.1, "--quiet"]

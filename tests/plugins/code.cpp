@@ -25,8 +25,15 @@ void add()
               "",
               "own partition and half of the next",
               "a test",
-              {{"answers", "N", "3", "that a round waits for"}},
-              make});
+              {{"answers", "N", "3", "that a round waits for", 0}},
+              make,
+              {.candidates = [](int n, bool) -> std::vector<Choice> {
+                   return {{{"answers", std::to_string(n / 2)}}};
+               },
+               .blocked =
+                   [](const Settings& settings, int n) {
+                       return until_answers(n, static_cast<int>(settings.integer("answers", 1, n)));
+                   }}});
 }
 
 }  // namespace
