@@ -84,9 +84,9 @@ std::string Settings::ini() const
 std::string stored_value(const Option& option, const std::string& text, const std::string& origin)
 {
     if (!option.argument.empty()) return text;
-    if (text != "on" && text != "off")
-        throw BadInput(fmt::format("{}{} is {}: write on or off", origin, option.name, text));
-    return text == "on" ? text : "";
+    if (text == "on" || text == "true") return "on";
+    if (text == "off" || text == "false") return "";
+    throw BadInput(fmt::format("{}{} is {}: write on or off", origin, option.name, text));
 }
 
 Settings make_settings(const std::vector<Option>& known, const Options& given)

@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "base/error.hpp"
+#include "base/ini.hpp"
 #include "base/text.hpp"
 #include "driver/plugins.hpp"
 #include "job/manifest.hpp"
@@ -61,46 +60,15 @@ std::string without_dashes(const std::string& name)
     return first == std::string::npos ? name : name.substr(first, name.find('=') - first);
 }
 
-// Boost does not say where in an INI file a value stands.
-std::string line_of(const std::string& path, const std::string& name)
-{
-    std::ifstream file(path);
-    std::string line;
-    for (int number = 1; std::getline(file, line); ++number)
-        if (trimmed(line.substr(0, line.find('='))) == name)
-            return fmt::format("{}:{}: ", path, number);
-    return path + ": ";
-}
-
 void read_config(const std::string& path, const std::vector<Option>& options,
                  const Command& command, Settings& settings)
 {
-    std::ifstream file(path);
-    if (!file) throw BadInput("--config is " + path + ", which cannot be read: give an INI file");
-    try {
-        const auto parsed = po::parse_config_file(file, po::options_description(), true);
-        for (const auto& option : parsed.options) {
-            const auto known = std::find_if(options.begin(), options.end(), [&](const auto& one) {
-                return one.name == option.string_key && one.name != "config";
-            });
-            if (known == options.end())
-                refuse_unknown(line_of(path, option.string_key), option.string_key, options,
-                               command);
-            const auto value = option.value.empty() ? std::string() : option.value[0];
-            if (known->argument.empty() && value != "on" && value != "off" && value != "true" &&
-                value != "false")
-                throw BadInput(fmt::format("{}{} is {}: write on or off",
-                                           line_of(path, known->name), known->name, value));
-            const bool off = known->argument.empty() && (value == "off" || value == "false");
-            settings.set(known->name, {known->argument.empty() ? (off ? "" : "on") : value,
-                                       line_of(path, known->name), true});
-        }
-    } catch (const po::error_with_option_name&) {
-        // Its text is made by replacing %option% and the like, for ever if a name holds such a word.
-        throw BadInput(path +
-                       " is not an INI file of lines 'name = value': mend the line that is none");
-    } catch (const po::error& wrong) {
-        throw BadInput(path + " is not an INI file of lines 'name = value': " + wrong.what());
+    for (const auto& value : read_ini(path)) {
+        const auto name = value.section.empty() ? value.name : value.section + "." + value.name;
+        const auto known = std::ranges::find(options, name, &Option::name);
+        if (known == options.end() || name == "config")
+            refuse_unknown(value.origin, name, options, command);
+        settings.set(name, {stored_value(*known, value.text, value.origin), value.origin, true});
     }
 }
 

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <set>
 
 #include "base/error.hpp"
+#include "base/ini.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "data/source.hpp"
@@ -36,14 +36,17 @@ void load_all(const std::string& paths, const std::filesystem::path& folder = {}
         if (!trimmed(path).empty()) load_plugin((folder / trimmed(path)).string());
 }
 
-// Of an INI file, whose options have not been read yet, since plugins bring some.
+// Of an INI file, whose options have not been read yet, since plugins bring some. One that cannot
+// be read is refused by whoever reads it next.
 void load_from_ini(const std::string& path)
 {
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);)
-        if (const auto equals = line.find('=');
-            equals != std::string::npos && trimmed(line.substr(0, equals)) == "plugin")
-            load_all(trimmed(line.substr(equals + 1)));
+    std::vector<IniValue> values;
+    try {
+        values = read_ini(path);
+    } catch (const BadInput&) {
+    }
+    for (const auto& value : values)
+        if (value.name == "plugin") load_all(value.text);
 }
 
 // Of all rows, or of one. A manifest that cannot be read is refused by whoever reads it next.

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <set>
-#include <sstream>
 
 #include "base/error.hpp"
+#include "base/ini.hpp"
 #include "base/text.hpp"
 #include "driver/mpi_run.hpp"
 #include "driver/simulation.hpp"
@@ -17,13 +17,10 @@ namespace quorate {
 std::map<std::string, std::string> recorded_options(const std::string& config)
 {
     std::map<std::string, std::string> options;
-    std::istringstream lines(config);
-    for (std::string line; std::getline(lines, line);)
-        if (const auto equals = line.find('='); equals != std::string::npos) {
-            auto [name, value] =
-                current_option(trimmed(line.substr(0, equals)), trimmed(line.substr(equals + 1)));
-            options[name] = std::move(value);
-        }
+    for (const auto& line : parse_ini(config, "config")) {
+        auto [name, value] = current_option(line.name, line.text);
+        options[name] = std::move(value);
+    }
     return options;
 }
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "job/ini.hpp"
+#include "base/ini.hpp"
 #include "job/manifest.hpp"
 
 namespace quorate {

@@ -8,8 +8,8 @@
 #include <map>
 
 #include "base/error.hpp"
+#include "base/ini.hpp"
 #include "base/text.hpp"
-#include "job/ini.hpp"
 #include "job/share.hpp"
 #include "job/units.hpp"
 

@@ -231,7 +231,7 @@ def test_an_ini_file_is_refused_with_its_line(folder):
     config.write_text("%option%\n")  # which Boost replaces for ever
     message = import_refused(folder, "--input", folder / "good.svm", "--config", config)
     assert message == (
-        f"{config} is not an INI file of lines 'name = value': mend the line that is none"
+        f"{config}:1: '=' character not found in line: write lines 'name = value' and '[section]'"
     )
 
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cli/parse.hpp"
+#include "base/ini.hpp"
 
 #include <gtest/gtest.h>
 
@@ -125,11 +126,20 @@ TEST(Parse, ComplaintsAboutAnIniFileNameFileAndLine)
                   parse(command(), {"--config", garbage});
               }).find(garbage),
               std::string::npos);
-    EXPECT_EQ(
-        refusal([&] {
-            parse(command(), {"--config", folder.file("none.ini")});
-        }),
-        "--config is " + folder.file("none.ini") + ", which cannot be read: give an INI file");
+    EXPECT_EQ(refusal([&] {
+                  parse(command(), {"--config", folder.file("none.ini")});
+              }),
+              "cannot read " + folder.file("none.ini") + ": give an INI file");
+}
+
+TEST(Ini, ValuesKnowTheirSectionAndLine)
+{
+    const auto values = parse_ini("; one\na = 1 # no more\n\n[b]\n# two\na = x = #y\n", "f");
+    ASSERT_EQ(values.size(), 2U);
+    EXPECT_EQ(values[0].section + values[0].name + values[0].text + values[0].origin, "a1f:2: ");
+    EXPECT_EQ(values[1].section + values[1].name + values[1].text + values[1].origin, "bax =f:6: ");
+    EXPECT_EQ(refusal([] { parse_ini("a = 1\na = 2\n", "f"); }),
+              "f:2: duplicate key name: write lines 'name = value' and '[section]'");
 }
 
 TEST(Parse, HelpListsEveryOptionWithItsDefault)
