@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/job_plan.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/path.hpp"
+#include "base/text.hpp"
+#include "driver/estimate.hpp"
+#include "driver/mpi_run.hpp"
+#include "driver/plugins.hpp"
+#include "driver/simulation.hpp"
+#include "job/experiment.hpp"
+#include "job/hosts.hpp"
+#include "job/script.hpp"
+#include "job/shell.hpp"
+#include "job/units.hpp"
+
+namespace quorate {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string variable(const char* name)
+{
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+double time_of(const Settings& settings, const char* name)
+{
+    const auto seconds = to_duration(settings.text(name));
+    if (!seconds || *seconds <= 0) settings.refuse(name, ": write 40min, 12h or 2d");
+    return *seconds;
+}
+
+RunKind kind_of(const Settings& settings)
+{
+    return settings.one_of("command", {"run", "simulate"}) == "run" ? RunKind::run
+                                                                    : RunKind::simulate;
+}
+
+// Rows get what makes them go on: the prepared data, a checkpoint.
+Manifest completed(const Manifest& from, const std::string& data)
+{
+    Manifest all;
+    for (auto row : from.rows()) {
+        const bool dry = row.value("dry") == "on";
+        if (!dry && row.value("data").empty() && !data.empty())
+            row.options.insert(row.options.begin(), {"data", data});
+        if (!dry && row.value("checkpoint").empty())
+            row.options.emplace_back("checkpoint", fs::path(row.trace).stem().string() + ".ckpt");
+        all.add(std::move(row));
+    }
+    return all;
+}
+
+std::string word_of(RunKind kind) { return kind == RunKind::run ? "run" : "simulate"; }
+
+// What a row may name: options of the command, and plugins.
+std::vector<Option> options_of_rows(RunKind kind)
+{
+    auto options = kind == RunKind::run ? mpi_run_options() : simulation_options();
+    options.push_back(plugin_option());
+    return options;
+}
+
+void refuse_unknown_columns(const Manifest& manifest, const std::string& path, RunKind kind)
+{
+    std::vector<std::string> known;
+    for (const auto& option : options_of_rows(kind)) known.push_back(option.name);
+    for (const auto& name : manifest.options())
+        if (std::ranges::find(known, name) == known.end() || name == "manifest" || name == "row" ||
+            name == "overwrite")
+            throw BadInput(fmt::format("{}: quorate {} has no option {}{}", path, word_of(kind),
+                                       plain(name), suggestion(name, known)));
+}
+
+// Here and not in the queue. Whether values fit together is left to the runs, and to the estimate.
+void check_cells(const Manifest& manifest, const std::string& path, RunKind kind)
+{
+    refuse_unknown_columns(manifest, path, kind);
+    manifest.refuse_shared_checkpoints();
+    const auto options = options_of_rows(kind);
+    for (const auto& row : manifest.rows())
+        for (const auto& [name, text] : row.options) {
+            const auto& option = *std::ranges::find(options, name, &Option::name);
+            const auto refuse = [&, &name = name, &text = text](const char* wanted) {
+                throw BadInput(fmt::format("{}{} is {}: {}", row.origin, name, text, wanted));
+            };
+            stored_value(option, text, row.origin);
+            // Traces and checkpoints keep options as the lines of an INI file.
+            if (text.find_first_of("\n\r") != std::string::npos) refuse("leave out the line break");
+            if (option.argument == "N" && !to_integer(text)) refuse("write a whole number");
+            const bool number = to_real(option.fallback) && option.argument != "SECONDS" &&
+                                option.argument.find_first_of("|,") == std::string::npos;
+            if (number && !to_real(text)) refuse("write a number");
+        }
+}
+
+// Absolute, without a slash at its end.
+std::string folder(const fs::path& path)
+{
+    const auto normal = fs::absolute(path).lexically_normal();
+    return (normal.has_filename() ? normal : normal.parent_path()).string();
+}
+
+std::int64_t largest(const Manifest& manifest, const std::string& option, std::int64_t fallback)
+{
+    std::int64_t most = 0;
+    for (const auto& row : manifest.rows())
+        most = std::max(most, to_integer(row.value(option)).value_or(fallback));
+    return most;
+}
+
+bool any(const Manifest& manifest, const std::string& option, const std::string& value)
+{
+    return std::ranges::any_of(manifest.rows(),
+                               [&](const auto& row) { return row.value(option) == value; });
+}
+
+// As many for all runs: those that need fewer leave some idle.
+int ranks_of(const Manifest& manifest, const std::string& path)
+{
+    const auto workers = largest(manifest, "workers", 0);
+    if (workers == 0)
+        throw BadInput(path + " says no number of workers: write workers = 30, for 31 ranks");
+    const auto live = any(manifest, "evaluate", "live") ? 1 : 0;
+    return static_cast<int>(1 + workers + live + largest(manifest, "standby", 0));
+}
+
+void decide_time_and_memory(const Settings& settings, JobPlan& plan)
+{
+    auto& request = plan.request;
+    if (settings.on("memory")) {
+        const auto bytes = to_bytes(settings.text("memory"));
+        if (!bytes) settings.refuse("memory", ": write 64GiB or 500M");
+        request.memory = *bytes;
+        request.memory_given = true;
+    }
+    if (settings.on("time")) request.seconds = time_of(settings, "time");
+    if (request.kind == RunKind::simulate) {
+        constexpr double an_hour = 3600;
+        if (!settings.on("time")) {
+            request.seconds = an_hour;
+            request.time_reason = "time: an hour, unless --time says more";
+        }
+        return;
+    }
+    const auto guess = estimate(plan.manifest, request.folder);
+    if (!settings.on("time")) {
+        constexpr double margin = 600, quarter = 900;
+        request.seconds = std::max({std::ceil((2 * guess.seconds + margin) / quarter) * quarter,
+                                    plan.profile.time_least.value_or(0)});
+        request.time_reason = fmt::format(
+            "time: simulated, the longest run has rounds of {} in all; twice that and 10 "
+            "min, in quarters of an hour",
+            spoken_time(guess.seconds));
+        if (request.links > 1)
+            request.seconds =
+                std::min(request.seconds, plan.profile.time_most.value_or(request.seconds));
+    }
+    if (settings.on("memory")) return;
+    request.memory = guess.memory;
+    request.memory_reason = guess.memory > 0
+                                ? guess.memory_reason
+                                : "memory: not known before the data set is there; see --memory";
+}
+
+// What is there of a path: a data set that is yet to be made needs a folder.
+std::string nearest_there(fs::path path)
+{
+    while (!fs::exists(path) && path.has_relative_path()) path = path.parent_path();
+    return path.string();
+}
+
+// Scripts are made anew each time; what others wrote under their names is kept.
+void refuse_scripts_of_others(const std::string& folder)
+{
+    for (const auto* name : {"prepare.sh", "run.sh", "analyse.sh"}) {
+        const auto path = folder + "/" + name;
+        std::ifstream file(path);
+        std::string first, second;
+        std::getline(file, first);
+        std::getline(file, second);
+        if (!first.empty() && !second.starts_with("# made by: "))
+            throw BadInput(path + " is there, and is no job script of ours: use another --output");
+    }
+}
+
+void write_script(const std::string& path, const std::string& text)
+{
+    write_file(path, text);
+    chmod(path.c_str(), 0755);
+}
+
+void write_manifest(const JobPlan& plan, const std::string& command)
+{
+    if (!plan.new_manifest) return;
+    const auto path = plan.request.folder + "/manifest.tsv";
+    if (fs::exists(path) && Manifest::read(path).text() != plan.manifest.text())
+        throw BadInput(
+            fmt::format("{} is there, and is of other runs or was edited: use --manifest {}, or "
+                        "another --output, or remove it",
+                        path, path));
+    plan.manifest.write(path, {"made by: " + command,
+                               "A row is a run, an empty cell an option that is not given."});
+}
+
+}  // namespace
+
+std::vector<Option> job_options()
+{
+    return {
+        {"experiment", "FILE", "", "the INI file whose runs these are (docs/jobs.md)"},
+        {"manifest", "FILE", "",
+         "in its place: a manifest that was written before, and maybe edited"},
+        {"cluster", "NAME|FILE", "",
+         "a profile of slurm/, or of your own; see quorate list clusters"},
+        {"command", "run|simulate", "run", "over MPI, or under the virtual clock"},
+        {"output", "FOLDER", "", "of manifest, scripts and traces; default: the experiment's name"},
+        {"data", "FILE", "",
+         "where the prepared data set is, or is to be; default: data.h5 in that folder"},
+        {"data-folder", "FOLDER", "", "of raw data, {data} in experiments; default: QUORATE_DATA"},
+        {"nodes", "N", "", "default: as many whole nodes as the ranks need, where they fill one"},
+        {"time", "TIME", "",
+         "of one run: 40min, 12h; default: twice what a simulation says, and 10 min"},
+        {"memory", "SIZE", "", "of all ranks together: 64GiB; default: by data set and scheme"},
+        {"links", "N", "1", "jobs in a row over which each run goes on if its time ends"},
+        {"stop-before", "TIME", "5min",
+         "a run stops so long before its job ends, with a checkpoint"},
+        {"account", "NAME", "", "that pays for the jobs"},
+        {"partition", "NAME", "", "or queue; default: as the profile says"},
+        {"mail", "ADDRESS", "", "for messages when jobs end or fail; default: none"},
+        {"hostfile", "FILE", "", "hosts, one a line; for --cluster hosts"},
+        {"max-runs", "N", "1000", "most runs that lists may expand to"},
+        {"check", "", "", "say what rules of the cluster are broken, and write nothing"},
+    };
+}
+
+JobPlan make_job_plan(const Settings& settings)
+{
+    if (settings.on("experiment") == settings.on("manifest"))
+        throw BadInput("give one of --experiment FILE and --manifest FILE, and --cluster NAME");
+    if (!settings.on("cluster"))
+        throw BadInput("which machine? Give --cluster NAME; quorate list clusters has them");
+    JobPlan plan{read_profile(settings.text("cluster")), {}, {}, settings.on("experiment"), {}, {}};
+    auto& request = plan.request;
+    request.kind = kind_of(settings);
+    auto source = settings.text(plan.new_manifest ? "experiment" : "manifest");
+    if (plan.new_manifest) {
+        const auto experiment = read_experiment(source);
+        request.name = experiment.name;
+        request.folder = folder(settings.on("output") ? settings.text("output") : experiment.name);
+        const auto raw =
+            settings.on("data-folder") ? settings.text("data-folder") : variable("QUORATE_DATA");
+        const auto raw_path = raw.empty() ? raw : folder(raw);
+        plan.manifest = expand(experiment, request.kind, raw_path, settings.integer("max-runs", 1));
+        const auto data = settings.on("data") ? fs::absolute(settings.text("data")).string()
+                                              : std::string("data.h5");
+        plan.prepare = prepare_words(experiment, raw_path, data);
+        plan.figure = experiment.figure;
+        const bool has_data = !plan.prepare.empty() || settings.on("data");
+        plan.manifest = completed(plan.manifest, has_data ? data : "");
+    } else {
+        if (settings.on("output"))
+            settings.refuse("output", ", but scripts stand beside the --manifest: leave it out");
+        plan.manifest = Manifest::read(source);
+        request.folder = folder(fs::absolute(source).parent_path());
+        request.name = plain_name(fs::path(request.folder).filename().string());
+        if (fs::path(source).filename() != "manifest.tsv")
+            settings.refuse("manifest", ": its name must be manifest.tsv, in a folder of its own");
+    }
+    check_cells(plan.manifest, source, request.kind);
+    for (const auto& row : plan.manifest.rows()) request.rows.push_back(row.number);
+    request.threads =
+        static_cast<int>(std::max<std::int64_t>(1, largest(plan.manifest, "threads", 1)));
+    request.ranks = request.kind == RunKind::run ? ranks_of(plan.manifest, source) : 1;
+    request.resilient = request.kind == RunKind::run && any(plan.manifest, "resilient", "on");
+    const auto has_checkpoint = [](const auto& row) { return !row.value("checkpoint").empty(); };
+    request.resumes = std::ranges::all_of(plan.manifest.rows(), has_checkpoint);
+    request.may_be_done = std::ranges::all_of(plan.manifest.rows(), [&](const auto& row) {
+        return has_checkpoint(row) || row.value("dry") == "on";
+    });
+    request.links = static_cast<int>(settings.integer("links", 1, 1000));
+    request.stop_before = time_of(settings, "stop-before");
+    request.account = settings.text("account");
+    request.partition = settings.text("partition");
+    request.mail = settings.text("mail");
+    for (const auto* name : {"account", "partition", "mail"})
+        if (plain(settings.text(name)) != settings.text(name))
+            settings.refuse(name, ": use letters, digits and ._+=:-/@ only");
+    if (settings.on("hostfile")) {
+        if (plan.profile.scheduler != Scheduler::hosts)
+            settings.refuse("hostfile",
+                            ", but a scheduler chooses the hosts: leave it out, or use "
+                            "--cluster hosts");
+        read_hosts(settings.text("hostfile"));
+        request.hostfile = fs::absolute(settings.text("hostfile")).string();
+    }
+    request.nodes = settings.on("nodes") ? static_cast<int>(settings.integer("nodes", 1, 1'000'000))
+                                         : nodes_for(plan.profile, request.ranks, request.threads);
+    decide_time_and_memory(settings, plan);
+    return plan;
+}
+
+std::vector<Finding> findings(const JobPlan& plan, bool hosts)
+{
+    auto all = check(plan.request, plan.profile, variable);
+    if (!hosts) return all;
+    std::set<std::string> data;
+    for (const auto& row : plan.manifest.rows())
+        if (const auto file = row.value("data"); !file.empty())
+            data.insert(nearest_there(fs::path(plan.request.folder) / file));
+    for (auto& fault : check_hosts(read_hosts(plan.request.hostfile), {data.begin(), data.end()}))
+        all.push_back(std::move(fault));
+    return all;
+}
+
+void write_jobs(const JobPlan& plan, const std::string& command)
+{
+    const auto& request = plan.request;
+    std::error_code error;
+    fs::create_directories(request.folder, error);
+    if (error)
+        throw BadInput(fmt::format("cannot make {} ({}): use another --output", request.folder,
+                                   error.message()));
+    refuse_scripts_of_others(request.folder);
+    write_manifest(plan, command);
+    Origin origin{command, {}};
+    if (!plan.prepare.empty())
+        write_script(request.folder + "/prepare.sh",
+                     prepare_script(request, plan.profile, origin, plan.prepare));
+    write_script(request.folder + "/analyse.sh",
+                 analyse_script(request, plan.profile, origin, plan.figure));
+    origin.comments.push_back(
+        request.kind == RunKind::run
+            ? fmt::format("{} runs of {} ranks", request.rows.size(), request.ranks)
+            : fmt::format("{} simulated runs", request.rows.size()));
+    const bool scheduled = plan.profile.scheduler != Scheduler::hosts;
+    if (scheduled && !request.time_reason.empty()) origin.comments.push_back(request.time_reason);
+    if (plan.profile.memory_request != MemoryRequest::none && !request.memory_reason.empty())
+        origin.comments.push_back(request.memory_reason);
+    write_script(request.folder + "/run.sh", run_script(request, plan.profile, origin));
+}
+
+}  // namespace quorate
