@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// quorate tune: cross-validation over a grid of options. Each fold of each point is a task, and whoever
-// is free takes the next one.
+// quorate tune: cross-validation over a grid of options.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
-#include <fstream>
 #include <set>
 
 #include "base/error.hpp"
 #include "base/path.hpp"
 #include "cli/command.hpp"
-#include "code/partition.hpp"
-#include "compute/trial.hpp"
-#include "driver/initialiser.hpp"
+#include "driver/cross_validation.hpp"
 #include "driver/launch.hpp"
 #include "driver/output.hpp"
-#include "driver/penalties.hpp"
 #include "driver/session.hpp"
 #include "driver/training.hpp"
-#include "mpi/blocking.hpp"
 #include "mpi/clock.hpp"
-#include "mpi/messages.hpp"
 
 namespace quorate {
 
@@ -51,42 +43,6 @@ std::vector<Option> options()
     return all;
 }
 
-struct GridPoint {
-    std::vector<std::pair<std::string, std::string>> values;
-    std::string text() const
-    {
-        std::string words;
-        for (const auto& [name, value] : values) words += fmt::format(" --{} {}", name, value);
-        return words;
-    }
-};
-
-std::vector<GridPoint> grid_of(const Settings& settings)
-{
-    std::vector<GridPoint> points = {{}};
-    if (!settings.on("grid"))
-        throw BadInput("quorate tune needs --grid NAME=V:V:...,...: the options to try");
-    for (const auto& word : split(settings.text("grid"), ',')) {
-        const auto equals = word.find('=');
-        const auto name = trimmed(word.substr(0, equals));
-        const auto values = equals == std::string::npos ? std::vector<std::string>()
-                                                        : split(word.substr(equals + 1), ':');
-        if (values.empty() || values[0].empty())
-            settings.refuse("grid", fmt::format(": '{}' is not NAME=V:V:...", word));
-        if (!settings.has(name) || name == "grid" || name == "folds" || name == "data" ||
-            name == "metric" || name == "output")
-            settings.refuse("grid", fmt::format(", but {} is no option that a trial has", name));
-        std::vector<GridPoint> more;
-        for (const auto& point : points)
-            for (const auto& value : values) {
-                more.push_back(point);
-                more.back().values.emplace_back(name, trimmed(value));
-            }
-        points = std::move(more);
-    }
-    return points;
-}
-
 using Metric = double Quality::*;
 
 struct Measure {
@@ -107,121 +63,6 @@ Measure measure_of(const Settings& settings)
     for (const auto& one : known) names.push_back(one.name);
     const auto& name = settings.one_of("metric", names);
     return *std::ranges::find(known, name, &Measure::name);
-}
-
-/// Does trials on the folds, which it reads once.
-class Trials {
-public:
-    Trials(const Settings& settings, std::vector<GridPoint> points)
-        : settings_(settings), points_(std::move(points)), data_(settings.text("data")),
-          folds_(static_cast<int>(settings.integer("folds", 2, data_.rows(Split::train))))
-    {
-        // What is wrong with a point is found before any work.
-        for (std::size_t i = 0; i < points_.size(); ++i) make(static_cast<std::int64_t>(i));
-    }
-    std::int64_t count() const { return std::ssize(points_) * folds_; }
-    int folds() const { return folds_; }
-    const std::vector<GridPoint>& points() const { return points_; }
-
-    Quality run(std::int64_t task)
-    {
-        if (!shard_) {
-            std::vector<RowSet> sets;
-            for (int fold = 0; fold < folds_; ++fold) {
-                const auto [first, rows] = partition(data_.rows(Split::train), folds_, fold);
-                sets.push_back({Split::train, first, rows});
-            }
-            shard_.emplace(data_, sets);
-        }
-        const auto made = make(task / folds_);
-        return run_trial(
-            *shard_, static_cast<int>(task % folds_), data_.shape(),
-            {*made.model, made.seed, made.batch, made.rounds, made.schedule, made.clip},
-            *made.optimizer);
-    }
-
-private:
-    struct Made {
-        std::unique_ptr<Model> model;
-        std::unique_ptr<Optimizer> optimizer;
-        std::uint64_t seed;
-        std::int64_t batch, rounds;
-        Schedule schedule;
-        double clip;
-    };
-    Made make(std::int64_t point) const
-    {
-        auto settings = settings_;
-        for (const auto& [name, value] : points_[static_cast<std::size_t>(point)].values)
-            settings.set(name, {value, "--grid: ", true});
-        const auto seed = static_cast<std::uint64_t>(settings.integer("seed", 0));
-        const auto rounds = settings.integer("rounds", 1);
-        auto model = chosen(models(), settings, "model").make(settings, data_.shape());
-        auto initial = initial_model(settings, seed, *model, data_.columns());
-        const auto rows = data_.rows(Split::train);
-        const auto kept = rows - rows / folds_;  // 1/n: of the rows that are trained on
-        auto optimizer = chosen(optimizers(), settings, "optimizer")
-                             .make(settings, std::move(initial), regularizer_of(settings, kept));
-        return {std::move(model),
-                std::move(optimizer),
-                seed,
-                settings.integer("batch", 0, rows),
-                rounds,
-                chosen(schedules(), settings, "schedule")
-                    .make(settings, settings.real("step", 0), rounds),
-                settings.real("clip", 0)};
-    }
-
-    const Settings& settings_;
-    std::vector<GridPoint> points_;
-    DataSet data_;
-    int folds_;
-    std::optional<Shard> shard_;
-};
-
-struct Result {
-    std::int64_t task;
-    Quality quality;
-};
-
-// Hands out tasks to ranks that ask, and takes their results.
-std::vector<Quality> lead(const mpi::Comm& comm, Trials& trials,
-                          const std::function<void(std::int64_t)>& done)
-{
-    std::vector<Quality> results(static_cast<std::size_t>(trials.count()));
-    if (comm.size() == 1) {
-        for (std::int64_t task = 0; task < trials.count(); ++task) {
-            results[static_cast<std::size_t>(task)] = trials.run(task);
-            done(task + 1);
-        }
-        return results;
-    }
-    mpi::Pool pool;
-    std::int64_t next = 0, finished = 0;
-    for (int working = comm.size() - 1; working > 0;) {
-        const auto mail = mpi::receive_blocking(comm, MPI_ANY_SOURCE, pool);
-        const auto result = Reader(*mail.bytes).get<Result>();
-        if (result.task >= 0) {
-            results[static_cast<std::size_t>(result.task)] = result.quality;
-            done(++finished);
-        }
-        const auto task = next < trials.count() ? next++ : std::int64_t{-1};
-        if (task < 0) --working;
-        mpi::send_blocking(comm, mail.peer, mpi::Tag::task, encode_values(pool, task));
-    }
-    return results;
-}
-
-void follow(const mpi::Comm& comm, Trials& trials)
-{
-    mpi::Pool pool;
-    Result result{-1, {}};
-    for (;;) {
-        mpi::send_blocking(comm, 0, mpi::Tag::scores, encode_values(pool, result));
-        const auto task = Reader(*mpi::receive_blocking(comm, 0, pool).bytes).get<std::int64_t>();
-        if (task < 0) return;
-        result = {task, trials.run(task)};
-    }
 }
 
 struct Mean {
@@ -275,18 +116,15 @@ int tune(const Settings& settings)
     if (!good) return exit_bad_input;
     auto& trials = *made;
     const auto& measure = *measured;
-    if (comm.rank() != 0) {
-        follow(comm, trials);
-        return exit_done;
-    }
     const bool quiet = settings.on("quiet");
     Seconds next = clock_seconds() + 2;
-    const auto results = lead(comm, trials, [&](std::int64_t done) {
+    const auto results = cross_validate(comm, trials, [&](std::int64_t done) {
         const auto now = clock_seconds();
         if (quiet || now < next) return;
         next = now + 5;
         fmt::print(stderr, "trial {}/{}\n", done, trials.count());
     });
+    if (comm.rank() != 0) return exit_done;
     if (settings.on("output")) write_csv(settings.text("output"), trials, results);
     const auto folds = static_cast<std::size_t>(trials.folds());
     std::size_t best = 0;
