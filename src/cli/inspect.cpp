@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "cli/command.hpp"
 #include "data/data_set.hpp"
 #include "driver/recorded.hpp"
@@ -182,7 +183,7 @@ int inspect(const Settings& settings)
         print(json);
     if (!json.contains("faults") || json["faults"].empty()) return exit_done;
     for (const auto& fault : json["faults"])
-        fmt::print(stderr, "quorate: {}: {}\n", path, fault.get<std::string>());
+        log(LogLevel::error, path + ": " + fault.get<std::string>());
     return exit_failed;
 }
 

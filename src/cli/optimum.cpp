@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/path.hpp"
 #include "cli/command.hpp"
 #include "driver/launch.hpp"
@@ -71,10 +72,9 @@ int optimum(const Settings& settings)
     if (rank == 0) {
         store_optimum(*data, {name, regularizer.l2, regularizer.l1}, found, settings.command_line);
         if (!found.reached)
-            fmt::print(stderr,
-                       "quorate: warning: the tolerance of {:g} was not reached: give more "
-                       "--iterations, or be content\n",
-                       options.tolerance);
+            log(LogLevel::warning, fmt::format("the tolerance of {:g} was not reached: give more "
+                                               "--iterations, or be content",
+                                               options.tolerance));
     }
     if (!quiet)
         fmt::print(

@@ -113,7 +113,8 @@ std::vector<Option> common_options()
     return {{"config", "FILE", "",
              "INI file with values for these options; the command line goes first"},
             plugin_option(),
-            {"quiet", "", "", "print errors only"},
+            {"quiet", "", "", "print errors and warnings only"},
+            {"verbose", "", "", "print what else happens, and on which rank"},
             {"help", "", "", "print this and stop"}};
 }
 

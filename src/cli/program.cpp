@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
@@ -34,6 +35,9 @@ const Command& command_of(const std::string& word)
     throw BadInput("quorate has no command " + word + suggestion(word, known));
 }
 
+// Many ranks say the same; one message is enough.
+bool speaks() { return launch_environment().rank.value_or(0) == 0; }
+
 int dispatch(std::vector<std::string> words)
 {
     if (words.empty() || words[0] == "--help") words = {"help"};
@@ -50,6 +54,14 @@ int dispatch(std::vector<std::string> words)
         fmt::print("{}", usage(command));
         return exit_done;
     }
+    if (settings.on("quiet") && settings.on("verbose"))
+        throw BadInput("--quiet and --verbose say the opposite: leave out one of the two");
+    log_up_to(settings.on("verbose") ? LogLevel::detail
+              : settings.on("quiet") ? LogLevel::warning
+                                     : LogLevel::note);
+    if (speaks())
+        log(LogLevel::detail, fmt::format("{}; revision {}; plugins: {}", built_with, git_revision,
+                                          loaded_plugins()));
     return command.run(settings);
 }
 
@@ -63,22 +75,10 @@ bool is_alone()
     return size == 1;
 }
 
-// Many ranks fail alike before MPI is there; one message is enough.
-bool speaks() { return launch_environment().rank.value_or(0) == 0; }
-
 int fail(int status, const std::exception& error)
 {
-    if (speaks() || status != exit_bad_input) {
-        const auto launch = launch_environment();
-        const auto who = launch.size
-                             ? fmt::format("[rank {} of {}]", launch.rank.value_or(0), *launch.size)
-                             : "";
-        // One line, whatever is in the words that it repeats.
-        std::string text = error.what();
-        for (auto& c : text)
-            if (c == '\n' || c == '\r') c = ' ';
-        fmt::print(stderr, "quorate{}: {}\n", status == exit_bad_input ? "" : who, text);
-    }
+    if (speaks() || status != exit_bad_input)
+        log(status == exit_bad_input ? LogLevel::error : LogLevel::failure, error.what());
     if (is_alone()) return end_mpi(status);
     // The other ranks would wait for this one for ever. MPI_Abort may cut off the message above.
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -99,6 +99,8 @@ int program(const std::vector<std::string>& words)
                      built_instructions().c_str());
         return exit_failed;
     }
+    if (const auto launch = launch_environment(); launch.size)
+        log_as(fmt::format("[rank {} of {}]", launch.rank.value_or(0), *launch.size));
     // Or HDF5 would close again, at exit or in MPI_Finalize, what could not be closed on a full disk,
     // and crash: it must not be opened by itself, nor after MPI.
     H5dont_atexit();

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/parse.hpp"
@@ -46,7 +47,7 @@ bool say_findings(const JobPlan& plan, bool hosts)
 {
     bool fine = true;
     for (const auto& finding : findings(plan, hosts)) {
-        fmt::print(stderr, "quorate: {}{}\n", finding.error ? "" : "warning: ", finding.text);
+        log(finding.error ? LogLevel::error : LogLevel::warning, finding.text);
         fine &= !finding.error;
     }
     return fine;
@@ -128,8 +129,8 @@ int submit(const Settings& settings)
     const auto queued = rows_in_queue(jobs, plan.profile.scheduler);
     const auto there = std::erase_if(left, [&](auto row) { return queued.contains(row); });
     if (there > 0)
-        fmt::print(stderr, "quorate: {} runs are queued or running already{}\n", there,
-                   left.empty() ? ": nothing is submitted" : "");
+        log(LogLevel::note, fmt::format("{} runs are queued or running already{}", there,
+                                        left.empty() ? ": nothing is submitted" : ""));
     if (left.empty()) return exit_done;
     using Kind = Dependency::Kind;
     std::optional<Dependency> after;

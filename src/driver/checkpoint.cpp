@@ -11,6 +11,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -61,9 +62,10 @@ std::string identity(const Training& training)
 
 // The options that may differ between a run and its resumption. Files may have moved: what is in them
 // is compared.
-const std::set<std::string> free_options = {
-    "checkpoint", "checkpoint-every", "config", "data",    "log",   "overwrite",   "quiet",
-    "plugin",     "resilient",        "resume", "timeout", "trace", "stop-before", "walltime"};
+const std::set<std::string> free_options = {"checkpoint",  "checkpoint-every", "config",  "data",
+                                            "log",         "overwrite",        "quiet",   "plugin",
+                                            "resilient",   "resume",           "timeout", "trace",
+                                            "stop-before", "verbose",          "walltime"};
 
 std::map<std::string, std::string> options_of(const std::string& config)
 {
@@ -149,8 +151,8 @@ std::optional<Checkpoint> read_checkpoint(const Settings& settings, const Traini
         read.path = path;
     } else if (before && is_whole(older(path))) {
         read.path = older(path);
-        fmt::print(stderr, "quorate: {} is {}: going on from {}, the one before it\n", path,
-                   newer ? "damaged" : "missing", read.path);
+        log(LogLevel::error, fmt::format("{} is {}: going on from {}, the one before it", path,
+                                         newer ? "damaged" : "missing", read.path));
     } else {
         throw BadInput(
             fmt::format("{} is damaged, and there is no whole one before it: begin "
@@ -255,7 +257,7 @@ struct Checkpointing::Warning {
         const auto now = clock_seconds();
         if (now - said < interval) return;
         said = now;
-        fmt::print(stderr, "quorate: no checkpoint in {}: {}; the run goes on\n", path, why);
+        log(LogLevel::error, fmt::format("no checkpoint in {}: {}; the run goes on", path, why));
     }
 };
 
@@ -296,7 +298,11 @@ bool Checkpointing::write()
     written_round_ = last_->round;
     trace_.after_commit([job, warning = warning_] {
         try {
+            const auto began = clock_seconds();
             job->write();
+            log(LogLevel::detail,
+                fmt::format("checkpoint of round {} in {:.3f} s: {}", job->snapshot.round,
+                            clock_seconds() - began, job->path));
         } catch (const std::exception& error) {
             std::error_code none;
             std::filesystem::remove(job->path + ".new", none);

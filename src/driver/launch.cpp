@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "mpi/mpi.hpp"
@@ -59,7 +60,7 @@ bool all_agree(const std::function<void()>& check)
         wrong = error.what();
     }
     mpi::check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD), "MPI_Allreduce");
-    if (first == rank) fmt::print(stderr, "quorate: {}\n", wrong);
+    if (first == rank) log(LogLevel::error, wrong);
     return first == size;
 }
 

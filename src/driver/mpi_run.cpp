@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/host.hpp"
+#include "base/log.hpp"
 #include "driver/launch.hpp"
 #include "driver/plugins.hpp"
 #include "driver/session.hpp"
@@ -296,8 +297,7 @@ int run_over_mpi(const Settings& settings)
         [](const Settings& given, const Run& run) { return traced_run(given, run, "wall"); },
         [](const std::exception& error) {
             // Under a foreign launcher every rank leads a world of its own; one message is enough.
-            if (launch_environment().rank.value_or(0) == 0)
-                fmt::print(stderr, "quorate: {}\n", error.what());
+            if (launch_environment().rank.value_or(0) == 0) log(LogLevel::error, error.what());
         }};
     const auto end = comm.rank() == 0 ? lead(settings, comm, scoring, coordinator)
                                       : follow(settings, comm, scoring);

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string>
 
+#include "base/log.hpp"
 #include "engine/engine.hpp"
 #include "mpi/clock.hpp"
 
@@ -43,6 +44,7 @@ ProgressLine::ProgressLine(std::int64_t rounds, bool loss, bool quiet)
     : rounds_(rounds), loss_(loss), quiet_(quiet), terminal_(!quiet && ends_on_terminal()),
       began_(clock_seconds()), next_(terminal_ ? 0.1 : 1)
 {
+    log_above_line(terminal_);
 }
 
 void ProgressLine::show(const Progress& progress)
@@ -61,15 +63,10 @@ void ProgressLine::show(const Progress& progress)
     std::fflush(stderr);
 }
 
-void ProgressLine::say(const std::string& text)
-{
-    constexpr auto clear_line = "\r\033[K";
-    fmt::print(stderr, "{}quorate: {}\n", terminal_ ? clear_line : "", text);
-}
-
 void ProgressLine::finish()
 {
     if (terminal_) fmt::print(stderr, "\n");
+    log_above_line(false);
 }
 
 ByteProgress::ByteProgress(bool quiet)

@@ -17,8 +17,6 @@ public:
     /// @param loss  whether there is one to show: a dry run has none
     ProgressLine(std::int64_t rounds, bool loss, bool quiet);
     void show(const Progress& progress);
-    /// A line of its own, above.
-    void say(const std::string& text);
     /// Ends the line on a terminal.
     void finish();
 

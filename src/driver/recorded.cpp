@@ -29,7 +29,8 @@ namespace {
 // Options of a run, over MPI or simulated.
 std::set<std::string> options_of_runs()
 {
-    std::set<std::string> names = {"config", "manifest", "row", "quiet", "help", "plugin"};
+    std::set<std::string> names = {"config",  "manifest", "row",   "quiet",
+                                   "verbose", "help",     "plugin"};
     for (const auto& options : {mpi_run_options(), simulation_options()})
         for (const auto& option : options) names.insert(option.name);
     return names;
@@ -47,7 +48,8 @@ Settings with_recorded(const trace::Trace& trace, const std::string& path, Setti
                 "version that wrote it, {}",
                 path, name, value, trace.attributes.at("quorate_version")));
         const bool of_the_run = name == "trace" || name == "overwrite" || name == "config" ||
-                                name == "quiet" || name == "log" || name == "plugin";
+                                name == "quiet" || name == "verbose" || name == "log" ||
+                                name == "plugin";
         // A default that the run wrote down was not given to it.
         if (of_the_run || !settings.has(name) || settings.given(name) ||
             settings.text(name) == value)

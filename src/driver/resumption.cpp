@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/path.hpp"
 #include "data/hdf5.hpp"
 #include "driver/components.hpp"
@@ -171,17 +172,15 @@ std::optional<Resumption> resumption(const Settings& settings, const Training& t
     auto checkpoint = read_checkpoint(settings, training, configuration(settings, false));
     if (!checkpoint) {
         refuse_to_replace(settings);
-        if (!settings.on("quiet"))
-            fmt::print(stderr, "quorate: there is no {} yet: the run begins\n",
-                       settings.text("checkpoint"));
+        log(LogLevel::note,
+            fmt::format("there is no {} yet: the run begins", settings.text("checkpoint")));
         return std::nullopt;
     }
     Resumption resumption{std::move(*checkpoint), trace::read(path)};
     check_same_plugins(path, resumption.trace.text("plugins"));
     cut(resumption.trace, resumption.checkpoint.snapshot);
-    if (!settings.on("quiet"))
-        fmt::print(stderr, "quorate: going on after round {} of {}\n",
-                   resumption.checkpoint.snapshot.round, training.engine.rounds);
+    log(LogLevel::note, fmt::format("going on after round {} of {}",
+                                    resumption.checkpoint.snapshot.round, training.engine.rounds));
     return resumption;
 }
 

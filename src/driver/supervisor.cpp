@@ -18,6 +18,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "driver/launch.hpp"
 #include "mpi/backoff.hpp"
@@ -110,8 +111,8 @@ void supervise()
     const int signal = WTERMSIG(status);
     const bool coordinator = launch_environment().rank.value_or(0) == 0;
     if (signal != SIGKILL && signal != SIGTERM)
-        fmt::print(stderr, "quorate: a rank was ended by signal {}: report this as a bug\n",
-                   signal);
+        log(LogLevel::error,
+            fmt::format("a rank was ended by signal {}: report this as a bug", signal));
     // The death of a worker is not the end of the run.
     std::_Exit(*started && !coordinator ? exit_done : exit_failed);
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "driver/checkpoint.hpp"
 #include "driver/components.hpp"
 #include "driver/progress.hpp"
@@ -84,9 +85,9 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
     const auto& path = settings.text("trace");
     if (!quiet) print_configuration(settings, training);
     if (const auto warning = training.coding->scheme->warning(); !warning.empty())
-        fmt::print(stderr, "quorate: warning: {}\n", warning);
+        log(LogLevel::warning, warning);
     if (const auto warning = stability_warning(settings, training); !warning.empty())
-        fmt::print(stderr, "quorate: warning: {}\n", warning);
+        log(LogLevel::warning, warning);
     auto trace =
         run.resumed
             ? trace::Writer(path, run.resumed->checkpoint.snapshot.position, training.width())
@@ -95,15 +96,13 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
     ProgressLine line(training.engine.rounds, training.data.has_value(), quiet);
     Watch watch;
     watch.engine.round = [&](const Progress& progress) { line.show(progress); };
-    watch.engine.note = [&](const std::string& text) { line.say(text); };
+    watch.engine.note = [](const std::string& text) { log(LogLevel::note, text); };
     if (settings.on("log")) watch.engine.arrival = print_arrival;
-    if (!quiet) {
-        watch.scored = print_quality;
-        watch.engine.change = [&](const Change& change, std::int64_t round) {
-            const auto& worker = run.fleet.workers()[static_cast<std::size_t>(change.worker)];
-            line.say(told(change, clock == "wall" ? worker.host : "", round));
-        };
-    }
+    if (!quiet) watch.scored = print_quality;
+    watch.engine.change = [&](const Change& change, std::int64_t round) {
+        const auto& worker = run.fleet.workers()[static_cast<std::size_t>(change.worker)];
+        log(LogLevel::note, told(change, clock == "wall" ? worker.host : "", round));
+    };
     std::optional<Checkpointing> checkpoints;
     if (settings.on("checkpoint")) {
         checkpoints.emplace(settings, training, run.optimizers, configuration(settings, false),
@@ -116,6 +115,7 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
     watch.stopped = [&](const Outcome& outcome) {
         stopped = true;
         line.finish();
+        log(LogLevel::detail, fmt::format("{} rounds are done; models are scored", outcome.rounds));
         if (!outcome.completed && checkpoints) can_go_on = checkpoints->write() || run.resumed;
     };
     Outcome outcome{};
@@ -127,9 +127,10 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
         throw;
     }
     if (!outcome.completed) {
-        fmt::print(stderr, "quorate: interrupted after round {} of {}; {} holds what was done{}\n",
-                   outcome.rounds, training.engine.rounds, path,
-                   can_go_on ? "; the same command with --resume goes on" : "");
+        log(LogLevel::error,
+            fmt::format("interrupted after round {} of {}; {} holds what was done{}",
+                        outcome.rounds, training.engine.rounds, path,
+                        can_go_on ? "; the same command with --resume goes on" : ""));
         return exit_run_again;
     }
     if (!quiet) {

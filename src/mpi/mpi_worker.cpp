@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "mpi/mpi_worker.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <csignal>
 
 #include "base/error.hpp"
 #include "base/host.hpp"
+#include "base/log.hpp"
 #include "mpi/clock.hpp"
 #include "mpi/evaluation.hpp"
 
@@ -27,7 +30,11 @@ void MpiWorker::take(const Assignment& assignment)
     context_.computing.batches = &coding_->batches;
     context_.worker = assignment.worker;
     context_.cache.clear();
+    const auto began = clock_seconds();
     context_.store.emplace(data_, coding_->needs, assignment.code_index, context_.computing.model);
+    log(LogLevel::detail, fmt::format("worker {} on {}: {} rows and {} columns, loaded in {:.3f} s",
+                                      assignment.worker, host_name(), context_.store->rows(),
+                                      context_.store->support().size(), clock_seconds() - began));
     const WorkerInfo info{comm_.rank(), host_name(), context_.store->rows(), 0};
     mailbox_.send(mpi::Tag::ready, encode_ready(info, context_.store->support(), mailbox_.pool()));
     if (idle_since_) idle_since_ = clock_seconds();

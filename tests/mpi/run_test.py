@@ -3,6 +3,7 @@
 
 import os
 import random
+import re
 import signal
 import time
 
@@ -364,6 +365,25 @@ def test_what_kill_9_leaves_is_a_trace_that_opens(gaussians, tmp_path):
         assert file["iterate/model"].shape[1] == 12
     found = inspect(trace)
     assert found["status"] == "running" and found["rounds_done"] > 20
+
+
+def test_verbose_says_more_on_each_rank_and_quiet_less(gaussians, tmp_path):
+    words = ["run", "--data", gaussians, "--rounds", 20, "--trace", tmp_path / "t.h5"]
+    words += ["--overwrite", "--events", "5r leave 1"]
+    usual = call(*words, ranks=4)
+    verbose = call(*words, "--verbose", "--checkpoint", tmp_path / "c.h5", ranks=4)
+    quiet = call(*words, "--quiet", ranks=4)
+    for done in (usual, verbose, quiet):
+        assert done.returncode == 0, done.stderr
+    note = "quorate: worker 1 on"
+    assert note in usual.stderr and note in verbose.stderr and note not in quiet.stderr
+    for rank in (1, 2, 3):
+        assert re.search(
+            rf"^quorate\[rank {rank} of 4\]: worker . on .* rows", verbose.stderr, re.M
+        )
+    assert "[rank" not in usual.stderr
+    done = call(*words, "--quiet", "--verbose", ranks=4)
+    assert done.returncode == 2 and "say the opposite" in done.stderr
 
 
 # --- real data ------------------------------------------------------------------------------------

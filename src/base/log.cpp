@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/log.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+
+namespace quorate {
+
+namespace {
+
+std::atomic<LogLevel> shown = LogLevel::warning;
+std::atomic<bool> above_line = false;
+
+std::string& name()
+{
+    static std::string who;
+    return who;
+}
+
+}  // namespace
+
+void log_up_to(LogLevel level) { shown = level; }
+void log_as(const std::string& who) { name() = who; }
+void log_above_line(bool there) { above_line = there; }
+
+void log(LogLevel level, const std::string& text)
+{
+    if (level > shown) return;
+    constexpr auto clear_line = "\r\033[K";
+    const bool says_who = level == LogLevel::failure || level == LogLevel::detail;
+    std::string one_line = text;
+    std::ranges::replace_if(
+        one_line, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    const auto line =
+        fmt::format("{}quorate{}: {}{}\n", above_line ? clear_line : "", says_who ? name() : "",
+                    level == LogLevel::warning ? "warning: " : "", one_line);
+    // In one call, so that lines of several threads and ranks do not mix.
+    std::fputs(line.c_str(), stderr);
+    std::fflush(stderr);
+}
+
+}  // namespace quorate
