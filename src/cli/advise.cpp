@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// quorate advise: which scheme, with which redundancy, by simulating them.
+// quorate advise: simulates schemes with different redundancy, and ranks them by time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Options of a simulation that do not belong to one candidate, or to one run.
+// Returns the options of a simulation that all candidates share: neither those of schemes, which a
+// candidate chooses, nor those that make sense for a single run only, such as its files.
 std::vector<Option> shared_options()
 {
     std::set<std::string> others = {"scheme",      "trace",    "trace-arrivals",
@@ -94,7 +95,9 @@ std::vector<Candidate> chosen_candidates(const Settings& settings)
     return all;
 }
 
-// Not told from the first one by these simulations. Seeds are paired: all candidates had the same delays.
+// Whether these simulations do not tell a candidate from the first: the mean difference is at most
+// two standard errors. Differences are taken seed by seed, because all candidates had the same
+// delays.
 bool is_like_the_first(const Prediction& one, const Prediction& first)
 {
     std::vector<double> apart;
@@ -103,7 +106,7 @@ bool is_like_the_first(const Prediction& one, const Prediction& first)
     return one.mean() - first.mean() <= 2 * standard_error(apart);
 }
 
-// How often each was the fastest of all, seed by seed.
+// Returns for each candidate with how many of the seeds it was the fastest.
 std::vector<int> wins(const std::vector<Prediction>& all, int seeds)
 {
     std::vector<int> count(all.size());
@@ -181,7 +184,8 @@ int advise(const Settings& given)
     const auto seeds = static_cast<int>(settings.integer("repeat", 1, 1000));
     const Candidate baseline{"uncoded", {}};
     const auto candidates = chosen_candidates(settings);
-    // What is wrong for all of them is said here, and not taken for a scheme that cannot be made.
+    // Options that are wrong for all candidates throw here. predict() would take them for a scheme
+    // that cannot be made with these settings, and leave the scheme out.
     auto target = final_loss(baseline, settings, shared);
     if (settings.on("target-loss")) target = settings.real("target-loss", 0);
     std::vector<std::optional<Prediction>> predictions(candidates.size());

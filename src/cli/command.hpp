@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A subcommand of `quorate`: what it is called, what it reads, what it does.
+// The subcommands of `quorate`: what each is called, reads and does.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,7 @@
 
 namespace quorate {
 
+/// A subcommand, as data: parsing, the help and shell completion are made from it.
 struct Command {
     std::string name;
     std::string text;     // one line for the list of commands
@@ -19,7 +20,7 @@ struct Command {
     std::function<int(const Settings&)> run;  // returns the exit status; errors are thrown
 };
 
-// One file each.
+// Return the commands. Each is made in the file of its name; submit is in script.cpp.
 Command import_command();
 Command generate_command();
 Command run_command();
@@ -36,10 +37,13 @@ Command todo_command();
 Command list_command();
 Command help_command();
 
-/// All of them, in the order of `quorate help`.
+/// Returns all commands, in the order of `quorate help`.
 const std::vector<Command>& commands();
 
-/// Runs the command that the words of the command line name. Returns the exit status, and prints errors.
+/// Runs the command that the words of the command line name, without the program's. Prints errors
+/// instead of throwing them, and ends MPI if the command has started it. Collective if the command
+/// is; if one of several ranks fails, all processes are aborted.
+/// @return the exit status
 int program(const std::vector<std::string>& words);
 
 }  // namespace quorate

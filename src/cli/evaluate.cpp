@@ -39,18 +39,19 @@ int evaluate(const Settings& settings)
         evaluate_on_all_ranks(comm, run.data, *run.model, {}, {});
         return exit_done;
     }
-    // The others have read the trace, and do not need it any more.
+    // All ranks have read the trace, because all_agree() waits for them. So this one may write to
+    // it.
     trace::Appender trace(path);
     std::set<std::int64_t> scored;
     for (const auto& row : run.trace.evaluations) scored.insert(row.round);
     const auto rounds = trace.iterate_rounds();
-    std::vector<std::int64_t> missing;  // places among the iterates
+    std::vector<std::int64_t> missing;  // iterates without scores, by number
     for (std::size_t i = 0; i < rounds.size(); ++i)
         if (!scored.contains(rounds[i]) && rounds[i] <= std::ssize(run.trace.rounds))
             missing.push_back(static_cast<std::int64_t>(i));
 
     const auto at_once = models_at_once(run.width());
-    std::vector<double> penalties;  // of the models that were read
+    std::vector<double> penalties;  // of the models read so far
     const auto models = [&] {
         std::vector<Point> some;
         while (some.size() < at_once && penalties.size() < missing.size()) {

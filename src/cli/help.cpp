@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The list of commands, and the manual page and shell completion, all from the option tables.
+// quorate help: the list of commands, the manual page and shell completion. All are made from the
+// option tables.
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -12,7 +13,8 @@ namespace quorate {
 
 namespace {
 
-// roff takes a backslash, and a dot or quote at the start of a line, as its own.
+// Escapes text for roff, to which a backslash is a command, and so is a dot or quote that begins a
+// line; a plain hyphen would be a dash.
 std::string roff(const std::string& text)
 {
     std::string safe = text.empty() || (text[0] != '.' && text[0] != '\'') ? "" : "\\&";

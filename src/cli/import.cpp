@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// quorate import: files -> data set.
+// quorate import: makes a data set from files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,6 +73,7 @@ const Entry<Format>& format_of(const Settings& settings, const Reading& reading)
                                  [&](const auto& entry) { return entry.make.begins(bytes); });
 }
 
+// Refuses options that only other formats use.
 void refuse_options_of_others(const Settings& settings, const Entry<Format>& used)
 {
     const auto reads = [](const auto& format, const std::string& name) {
@@ -107,7 +108,8 @@ void check_files(const Settings& settings)
     check_output(settings, "output", "data set");
 }
 
-// The labels of rows [first, first + count) are those of a file.
+// Replaces the labels of rows [first, first + count) by those of a file.
+// @param may_be_more  whether the file may have more labels than rows, as with --limit-rows
 void replace_labels(const std::string& path, const Reading& reading, std::vector<double>& labels,
                     std::int64_t first, std::int64_t count, bool may_be_more)
 {
@@ -118,7 +120,8 @@ void replace_labels(const std::string& path, const Reading& reading, std::vector
     std::copy_n(read.begin(), count, labels.begin() + first);
 }
 
-// @return how many rows are the input's; the others are those of --test-input
+// Reads all input files into the table.
+// @return how many rows are those of --input; the others are those of --test-input
 std::int64_t read_files(const Settings& settings, const Format& format, const Reading& reading,
                         RawTable& table)
 {
@@ -143,7 +146,7 @@ std::int64_t read_files(const Settings& settings, const Format& format, const Re
     return train_rows;
 }
 
-// Rows of the table, in the order of the data set.
+// The rows of each split, in the order of the data set, as places in Labels::kept.
 struct Order {
     Numbers train, test;
 };
@@ -209,7 +212,7 @@ DataShape shape_of(const Settings& settings, const RawTable& table, const RowEnc
     return shape;
 }
 
-// What --like takes over.
+// Returns the shape of the data set that --like names, which the new one takes over.
 DataShape shape_like(const DataSet& like, const RowEncoder& encoder)
 {
     if (like.features().empty() && encoder.columns() > like.columns())
@@ -218,6 +221,7 @@ DataShape shape_like(const DataSet& like, const RowEncoder& encoder)
     return like.shape();
 }
 
+// Returns the labels, as their file had them, of a data set's classes; none for a regression.
 std::vector<double> class_values_of(const DataSet& data)
 {
     std::vector<double> values;
@@ -231,7 +235,8 @@ std::vector<double> class_values_of(const DataSet& data)
     return values;
 }
 
-// What is said of the labels, and kept: "3 of 8 positive", "5 7 9 of classes 0 1 2", "from 0.1 to 7".
+// Returns a summary of the labels, which is printed and kept with the data set: "3 of 8 labels
+// positive", "5 7 9 rows of the classes 0 1 2", or "labels from 0.1 to 7, mean 3".
 std::string balance(const Labels& labels)
 {
     const auto& y = labels.value;

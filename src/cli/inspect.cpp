@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// JSON has no NaN.
+// Returns null for NaN and infinity, which JSON does not have.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 template <class Row>
@@ -37,7 +37,8 @@ Json row_as_json(const Row& row)
     return json;
 }
 
-// How far the scored models are from the reference optimum, and when they first came how near.
+// Adds how far the objective of the last scored model is above the reference optimum, and which
+// model was the first within 1e-1, ..., 1e-6 of it. Adds nothing if no optimum is known.
 void add_gap(Json& json, const trace::Trace& trace, const std::string& data)
 {
     const auto optimum =
@@ -61,7 +62,7 @@ void add_gap(Json& json, const trace::Trace& trace, const std::string& data)
     json["gap_reached"] = reached;
 }
 
-// The data set of the run, if it is still where it was.
+// Returns the path of the run's data set, as the trace records it.
 std::string data_of(const trace::Trace& trace)
 {
     Settings settings;
@@ -96,7 +97,8 @@ Json describe(const trace::Trace& trace, const std::string& data)
     json["bytes_received_per_round"] = sum(&trace::Round::bytes_received) / count;
     std::int64_t held = 0;
     for (const auto& worker : trace.workers) held += worker.columns_held;
-    // One message of a support each way for each worker; dense vectors would take 8 p instead.
+    // What one round sends in one direction, if each worker's message has its support: 8 bytes an
+    // element. Dense vectors would take 8 p bytes for each worker instead.
     json["bytes_of_supports_one_way"] = 8 * held;
     json["arrivals"] = trace.arrivals.size();
     json["arrivals_used"] = std::count_if(trace.arrivals.begin(), trace.arrivals.end(),
@@ -132,7 +134,7 @@ Json describe(const DataSet& data)
         const auto rows = data.rows(split);
         std::int64_t positive = 0;
         constexpr std::int64_t block = 1 << 14;
-        for (std::int64_t first = 0; first < rows; first += block) {  // which also checks it
+        for (std::int64_t first = 0; first < rows; first += block) {  // reading checks them
             const auto raw = data.read(split, first, std::min(block, rows - first));
             positive += std::ranges::count_if(raw.label, [](double y) { return y > 0; });
         }

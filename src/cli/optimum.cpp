@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// quorate optimum: a reference optimum, so that figures can show what is still missing.
+// quorate optimum: finds a reference optimum, so that figures can show how far a run is from it.
 #include <fmt/format.h>
 
 #include <filesystem>

@@ -32,7 +32,7 @@ po::options_description describe(const std::vector<Option>& options)
     for (const auto& option : options) {
         auto* value = po::value<std::string>();
         if (option.argument.empty())
-            value->zero_tokens();  // or a switch would take the operand behind it as its value
+            value->zero_tokens();  // else a switch would take the operand behind it as its value
         else
             value->value_name(option.argument);
         description.add_options()(option.name.c_str(), value, option.text.c_str());
@@ -40,6 +40,7 @@ po::options_description describe(const std::vector<Option>& options)
     return description;
 }
 
+// @param where  where the option stands, for the message; empty: on the command line
 [[noreturn]] void refuse_unknown(const std::string& where, const std::string& name,
                                  const std::vector<Option>& options, const Command& command)
 {
@@ -72,13 +73,14 @@ void read_config(const std::string& path, const std::vector<Option>& options,
     }
 }
 
-// Paths of a manifest are counted from its folder.
+// Whether the value of an option is a path, which a manifest gives relative to its own folder.
 bool is_path(const std::string& option)
 {
     return option == "data" || option == "trace" || option == "checkpoint" || option == "plugin";
 }
 
-// The options of one run of a manifest, but for those that were given beside it.
+// Sets the options of the run that --manifest and --row name, except for those that the command
+// line or --config gives.
 void read_row(const Command& command, Settings& settings)
 {
     if (!settings.on("manifest") && !settings.on("row")) return;

@@ -8,16 +8,19 @@
 
 namespace quorate {
 
-/// Values of the command's options: from the command line, else from the INI file that --config
-/// names, else the defaults.
-/// @throws BadInput for an unknown option (with the nearest one), a missing argument or operand, or
-///         a malformed INI file (with file and line). Names are never abbreviated.
+/// Returns the values of the command's options, and of its operand. A value comes from the command
+/// line, else from the INI file that --config names, else from the row of the manifest that
+/// --manifest and --row name, else it is the default. Names of options are never abbreviated.
+/// Local.
+/// @param arguments  the words behind the command's name
+/// @throws BadInput for an unknown option (with the nearest one), one that is given twice, a
+///         missing argument or operand, or a malformed INI file or manifest (with file and line)
 Settings parse(const Command& command, const std::vector<std::string>& arguments);
 
-/// Options that every command has.
+/// Returns the options that every command has.
 std::vector<Option> common_options();
 
-/// What `quorate COMMAND --help` prints.
+/// Returns what `quorate COMMAND --help` prints.
 std::string usage(const Command& command);
 
 }  // namespace quorate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// quorate predict: the final model of a trace, applied to rows.
+// quorate predict: scores rows with the final model of a trace.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -21,10 +21,11 @@ namespace {
 
 constexpr std::int64_t rows_at_once = 4096;
 
-/// Where the scores go: under a temporary name until all are there.
+/// Writes scores to HDF5 or CSV. The file has a temporary name until all scores are there, so that
+/// an incomplete one is never taken for the result.
 class Scores {
 public:
-    /// The first line of CSV.
+    /// Returns the first line of CSV, for so many scores of a row.
     static std::string columns(std::int64_t outputs)
     {
         std::string line = "row,label";
@@ -54,6 +55,7 @@ public:
         if (!temporary_.empty()) std::remove(temporary_.c_str());
     }
 
+    /// Adds rows: their scores, row by row, and a label for each.
     void add(std::span<const double> scores, std::span<const double> labels)
     {
         if (file_) {
@@ -69,6 +71,7 @@ public:
             text_ << '\n';
         }
     }
+    /// Gives the file its name. @throws Failure if it cannot be written
     void finish()
     {
         if (file_) {

@@ -35,7 +35,7 @@ const Command& command_of(const std::string& word)
     throw BadInput("quorate has no command " + word + suggestion(word, known));
 }
 
-// Many ranks say the same; one message is enough.
+// Whether this rank prints what all ranks would: one message is enough.
 bool speaks() { return launch_environment().rank.value_or(0) == 0; }
 
 int dispatch(std::vector<std::string> words)
@@ -65,7 +65,7 @@ int dispatch(std::vector<std::string> words)
     return command.run(settings);
 }
 
-// Whether no other rank can wait for this process.
+// Whether this process is alone, so that no other rank can wait for it.
 bool is_alone()
 {
     int started = 0, ended = 0, size = 1;
@@ -80,7 +80,8 @@ int fail(int status, const std::exception& error)
     if (speaks() || status != exit_bad_input)
         log(status == exit_bad_input ? LogLevel::error : LogLevel::failure, error.what());
     if (is_alone()) return end_mpi(status);
-    // The other ranks would wait for this one for ever. MPI_Abort may cut off the message above.
+    // The other ranks would wait for this one for ever, so MPI aborts all of them. That may cut off
+    // the message above, which therefore gets some time to leave.
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     MPI_Abort(MPI_COMM_WORLD, status);
     return status;
@@ -90,7 +91,8 @@ int fail(int status, const std::exception& error)
 
 int program(const std::vector<std::string>& words)
 {
-    // A file that may not grow is a failed write, as on a full disk.
+    // A file that reaches its size limit is then a failed write, as on a full disk, and does not
+    // kill the process.
     std::signal(SIGXFSZ, SIG_IGN);
     if (!has_built_instructions()) {
         std::fprintf(stderr,
@@ -101,8 +103,9 @@ int program(const std::vector<std::string>& words)
     }
     if (const auto launch = launch_environment(); launch.size)
         log_as(fmt::format("[rank {} of {}]", launch.rank.value_or(0), *launch.size));
-    // Or HDF5 would close again, at exit or in MPI_Finalize, what could not be closed on a full disk,
-    // and crash: it must not be opened by itself, nor after MPI.
+    // Otherwise HDF5 would, at exit or in MPI_Finalize, close again what could not be closed on a
+    // full disk, and crash. For this, HDF5 must be opened here, before it opens itself and before
+    // MPI is started.
     H5dont_atexit();
     H5open();
     try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// quorate script and quorate submit: an experiment as jobs on a named cluster.
+// quorate script and quorate submit: make jobs on a named cluster from an experiment.
 #include <fmt/format.h>
 
 #include <cctype>
@@ -23,7 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Words of a command that is to run as a job.
+// Checks the words of the command that prepares the data as a job of its own.
+// @throws BadInput with the path of the experiment
 void check_prepare(const std::vector<std::string>& words, const std::string& path)
 {
     if (words.empty()) return;
@@ -42,6 +43,7 @@ JobPlan planned(const Settings& settings)
     return plan;
 }
 
+// Prints what speaks against the plan.
 // @return whether the cluster would take it
 bool say_findings(const JobPlan& plan, bool hosts)
 {
@@ -85,15 +87,18 @@ int script(const Settings& settings)
     return exit_done;
 }
 
+// Submits one script as a job, or as an array of jobs.
+// @return the id of the job
 std::string submit_one(const JobPlan& plan, const std::string& script,
                        const std::vector<std::int64_t>& array,
                        const std::optional<Dependency>& after)
 {
     const auto words = submit_words(plan.request, plan.profile, script, array, after);
-    // Schedulers put their own output where they are called.
+    // Schedulers write the output of jobs to the folder where they are called.
     fs::current_path(plan.request.folder);
     const auto ended = run_program(words);
-    // Of all that it says, the id is the last line of a word that begins with a digit: 123, 123[].host.
+    // The id of the job is the last line of the output that is a single word and begins with a
+    // digit: 123, or 123[].host. A semicolon ends it.
     const auto lines = split(trimmed(ended.output), '\n');
     std::string id;
     for (const auto& line : lines) {

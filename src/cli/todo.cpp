@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// quorate todo: what of an experiment is left to run, as its traces say.
+// quorate todo: tells from the traces of an experiment what is left to run.
 #include <fmt/format.h>
 
 #include "base/error.hpp"

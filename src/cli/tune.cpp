@@ -20,7 +20,7 @@ namespace quorate {
 
 namespace {
 
-// Of a run's options, those that a trial without stragglers knows.
+// The options of runs that trials have, too: a trial trains without stragglers.
 constexpr const char* of_trials[] = {"data",  "model", "optimizer", "step",   "schedule", "clip",
                                      "batch", "l2",    "l1",        "rounds", "init",     "seed"};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the engine does when workers leave, die and join.
+// The part of the engine that handles workers that leave, die and join.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,6 +12,7 @@ namespace quorate {
 
 namespace {
 
+// Returns a worker's status after a change, and the word of the trace for the change.
 std::pair<MembershipTable::Status, trace::Change> meaning(Change::Kind kind)
 {
     switch (kind) {
@@ -24,13 +25,18 @@ std::pair<MembershipTable::Status, trace::Change> meaning(Change::Kind kind)
 
 }  // namespace
 
-// To a scheme a lost worker is one that has not answered yet. So the sign that a scheme cannot go on is
-// that all who are left have answered what they were asked, and no timer runs.
+// A scheme cannot see that it waits in vain, because to the scheme a lost worker is just one that
+// has not answered yet. The engine can see it: all workers that are left have answered what they
+// were asked, and no timer runs. Or the scheme itself has said that no decode is possible
+// (Undecodable).
 bool Engine::nobody_can_answer() const
 {
     return !undecodable_.empty() || (!members_.anybody_owes() && timers_.empty());
 }
 
+// Whether workers are still to come that the run may wait for: a standby rank that is loading, or
+// one that is to join later. Where no worker is left, the engine waits whatever the option on_loss
+// says.
 bool Engine::waits_for_workers() const
 {
     if (!members_.all(MembershipTable::Status::loading).empty()) return true;
@@ -39,7 +45,9 @@ bool Engine::waits_for_workers() const
     return wanted && (options_.membership.joins() || fleet_->joins());
 }
 
-// Makes the scheme again for those who are here; the model and its optimiser go on.
+// Re-encodes: makes the scheme again for the active workers. The model and its optimiser go on.
+// Fails if the option on_loss or the scheme does not allow it, if no worker is left, or if the code
+// is for the same workers already.
 void Engine::reencode()
 {
     auto why = std::exchange(undecodable_, "");
@@ -68,7 +76,8 @@ void Engine::reencode()
     start(active);
 }
 
-// Not every code exists for every number of workers: then some of them have nothing to do.
+// Returns the scheme for as many of the workers as possible, because not every code exists for
+// every number of workers. The others stay idle.
 std::shared_ptr<const Coding> Engine::largest_coding(int workers) const
 {
     std::string why;
@@ -91,6 +100,7 @@ void Engine::fail(const std::string& why) const
                   (gone.empty() ? "" : fmt::format("; gone: worker {}", fmt::join(gone, ", "))));
 }
 
+// Asks the fleet for those of the wanted changes that are possible, because it accepts no others.
 void Engine::change(const std::vector<Change>& wanted)
 {
     using Status = MembershipTable::Status;
@@ -105,6 +115,7 @@ void Engine::change(const std::vector<Change>& wanted)
     receive_changes();
 }
 
+// @return whether anything has changed
 bool Engine::receive_changes()
 {
     const auto changes = fleet_->changes(event_ + 1);
@@ -112,6 +123,10 @@ bool Engine::receive_changes()
     return !changes.empty();
 }
 
+// Takes note of a change. A scheme whose Needs ask for membership is told of it. To any other
+// scheme a worker that joins again is one that was late, so it gets its open tasks once more. For a
+// worker that the scheme does not know, the run is re-encoded after the next step, if on_loss
+// allows that.
 void Engine::receive(const Change& change)
 {
     const auto worker = change.worker;

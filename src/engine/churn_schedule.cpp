@@ -21,6 +21,7 @@ constexpr const char* grammar =
     "write TIME leave|join|kill WORKER, with TIME in seconds or rounds "
     "(100r), and a semicolon before the next event";
 
+// Returns the events as text. In a file, a line may hold one or several, and a comment behind #.
 std::string text_of(const Settings& settings)
 {
     const auto& text = settings.text("events");
@@ -153,7 +154,7 @@ std::vector<Change> ChurnSchedule::after_round(std::int64_t round, const Members
     Stream stream(seed_, Purpose::membership, static_cast<std::uint32_t>(round));
     auto left = members.all(MembershipTable::Status::active).size();
     for (Worker worker = 0; worker < std::ssize(members); ++worker) {
-        const double drawn = stream.uniform();  // one number a worker, whoever is there
+        const double drawn = stream.uniform();  // for each worker, whoever takes part
         if (members.active(worker) && drawn < chance_->leave && left > chance_->least) {
             all.push_back({Change::Kind::left, worker});
             --left;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who leaves, dies and joins when, as planned by the user: at times of the run's clock, after rounds,
-// or at random.
+// The changes of membership that the user plans: at times of the run's clock, after rounds, or at
+// random.
 #pragma once
 
 #include <optional>
@@ -13,34 +13,45 @@
 
 namespace quorate {
 
+/// Tells the engine which workers are to leave, die and join when. Each planned change is returned
+/// once. Local; used by the engine's thread.
 class ChurnSchedule {
 public:
-    /// Nobody comes or goes.
+    /// Plans nothing: no worker comes or goes.
     ChurnSchedule() = default;
-    /// @param settings  reads `events`: "3.0 leave 4; 100r join 4; 7.5 kill 2", a file of such, or
+    /// Reads the plan.
+    /// @param settings  its option `events` holds "3.0 leave 4; 100r join 4; 7.5 kill 2" (times in
+    ///                  seconds or rounds), the name of a file of such events, or
     ///                  random:leave=P,join=P,least=N
-    /// @throws BadInput for what cannot be, with where it stands
+    /// @param workers   of the run, numbered from 0
+    /// @param seed      of the random changes
+    /// @throws BadInput if an event cannot be read, names no worker of the run, or has a worker
+    ///         join that died before; with the event and the origin of the option
     ChurnSchedule(const Settings& settings, int workers, std::uint64_t seed);
 
-    /// When something is due next.
+    /// Returns the time of the next change that is planned for a time, in seconds; never: none.
     Seconds next() const;
-    /// What is due now.
+    /// Returns the changes whose time has come, in the order of their times.
     std::vector<Change> due(Seconds now);
-    /// What happens after that many rounds.
+    /// Returns the changes that come after `round` rounds: the planned ones, then the random ones.
+    /// O(workers) if changes are random.
+    /// @param round    ascends from call to call
+    /// @param members  who takes part now; only random changes depend on it
     std::vector<Change> after_round(std::int64_t round, const MembershipTable& members);
-    /// What was due by then has happened in a run that is resumed.
+    /// Drops all that was due by then, because it has happened before a resumed run goes on.
     void skip(Seconds now, std::int64_t round);
-    /// Whether a worker is to join yet.
+    /// Whether a worker is still to join at a planned time. Joins after rounds and at random do not
+    /// count, because no round ends while the engine waits for workers.
     bool joins() const;
 
 private:
     struct Planned {
-        double at;
+        double at;  // seconds, or rounds
         Change change;
     };
     struct Chance {
-        double leave = 0, join = 0;
-        std::size_t least = 1;  // workers that stay
+        double leave = 0, join = 0;  // probabilities of each worker, after each round
+        std::size_t least = 1;       // workers that stay
     };
     std::vector<Change> planned_by(std::int64_t round);
     void read(const Settings& settings, const std::string& text, int workers);
@@ -52,7 +63,7 @@ private:
     std::uint64_t seed_ = 0;
 };
 
-/// The option that says it.
+/// Returns the option `events`, which the schedule reads.
 Option events_option();
 
 }  // namespace quorate

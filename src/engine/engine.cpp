@@ -13,7 +13,8 @@ namespace quorate {
 
 namespace {
 
-// Iterates wait in memory until the trace has written them, so a run begins with that many.
+// Returns how many vectors a run allocates in advance: for the iterates that may wait in memory
+// until the trace has written them, and for the few points that are alive at a time.
 std::size_t stock(const EngineOptions& options, std::size_t width)
 {
     constexpr std::int64_t alive = 4;
@@ -61,7 +62,7 @@ void Engine::start(std::vector<Worker> active)
 void Engine::run_rounds(const std::atomic<bool>& stop)
 {
     auto& plan = options_.membership;
-    const std::atomic<bool> unstopped = false;  // nothing is gained by stopping in the past
+    const std::atomic<bool> unstopped = false;  // in the history a stop would save nothing
     for (const auto worker : members_.all(MembershipTable::Status::active))
         trace_->add(
             trace::Membership{event_, 0, worker, static_cast<std::int64_t>(trace::Change::joined)});
@@ -94,6 +95,8 @@ void Engine::run_rounds(const std::atomic<bool>& stop)
     }
 }
 
+// Tells the scheme all events that are due, and carries out its actions, which may cause more
+// events.
 // @return whether all rounds are done
 bool Engine::give_events()
 {
@@ -127,6 +130,7 @@ void Engine::give(const Event& event)
     }
 }
 
+// Tells the scheme of the timer that is due first; of several, of that with the least number.
 void Engine::fire_timer()
 {
     const auto due =
@@ -138,6 +142,7 @@ void Engine::fire_timer()
     timers_.erase(due);
 }
 
+// Returns what the scheme is told of a contribution.
 Contribution Engine::describe(const Live& live)
 {
     Contribution told{live.arrival, live.id};
@@ -156,8 +161,9 @@ void Engine::receive(const std::vector<Arrival>& arrivals)
     for (const auto& arrival : arrivals) {
         auto* open = open_task(arrival.task);
         Live live{contributions_, arrival, event_, round_ + 1, open ? open->task.control.step : 0};
-        // Closed is closed, and one who came back may send what had come before it was lost: such
-        // contributions are counted and dropped.
+        // Contributions of closed tasks are counted and dropped. So are parts that came already: a
+        // worker that joins again begins its task anew, and sends once more what it had sent before
+        // it was lost.
         if (!open || (!open->task.control.repeat &&
                       static_cast<std::size_t>(arrival.part) < open->received)) {
             finish(live);
@@ -184,7 +190,7 @@ std::vector<trace::ItemRow> Engine::items_of(const Live& live)
     return items;
 }
 
-// Its use is known, and nobody names it any more.
+// Records a contribution whose use is known, and frees its values, which nothing names any more.
 void Engine::finish(const Live& live)
 {
     record(live);
@@ -204,7 +210,7 @@ void Engine::record(const Live& live)
 Engine::OpenTask* Engine::open_task(TaskId task)
 {
     if (open_.empty() || task < open_.front().id()) return nullptr;
-    // Mostly there are no gaps between the numbers.
+    // The numbers mostly have no gaps, so the distance from the first is tried before a search.
     const auto guess = static_cast<std::size_t>(task - open_.front().id());
     if (guess < open_.size() && open_[guess].id() == task) return &open_[guess];
     const auto at = std::ranges::lower_bound(open_, task, {}, &OpenTask::id);
@@ -232,6 +238,7 @@ void Engine::carry_out(const Dispatch& asked)
     hand_over(open_.back());
 }
 
+// Gives a task to its worker; does nothing if the worker does not take part.
 void Engine::hand_over(const OpenTask& open)
 {
     if (!members_.active(open.task.worker)) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Joins a scheme and a fleet: events in, actions out. It owns the points, the contributions that are
-// alive and the optimiser, forms the estimates, and writes the trace.
+// The engine joins a scheme and a fleet: it gives the scheme events and carries out its actions. It
+// owns the points and the contributions in use, forms the estimates, has the optimisers make the
+// updates, and writes the trace.
 #pragma once
 
 #include <atomic>
@@ -26,68 +27,86 @@ namespace quorate {
 /// Which contributions the trace lists.
 enum class Arrivals { all, used, none };
 
-/// What to do when those who are left can give no estimate: the scheme is made anew for them, or
-/// workers are waited for that are to join, or the run ends.
-enum class OnLoss { reencode, wait, stop };
+/// What the engine does when the workers that are left can give no estimate.
+enum class OnLoss {
+    reencode,  // makes the scheme again for them; where that is impossible, as stop
+    wait,      // waits for workers that are to join; if none are, as stop
+    stop       // ends the run with a Failure
+};
 
+/// What a run is to do, beside its scheme.
 struct EngineOptions {
     std::int64_t rounds = 100;
-    Schedule schedule = [](double) { return 1.0; };  // step sizes
+    Schedule schedule = [](double) { return 1.0; };  // step sizes, by batches of samples seen
     std::int64_t evaluate_every =
-        1;  // keep the model of every so many rounds, and the last; 0: none
+        1;  // keep each model after every so many of its updates, and the last; 0: none
     Arrivals arrivals = Arrivals::all;
-    ChurnSchedule membership = {};  // who leaves and joins when
+    ChurnSchedule membership = {};  // who leaves, dies and joins when
     OnLoss on_loss = OnLoss::stop;
-    MakeCoding reencode = {};
+    MakeCoding reencode = {};  // makes the scheme again; needed for OnLoss::reencode
     EstimateOptions estimates = {};
 };
 
 /// What is shown of a round while a run goes on.
 struct Progress {
-    std::int64_t round;
-    double loss;  // mean loss over the samples used, at the points used: an estimate
-    Seconds time;
-    int model;
+    std::int64_t round;  // its number, from 1
+    double loss;         // mean loss over the samples used, at the points used: an estimate
+    Seconds time;        // of its update, on the fleet's clock
+    int model;           // which the update was of
 };
 
-/// Who watches a run; all may be empty.
+/// Functions that the engine calls as a run goes on, on its own thread; all may be empty. They are
+/// not called for the history of a resumed run.
 struct Observer {
     std::function<void(const Progress&)> round = {};  // after each update
     std::function<void(const trace::Arrival&)> arrival =
-        {};  // each contribution, once its use is known
-    std::function<void(std::int64_t round, const Point&)> kept = {};  // each model that is kept
-    std::function<void(const std::string&)> note = {};                // what a scheme says
-    /// A worker that left, died, came, or is being replaced, and the round that was running.
+        {};  // for each contribution, once its use is known
+    std::function<void(std::int64_t round, const Point&)> kept = {};  // for each model that is kept
+    std::function<void(const std::string&)> note = {};  // notes of a scheme, and re-encoding
+    /// For each worker that left, died, joined or is being replaced, with the running round.
     std::function<void(const Change&, std::int64_t round)> change = {};
-    /// Where the run stands, before anything else happens after an update.
+    /// After each update but the last, when the scheme has been told of it and before the engine
+    /// waits for anything: what a checkpoint needs. Also when the run begins.
     std::function<void(Snapshot)> snapshot = {};
 };
 
+/// Runs one scheme on one fleet. Local; used by one thread, on the coordinator: only the fleet
+/// communicates.
 class Engine {
 public:
+    /// Prepares a run, whose first points are the models of the optimisers. Allocates vectors for
+    /// the points and models of the run. Scheme, fleet, optimisers and trace must outlive the
+    /// engine.
     /// @param optimizers  one for each model
+    /// @param trace       receives the rows and the models that are kept
     Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
            std::span<const std::unique_ptr<Optimizer>> optimizers, trace::Sink& trace);
 
-    /// The run begins where another one stood: before run().
-    /// @param live  the fleet to go on with, if the history is not that of the engine's own fleet
+    /// Makes run() go on from where another run stood. It first goes through the history of that
+    /// run, without computing anything. Call this before run().
+    /// @param live  the fleet to go on with afterwards; nullptr: the engine's own fleet both
+    ///              repeats the history and goes on
     void resume(Past past, Fleet* live);
 
-    /// Runs until all rounds are done or `stop` is set. Per round: one dispatch a worker at most,
-    /// contributions summed in (worker, task, part) order, O(used x support + p).
-    /// @return rounds done
-    /// @throws Failure if no estimate is possible any more
+    /// Runs until all rounds are done or `stop` is set. A round costs the coordinator O(used x
+    /// support + p) for contributions used of so many elements and p parameters. They are summed in
+    /// (worker, task, part) order, so that the order of arrival changes no bit.
+    /// @return how many rounds are done, those of the history included
+    /// @throws Failure if no estimate is possible any more, or one is not finite
+    /// @throws std::logic_error if the scheme names a contribution that it does not have
     std::int64_t run(const std::atomic<bool>& stop, Observer observer);
 
 private:
+    // A contribution in use: its task is not closed, and no finished step has used it.
     struct Live {
         ContributionId id;
         Arrival arrival;
-        std::int64_t event, round;  // with which it came, and that was running then
-        double step;                // of descent
+        std::int64_t event, round;  // the event with which it came, and the round running then
+        double step;                // step size of descent
         std::int64_t used = 0;      // the round whose step used it; 0: none yet
         trace::Arrival row() const { return row_of(arrival, event, round, used); }
     };
+    // A task that the scheme has not closed.
     struct OpenTask {
         Dispatch task;
         std::size_t received = 0;  // parts that have come
@@ -144,10 +163,10 @@ private:
     std::span<const std::unique_ptr<Optimizer>> optimizers_;
     trace::Sink* trace_;
     Observer observer_;
-    bool updated_ = true;  // since the last snapshot
+    bool updated_ = true;  // whether there was an update since the last snapshot
 
-    // While a resumed run goes through its history, nothing is written, shown or computed. What it
-    // goes on with afterwards:
+    // While a resumed run goes through its history, nothing is written, shown or computed. The
+    // later_... are what it goes on with afterwards.
     std::unique_ptr<RecordedEstimates> history_;
     trace::NoSink nowhere_;
     trace::Sink* later_trace_ = nullptr;
@@ -157,31 +176,32 @@ private:
     Points points_;
     ComputedEstimates computed_;
     Estimates* estimates_ = &computed_;
-    std::vector<Live> live_;      // contributions not closed, ascending by id
-    std::vector<OpenTask> open_;  // tasks not closed, ascending
+    std::vector<Live> live_;      // ascending by id
+    std::vector<OpenTask> open_;  // ascending by task
     MembershipTable members_;
-    std::vector<std::int64_t> counts_;      // of each worker's tasks that its own count keys
-    Renumbering names_;                     // between the scheme and the run
+    std::vector<std::int64_t> counts_;      // by worker, its own count of tasks (own_count)
+    Renumbering names_;                     // between the scheme's numbers and the run's
     std::shared_ptr<const Coding> coding_;  // the newest, if the run was re-encoded
-    std::vector<Worker> coded_for_;         // who was there then
-    bool reencode_next_ = false;            // at the next step, for those who have joined
-    std::string undecodable_;               // why the scheme cannot go on
-    bool quiescent_ = false;                // the scheme was told that nobody can answer
+    std::vector<Worker> coded_for_;         // the active workers when the scheme was started
+    bool reencode_next_ = false;            // after the next step, for workers that have joined
+    std::string undecodable_;               // why the scheme cannot go on; empty: it can
+    bool quiescent_ = false;                // the scheme was told Quiescent since its last task
     TaskId next_task_ = 0;
     std::int64_t next_draw_ = 0;
     std::vector<Action> actions_;
-    std::map<int, Seconds> timers_;
-    std::vector<Event> events_;  // that the last actions caused, to be given to the scheme next
+    std::map<int, Seconds> timers_;  // that run, with the time at which they go off
+    std::vector<Event> events_;      // that the scheme is told next
     ContributionId contributions_ = 0;
     std::int64_t event_ = 0, round_ = 0;
     double batches_ = 0;                   // samples seen, in batches: what schedules count
-    std::vector<std::int64_t> updates_;    // of each model
-    std::vector<std::int64_t> update_of_;  // of each version, the updates of its model till then
-    Seconds dispatched_ = 0;               // when the running round was dispatched
+    std::vector<std::int64_t> updates_;    // by model
+    std::vector<std::int64_t> update_of_;  // by version, the updates of its model by then; only
+                                           // if there are several models
+    Seconds dispatched_ = 0;               // time of the last update: the running round's start
     std::int64_t bytes_sent_ = 0, bytes_received_ = 0;
-    double loss_ = 0;
-    bool has_combined_ = false;  // in this round
-    std::set<Worker> combined_;  // workers whose products were
+    double loss_ = 0;            // loss estimate of the last round
+    bool has_combined_ = false;  // whether the scheme has sent a Combine in this round
+    std::set<Worker> combined_;  // workers whose products this round has placed
 };
 
 }  // namespace quorate

@@ -34,7 +34,8 @@ trace::Measure ComputedEstimates::measure(const Needs& needs, Fleet& fleet, cons
     return measure;
 }
 
-// estimate += weight * values. Local steps also shrink what their worker does not touch.
+// estimate += weight * values. A worker decays in its local steps only the parameters that its rows
+// touch, so the L2 decay of all others is added here.
 void ComputedEstimates::add(Fleet& fleet, const Summand& term, bool displacement)
 {
     const auto& arrival = *term.arrival;
@@ -61,7 +62,8 @@ void ComputedEstimates::combine(Fleet& fleet, std::span<const Summand> placed)
     formed_loss_ = formed_.empty() ? 0 : options_.loss_derivatives(formed_);
 }
 
-// sum += what the terms say. The sum of a dry run is empty.
+// sum += weight * values of each term, at the place that the term names. In a dry run the sum is
+// empty.
 void ComputedEstimates::place(Fleet& fleet, std::span<const Summand> placed,
                               std::span<double> sum) const
 {
@@ -89,7 +91,7 @@ PointList ComputedEstimates::form(const std::shared_ptr<const std::vector<Operan
     return operands_.second;
 }
 
-// Zeros stand for rows behind the last one.
+// Makes one operand from the formed vector. Rows behind the last training row count as zeros.
 Point ComputedEstimates::form(const Operand& operand) const
 {
     auto vector = std::make_shared<std::vector<double>>();
@@ -123,7 +125,7 @@ void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
     }
     loss = std::exchange(formed_loss_, {}).value_or(loss);
     row.loss_estimate = row.samples > 0 ? loss / static_cast<double>(row.samples) : 0;
-    // Mean and norm in blocks that stay in cache.
+    // Mean and norm are computed block by block, so that each block is still in cache for the norm.
     constexpr std::size_t block = 4096;
     double square = 0;
     for (std::size_t first = 0; first < estimate_.size(); first += block) {

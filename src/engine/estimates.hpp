@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the coordinator computes of contributions: sums in a fixed order. A run that is resumed goes
-// through its history with estimates that are recorded (engine/recorded_estimates.hpp).
+// What the coordinator computes from contributions: sums in a fixed order. A resumed run goes
+// through its history with recorded estimates instead (engine/recorded_estimates.hpp).
 #pragma once
 
 #include <functional>
@@ -18,59 +18,66 @@
 
 namespace quorate {
 
+/// Options of ComputedEstimates.
 struct EstimateOptions {
-    double clip = 0;         // estimates with a larger norm are scaled down to it; 0: none are
-    double l2 = 0;           // by which local steps decay what a worker does not touch
+    double clip = 0;         // estimates of a larger norm are scaled down to it; 0: none are
+    double l2 = 0;           // weight of the L2 term, by which local steps decay parameters
     std::uint64_t seed = 0;  // of the random vector that contributions are projected on
-    /// Of all training rows: turns scores into the derivatives of the losses by them, and returns
-    /// the sum of the losses. Only schemes that Combine need it; none: a dry run.
+    /// Replaces the scores of all training rows, rows x outputs, by the derivatives of the losses
+    /// by them, and returns the sum of the losses. Only schemes that Combine need it; none: a dry
+    /// run.
     std::function<double(std::span<double> scores)> loss_derivatives = {};
-    std::int64_t rows = 0, outputs = 1;  // how many scores those are
+    std::int64_t rows = 0, outputs = 1;  // training rows, and scores of each
 };
 
-/// A contribution in a sum.
+/// A contribution in a weighted sum.
 struct Summand {
     const Arrival* arrival;
     double weight;
-    double descent_step = 0;  // of local steps
-    bool used_before = false;
-    // Of a term that is placed (Placed in scheme/types.hpp):
+    double descent_step = 0;   // step size of local steps
+    bool used_before = false;  // an earlier sum has used it, so that its values are there
+    // Of a term that is placed, as in Placed (scheme/types.hpp):
     Rows from = {};
     std::int64_t at = 0;
 };
 
-/// What is computed of contributions. Local; used by the engine's thread.
+/// What the engine needs computed from contributions. Local; used by the engine's thread.
 class Estimates {
 public:
     virtual ~Estimates() = default;
-    /// Measures what a scheme asks for. @param event  with which the contribution came
+    /// Measures of a contribution what the scheme asks for. O(values).
+    /// @param event  with which the contribution came
     virtual trace::Measure measure(const Needs& needs, Fleet& fleet, const Arrival& arrival,
                                    std::int64_t event) = 0;
-    /// Places the terms, in this order, in a vector of all scores, and forms the derivatives of the
-    /// losses of it: the formed vector, until the next estimate. O(rows).
+    /// Places the terms, in this order, in a vector of the scores of all training rows, and turns
+    /// the scores into the derivatives of the losses. The result is the formed vector, which later
+    /// operands are made of. O(elements of the terms + rows x outputs).
     virtual void combine(Fleet& fleet, std::span<const Summand> placed) = 0;
-    /// Returns operands made of the formed vector. The same list twice in a row gives the same
-    /// operands.
+    /// Returns operands made of the formed vector. The same list object twice in a row gives the
+    /// same vectors. O(elements of the operands).
     virtual PointList form(const std::shared_ptr<const std::vector<Operand>>& operands) = 0;
-    /// Forms the estimate of a step: placed terms, then the others, each in this order.
+    /// Forms the estimate of a step from the placed terms, then the others, each in this order.
     /// O(terms x support + parameters).
-    /// @param row  its `samples` must be set; receives gradient_norm, loss_estimate and inner. The
-    ///             norm is that before clipping, and not finite if the estimate is not
+    /// @param row  receives gradient_norm, loss_estimate and inner; its `samples` must be set. The
+    ///             norm is that before clipping. It is not finite if the estimate is not
     virtual void form(const Needs& needs, Fleet& fleet, const Step& step,
                       std::span<const Summand> placed, std::span<const Summand> terms,
                       trace::Round& row) = 0;
-    /// Makes the update with the estimate that was formed.
-    /// @param version  of the next point  @param next  receives it
+    /// Makes the update of a model with the estimate that was formed last. O(parameters).
+    /// @param displacement  whether the estimate is added to the model as it is
+    /// @param version       of the next point
+    /// @param next          receives the next point
     virtual void update(Optimizer& optimizer, bool displacement, double step_size, Version version,
                         const std::shared_ptr<std::vector<double>>& next) = 0;
-    /// Forgets the estimate before: the next one's inner product with it is 0.
+    /// Forgets the last estimate, so that the inner product of the next one with it is 0.
     virtual void forget_last() = 0;
 };
 
-/// Those that are computed of the values that a fleet has.
+/// Estimates that are computed from the values of a fleet's contributions.
 class ComputedEstimates final : public Estimates {
 public:
-    /// @param points  of the run; must outlive this object
+    /// @param points      of the run; must outlive this object
+    /// @param parameters  elements of an estimate; 0: a dry run
     ComputedEstimates(EstimateOptions options, const Needs& needs, const Points& points,
                       std::size_t parameters);
 
@@ -84,7 +91,8 @@ public:
                 const std::shared_ptr<std::vector<double>>& next) override;
     void forget_last() override;
 
-    /// The estimate before, for a checkpoint; empty unless the scheme asks for inner products.
+    /// The last estimate, which a checkpoint keeps and a resumed run sets; empty unless the scheme
+    /// asks for inner products.
     std::vector<double>& last() { return last_; }
 
 private:
@@ -95,10 +103,10 @@ private:
     EstimateOptions options_;
     const Points& points_;
     std::vector<double> estimate_, last_;
-    std::vector<double> probe_;   // a random vector to project contributions on
-    std::vector<double> formed_;  // see combine()
-    std::optional<double> formed_loss_;
-    // What was formed of it last: all tasks of a round may have the same operands.
+    std::vector<double> probe_;          // a random vector to project contributions on
+    std::vector<double> formed_;         // see combine()
+    std::optional<double> formed_loss_;  // the sum of losses that belongs to it, until it is used
+    // The last operands, because all tasks of a round may have the same.
     std::pair<std::shared_ptr<const std::vector<Operand>>, PointList> operands_;
 };
 

@@ -12,24 +12,26 @@
 
 namespace quorate {
 
-/// The published points that somebody still names. Immutable once published; their memory is used
-/// again, since fresh memory costs a page fault every 4 KiB.
+/// The published points that a task or a model still names. A point is immutable once it is
+/// published. Memory is used again, because fresh memory costs a page fault every 4 KiB. Local;
+/// used by the engine's thread, but the last owner of a vector may be on any thread.
 class Points {
 public:
     /// @param width  elements of a point
-    /// @param stock  vectors to make in advance, their memory touched
+    /// @param stock  vectors to make in advance, with their memory touched
     Points(std::size_t width, std::size_t stock) : shelf_(std::make_shared<Shelf>()), width_(width)
     {
         for (; stock > 0; --stock)
             shelf_->free.push_back(std::make_unique<std::vector<double>>(width, 0.0));
     }
 
-    /// A vector to be filled; what is in it is left over. It returns to the shelf with its last owner.
+    /// Returns a vector to be filled; its values are left over from earlier use. When its last
+    /// owner drops it, its memory becomes free for the next one.
     std::shared_ptr<std::vector<double>> blank()
     {
         std::unique_ptr<std::vector<double>> values;
         {
-            const std::lock_guard lock(shelf_->mutex);  // the trace's thread lets go of iterates
+            const std::lock_guard lock(shelf_->mutex);  // the trace's thread drops iterates
             if (!shelf_->free.empty()) {
                 values = std::move(shelf_->free.back());
                 shelf_->free.pop_back();
@@ -46,7 +48,7 @@ public:
         return {values.release(), give_back};
     }
 
-    /// The next version, of that model.
+    /// Publishes a point as the newest of a model, and returns its version. O(log points).
     Version publish(Point point, int model = 0)
     {
         const auto number = next_++;
@@ -57,8 +59,9 @@ public:
         if (before >= 0) forget_unless_held(alive_.find(before));
         return number;
     }
+    /// Returns a point. @throws std::out_of_range if it is gone
     const Point& at(Version number) const { return alive_.at(number).point; }
-    /// All that are alive, ascending by version.
+    /// Returns all points that are alive.
     std::map<Version, Point> all() const
     {
         std::map<Version, Point> points;
@@ -66,11 +69,14 @@ public:
             points.emplace_hint(points.end(), number, one.point);
         return points;
     }
+    /// Returns the newest version of a model that has one.
     Version newest(int model = 0) const { return newest_[static_cast<std::size_t>(model)]; }
     /// The version that publish() gives out next.
     Version next() const { return next_; }
-    /// A point lives while it is the newest of its model, or held.
+    /// Keeps a point alive until let_go() is called as often. The newest point of each model lives
+    /// anyway.
     void hold(Version number) { ++alive_.at(number).holders; }
+    /// Undoes one hold().
     void let_go(Version number)
     {
         const auto at = alive_.find(number);
@@ -87,6 +93,7 @@ private:
     {
         if (at->second.holders == 0) alive_.erase(at);
     }
+    // Vectors that are free to be used again.
     struct Shelf {
         std::mutex mutex;
         std::vector<std::unique_ptr<std::vector<double>>> free;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a resumed run goes through its history with: instead of estimates that it computes, those
-// that its trace and its checkpoint tell.
+// The estimates with which a resumed run goes through its history: it takes them from its trace and
+// its checkpoint, instead of computing them.
 #pragma once
 
 #include <map>
@@ -13,10 +13,12 @@
 
 namespace quorate {
 
-/// Nothing is computed: points stay blank until restore_points().
+/// Estimates that compute nothing. Measures and inner products come from the trace. Points have no
+/// meaningful values until restore_points() sets them. Local.
 class RecordedEstimates final : public Estimates {
 public:
     explicit RecordedEstimates(Past past) : past_(std::move(past)) {}
+    /// What the run is resumed from.
     const Past& past() const { return past_; }
 
     trace::Measure measure(const Needs&, Fleet&, const Arrival& arrival,
@@ -41,12 +43,13 @@ public:
     }
     void forget_last() override {}
 
-    /// Gives the points that are still named their values.
+    /// Sets the values of the points of the history that are still alive at its end. Moves them out
+    /// of past(), so call it once. O(points).
     void restore_points();
 
 private:
     Past past_;
-    std::size_t rounds_ = 0;
+    std::size_t rounds_ = 0;  // gone through so far
     std::map<Version, std::weak_ptr<std::vector<double>>> points_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a scheme calls its workers, tasks and versions, and what the run calls them. A run that was
-// re-encoded goes on counting; the new scheme begins at 0.
+// Translates the numbers of workers, tasks, draws and versions between a scheme and its run. When a
+// run is re-encoded, the run goes on counting, but the new scheme begins at 0.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,18 @@
 
 namespace quorate {
 
+/// The numbers of one scheme in its run. Immutable; local.
 class Renumbering {
 public:
-    /// The first scheme of a run: nothing differs.
+    /// For the first scheme of a run, whose numbers are the run's.
     Renumbering() = default;
-    /// @param members   of each worker of the scheme, its number in the run
-    /// @param task    the scheme's task 0  @param draw  its draw 0
-    /// @param newest  the point of each model, which are the scheme's first versions
-    /// @param next    the version of the point that is published next
+    /// For a scheme that a run was re-encoded with.
+    /// @param members  for each worker of the scheme, its number in the run
+    /// @param task     the run's number of the scheme's task 0
+    /// @param draw     the run's number of the scheme's draw 0
+    /// @param newest   for each model, the run's version of its newest point; these are the
+    ///                 scheme's first versions
+    /// @param next     the run's version of the point that is published next
     Renumbering(std::vector<Worker> members, TaskId task, std::int64_t draw,
                 std::vector<Version> newest, Version next)
         : members_(std::move(members)), task_(task), draw_(draw), newest_(std::move(newest)),
@@ -24,22 +28,27 @@ public:
     {
     }
 
+    /// Whether the numbers of scheme and run are the same.
     bool changes_nothing() const { return members_.empty(); }
+    /// Returns the run's number of a worker of the scheme. O(1).
     Worker run_of(Worker worker) const
     {
         return members_.empty() ? worker : members_[static_cast<std::size_t>(worker)];
     }
-    /// @return -1 if the scheme does not know that worker
+    /// Returns the scheme's number of a worker of the run; -1: the scheme does not have that
+    /// worker. O(workers).
     Worker scheme_of(Worker worker) const;
 
+    /// Returns an action of the scheme in the run's numbers.
     Action to_run(Action action) const;
+    /// Returns an event in the scheme's numbers.
     Event to_scheme(Event event) const;
 
 private:
     Version run_of(Version version) const;
     Version scheme_of(Version version) const;
 
-    std::vector<Worker> members_;  // none: nothing differs
+    std::vector<Worker> members_;  // empty: nothing differs
     TaskId task_ = 0;
     std::int64_t draw_ = 0;
     std::vector<Version> newest_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where the engine says how a run stands, and goes on with one that stood there.
+// The part of the engine that takes snapshots for checkpoints, and resumes a run from one.
 #include <algorithm>
 #include <iterator>
 
@@ -32,7 +32,8 @@ void Engine::resume(Past past, Fleet* live)
     later_fleet_ = live;
 }
 
-// The run stands where the other one stood.
+// Ends the history: the run is in the state in which the checkpoint was made. From here on the
+// engine computes estimates, writes the trace and calls the observer.
 void Engine::end_of_history()
 {
     history_->restore_points();
@@ -52,7 +53,9 @@ void RecordedEstimates::restore_points()
             if (const auto point = known->second.lock()) *point = std::move(values);
 }
 
-// What came before is kept; what is still to come is asked again. All workers are there again.
+// Goes on with a fleet that knows nothing of the history. It takes over the values of the
+// contributions in use, and gets the tasks that are not answered once more. Workers that were gone
+// at the checkpoint join, because all workers of the new fleet are there.
 void Engine::go_on_with(Fleet& live)
 {
     auto& before = *fleet_;

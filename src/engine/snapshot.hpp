@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where a run stands after an update, and how it comes to stand there again. A scheme is a function of
-// the events that it was told, and the trace holds these: so a resumed run first goes through its history,
-// with the same engine and without computing anything, and no scheme has anything to save.
+// What a checkpoint saves of a run beside its trace, and what a run is resumed from. The state of a
+// scheme is a function of the events that it was told, and the trace holds these events. So a
+// resumed run first goes through its history, with the same engine and without computing anything,
+// and no scheme needs to save its state.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +15,24 @@
 
 namespace quorate {
 
-/// What the history does not tell: vectors, and contributions that are in use yet, which the trace lists
-/// only when their use is known.
+/// The state of a run after an update, as far as the trace does not tell it: vectors, and the
+/// contributions still in use, which the trace lists only when their use is known.
 struct Snapshot {
-    std::int64_t event = 0, round = 0;
-    trace::Position position;
-    std::map<Version, Point> points;    // that anything to come may name
-    std::vector<double> last_estimate;  // if the scheme asks for inner products
-    std::vector<trace::Arrival> arrivals;
-    std::vector<trace::ItemRow> items;  // of these
+    std::int64_t event = 0, round = 0;     // numbers of the last event and round
+    trace::Position position;              // how far the trace goes
+    std::map<Version, Point> points;       // that later tasks and contributions may name
+    std::vector<double> last_estimate;     // if the scheme asks for inner products
+    std::vector<trace::Arrival> arrivals;  // the contributions in use
+    std::vector<trace::ItemRow> items;     // of these
 };
 
-/// What a run is resumed from.
+/// What a run is resumed from: a Snapshot, and what the trace holds of values that a resumed run
+/// does not compute again.
 struct Past {
-    std::int64_t event = 0;
+    std::int64_t event = 0;  // the last one of the history
     std::map<Version, std::vector<double>> points;
     std::vector<double> last_estimate;
-    std::vector<double> inner;                                                 // of each round
+    std::vector<double> inner;  // of each round, the inner product of its estimate and the last
     std::map<std::pair<std::int64_t, std::int64_t>, trace::Measure> measures;  // by event and part
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How the engine carries out steps, and the sums that they need.
+// The part of the engine that carries out steps, and forms the sums that they need.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace quorate {
 
 namespace {
 
-// Sums are fixed: this is the order of their terms, whatever the order of arrival.
+// Puts the terms of a sum into a fixed order, so that the order of arrival changes no bit of the
+// sum.
 void sort(std::vector<Summand>& terms)
 {
     std::ranges::stable_sort(terms, {}, [](const Summand& term) {
@@ -23,6 +24,7 @@ void sort(std::vector<Summand>& terms)
 
 }  // namespace
 
+// Returns how many updates of its model a version is behind.
 std::int64_t Engine::staleness(Version version, int model) const
 {
     if (optimizers_.size() == 1) return points_.newest() - version;
@@ -30,6 +32,7 @@ std::int64_t Engine::staleness(Version version, int model) const
            update_of_[static_cast<std::size_t>(version)];
 }
 
+// Returns the terms in the order of summation, and marks their contributions as used in this round.
 std::vector<Summand> Engine::summands(const std::vector<Term>& terms)
 {
     std::vector<Summand> all;
@@ -65,7 +68,7 @@ void Engine::carry_out(const Combine& combine)
     estimates_->combine(*fleet_, summands(combine.terms));
 }
 
-// What the row of a round says of the contributions that it uses.
+// Begins the trace's row of a round, with all that follows from the contributions it uses.
 trace::Round Engine::summary(const Step& step, std::span<const Summand> terms)
 {
     trace::Round row{};
@@ -136,7 +139,7 @@ void Engine::carry_out(const Step& step)
         keep_model(step.model);
     updated_ = true;
     events_.push_back(Stepped{version, step.model, row.inner});
-    // What the step has used is needed no more.
+    // Contributions that the step has used are needed no more.
     std::erase_if(live_, [&](const Live& one) {
         if (one.used) finish(one);
         return one.used != 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quorate as a library: simulations and runs over MPI from options, and components of your own. Link with
-// `pkg-config --cflags --libs quorate`, or CMake's find_package(quorate).
+// Quorate as a library: simulations and runs over MPI from options, and components of your own.
+// Link with `pkg-config --cflags --libs quorate`, or CMake's find_package(quorate).
 //
 //   #include <quorate/quorate.hpp>
 //
@@ -8,8 +8,8 @@
 //                                   {"stragglers", "2"}, {"delay", "exponential:1"}});
 //   for (const auto& round : trace.rounds) std::printf("%g\n", round.time);
 //
-// Options are those of the command line (quorate simulate --help); what they get wrong is a BadInput
-// whose text says what would be right. What cannot go on is a Failure.
+// Options are those of the command line (quorate simulate --help). A wrong option throws BadInput,
+// whose text says what would be right. A run that cannot go on throws Failure.
 #pragma once
 
 #include <functional>
@@ -35,55 +35,66 @@
 
 namespace quorate {
 
-/// What a run did: rounds, arrivals, evaluations, the final model; docs/trace.md explains the fields.
+/// What a run did: rounds, arrivals, evaluations, the final model. docs/trace.md explains the
+/// fields.
 using Trace = trace::Trace;
 
-/// Simulates a run under a virtual clock, in this process. Any number of threads may call it at once.
-/// Needs the memory of all workers' rows, or none with {"dry", "on"}: then times and decoding errors
-/// only. With data it starts MPI and PETSc for this process, unless they are. @throws BadInput, Failure
+/// Simulates a run under a virtual clock, in this process. Any number of threads may call it at
+/// once. Needs the memory of all workers' rows. With {"dry", "on"} it needs none, and yields times
+/// and decoding errors only. With data it starts MPI and PETSc for this process, unless they are
+/// started.
+/// @param options  of quorate simulate; the others keep their defaults
+/// @throws BadInput if an option is wrong; Failure if the run cannot go on
 Trace simulate(const Options& options);
 
-/// Trains over MPI. Collective over MPI_COMM_WORLD, with the same options on all ranks: rank 0 is the coordinator,
-/// the others are workers. Starts MPI (and PETSc) unless the program did. May be called again.
-/// @return the trace on rank 0, nothing on the others  @throws BadInput on all ranks; Failure on rank 0
+/// Trains over MPI. Collective over MPI_COMM_WORLD, with the same options on all ranks: rank 0 is
+/// the coordinator, the others are workers. Starts MPI and PETSc, unless the program did. May be
+/// called again. Writes no file.
+/// @return the trace on rank 0, nothing on the others
+/// @throws BadInput on all ranks if an option is wrong; Failure on the rank where the run fails,
+///         and on all ranks if the coordinator fails before the run begins
 std::optional<Trace> run(const Options& options);
 
-/// Ends MPI, if run() or simulate() has started it; the process may end here. The last call of a
-/// program, before its own MPI_Finalize if it has one: `return quorate::finish(0);`. Collective.
+/// Ends MPI and PETSc, if run() or simulate() has started them. The process may end in this call,
+/// with `status`. Make it the last call of a program, `return quorate::finish(0);`, or the last one
+/// before its own MPI_Finalize. Collective.
 /// @return status
 int finish(int status);
 
 // Components of your own, which options name from then on. Add them while no other thread uses
 // Quorate. Each throws BadInput if its name is taken.
 
-// add_scheme(), add_model(), add_optimizer(), add_delay() and add_format() stand beside what they add:
-// scheme/scheme.hpp, model/model.hpp, optimizer/optimizer.hpp, straggler/delay.hpp, data/formats.hpp.
+// add_scheme(), add_model(), add_optimizer(), add_delay() and add_format() stand beside what they
+// add: scheme/scheme.hpp, model/model.hpp, optimizer/optimizer.hpp, straggler/delay.hpp and
+// data/formats.hpp.
 
-/// Makes a gradient code for so many workers.
+/// Makes a gradient code for the workers of a problem. Throws BadInput if it cannot.
 using MakeCode = std::function<GradientCode(const Settings& settings, const Problem& problem)>;
 template <>
 struct PropertiesOf<MakeCode> {
     using type = SchemeProperties;
 };
 
-/// Adds a scheme that is a gradient code: a matrix B and a decoder. Each worker sends its rows of B,
-/// and a round ends when the decoder has an estimate.
+/// Adds a scheme that is a gradient code: a matrix B and a decoder. Each worker sends a
+/// contribution for each of its rows of B, and a round ends when the decoder has an estimate.
 void add_code(Entry<MakeCode> code);
 
-/// A code from a matrix B, decoded by least squares from the first answers. O(n k).
+/// Returns a code with the matrix B, decoded by least squares from the first answers. O(n k).
 /// @param matrix   n rows of k coefficients each: worker i sends the sum over j of B_ij g_j
 /// @param collect  answers that a round waits for, 1 to n
-/// @throws BadInput if the matrix has no rows, or rows of different length, or a column of zeros
+/// @throws BadInput if the matrix is empty, has rows of different length or a column of zeros, or
+///         if `collect` is out of range
 GradientCode code_from_matrix(const std::vector<std::vector<double>>& matrix, int collect);
 
-/// Loads a plugin (see QUORATE_PLUGIN), once. @throws BadInput if it is none, or was built with another
-/// version, compiler, MPI or index width
+/// Loads a plugin (see QUORATE_PLUGIN), unless it is loaded. Local: call it on all ranks.
+/// @throws BadInput if the file cannot be loaded, is no plugin, or was built with another version,
+///         compiler, MPI or index width
 void load_plugin(const std::string& path);
 
 }  // namespace quorate
 
-/// Makes a shared object a plugin: `function` takes nothing and adds components. It is called when the
-/// plugin is loaded, by load_plugin() or `quorate COMMAND --plugin FILE`.
+/// Makes a shared object a plugin. `function` takes no arguments and adds components. It is called
+/// when the plugin is loaded, by load_plugin() or `quorate COMMAND --plugin FILE`.
 ///
 ///   static void add() { quorate::add_scheme({.name = "mine", ...}); }
 ///   QUORATE_PLUGIN(add)

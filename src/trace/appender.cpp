@@ -13,7 +13,7 @@ Appender::Appender(const std::string& path) : path_(path), file_(h5::open_to_app
 std::vector<std::int64_t> Appender::iterate_rounds() const
 {
     auto rounds = h5::read<std::int64_t>(file_.get(), "iterate/round");
-    // Of a run that was killed, the models that are there.
+    // If the run was killed, there may be fewer models than rounds.
     const auto models = h5::shape(file_.get(), "iterate/model").at(0);
     rounds.resize(static_cast<std::size_t>(std::min<std::int64_t>(std::ssize(rounds), models)));
     return rounds;

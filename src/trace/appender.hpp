@@ -10,17 +10,21 @@
 
 namespace quorate::trace {
 
-/// A trace whose run is over, with its iterates; evaluations can be added. Local.
+/// Reads the iterates of a trace whose run is over, and adds evaluations to it. Local. Functions
+/// throw Failure if HDF5 fails; see data/hdf5.hpp for threads.
 class Appender {
 public:
-    /// @throws BadInput
+    /// @throws BadInput if the file is absent, unreadable or not HDF5; Failure if it has no table
+    ///         of evaluations
     explicit Appender(const std::string& path);
 
+    /// Returns the round of each iterate.
     std::vector<std::int64_t> iterate_rounds() const;
+    /// Reads iterate i, from 0. O(parameters).
     Iterate iterate(std::int64_t i) const;
-    /// Writes a row at once.
+    /// Writes a row, and flushes the file.
     void add(const Evaluation& row);
-    /// @throws Failure
+    /// Closes the file. @throws Failure if what it still has to write cannot be written
     void close();
 
 private:

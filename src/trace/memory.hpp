@@ -6,9 +6,10 @@
 
 namespace quorate::trace {
 
-/// Keeps a trace in memory.
+/// A sink that keeps the trace in memory, with the iterates until finish(). Local.
 class Memory final : public Record {
 public:
+    /// Begins a trace with these attributes and the status `running`.
     explicit Memory(const Header& header);
 
     void add(const Row& row) override;
@@ -18,10 +19,10 @@ public:
     std::int64_t iterates() const override { return trace_.iterates; }
     Iterate iterate(std::int64_t i) const override;
     std::vector<std::int64_t> iterate_rounds() const override { return rounds_; }
-    /// Forgets the iterates.
+    /// Keeps the final model, sorts the evaluations by round and forgets the iterates.
     void finish(std::span<const double> model, const std::string& status) override;
 
-    /// What was kept. After finish().
+    /// Hands the trace over, once. After finish().
     Trace take() { return std::move(trace_); }
 
 private:

@@ -53,7 +53,8 @@ Trace read(const std::string& path)
         trace.timers = read_table<Timer>(file.get());
         trace.membership = read_table<Membership>(file.get());
         trace.evaluations = read_table<Evaluation>(file.get());
-        // Scored as the run went on, after it, or by `evaluate`: in any order.
+        // Models are scored during the run, after it or by `quorate evaluate`, so the rows are in
+        // no fixed order.
         std::ranges::stable_sort(trace.evaluations, {}, &Evaluation::round);
         trace.workers = read_table<WorkerRow>(file.get());
         trace.iterates = h5::shape(file.get(), "iterate/round").at(0);
@@ -88,7 +89,7 @@ std::vector<std::string> faults(const Trace& trace)
             std::minmax({arrival.compute, arrival.delay, arrival.idle, arrival.send});
         if (least < 0 || arrival.arrived < arrival.sent)
             wrong.push_back(fmt::format("event {}: a duration is negative", arrival.event));
-        // Clocks of two hosts may run apart a little.
+        // Durations are measured by the worker's host, whose clock may run a little faster.
         if (most > 1.001 * arrival.arrived + 1e-3)
             wrong.push_back(
                 fmt::format("event {}: a duration of {:.6g} s, {:.6g} s after the run "

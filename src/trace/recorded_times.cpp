@@ -18,12 +18,13 @@ namespace quorate::trace {
 
 namespace {
 
-// Of one worker in one draw, whose task may have had several parts.
+// What one worker did in one draw, summed over the parts of its task.
 struct Task {
     double delay = 0, compute = 0;
     std::int64_t samples = 0;
 };
 
+// Returns an attribute that must be an integer from 1 to `highest`.
 std::int64_t integer(const Trace& trace, const std::string& attribute, std::int64_t highest,
                      const std::string& name)
 {
@@ -89,7 +90,8 @@ WorkerTimes read_times(const std::string& path)
 {
     std::array<char, 8> head{};
     std::ifstream(path, std::ios::binary).read(head.data(), head.size());
-    // HDF5's signature; what cannot be opened is refused below.
+    // HDF5 files begin with this signature. A file that cannot be opened is refused by the reader
+    // below.
     if (std::string_view(head.data(), head.size()) == "\x89HDF\r\n\x1a\n")
         return recorded_times(read(path), path);
     return read_worker_times(path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rows of a trace's tables, and the name under which each field is stored: the one place that
-// says what a trace holds. docs/trace.md explains the fields. The first column of a table is
-// the scale along which the others go.
+// The rows of a trace's tables, and the name under which each field is stored. This is the one
+// place that says what a trace holds; docs/trace.md explains the fields. The first column of a
+// table is the dimension scale of the others.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,24 @@
 
 namespace quorate::trace {
 
+/// The version of the format, which readers compare: it changes with the tables below.
 inline constexpr std::int64_t format_version = 5;
 
-/// A column of a table: its name in the file, the field that fills it, and its unit if it has one ("s" and
-/// not "seconds", which xarray would take for a timedelta).
+/// A column of a table: its name in the file, the field that fills it, and its unit if it has one.
+/// Seconds are "s", because xarray would take "seconds" for a timedelta.
 template <class Row, class T>
 struct Column {
     const char* name;
     T Row::*field;
     const char* unit = "";
 };
-// Clang 14 deduces nothing for aggregates.
+// Clang 14 deduces no template arguments of aggregates without guides.
 template <class Row, class T>
 Column(const char*, T Row::*) -> Column<Row, T>;
 template <class Row, class T>
 Column(const char*, T Row::*, const char*) -> Column<Row, T>;
 
-/// One model update. Times are seconds from the first dispatch.
+/// One model update. Times are seconds on the coordinator's clock, from the first dispatch.
 struct Round {
     double time, wait, step_size;
     std::int64_t model, used, erased, samples;
@@ -83,7 +84,7 @@ struct Arrival {
     };
 };
 
-/// The version of one item of a contribution whose items differ in theirs.
+/// The version of one item of a contribution whose items are taken at different versions.
 struct ItemRow {
     std::int64_t event, part, item, version;
 
@@ -96,7 +97,8 @@ struct ItemRow {
     };
 };
 
-/// What the engine measured of a contribution for the scheme.
+/// What the engine measured of a contribution for the scheme. The fingerprint is an unsigned
+/// number, stored bit by bit.
 struct Measure {
     std::int64_t event, part, fingerprint;
     double projection;
@@ -121,9 +123,11 @@ struct Timer {
     };
 };
 
+/// The values of `kind` in the table of membership.
 enum class Change : std::int64_t { joined = 1, left = 2, died = 3, reencoded = 4, loading = 5 };
 
-/// A change of who takes part; reencoded: `worker` counts those that the new code has.
+/// A change of membership. If the run was re-encoded, `worker` is the number of workers of the new
+/// code; else it names the worker that the change is of.
 struct Membership {
     std::int64_t event;
     double time;
@@ -164,7 +168,7 @@ struct Evaluation {
     };
 };
 
-/// Who took part, in the order of worker numbers.
+/// One worker of the run. Rows are in the order of worker numbers.
 struct WorkerRow {
     std::int64_t rank, rows, columns_held, node;
 

@@ -25,7 +25,7 @@ void name_last_dimension(hid_t group, const h5::DataSet& data_set, const char* n
     const h5::DataSet scale(
         H5Dcreate2(group, name, H5T_IEEE_F32BE, line.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
         fmt::format("create {}", name));
-    // These words are how netCDF-4 marks a dimension that has no values.
+    // netCDF-4 marks a dimension without values by these words.
     const auto words =
         fmt::format("This is a netCDF dimension but not a netCDF variable.{:10}", size[last]);
     h5::check(H5DSset_scale(scale.get(), words.c_str()), fmt::format("make {} a scale", name));

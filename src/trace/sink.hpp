@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where a run's rows and models go: to a file, to memory, or nowhere.
+// Sinks, to which a run gives its rows and models: a file, memory, or nothing.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +19,25 @@ namespace quorate::trace {
 using Row =
     std::variant<Round, Arrival, ItemRow, Measure, Timer, Membership, Evaluation, WorkerRow>;
 
-/// A vector that is being kept: shared and immutable.
+/// A model that is kept: shared and immutable.
 using Iterate = std::shared_ptr<const std::vector<double>>;
 
-/// Bytes of iterates that wait in a sink at most; a round waits for the disk at twice that.
+/// Bytes of waiting iterates at which a sink begins to write them at once. At twice that, a round
+/// waits for the disk.
 inline constexpr std::size_t iterates_in_memory = 208 << 20;
 
-/// How far a trace has been written: rows of each table by name, and iterates.
+/// How far a trace goes: the number of rows of each table by its name, and of iterates by
+/// "iterate".
 using Position = std::map<std::string, std::int64_t>;
 
-/// What the root of a trace says of its run. Values are text, numbers as JSON would write them.
+/// The attributes of a trace's root, which say of which run it is, by name.
 struct Header {
     std::map<std::string, std::string> text;
     std::map<std::string, double> real;
     std::map<std::string, std::int64_t> integer;
 };
 
-/// What an engine writes to. Local.
+/// What an engine writes a run to. Local.
 class Sink {
 public:
     virtual ~Sink() = default;
@@ -47,11 +49,11 @@ public:
     virtual void add(const Row& row) = 0;
     /// Appends the model after `round` updates to the iterates.
     virtual void keep(std::int64_t round, Iterate model) = 0;
-    /// Where the next rows go.
+    /// Returns how far the trace goes with all that was added so far.
     virtual Position position() = 0;
 };
 
-/// A sink for what is written already.
+/// A sink that drops all, for a history that is written already.
 class NoSink final : public Sink {
 public:
     void add(const Row&) override {}
@@ -59,19 +61,20 @@ public:
     Position position() override { return {}; }
 };
 
-/// A sink that gives its iterates back, for scores after the last round. Local.
+/// A sink that gives its iterates back, so that they can be scored after the last round. Local.
 class Record : public Sink {
 public:
-    /// Ends what goes on in the background: from here on, everything is done at once.
-    /// @throws Failure if something that went on in the background has failed
+    /// Ends writing in the background, once all that was added is written.
+    /// @throws Failure if writing in the background has failed
     virtual void pause() = 0;
-    /// Iterates kept. After pause().
+    /// Returns the number of iterates. After pause().
     virtual std::int64_t iterates() const = 0;
-    /// Iterate i. After pause().
+    /// Returns iterate i, from 0. After pause().
     virtual Iterate iterate(std::int64_t i) const = 0;
-    /// The round of each iterate. After pause().
+    /// Returns the round of each iterate. After pause().
     virtual std::vector<std::int64_t> iterate_rounds() const = 0;
-    /// Takes the final model and the status; nothing is added later. @throws Failure
+    /// Takes the final models of the run, one behind the other, and its status. Nothing may be
+    /// added later. @throws Failure if they cannot be written
     virtual void finish(std::span<const double> model, const std::string& status) = 0;
 };
 

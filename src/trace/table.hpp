@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A table of a trace: a group of one-dimensional data sets of equal length, one a column.
+// A table of a trace: a group of one-dimensional data sets of equal length, one for each column.
+// Local. Functions throw Failure if HDF5 fails; see data/hdf5.hpp for threads.
 #pragma once
 
 #include <span>
@@ -11,23 +12,24 @@
 
 namespace quorate::trace {
 
-/// Calls f(column) for each column of a row type.
+/// Calls f(column) for each column of a row type, in the order of the file.
 template <class Row, class F>
 void for_columns(F f)
 {
     std::apply([&](const auto&... column) { (f(column), ...); }, Row::columns);
 }
 
-/// Of a table that a file has.
+/// Tells the constructor of Table that the file has the table.
 struct Existing {};
 inline constexpr Existing existing;
 
-/// Appends to a table.
+/// Appends rows to a table of an open file.
 template <class Row>
 class Table {
 public:
     static constexpr const char* name = Row::table;
 
+    /// Opens the table of a file.
     Table(hid_t file, Existing)
         : group_(H5Gopen2(file, Row::table, H5P_DEFAULT), std::string("open ") + Row::table)
     {
@@ -36,7 +38,7 @@ public:
                                     std::string("open ") + column.name);
         });
     }
-    /// Creates it, empty, in a file.
+    /// Creates an empty table in a file.
     explicit Table(hid_t file) : group_(h5::create_group(file, Row::table))
     {
         for_columns<Row>([&]<class T>(const Column<Row, T>& column) {
@@ -49,12 +51,13 @@ public:
                     std::span(data_sets_).subspan(1));
     }
 
-    /// Leaves the first rows only.
+    /// Drops all but the first rows. @throws Failure if there are fewer
     void cut(std::int64_t rows)
     {
         for (const auto& data_set : data_sets_) h5::cut(data_set, rows);
     }
 
+    /// Appends rows, column by column.
     void append(std::span<const Row> rows)
     {
         if (rows.empty()) return;
@@ -72,8 +75,8 @@ private:
     std::vector<h5::DataSet> data_sets_;
 };
 
-/// All rows of a table. Of a run that was killed before traces had a journal, columns may differ
-/// in length by the rows of its last commit: the rows that all columns have are returned.
+/// Reads all rows of a table. If the run was killed before traces had a journal, columns may differ
+/// in length by the rows of its last commit. Then only the rows that all columns have are returned.
 template <class Row>
 std::vector<Row> read_table(hid_t file)
 {

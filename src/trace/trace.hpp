@@ -10,7 +10,7 @@
 
 namespace quorate::trace {
 
-/// A trace in memory: of a run that is finished, interrupted, killed or still going on.
+/// A trace in memory. Its run may be finished, interrupted, killed or still going on.
 struct Trace {
     std::map<std::string, std::string> attributes;  // of the root, as text
     std::vector<Round> rounds;
@@ -21,9 +21,10 @@ struct Trace {
     std::vector<Membership> membership;
     std::vector<Evaluation> evaluations;
     std::vector<WorkerRow> workers;
-    std::int64_t iterates = 0;  // models that were kept
-    std::vector<double> model;  // the final one, if the run is over and was kept in memory
+    std::int64_t iterates = 0;  // how many models were kept
+    std::vector<double> model;  // the final one; empty unless the run was kept in memory
 
+    /// Returns the table that a row belongs to.
     std::vector<Round>& table(const Round&) { return rounds; }
     std::vector<Arrival>& table(const Arrival&) { return arrivals; }
     std::vector<ItemRow>& table(const ItemRow&) { return items; }
@@ -33,14 +34,16 @@ struct Trace {
     std::vector<Evaluation>& table(const Evaluation&) { return evaluations; }
     std::vector<WorkerRow>& table(const WorkerRow&) { return workers; }
 
+    /// The status of the run: running, completed, interrupted or failed.
     const std::string& status() const { return attributes.at("status"); }
-    /// An attribute; empty if there is none.
+    /// Returns an attribute; empty if there is none of that name.
     std::string text(const std::string& name) const
     {
         const auto at = attributes.find(name);
         return at == attributes.end() ? "" : at->second;
     }
-    /// Which contributions it lists: all, used or none. Traces that do not say list all.
+    /// Returns which contributions the trace lists: all, used or none. Traces that do not say list
+    /// all.
     std::string listed() const
     {
         const auto recorded = text("trace_arrivals");

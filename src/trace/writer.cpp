@@ -36,7 +36,7 @@ Writer::Writer(const std::string& path, const Header& header, std::int64_t width
     : path_(path), file_(h5::create_with_journal(path)), tables_(All::tables(file_.get())),
       iterate_group_(h5::create_group(file_.get(), "iterate")),
       iterate_round_(h5::create_extendable<std::int64_t>(iterate_group_.get(), "round", 1024)),
-      // One iterate a chunk, not compressed: such chunks go to the file without a copy.
+      // Each iterate is a chunk, not compressed, because such chunks go to the file without a copy.
       iterate_model_(h5::create_extendable<double>(iterate_group_.get(), "model", 1,
                                                    std::max<std::int64_t>(1, width), false)),
       width_(width)
@@ -79,7 +79,7 @@ Writer::~Writer()
         commit(false);
         h5::write_attribute(file_.get(), "status", std::string("failed"));
     } catch (const std::exception&) {
-        // The error that brought us here says more.
+        // The error because of which there was no finish() says more.
     }
 }
 
@@ -135,6 +135,8 @@ void Writer::write_in_background()
     }
 }
 
+// Writes all that was handed over since the last commit, and flushes the file.
+// @param last  whether iterates stay in memory, because they may be read back soon
 void Writer::commit(bool last)
 {
     Batch batch;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes the trace of a run. Rows and iterates are handed over at once; a thread of its own writes
-// and flushes them once a second, so that a slow file system never slows a round, and a `kill -9`
-// loses at most the last second.
+// Writes the trace of a run to its file. The engine hands rows and iterates over at once. A thread
+// of the writer writes and flushes them once a second, so that a slow file system does not slow a
+// round and a `kill -9` loses at most the last second.
 #pragma once
 
 #include <condition_variable>
@@ -18,38 +18,41 @@
 
 namespace quorate::trace {
 
-/// Local. Between construction and finish(), whoever else of this process uses HDF5 holds libraries(), or
-/// calls pause() first.
+/// The trace file of a running run. Local. From construction to finish(), code of this process that
+/// uses HDF5 must hold libraries(), or call pause() first.
 class Writer final : public Record {
 public:
-    /// Creates the file, or replaces the trace that is there.
+    /// Creates the file, or replaces the one that is there.
     /// @param width  elements of an iterate
     /// @throws Failure if it cannot be created
     Writer(const std::string& path, const Header& header, std::int64_t width);
-    /// Goes on with a trace, from a position in it: what stands behind is cut off.
-    /// @throws Failure if it is shorter than that, or not as wide
+    /// Goes on with a trace from a position in it. Rows and iterates behind the position are cut
+    /// off, and so is the final model.
+    /// @param width  elements of an iterate, as before; it is not checked
+    /// @throws BadInput if the file is absent, unreadable or not HDF5; Failure if it is shorter
+    ///         than the position, or lacks a table
     Writer(const std::string& path, const Position& position, std::int64_t width);
-    /// Without finish(): the status becomes `failed`, if that can be written.
+    /// Without finish(), writes what was added and the status `failed`, if they can be written.
     ~Writer() override;
 
     void add(const Row& row) override;
     Position position() override;
-    /// Has `action` done by the writing thread, once all that was handed over so far is in the file. It
-    /// may use HDF5; what it throws is for itself to catch.
+    /// Runs `action` on the writing thread after its next commit, when all that was handed over so
+    /// far is in the file. The action may use HDF5. It must not throw: that would end all writing.
     void after_commit(std::function<void()> action);
 
-    /// Returns at once, unless the disk is far behind.
+    /// Returns at once, unless the disk is far behind (iterates_in_memory).
     void keep(std::int64_t round, Iterate model) override;
     void pause() override;
     std::int64_t iterates() const override { return iterates_; }
-    /// Reads it back.
+    /// Reads the iterate from the file, unless it is still in memory. O(width).
     Iterate iterate(std::int64_t i) const override;
     std::vector<std::int64_t> iterate_rounds() const override;
-    /// Writes the final model, sets the status, closes.
+    /// Writes the final model, sets the status and closes the file.
     void finish(std::span<const double> model, const std::string& status) override;
 
 private:
-    // One table for each type of row.
+    // Makes a buffer and a table for each type of row.
     template <class... Rows>
     struct For {
         using Buffers = std::tuple<std::vector<Rows>...>;
@@ -61,6 +64,7 @@ private:
         }
     };
     using All = For<Round, Arrival, ItemRow, Measure, Timer, Membership, Evaluation, WorkerRow>;
+    // What was handed over since the last commit.
     struct Batch {
         All::Buffers rows;
         std::vector<std::pair<std::int64_t, Iterate>> iterates;
@@ -76,14 +80,14 @@ private:
     h5::Group iterate_group_;
     h5::DataSet iterate_round_, iterate_model_;
     std::int64_t width_, iterates_ = 0;
-    std::vector<Iterate> last_;  // the iterates of the last commit, for those who read them back
+    std::vector<Iterate> last_;  // the iterates of pause()'s commit, which iterate() returns
 
-    std::mutex mutex_;
+    std::mutex mutex_;  // guards what follows, but the thread
     std::condition_variable wake_, caught_up_;
     Batch batch_;
     Position position_;
     bool pausing_ = false;
-    std::exception_ptr error_;
+    std::exception_ptr error_;  // what ended writing in the background
     std::thread thread_;
 };
 
