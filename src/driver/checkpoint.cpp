@@ -23,10 +23,10 @@ namespace quorate {
 
 namespace {
 
-constexpr std::size_t digits = 64;
+constexpr std::size_t digits = 64;  // of a SHA-256 in hexadecimal
 const std::string mark = "\nquorate checkpoint sha256 ";
 
-// The line behind the file, so that damage is seen whatever it is.
+// Appends the line with the SHA-256 of the file, so that damage of any kind is seen.
 void seal(const std::string& path)
 {
     const auto digest = sha256(path);
@@ -36,6 +36,7 @@ void seal(const std::string& path)
     if (!file) throw Failure("cannot write " + path);
 }
 
+// Whether a file ends with the SHA-256 of what stands before. False if it cannot be read.
 bool is_whole(const std::string& path)
 {
     std::error_code error;
@@ -50,7 +51,7 @@ bool is_whole(const std::string& path)
            line.substr(mark.size(), digits) == sha256(path, static_cast<std::int64_t>(size - tail));
 }
 
-// What tells one data set from another of the same name.
+// Returns a text that tells a data set from another one of the same name; empty without data.
 std::string identity(const Training& training)
 {
     std::string text;
@@ -60,13 +61,14 @@ std::string identity(const Training& training)
     return text;
 }
 
-// The options that may differ between a run and its resumption. Files may have moved: what is in them
-// is compared.
+// The options that may differ between a run and its resumption. Those that name files are among
+// them, because files may have moved; the contents of data sets and plugins are compared instead.
 const std::set<std::string> free_options = {"checkpoint",  "checkpoint-every", "config",  "data",
                                             "log",         "overwrite",        "quiet",   "plugin",
                                             "resilient",   "resume",           "timeout", "trace",
                                             "stop-before", "verbose",          "walltime"};
 
+// Returns the options that a resumption must not change.
 std::map<std::string, std::string> options_of(const std::string& config)
 {
     auto options = recorded_options(config);
@@ -197,13 +199,15 @@ std::optional<Checkpoint> read_checkpoint(const Settings& settings, const Traini
     return read;
 }
 
-// All that the writing thread needs, copied where the run may change it.
+// All that the writing thread needs: a copy, because the run goes on and changes the originals.
 struct Checkpointing::Job {
     std::string path, config, data;
     std::int64_t workers;
     Snapshot snapshot;
     std::vector<Checkpoint::Memory> optimizers;
 
+    // Writes the checkpoint beside its place and moves it there when it is whole. The one that was
+    // there becomes FILE.1. @throws std::exception of any kind
     void write() const
     {
         const auto temporary = path + ".new";
@@ -248,7 +252,8 @@ struct Checkpointing::Job {
     }
 };
 
-// A run goes on without a checkpoint that cannot be written, but not in silence.
+// Tells the user, once a minute at most, that no checkpoint could be written. The run goes on, but
+// the user must know. Used by the writing thread, which may outlive the Checkpointing.
 struct Checkpointing::Warning {
     std::atomic<Seconds> said = -never;
     void say(const std::string& path, const std::string& why)

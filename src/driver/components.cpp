@@ -17,6 +17,7 @@ namespace quorate {
 
 namespace {
 
+// Makes the description of a registry.
 template <class Make>
 ComponentKind kind(std::string option, std::string plural, const std::vector<Entry<Make>>& entries)
 {
@@ -26,6 +27,7 @@ ComponentKind kind(std::string option, std::string plural, const std::vector<Ent
     return kind;
 }
 
+// Schemes say with which options they run; other components run with the defaults.
 ComponentKind scheme_kind()
 {
     auto all = kind("scheme", "schemes", schemes());
@@ -41,7 +43,7 @@ bool has(const std::vector<Option>& options, const std::string& name)
                        [&](const auto& option) { return option.name == name; });
 }
 
-// Those of all components, each once.
+// Returns the options of all components, each once.
 std::vector<Option> options_of(const std::vector<ComponentKind>& kinds)
 {
     std::vector<Option> options;
@@ -50,7 +52,7 @@ std::vector<Option> options_of(const std::vector<ComponentKind>& kinds)
     return options;
 }
 
-// Those that the chosen components read.
+// Returns the names of the options that the chosen components read.
 std::set<std::string> used_options(const std::vector<ComponentKind>& kinds,
                                    const Settings& settings)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The registries as the command line sees them.
+// The registries of components (schemes, models, ...) as the command line sees them.
 #pragma once
 
 #include <functional>
@@ -10,30 +10,34 @@
 
 namespace quorate {
 
-/// What is said of one entry of a registry.
+/// What an entry of a registry says of itself. The fields that are not explained are those of
+/// Entry.
 struct Component {
     std::string name, arguments, text, source;
     std::vector<Option> options;
-    std::string example = {};  // options with which it runs, where defaults do not do
+    std::string example = {};  // " --NAME VALUE ..." with which it runs; empty: defaults do
 };
 
-/// A registry: which option names its entries, and what they are called together.
+/// A registry: the option that chooses one of its entries, the word for all of them, and the
+/// entries.
 struct ComponentKind {
     std::string option;  // "scheme"
     std::string plural;  // "schemes"
     std::vector<Component> all;
 };
 
-/// Those whose entries a run can choose from.
+/// Returns the registries from which a run chooses its components.
 std::vector<ComponentKind> run_components();
 
-/// The options of all entries of all kinds, each once.
+/// Returns the options of all components of a run, each once.
 std::vector<Option> component_options();
 
-/// @throws BadInput if an option was given that none of the chosen components reads
+/// Refuses options that the user gave and that none of the chosen components reads.
+/// @throws BadInput with the components that do read it
 void refuse_unused_options(const Settings& settings);
 
-/// Without values for such options, defaults among them: what a run can be given again.
+/// Removes the values, defaults among them, of component options that no chosen component reads.
+/// What is left can be given to another run.
 Settings without_unused_options(Settings settings);
 
 }  // namespace quorate

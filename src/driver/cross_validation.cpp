@@ -47,6 +47,7 @@ std::vector<GridPoint> grid_of(const Settings& settings)
     return points;
 }
 
+// The components of a point, made from its options.
 struct Trials::Made {
     std::unique_ptr<Model> model;
     std::unique_ptr<Optimizer> optimizer;
@@ -88,7 +89,7 @@ Trials::Made Trials::make(std::int64_t point) const
     auto model = chosen(models(), settings, "model").make(settings, data_.shape());
     auto initial = initial_model(settings, seed, *model, data_.columns());
     const auto rows = data_.rows(Split::train);
-    const auto kept = rows - rows / folds_;  // 1/n: of the rows that are trained on
+    const auto kept = rows - rows / folds_;  // the n of --l2 1/n: only these rows are trained on
     auto optimizer = chosen(optimizers(), settings, "optimizer")
                          .make(settings, std::move(initial), regularizer_of(settings, kept));
     return {
@@ -103,12 +104,14 @@ Trials::Made Trials::make(std::int64_t point) const
 
 namespace {
 
+// The message of a rank that asks for a trial, with the result of the one before.
 struct Result {
-    std::int64_t task;
+    std::int64_t task;  // number of the trial; -1: there was none before
     Quality quality;
 };
 
-// Hands out tasks to ranks that ask, and takes their results.
+// Hands out trials to the ranks that ask for one, and takes their results. The answer -1 tells a
+// rank that there are no more. Without other ranks it does all trials itself.
 std::vector<Quality> lead(const mpi::Comm& comm, Trials& trials,
                           const std::function<void(std::int64_t)>& done)
 {
@@ -136,6 +139,7 @@ std::vector<Quality> lead(const mpi::Comm& comm, Trials& trials,
     return results;
 }
 
+// Asks rank 0 for trials and does them until there are no more.
 void follow(const mpi::Comm& comm, Trials& trials)
 {
     mpi::Pool pool;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Cross-validation over a grid of options. Each fold of each point is a trial, and whichever rank is
-// free takes the next one.
+// Cross-validation over a grid of options. Each fold of each point of the grid is a trial. A rank
+// that is free takes the next trial.
 #pragma once
 
 #include <functional>
@@ -16,29 +16,35 @@
 
 namespace quorate {
 
-/// Values of options that are tried together.
+/// A point of the grid: values of options that are tried together.
 struct GridPoint {
-    std::vector<std::pair<std::string, std::string>> values;
-    /// " --l2 0.1 --step 1".
+    std::vector<std::pair<std::string, std::string>> values;  // (option, value), as --grid has them
+    /// Returns the values as words of a command: " --l2 0.1 --step 1".
     std::string text() const;
 };
 
-/// Returns all combinations of the values in --grid.
-/// @throws BadInput if it cannot be read or names an option that trials do not have
+/// Returns all combinations of the values in --grid. The last option changes fastest.
+/// @throws BadInput if --grid is missing, cannot be read, or names an option that no trial has
 std::vector<GridPoint> grid_of(const Settings& settings);
 
-/// The trials of a grid on the folds of a data set, which are read once.
+/// The trials of a grid on the folds of a data set. Trial t takes point t / folds() and leaves out
+/// fold t % folds(). Local.
 class Trials {
 public:
+    /// Opens the data set, and makes the components of each point once, so that a wrong value is
+    /// found before any work.
     /// @param settings  must outlive this object
-    /// @throws BadInput if a value of a point is wrong: before any work
+    /// @throws BadInput if the data set cannot be used, or a value of a point is wrong
     Trials(const Settings& settings, std::vector<GridPoint> points);
 
+    /// The number of trials.
     std::int64_t count() const { return std::ssize(points_) * folds_; }
     int folds() const { return folds_; }
     const std::vector<GridPoint>& points() const { return points_; }
-    /// Trains on all folds but one, and scores on that. Local.
-    /// @param trial  number of the point times the number of folds, plus the fold
+    /// Trains on all folds but one, and scores the model on that fold. The first call reads all
+    /// training rows, which stay in memory. O(rounds x entries of a batch).
+    /// @param trial  its number, 0 to count() - 1
+    /// @throws BadInput, Failure  as DataSet::read()
     Quality run(std::int64_t trial);
 
 private:
@@ -52,9 +58,13 @@ private:
     std::optional<Shard> shard_;
 };
 
-/// Does all trials, shared out among the ranks. Collective.
-/// @param done  called on rank 0 with the number of trials done
-/// @return on rank 0 the results by trial; else nothing
+/// Does all trials. Rank 0 hands them out and the other ranks do them; a rank that is alone does
+/// all itself. Collective on `comm`.
+/// @param trials  the same on all ranks
+/// @param done    called on rank 0 after each trial, with the number of trials done so far
+/// @return on rank 0 the results by trial; nothing on the others
+/// @throws mpi::Error if MPI fails
+/// @throws BadInput, Failure  as Trials::run(), on the rank that fails
 std::vector<Quality> cross_validate(const mpi::Comm& comm, Trials& trials,
                                     const std::function<void(std::int64_t)>& done);
 

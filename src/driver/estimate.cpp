@@ -22,9 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t some_rounds = 50;
+constexpr std::int64_t some_rounds = 50;  // that are simulated at most
 
-// Options of models, optimisers and the like, and of what happens beside the rounds.
+// Returns the options that do not change how long a round takes: those of models, optimisers and
+// schedules, and those of what happens beside the rounds. A dry simulation does without them.
 std::set<std::string> without_time()
 {
     std::set<std::string> all = {
@@ -43,12 +44,13 @@ std::set<std::string> without_time()
     return all;
 }
 
-// What the data set says of times and memory.
+// What a data set tells about times and memory.
 struct Size {
     std::int64_t rows, columns;
-    double entries_per_row, bytes;
+    double entries_per_row, bytes;  // bytes: of the training rows in memory
 };
 
+// @return nothing if the row names no data set, or it is not there yet
 std::optional<Size> size_of(const ManifestRow& row, const std::string& folder)
 {
     const auto path = fs::path(folder) / row.value("data");
@@ -58,9 +60,12 @@ std::optional<Size> size_of(const ManifestRow& row, const std::string& folder)
                 data.training_bytes()};
 }
 
+// Makes the settings of a dry simulation of a run.
+// @param size  of its data set; none: it is not there yet
 Settings simulation(const ManifestRow& row, const std::optional<Size>& size, std::int64_t rounds)
 {
-    // A message of 20 us and 1 GB/s; a core that does 1e9 entries of a gradient a second.
+    // What the run does not say is guessed: messages of 20 us and 1 GB/s, and cores that take 2 ns
+    // for each entry of a row, or 1 us a row if the data set is not there.
     Options values = {
         {"dry", "on"}, {"rounds", std::to_string(rounds)}, {"trace-arrivals", "none"}};
     const auto add = [&](const std::string& name, const std::string& value) {

@@ -13,7 +13,7 @@ namespace quorate {
 
 namespace {
 
-// weight(layer) draws one of its weights.
+// Returns random weights and zero biases, layer by layer. @param weight  draws a weight of a layer
 template <class Weight>
 std::vector<double> random_weights(const Model& model, std::int64_t columns, Weight weight)
 {

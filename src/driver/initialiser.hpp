@@ -8,14 +8,26 @@
 
 namespace quorate {
 
-/// The parameters that --init asks for: zero, normal:SD, he, glorot, or the final ones of a trace.
-/// he: weights N(0, 2 / fan_in) (He et al. 2015); glorot: uniform in +-sqrt(6 / (fan_in + fan_out))
-/// (Glorot and Bengio 2010); biases zero.
-/// @throws BadInput
+/// Returns the initial parameters that --init asks for. Local. O(parameters).
+///
+/// - zero: all zero; the default of linear models.
+/// - normal:SD: all N(0, SD^2), biases too.
+/// - he: weights N(0, 2 / fan_in), biases zero (He et al. 2015); the default of networks.
+/// - glorot: weights uniform in +-sqrt(6 / (fan_in + fan_out)), biases zero (Glorot and Bengio
+///   2010).
+/// - FILE: the final model of that trace.
+///
+/// @param seed     key of the random numbers
+/// @param columns  of the data set
+/// @return model.parameters(columns) elements
+/// @throws BadInput if --init is none of these  @throws BadInput as final_model()
 std::vector<double> initial_model(const Settings& settings, std::uint64_t seed, const Model& model,
                                   std::int64_t columns);
 
-/// The final model of a trace. @param option  that names the trace  @throws BadInput
+/// Reads the final model of a trace. Local; holds libraries() meanwhile.
+/// @param option  the option that names the trace
+/// @param width   number of parameters that the model must have
+/// @throws BadInput if the file cannot be opened, holds no final model, or one of another width
 std::vector<double> final_model(const Settings& settings, const std::string& option,
                                 std::int64_t width);
 

@@ -30,6 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Returns a variable of the environment; empty if it is not set.
 std::string variable(const char* name)
 {
     const char* value = std::getenv(name);
@@ -49,7 +50,8 @@ RunKind kind_of(const Settings& settings)
                                                                     : RunKind::simulate;
 }
 
-// Rows get what makes them go on: the prepared data, a checkpoint.
+// Adds to each row what it lacks to be run, and to go on if its job ends: the data set and the name
+// of a checkpoint. Dry runs need neither.
 Manifest completed(const Manifest& from, const std::string& data)
 {
     Manifest all;
@@ -66,7 +68,7 @@ Manifest completed(const Manifest& from, const std::string& data)
 
 std::string word_of(RunKind kind) { return kind == RunKind::run ? "run" : "simulate"; }
 
-// What a row may name: options of the command, and plugins.
+// Returns the options that a row may have: those of the command, and --plugin.
 std::vector<Option> options_of_rows(RunKind kind)
 {
     auto options = kind == RunKind::run ? mpi_run_options() : simulation_options();
@@ -85,7 +87,8 @@ void refuse_unknown_columns(const Manifest& manifest, const std::string& path, R
                                        plain(name), suggestion(name, known)));
 }
 
-// Here and not in the queue. Whether values fit together is left to the runs, and to the estimate.
+// Checks the names and the values of all cells now, because otherwise an error would show only when
+// the job has waited in the queue. The runs and the estimate check whether values fit together.
 void check_cells(const Manifest& manifest, const std::string& path, RunKind kind)
 {
     refuse_unknown_columns(manifest, path, kind);
@@ -107,13 +110,14 @@ void check_cells(const Manifest& manifest, const std::string& path, RunKind kind
         }
 }
 
-// Absolute, without a slash at its end.
+// Returns the absolute path of a folder, without a slash at its end.
 std::string folder(const fs::path& path)
 {
     const auto normal = fs::absolute(path).lexically_normal();
     return (normal.has_filename() ? normal : normal.parent_path()).string();
 }
 
+// Returns the largest value of an option over all rows. @param fallback  for rows without it
 std::int64_t largest(const Manifest& manifest, const std::string& option, std::int64_t fallback)
 {
     std::int64_t most = 0;
@@ -128,7 +132,8 @@ bool any(const Manifest& manifest, const std::string& option, const std::string&
                                [&](const auto& row) { return row.value(option) == value; });
 }
 
-// As many for all runs: those that need fewer leave some idle.
+// Returns the ranks of a job. All runs get as many as the largest needs; those that need fewer
+// leave some idle.
 int ranks_of(const Manifest& manifest, const std::string& path)
 {
     const auto workers = largest(manifest, "workers", 0);
@@ -176,14 +181,16 @@ void decide_time_and_memory(const Settings& settings, JobPlan& plan)
                                 : "memory: not known before the data set is there; see --memory";
 }
 
-// What is there of a path: a data set that is yet to be made needs a folder.
+// Returns the longest part of a path that exists. A data set that is yet to be made is not there,
+// but the folder that it is to be made in must be readable.
 std::string nearest_there(fs::path path)
 {
     while (!fs::exists(path) && path.has_relative_path()) path = path.parent_path();
     return path.string();
 }
 
-// Scripts are made anew each time; what others wrote under their names is kept.
+// Refuses to go on if a file with the name of a script was not made by Quorate. Scripts of our own
+// are replaced each time.
 void refuse_scripts_of_others(const std::string& folder)
 {
     for (const auto* name : {"prepare.sh", "run.sh", "analyse.sh"}) {

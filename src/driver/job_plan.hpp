@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The runs of an experiment as jobs on a named cluster: all that is decided before anything is
-// written, and the scripts.
+// The runs of an experiment as jobs on a named cluster: all decisions, which are made before
+// anything is written, and then the scripts.
 #pragma once
 
 #include <string>
@@ -18,26 +18,28 @@ struct JobPlan {
     Profile profile;
     Request request;
     Manifest manifest;
-    bool new_manifest;
-    std::vector<std::string> prepare;  // words of the command that prepares the data; may be empty
-    std::vector<std::string> figure;   // likewise, of quorate-analysis
+    bool new_manifest;  // whether it was expanded from an experiment, and is to be written
+    std::vector<std::string> prepare;  // words of the command that prepares the data; empty: none
+    std::vector<std::string> figure;   // words of the command of quorate-analysis; empty: no figure
 };
 
-/// Options that say what is to run and on which cluster.
+/// Returns the options that say what is to run and on which cluster.
 std::vector<Option> job_options();
 
-/// Decides everything: expands the experiment or reads the manifest, checks its cells, and estimates
-/// time and memory, for which the longest runs are simulated. Writes nothing.
+/// Decides everything: expands the experiment or reads the manifest, checks its cells, and
+/// estimates time and memory as estimate() does, by short simulations. Writes nothing. Local.
 /// @throws BadInput if an option, a cell or the profile is wrong
 JobPlan make_job_plan(const Settings& settings);
 
-/// What speaks against the plan by the cluster's rules, and with `hosts` by looking at the hosts of
-/// the host file.
+/// Returns what speaks against the plan by the rules of the cluster. Local.
+/// @param hosts  whether to check the hosts of the host file too, by ssh, as check_hosts() does
+/// @throws BadInput if the host file is needed and cannot be read
 std::vector<Finding> findings(const JobPlan& plan, bool hosts);
 
-/// Writes manifest and scripts into the plan's folder.
-/// @param command  that is making them, for their first lines
-/// @throws BadInput if files of others are in the way
+/// Writes the manifest, if it is new, and the scripts into the plan's folder. Local.
+/// @param command  the command line that makes them, for their first lines
+/// @throws BadInput if the folder cannot be made, or a file in it is not one that Quorate made
+/// @throws Failure if a file cannot be written
 void write_jobs(const JobPlan& plan, const std::string& command);
 
 }  // namespace quorate

@@ -34,8 +34,8 @@ std::optional<int> number_in(const char* variable)
 
 Launch launch_environment()
 {
-    // Of Open MPI's mpiexec, of hydra and of srun, in this order: inside a job, mpiexec's own
-    // variables stand beside srun's.
+    // The variables of Open MPI's mpiexec, of Hydra and of srun are read in this order. mpiexec's
+    // come first because inside a job the variables of srun are set too.
     Launch launch;
     for (const auto* prefix : {"OMPI_COMM_WORLD_", "PMI_"}) {
         launch.rank = number_in((std::string(prefix) + "RANK").c_str());
@@ -51,7 +51,7 @@ bool all_agree(const std::function<void()>& check)
     int rank = 0, size = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    int mine = size, first = size;  // the lowest rank that found something
+    int mine = size, first = size;  // the lowest rank that found bad input; `size`: none did
     std::string wrong;
     try {
         check();
@@ -73,7 +73,8 @@ void check_world(int size)
             "MPI; start this build with {} -n {}",
             *launch.size, launcher, *launch.size));
     const auto tasks = number_in("SLURM_NTASKS");
-    // Below a daemon of Open MPI's mpiexec, which is a task of SLURM itself, it counts the daemons.
+    // Under Open MPI's mpiexec its daemons are the tasks of SLURM. SLURM_NTASKS then counts
+    // daemons, not ranks.
     const bool below_daemon = std::getenv("OMPI_COMM_WORLD_SIZE") && std::getenv("SLURM_STEP_ID");
     if (tasks && *tasks != size && !below_daemon)
         throw BadInput(fmt::format(
@@ -98,7 +99,8 @@ void check_world(int size)
 int hydra_socket()
 {
     const char* file = std::getenv("PMI_FD");
-    // srun's PMI has no such variable, and does not mind ranks that end without a word.
+    // Only Hydra sets both variables. srun sets no MPI_LOCALNRANKS, and its PMI does not mind ranks
+    // that end without a message.
     // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): hydra wrote it
     return file && std::getenv("MPI_LOCALNRANKS") ? std::atoi(file) : -1;
 }
@@ -107,7 +109,7 @@ void tell_hydra_of_end(int socket)
 {
     if (socket < 0) return;
     constexpr std::string_view words = "cmd=finalize\n", answer = "finalize_ack";
-    // Nothing can be done about what is not written.
+    // A failed write is ignored, because nothing can be done about it here.
     [[maybe_unused]] const auto written = write(socket, words.data(), words.size());
     constexpr int a_second = 1000;
     pollfd ready{socket, POLLIN, 0};

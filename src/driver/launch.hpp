@@ -9,29 +9,39 @@
 
 namespace quorate {
 
-/// What the launcher's environment says of this process, before MPI does.
+/// What the launcher's environment says of this process. It is known before MPI is initialised.
 struct Launch {
     std::optional<int> rank, size;  // none: no launcher
 };
+/// Reads the environment of Open MPI's mpiexec, of Hydra and of srun. Local.
 Launch launch_environment();
 
-/// The socket on which Hydra hears this rank; -1 if another launcher has started it.
+/// Returns the socket on which Hydra hears this rank; -1 if another launcher has started the rank.
 int hydra_socket();
 
-/// Tells Hydra that this rank ends without MPI_Finalize. Hydra takes a rank that ends before PMI's finalize for a
-/// failed one: so it is told in PMI-1's words, and has answered before this returns, or a second is
-/// over. Calls only what a signal handler may. @param socket  of hydra_socket(); -1: nothing is done
+/// Tells Hydra that this rank ends without MPI_Finalize, because Hydra takes a rank that ends
+/// before PMI's finalize for a failed one. Sends PMI-1's message and waits for the answer; gives up
+/// when nothing comes for a second. Local. Calls only functions that a signal handler may call.
+/// @param socket  from hydra_socket(); -1: does nothing
 void tell_hydra_of_end(int socket);
 
-/// Does what may find bad input on every rank of the world, and whether it was good on all of them. If
-/// not, one rank has said why. Collective; other errors pass.
+/// Runs a check on every rank. If it throws BadInput on some, the lowest of these ranks logs the
+/// message. Collective over MPI_COMM_WORLD.
+/// @param check  other exceptions than BadInput pass through, before the ranks have agreed
+/// @return whether the check threw BadInput on no rank; the same on all ranks
+/// @throws mpi::Error if MPI fails
 bool all_agree(const std::function<void()>& check);
 
-/// @throws BadInput if the world has fewer than 2 ranks, or another number than the launcher's
-///         environment says: the remedy names the launcher of this build's MPI
+/// Checks that the world is one that `quorate run` can use. Local.
+/// @param size  of MPI_COMM_WORLD
+/// @throws BadInput if the world has fewer than 2 ranks, or another number than the environment of
+///         the launcher or the scheduler says; the message names the launcher of this build's MPI
 void check_world(int size);
 
-/// @throws BadInput if a launcher has started several of this process, whose command is for one
+/// Refuses to go on if a launcher has started several processes of a command that is one process.
+/// Local.
+/// @param command  its name, for the message
+/// @throws BadInput if there are several
 void refuse_launcher(const std::string& command);
 
 }  // namespace quorate

@@ -13,7 +13,8 @@ namespace quorate {
 
 namespace {
 
-// Seconds of a message one way: what is left of a task that neither slept nor computed.
+// Returns the seconds that a message takes one way: half of the time from sending a task to the
+// arrival of its contribution, without delay and computation; the median over all contributions.
 double one_way(const trace::Trace& trace)
 {
     std::vector<double> ways;
@@ -30,7 +31,7 @@ Settings with_measured(Settings settings)
     const auto& path = settings.text("measured");
     const auto trace = trace::read(path);
     const auto& about = trace.attributes;
-    // The sleep would be taken for a property of the machine.
+    // Injected delays would be taken for a property of the machine.
     if (about.at("delay") != "none" || about.at("slowdown") != "none")
         settings.refuse("measured",
                         fmt::format(", whose run was slowed on purpose (delay {}, slowdown {}): "

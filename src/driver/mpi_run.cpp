@@ -28,11 +28,14 @@ namespace quorate {
 
 namespace {
 
+// Whether a rank of its own scores models while the run goes on.
 bool scores_live(const Settings& settings)
 {
     return settings.one_of("evaluate", {"after", "live"}) == "live";
 }
 
+// Builds the training of a world of so many ranks, the same on all ranks. Local.
+// @throws BadInput if there are too few ranks, or as build_training()
 Training build(const Settings& settings, int ranks)
 {
     const int spare = scores_live(settings) ? 1 : 0;
@@ -54,26 +57,28 @@ Training build(const Settings& settings, int ranks)
     return training;
 }
 
-// A run that is to be resumed is complete.
+// A status of join replies: the run that is to be resumed is complete already.
 constexpr int nothing_to_do = -1;
 
-/// The answer to a rank's hello: what the coordinator found when it checked all that can be wrong,
-/// and who the rank is.
+/// The coordinator's answer to the hello of a rank: whether the run takes place, and which worker
+/// the rank is.
 struct JoinReply {
     DoorbellAddress bells;
-    std::int64_t launched;  // the coordinator's process, as its launcher knows it
+    std::int64_t launched;  // the coordinator's launched_process()
+    // exit_done: the run takes place. Otherwise why not: nothing_to_do, or an exit status.
     std::int64_t status;
-    Worker worker;  // -1: none, it stands by
+    Worker worker;  // -1: no worker; the rank is a standby rank, idle, or scores models
 };
 
-/// What a rank says of itself: its host, and its plugins.
+/// Returns what a rank says of itself: its host, a line break, and its plugins.
 std::string hello() { return std::string(host_name()) + '\n' + loaded_plugins(); }
 
-/// What the ranks 1, 2, ... say of themselves.
+/// What the ranks say of themselves. Element 0 is that of rank 1.
 struct Hellos {
     std::vector<std::string> hosts, plugins;
 };
 
+/// Waits for the hello of every other rank. On the coordinator.
 Hellos receive_hellos(const mpi::Comm& comm)
 {
     mpi::Pool pool;
@@ -99,7 +104,8 @@ void say_hello(const mpi::Comm& comm, mpi::Pool& pool)
     mpi::wait_until_sent(std::move(sends));
 }
 
-/// @param ranks  of each worker; none if the run does not take place
+/// Sends every other rank its join reply. On the coordinator.
+/// @param ranks  for each worker, its rank; none if the run does not take place
 void send_join_replies(const mpi::Comm& comm, const Doorbells& bells, int status,
                        const std::vector<int>& ranks = {})
 {
@@ -118,10 +124,11 @@ void send_join_replies(const mpi::Comm& comm, const Doorbells& bells, int status
 /// How a rank ends.
 struct End {
     int status;
-    bool finalize = true;  // MPI_Finalize would wait for ranks that have died
+    bool finalize = true;  // whether by MPI_Finalize, which would wait for ever for dead ranks
 };
 
-/// There is nothing to do. What is said last must have come before this rank may be gone.
+/// Tells all ranks that the run does not take place. Waits for the farewell of each, because this
+/// process may end soon, and every join reply must have arrived before that.
 End dismiss(const mpi::Comm& comm, const Doorbells& bells, int status)
 {
     send_join_replies(comm, bells, status);
@@ -130,7 +137,7 @@ End dismiss(const mpi::Comm& comm, const Doorbells& bells, int status)
     return {status == nothing_to_do ? exit_done : status};
 }
 
-// On all workers, or if one dies over it, here.
+// Scores models on all workers. If a worker dies meanwhile, scores the rest in this process.
 void evaluate(MpiFleet& fleet, const Training& training,
               const std::function<std::vector<Point>()>& next,
               const std::function<void(const Scored&)>& scored)
@@ -153,14 +160,17 @@ void evaluate(MpiFleet& fleet, const Training& training,
     }
 }
 
-// What differs between the command and the function.
+// What the coordinator of run_over_mpi() does otherwise than that of run_in_memory().
 struct Coordinator {
     /// Checks the files of the run. @return what it goes on from, if anything  @throws BadInput
     std::function<std::optional<Resumption>(const Settings&, const Training&)> prepare;
-    std::function<int(const Settings&, const Run&)> run;  // @return the status
-    std::function<void(const std::exception&)> failed;    // before the other ranks are told
+    std::function<int(const Settings&, const Run&)> run;  // @return the exit status
+    // Called with what went wrong, before the other ranks are told.
+    std::function<void(const std::exception&)> failed;
 };
 
+// The coordinator's part of a run: checks everything, tells the other ranks, and trains.
+// @param scoring  a communicator for LiveScoring only
 End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scoring,
          const Coordinator& coordinator)
 {
@@ -214,18 +224,22 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
         coordinator.failed(error);
         if (dynamic_cast<const BadInput*>(&error)) end.status = exit_bad_input;
     }
-    if (live) live->finish([](auto, const auto&) {});  // of a run that failed
+    // Stops the scorer of a run that failed; if the run did not fail, train() has done so.
+    if (live) live->finish([](auto, const auto&) {});
     end.finalize = !fleet.has_dead_ranks() && !settings.on("resilient");
     fleet.finish(end.finalize);
     return end;
 }
 
-// Hydra loses the exit status of the process that ends last on its host.
+// Waits until the coordinator's launched process has ended, 5 s at most, if it is on this host.
+// Hydra loses the exit status of the process that ends last on its host, which must not be the
+// coordinator's, because that is the status of the run.
 void let_go_first(const Doorbells& bells, const JoinReply& join_reply)
 {
     if (bells.present()) outlive(static_cast<pid_t>(join_reply.launched), 5);
 }
 
+// The part of every other rank: says hello, and works until the coordinator ends the run.
 End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scoring)
 {
     mpi::Pool pool;
@@ -236,7 +250,8 @@ End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& sco
         try {
             mpi::send_blocking(comm, 0, mpi::Tag::farewell, pool.take(0));
         } catch (const mpi::Error&) {
-            // The coordinator of a resilient run may end as soon as this has come.
+            // The coordinator of a resilient run may end as soon as it has this message, and before
+            // the send completes here.
             if (!settings.on("resilient")) throw;
         }
         if (settings.on("resilient")) let_go_first(bells, join_reply);
@@ -256,14 +271,14 @@ End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& sco
         const bool finalize = worker.run(stop_asked());
         if (finalize) return {exit_done};
     } catch (const Orphaned&) {
-        // The coordinator's end has been told by whoever saw it.
+        // Nothing is logged here: whoever saw the coordinator end has reported it.
         if (!settings.on("resilient")) return {exit_failed, false};
     } catch (const mpi::Error&) {
-        // A worker speaks to the coordinator only, which may have ended.
+        // A worker sends to the coordinator only, which in a resilient run may have ended.
         if (!settings.on("resilient")) throw;
     }
     let_go_first(bells, join_reply);
-    return {exit_done, false};  // the coordinator's status is that of the run
+    return {exit_done, false};  // the status of a resilient run is the coordinator's
 }
 
 }  // namespace
@@ -288,7 +303,7 @@ int run_over_mpi(const Settings& settings)
     start_mpi();
     const mpi::Comm comm(MPI_COMM_WORLD);
     listen_for_signals(comm.rank() == 0);
-    const mpi::Comm scoring(MPI_COMM_WORLD);  // of the rank that scores models meanwhile
+    const mpi::Comm scoring(MPI_COMM_WORLD);  // for messages with the rank that scores live
     const Coordinator coordinator{
         [](const Settings& given, const Training& training) {
             stop_in(seconds_to_run(given));
@@ -296,7 +311,8 @@ int run_over_mpi(const Settings& settings)
         },
         [](const Settings& given, const Run& run) { return traced_run(given, run, "wall"); },
         [](const std::exception& error) {
-            // Under a foreign launcher every rank leads a world of its own; one message is enough.
+            // Under the launcher of another MPI every rank leads a world of its own and fails
+            // alike; one message is enough.
             if (launch_environment().rank.value_or(0) == 0) log(LogLevel::error, error.what());
         }};
     const auto end = comm.rank() == 0 ? lead(settings, comm, scoring, coordinator)

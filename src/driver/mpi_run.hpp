@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One run, under mpiexec or srun.
+// One run over MPI, started by mpiexec or srun.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,24 @@
 
 namespace quorate {
 
+/// Returns the options of `quorate run`.
 std::vector<Option> mpi_run_options();
 
-/// Trains. Collective over all that the launcher started; ends the process itself where MPI_Finalize would
-/// wait for ranks that have died.
-/// @return the exit status
+/// Trains, and writes the trace. Rank 0 is the coordinator. Collective over all processes that the
+/// launcher started. Ends the process itself, without returning, if the run is resilient or if
+/// MPI_Finalize would wait for ranks that have died.
+/// @return the exit status of this rank; bad input and failures of the coordinator are logged
+/// @throws mpi::Error if MPI fails  @throws BadInput, Failure  on a worker, for its own errors
+/// @throws Failure as supervise()
 int run_over_mpi(const Settings& settings);
 
-/// Trains, writes no file and prints nothing; may be called again. Collective over MPI_COMM_WORLD; the
-/// first rank is the coordinator.
+/// Trains, writes no file and prints nothing; may be called again. Rank 0 is the coordinator.
+/// Collective over MPI_COMM_WORLD.
 /// @param settings  with all of mpi_run_options()
-/// @return the trace, on the coordinator
-/// @throws BadInput on all ranks, Failure where it happens; a worker that cannot read its rows throws alone
+/// @return the trace on the coordinator; nothing on the others
+/// @throws BadInput on all ranks if the input is wrong; on one alone if it cannot read its rows
+/// @throws Failure on the rank that fails; on all ranks if the coordinator fails while it prepares
+///         the run
 std::optional<trace::Trace> run_in_memory(const Settings& settings);
 
 }  // namespace quorate

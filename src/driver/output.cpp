@@ -25,6 +25,7 @@ bool is_a(const std::string& kind, const std::string& path)
 
 namespace {
 
+// Returns the first line of a file, without its end; empty if it cannot be read.
 std::string first_line(const std::string& path)
 {
     std::ifstream file(path);
@@ -33,7 +34,7 @@ std::string first_line(const std::string& path)
     return line;
 }
 
-// @return whether there is something to lose
+// Checks that the file can be written. @return whether it exists and is not empty  @throws BadInput
 bool holds_something(const Settings& settings, const std::string& option)
 {
     const auto& path = settings.text(option);

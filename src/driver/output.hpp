@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The file that a command writes.
+// Checks of the file that a command is going to write.
 #pragma once
 
 #include <string>
@@ -8,16 +8,21 @@
 
 namespace quorate {
 
-/// Whether a file is HDF5 of that kind, as its attribute `format` says.
+/// Whether a file is an HDF5 file of this kind, by its attribute `format`. False for a file that
+/// cannot be opened. Local.
+/// @param kind  "trace", "data set", "checkpoint", "scores", ...
 bool is_a(const std::string& kind, const std::string& path);
 
-/// Before any work: whether the file that an option names can be written. Only what is of the same
-/// kind, or empty, is replaced: a file given by mistake survives.
-/// @param kind  "trace", "data set", "checkpoint" or "scores"
-/// @throws BadInput
+/// Checks, before any work, that the file that an option names can be written. A file that is there
+/// may be replaced only if it is empty or of the same kind, so that a file given by mistake
+/// survives. Local.
+/// @param kind  as for is_a()
+/// @throws BadInput if it cannot be written, or holds something else
 void check_output(const Settings& settings, const std::string& option, const std::string& kind);
 
-/// The same for a file of text: only what begins with this line, or is empty, is replaced.
+/// Checks a file of text likewise: one that is there must be empty or begin with this line. Local.
+/// @param line  the names of the columns, without line end
+/// @throws BadInput if it cannot be written, or holds something else
 void check_text_output(const Settings& settings, const std::string& option,
                        const std::string& line);
 

@@ -7,7 +7,7 @@ namespace quorate {
 
 namespace {
 
-// A number, or one over the training rows.
+// Reads a penalty: a number, or 1/n for one over the training rows.
 double penalty(const Settings& settings, const std::string& name, std::int64_t rows)
 {
     if (settings.text(name) == "1/n") return 1.0 / static_cast<double>(rows);

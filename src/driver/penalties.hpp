@@ -9,9 +9,11 @@
 
 namespace quorate {
 
+/// Returns the options --l2 and --l1.
 std::vector<Option> penalty_options();
 
-/// @param rows  of the training split  @throws BadInput
+/// Reads --l2 and --l1: numbers of at least 0, or 1/n.
+/// @param rows  n, the training rows  @throws BadInput for other values
 Regularizer regularizer_of(const Settings& settings, std::int64_t rows);
 
 }  // namespace quorate

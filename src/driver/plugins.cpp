@@ -24,20 +24,23 @@ struct Plugin {
     std::string path, hash;
 };
 
+// Returns the plugins of this process, in the order in which they were loaded.
 std::vector<Plugin>& loaded()
 {
     static std::vector<Plugin> all;
     return all;
 }
 
+// Loads the plugins of a list. @param paths  separated by commas
+// @param folder  where relative paths start; empty: the current folder
 void load_all(const std::string& paths, const std::filesystem::path& folder = {})
 {
     for (const auto& path : split(paths, ','))
         if (!trimmed(path).empty()) load_plugin((folder / trimmed(path)).string());
 }
 
-// Of an INI file, whose options have not been read yet, since plugins bring some. One that cannot
-// be read is refused by whoever reads it next.
+// Loads the plugins that an INI file names. This comes before its options are read, because plugins
+// bring options. A file that cannot be read is left to whoever reads it next, and refuses it then.
 void load_from_ini(const std::string& path)
 {
     std::vector<IniValue> values;
@@ -49,7 +52,8 @@ void load_from_ini(const std::string& path)
         if (value.name == "plugin") load_all(value.text);
 }
 
-// Of all rows, or of one. A manifest that cannot be read is refused by whoever reads it next.
+// Loads the plugins that a manifest names, in all rows or in one. A manifest that is not there is
+// left to whoever reads it next, and refuses it then; a malformed one is refused here.
 void load_from_manifest(const std::string& path, std::optional<std::int64_t> number)
 {
     if (!std::filesystem::is_regular_file(path)) return;
@@ -59,7 +63,7 @@ void load_from_manifest(const std::string& path, std::optional<std::int64_t> num
             load_all(row.value("plugin"), std::filesystem::path(path).parent_path());
 }
 
-// The hashes alone: a plugin may have moved.
+// Returns the hashes of recorded plugins without their paths, because a plugin may have moved.
 std::set<std::string> hashes(const std::string& recorded)
 {
     std::set<std::string> all;
@@ -80,8 +84,9 @@ void load_plugin(const std::string& path)
 {
     const auto hash = sha256(path);
     if (std::ranges::find(loaded(), hash, &Plugin::hash) != loaded().end()) return;
-    // A name without a slash would be looked for elsewhere. Symbols are bound as they are called: one that
-    // is missing in another version is not to hide that it is one.
+    // The path is absolute, because dlopen() looks for a name without a slash in the library path.
+    // RTLD_LAZY binds functions at their first call: a plugin of another version may miss some of
+    // them, but must load so that the comparison of versions below can refuse it.
     void* const object = dlopen(std::filesystem::absolute(path).c_str(), RTLD_LAZY);
     if (object == nullptr)
         throw BadInput(fmt::format("the plugin {} cannot be loaded: {}", path, dlerror()));

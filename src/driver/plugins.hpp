@@ -9,24 +9,31 @@
 
 namespace quorate {
 
-/// --plugin, which every command has.
+/// Returns the option --plugin, which every command has.
 Option plugin_option();
 
-/// Loads a plugin, unless it is loaded. Before options are read: its components bring their own.
-/// @throws BadInput if it cannot be loaded, is no plugin, or was built with another version, compiler, MPI or
-///         index width
+/// Loads a plugin, unless a file with the same contents is loaded already. To be called before
+/// options are read, because its components bring options of their own, and while no other thread
+/// uses Quorate. Local.
+/// @throws BadInput if it cannot be loaded, is no plugin, or was built with another version,
+///         compiler, MPI or index width
 void load_plugin(const std::string& path);
 
-/// Loads those that the words of a command, or an INI file or manifest among them, name.
-/// @throws BadInput
+/// Loads the plugins that a command line names: by --plugin, in the INI file of --config or
+/// --experiment, or in the manifest of --manifest (only of its row --row, if that is given). Local.
+/// @param words  of the command line
+/// @throws BadInput as load_plugin(), or if the manifest is malformed
 void load_plugins(const std::vector<std::string>& words);
 
-/// The plugins that are loaded, as traces record them: "FILE SHA-256", one behind the other; empty: none.
+/// Returns the plugins that are loaded, as traces record them: "FILE SHA-256; FILE SHA-256"; empty
+/// if there are none.
 std::string loaded_plugins();
 
-/// Refuses to go on with a run of other plugins.
-/// @param path  of its trace or checkpoint  @param recorded  as loaded_plugins() gave it
-/// @throws BadInput unless the same files are loaded, under whatever names
+/// Refuses to go on with a run that had other plugins. Compares hashes only, because files may
+/// move.
+/// @param path      whose plugins these are, for the message: a trace, or a rank
+/// @param recorded  its plugins, as loaded_plugins() gave them
+/// @throws BadInput unless files with the same contents are loaded
 void check_same_plugins(const std::string& path, const std::string& recorded);
 
 }  // namespace quorate

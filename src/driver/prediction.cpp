@@ -22,6 +22,7 @@ namespace {
 
 constexpr double unreached = std::numeric_limits<double>::infinity();
 
+// Simulates a candidate with one seed. The trace lists no contributions, which nothing here reads.
 trace::Trace simulated(const Candidate& candidate, Options values, std::int64_t seed,
                        std::int64_t rounds)
 {
@@ -33,7 +34,8 @@ trace::Trace simulated(const Candidate& candidate, Options values, std::int64_t 
     return simulate(make_settings(simulation_options(), values));
 }
 
-// e / n of a round; of one that takes some samples of all partitions, what as many whole ones would have.
+// Returns e / n of a round: its decode error over the number of partitions. A round without an
+// error that takes only some samples gets the e / n of one that takes as many in whole partitions.
 double error_of_weights(const trace::Round& round, double parts, double rows)
 {
     if (round.decode_error > 0) return round.decode_error / parts;
@@ -41,7 +43,8 @@ double error_of_weights(const trace::Round& round, double parts, double rows)
     return samples > 0 && samples < rows ? (rows - samples) / samples : 0;
 }
 
-// Rounds to as much progress as so many exact ones make.
+// Returns the rounds of a candidate that make as much progress as --rounds exact ones; see
+// predict() for the model.
 double rounds_needed(const trace::Trace& trace, const Settings& settings, double rows)
 {
     const auto n = static_cast<double>(settings.integer("workers", 1));
@@ -55,7 +58,8 @@ double rounds_needed(const trace::Trace& trace, const Settings& settings, double
     return static_cast<double>(settings.integer("rounds", 1)) * done / progress + staleness / done;
 }
 
-// Mean seconds a round, where nothing but delays takes random time.
+// Returns the mean seconds of a round by a closed form: the expected delay plus the time of the
+// largest shard. Nothing if it is not known, or if messages take time or rounds take samples.
 std::optional<double> closed_form(const trace::Trace& trace, const Settings& settings)
 {
     const auto delay = trace.attributes.find("expected_delay");
@@ -111,7 +115,8 @@ std::optional<Prediction> predict(const Candidate& candidate, const Settings& se
     for (int i = 0; i < seeds; ++i) {
         trace::Trace trace;
         try {
-            // Those that need more rounds than uncoded are to reach the target too.
+            // With a target, candidates that need more rounds than uncoded must have the time to
+            // reach it.
             const auto rounds = settings.integer("rounds", 1) * (target ? 2 : 1);
             trace = simulated(candidate, shared, first + i, rounds);
         } catch (const BadInput&) {
@@ -145,7 +150,7 @@ int simulations_at_once(const Settings& settings)
     const auto model = chosen(models(), settings, "model").make(settings, data.shape());
     const auto every = std::max<std::int64_t>(1, settings.integer("evaluate-every", 0));
     const auto kept = 2 * settings.integer("rounds", 1) / every + 1;
-    constexpr double copies = 4;  // of the rows: those of the scheme, and those that are scored
+    constexpr double copies = 4;  // of the rows, about: the workers' shards, and those for scores
     const double bytes = copies * data.training_bytes() +
                          8.0 * static_cast<double>(kept * model->parameters(data.columns()));
     const auto half = 0.5 * static_cast<double>(host_memory());

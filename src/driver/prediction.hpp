@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How long schemes will take to a target, by simulating them.
+// Predicts by simulations how long schemes take to a target.
 #pragma once
 
 #include <optional>
@@ -15,46 +15,59 @@ struct Candidate {
     std::string scheme;
     Choice options;
 
-    /// "frc --stragglers 1".
+    /// Returns the candidate as words of a command: "frc --stragglers 1".
     std::string text() const;
 };
 
-/// What schemes say is worth a try with so many workers (SchemeProperties).
-/// @param timed  whether rows take time, without which deadlines mean nothing
+/// Returns the candidates that all schemes name for so many workers (SchemeProperties::candidates).
+/// @param timed  whether rows take time; without that, deadlines mean nothing
 std::vector<Candidate> candidates(int workers, bool timed);
 
-/// What simulations say of a candidate.
+/// What simulations tell of a candidate.
 struct Prediction {
     Candidate candidate;
     std::vector<double> seconds;   // to the target, by seed; infinite if it is not reached
-    double round_seconds = 0;      // mean
-    double rounds = 0;             // to the target, mean
+    double round_seconds = 0;      // of a round, mean over rounds and seeds
+    double rounds = 0;             // to the target, mean over seeds; infinite if one misses it
     std::optional<double> closed;  // seconds a round by a closed form, where there is one
 
+    /// Returns the mean of `seconds`; infinite if a seed does not reach the target.
     double mean() const;
 };
 
-/// Of their mean.
+/// Returns the standard error of the mean of these values; 0 for fewer than 2 values, or if the
+/// mean is not finite.
 double standard_error(const std::vector<double>& values);
 
-/// Simulates a candidate, once for each seed, on this thread.
-/// Without data, the target is as much progress as `rounds` exact rounds make. Weights a of n partitions with
-/// |a - 1|^2 = e that add up to n make a relative error of h e / n^2 in the gradient, where h is the
-/// variance of the partitions' gradients over the square of their mean (`heterogeneity`), and such a
-/// round is worth 1 / (1 + h e / n^2) of an exact one (gradient descent with multiplicative noise: Vaswani,
-/// Bach, Schmidt, AISTATS 2019). Stale gradients cost their staleness once. With data the target is a training
-/// loss, and twice as many rounds are run.
-/// @param shared  options of simulations that all candidates have
-/// @param target  loss; none without data
-/// @return nothing if the scheme cannot be made with these settings
+/// Simulates a candidate, once for each seed, on this thread. Any number of threads may call it at
+/// once. Local.
+///
+/// With data, the target is a training loss. Twice --rounds rounds are run, so that a candidate
+/// that needs more rounds than another can reach it too.
+///
+/// Without data, the target is as much progress as --rounds exact rounds make. Weights a of n
+/// partitions with |a - 1|^2 = e that add up to n make a relative error of h e / n^2 in the
+/// gradient. Here h (--heterogeneity) is the variance of the partitions' gradients over the square
+/// of their mean, and n is the number of workers. Such a round is worth 1 / (1 + h e / n^2) of an
+/// exact one (gradient descent with multiplicative noise: Vaswani, Bach, Schmidt, AISTATS 2019).
+/// Stale gradients cost as many rounds more as their mean staleness, once.
+/// @param settings  of the command: rounds, seed, workers, heterogeneity, ...
+/// @param shared    options of simulations that all candidates have
+/// @param seeds     number of simulations; their seeds are --seed, --seed + 1, ...
+/// @param target    training loss; none without data
+/// @return nothing if the options do not fit this candidate, or if no round is done
+/// @throws Failure if a simulation cannot go on
 std::optional<Prediction> predict(const Candidate& candidate, const Settings& settings,
                                   const Options& shared, int seeds, std::optional<double> target);
 
-/// How many simulations this machine can make side by side: one for each core, or what its memory is enough
-/// for. @throws BadInput
+/// Returns how many simulations this machine can make side by side: one for each core, but with
+/// data no more than half of its memory is enough for; at least 1. Local.
+/// @throws BadInput if the data set cannot be used, or an option of the model is wrong
 int simulations_at_once(const Settings& settings);
 
-/// The training loss that a candidate reaches with the first seed; none without data. @throws BadInput
+/// Simulates --rounds rounds of a candidate with the first seed, and returns the training loss that
+/// it reaches. Without data it simulates too, for the errors, and returns nothing. Local.
+/// @throws BadInput if an option is wrong, or --evaluate-every is 0  @throws Failure as simulate()
 std::optional<double> final_loss(const Candidate& candidate, const Settings& settings,
                                  const Options& shared);
 

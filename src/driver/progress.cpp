@@ -17,8 +17,9 @@ namespace quorate {
 
 namespace {
 
-// A launcher hands its ranks a pipe and copies it to its own stderr, so the first terminal or file
-// among the ancestors' stderr is where lines end up. Linux only; elsewhere: no terminal.
+// Whether lines on stderr end up on a terminal. A launcher gives its ranks a pipe and copies it to
+// its own stderr, so lines end up at the first stderr of this process and its ancestors that is no
+// pipe. Linux only; elsewhere, no ancestor is looked at.
 bool ends_on_terminal()
 {
     if (isatty(STDERR_FILENO)) return true;
@@ -52,8 +53,8 @@ void ProgressLine::show(const Progress& progress)
     const bool last = progress.round == rounds_;
     const double passed = clock_seconds() - began_;  // progress.time may be simulated
     if (quiet_ || (passed < next_ && !last)) return;
-    // A terminal is refreshed ten times a second; a file gets a line after 1, 2, 4, ... seconds, at
-    // most one in ten minutes apart.
+    // A terminal is refreshed ten times a second. A file gets a line after 1, 2, 4, ... seconds,
+    // and every ten minutes when the intervals have grown to that.
     next_ = terminal_ ? passed + 0.1 : passed + std::min(passed, 600.0);
     const double left = passed / static_cast<double>(progress.round) *
                         static_cast<double>(rounds_ - progress.round);

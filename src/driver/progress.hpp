@@ -10,14 +10,18 @@ namespace quorate {
 
 struct Progress;
 
-/// Shows how a run goes on, on stderr: one line that is written over on a terminal, whole lines at
-/// growing intervals in a file.
+/// Shows on stderr how a run goes on. On a terminal it writes one line over and over, ten times a
+/// second at most; in a file, lines at growing intervals, up to ten minutes. Coordinator only.
 class ProgressLine {
 public:
-    /// @param loss  whether there is one to show: a dry run has none
+    /// @param rounds  of the run
+    /// @param loss    whether there is a loss to show; a dry run has none
+    /// @param quiet   show nothing
     ProgressLine(std::int64_t rounds, bool loss, bool quiet);
+    /// Shows a round if it is time, and always the last one. The seconds left are an estimate, from
+    /// the time since the constructor.
     void show(const Progress& progress);
-    /// Ends the line on a terminal.
+    /// Ends the line on a terminal. Messages no longer clear it then.
     void finish();
 
 private:
@@ -26,12 +30,14 @@ private:
     Seconds began_, next_;
 };
 
-/// Shows how many bytes were read, likewise.
+/// Shows on stderr how many bytes were read, at the same intervals; first after two seconds. Local.
 class ByteProgress {
 public:
+    /// @param quiet  show nothing
     explicit ByteProgress(bool quiet);
+    /// Counts bytes that were read, and shows the sum if it is time.
     void add(std::int64_t bytes);
-    /// Ends the line on a terminal.
+    /// Ends the line on a terminal, if one was shown.
     void finish();
 
 private:

@@ -26,7 +26,7 @@ std::map<std::string, std::string> recorded_options(const std::string& config)
 
 namespace {
 
-// Options of a run, over MPI or simulated.
+// Returns the names of all options that a run can record, over MPI or simulated.
 std::set<std::string> options_of_runs()
 {
     std::set<std::string> names = {"config",  "manifest", "row",   "quiet",
@@ -50,7 +50,7 @@ Settings with_recorded(const trace::Trace& trace, const std::string& path, Setti
         const bool of_the_run = name == "trace" || name == "overwrite" || name == "config" ||
                                 name == "quiet" || name == "verbose" || name == "log" ||
                                 name == "plugin";
-        // A default that the run wrote down was not given to it.
+        // A run records defaults too. A value that equals the default does not count as given.
         if (of_the_run || !settings.has(name) || settings.given(name) ||
             settings.text(name) == value)
             continue;

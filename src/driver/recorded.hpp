@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a trace's run was made of, so that other commands can go on with it.
+// Reads from a trace what its run was made of, so that other commands can go on with it.
 #pragma once
 
 #include <map>
@@ -14,29 +14,38 @@
 
 namespace quorate {
 
-/// Options by name. @param config  as traces and checkpoints record them: lines of NAME = VALUE
+/// Returns the recorded options by name. Names and values of older versions are translated.
+/// @param config  as traces and checkpoints record it: lines of NAME = VALUE
+/// @throws BadInput if it cannot be read
 std::map<std::string, std::string> recorded_options(const std::string& config);
 
-/// Takes the values of options that a trace records and that were not given, but for those of its run
-/// alone (trace, overwrite, config, quiet, log).
-/// @param settings  of a command that has these options
+/// Takes the values of options from a trace. Options that the user gave stay. Options that concern
+/// the recorded run alone are not taken: trace, overwrite, config, quiet, verbose, log, plugin.
+/// Local.
+/// @param path      of the trace, for messages
+/// @param settings  of a command; options that it does not declare are left out
+/// @throws BadInput if the trace records an option that this version does not have
 Settings with_recorded(const trace::Trace& trace, const std::string& path, Settings settings);
 
-/// A trace's run.
+/// What a trace's run was made of.
 struct Recorded {
     trace::Trace trace;
     DataSet data;
     std::unique_ptr<Model> model;
     Regularizer regularizer;
 
+    /// Elements of the model.
     std::int64_t width() const { return model->parameters(data.columns()); }
 };
 
-/// @param path  of the trace  @param data  in place of the run's data set; empty: the run's
-/// @throws BadInput if the trace is of a dry run, or the data have another number of columns
+/// Reads a trace, opens its data set, and makes its model. Local.
+/// @param path  of the trace
+/// @param data  path of a data set in place of the run's; empty: the run's
+/// @throws BadInput if the trace or the data set cannot be used, if the trace is of a dry run, or
+///         if the data have another number of columns  @throws BadInput as with_recorded()
 Recorded read_recorded(const std::string& path, const std::string& data);
 
-/// Options of models, which every command that makes one declares.
+/// Returns --model and the options of all models, for commands that make a model.
 std::vector<Option> model_options();
 
 }  // namespace quorate

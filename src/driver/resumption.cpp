@@ -28,6 +28,8 @@ std::string configuration(const Settings& settings, bool dry)
 
 namespace {
 
+// Cuts a table to the rows that it had when the checkpoint was made.
+// @throws BadInput if it is shorter
 template <class Row>
 void cut(std::vector<Row>& rows, const trace::Position& position)
 {
@@ -41,7 +43,8 @@ void cut(std::vector<Row>& rows, const trace::Position& position)
     rows.resize(count);
 }
 
-// The trace as it was when the checkpoint was made, with the contributions that were in use then.
+// Cuts a trace to what it was when the checkpoint was made, and adds the contributions that were
+// still in use then, which the checkpoint holds.
 void cut(trace::Trace& trace, const Snapshot& snapshot)
 {
     cut(trace.rounds, snapshot.position);
@@ -72,7 +75,7 @@ Past Resumption::past() const
 
 namespace {
 
-// @throws BadInput if the options of checkpoints do not fit, or one cannot be written
+// Checks the options of checkpoints, and that the checkpoint can be written. @throws BadInput
 void check_checkpoint(const Settings& settings, const Training& training)
 {
     if (!settings.on("checkpoint")) return;
@@ -82,7 +85,8 @@ void check_checkpoint(const Settings& settings, const Training& training)
         settings.refuse("checkpoint",
                         ", but a run goes on from its trace, which must list all "
                         "contributions: leave out --trace-arrivals");
-    // A damaged one is not taken for a file of another kind.
+    // With --resume the kind of the file is not checked here, because a damaged checkpoint would be
+    // taken for a file of another kind. read_checkpoint() may take the one before instead.
     const auto& path = settings.text("checkpoint");
     std::error_code error;
     if (settings.on("resume"))
@@ -98,7 +102,8 @@ void check_checkpoint(const Settings& settings, const Training& training)
     interval_of(settings);
 }
 
-// The checkpoint of a trace's run, if it is where that run wrote it.
+// Returns the checkpoint of the run whose trace this is; empty if there is no trace, or no
+// checkpoint where that run wrote it.
 std::string checkpoint_of(const std::string& trace)
 {
     std::error_code error;
@@ -109,7 +114,8 @@ std::string checkpoint_of(const std::string& trace)
     return !checkpoint.empty() && has_checkpoint(checkpoint) ? checkpoint : "";
 }
 
-// What took time to compute is replaced only by those who say so.
+// Refuses to replace results that took time to compute, unless --overwrite says so: a checkpoint, a
+// complete trace, or the trace of a run that could go on. @throws BadInput
 void refuse_to_replace(const Settings& settings)
 {
     if (settings.on("overwrite")) return;
@@ -128,7 +134,8 @@ void refuse_to_replace(const Settings& settings)
                                              checkpoint, checkpoint));
 }
 
-// Whether all was done before. @throws BadInput if that was another run
+// Whether --trace holds this run, and it is complete.
+// @throws BadInput if it holds another run that is complete
 bool is_complete(const Settings& settings, const Training& training)
 {
     const auto& path = settings.text("trace");

@@ -24,19 +24,19 @@ namespace quorate {
 
 namespace {
 
-// What start_mpi() has begun, and not the program that calls it.
+// Whether start_mpi() has initialised these. Otherwise the program that uses Quorate has.
 bool our_mpi = false, our_petsc = false;
 
-constexpr int longest_end = 10;  // seconds
+constexpr int longest_end = 10;  // seconds that end_mpi() may take
 
-// What a rank that cannot wait any longer needs; its signal handler may not ask for it.
+// What give_up() needs. end_mpi() prepares it, because a signal handler must not compute it.
 int status_at_end = 0;
 int launcher_socket = -1;  // that Hydra's PMI listens on
-std::string too_late;      // what the rank says then
+std::string too_late;      // the message of give_up()
 
 void write_all(int file, std::string_view text)
 {
-    // Nothing can be done about what is not written.
+    // A failed write is ignored, because nothing can be done about it here.
     [[maybe_unused]] const auto written = write(file, text.data(), text.size());
 }
 
@@ -47,20 +47,23 @@ void write_all(int file, std::string_view text)
     _exit(status);
 }
 
+// The handler of the alarm: says that MPI does not end, and ends the process.
 void give_up(int)
 {
     write_all(STDERR_FILENO, too_late);
     leave(status_at_end);
 }
 
+// Sends this process SIGALRM in so many seconds; 0: not any more.
 void set_alarm(int seconds)
 {
     const itimerval at{{0, 0}, {seconds, 0}};
     setitimer(ITIMER_REAL, &at, nullptr);
 }
 
-/// Whether MPI_Finalize may wait for ever. UCX ends a connection when the peer has answered, but in MPICH before 4.2
-/// peers that are done block in PMI and answer no more (github.com/pmodels/mpich/pull/6596).
+/// Whether MPI_Finalize may wait for ever. UCX ends a connection only when the peer has answered,
+/// but in MPICH before 4.2 peers that are done block in PMI and answer no more
+/// (github.com/pmodels/mpich/pull/6596).
 bool finalize_hangs()
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -74,12 +77,13 @@ bool finalize_hangs()
            (major < 4 || (major == 4 && minor < 2));
 }
 
+// A process, and the host that it runs on.
 struct Process {
     std::int64_t id = getpid();
     char host[256] = {};
 };
 
-// Without spinning, unlike MPI_Wait.
+// Waits until a request is complete. Sleeps between looks, because MPI_Wait would spin.
 void complete(MPI_Request request)
 {
     Backoff backoff(1e-3);
@@ -90,7 +94,8 @@ void complete(MPI_Request request)
     }
 }
 
-/// Until all ranks are here. @return the process of rank 0
+/// Waits until all ranks have called this. Collective over MPI_COMM_WORLD.
+/// @return the process of rank 0  @throws mpi::Error if MPI fails
 Process meet()
 {
     Process first;
@@ -104,8 +109,8 @@ Process meet()
     return first;
 }
 
-/// Hydra that was told to stop loses the status of the process that ends last on its host: that is not to be
-/// rank 0.
+/// Waits until rank 0 has ended, if it is another process of this host; a second at most. After a
+/// SIGTERM Hydra loses the status of the process that ends last on its host: not to be rank 0's.
 void let_go_first(const Process& first)
 {
     constexpr Seconds longest = 1;
@@ -124,7 +129,8 @@ void start_mpi()
     int provided = 0, begun = 0;
     MPI_Initialized(&begun);
     our_mpi = begun == 0;
-    // Simulations of several threads use PETSc in turn, and so MPI.
+    // Several threads may simulate. They take turns in PETSc, which calls MPI: so MPI gets calls
+    // from several threads, but one at a time.
     if (our_mpi)
         mpi::check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided),
                    "MPI_Init_thread");

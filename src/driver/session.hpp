@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// MPI and PETSc, from the first command that needs them to the end of the process.
+// The life of MPI and PETSc, from the first function that needs them to the end of the process.
 #pragma once
 
 namespace quorate {
 
-/// Initialises both, unless they are. PETSc's world is this process alone, so that it outlives
-/// others; it sees no options but its own defaults. Collective over all that the launcher started.
+/// Initialises MPI and PETSc, unless they are initialised. PETSc's world is this process alone, so
+/// that the process can outlive others. PETSc gets no options from the command line or from files.
+/// Collective over all processes that the launcher started.
+/// @throws mpi::Error if MPI fails  @throws Failure if PETSc fails
 void start_mpi();
 
-/// Ends what start_mpi() has begun, if that is not ended. Collective, but never waits for longer than 10 s: then it says so, and the process ends here with `status`. The process also ends
-/// here where MPI_Finalize is known to hang. Launchers see `status` either way.
+/// Ends what start_mpi() has initialised, unless it is ended already. Collective over all processes
+/// that the launcher started, but waits for 10 s at most: after that it says so on stderr, and the
+/// process ends here. The process also ends here where MPI_Finalize is known to hang. Launchers see
+/// `status` in each case.
 /// @return status
+/// @throws mpi::Error if MPI fails
 int end_mpi(int status);
 
 }  // namespace quorate

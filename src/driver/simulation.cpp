@@ -22,7 +22,8 @@ namespace quorate {
 
 namespace {
 
-// The options of the trace's run, but for those given now.
+// Returns the options of the run that --replay names, where they are not given now.
+// @throws BadInput if the trace cannot be replayed, or an option contradicts it
 Settings with_options_of(const trace::Trace& trace, Settings settings)
 {
     const auto path = settings.text("replay");
@@ -39,7 +40,8 @@ Settings with_options_of(const trace::Trace& trace, Settings settings)
                         "--trace-arrivals all");
     check_same_plugins(path, trace.text("plugins"));
     settings = with_recorded(trace, path, std::move(settings));
-    // The trace says what became of events, and a replayed run is soon repeated.
+    // The events of the run are not needed: the trace holds the changes of membership that came of
+    // them. Nor is a checkpoint: a replay that was interrupted is soon repeated.
     for (const auto* name : {"events", "checkpoint", "resume"})
         settings.set(name, {"", path + ": ", false});
     settings.set("workers", {trace.attributes.at("workers"), path + ": ", true});
@@ -48,7 +50,8 @@ Settings with_options_of(const trace::Trace& trace, Settings settings)
     return settings;
 }
 
-// What is held for each worker, whatever the scheme: measured with uncoded, frc and agc.
+// Refuses more simulated workers than there is memory for. The bytes of a worker do not depend on
+// the scheme: they were measured with uncoded, frc and agc. @throws BadInput
 void check_memory(const Settings& settings, std::int64_t workers)
 {
     constexpr std::int64_t of_a_worker = 2500;
@@ -62,6 +65,8 @@ void check_memory(const Settings& settings, std::int64_t workers)
                         1e-9 * static_cast<double>(there), there / of_a_worker));
 }
 
+// Returns the size of a dry run; nothing if the run has data.
+// @throws BadInput if options contradict that
 std::optional<DrySize> dry_size(const Settings& settings)
 {
     if (!settings.on("dry")) {
@@ -116,7 +121,7 @@ std::vector<Option> simulation_options()
 
 namespace {
 
-// What a simulation consists of. Stays where it is: its parts refer to each other.
+// What a simulation consists of. Neither copied nor moved, because its parts refer to each other.
 class Simulated {
 public:
     explicit Simulated(const Settings& given);
@@ -126,13 +131,16 @@ public:
     const Settings& settings() const { return settings_; }
     const Training& training() const { return *training_; }
     const char* clock() const { return recorded_ ? "replayed" : "virtual"; }
-    /// Places the data, which takes the memory of a run.
+    /// Makes the fleet, for which it reads the rows of all workers: only now the simulation takes
+    /// the memory of a run. To be called once. The result refers to this object.
+    /// @param resumed  what the run goes on from; null: it begins
     Run run(const Resumption* resumed);
 
 private:
+    // Checks what only a simulation cannot do. @throws BadInput
     void check() const;
 
-    std::optional<trace::Trace> recorded_;
+    std::optional<trace::Trace> recorded_;  // of --replay
     Settings settings_;
     std::optional<DrySize> size_;
     std::optional<Training> training_;

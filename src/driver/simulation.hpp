@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs without MPI: under a virtual clock, or again from their trace.
+// Runs without workers over MPI: under a virtual clock, or replayed from their trace.
 #pragma once
 
 #include <atomic>
@@ -10,17 +10,22 @@
 
 namespace quorate {
 
+/// Returns the options of `quorate simulate`.
 std::vector<Option> simulation_options();
 
-/// One run in this process, on the caller's thread; any number may go on at once. Writes no file and prints
-/// nothing; needs the memory of all workers' rows, and of the models that are kept (--evaluate-every).
+/// Simulates a run in this process, on the caller's thread; any number of threads may call it at
+/// once. Writes no file and prints nothing. Needs the memory of all workers' rows, and of the
+/// models that are kept (--evaluate-every). Starts MPI and PETSc with data. Local.
 /// @param settings  with all of simulation_options()
-/// @param stop      ends it early, with status `interrupted`
-/// @throws BadInput for whatever the options get wrong; Failure if the run cannot go on
+/// @param stop      another thread or a signal sets it to end the run early; the trace then has the
+///                  status `interrupted`
+/// @throws BadInput if an option is wrong  @throws Failure if the run cannot go on
 trace::Trace simulate(const Settings& settings, const std::atomic<bool>& stop = never_stop);
 
-/// One run as the command makes it, with its trace in a file.
+/// Simulates a run as `quorate simulate` does, with its trace in a file. Catches signals. Local.
+/// @param given  with all of simulation_options()
 /// @return the exit status
+/// @throws BadInput if an option is wrong  @throws Failure if the run cannot go on
 int simulate_with_trace(const Settings& given);
 
 }  // namespace quorate

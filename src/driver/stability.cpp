@@ -13,7 +13,8 @@ namespace quorate {
 
 namespace {
 
-// The largest eigenvalue of X'X / rows, by power iteration on the first rows of the training split.
+// Returns the largest eigenvalue of X'X / rows, by 30 steps of power iteration on the first rows of
+// the training split.
 double largest_eigenvalue(const DataSet& data, std::uint64_t seed)
 {
     constexpr std::int64_t most = 4096;

@@ -7,9 +7,11 @@
 
 namespace quorate {
 
-/// A warning if --step is more than stale gradients allow, where that is known: gradient descent on a
-/// linear model whose loss has bounded curvature. Empty otherwise. Reads 4096 rows at most.
-/// Coordinator only.
+/// Returns a warning if --step is larger than stale gradients allow. That bound is known only for
+/// gradient descent on a linear model whose loss has bounded curvature; in all other cases the
+/// result is empty. The curvature is that of the first training rows, 4096 at most, which this
+/// reads. Coordinator only. O(entries of these rows).
+/// @throws BadInput, Failure  as DataSet::read()
 std::string stability_warning(const Settings& settings, const Training& training);
 
 }  // namespace quorate

@@ -21,8 +21,9 @@ std::atomic<bool> asked = false;
 
 void ask_to_stop(int) { asked = true; }
 
-// Who asks again does not want to wait. Within a second or so it is the same signal: launchers that signal
-// process groups reach the supervisor as well, which forwards it.
+// Ends the process at the second signal, because who asks again does not want to wait. A signal
+// within a second or so of the first counts as the same one: a launcher that signals a process
+// group reaches this process and also its supervisor, which forwards the signal.
 void ask_or_insist(int signal)
 {
     static volatile std::time_t first = 0;
@@ -45,7 +46,7 @@ void listen_for_signals(bool coordinator)
     action.sa_handler = coordinator ? ask_or_insist : ask_to_stop;
     for (const int signal : {SIGTERM, coordinator ? SIGINT : SIGUSR2})
         sigaction(signal, &action, nullptr);
-    // Ctrl-C reaches all ranks, and is meant for the run.
+    // Ctrl-C reaches all ranks, but is meant for the run, which the coordinator ends.
     if (!coordinator) std::signal(SIGINT, SIG_IGN);
 }
 

@@ -8,22 +8,26 @@
 
 namespace quorate {
 
-/// Set by SIGINT or SIGTERM after listen_for_signals(true), by SIGTERM or SIGUSR2 after
-/// listen_for_signals(false).
+/// Whether the run is to stop. SIGINT or SIGTERM sets it after listen_for_signals(true), SIGTERM or
+/// SIGUSR2 after listen_for_signals(false), and so does the timer of stop_in().
 const std::atomic<bool>& stop_asked();
 
-/// The coordinator ends its run in order at the first signal, and the process at the second. A worker
-/// leaves the run, and waits for its end.
+/// Makes signals set stop_asked() from now on. Then the coordinator ends its run in order; a second
+/// signal, more than a second after the first, ends its process. A worker leaves the run and waits
+/// for its end; it ignores SIGINT. Local.
 void listen_for_signals(bool coordinator);
 
-/// Seconds from now until the run is to stop by itself: --stop-before the end of the job, which --walltime
-/// or SLURM says. Never, if it is not to. @throws BadInput if that is over already, or nobody says
+/// Returns the seconds from now until the run is to stop by itself: --stop-before seconds before
+/// the job ends. --walltime tells the end of the job, or else SLURM_JOB_END_TIME. Infinite without
+/// --stop-before. Local.
+/// @throws BadInput if an option is no duration, if that time is over already, or if nothing tells
+///         when the job ends
 double seconds_to_run(const Settings& settings);
 
-/// Sets stop_asked() then.
+/// Makes a timer (SIGALRM) set stop_asked() in so many seconds. Infinite: does nothing. Local.
 void stop_in(double seconds);
 
-/// --stop-before and --walltime.
+/// Returns the options --stop-before and --walltime.
 std::vector<Option> stop_options();
 
 }  // namespace quorate

@@ -28,28 +28,32 @@ namespace quorate {
 
 namespace {
 
-volatile pid_t child = 0;
-pid_t supervisor = 0;
-std::atomic<bool>* started = nullptr;  // in memory that both processes share
+volatile pid_t child = 0;  // in the supervisor: the process that it waits for
+pid_t supervisor = 0;      // in the child: the supervisor; 0: there is none
+// Whether the child has called has_started(); in memory that both processes share.
+std::atomic<bool>* started = nullptr;
 
+// The supervisor's signal handler: the launcher knows only the supervisor, but means the child.
 void forward(int signal)
 {
     if (child > 0) kill(child, signal);
 }
 
-// Reaped or not. A process whose first thread is a zombie goes on until the others have ended.
+// Whether a process has ended, reaped or not. A process whose first thread is a zombie has not
+// ended before its other threads have.
 bool has_ended(pid_t process)
 {
     std::ifstream file(fmt::format("/proc/{}/stat", process));
     std::string line;
     std::getline(file, line);
-    const auto name = line.rfind(") ");  // which may hold anything
+    const auto name = line.rfind(") ");  // the last one, because the name may hold anything
     if (name == std::string::npos) return true;
-    constexpr std::size_t threads = 17;  // counted from the state
+    constexpr std::size_t threads = 17;  // field of the number of threads, counted from the state
     const auto fields = split(line.substr(name + 2), ' ');
     return fields[0] == "Z" && fields.size() > threads && to_integer(fields[threads]) <= 1;
 }
 
+// Whether the parent of this process is a process of Hydra.
 bool launched_by_hydra()
 {
     std::ifstream file("/proc/" + std::to_string(getppid()) + "/comm");
@@ -76,8 +80,8 @@ void has_started()
 
 void supervise()
 {
-    // Shared memory of MPICH's UCX aborts or starves those who are left when a peer dies during a
-    // transfer; Open MPI's does likewise.
+    // Messages go by TCP. When a peer dies during a transfer by shared memory, UCX (in MPICH)
+    // aborts the ranks that are left or lets them wait for ever; Open MPI does likewise.
     setenv("UCX_TLS", "tcp,self", 0);
     setenv("OMPI_MCA_pml", "ob1", 0);
     setenv("OMPI_MCA_btl", "tcp,self", 0);
@@ -103,8 +107,8 @@ void supervise()
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    // Resilient ranks never finalise MPI, and what Hydra notices first, the end of the socket or that of
-    // the process, is a matter of luck.
+    // Resilient ranks never call MPI_Finalize, so Hydra is told here that this one ends. Otherwise
+    // it would be a matter of luck what Hydra notices first: the end of the socket or the process.
     if (*started) tell_hydra_of_end(hydra_socket());
     if (WIFEXITED(status)) std::_Exit(WEXITSTATUS(status));
     if (!*started && launched_by_hydra()) kill(getppid(), SIGKILL);
@@ -113,7 +117,7 @@ void supervise()
     if (signal != SIGKILL && signal != SIGTERM)
         log(LogLevel::error,
             fmt::format("a rank was ended by signal {}: report this as a bug", signal));
-    // The death of a worker is not the end of the run.
+    // The run survives the death of a worker. A status other than 0 would make the launcher end it.
     std::_Exit(*started && !coordinator ? exit_done : exit_failed);
 }
 

@@ -5,21 +5,27 @@
 
 namespace quorate {
 
-/// Makes this process one whose death its launcher does not see: forks, and goes on in the child. The
-/// parent waits and ends with the child's exit status, or with 0 if it was killed, so that the other
-/// ranks are left alone. To be called before MPI_Init. Also chooses transports of MPI that survive the
-/// death of a peer, unless the user has chosen.
-/// @throws Failure if there can be no other process
+/// Makes this process one whose death its launcher does not see: forks, and returns in the child.
+/// The parent, the supervisor, forwards signals and waits for the child. It ends with the child's
+/// exit status. If a signal ended the child, it ends with 0 for a worker after has_started(), so
+/// that the launcher leaves the other ranks alone, and with 1 otherwise. Also chooses transports of
+/// MPI that survive the death of a peer, unless the user has chosen some. To be called before
+/// MPI_Init. Local.
+/// @throws Failure if the system refuses the memory or the process
 void supervise();
 
-/// The process that the launcher started: the supervisor if there is one, else this one.
+/// Returns the process that the launcher started: the supervisor if there is one, else this
+/// process.
 pid_t launched_process();
 
-/// Waits until a process of this host has ended, for so many seconds at most.
+/// Waits until a process of this host has ended, for `at_most` seconds. Looks for it again and
+/// again, and sleeps in between.
 void outlive(pid_t process, double at_most);
 
-/// From now on the other ranks notice the death of this one by themselves. Before, they would wait for it
-/// for ever, so the supervisor stops the launcher then.
+/// Tells the supervisor that from now on the other ranks notice the death of this one by
+/// themselves. Before this call they would wait for it for ever, so if this process is killed
+/// earlier, its supervisor ends with status 1, and kills Hydra if that is the launcher. Does
+/// nothing without a supervisor. Local.
 void has_started();
 
 }  // namespace quorate

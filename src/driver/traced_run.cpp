@@ -17,6 +17,7 @@ namespace quorate {
 
 namespace {
 
+// Returns what --init is, or its default for the model.
 std::string initial_of(const Settings& settings, const Training& training)
 {
     if (settings.on("init")) return settings.text("init");
@@ -55,7 +56,8 @@ void print_arrival(const trace::Arrival& row)
         row.samples, row.bytes, row.used ? "used" : "not used");
 }
 
-// "worker 3 on node17 has died in round 12"
+// Returns a change as text: "worker 3 on node17 has died in round 12".
+// @param host  of the worker; empty: left out
 std::string told(const Change& change, const std::string& host, std::int64_t round)
 {
     if (change.kind == Change::Kind::loading)
@@ -122,7 +124,9 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
     try {
         outcome = train(run, trace, stop_asked(), std::move(watch));
     } catch (const Failure&) {
-        // After the last round the optimisers are further than what a checkpoint would hold.
+        // Once stopped() was called it is too late for a checkpoint: after the last update no
+        // snapshot is taken, so the optimisers are ahead of the last snapshot. If the run was
+        // stopped before, stopped() has written one.
         if (!stopped && checkpoints && checkpoints->write()) trace.pause();
         throw;
     }

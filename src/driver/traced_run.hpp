@@ -7,13 +7,15 @@
 
 namespace quorate {
 
-/// A run as a command makes it: its trace in the file that --trace names, checkpoints, progress and scores on the
-/// terminal unless --quiet, an orderly end at a signal.
-/// @param clock  wall, virtual or replayed
-/// @return the exit status  @throws Failure
+/// Makes a run as a command does: writes its trace to the file of --trace, writes checkpoints,
+/// shows progress and scores unless --quiet, and ends in order when stop_asked(). Coordinator only.
+/// @param clock  "wall", "virtual" or "replayed"
+/// @return exit_done, or exit_run_again if the run was stopped before its last round
+/// @throws Failure as train(), after a last checkpoint if one can be written
 int traced_run(const Settings& settings, const Run& run, const std::string& clock);
 
-/// Refuses what only traced_run() carries out: files, checkpoints, an end in time. @throws BadInput
+/// Refuses options that only traced_run() carries out: files, checkpoints, an end in time.
+/// @throws BadInput if one of them was given
 void refuse_files(const Settings& settings);
 
 }  // namespace quorate

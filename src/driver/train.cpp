@@ -20,7 +20,7 @@ namespace quorate {
 
 namespace {
 
-// Hosts of workers, numbered in the order of the workers.
+// The hosts of the workers, numbered from 0 in the order in which the workers name them.
 struct Nodes {
     explicit Nodes(const std::vector<WorkerInfo>& workers)
     {
@@ -34,8 +34,10 @@ struct Nodes {
     std::vector<std::string> names;
 };
 
-// Scores what was kept, and adds it to the trace. @return the last row
-/// @param done  rounds whose models were scored before
+// Scores the models that were kept, and adds a row for each to the trace.
+// @param rounds  what is known of each round; element 0 is round 1
+// @param done    rounds whose models were scored before, and are left out
+// @return the last row; all zero if there was no model
 trace::Evaluation score(const Training& training, const Evaluate& evaluate, trace::Record& record,
                         const std::vector<Progress>& rounds, const std::set<std::int64_t>& done)
 {
@@ -67,7 +69,7 @@ trace::Evaluation score(const Training& training, const Evaluate& evaluate, trac
     return row;
 }
 
-// What an optimiser remembered.
+// Gives the optimisers the memory that a checkpoint holds.
 void restore(const Optimizers& optimizers, const Checkpoint& checkpoint)
 {
     for (std::size_t model = 0; model < optimizers.size(); ++model) {
@@ -79,8 +81,9 @@ void restore(const Optimizers& optimizers, const Checkpoint& checkpoint)
     }
 }
 
-// The part of a run over MPI that was done before. Contributions that are in use yet are computed again,
-// which needs the rows; for all others there is nothing to compute.
+// The fleet with which a resumed run over MPI goes through what was done before. Only contributions
+// that are still in use are computed again. That needs the rows of all workers; if there are none,
+// no rows are read.
 struct History {
     History(const Training& training, const Resumption& resumed)
         : computing(training.computing()),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The run itself, over whichever fleet. Prints nothing.
+// The run itself, with any fleet. Prints nothing.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,8 @@
 
 namespace quorate {
 
-/// Scores models; see MpiFleet::evaluate.
+/// Scores models until `next` gives none, and calls `scored` for each in order; as
+/// MpiFleet::evaluate().
 using Evaluate = std::function<void(const std::function<std::vector<Point>()>& next,
                                     const std::function<void(const Scored&)>& scored)>;
 
@@ -22,36 +23,48 @@ struct Run {
     const Training& training;
     Fleet& fleet;
     const Optimizers& optimizers;
-    Evaluate evaluate;                    // the models that were kept, after the last round
-    const Resumption* resumed = nullptr;  // what the run goes on from, if anything
-    bool past_from_trace = false;         // else the fleet itself goes through what was done
-    LiveScoring* live = nullptr;          // scores some models while the run goes on; may be none
+    Evaluate evaluate;                    // scores the models that were kept, after the last round
+    const Resumption* resumed = nullptr;  // what the run goes on from; null: it begins
+    // Of a resumption: whether a ReplayFleet goes through the rounds that were done, before `fleet`
+    // goes on. Otherwise `fleet` itself goes through them again.
+    bool past_from_trace = false;
+    LiveScoring* live = nullptr;  // scores some models while the run goes on; null: none
 };
 
 /// How a run ended.
 struct Outcome {
     std::int64_t rounds;     // that are done
-    bool completed;          // or stopped before
-    Seconds time;            // of the last round
-    trace::Evaluation last;  // round 0: no model was scored
+    bool completed;          // whether these are all; otherwise the run was stopped
+    Seconds time;            // of the last update, on the fleet's clock
+    trace::Evaluation last;  // the model scored last; its round is 0 if none was scored
 };
 
-/// Who watches a run; all may be empty.
+/// Functions that are called while a run goes on. Each may be empty. `kept` of the engine's
+/// observer is not called if the run scores models live.
 struct Watch {
     Observer engine = {};
-    std::function<void(const trace::Evaluation&)> scored = {};  // a model, while the run goes on
-    /// The last round is over; models are to be scored yet.
+    /// Called with each model that was scored live.
+    std::function<void(const trace::Evaluation&)> scored = {};
+    /// Called once, when the last round is over or the run was stopped, before the kept models are
+    /// scored.
     std::function<void(const Outcome&)> stopped = {};
 };
 
-/// What a trace says of its run. @param clock  wall, virtual or replayed
+/// Returns the attributes with which a trace describes its run. Local.
+/// @param clock  "wall", "virtual" or "replayed"
 trace::Header header_of(const Settings& settings, const Run& run, const std::string& clock);
 
+/// For train() and simulate(): the run is not stopped.
 inline const std::atomic<bool> never_stop = false;
 
-/// Trains until all rounds are done or `stop` is set, scores what was kept if they are, and finishes the
-/// record. Over MPI: on the coordinator.
+/// Trains until all rounds are done or `stop` is set. Scores the models that were kept if all
+/// rounds are done, and finishes the record. Coordinator only. What a round costs: see
+/// Engine::run().
+/// @param record  receives rows, kept models and the final model; of a resumption, those after the
+///                checkpoint
+/// @param stop    set by another thread or by a signal
 /// @throws Failure if no estimate is possible any more, or the record cannot be written
+/// @throws mpi::Error if MPI fails
 Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& stop,
               Watch watch = {});
 

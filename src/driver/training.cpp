@@ -20,7 +20,7 @@ namespace quorate {
 
 namespace {
 
-// --row-time: seconds, or the median of what the workers of a trace took.
+// Reads --row-time: seconds, or a trace, for the median of what its workers took for a row.
 Seconds row_time_of(const Settings& settings)
 {
     const auto& text = settings.text("row-time");
@@ -36,6 +36,7 @@ Seconds row_time_of(const Settings& settings)
     return median(std::move(times));
 }
 
+// Reads --trace-arrivals. @param expected  contributions of the whole run, about
 Arrivals arrivals_of(const Settings& settings, std::int64_t expected, bool dry)
 {
     constexpr std::int64_t many = 1'000'000;  // writing them would take longer than the dry run
@@ -51,8 +52,9 @@ OnLoss on_loss_of(const Settings& settings)
     return word == "reencode" ? OnLoss::reencode : word == "wait" ? OnLoss::wait : OnLoss::stop;
 }
 
-// A code for fewer workers than the run began with tolerates as much as they allow.
-// @param changed  receives the options that are others now
+// Returns the settings of a scheme for fewer workers than the run began with. Options that count
+// workers are lowered to the most that so few workers allow, and not refused.
+// @param changed  receives what was lowered: ", --stragglers 2"
 Settings fitted(Settings settings, int workers, std::string& changed)
 {
     for (const auto& option : chosen(schemes(), settings, "scheme").options) {
@@ -65,7 +67,7 @@ Settings fitted(Settings settings, int workers, std::string& changed)
     return settings;
 }
 
-// none, constant:SECONDS, ...
+// Returns the values that an option may have, for its help: "none, constant:SECONDS or ...".
 template <class Entries>
 std::string grammar(const Entries& entries)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What `run` and `simulate` share: the options, and what is built from them.
+// What `quorate run` and `quorate simulate` share: the options, and what is built from them.
 #pragma once
 
 #include <memory>
@@ -16,27 +16,27 @@
 
 namespace quorate {
 
-/// Those of both commands.
+/// Returns the options that both commands have.
 std::vector<Option> training_options();
 
-/// Everything that all ranks of a run build alike from its options. Without data: a dry run.
+/// Everything that all ranks of a run build alike from its options.
 struct Training {
-    std::optional<DataSet> data;
-    std::int64_t rows, columns;  // of the training split
-    int workers, standby;
+    std::optional<DataSet> data;  // none: a dry run
+    std::int64_t rows, columns;   // of the training split
+    int workers, standby;         // how many of each
     std::uint64_t seed;
     Regularizer regularizer;
-    Seconds row_time;
+    Seconds row_time;  // that a worker takes for a row at least
     ByzantineWorkers byzantine;
     EngineOptions engine;
-    std::shared_ptr<Coding> coding;  // the first
-    std::unique_ptr<Model> model;    // none if dry
+    std::shared_ptr<Coding> coding;  // with which the run begins; the engine may re-encode
+    std::unique_ptr<Model> model;    // null if dry
     std::unique_ptr<DelayModel> delays, slowdowns;
-    int threads;
+    int threads;  // of a worker
 
     /// Elements of the model; 0 if dry.
     std::int64_t width() const { return model ? model->parameters(columns) : 0; }
-    /// Not of a dry run.
+    /// Returns what workers compute with. Not of a dry run. It refers to this object.
     Computing computing() const
     {
         return {*model, &coding->batches, model->chunk_rows(data->shape()), threads,
@@ -44,25 +44,30 @@ struct Training {
     }
 };
 
-/// Options that mean nothing to a dry run.
+/// Options that mean nothing to a dry run, because they concern data or a model.
 inline constexpr const char* options_of_data[] = {"data", "model", "init",    "l2",
                                                   "l1",   "clip",  "threads", "evaluate-every"};
 
-/// How large a problem is that has no data.
+/// The size of a problem without data.
 struct DrySize {
     std::int64_t rows, columns;
 };
 
-/// @param default_workers  unless --workers says otherwise
-/// @param dry  of a run without data; else --data is read
-/// @throws BadInput for whatever the options get wrong
+/// Checks the options of a run, and builds what follows from them. All ranks call it with the same
+/// options and get the same, without messages. Local. Opens the data set, and a trace that one of
+/// --row-time, --delay and --slowdown names, but reads no rows.
+/// @param default_workers  number of workers if --workers is not given
+/// @param dry              size of a run without data; none: --data is opened
+/// @throws BadInput if an option is wrong
 Training build_training(const Settings& settings, int default_workers,
                         const std::optional<DrySize>& dry = {});
 
-/// One for each model that the scheme trains.
+/// An optimiser for each model that the scheme trains.
 using Optimizers = std::vector<std::unique_ptr<Optimizer>>;
 
-/// What only the coordinator needs, checked before any work. @throws BadInput
+/// Makes the optimisers, each at its initial model, and checks --log. Before any work. Coordinator
+/// only. O(parameters).
+/// @throws BadInput if an option is wrong
 Optimizers build_optimizers(const Settings& settings, const Training& training);
 
 }  // namespace quorate
