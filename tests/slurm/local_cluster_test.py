@@ -2,6 +2,7 @@
 """Job scripts under a real SLURM on this machine (slurm/local-cluster), from data to report."""
 
 import contextlib
+import fcntl
 import os
 import pathlib
 import re
@@ -9,6 +10,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 
 import h5py
 import numpy
@@ -32,22 +34,27 @@ RUN = "model = logistic\noptimizer = agd\nstep = 0.3\nworkers = 4\nseed = 1\n"
 LIMIT = 300  # seconds; far more than any of it takes, also on a machine that does much else
 
 
+@contextlib.contextmanager
 def free_ports():
     """The first of a thousand ports, of which the ones that daemons listen on are free.
 
-    Daemons take theirs some seconds later, so tests that run side by side begin to look elsewhere.
+    They are nobody else's until the end of the context: daemons take theirs some seconds later, and
+    tests may run side by side.
     """
-    bases = range(11000, 32000, 1000)  # above, Linux takes ports for connections
-    first = os.getpid() % len(bases)
-    for base in [*bases[first:], *bases[:first]]:
+    for base in range(11000, 32000, 1000):  # above, Linux takes ports for connections
         with contextlib.ExitStack() as stack:
+            name = pathlib.Path(tempfile.gettempdir()) / f"quorate-ports-{base}-{os.getuid()}"
+            lock = stack.enter_context(open(name, "w"))
             try:
-                for port in range(base, base + 10):
-                    one = stack.enter_context(socket.socket())
-                    one.bind(("127.0.0.1", port))
-                return base
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                with contextlib.ExitStack() as sockets:
+                    for port in range(base, base + 10):
+                        one = sockets.enter_context(socket.socket())
+                        one.bind(("127.0.0.1", port))
             except OSError:
                 continue
+            yield base
+            return
     pytest.fail("there are no ten free ports")
 
 
@@ -60,8 +67,9 @@ class Cluster:
         self.words = words
 
     def __enter__(self):
-        port = str(free_ports())
-        self.manage("up", "--port-base", port, *self.words)
+        self.ports = free_ports()
+        base = self.ports.__enter__()
+        self.manage("up", "--port-base", str(base), *self.words)
         return self
 
     def __exit__(self, *_):
@@ -69,6 +77,7 @@ class Cluster:
             ["scancel", "--full", "--user", str(os.getuid())], env=self.env, capture_output=True
         )
         self.manage("down")
+        self.ports.__exit__(None, None, None)
 
     def manage(self, verb, *words):
         command = [LOCAL_CLUSTER, verb, *words, "--folder", self.folder]
