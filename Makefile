@@ -332,6 +332,7 @@ cluster-demo: build cluster-deps ## an experiment as jobs of a private SLURM on 
 
 # For tests/run: builds what the levels need and writes down what to run them with.
 tests-ready: $(if $(filter unit,$(or $(levels),unit)),$(B)/tests/unit) \
+             $(if $(filter cli,$(or $(levels),cli)),$(B)/bench) \
              $(if $(filter-out unit,$(or $(levels),all)),build cluster-deps)
 	@mkdir -p $(B)/tests
 	@echo "export $(run_env)" > $(B)/tests/environment
@@ -344,7 +345,7 @@ $(B)/tests/unit: $(call objects_of,$(units) $(every)) $(B)/$(soname) $(B)/source
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -Wl,-rpath,'$$ORIGIN/..' -o $@ $(filter-out %/sources,$^) \
 	  $(found_gtest_libs) $(link_libs)
 
-$(B)/bench: $(call objects_of,$(benches) $(every)) $(B)/libquorate.a
+$(B)/bench: $(call objects_of,$(benches) tests/unit/simulation.cpp $(every)) $(B)/libquorate.a
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(found_benchmark_libs) $(link_libs)
 
 chaos: build ## kill processes of runs at random, 50 runs of each kind; ARGS="--runs 5"

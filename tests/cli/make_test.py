@@ -66,3 +66,9 @@ def test_a_level_that_does_not_exist_is_refused():
     done = make("test", "levels=uint")
     assert done.returncode == 2
     assert "there is no level 'uint'" in done.stderr
+
+
+def test_the_benchmarks_are_built_and_run():
+    words = [REPOSITORY / os.environ["B"] / "bench", "--benchmark_filter=^dry_run/agc$"]
+    done = subprocess.run([*words, "--benchmark_min_time=0.01"], capture_output=True, text=True)
+    assert done.returncode == 0 and "dry_run/agc" in done.stdout, done.stderr
