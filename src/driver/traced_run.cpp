@@ -98,7 +98,8 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
     ProgressLine line(training.engine.rounds, training.data.has_value(), quiet);
     Watch watch;
     watch.engine.round = [&](const Progress& progress) { line.show(progress); };
-    watch.engine.note = [](const std::string& text) { log(LogLevel::note, text); };
+    // What a scheme notes, such as a time that it chose, is to be known with --quiet too.
+    watch.engine.note = [](const std::string& text) { log(LogLevel::error, text); };
     if (settings.on("log")) watch.engine.arrival = print_arrival;
     if (!quiet) watch.scored = print_quality;
     watch.engine.change = [&](const Change& change, std::int64_t round) {
