@@ -12,4 +12,7 @@ std::string host_name();
 /// Bytes of memory that the machine has.
 std::int64_t host_memory();
 
+/// Returns the value of an environment variable; empty if it is not set.
+std::string environment(const char* name);
+
 }  // namespace quorate

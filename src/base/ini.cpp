@@ -52,7 +52,7 @@ std::vector<IniValue> parse_ini(const std::string& text, const std::string& wher
                          const std::string& value) {
         const auto at = lines.find({section, name});
         values.push_back(
-            {section, name, trimmed(value.substr(0, value.find(" #"))),
+            {section, name, value,
              at == lines.end() ? where + ": " : fmt::format("{}:{}: ", where, at->second)});
     };
     for (const auto& [name, node] : tree) {
@@ -69,7 +69,9 @@ std::vector<IniValue> read_ini(const std::string& path)
         throw BadInput("cannot read " + path + ": give an INI file");
     std::ostringstream text;
     text << file.rdbuf();
-    return parse_ini(text.str(), path);
+    auto values = parse_ini(text.str(), path);
+    for (auto& value : values) value.text = trimmed(value.text.substr(0, value.text.find(" #")));
+    return values;
 }
 
 }  // namespace quorate

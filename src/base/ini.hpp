@@ -13,10 +13,12 @@ struct IniValue {
     std::string origin;  // file and line, "jobs/x.ini:12: "
 };
 
-/// Reads all values in their order. Lines that begin with # or ;, and what follows " #", are
-/// comments. @param where  the file's name  @throws BadInput with file and line if it is no INI file
+/// Reads all values in their order. Lines that begin with # or ; are comments.
+/// @param where  what the text is called in messages
+/// @throws BadInput with `where` and the line if it is no INI text
 std::vector<IniValue> parse_ini(const std::string& text, const std::string& where);
-/// Likewise, of a file.
+/// Reads a file likewise. What follows " #" in a line is a comment too: users write files, while a
+/// recorded value, which may be such a path, is whole.
 std::vector<IniValue> read_ini(const std::string& path);
 
 }  // namespace quorate

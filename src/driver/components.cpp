@@ -22,19 +22,13 @@ template <class Make>
 ComponentKind kind(std::string option, std::string plural, const std::vector<Entry<Make>>& entries)
 {
     ComponentKind kind{std::move(option), std::move(plural), {}};
-    for (const auto& entry : entries)
+    for (const auto& entry : entries) {
         kind.all.push_back({entry.name, entry.arguments, entry.text, entry.source, entry.options});
+        if constexpr (requires { entry.properties.example; })
+            for (const auto& [name, value] : entry.properties.example)
+                kind.all.back().example += fmt::format(" --{} {}", name, value);
+    }
     return kind;
-}
-
-// Schemes say with which options they run; other components run with the defaults.
-ComponentKind scheme_kind()
-{
-    auto all = kind("scheme", "schemes", schemes());
-    for (std::size_t i = 0; i < all.all.size(); ++i)
-        for (const auto& [name, value] : schemes()[i].properties.example)
-            all.all[i].example += fmt::format(" --{} {}", name, value);
-    return all;
 }
 
 bool has(const std::vector<Option>& options, const std::string& name)
@@ -69,7 +63,7 @@ std::set<std::string> used_options(const std::vector<ComponentKind>& kinds,
 std::vector<ComponentKind> run_components()
 {
     return {
-        scheme_kind(),
+        kind("scheme", "schemes", schemes()),
         kind("model", "models", models()),
         kind("optimizer", "optimizers", optimizers()),
         kind("schedule", "schedules", schedules()),

@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "driver/estimate.hpp"
@@ -29,13 +29,6 @@ namespace quorate {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Returns a variable of the environment; empty if it is not set.
-std::string variable(const char* name)
-{
-    const char* value = std::getenv(name);
-    return value ? value : "";
-}
 
 double time_of(const Settings& settings, const char* name)
 {
@@ -269,7 +262,7 @@ JobPlan make_job_plan(const Settings& settings)
         request.name = experiment.name;
         request.folder = folder(settings.on("output") ? settings.text("output") : experiment.name);
         const auto raw =
-            settings.on("data-folder") ? settings.text("data-folder") : variable("QUORATE_DATA");
+            settings.on("data-folder") ? settings.text("data-folder") : environment("QUORATE_DATA");
         const auto raw_path = raw.empty() ? raw : folder(raw);
         plan.manifest = expand(experiment, request.kind, raw_path, settings.integer("max-runs", 1));
         const auto data = settings.on("data") ? fs::absolute(settings.text("data")).string()
@@ -322,7 +315,7 @@ JobPlan make_job_plan(const Settings& settings)
 
 std::vector<Finding> findings(const JobPlan& plan, bool hosts)
 {
-    auto all = check(plan.request, plan.profile, variable);
+    auto all = check(plan.request, plan.profile, environment);
     if (!hosts) return all;
     std::set<std::string> data;
     for (const auto& row : plan.manifest.rows())

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 
 #include "base/host.hpp"
@@ -105,10 +104,6 @@ struct History {
 trace::Header header_of(const Settings& settings, const Run& run, const std::string& clock)
 {
     const auto& training = run.training;
-    const auto environment = [](const char* name) {
-        const char* value = std::getenv(name);
-        return std::string(value ? value : "");
-    };
     trace::Header header;
     const auto recorded = training.engine.arrivals;
     header.text = {{"quorate_version", version},

@@ -72,11 +72,9 @@ void Engine::carry_out(const Combine& combine)
 trace::Round Engine::summary(const Step& step, std::span<const Summand> terms)
 {
     trace::Round row{};
-    std::set<Worker> workers;
     double stale = 0;
     for (const auto& term : terms) {
         const auto& arrival = *term.arrival;
-        workers.insert(arrival.worker);
         row.samples += arrival.samples;
         double sum = 0;
         for (const auto version : arrival.versions)
@@ -89,10 +87,14 @@ trace::Round Engine::summary(const Step& step, std::span<const Summand> terms)
     row.staleness_mean = terms.empty() ? 0 : stale / static_cast<double>(terms.size());
     if (std::exchange(has_combined_, false)) {
         row.samples = options_.estimates.rows;
-        workers.merge(combined_);
+        for (const auto& term : terms) combined_.insert(term.arrival->worker);
+        row.used = std::ssize(combined_);
         combined_.clear();
+    } else {
+        // Terms of one worker, who may have sent several parts, stand side by side.
+        for (std::size_t i = 0; i < terms.size(); ++i)
+            row.used += i == 0 || terms[i].arrival->worker != terms[i - 1].arrival->worker;
     }
-    row.used = std::ssize(workers);
     row.erased = std::ssize(fleet_->workers()) - row.used;
     row.decode_error = step.error;
     row.model = step.model;

@@ -50,14 +50,6 @@ struct WorkerInfo {
 /// @param inputs  versions that the task names, at least one
 std::pair<Version, Version> versions_of(const Part& part, const Versions& inputs);
 
-/// Returns the key of the samples of an item.
-/// @param draw   of the task, as the worker has counted it if the task is keyed by own_count
-/// @param point  version of the point that the item is taken at
-inline std::int64_t key_of(const Dispatch& task, std::int64_t draw, Version point)
-{
-    return task.control.draw == own_count ? draw : point;
-}
-
 /// Carries out what the engine wants of workers. Used by one thread, on the coordinator. All calls
 /// are local; only wait() waits.
 class Fleet {

@@ -144,7 +144,8 @@ std::size_t Recipes::add(const Dispatch& task, Made made)
     recipe.extent = {.samples = {}, .micro_batch = budget.micro_batch, .step = step};
     if (budget.limited()) recipe.extent.samples = made.samples;
     recipe.keys.clear();
-    for (const auto version : task.inputs) recipe.keys.push_back(key_of(task, made.draw, version));
+    for (const auto version : task.inputs)
+        recipe.keys.push_back(task.control.key(made.draw, version));
     recipe.made = std::move(made);
     recipe.computed = false;
     return handle;

@@ -91,7 +91,8 @@ CachedList ReplayFleet::cached_of(const Dispatch& task, const trace::Arrival& ro
         if (point == points_.end())
             refuse(row.event, fmt::format("version {} was never dispatched", items[i].version));
         cached.push_back(recipes_.cache(task.worker, part.items[i].block, items[i].version,
-                                        point->second, key_of(task, row.draw, items[i].version)));
+                                        point->second,
+                                        task.control.key(row.draw, items[i].version)));
     }
     return cached;
 }

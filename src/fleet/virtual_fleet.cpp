@@ -38,7 +38,7 @@ void VirtualFleet::dispatch(const Dispatch& task, PointList inputs)
     // The latest task wins: it takes the place of those that wait to be sent. A task that follows
     // others replaces only those that would repeat.
     std::erase_if(to.waiting, [&](const Order& waiting) {
-        return !task.control.follows() || waiting.task.control.repeat;
+        return task.control.replaces(waiting.task.control);
     });
     to.waiting.push_back({task, std::move(inputs), now_});
     if (!std::exchange(to.queued, true)) outbox_.push_back(task.worker);
@@ -340,7 +340,7 @@ void VirtualFleet::cache(Machine& at, const Item& item, Version version)
     at.cache[item.block] =
         recipes_.cache(task.worker, item.block, version,
                        points[static_cast<std::size_t>(input - task.inputs.begin())],
-                       key_of(task, at.draw, version));
+                       task.control.key(at.draw, version));
     if (at.begun == std::pair(item.block, version)) at.begun.reset();
 }
 

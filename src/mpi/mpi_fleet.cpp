@@ -67,7 +67,7 @@ void MpiFleet::dispatch(const Dispatch& task, PointList inputs)
     // The latest task wins: it takes the place of those that wait to be sent. A task that follows
     // others replaces only those that would repeat.
     std::erase_if(link.waiting, [&](const Order& waiting) {
-        return !task.control.follows() || waiting.shared->message.control.repeat;
+        return task.control.replaces(waiting.shared->message.control);
     });
     link.waiting.push_back({task.task, *at});
     if (!std::exchange(link.queued, true)) queue_.push_back(task.worker);

@@ -85,8 +85,7 @@ std::span<double> TaskExecution::output()
 
 At TaskExecution::at(Version version) const
 {
-    return {context_.points.at(version).values,
-            message_.control.draw == own_count ? draw_ : version};
+    return {context_.points.at(version).values, message_.control.key(draw_, version)};
 }
 
 void TaskExecution::begin_part()

@@ -103,6 +103,16 @@ struct TaskControl {
     Budget budget = {};
     double step = 0;  // of descent; the engine fills it in
     bool follows() const { return begin == Begin::after; }
+    /// Whether the task takes the place of one that waits to be sent: the latest task wins, but one
+    /// that follows others replaces only those that would repeat.
+    bool replaces(const TaskControl& waiting) const { return !follows() || waiting.repeat; }
+    /// Returns the key of the samples of an item.
+    /// @param counted  the draw, as the worker has counted it if its own count is the key
+    /// @param point    version of the point that the item is taken at
+    std::int64_t key(std::int64_t counted, Version point) const
+    {
+        return draw == own_count ? counted : point;
+    }
     bool operator==(const TaskControl&) const = default;
 };
 

@@ -65,10 +65,10 @@ class Cluster:
         self.folder = folder
         self.env = environment({"SLURM_CONF": f"{folder}/slurm.conf"})
         self.words = words
+        self.ports = contextlib.ExitStack()
 
     def __enter__(self):
-        self.ports = free_ports()
-        base = self.ports.__enter__()
+        base = self.ports.enter_context(free_ports())
         self.manage("up", "--port-base", str(base), *self.words)
         return self
 
@@ -77,7 +77,7 @@ class Cluster:
             ["scancel", "--full", "--user", str(os.getuid())], env=self.env, capture_output=True
         )
         self.manage("down")
-        self.ports.__exit__(None, None, None)
+        self.ports.close()
 
     def manage(self, verb, *words):
         command = [LOCAL_CLUSTER, verb, *words, "--folder", self.folder]

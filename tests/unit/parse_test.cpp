@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "driver/components.hpp"
+#include "driver/recorded.hpp"
 #include "support.hpp"
 
 namespace quorate {
@@ -134,12 +135,21 @@ TEST(Parse, ComplaintsAboutAnIniFileNameFileAndLine)
 
 TEST(Ini, ValuesKnowTheirSectionAndLine)
 {
-    const auto values = parse_ini("; one\na = 1 # no more\n\n[b]\n# two\na = x = #y\n", "f");
+    const Folder folder;
+    const auto f = folder.write("f", "; one\na = 1 # no more\n\n[b]\n# two\na = x = #y\n");
+    const auto values = read_ini(f);
     ASSERT_EQ(values.size(), 2U);
-    EXPECT_EQ(values[0].section + values[0].name + values[0].text + values[0].origin, "a1f:2: ");
-    EXPECT_EQ(values[1].section + values[1].name + values[1].text + values[1].origin, "bax =f:6: ");
+    EXPECT_EQ(values[0].section + values[0].name + values[0].text + values[0].origin,
+              "a1" + f + ":2: ");
+    EXPECT_EQ(values[1].section + values[1].name + values[1].text + values[1].origin,
+              "bax =" + f + ":6: ");
     EXPECT_EQ(refusal([] { parse_ini("a = 1\na = 2\n", "f"); }),
               "f:2: duplicate key name: write lines 'name = value' and '[section]'");
+}
+
+TEST(Ini, WhatATraceRecordsIsWhole)
+{
+    EXPECT_EQ(recorded_options("data = a #1/d.h5\n").at("data"), "a #1/d.h5");
 }
 
 TEST(Parse, HelpListsEveryOptionWithItsDefault)
