@@ -179,7 +179,7 @@ endif
 
 # --- Targets -----------------------------------------------------------------------------
 .PHONY: help info deps configure build demo amazon lambda networks anytime sequential elastic advice experiments cluster-demo \
-        cluster-deps chaos test tests-ready check-layers bench bench-build fuzz fuzz-deps plot format lint \
+        cluster-deps chaos test tests-ready check-layers bench bench-against bench-build fuzz fuzz-deps plot format lint \
         install uninstall clean force
 force:
 
@@ -353,6 +353,9 @@ chaos: build ## kill processes of runs at random, 50 runs of each kind; ARGS="--
 
 bench: build $(B)/bench ## Google Benchmark programs; ARGS="--benchmark_filter=..."
 	@$(run_env) $(B)/bench $(ARGS)
+
+bench-against: build $(B)/bench ## this build beside that of another checkout: OTHER=FOLDER (QUORATE_DATA=folder)
+	@$(run_env) tests/bench/against '$(B)' '$(OTHER)' $(ARGS)
 
 bench-build: configure ## what building takes, from no PETSc and no objects; ARGS="--against REV"
 	@env/bench-build $(ARGS)
