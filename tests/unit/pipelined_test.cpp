@@ -28,7 +28,7 @@ std::unique_ptr<Scheme> pgc(const std::string& name, int n, int s, const std::st
 }
 
 // The same workers answer in every round, in their order.
-Choose only(std::vector<Worker> those)
+LegalRun::Choose only(std::vector<Worker> those)
 {
     return [those = std::move(those), next = std::size_t{0}](const std::vector<Worker>& busy,
                                                              std::int64_t) mutable {
@@ -74,7 +74,7 @@ double distance(LegalRun& run, int n)
 }
 
 double reached(const std::string& name, int n, int s, const std::string& decoder, double step,
-               std::optional<Choose> choose = {})
+               std::optional<LegalRun::Choose> choose = {})
 {
     const auto scheme = pgc(name, n, s, decoder);
     LegalRun run(*scheme, n, 7);

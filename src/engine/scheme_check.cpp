@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "legal_run.hpp"
+#include "engine/scheme_check.hpp"
 
-#include <gtest/gtest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-namespace quorate::test {
+namespace quorate {
 
-LegalRun::LegalRun(Scheme& scheme, int workers, unsigned seed)
+SchemeCheck::SchemeCheck(Scheme& scheme, int workers, unsigned seed)
     : scheme_(scheme), needs_(scheme.needs()), random_(seed),
       machines_(static_cast<std::size_t>(workers)),
       models_(static_cast<std::size_t>(needs_.models), Vector{0})
@@ -19,30 +19,27 @@ LegalRun::LegalRun(Scheme& scheme, int workers, unsigned seed)
     };
 }
 
-void LegalRun::start_at(const Vector& w)
+void SchemeCheck::start_at(const Vector& w)
 {
     for (auto& model : models_) model = w;
     for (auto& [version, point] : points_) point.w = w;
 }
 
-void LegalRun::run(std::int64_t rounds)
+void SchemeCheck::run(std::int64_t rounds)
 {
     for (auto& model : models_) model.resize(width);
     for (auto& [version, point] : points_) point.w.resize(width);
     Start start;
     for (Worker i = 0; i < std::ssize(machines_); ++i) start.active.push_back(i);
     give(start);
-    while (std::ssize(steps) < rounds && undecodable.empty() && !testing::Test::HasFatalFailure()) {
+    while (std::ssize(steps) < rounds && undecodable.empty() && broken.empty()) {
         std::vector<Worker> busy;
         for (Worker i = 0; i < std::ssize(machines_); ++i)
             if (!machines_[static_cast<std::size_t>(i)].tasks.empty()) busy.push_back(i);
         const bool overdue = std::ranges::any_of(
             timers_, [this](const auto& timer) { return timer.second <= now_; });
         const bool timer = overdue || (!timers_.empty() && (busy.empty() || random_() % 8 == 0));
-        if (!timer && busy.empty()) {
-            ADD_FAILURE() << "nothing can happen any more";
-            return;
-        }
+        if (!expect(timer || !busy.empty(), "no worker has a task, and no timer runs")) return;
         now_ += std::exponential_distribution(1.0)(random_);
         if (timer) {
             const auto due = std::ranges::min_element(
@@ -54,7 +51,7 @@ void LegalRun::run(std::int64_t rounds)
         } else if (const auto worker = choose(busy, std::ssize(steps)); worker >= 0) {
             answer(worker);
         } else {
-            ASSERT_FALSE(timers_.empty()) << "all workers stand still and no timer runs";
+            if (!expect(!timers_.empty(), "all workers stand still, and no timer runs")) return;
             now_ = std::ranges::min_element(timers_, {}, [](const auto& one) {
                        return one.second;
                    })->second;
@@ -65,13 +62,19 @@ void LegalRun::run(std::int64_t rounds)
     }
 }
 
-void LegalRun::publish(int model)
+bool SchemeCheck::expect(bool holds, const std::string& what)
+{
+    if (!holds) broken.push_back(what);
+    return holds;
+}
+
+void SchemeCheck::publish(int model)
 {
     newest_[model] = next_version_;
     points_[next_version_++] = {models_[static_cast<std::size_t>(model)]};
 }
 
-bool LegalRun::is_alive(Version version) const
+bool SchemeCheck::is_alive(Version version) const
 {
     const auto at = points_.find(version);
     if (at == points_.end()) return false;
@@ -79,30 +82,34 @@ bool LegalRun::is_alive(Version version) const
     return std::ranges::any_of(newest_, [&](const auto& n) { return n.second == version; });
 }
 
-void LegalRun::give(const Event& event)
+void SchemeCheck::give(const Event& event)
 {
     std::vector<Event> events = {event};
-    while (!events.empty() && undecodable.empty()) {
+    while (!events.empty() && undecodable.empty() && broken.empty()) {
         const auto one = events.front();
         events.erase(events.begin());
         std::vector<Action> out;
         scheme_.handle(one, now_, out);
-        for (const auto& action : out)
+        for (const auto& action : out) {
             if (auto caused = carry_out(action)) events.push_back(*caused);
+            if (!broken.empty()) return;
+        }
     }
     most_alive = std::max(most_alive, alive_.size());
 }
 
-std::optional<Event> LegalRun::carry_out(const Action& action)
+std::optional<Event> SchemeCheck::carry_out(const Action& action)
 {
     if (const auto* dispatch = std::get_if<Dispatch>(&action)) {
         check(*dispatch);
     } else if (const auto* close = std::get_if<Close>(&action)) {
         log.push_back("close " + std::to_string(close->first) + " " + std::to_string(close->last));
-        EXPECT_LE(close->first, close->last);
+        expect(close->first <= close->last,
+               fmt::format("it closes tasks {} to {}", close->first, close->last));
         for (auto task = close->first; task <= close->last; ++task) this->close(task);
     } else if (const auto* combine = std::get_if<Combine>(&action)) {
-        for (const auto& term : combine->terms) EXPECT_TRUE(alive_.contains(term.contribution));
+        for (const auto& term : combine->terms)
+            expect(alive_.contains(term.contribution), "it combines a contribution that is gone");
     } else if (const auto* step = std::get_if<Step>(&action)) {
         return carry_out_step(*step);
     } else if (const auto* timer = std::get_if<SetTimer>(&action)) {
@@ -116,35 +123,48 @@ std::optional<Event> LegalRun::carry_out(const Action& action)
     return {};
 }
 
-void LegalRun::check(const Dispatch& task)
+void SchemeCheck::check(const Dispatch& task)
 {
     log.push_back("dispatch " + std::to_string(task.task) + " to " + std::to_string(task.worker));
-    EXPECT_GT(task.task, last_task_) << "task numbers ascend";
+    const bool asked = task.worker >= 0 && task.worker < std::ssize(machines_) && task.plan;
+    if (!expect(asked, fmt::format("task {} has no plan, or there is no worker {}", task.task,
+                                   task.worker)))
+        return;
+    expect(task.task > last_task_,
+           fmt::format("task {} is given after task {}: numbers ascend", task.task, last_task_));
     last_task_ = task.task;
     const auto& shard = needs_.shard[static_cast<std::size_t>(task.worker)];
     for (const auto version : task.inputs) {
-        ASSERT_TRUE(is_alive(version)) << "version " << version << " is gone";
+        if (!expect(is_alive(version),
+                    fmt::format("task {} names version {}, which is gone", task.task, version)))
+            return;
         ++points_[version].holders;
     }
+    const auto operands = task.operands ? std::ssize(*task.operands) : 0;
     for (const auto& part : task.plan->parts) {
         for (const auto& item : part.items) {
-            const auto operands = task.operands ? task.operands->size() : 0;
-            EXPECT_LT(static_cast<std::size_t>(item.input), task.inputs.size() + operands);
+            expect(item.input < std::ssize(task.inputs) + operands,
+                   fmt::format("task {} has an item of input {}, which it lacks", task.task,
+                               item.input));
             if (item.is_product()) {
-                EXPECT_EQ(item.block, task.worker);
-                const auto& coded = needs_.coded[static_cast<std::size_t>(item.block)];
-                EXPECT_GE(item.rows.first, 0);
-                EXPECT_LE(item.rows.first + item.rows.count, coded.rows);
+                const auto rows = needs_.coded[static_cast<std::size_t>(task.worker)].rows;
+                expect(item.block == task.worker && item.rows.first >= 0 &&
+                           item.rows.first + item.rows.count <= rows,
+                       fmt::format("task {} names coded rows that worker {} does not store",
+                                   task.task, task.worker));
             } else {
-                EXPECT_TRUE(std::ranges::binary_search(shard, item.block));
+                expect(std::ranges::binary_search(shard, item.block),
+                       fmt::format("task {} names block {}, which worker {} does not store",
+                                   task.task, item.block, task.worker));
             }
-            EXPECT_EQ(item.operation, part.items[0].operation);
+            expect(item.operation == part.items[0].operation,
+                   fmt::format("task {} has a part of several operations", task.task));
         }
     }
-    if (task.control.budget.limited()) {
-        EXPECT_EQ(task.plan->parts.size(), 1U);
-        EXPECT_EQ(task.plan->parts[0].items.size(), 1U);
-    }
+    expect(!task.control.budget.limited() ||
+               (task.plan->parts.size() == 1 && task.plan->parts[0].items.size() == 1),
+           fmt::format("task {} is limited, and has more than one item", task.task));
+    if (!broken.empty()) return;
     open_.emplace(task.task, task);
     auto& machine = machines_[static_cast<std::size_t>(task.worker)];
     if (!task.control.follows()) {
@@ -162,7 +182,7 @@ void LegalRun::check(const Dispatch& task)
     machine.tasks.push_back(task);
 }
 
-void LegalRun::close(TaskId task)
+void SchemeCheck::close(TaskId task)
 {
     const auto at = open_.find(task);
     if (at == open_.end()) return;
@@ -174,21 +194,20 @@ void LegalRun::close(TaskId task)
     std::erase_if(alive_, [&](const auto& one) { return one.second.task == task; });
 }
 
-std::optional<Event> LegalRun::carry_out_step(const Step& step)
+std::optional<Event> SchemeCheck::carry_out_step(const Step& step)
 {
-    EXPECT_GT(step.divisor, 0);
-    EXPECT_FALSE(step.terms.empty());
+    expect(step.divisor > 0, fmt::format("a step divides by {}", step.divisor));
+    expect(!step.terms.empty(), "a step has no terms");
+    expect(step.model >= 0 && step.model < std::ssize(models_),
+           fmt::format("a step is of model {}, which is not there", step.model));
     std::set<ContributionId> named;
     Vector estimate(width);
     std::vector<Version> newest;
     for (const auto& term : step.terms) {
-        EXPECT_TRUE(named.insert(term.contribution).second) << "named twice";
+        expect(named.insert(term.contribution).second, "in a step a contribution is named twice");
         const auto at = alive_.find(term.contribution);
-        if (at == alive_.end()) {
-            ADD_FAILURE() << "a step names a contribution that is gone";
-            undecodable = "illegal";
-            return {};
-        }
+        expect(at != alive_.end(), "a step names a contribution that is gone");
+        if (!broken.empty()) return {};
         for (std::size_t i = 0; i < width; ++i)
             estimate[i] += term.weight * at->second.sum[i] / step.divisor;
         versions.push_back(at->second.versions);
@@ -206,7 +225,7 @@ std::optional<Event> LegalRun::carry_out_step(const Step& step)
     return Stepped{next_version_ - 1, step.model, 1};
 }
 
-void LegalRun::answer(Worker worker)
+void SchemeCheck::answer(Worker worker)
 {
     auto& machine = machines_[static_cast<std::size_t>(worker)];
     const auto task = machine.tasks.front();
@@ -238,7 +257,7 @@ void LegalRun::answer(Worker worker)
     give(message);
 }
 
-std::int64_t LegalRun::samples(const Dispatch& task, const Part& part)
+std::int64_t SchemeCheck::samples(const Dispatch& task, const Part& part)
 {
     if (task.control.budget.samples > 0) return task.control.budget.samples;
     if (task.control.budget.limited())
@@ -252,21 +271,21 @@ std::int64_t LegalRun::samples(const Dispatch& task, const Part& part)
     return rows;
 }
 
-const LegalRun::Vector& LegalRun::at(Version version)
+const SchemeCheck::Vector& SchemeCheck::at(Version version)
 {
-    EXPECT_TRUE(is_alive(version)) << "version " << version << " is gone";
+    expect(is_alive(version), fmt::format("version {} is gone before its task is closed", version));
     return points_.at(version).w;
 }
 
-std::vector<CacheUpdate> LegalRun::refreshed(const Machine& machine, const Dispatch& task,
-                                             const Part& part)
+std::vector<CacheUpdate> SchemeCheck::refreshed(const Machine& machine, const Dispatch& task,
+                                                const Part& part)
 {
     std::map<int, Version> versions;
     for (const auto& [block, cached] : machine.cached) versions[block] = cached.version;
     return cache_updates(part, task.inputs, versions, machine.begun);
 }
 
-LegalRun::Value LegalRun::compute(Machine& machine, const Dispatch& task, const Part& part)
+SchemeCheck::Value SchemeCheck::compute(Machine& machine, const Dispatch& task, const Part& part)
 {
     Value value{task.task, Vector(width), {}};
     if (is_cached(part)) {
@@ -285,4 +304,4 @@ LegalRun::Value LegalRun::compute(Machine& machine, const Dispatch& task, const 
     if (value.versions.empty()) value.versions = {task.inputs.begin(), task.inputs.end()};
     return value;
 }
-}  // namespace quorate::test
+}  // namespace quorate
