@@ -20,14 +20,28 @@ std::string& name()
     return who;
 }
 
+std::function<void(LogLevel, const std::string&)>& elsewhere()
+{
+    static std::function<void(LogLevel, const std::string&)> function;
+    return function;
+}
+
 }  // namespace
 
 void log_up_to(LogLevel level) { shown = level; }
 void log_as(const std::string& who) { name() = who; }
+void log_to(std::function<void(LogLevel, const std::string&)> function)
+{
+    elsewhere() = std::move(function);
+}
 void log_above_line(bool there) { above_line = there; }
 
 void log(LogLevel level, const std::string& text)
 {
+    if (elsewhere()) {
+        elsewhere()(level, text);
+        return;
+    }
     if (level > shown) return;
     constexpr auto clear_line = "\r\033[K";
     const bool says_who = level == LogLevel::failure || level == LogLevel::detail;

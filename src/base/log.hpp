@@ -2,6 +2,7 @@
 // Messages for whoever runs the program: lines on stderr. Any thread may log.
 #pragma once
 
+#include <functional>
 #include <string>
 
 namespace quorate {
@@ -20,6 +21,10 @@ void log_up_to(LogLevel level);
 void log_as(const std::string& who);
 /// Whether a line on the terminal stands below all messages, which they have to clear.
 void log_above_line(bool there);
+
+/// Hands messages of all levels to a function from now on, instead of printing them. It is called by
+/// the thread that logs.
+void log_to(std::function<void(LogLevel level, const std::string& text)> function);
 
 /// Prints "quorate: text", with what the level adds; line breaks in the text become blanks.
 void log(LogLevel level, const std::string& text);

@@ -32,6 +32,8 @@ std::vector<double> initial_model(const Settings& settings, std::uint64_t seed, 
 {
     const auto width = model.parameters(columns);
     const auto& given = settings.text("init");
+    if (given.empty())
+        if (auto own = model.initial(columns, seed)) return std::move(*own);
     const std::string text = !given.empty() ? given : model.linear() ? "zero" : "he";
     Stream stream(seed, Purpose::initial_point);
     if (text == "zero") return std::vector<double>(static_cast<std::size_t>(width), 0.0);

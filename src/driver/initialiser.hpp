@@ -8,7 +8,8 @@
 
 namespace quorate {
 
-/// Returns the initial parameters that --init asks for. Local. O(parameters).
+/// Returns the initial parameters that --init asks for; without it, those of the model itself, if it
+/// has any. Local. O(parameters).
 ///
 /// - zero: all zero; the default of linear models.
 /// - normal:SD: all N(0, SD^2), biases too.

@@ -31,6 +31,31 @@ std::vector<Plugin>& loaded()
     return all;
 }
 
+std::function<void(const std::string&)>& python_loader()
+{
+    static std::function<void(const std::string&)> load;
+    return load;
+}
+
+// Adds the components of a shared object.
+void load_object(const std::string& path)
+{
+    // The path is absolute, because dlopen() looks for a name without a slash in the library path.
+    // RTLD_LAZY binds functions at their first call: a plugin of another version may miss some of
+    // them, but must load so that the comparison of versions below can refuse it.
+    void* const object = dlopen(std::filesystem::absolute(path).c_str(), RTLD_LAZY);
+    if (object == nullptr)
+        throw BadInput(fmt::format("the plugin {} cannot be loaded: {}", path, dlerror()));
+    const auto* built = static_cast<const char*>(dlsym(object, "quorate_plugin_built_with"));
+    auto* const add = reinterpret_cast<void (*)()>(dlsym(object, "quorate_plugin_add"));
+    if (built == nullptr || add == nullptr)
+        throw BadInput(path + " is no plugin of Quorate: it lacks QUORATE_PLUGIN(...)");
+    if (std::string(built) != built_with)
+        throw BadInput(fmt::format("the plugin {} was built with {}, this is {}: build it again",
+                                   path, built, built_with));
+    add();
+}
+
 // Loads the plugins of a list. @param paths  separated by commas
 // @param folder  where relative paths start; empty: the current folder
 void load_all(const std::string& paths, const std::filesystem::path& folder = {})
@@ -80,24 +105,24 @@ Option plugin_option()
     return {"plugin", "FILE,...", "", "shared objects with components to add; see docs/library.md"};
 }
 
+void python_plugins(std::function<void(const std::string&)> load)
+{
+    python_loader() = std::move(load);
+}
+
 void load_plugin(const std::string& path)
 {
     const auto hash = sha256(path);
     if (std::ranges::find(loaded(), hash, &Plugin::hash) != loaded().end()) return;
-    // The path is absolute, because dlopen() looks for a name without a slash in the library path.
-    // RTLD_LAZY binds functions at their first call: a plugin of another version may miss some of
-    // them, but must load so that the comparison of versions below can refuse it.
-    void* const object = dlopen(std::filesystem::absolute(path).c_str(), RTLD_LAZY);
-    if (object == nullptr)
-        throw BadInput(fmt::format("the plugin {} cannot be loaded: {}", path, dlerror()));
-    const auto* built = static_cast<const char*>(dlsym(object, "quorate_plugin_built_with"));
-    auto* const add = reinterpret_cast<void (*)()>(dlsym(object, "quorate_plugin_add"));
-    if (built == nullptr || add == nullptr)
-        throw BadInput(path + " is no plugin of Quorate: it lacks QUORATE_PLUGIN(...)");
-    if (std::string(built) != built_with)
-        throw BadInput(fmt::format("the plugin {} was built with {}, this is {}: build it again",
-                                   path, built, built_with));
-    add();
+    if (path.ends_with(".py")) {
+        if (!python_loader())
+            throw BadInput(fmt::format(
+                "the plugin {} is written in Python: start the command as 'python3 -m quorate ...'",
+                path));
+        python_loader()(path);
+    } else {
+        load_object(path);
+    }
     loaded().push_back({path, hash});
 }
 

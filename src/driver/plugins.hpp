@@ -2,6 +2,7 @@
 // Shared objects that add components; quorate/quorate.hpp says how one is written.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,10 @@ Option plugin_option();
 /// @throws BadInput if it cannot be loaded, is no plugin, or was built with another version,
 ///         compiler, MPI or index width
 void load_plugin(const std::string& path);
+
+/// Has plugins whose names end with .py loaded by a function; without one they are refused.
+/// @param load  called with the path; throws what is wrong with the file
+void python_plugins(std::function<void(const std::string& path)> load);
 
 /// Loads the plugins that a command line names: by --plugin, in the INI file of --config or
 /// --experiment, or in the manifest of --manifest (only of its row --row, if that is given). Local.

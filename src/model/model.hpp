@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,12 @@ public:
     }
     /// The layers, in the order of the parameters.
     virtual std::vector<Layer> layers(std::int64_t columns) const = 0;
+    /// Initial values of its own, parameters(columns) elements; none: --init says which.
+    virtual std::optional<std::vector<double>> initial(std::int64_t /*columns*/,
+                                                       std::uint64_t /*seed*/) const
+    {
+        return {};
+    }
     /// Whether the scores of a row are x'W, with the row of W that belongs to a column stored
     /// together.
     virtual bool linear() const = 0;
