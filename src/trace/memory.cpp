@@ -4,11 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+
+#include "base/error.hpp"
+#include "base/path.hpp"
+#include "data/libraries.hpp"
+#include "trace/writer.hpp"
 
 namespace quorate::trace {
 
 Memory::Memory(const Header& header)
 {
+    trace_.header = header;
     auto& attributes = trace_.attributes;
     attributes = header.text;
     for (const auto& [name, value] : header.real) attributes[name] = fmt::format("{}", value);
@@ -49,6 +58,37 @@ void Memory::finish(std::span<const double> model, const std::string& status)
     trace_.attributes["status"] = status;
     iterates_.clear();
     std::ranges::stable_sort(trace_.evaluations, {}, &Evaluation::round);
+}
+
+void save(const Trace& trace, const std::string& path)
+{
+    if (std::filesystem::exists(path))
+        throw BadInput(path + " is there already: give another name, or remove it");
+    if (trace.header.text.empty())
+        throw BadInput("this trace was read from a file: copy the file to " + path);
+    const auto temporary = temporary_name(path);
+    std::optional<Writer> writer;
+    {
+        const std::lock_guard lock(libraries());
+        writer.emplace(temporary, trace.header, std::ssize(trace.model));
+    }
+    const auto add = [&](const auto& rows) {
+        for (const auto& row : rows) writer->add(row);
+    };
+    add(trace.rounds);
+    add(trace.arrivals);
+    add(trace.items);
+    add(trace.measures);
+    add(trace.timers);
+    add(trace.membership);
+    add(trace.evaluations);
+    add(trace.workers);
+    writer->pause();
+    {
+        const std::lock_guard lock(libraries());
+        writer->finish(trace.model, trace.status());
+    }
+    move_into_place(temporary, path);
 }
 
 }  // namespace quorate::trace

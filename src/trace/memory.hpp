@@ -31,4 +31,9 @@ private:
     std::vector<Iterate> iterates_;
 };
 
+/// Writes a trace of a Memory to a file, as Writer would have, without iterates. Local.
+/// @throws BadInput if the file is there, or the trace came from a file  @throws Failure if it
+///         cannot be written
+void save(const Trace& trace, const std::string& path);
+
 }  // namespace quorate::trace

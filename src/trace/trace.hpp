@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "trace/rows.hpp"
+#include "trace/sink.hpp"
 
 namespace quorate::trace {
 
 /// A trace in memory. Its run may be finished, interrupted, killed or still going on.
 struct Trace {
     std::map<std::string, std::string> attributes;  // of the root, as text
+    Header header;  // the same with their types; empty if the trace was read from a file
     std::vector<Round> rounds;
     std::vector<Arrival> arrivals;
     std::vector<ItemRow> items;
