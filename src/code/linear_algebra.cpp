@@ -18,4 +18,9 @@ Eigen::MatrixXd left_null_space(const Eigen::MatrixXd& a, int dimensions)
     return Eigen::ColPivHouseholderQR<Eigen::MatrixXd>(a).householderQ() * last;
 }
 
+int rank(const Eigen::MatrixXd& a)
+{
+    return static_cast<int>(Eigen::ColPivHouseholderQR<Eigen::MatrixXd>(a).rank());
+}
+
 }  // namespace quorate

@@ -15,6 +15,9 @@ Eigen::MatrixXd orthonormal(const Eigen::MatrixXd& columns);
 /// `dimensions`. By QR with column pivoting, O(m^2 n) for m x n.
 Eigen::MatrixXd left_null_space(const Eigen::MatrixXd& a, int dimensions);
 
+/// Returns the rank. By QR with column pivoting, O(m n min(m, n)) for m x n.
+int rank(const Eigen::MatrixXd& a);
+
 /// Returns the shortest x among those that minimise |a x - b|. By complete orthogonal
 /// decomposition, O(m n min(m, n)).
 Eigen::VectorXd shortest_solution(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "code/null_space_decoder.hpp"
 
+#include "base/error.hpp"
 #include "code/linear_algebra.hpp"
 
 namespace quorate {
@@ -60,6 +61,28 @@ std::optional<Decoding> NullSpaceDecoder::decode(const std::vector<int>& missing
         if (received_[static_cast<std::size_t>(i)]) decoding.weights.push_back({i, 0, a[i]});
     decoding.error = decode_error(code_.encoding, decoding.weights, 1);
     return decoding;
+}
+
+GradientCode exact_code(Encoding encoding)
+{
+    const int n = encoding.workers();
+    Eigen::MatrixXd b = Eigen::MatrixXd::Zero(n, encoding.partitions);
+    std::size_t most = 1;
+    for (int i = 0; i < n; ++i) {
+        const auto& row = encoding.rows[static_cast<std::size_t>(i)][0];
+        most = std::max(most, row.size());
+        for (const auto& [j, value] : row) b(i, j) = value;
+    }
+    LinearCode code{encoding, left_null_space(b, n - rank(b)),
+                    shortest_solution(b.transpose(), Eigen::VectorXd::Ones(encoding.partitions))};
+    if (!(residual(code.encoding, code.all_weights) <= 1e-9))
+        throw BadInput(
+            "the rows of this matrix cannot add up to ones, so that no answers give the exact "
+            "gradient: say how many answers an approximate one collects");
+    // Fewer answers than this do not even touch all partitions.
+    const auto needed = (static_cast<std::size_t>(encoding.partitions) + most - 1) / most;
+    return {std::move(encoding),
+            std::make_unique<NullSpaceDecoder>(std::move(code), static_cast<int>(needed))};
 }
 
 }  // namespace quorate

@@ -48,4 +48,9 @@ private:
     LruCache<std::vector<int>, std::optional<Decoding>> cache_{4096};
 };
 
+/// Returns a code with any matrix B, one part a worker, whose rounds end at the first answers that
+/// give the exact gradient. O(n^2 k), dense.
+/// @throws BadInput if all answers together do not give it
+GradientCode exact_code(Encoding encoding);
+
 }  // namespace quorate

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "code/null_space_decoder.hpp"
 #include "driver/mpi_run.hpp"
 #include "driver/plugins.hpp"
 #include "driver/session.hpp"
@@ -44,8 +45,9 @@ GradientCode code_from_matrix(const std::vector<std::vector<double>>& matrix, in
 {
     if (matrix.empty() || matrix[0].empty()) throw BadInput("the matrix of a code is empty");
     const auto columns = matrix[0].size();
-    if (collect < 1 || collect > std::ssize(matrix))
-        throw BadInput(fmt::format("a code of {} workers is to collect {} answers: use 1 to {}",
+    if (collect < 0 || collect > std::ssize(matrix))
+        throw BadInput(fmt::format("a code of {} workers is to collect {} answers: use 1 to {}, "
+                                   "or 0 for an exact code",
                                    matrix.size(), collect, matrix.size()));
     Encoding encoding;
     encoding.partitions = static_cast<int>(columns);
@@ -69,6 +71,7 @@ GradientCode code_from_matrix(const std::vector<std::vector<double>>& matrix, in
             throw BadInput(fmt::format(
                 "column {} of a code's matrix is zero: no worker would compute that partition",
                 j + 1));
+    if (collect == 0) return exact_code(encoding);
     auto weigh = least_squares(encoding);
     return {encoding, std::make_unique<CollectDecoder>(encoding, collect, std::move(weigh))};
 }

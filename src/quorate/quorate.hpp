@@ -79,12 +79,13 @@ struct PropertiesOf<MakeCode> {
 /// contribution for each of its rows of B, and a round ends when the decoder has an estimate.
 void add_code(Entry<MakeCode> code);
 
-/// Returns a code with the matrix B, decoded by least squares from the first answers. O(n k).
+/// Returns a code with the matrix B. O(n k), and without `collect` O(n^2 k).
 /// @param matrix   n rows of k coefficients each: worker i sends the sum over j of B_ij g_j
-/// @param collect  answers that a round waits for, 1 to n
-/// @throws BadInput if the matrix is empty, has rows of different length or a column of zeros, or
-///         if `collect` is out of range
-GradientCode code_from_matrix(const std::vector<std::vector<double>>& matrix, int collect);
+/// @param collect  answers that a round waits for, 1 to n, of which least squares makes the
+///                 estimate; 0: a round ends as soon as its answers give the exact gradient
+/// @throws BadInput if the matrix is empty, has rows of different length or a column of zeros, if
+///         `collect` is out of range, or if it is 0 and not even all answers give the gradient
+GradientCode code_from_matrix(const std::vector<std::vector<double>>& matrix, int collect = 0);
 
 /// Loads a plugin (see QUORATE_PLUGIN), unless it is loaded. Local: call it on all ranks.
 /// @throws BadInput if the file cannot be loaded, is no plugin, or was built with another version,
