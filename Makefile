@@ -146,9 +146,13 @@ full_flags  := $(base_flags) $(index_flag) $(found_pure_cflags) $(found_mpi_cfla
 flags_of     = $(if $(filter $(pure_layers:%=src/%/%) src/precompiled.hpp,$(1)),$(pure_flags),$(full_flags)) \
   $(if $(filter tests/unit/%,$(1)),$(found_gtest_cflags) -Itests/unit) \
   $(if $(filter tests/bench/%,$(1)),$(found_benchmark_cflags) -Itests/bench) \
+  $(if $(filter src/python/%,$(1)),$(python_cflags)) \
   $(if $(filter $(cool),$(1)),$(cool_opt))
 # What is never hot compiles faster with less optimisation: commands, jobs, and the tests (not what they test).
-cool        := src/driver/% src/cli/% src/job/% tests/unit/%
+cool        := src/driver/% src/cli/% src/job/% src/python/% tests/unit/%
+# Read when the module is made, which needs more than the program does.
+python_cflags = -fvisibility=hidden $(shell $(found_python) -c 'import sysconfig; print("-isystem", sysconfig.get_path("include"))') \
+  $(shell pkg-config --cflags pybind11 2>/dev/null || $(found_python) -m pybind11 --includes)
 cool_opt    := $(if $(SAN)$(DEBUG),,-O1)
 link_flags  := -fopenmp $(OPT) -Wl,--as-needed $(LDFLAGS)
 link_libs   := $(found_libs) $(LDLIBS)
@@ -157,11 +161,12 @@ link_libs   := $(found_libs) $(LDLIBS)
 main      := src/cli/main.cpp
 # Everything but main.cpp goes into libquorate, shared by the program and what else runs in a process with it, so that
 # each registry is there once. tests/bench takes the archive.
-sources   := $(filter-out $(main),$(wildcard src/*/*.cpp))
+python    := $(wildcard src/python/*.cpp)
+sources   := $(filter-out $(main) $(python),$(wildcard src/*/*.cpp))
 units     := $(wildcard tests/unit/*.cpp)
 benches   := $(wildcard tests/bench/*.cpp)
 every     := $(if $(SAN),env/sanitizers.cpp)
-all_cpp   := $(main) $(sources) $(units) $(benches) $(every)
+all_cpp   := $(main) $(sources) $(python) $(units) $(benches) $(every)
 objects_of = $(patsubst %.cpp,$(B)/obj/%.o,$(1))
 library   := $(call objects_of,$(sources)) $(B)/obj/version.o
 # Each version has an ABI of its own.
@@ -179,7 +184,7 @@ endif
 
 # --- Targets -----------------------------------------------------------------------------
 .PHONY: help info deps configure build demo amazon lambda networks anytime sequential elastic advice experiments cluster-demo \
-        cluster-deps chaos test tests-ready check-layers bench bench-against bench-build fuzz fuzz-deps plot format lint \
+        cluster-deps python python-deps chaos test tests-ready check-layers bench bench-against bench-build fuzz fuzz-deps plot format lint \
         install uninstall clean force
 force:
 
@@ -196,6 +201,24 @@ $(B)/quorate: $(call objects_of,$(main) $(every)) $(B)/$(soname)
 $(B)/$(soname): $(library) $(B)/sources
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -shared -Wl,-soname,$(soname),-Bsymbolic-functions -o $@ $(library) \
 	  $(link_libs) && ln -sf $(soname) $(B)/libquorate.so
+
+# The package of Python, as PYTHONPATH=$(B)/python finds it: links to what is written in Python, and the module.
+module_suffix = $(shell $(found_python) -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')
+module  = $(B)/python/quorate/_quorate$(module_suffix)
+package := $(wildcard analysis/quorate/*)
+links   := $(filter-out %__pycache__,$(package:analysis/quorate/%=$(B)/python/quorate/%))
+python: $(B)/configure.mk python-deps $(module) $(links) ## the Python module: PYTHONPATH=build/python
+
+python-deps:
+	@$(if $(filter no,$(DEPS)),,env/deps python)
+
+$(module): $(call objects_of,$(python) $(every)) $(B)/$(soname) | $(B)/python/quorate/.dir
+	$(call say,LINK,$@) $(found_cxx) $(link_flags) -shared -Wl,--disable-new-dtags,-rpath,'$$ORIGIN:$$ORIGIN/../..' -o $@ \
+	  $(filter %.o,$^) $(B)/$(soname) $(link_libs)
+$(call objects_of,$(python)): | python-deps
+
+$(links): $(B)/python/quorate/%: | $(B)/python/quorate/.dir
+	$(Q)ln -sfn '$(abspath analysis/quorate/$*)' $@
 
 $(B)/libquorate.a: $(library) $(B)/sources
 	$(call say,AR,$@) rm -f $@ && $(AR) rcs $@ $(library)
@@ -333,6 +356,7 @@ cluster-demo: build cluster-deps ## an experiment as jobs of a private SLURM on 
 # For tests/run: builds what the levels need and writes down what to run them with.
 tests-ready: $(if $(filter unit,$(or $(levels),unit)),$(B)/tests/unit) \
              $(if $(filter cli,$(or $(levels),cli)),$(B)/bench) \
+             $(if $(filter python,$(or $(levels),python)),python) \
              $(if $(filter-out unit,$(or $(levels),all)),build cluster-deps)
 	@mkdir -p $(B)/tests
 	@echo "export $(run_env)" > $(B)/tests/environment
@@ -404,7 +428,7 @@ command_of = {"directory": "$(CURDIR)"$(comma) "file": "$(1)"$(comma) "command":
   $(filter-out $(lastword $(all_cpp)),$(1)),$(comma))
 
 # --- Style -------------------------------------------------------------------------------
-lint: compile_commands.json ## clang-format, clang-tidy, cppcheck, shellcheck, flake8, black, mypy; ARGS=--changed
+lint: compile_commands.json python-deps ## clang-format, clang-tidy, cppcheck, shellcheck, flake8, black, mypy; ARGS=--changed
 	@env/lint $(ARGS)
 
 # --- Install -----------------------------------------------------------------------------
@@ -429,8 +453,9 @@ install: build $(B)/libquorate.a ## program, libraries, headers, pkg-config, CMa
 	@install -D -m 644 -t '$(root)/share/quorate/jobs' jobs/*.ini
 	@install -D -m 644 -t '$(root)/share/quorate/jobs/data' jobs/data/*.ini
 	@install -D -m 755 -t '$(root)/share/quorate/analysis' analysis/quorate-analysis
-	@install -D -m 644 -t '$(root)/share/quorate/analysis/quorate_analysis' \
-	  analysis/quorate_analysis/*.py analysis/quorate_analysis/*.mplstyle
+	@install -D -m 644 -t '$(root)/share/quorate/analysis/quorate' analysis/quorate/*.py
+	@install -D -m 644 -t '$(root)/share/quorate/analysis/quorate/analysis' \
+	  analysis/quorate/analysis/*.py analysis/quorate/analysis/*.mplstyle
 	@install -D -m 644 -t '$(root)/share/man/man1' $(B)/share/man/man1/quorate.1
 	@install -D -m 644 -t '$(root)/share/bash-completion/completions' \
 	  $(B)/share/bash-completion/completions/quorate

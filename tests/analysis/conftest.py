@@ -112,7 +112,7 @@ def script():
 @pytest.fixture
 def analyse(capsys):
     """Runs a command in this process, which is faster; (status, output, errors)."""
-    from quorate_analysis.cli import main
+    from quorate.analysis.cli import main
 
     def run(*arguments):
         status = main([str(word) for word in arguments])

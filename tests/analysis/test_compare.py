@@ -5,12 +5,12 @@ import h5py
 import numpy as np
 import pytest
 from conftest import column, edited, simulate
-from quorate_analysis import compare
-from quorate_analysis.curves import band, reached, usual_targets
-from quorate_analysis.figures import styles
-from quorate_analysis.groups import caption, group
-from quorate_analysis.speedup import speedup
-from quorate_analysis.traces import BadInput, read_trace
+from quorate.analysis import compare
+from quorate.analysis.curves import band, reached, usual_targets
+from quorate.analysis.figures import styles
+from quorate.analysis.groups import caption, group
+from quorate.analysis.speedup import speedup
+from quorate.analysis.traces import BadInput, read_trace
 
 
 def groups_of(paths, *names):

@@ -8,8 +8,8 @@ import numpy as np
 import pandas
 import pytest
 from conftest import edited
-from quorate_analysis import watch
-from quorate_analysis.traces import read_trace
+from quorate.analysis import watch
+from quorate.analysis.traces import read_trace
 
 
 def test_csv_holds_the_columns_of_the_tables(simulated, analyse, tmp_path):

@@ -19,7 +19,7 @@ def installed(tmp_path_factory):
     if not all(importlib.util.find_spec(name) for name in needed):
         pytest.skip(f"needs {', '.join(needed)}")
     source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
-    for name in ("pyproject.toml", "VERSION"):
+    for name in ("pyproject.toml", "setup.py", "VERSION"):
         shutil.copy(ROOT / name, source)
     leave = shutil.ignore_patterns("__pycache__", "*.egg-info")
     shutil.copytree(ROOT / "analysis", source / "analysis", ignore=leave)
@@ -33,12 +33,12 @@ def test_the_installed_command_runs(installed, runs):
     table = output(installed / "bin" / "quorate-analysis", "cost", runs["frc"], env=environment)
     assert "core-hours" in table
     code = (
-        "import sys; from quorate_analysis import read_trace; print(read_trace(sys.argv[1]).rounds)"
+        "import sys; from quorate.analysis import read_trace; print(read_trace(sys.argv[1]).rounds)"
     )
     assert output(sys.executable, "-c", code, runs["frc"], env=environment) == "5\n"
 
 
 def test_its_version_is_that_of_quorate(installed):
     (info,) = installed.glob("*.dist-info")
-    version = info.name.removeprefix("quorate_analysis-").removesuffix(".dist-info")
+    version = info.name.removeprefix("quorate-").removesuffix(".dist-info")
     assert output(os.environ["QUORATE"], "--version").split()[:2] == ["quorate", version]

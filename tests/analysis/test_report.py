@@ -81,7 +81,7 @@ def test_wrong_words_are_told_in_one_line(words, script):
 def test_the_package_runs_as_a_module_and_prints_its_help():
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "analysis")}
     done = subprocess.run(
-        [sys.executable, "-m", "quorate_analysis", "--help"],
+        [sys.executable, "-m", "quorate.analysis", "--help"],
         capture_output=True,
         text=True,
         env=environment,

@@ -6,9 +6,9 @@ import os
 import numpy as np
 import pytest
 from conftest import column, edited, simulate
-from quorate_analysis import cost, rounds
-from quorate_analysis.groups import group
-from quorate_analysis.traces import BadInput, read_trace
+from quorate.analysis import cost, rounds
+from quorate.analysis.groups import group
+from quorate.analysis.traces import BadInput, read_trace
 
 H10, H5 = 2.9289682539682538, 2.283333333333333
 

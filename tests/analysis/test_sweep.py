@@ -4,9 +4,9 @@
 import numpy as np
 import pytest
 from conftest import simulate
-from quorate_analysis import compare, sweep
-from quorate_analysis.groups import group
-from quorate_analysis.traces import read_trace
+from quorate.analysis import compare, sweep
+from quorate.analysis.groups import group
+from quorate.analysis.traces import read_trace
 
 DELAYS = ("exponential:0.01", "pareto:0.01,2")
 

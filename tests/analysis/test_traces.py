@@ -9,9 +9,9 @@ import sys
 import numpy as np
 import pytest
 from conftest import column, edited
-from quorate_analysis.curves import curve
-from quorate_analysis.groups import group, labels, same_data
-from quorate_analysis.traces import BadInput, read_trace
+from quorate.analysis.curves import curve
+from quorate.analysis.groups import group, labels, same_data
+from quorate.analysis.traces import BadInput, read_trace
 
 
 def test_a_trace_is_read_as_it_stands_in_the_file(runs):

@@ -4,10 +4,10 @@
 import numpy as np
 import pytest
 from conftest import edited, simulate
-from quorate_analysis import delays, workers
-from quorate_analysis.stragglers import among_last
-from quorate_analysis.tasks import ABSENT, CANCELLED, COMPUTING, DELAY, STATES, WAITING
-from quorate_analysis.traces import BadInput, read_trace
+from quorate.analysis import delays, workers
+from quorate.analysis.stragglers import among_last
+from quorate.analysis.tasks import ABSENT, CANCELLED, COMPUTING, DELAY, STATES, WAITING
+from quorate.analysis.traces import BadInput, read_trace
 
 
 def work_of(path, **options):

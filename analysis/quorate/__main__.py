@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""python3 -m quorate COMMAND ...: the program `quorate`, with plugins that may be Python files."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+
+from ._native import BadInput, _quorate
+from ._plugins import load
+
+
+def load_or_tell(path: str) -> None:
+    """Loads a plugin; what its code raises is told with its traceback."""
+    try:
+        load(path)
+    except BadInput:
+        raise
+    except Exception:
+        traceback.print_exc()
+        raise
+
+
+_quorate.python_plugins(load_or_tell)
+sys.exit(_quorate.program(sys.argv[1:]))

@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Schemes, codes, models, delays and optimisers: of C++, by name, and those that Python defines."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ._native import BadInput, Contribution, Needs, Plan, Problem, Step, _quorate
+
+Floats = npt.NDArray[np.float64]
+
+
+class Component:
+    """A component with the options that are its own: `q.scheme("frc", stragglers=2)`.
+
+    text: the option's value, such as "frc" or "exponential:0.5". label: what figures call it.
+    """
+
+    def __init__(
+        self, kind: str, text: str, options: dict[str, Any] | None = None, label: str = ""
+    ) -> None:
+        self.kind, self.text, self.options = kind, text, options or {}
+        self.label = label or " ".join(
+            [text, *(f"{name} {value}" for name, value in self.options.items())]
+        )
+
+    def __repr__(self) -> str:
+        own = "".join(f", {name}={value!r}" for name, value in self.options.items())
+        return f"quorate.{self.kind}({self.text!r}{own})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Component):
+            return NotImplemented
+        return (self.kind, self.text, self.options) == (other.kind, other.text, other.options)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.text, tuple(sorted(self.options.items()))))
+
+
+class Scheme:
+    """A protocol as a state machine: derive from it, and give the class to `simulate` or `run`.
+
+    A scheme is made for each run, with a Problem and its options: the constructor's parameters
+    after the first, whose defaults and annotations (int, float, bool, str) are the options' own.
+    Class attributes: `name` (default: the class's, in lower case), `source`, `help` (texts of
+    options by name).
+    """
+
+    name: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+    help: ClassVar[dict[str, str]] = {}
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+    def needs(self) -> Needs:
+        """Which blocks of rows there are, and who stores which. Default: worker i, partition i."""
+        raise NotImplementedError
+
+    def warning(self) -> str:
+        """What is not promised for these parameters; empty: there is nothing to warn of."""
+        return ""
+
+    def handle(self, event: Any, now: float) -> Sequence[Any] | None:
+        """Returns the actions that follow from an event; None: none. Pure: what it does depends on
+        its state, the event and `now` (seconds) alone."""
+        raise NotImplementedError
+
+
+class SynchronousScheme(Scheme):
+    """A scheme with rounds: every worker gets a task at the newest point; answers are received
+    until they suffice or time is up; a step ends the round, and late answers are dropped."""
+
+    _needs: Needs
+
+    def plan(self, worker: int) -> Plan:
+        """What a worker computes. Default: one part, the sum over the blocks that it stores."""
+        raise NotImplementedError
+
+    def order(self, active: list[int]) -> list[int]:
+        """In which order workers get their tasks."""
+        return active
+
+    def begin(self, version: int) -> None:
+        """Begins a round. version: of its point."""
+
+    def receive(self, contribution: Contribution) -> Step | None:
+        """Receives an answer. Returns the step that ends the round; None: wait on."""
+        raise NotImplementedError
+
+    def limit(self) -> float:
+        """Seconds after which a round ends with what has come."""
+        return float("inf")
+
+    def expire(self) -> Step | None:
+        """Ends a round whose time is up, with the step that its answers allow, if any."""
+        return None
+
+    def stepped(self, event: Any) -> None:
+        """The step is done."""
+
+    def mean(self, contributions: Sequence[Contribution]) -> Step:
+        """Returns the step that is the mean over the samples of these contributions, each of which
+        is the plain sum over one block."""
+        return _quorate.mean(self._needs, contributions)
+
+
+class Model:
+    """A model: derive from it, and give the class to `simulate` or `run` as `model`.
+
+    `loss_and_gradient` and `scores` get some rows at a time, at most `rows_at_once`: a matrix, or
+    scipy's csr_matrix if the data are sparse. Of sparse data they see the columns that a worker's
+    rows touch; then parameters must be as many for each column, in the order of columns, and behind
+    them those that no column owns. `loss_name` (logistic, hinge, squared-hinge, squared, softmax)
+    says with which loss and metrics models are scored, if there is no `loss`; default: that of the
+    data.
+    """
+
+    name: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+    help: ClassVar[dict[str, str]] = {}
+    rows_at_once: int = 256
+    loss_name: str | None = None
+
+    def parameters(self, columns: int) -> int:
+        """How many parameters the model has for data of that many columns."""
+        raise NotImplementedError
+
+    def loss_and_gradient(self, X: Any, y: Floats, w: Floats) -> tuple[float, Floats]:
+        """Returns the sums over the rows of the loss and of its gradient at w."""
+        raise NotImplementedError
+
+    def scores(self, X: Any, w: Floats) -> Floats:
+        """Returns the scores of rows: one a row, or one for each class."""
+        raise NotImplementedError
+
+    def loss(self, scores: Floats, y: Floats) -> float:
+        """Returns the sum of the losses of rows with these scores."""
+        raise NotImplementedError
+
+    def initial(self, columns: int, seed: int) -> Floats:
+        """Returns the initial parameters. Default: zeros, or as the option init says."""
+        raise NotImplementedError
+
+
+class Optimizer:
+    """An update rule: derive from it, and give the class as `optimizer`.
+
+    memory: how many further vectors the rule keeps. They begin as zeros, `update` gets and changes
+    them, and checkpoints keep them: a rule must not remember anything elsewhere.
+    """
+
+    name: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+    help: ClassVar[dict[str, str]] = {}
+    memory: int = 0
+
+    def update(self, w: Floats, gradient: Floats, step: float, *memory: Floats) -> Floats:
+        """Returns the next parameters. The gradient has the L2 term; the L1 term comes after."""
+        raise NotImplementedError
+
+
+Definable = Scheme | Model | Optimizer
+_BASES: dict[str, type[Definable]] = {"scheme": Scheme, "model": Model, "optimizer": Optimizer}
+_TYPES = {int: "int", float: "float", bool: "bool", str: "str"}
+_ARGUMENTS = {"int": "N", "float": "X", "bool": "", "str": "TEXT"}
+
+
+def _keywords(make: Callable[..., Any], skipped: int, help: dict[str, str]) -> list[list[str]]:
+    """The options of a constructor, as (name, argument, default, text, type)."""
+    from ._options import option_name, text_of
+
+    rows = []
+    try:
+        parameters = list(inspect.signature(make, eval_str=True).parameters.values())[skipped:]
+    except (ValueError, NameError):
+        return []
+    for one in parameters:
+        if one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL):
+            continue
+        kind = one.annotation if one.annotation in _TYPES else type(one.default)
+        if kind not in _TYPES:
+            raise BadInput(
+                f"the parameter {one.name} of {getattr(make, '__name__', make)} has no type that an"
+                " option can have: annotate it with int, float, bool or str"
+            )
+        default = "" if one.default in (one.empty, None) else text_of(one.name, one.default)
+        if kind is bool:
+            default = ""
+        name, word = option_name(one.name), _TYPES[kind]
+        text = help.get(one.name, "a parameter of " + getattr(make, "__name__", "a component"))
+        rows.append([name, _ARGUMENTS[word], default, text, word])
+    return rows
+
+
+def _first_line(made: Any) -> str:
+    return (inspect.getdoc(made) or "defined in Python").splitlines()[0].rstrip(".")
+
+
+def _word(name: str) -> str:
+    """ReallyFast is really-fast."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
+
+
+def add(made: Any, kind: str = "") -> str:
+    """Adds a class of a scheme, model or optimiser, or a function of delays, to what options can
+    name; a class of the same name takes the place of the old one. Returns the name."""
+    if isinstance(made, type):
+        kinds = [word for word, base in _BASES.items() if issubclass(made, base)]
+        if not kinds or not issubclass(made, Scheme | Model | Optimizer):
+            raise BadInput(f"{made.__name__} is no scheme, model or optimiser: derive it from one")
+        own = inspect.getdoc(made) if "__doc__" in vars(made) else None
+        text = (own or "defined in Python").splitlines()[0].rstrip(".")
+        name = vars(made).get("name") or _word(made.__name__)
+        skipped = 1 if kinds[0] == "scheme" else 0
+        options = _keywords(made, skipped, made.help) if "__init__" in dir(made) else []
+        _quorate.add_component(kinds[0], name, text, made.source, options, made)
+        return name
+    if not callable(made):
+        raise BadInput(f"{made!r} is no class and no function")
+    name = _word(made.__name__.strip("<>_")).replace("_", "-")
+    make = lambda argument, machines: made  # noqa: E731
+    _quorate.add_component("delay", name, _first_line(made), "", [], make)
+    return name
+
+
+def _component(kind: str, which: Any, options: dict[str, Any]) -> Component:
+    if isinstance(which, Component):
+        return Component(kind, which.text, {**which.options, **options})
+    if isinstance(which, str):
+        return Component(kind, which, options)
+    return Component(kind, add(which, kind), options)
+
+
+def scheme(which: str | type[Scheme], **options: Any) -> Component:
+    """A scheme with its options: `q.scheme("agc", stragglers=2, collect=15)`."""
+    return _component("scheme", which, options)
+
+
+def model(which: str | type[Model], **options: Any) -> Component:
+    """A model with its options."""
+    return _component("model", which, options)
+
+
+def optimizer(which: str | type[Optimizer], **options: Any) -> Component:
+    """An optimiser with its options."""
+    return _component("optimizer", which, options)
+
+
+_arrays: dict[str, Floats] = {}
+
+
+def _recorded(key: str, machines: int) -> Callable[[int, int, float], float]:
+    if key not in _arrays:
+        raise BadInput(f"the array of times {key} is not in this process: give the array again")
+    times = _arrays[key]
+    if len(times) < machines:
+        raise BadInput(
+            f"the array has times of {len(times)} workers, but there are {machines}: give"
+            f" {machines} rows"
+        )
+    return lambda machine, draw, load: float(times[machine, draw % times.shape[1]])
+
+
+def _digest(*arrays: Floats) -> str:
+    digest = hashlib.sha256()
+    for one in arrays:
+        digest.update(repr(one.shape).encode() + np.ascontiguousarray(one).tobytes())
+    return digest.hexdigest()[:12]
+
+
+def delay(which: Any, *arguments: float) -> Component:
+    """A delay model: a name with its arguments (`q.delay("exponential", 0.5)`), a function of
+    (worker, draw, load) that returns seconds, or an array of seconds, workers x draws."""
+    if isinstance(which, Component):
+        return which
+    if isinstance(which, str):
+        text = ",".join(f"{one:.17g}" for one in arguments)
+        return Component("delay", f"{which}:{text}" if text else which)
+    if callable(which):
+        return Component("delay", add(which, "delay"))
+    try:
+        times = np.array(which, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadInput(
+            f"a delay is {which!r}: give a name, a function or an array of seconds"
+        ) from None
+    if times.ndim != 2 or not times.size or not np.isfinite(times).all() or (times < 0).any():
+        raise BadInput(
+            f"an array of times has the shape {times.shape}: give finite seconds, at least 0, with"
+            " a row for each worker"
+        )
+    key = _digest(times)
+    if not _arrays:
+        _quorate.add_component("delay", "array", "times from an array of Python", "", [], _recorded)
+    _arrays[key] = times
+    return Component("delay", f"array:{key}", label="recorded times")
+
+
+def delay_maker(name: str) -> Callable[..., Component]:
+    """`q.exponential`, `q.pareto`, ...: the delay models of C++ as functions."""
+    word = name.replace("_", "-")
+    for kind, known, arguments, text, source, _ in _quorate.components():
+        if kind == "delay" and known == word:
+
+            def make(*values: float) -> Component:
+                return delay(word, *values)
+
+            make.__name__ = name
+            make.__doc__ = f"{word}:{arguments}: {text}" + (f" [{source}]" if source else "")
+            return make
+    raise AttributeError(f"quorate has no {name}")
+
+
+class _Code:
+    """What C++ makes a gradient code of."""
+
+    def __init__(self, matrix: Floats, collect: int | None, decode: Any) -> None:
+        self.matrix, self.collect, self.decode = matrix, collect, decode
+
+
+_codes: dict[str, _Code] = {}
+
+
+def _code(key: str) -> _Code:
+    if key not in _codes:
+        raise BadInput(f"the code {key} is not in this process: make it with quorate.code(B) first")
+    return _codes[key]
+
+
+def _bytes_of(function: Any) -> Floats:
+    """What tells a function from others, in other processes too."""
+    compiled = getattr(function, "__code__", None)
+    name = f"{getattr(function, '__qualname__', '')} {getattr(compiled, 'co_consts', '')}"
+    told = name.encode() + getattr(compiled, "co_code", b"")
+    return np.frombuffer(told, dtype=np.uint8).astype(np.float64)
+
+
+def code(
+    B: npt.ArrayLike,
+    decode: Callable[[list[int]], npt.ArrayLike | None] | None = None,
+    *,
+    collect: int | None = None,
+    label: str = "own code",
+) -> Component:
+    """A gradient code as a scheme.
+
+    B: workers x partitions; worker i sends the sum over j of B[i, j] times the gradient of
+    partition j. collect: answers that a round waits for; the weights are then those of least
+    squares. Without it, a round ends as soon as the answers that have come give the exact gradient.
+    decode: your decoder. It gets the workers that have answered, ascending, and returns a weight
+    for each, or None to wait on. Its weights are tested: |B'a - 1|^2 is the round's decode_error,
+    and without `collect` it must be 0. The same workers must give the same weights.
+    """
+    matrix = np.array(B, dtype=np.float64)
+    if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
+        raise BadInput(
+            f"a code's matrix has the shape {matrix.shape}: give finite coefficients, workers x"
+            " partitions"
+        )
+    if not _codes:
+        _quorate.add_component("code", "code", "a matrix B of Python", "", [], _code)
+    key = _digest(matrix, np.array([collect or 0.0]), _bytes_of(decode))
+    _codes[key] = _Code(matrix, collect, decode)
+    return Component("scheme", f"code:{key}", label=label)
+
+
+def component_of(name: str, value: Any) -> Component | None:
+    """The component that an option's value is; None if it is a plain value."""
+    if isinstance(value, Component):
+        return value
+    if name in _BASES and isinstance(value, type):
+        return _component(name, value, {})
+    if name in ("delay", "slowdown") and not isinstance(value, str):
+        return delay(value)
+    if name == "scheme" and isinstance(value, np.ndarray):
+        return code(value)
+    return None

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Keyword arguments as options of the command line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ._native import BadInput, _quorate
+
+
+def option_name(keyword: str) -> str:
+    """`evaluate_every` is evaluate-every; `lambda_` and `import_` are words of Python."""
+    return keyword.rstrip("_").replace("_", "-")
+
+
+def text_of(name: str, value: Any) -> str:
+    """A value as the command line has it."""
+    if isinstance(value, (bool, np.bool_)):
+        return "on" if value else "off"
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        number = float(value)
+        whole = number.is_integer() and abs(number) < 1e15  # rounds=1e3
+        return str(int(number)) if whole else repr(number)
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    if isinstance(value, (list, tuple)):
+        return ",".join(text_of(name, one) for one in value)
+    raise BadInput(f"{name} is {value!r}: give a number, a text, a list of them or a component")
+
+
+def options_of(keywords: Mapping[str, Any]) -> dict[str, str]:
+    """Options by name. What is None keeps its default; components bring options of their own."""
+    from ._components import component_of
+
+    options: dict[str, str] = {}
+    for keyword, value in keywords.items():
+        if value is None:
+            continue
+        name = option_name(keyword)
+        component = component_of(name, value)
+        if component is None:
+            options[name] = text_of(keyword, value)
+            continue
+        options[name] = component.text
+        for own, chosen in component.options.items():
+            options.setdefault(option_name(own), text_of(own, chosen))
+    return options
+
+
+def summary(command: str) -> str:
+    """The options of a command, for a docstring."""
+    lines = []
+    for name, argument, fallback, text in _quorate.options(command):
+        default = f" (default: {fallback})" if fallback else ""
+        lines.append(f"    {name.replace('-', '_')}: {argument or 'bool'}\n        {text}{default}")
+    return "\n".join(lines)

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What runs give: tables as DataFrames, figures, files."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._native import _quorate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ._quorate import Trace as Native
+    from .analysis.traces import Trace
+
+Floats = npt.NDArray[np.float64]
+
+
+class Result:
+    """One run. Times are seconds on the run's clock; docs/trace.md explains all columns.
+
+    rounds, arrivals, evaluations, workers, membership: tables as DataFrames; `units` has the units
+    of their columns. model: the final parameters. attributes: what the run was. `array` gives a
+    column without a copy.
+    """
+
+    def __init__(self, trace: Native, label: str = "") -> None:
+        self._trace = trace
+        self.label = label or self.attributes["scheme"]
+
+    @cached_property
+    def attributes(self) -> dict[str, Any]:
+        return dict(self._trace.attributes)
+
+    @cached_property
+    def options(self) -> dict[str, str]:
+        """The options of the run by name, as recorded."""
+        pairs = (line.partition(" = ") for line in self.attributes["config"].split("\n"))
+        return {name.strip(): value for name, found, value in pairs if found}
+
+    def array(self, table: str, column: str) -> Any:
+        """A column of a table ("round", "arrival", ...) as an array that looks into the result."""
+        return self._trace.table(table)[column]
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A table of the trace as a DataFrame, with the columns' units in `.attrs["units"]`."""
+        import pandas as pd
+
+        frame = pd.DataFrame(self._trace.table(name))
+        frame.attrs["units"] = {c: u for c, u in _quorate.units[name].items() if u}
+        return frame
+
+    @cached_property
+    def rounds(self) -> pd.DataFrame:
+        """A row for each model update; the index is the round, from 1."""
+        frame = self.table("round")
+        frame.index = frame.index + 1
+        frame.index.name = "round"
+        return frame
+
+    @cached_property
+    def arrivals(self) -> pd.DataFrame:
+        """A row for each contribution that came, used or not."""
+        return self.table("arrival")
+
+    @cached_property
+    def evaluations(self) -> pd.DataFrame:
+        """A row for each model that was scored."""
+        return self.table("evaluation")
+
+    @cached_property
+    def workers(self) -> pd.DataFrame:
+        return self.table("worker")
+
+    @cached_property
+    def membership(self) -> pd.DataFrame:
+        return self.table("membership")
+
+    @property
+    def model(self) -> Floats:
+        """The final parameters; empty if the run had no data."""
+        return self._trace.model
+
+    @property
+    def status(self) -> str:
+        return str(self.attributes["status"])
+
+    @property
+    def time(self) -> float:
+        """Seconds from the first dispatch to the last update."""
+        times = self.array("round", "time")
+        return float(times[-1]) if len(times) else 0.0
+
+    @property
+    def time_per_round(self) -> float:
+        return self.time / max(1, len(self.array("round", "time")))
+
+    @property
+    def loss(self) -> float:
+        """Training loss of the last model scored; else the last round's estimate."""
+        scored = self.array("evaluation", "train_loss")
+        return float(scored[-1] if len(scored) else self.array("round", "loss_estimate")[-1])
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the trace to a file, as `quorate run --trace FILE` does, without the iterates."""
+        self._trace.save(os.fspath(path))
+        return Path(path)
+
+    def to_trace(self) -> Trace:
+        """The run as `quorate.analysis` reads it from a file."""
+        from .analysis.traces import Trace as AnalysisTrace
+
+        result = self
+
+        class Kept(AnalysisTrace):
+            def arrivals(self, *columns: str, last: int = 1 << 62) -> pd.DataFrame:
+                frame = result.arrivals
+                return (frame[list(columns)] if columns else frame).iloc[-min(last, len(frame)) :]
+
+        tables = {
+            name: self.table(name) for name in ("round", "evaluation", "worker", "membership")
+        }
+        return Kept(Path(f"{self.label}.h5"), self.attributes, **tables)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draws the training loss against time; of a dry run, the durations of rounds."""
+        return Comparison([self]).plot(ax)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both runs had the same options."""
+        return isinstance(other, Result) and self.options == other.options
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _facts(self) -> dict[str, str]:
+        rounds = len(self.array("round", "time"))
+        facts = {
+            "scheme": self.label,
+            "workers": str(self.attributes["workers"]),
+            "status": self.status,
+            "rounds": str(rounds),
+            "time": f"{self.time:.4g} s, {self.time_per_round:.4g} s a round",
+            "decode error": f"{self.array('round', 'decode_error').mean():.3g}" if rounds else "-",
+        }
+        if self.attributes["data"] and rounds:
+            facts["training loss"] = f"{self.loss:.6g}"
+        return facts
+
+    def __repr__(self) -> str:
+        return (
+            "Result(" + ", ".join(f"{name}: {text}" for name, text in self._facts().items()) + ")"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{name}</th>"
+            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+            for name, text in self._facts().items()
+        )
+        return f"<table>{rows}</table>"
+
+
+def load(path: str | os.PathLike[str]) -> Result:
+    """Reads the trace of a run from its file."""
+    return Result(_quorate.read_trace(os.fspath(path)))
+
+
+class Comparison(Sequence[Result]):
+    """Runs side by side, such as `compare` and `sweep` make them."""
+
+    def __init__(self, results: Iterable[Result]) -> None:
+        self.results = list(results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.results[i]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row for each run."""
+        import pandas as pd
+
+        rows = [
+            {
+                "scheme": one.label,
+                "seed": int(one.attributes["seed"]),
+                "rounds": len(one.array("round", "time")),
+                "time": one.time,
+                "time_per_round": one.time_per_round,
+                "decode_error": float(np.mean(one.array("round", "decode_error"))),
+                "used": float(np.mean(one.array("round", "used"))),
+                "loss": one.loss if one.attributes["data"] else float("nan"),
+            }
+            for one in self.results
+        ]
+        return pd.DataFrame(rows)
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """Means over the seeds, with the standard error of the time of a round."""
+        grouped = self.table.groupby("scheme", sort=False)
+        means = grouped[["time_per_round", "decode_error", "used", "loss"]].mean()
+        means.insert(1, "standard_error", grouped["time_per_round"].sem())
+        return means.sort_values("time_per_round")
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draws the training loss against time, a line for each run; of dry runs, which have none,
+        the share of rounds that took no longer than a time."""
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots(layout="constrained")
+        dry = not any(one.attributes["data"] for one in self.results)
+        labels = list(dict.fromkeys(one.label for one in self.results))
+        for one in self.results:
+            color = f"C{labels.index(one.label) % 10}"
+            first = one is next(r for r in self.results if r.label == one.label)
+            style = {"color": color, "label": one.label if first else None, "linewidth": 1.3}
+            if dry:
+                edges = np.concatenate([[0.0], one.array("round", "time")])
+                durations = np.sort(np.diff(edges))
+                ax.step(durations, np.arange(1, len(durations) + 1) / len(durations), **style)
+                continue
+            scored = one.array("evaluation", "round")
+            if len(scored):
+                ax.plot(
+                    one.array("evaluation", "time"), one.array("evaluation", "train_loss"), **style
+                )
+            else:
+                ax.plot(one.array("round", "time"), one.array("round", "loss_estimate"), **style)
+        ax.set_xlabel("duration of a round [s]" if dry else "time [s]")
+        ax.set_ylabel("share of rounds" if dry else "training loss")
+        ax.legend(frameon=False)
+        return ax
+
+    def __repr__(self) -> str:
+        return repr(self.summary)
+
+    def _repr_html_(self) -> str:
+        return str(self.summary.to_html(float_format="{:.4g}".format))

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Simulations and runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Iterable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any
+
+from ._components import Component, component_of
+from ._native import BadInput, _quorate, check_mpi
+from ._options import options_of, summary
+from ._result import Comparison, Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def _label_of(scheme: Any) -> str:
+    component = component_of("scheme", scheme) if scheme is not None else None
+    return component.label if component else str(scheme or "")
+
+
+def _one_blas_thread() -> None:
+    """Torch computes with one thread in a run: workers are many, and sums must not depend on it."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
+
+
+def _prepared(data: Any, keywords: dict[str, Any]) -> dict[str, str]:
+    check_mpi()
+    _one_blas_thread()
+    options = options_of({"data": data, **keywords})
+    if "data" in options:
+        options["data"] = os.path.abspath(options["data"])
+    return options
+
+
+def simulate(data: Any = None, **options: Any) -> Result:
+    """Simulates a run under a virtual clock, in this process. Without data it is dry: times and
+    decode errors only. Any number of threads may simulate at once. Ctrl-C raises KeyboardInterrupt.
+    """
+    return _simulate(data, options, _quorate.Stop())
+
+
+def _simulate(data: Any, keywords: dict[str, Any], stop: Any) -> Result:
+    if data is None and "replay" not in keywords:
+        keywords = {"dry": True, **keywords}
+    options = _prepared(data, keywords)
+    return Result(_quorate.simulate(options, stop), _label_of(keywords.get("scheme")))
+
+
+def run(data: Any, **options: Any) -> Result | None:
+    """Trains over MPI: for programs that mpiexec or srun starts. All ranks call it with the same
+    arguments; rank 0 is the coordinator, the others are workers. Returns the result on rank 0, None
+    on the others. If a worker fails, its traceback is printed, and MPI ends all ranks.
+    """
+    prepared = _prepared(data, options)
+    try:
+        trace = _quorate.run(prepared)
+    except BadInput:
+        raise
+    except BaseException:
+        if rank() == 0:
+            raise
+        # The coordinator would wait for this rank for ever.
+        sys.stderr.write(traceback.format_exc())
+        sys.stderr.flush()
+        _quorate.abort(1)
+        raise
+    return None if trace is None else Result(trace, _label_of(options.get("scheme")))
+
+
+def rank() -> int:
+    """This process's rank; 0 before MPI has begun."""
+    return int(_quorate.rank_and_size()[0])
+
+
+simulate.__doc__ = f"{simulate.__doc__}\n{summary('simulate')}"
+run.__doc__ = f"{run.__doc__}\n{summary('run')}"
+
+
+def sweep(
+    data: Any = None,
+    *,
+    over: dict[str, Iterable[Any]],
+    threads: int | None = None,
+    **options: Any,
+) -> Comparison:
+    """Simulates all combinations of some options, in parallel threads.
+
+    over: values of options by name: `over={"seed": range(10), "scheme": ["uncoded", "agc"]}`.
+    threads: default: a core each.
+    """
+    points: list[dict[str, Any]] = [{}]
+    for name, values in over.items():
+        points = [{**point, name: value} for point in points for value in list(values)]
+    stop = _quorate.Stop()
+    done = 0
+    lock = threading.Lock()
+
+    def one(point: dict[str, Any]) -> Result:
+        nonlocal done
+        result = _simulate(data, {**options, **point}, stop)
+        others = [f"{n} {v}" for n, v in point.items() if n not in ("seed", "scheme")]
+        result.label = " ".join([result.label, *others])
+        with lock:
+            done += 1
+            _show(done, len(points))
+        return result
+
+    workers = threads or len(os.sched_getaffinity(0))
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        futures = [pool.submit(one, point) for point in points]
+        try:
+            wait(futures, return_when=FIRST_EXCEPTION)
+        finally:
+            if not all(f.done() and f.exception() is None for f in futures):
+                stop.set()
+                pool.shutdown(cancel_futures=True)
+    for future in futures:
+        if future.done() and not future.cancelled() and future.exception():
+            raise future.exception()  # type: ignore[misc]
+    return Comparison(future.result() for future in futures)
+
+
+def _show(done: int, count: int) -> None:
+    """A line of progress on a terminal."""
+    if sys.stderr.isatty():
+        end = "\n" if done == count else ""
+        print(f"\r{done}/{count} runs", end=end, file=sys.stderr, flush=True)
+
+
+def compare(
+    schemes: Sequence[str | Component | type], data: Any = None, *, seeds: int = 5, **options: Any
+) -> Comparison:
+    """Simulates schemes with the same delays, each with so many seeds."""
+    if isinstance(schemes, (str, Component)):
+        raise BadInput("compare takes a list of schemes: give several")
+    return sweep(data, over={"scheme": schemes, "seed": range(seeds)}, **options)
+
+
+def components(kind: str = "") -> pd.DataFrame:
+    """What there is of schemes, models, optimisers, delays, ..., a row each."""
+    import pandas as pd
+
+    rows = [row[:5] for row in _quorate.components() if kind in ("", row[0])]
+    if not rows:
+        kinds = sorted({row[0] for row in _quorate.components()})
+        raise BadInput(f"there is no kind {kind!r} of components: use {', '.join(kinds)}")
+    return pd.DataFrame(rows, columns=["kind", "name", "arguments", "text", "source"])
+
+
+def check(scheme: Any, workers: int = 7, rounds: int = 50, **options: Any) -> str:
+    """Runs a scheme against workers that finish in any order, and says which promises of schemes it
+    breaks. Returns a report; raises BadInput with it if a promise is broken."""
+    component = component_of("scheme", scheme)
+    keywords = {"scheme": component or scheme, "workers": workers, **options}
+    broken: list[str] = _quorate.check_scheme(options_of(keywords), rounds)
+    name = _label_of(keywords["scheme"])
+    if broken:
+        raise BadInput(f"{name} breaks what schemes promise: " + "; ".join(broken))
+    orders = f"{rounds} rounds of {workers} workers in three orders of arrival"
+    return f"{name}: {orders}, no promise broken"

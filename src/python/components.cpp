@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "python/components.hpp"
+
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/error.hpp"
+#include "driver/components.hpp"
+#include "python/arrays.hpp"
+#include "python/model.hpp"
+#include "python/object.hpp"
+#include "python/running.hpp"
+#include "python/scheme.hpp"
+#include "quorate/quorate.hpp"
+
+namespace py = pybind11;
+
+namespace quorate::bindings {
+
+namespace {
+
+// An option that a component's constructor takes by keyword.
+struct Keyword {
+    Option option;
+    std::string type;  // int, float, bool or str
+};
+
+struct Component {
+    py::object make;  // called with what the kind gives, and the options by keyword
+    std::vector<Keyword> keywords;
+};
+
+// By kind and name. Never freed: the interpreter may be gone before this process ends.
+std::map<std::string, Component>& components()
+{
+    static auto& all = *new std::map<std::string, Component>;
+    return all;
+}
+
+py::object value_of(const Keyword& keyword, const Settings& settings)
+{
+    const auto& name = keyword.option.name;
+    if (keyword.type == "int")
+        return py::int_(settings.integer(name, std::numeric_limits<std::int64_t>::min()));
+    if (keyword.type == "float")
+        return py::float_(settings.real(name, std::numeric_limits<double>::lowest()));
+    if (keyword.type == "bool") return py::bool_(settings.on(name));
+    return py::str(settings.text(name));
+}
+
+std::string with_underscores(std::string name)
+{
+    std::ranges::replace(name, '-', '_');
+    return name;
+}
+
+// Makes a component: calls its constructor with the options that have a value. With the GIL.
+// @param argument  what follows the colon of the name
+template <class... Arguments>
+py::object construct(const std::string& key, const Settings& settings, Arguments&&... arguments)
+{
+    const auto& component = components().at(key);
+    py::dict options;
+    for (const auto& keyword : component.keywords)
+        if (settings.on(keyword.option.name))
+            options[py::str(with_underscores(keyword.option.name))] = value_of(keyword, settings);
+    return component.make(std::forward<Arguments>(arguments)..., **options);
+}
+
+// What follows the colon in an option's value.
+std::string argument_of(const Settings& settings, const std::string& option)
+{
+    const auto& text = settings.text(option);
+    const auto colon = text.find(':');
+    return colon == std::string::npos ? "" : text.substr(colon + 1);
+}
+
+class PythonDelay final : public DelayModel {
+public:
+    PythonDelay(py::object function, bool late) : function_(std::move(function)), late_(late) {}
+
+    double draw(int machine, std::int64_t draw, double load) override
+    {
+        // A value is asked for more than once, and must be the same then.
+        const auto [at, is_new] = known_.try_emplace({machine, draw, load});
+        if (is_new) {
+            const py::gil_scoped_acquire gil;
+            const auto value = function_.get()(machine, draw, load).cast<double>();
+            if (!(value >= 0) || !std::isfinite(value)) {
+                known_.erase(at);
+                throw BadInput(fmt::format(
+                    "the delay of worker {} in draw {} is {}: return seconds, 0 or more", machine,
+                    draw, value));
+            }
+            at->second = value;
+        }
+        return at->second;
+    }
+    bool on_reception() const override { return late_; }
+
+private:
+    Object function_;
+    bool late_;
+    std::map<std::tuple<int, std::int64_t, double>, double> known_;
+};
+
+class PythonOptimizer final : public Optimizer {
+public:
+    PythonOptimizer(py::object optimizer, std::vector<double> initial,
+                    const Regularizer& regularizer)
+        : optimizer_(std::move(optimizer)), update_(optimizer_.get().attr("update")),
+          w_(std::move(initial)), regularizer_(regularizer)
+    {
+        const auto more = optimizer_.get().attr("memory").cast<std::size_t>();
+        memory_.assign(more, std::vector<double>(w_.size()));
+    }
+
+    void update(std::span<const double> estimate, double step, std::span<double> next) override
+    {
+        gradient_.assign(estimate.begin(), estimate.end());
+        for (std::size_t i = 0; i < w_.size(); ++i) gradient_[i] += 2 * regularizer_.l2 * w_[i];
+        const py::gil_scoped_acquire gil;
+        py::list arguments;
+        arguments.append(view(std::span<const double>(w_)));
+        arguments.append(view(std::span<const double>(gradient_)));
+        arguments.append(step);
+        for (auto& one : memory_) arguments.append(view(std::span(one)));
+        const py::array_t<double, py::array::c_style | py::array::forcecast> moved =
+            update_.get()(*arguments);
+        if (moved.size() != std::ssize(w_))
+            throw BadInput(
+                fmt::format("update() of the optimizer returned {} numbers where there are {} "
+                            "parameters",
+                            moved.size(), w_.size()));
+        for (std::size_t i = 0; i < w_.size(); ++i)
+            next[i] = w_[i] = regularizer_.shrunk(moved.data()[i], step);
+        ++updates_;
+    }
+
+    std::span<const double> model() const override { return w_; }
+    std::vector<std::span<double>> memory() override
+    {
+        std::vector<std::span<double>> all = {w_};
+        for (auto& one : memory_) all.emplace_back(one);
+        return all;
+    }
+
+private:
+    Object optimizer_, update_;
+    std::vector<double> w_;
+    Regularizer regularizer_;
+    std::vector<double> gradient_;
+    std::vector<std::vector<double>> memory_;
+};
+
+struct Text {
+    std::string name, text, source;
+    std::vector<Option> options;
+};
+
+void add_to_registry(const std::string& kind, const Text& text, const std::string& key)
+{
+    const auto add = [&](auto add_entry, auto make) {
+        add_entry({.name = text.name,
+                   .arguments = "",
+                   .text = text.text,
+                   .source = text.source,
+                   .options = text.options,
+                   .make = std::move(make)});
+    };
+    if (kind == "scheme")
+        add(add_scheme, [key](const Settings& settings, const Problem& problem) {
+            const py::gil_scoped_acquire gil;
+            return make_scheme(construct(key, settings, problem), problem);
+        });
+    else if (kind == "code")
+        add(add_code, [key](const Settings& settings, const Problem& problem) {
+            const py::gil_scoped_acquire gil;
+            return make_code(construct(key, settings, argument_of(settings, "scheme")), problem);
+        });
+    else if (kind == "model")
+        add(add_model, [key](const Settings& settings, const DataShape& data) {
+            const py::gil_scoped_acquire gil;
+            return make_model(construct(key, settings), data);
+        });
+    else if (kind == "delay")
+        add(add_delay,
+            [key](const Settings& settings,
+                  const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+                const py::gil_scoped_acquire gil;
+                auto function =
+                    construct(key, settings, argument_of(settings, setup.option), setup.machines);
+                return std::make_unique<PythonDelay>(std::move(function), false);
+            });
+    else if (kind == "optimizer")
+        add(add_optimizer,
+            [key](const Settings& settings, std::vector<double> initial,
+                  const Regularizer& regularizer) -> std::unique_ptr<Optimizer> {
+                const py::gil_scoped_acquire gil;
+                return std::make_unique<PythonOptimizer>(construct(key, settings),
+                                                         std::move(initial), regularizer);
+            });
+    else
+        throw py::value_error("there is no kind of component " + kind);
+}
+
+// Refuses an option that another component has with another default, because values of runs do not
+// say whose they are.
+void check_shared(const Option& own)
+{
+    for (const auto& known : component_options())
+        if (known.name == own.name && known.fallback != own.fallback && !known.fallback.empty())
+            throw BadInput(fmt::format(
+                "the option {} is '{}' by default, but '{}' for other components: take that "
+                "default, or another name",
+                own.name, own.fallback, known.fallback));
+}
+
+void add_component(const std::string& kind, const std::string& name, const std::string& text,
+                   const std::string& source, const std::vector<std::vector<std::string>>& keywords,
+                   const py::object& make)
+{
+    Component component{make, {}};
+    Text entry{name, text, source, {}};
+    for (const auto& words : keywords) {
+        Keyword keyword{{words.at(0), words.at(1), words.at(2), words.at(3)}, words.at(4)};
+        check_shared(keyword.option);
+        entry.options.push_back(keyword.option);
+        component.keywords.push_back(std::move(keyword));
+    }
+    const auto key = kind + ' ' + name;
+    const auto at = components().find(key);
+    if (at != components().end()) {
+        const auto names = [](const Component& one) {
+            std::set<std::tuple<std::string, std::string>> all;
+            for (const auto& keyword : one.keywords)
+                all.emplace(keyword.option.name, keyword.option.fallback);
+            return all;
+        };
+        if (names(at->second) != names(component))
+            throw BadInput(fmt::format("{} {} was there with other options: give it another name",
+                                       kind, name));
+        at->second = std::move(component);
+        return;
+    }
+    const Exclusive exclusive;
+    add_to_registry(kind, entry, key);
+    components().emplace(key, std::move(component));
+}
+
+}  // namespace
+
+void add_components(py::module_& module)
+{
+    module.def("add_component", &add_component, py::arg("kind"), py::arg("name"), py::arg("text"),
+               py::arg("source"), py::arg("options"), py::arg("make"));
+    module.def("components", [] {
+        py::list all;
+        for (const auto& kind : run_components())
+            for (const auto& one : kind.all) {
+                py::list options;
+                for (const auto& option : one.options)
+                    options.append(
+                        py::make_tuple(option.name, option.argument, option.fallback, option.text));
+                all.append(py::make_tuple(kind.option, one.name, one.arguments, one.text,
+                                          one.source, options));
+            }
+        return all;
+    });
+}
+
+}  // namespace quorate::bindings

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "python/data.hpp"
+
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "base/version.hpp"
+#include "data/data_set_writer.hpp"
+#include "data/libraries.hpp"
+#include "python/arrays.hpp"
+
+namespace py = pybind11;
+
+namespace quorate::bindings {
+
+namespace {
+
+using Values = py::array_t<double, py::array::c_style | py::array::forcecast>;
+using Indices = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>;
+
+LearningTask task_of(const std::string& name)
+{
+    for (const auto task :
+         {LearningTask::binary, LearningTask::multiclass, LearningTask::regression})
+        if (name_of(task) == name) return task;
+    throw BadInput("the task is '" + name + "': use binary, multiclass or regression");
+}
+
+void check_finite(std::span<const double> values, const std::string& what)
+{
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (!std::isfinite(values[i]))
+            throw BadInput(
+                fmt::format("{} hold {} at element {}: give finite numbers", what, values[i], i));
+}
+
+std::span<const double> span_of(const Values& values)
+{
+    return {values.data(), static_cast<std::size_t>(values.size())};
+}
+
+// The rows of one split, as Python gives them.
+class Rows {
+public:
+    Rows(const py::tuple& given, const std::string& split)
+        : dense_(given.size() == 2), values_(given[0].cast<Values>()),
+          labels_(given[given.size() - 1].cast<Values>())
+    {
+        check_finite(span_of(values_), "the " + split + " rows");
+        check_finite(span_of(labels_), "the " + split + " labels");
+        if (dense_) {
+            if (values_.ndim() != 2 || values_.shape(0) != labels_.size())
+                throw BadInput(
+                    fmt::format("the {} rows are no matrix with a row for each of {} "
+                                "labels: give X of n x p and y of n",
+                                split, labels_.size()));
+            return;
+        }
+        column_ = given[1].cast<Indices>();
+        start_ = given[2].cast<Indices>();
+        if (start_.size() != labels_.size() + 1)
+            throw BadInput(fmt::format("the {} rows are {}, but there are {} labels", split,
+                                       start_.size() - 1, labels_.size()));
+    }
+
+    void write(DataSetWriter& writer, Split split) const
+    {
+        writer.begin(split);
+        const auto rows = static_cast<std::size_t>(labels_.size());
+        if (dense_) {
+            const auto columns = static_cast<std::size_t>(values_.shape(1));
+            for (std::size_t i = 0; i < rows; ++i)
+                writer.add(span_of(values_).subspan(i * columns, columns), labels_.data()[i]);
+            return;
+        }
+        std::vector<std::pair<std::int64_t, double>> entries;
+        for (std::size_t i = 0; i < rows; ++i) {
+            entries.clear();
+            for (auto at = start_.data()[i]; at < start_.data()[i + 1]; ++at)
+                entries.emplace_back(column_.data()[at], values_.data()[at]);
+            writer.add(entries, labels_.data()[i]);
+        }
+    }
+
+private:
+    bool dense_;
+    Values values_, labels_;
+    Indices column_, start_;
+};
+
+void write(const std::string& path, const std::string& name, std::int64_t columns,
+           const std::string& task, std::int64_t classes, const std::string& image, bool ones,
+           bool float32, const py::tuple& train, const py::tuple& test)
+{
+    DataShape shape{.columns = columns, .task = task_of(task), .classes = classes};
+    shape.dense = train.size() == 2;
+    if (!image.empty() && !shape.set_image(image))
+        throw BadInput(fmt::format("rows are to be images of {}, but have {} columns: write CxHxW",
+                                   image, columns));
+    const Rows train_rows(train, "training"), test_rows(test, "test");
+    const py::gil_scoped_release release;
+    const std::lock_guard lock(libraries());
+    DataSetWriter writer(path, name, shape, ones, float32);
+    train_rows.write(writer, Split::train);
+    test_rows.write(writer, Split::test);
+    writer.finish({}, {{"command_line", "quorate.dataset()"},
+                       {"quorate_version", version},
+                       {"options", ""},
+                       {"sources", ""},
+                       {"sha256", ""}});
+}
+
+// Returns the rows of a split: (values, labels), or (values, columns, starts, labels) if sparse.
+py::tuple read(const std::string& path, const std::string& split)
+{
+    RawRows raw;
+    bool dense = false;
+    std::int64_t columns = 0;
+    {
+        const py::gil_scoped_release release;
+        const DataSet data(path);
+        dense = data.dense();
+        columns = data.columns();
+        const auto which = split == "test" ? Split::test : Split::train;
+        raw = data.read(which, 0, data.rows(which));
+        if (!dense && raw.value.empty()) raw.value.assign(raw.column.size(), 1.0);
+    }
+    const auto rows = std::ssize(raw.label);
+    if (dense)
+        return py::make_tuple(owned(std::move(raw.dense), {rows, columns}),
+                              owned(std::move(raw.label)));
+    return py::make_tuple(owned(std::move(raw.value)), owned(std::move(raw.column)),
+                          owned(std::move(raw.start)), owned(std::move(raw.label)));
+}
+
+}  // namespace
+
+void add_data(py::module_& module)
+{
+    module.def("write_data", &write);
+    module.def("read_data", &read);
+    module.def("data_attributes", [](const std::string& path) {
+        const py::gil_scoped_release release;
+        return DataSet(path).attributes();
+    });
+    module.def("data_rows", [](const std::string& path) {
+        const py::gil_scoped_release release;
+        const DataSet data(path);
+        return std::pair(data.rows(Split::train), data.rows(Split::test));
+    });
+}
+
+}  // namespace quorate::bindings

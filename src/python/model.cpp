@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "python/model.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <functional>
+
+#include "base/error.hpp"
+#include "python/arrays.hpp"
+#include "python/object.hpp"
+
+namespace py = pybind11;
+
+namespace quorate::bindings {
+
+namespace {
+
+// Copies for NumPy, aligned as Eigen aligns them: BLAS may add up in another order where the
+// address of a vector is another one, and replay and simulation must compute the same bits.
+using Aligned = std::vector<double, Eigen::aligned_allocator<double>>;
+
+constexpr double threshold = 0;  // rows with a higher score are called positive
+
+std::unique_ptr<Loss> loss_of(const std::string& name, const DataShape& data)
+{
+    if (name == "logistic") return logistic_loss(threshold);
+    if (name == "hinge") return hinge_loss(threshold);
+    if (name == "squared-hinge") return squared_hinge_loss(threshold);
+    if (name == "squared") return squared_loss(data.task, threshold);
+    if (name == "softmax") return softmax_loss(data, 5);
+    throw BadInput("a model has the loss '" + name +
+                   "': use logistic, hinge, squared-hinge, squared, softmax, or define loss()");
+}
+
+std::string usual_loss(LearningTask task)
+{
+    switch (task) {
+        case LearningTask::binary: return "logistic";
+        case LearningTask::multiclass: return "softmax";
+        case LearningTask::regression: return "squared";
+    }
+    return "";
+}
+
+// Metrics of a usual loss, with the loss itself from Python if the model defines one.
+class PythonLoss final : public Loss {
+public:
+    PythonLoss(std::unique_ptr<Loss> usual, py::object own)
+        : usual_(std::move(usual)), own_(std::move(own))
+    {
+    }
+
+    std::int64_t outputs() const override { return usual_->outputs(); }
+    double evaluate(const double* scores, const double* labels, std::int64_t rows,
+                    double* weights) const override
+    {
+        if (!own_.get() || weights) return usual_->evaluate(scores, labels, rows, weights);
+        const py::gil_scoped_acquire gil;
+        const auto count = static_cast<std::size_t>(rows);
+        py::array z = view(std::span(scores, count * static_cast<std::size_t>(outputs())));
+        if (outputs() > 1) z = z.reshape({rows, outputs()});
+        return own_.get()(z, view(std::span(labels, count))).cast<double>();
+    }
+    double hits(std::span<const double> scores, std::span<const double> labels) const override
+    {
+        return usual_->hits(scores, labels);
+    }
+    Quality quality(std::span<const double> scores, std::span<const double> labels) const override
+    {
+        auto quality = usual_->quality(scores, labels);
+        if (own_.get() && !labels.empty())
+            quality.loss = evaluate(scores.data(), labels.data(), std::ssize(labels), nullptr) /
+                           static_cast<double>(labels.size());
+        return quality;
+    }
+
+private:
+    std::unique_ptr<Loss> usual_;
+    Object own_;
+};
+
+class PythonModel final : public Model {
+public:
+    PythonModel(Object model, std::unique_ptr<Loss> loss, std::int64_t per_column,
+                std::int64_t shared, std::int64_t rows_at_once)
+        : Model(std::move(loss)), model_(std::move(model)), per_column_(per_column),
+          shared_(shared), rows_at_once_(rows_at_once),
+          gradient_(model_.get().attr("loss_and_gradient")), scores_(model_.get().attr("scores")),
+          initial_(model_.method("initial", py::module_::import("quorate").attr("Model")))
+    {
+    }
+
+    std::int64_t per_column() const override { return per_column_; }
+    std::int64_t shared_parameters() const override { return shared_; }
+    bool linear() const override { return false; }
+    std::vector<Layer> layers(std::int64_t columns) const override
+    {
+        return {{0, 1, 1, parameters(columns)}};
+    }
+    std::optional<std::vector<double>> initial(std::int64_t columns,
+                                               std::uint64_t seed) const override
+    {
+        if (!initial_.get()) return {};
+        const py::gil_scoped_acquire gil;
+        const py::array_t<double, py::array::c_style | py::array::forcecast> w =
+            initial_.get()(columns, seed);
+        check("initial", w, parameters(columns), "parameters");
+        return std::vector<double>(w.data(), w.data() + w.size());
+    }
+
+    double add_gradient(const RowView& rows, std::span<const double> point, double coefficient,
+                        std::span<double> gradient) const override
+    {
+        const py::gil_scoped_acquire gil;
+        const Aligned labels(rows.label, rows.label + rows.rows), w(point.begin(), point.end());
+        Aligned dense;
+        const py::object returned = gradient_.get()(matrix(rows, dense), view(labels), view(w));
+        if (!py::isinstance<py::tuple>(returned) || py::len(returned) != 2)
+            throw BadInput(name() + ".loss_and_gradient() returned " +
+                           py::repr(py::type::of(returned)).cast<std::string>() +
+                           ": return (loss, gradient), sums over the rows");
+        const auto pair = returned.cast<py::tuple>();
+        const py::array_t<double, py::array::c_style | py::array::forcecast> own =
+            py::object(pair[1]);
+        check("loss_and_gradient", own, std::ssize(gradient), "parameters");
+        const auto* values = own.data();
+        for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] += coefficient * values[i];
+        return pair[0].cast<double>();
+    }
+
+    void score(const RowView& rows, std::span<const double> point,
+               std::span<double> scores) const override
+    {
+        const py::gil_scoped_acquire gil;
+        const Aligned w(point.begin(), point.end());
+        // A chunk at a time, so that a model meets no more rows at once than when it is trained.
+        for (std::int64_t first = 0; first < rows.rows; first += rows_at_once_) {
+            const auto part = rows.slice(first, std::min(rows_at_once_, rows.rows - first));
+            Aligned dense;
+            const py::array_t<double, py::array::c_style | py::array::forcecast> own =
+                scores_.get()(matrix(part, dense), view(w));
+            check("scores", own, part.rows * outputs(), "scores");
+            std::copy_n(own.data(), own.size(), scores.begin() + first * outputs());
+        }
+    }
+
+    std::int64_t chunk_rows(const DataShape&) const override { return rows_at_once_; }
+
+private:
+    static py::array_t<double> view(const Aligned& values)
+    {
+        return bindings::view(std::span<const double>(values));
+    }
+
+    std::string name() const
+    {
+        return py::type::of(model_.get()).attr("__name__").cast<std::string>();
+    }
+
+    void check(const char* method, const py::array& values, std::int64_t wanted,
+               const char* what) const
+    {
+        if (values.size() != wanted)
+            throw BadInput(fmt::format("{}.{}() returned {} numbers where there are {} {}", name(),
+                                       method, values.size(), wanted, what));
+    }
+
+    // @param dense  receives the rows of a dense matrix; must outlive the result
+    py::object matrix(const RowView& rows, Aligned& dense) const
+    {
+        if (rows.dense) {
+            dense.assign(rows.dense, rows.dense + rows.rows * rows.columns);
+            return view(dense).reshape({rows.rows, rows.columns});
+        }
+        const auto begin = rows.start[0], end = rows.start[rows.rows];
+        py::array_t<Index> start(rows.rows + 1), column(end - begin);
+        for (std::int64_t i = 0; i <= rows.rows; ++i)
+            start.mutable_data()[i] = rows.start[i] - begin;
+        std::copy(rows.column + begin, rows.column + end, column.mutable_data());
+        py::array_t<double> value(end - begin);
+        if (rows.value)
+            std::copy(rows.value + begin, rows.value + end, value.mutable_data());
+        else
+            std::fill_n(value.mutable_data(), end - begin, 1.0);
+        return py::module_::import("scipy.sparse")
+            .attr("csr_matrix")(py::make_tuple(value, column, start),
+                                py::arg("shape") = py::make_tuple(rows.rows, rows.columns));
+    }
+
+    Object model_;
+    std::int64_t per_column_, shared_, rows_at_once_;
+    Object gradient_, scores_, initial_;
+};
+
+// How many parameters each column has, and how many no column owns.
+std::pair<std::int64_t, std::int64_t> shape_of(const py::object& model, const DataShape& data,
+                                               const std::string& name)
+{
+    const auto parameters = [&](std::int64_t columns) {
+        const auto count = model.attr("parameters")(columns).cast<std::int64_t>();
+        if (count < 1 && columns > 0)
+            throw BadInput(
+                fmt::format("{}.parameters({}) is {}: return their number", name, columns, count));
+        return count;
+    };
+    const auto all = parameters(data.columns);
+    if (data.dense) return {0, all};
+    const auto shared = parameters(0), each = parameters(1) - shared;
+    if (each < 1 || shared + each * data.columns != all)
+        throw BadInput(fmt::format(
+            "{}.parameters() does not grow evenly with the columns, but the data are sparse, and a "
+            "worker has only some columns: give each column as many parameters, or use dense data",
+            name));
+    return {each, shared};
+}
+
+}  // namespace
+
+std::unique_ptr<Model> make_model(py::object object, const DataShape& data)
+{
+    const auto base = py::module_::import("quorate").attr("Model");
+    const auto name = py::type::of(object).attr("__name__").cast<std::string>();
+    if (!py::isinstance(object, base))
+        throw BadInput(name + " is no model: derive it from quorate.Model");
+    Object model(std::move(object));
+    for (const auto* method : {"parameters", "loss_and_gradient", "scores"})
+        if (!model.method(method, base)) throw BadInput(name + " has no " + method + "()");
+    const auto [each, shared] = shape_of(model.get(), data, name);
+    const py::object named = model.get().attr("loss_name");
+    auto loss = std::make_unique<PythonLoss>(
+        loss_of(named.is_none() ? usual_loss(data.task) : named.cast<std::string>(), data),
+        model.method("loss", base));
+    const auto rows = model.get().attr("rows_at_once").cast<std::int64_t>();
+    if (rows < 1) throw BadInput(fmt::format("{}.rows_at_once is {}: use 1 or more", name, rows));
+    return std::make_unique<PythonModel>(std::move(model), std::move(loss), each, shared, rows);
+}
+
+}  // namespace quorate::bindings

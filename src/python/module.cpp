@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The module quorate._quorate: the library's front as Python sees it. The package in
+// analysis/quorate/ makes of it what users call.
+#include <hdf5.h>
+#include <omp.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/version.hpp"
+#include "cli/command.hpp"
+#include "driver/launch.hpp"
+#include "driver/mpi_run.hpp"
+#include "driver/plugins.hpp"
+#include "driver/session.hpp"
+#include "driver/simulation.hpp"
+#include "engine/scheme_check.hpp"
+#include "mpi/mpi.hpp"
+#include "python/components.hpp"
+#include "python/data.hpp"
+#include "python/language.hpp"
+#include "python/running.hpp"
+#include "python/trace.hpp"
+#include "scheme/scheme.hpp"
+
+namespace py = pybind11;
+
+namespace quorate::bindings {
+
+namespace {
+
+using trace::Trace;
+
+// Asks runs to stop; shared by all that belong together.
+using Stop = std::atomic<bool>;
+
+Stop* stopped_by_signal = nullptr;
+struct sigaction before_signal {};
+
+// Stops the run, and lets Python know of the signal too.
+void on_interrupt(int signal)
+{
+    if (stopped_by_signal) *stopped_by_signal = true;
+    if (before_signal.sa_handler != SIG_DFL && before_signal.sa_handler != SIG_IGN)
+        before_signal.sa_handler(signal);
+}
+
+// While it lives, Ctrl-C stops a run on Python's main thread, and OpenMP's settings may change.
+class Interruptible {
+public:
+    explicit Interruptible(Stop& stop)
+        : threads_(omp_get_max_threads()),
+          is_main_(PyThread_get_thread_ident() == py::module_::import("threading")
+                                                      .attr("main_thread")()
+                                                      .attr("ident")
+                                                      .cast<unsigned long>() &&
+                   stopped_by_signal == nullptr)
+    {
+        if (!is_main_) return;
+        stopped_by_signal = &stop;
+        struct sigaction action {};
+        action.sa_handler = on_interrupt;
+        sigaction(SIGINT, &action, &before_signal);
+    }
+    Interruptible(const Interruptible&) = delete;
+    Interruptible& operator=(const Interruptible&) = delete;
+    ~Interruptible()
+    {
+        omp_set_num_threads(threads_);
+        if (!is_main_) return;
+        sigaction(SIGINT, &before_signal, nullptr);
+        stopped_by_signal = nullptr;
+    }
+
+private:
+    int threads_;
+    bool is_main_;
+};
+
+pid_t owner_of_mpi = 0;  // the process that uses MPI; 0: none does
+
+// Ends MPI with the interpreter. Of all hooks at the end only glibc's knows the status, which
+// the process may end with in here.
+void end_at_exit(int status, void*)
+{
+    if (owner_of_mpi == getpid()) end_mpi(status);
+}
+
+// Refuses to use MPI in a process where that cannot work. @throws BadInput
+void check_process()
+{
+    if (owner_of_mpi != 0 && owner_of_mpi != getpid())
+        throw BadInput(
+            "this process was forked after MPI began: use threads, or multiprocessing's spawn");
+    if (owner_of_mpi == 0) on_exit(end_at_exit, nullptr);
+    owner_of_mpi = getpid();
+}
+
+bool needs_mpi(const Options& options)
+{
+    const auto dry = options.find("dry");
+    return dry == options.end() || dry->second != "on";
+}
+
+std::shared_ptr<Trace> simulate_here(const Options& options, const std::shared_ptr<Stop>& stop)
+{
+    if (needs_mpi(options)) check_process();
+    std::shared_ptr<Trace> trace;
+    {
+        const Interruptible interruptible(*stop);
+        const py::gil_scoped_release release;
+        const Running running;
+        trace =
+            std::make_shared<Trace>(simulate(make_settings(simulation_options(), options), *stop));
+    }
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    return trace;
+}
+
+std::shared_ptr<Trace> run_here(const Options& options)
+{
+    check_process();
+    const int threads = omp_get_max_threads();
+    std::shared_ptr<Trace> trace;
+    {
+        const py::gil_scoped_release release;
+        const Running running;
+        if (auto made = run_in_memory(make_settings(mpi_run_options(), options)))
+            trace = std::make_shared<Trace>(std::move(*made));
+    }
+    omp_set_num_threads(threads);
+    return trace;
+}
+
+// Returns the library version of this build's MPI, its first line.
+std::string mpi_library()
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    return {text, static_cast<std::size_t>(length)};
+}
+
+std::pair<int, int> rank_and_size()
+{
+    int started = 0, ended = 0, rank = 0, size = 1;
+    MPI_Initialized(&started);
+    MPI_Finalized(&ended);
+    if (started && !ended) {
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        MPI_Comm_size(MPI_COMM_WORLD, &size);
+    }
+    return {rank, size};
+}
+
+// Runs a scheme against workers that finish in random orders. @return which promises it breaks
+std::vector<std::string> check_scheme(const Options& options, std::int64_t rounds)
+{
+    const py::gil_scoped_release release;
+    const Running running;
+    const auto settings = make_settings(simulation_options(), options);
+    const auto workers = static_cast<int>(settings.integer("workers", 1, 1000));
+    for (unsigned seed = 1; seed <= 3; ++seed) {
+        const auto scheme =
+            chosen(schemes(), settings, "scheme").make(settings, {workers, 100 * workers, seed});
+        SchemeCheck run(*scheme, workers, seed);
+        run.run(rounds);
+        if (!run.undecodable.empty()) run.broken.push_back("it gives up: " + run.undecodable);
+        if (!run.broken.empty()) return run.broken;
+    }
+    return {};
+}
+
+// Option tables of a command, as (name, argument, default, text).
+py::list options_of(const std::string& name)
+{
+    for (const auto& command : commands()) {
+        if (command.name != name) continue;
+        py::list all;
+        for (const auto& option : command.options)
+            all.append(py::make_tuple(option.name, option.argument, option.fallback, option.text));
+        return all;
+    }
+    throw py::key_error("quorate has no command " + name);
+}
+
+void log_to_python(const py::function& function)
+{
+    // Never freed: messages may come until the process ends.
+    auto* const to = new py::function(function);
+    log_to([to](LogLevel level, const std::string& text) {
+        if (Py_IsInitialized() == 0) return;
+        const py::gil_scoped_acquire gil;
+        try {
+            (*to)(static_cast<int>(level), text);
+        } catch (py::error_already_set& error) {
+            error.discard_as_unraisable("quorate's log");
+        }
+    });
+}
+
+void load_python_plugins_with(const py::function& function)
+{
+    auto* const load = new py::function(function);
+    python_plugins([load](const std::string& path) {
+        const py::gil_scoped_acquire gil;
+        (*load)(path);
+    });
+}
+
+}  // namespace
+
+}  // namespace quorate::bindings
+
+PYBIND11_MODULE(_quorate, module)
+{
+    using namespace quorate;
+    using namespace quorate::bindings;
+    // As the program does: see cli/program.cpp.
+    H5dont_atexit();
+    H5open();
+
+    module.attr("version") = version;
+    module.attr("built_with") = built_with;
+    py::register_exception<BadInput>(module, "BadInput", PyExc_ValueError);
+    py::register_exception<Failure>(module, "Failure", PyExc_RuntimeError);
+    py::register_exception<mpi::Error>(module, "MpiError", PyExc_RuntimeError);
+
+    add_language(module);
+    add_trace(module);
+    add_components(module);
+    add_data(module);
+
+    py::class_<Stop, std::shared_ptr<Stop>>(module, "Stop")
+        .def(py::init([] { return std::make_shared<Stop>(false); }))
+        .def("set", [](Stop& stop) { stop = true; });
+    module.def("simulate", &simulate_here, py::arg("options"), py::arg("stop"));
+    module.def("run", &run_here, py::arg("options"));
+    module.def("check_scheme", &check_scheme);
+    module.def("options", &options_of, py::arg("command"));
+    module.def("mpi_library", &mpi_library);
+    module.def("rank_and_size", &rank_and_size);
+    module.def("abort", [](int status) {
+        // As the program does: what was printed needs some time to leave before MPI ends all ranks.
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        MPI_Abort(MPI_COMM_WORLD, status);
+    });
+    module.def("launched", [] { return launch_environment().size.value_or(1); });
+    module.def("program", [](const std::vector<std::string>& words) {
+        const py::gil_scoped_release release;
+        return program(words);
+    });
+    module.def("load_plugin", [](const std::string& path) {
+        const Exclusive exclusive;
+        load_plugin(path);
+    });
+    module.def("log_to", &log_to_python);
+    module.def("python_plugins", &load_python_plugins_with);
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "python/trace.hpp"
+
+#include <pybind11/stl.h>
+
+#include "python/arrays.hpp"
+#include "python/running.hpp"
+#include "trace/memory.hpp"
+#include "trace/reader.hpp"
+
+namespace py = pybind11;
+
+namespace quorate::bindings {
+
+namespace {
+
+using trace::Trace;
+
+// Returns a table: its columns by name, each an array that looks into the rows.
+// @param owner  the Trace object, which keeps the rows alive
+template <class Row>
+py::dict table(std::vector<Row>& rows, const py::object& owner)
+{
+    py::dict columns;
+    const auto add = [&](const auto& column) {
+        using Value = std::remove_reference_t<decltype(std::declval<Row&>().*column.field)>;
+        static Row none{};
+        Value* first = rows.empty() ? &(none.*column.field) : &(rows[0].*column.field);
+        columns[column.name] = py::array_t<Value>({std::ssize(rows)}, {sizeof(Row)}, first, owner);
+    };
+    std::apply([&](const auto&... column) { (add(column), ...); }, Row::columns);
+    return columns;
+}
+
+template <class Row>
+py::dict units()
+{
+    py::dict all;
+    std::apply([&](const auto&... column) { ((all[column.name] = column.unit), ...); },
+               Row::columns);
+    return all;
+}
+
+// Calls f with a row of each table.
+template <class F>
+void for_each_table(F f)
+{
+    f(trace::Round{});
+    f(trace::Arrival{});
+    f(trace::ItemRow{});
+    f(trace::Measure{});
+    f(trace::Timer{});
+    f(trace::Membership{});
+    f(trace::Evaluation{});
+    f(trace::WorkerRow{});
+}
+
+}  // namespace
+
+void add_trace(py::module_& module)
+{
+    py::class_<Trace, std::shared_ptr<Trace>> type(module, "Trace");
+    type.def_property_readonly("attributes",
+                               [](const Trace& trace) {
+                                   py::dict all;
+                                   for (const auto& [name, value] : trace.attributes)
+                                       all[name.c_str()] = value;
+                                   for (const auto& [name, value] : trace.header.real)
+                                       all[name.c_str()] = value;
+                                   for (const auto& [name, value] : trace.header.integer)
+                                       all[name.c_str()] = value;
+                                   return all;
+                               })
+        .def("table",
+             [](const py::object& self, const std::string& name) {
+                 auto& trace = self.cast<Trace&>();
+                 py::object found = py::none();
+                 for_each_table([&](const auto& row) {
+                     if (name == row.table) found = table(trace.table(row), self);
+                 });
+                 if (found.is_none()) throw py::key_error("a trace has no table " + name);
+                 return found;
+             })
+        .def_property_readonly("model",
+                               [](const py::object& self) {
+                                   auto& trace = self.cast<Trace&>();
+                                   return py::array_t<double>(std::ssize(trace.model),
+                                                              trace.model.data(), self);
+                               })
+        .def("faults", [](const Trace& trace) { return trace::faults(trace); })
+        .def("save", [](const Trace& trace, const std::string& path) {
+            const py::gil_scoped_release release;
+            trace::save(trace, path);
+        });
+    module.def("read_trace", [](const std::string& path) {
+        const py::gil_scoped_release release;
+        return std::make_shared<Trace>(trace::read(path));
+    });
+    py::dict all;
+    for_each_table([&]<class Row>(const Row& row) { all[row.table] = units<Row>(); });
+    module.attr("units") = all;
+}
+
+}  // namespace quorate::bindings

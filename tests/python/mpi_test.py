@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""quorate.run over MPI."""
+
+import subprocess
+import sys
+
+import pytest
+from conftest import PACKAGE
+
+from program import LAUNCHER, TIMEOUT, environment
+
+BEGIN = """
+import sys
+import numpy as np
+import quorate as q
+
+draw = np.random.default_rng(5)
+X = draw.normal(size=(200, 6))
+data = q.dataset(X, np.where(X[:, 0] > 0, 1, -1))
+options = dict(optimizer="agd", step=0.3, rounds=25, delay=q.exponential(0.002), seed=1)
+
+class Fastest(q.SynchronousScheme):
+    def __init__(self, problem, responders: int = 8):
+        super().__init__(problem)
+        self.responders = responders
+    def begin(self, version):
+        self.received = []
+    def receive(self, contribution):
+        self.received.append(contribution)
+        return self.mean(self.received) if len(self.received) == self.responders else None
+
+class NumpyLogistic(q.Model):
+    def parameters(self, columns):
+        return columns
+    def loss_and_gradient(self, X, y, w):
+        margins = y * (X @ w)
+        return np.logaddexp(0, -margins).sum(), -X.T @ (y / (1 + np.exp(margins)))
+    def scores(self, X, w):
+        return X @ w
+"""
+
+
+def mpi(tmp_path, code, ranks=9, **more):
+    path = tmp_path / "program.py"
+    path.write_text(BEGIN + code)
+    return subprocess.run(
+        [*LAUNCHER, "-n", str(ranks), sys.executable, str(path)],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        env=environment({"PYTHONPATH": PACKAGE, **more}),
+    )
+
+
+def test_runs_over_mpi_agree_with_simulations(tmp_path):
+    code = """
+result = q.run(data, scheme=Fastest, model=NumpyLogistic, **options)
+again = q.run(data, scheme="uncoded", **options)
+assert (result is None) == (q.rank() > 0)
+if result:
+    simulated = q.simulate(data, scheme=Fastest, model=NumpyLogistic, workers=8, **options)
+    assert np.array_equal(result.model, simulated.model)
+    assert np.abs(result.model - again.model).max() < 1e-10
+    result.save(sys.argv[0] + ".h5")
+    replayed = q.simulate(replay=sys.argv[0] + ".h5")
+    assert np.array_equal(result.model, replayed.model)
+    print("good", len(result.rounds), result.status)
+"""
+    done = mpi(tmp_path, code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "good 25 completed\n" and done.stderr == ""
+
+
+def test_an_exception_of_a_worker_ends_all_ranks(tmp_path):
+    code = """
+class Fails(NumpyLogistic):
+    def loss_and_gradient(self, X, y, w):
+        if q.rank() == 5:
+            raise ZeroDivisionError("on purpose")
+        return super().loss_and_gradient(X, y, w)
+q.run(data, model=Fails, **options)
+"""
+    done = mpi(tmp_path, code)
+    assert done.returncode != 0
+    assert done.stderr.count("Traceback") == 1
+    assert done.stderr.count("ZeroDivisionError: on purpose") == 1
+
+
+def test_an_exception_of_the_scheme_is_raised_on_the_coordinator(tmp_path):
+    code = """
+class Fails(Fastest):
+    def receive(self, contribution):
+        raise ZeroDivisionError("on purpose")
+q.run(data, scheme=Fails, **options)
+"""
+    done = mpi(tmp_path, code)
+    assert done.returncode != 0
+    assert done.stderr.count("ZeroDivisionError: on purpose") == 1
+
+
+def test_a_bad_option_is_raised_on_all_ranks(tmp_path):
+    code = """
+try:
+    q.run(data, scheme="agc", stragglers=2, collect=40, **options)
+except q.BadInput as error:
+    if q.rank() == 0:
+        print(error)
+"""
+    done = mpi(tmp_path, code)
+    assert done.returncode == 0, done.stderr
+    assert "--collect is 40" in done.stdout
+
+
+def test_a_run_without_a_launcher_is_refused(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(BEGIN + "q.run(data, **options)\n")
+    done = subprocess.run(
+        [sys.executable, str(path)],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        env=environment({"PYTHONPATH": PACKAGE}),
+    )
+    assert done.returncode == 1
+    assert "BadInput" in done.stderr and "start" in done.stderr
+
+
+def test_an_mpi4py_of_another_mpi_is_refused(tmp_path):
+    code = """
+import types
+other = types.ModuleType("mpi4py.MPI")
+other.Get_library_version = lambda: "Other MPI v9.9, package: none"
+sys.modules["mpi4py.MPI"] = other
+try:
+    q.run(data, **options)
+except q.BadInput as error:
+    print(error)
+"""
+    done = mpi(tmp_path, code, ranks=1)
+    assert "mpi4py is of Other MPI v9.9, package: none, quorate of" in done.stdout
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_the_status_of_the_program_stays(tmp_path, status):
+    code = f"q.run(data, scheme='uncoded', **options)\nsys.exit({status})\n"
+    done = mpi(tmp_path, code, ranks=3)
+    assert done.returncode == status, done.stderr
