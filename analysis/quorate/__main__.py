@@ -21,5 +21,6 @@ def load_or_tell(path: str) -> None:
         raise
 
 
+_quorate.log_to(None)  # to stderr, as the program does
 _quorate.python_plugins(load_or_tell)
 sys.exit(_quorate.program(sys.argv[1:]))

@@ -65,9 +65,7 @@ void add_gap(Json& json, const trace::Trace& trace, const std::string& data)
 // Returns the path of the run's data set, as the trace records it.
 std::string data_of(const trace::Trace& trace)
 {
-    Settings settings;
-    settings.set("data", {"", "", false});
-    return with_recorded(trace, "", settings).text("data");
+    return recorded_options(trace.attributes.at("config"))["data"];
 }
 
 Json describe(const trace::Trace& trace, const std::string& data)

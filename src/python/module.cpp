@@ -193,10 +193,14 @@ py::list options_of(const std::string& name)
     throw py::key_error("quorate has no command " + name);
 }
 
-void log_to_python(const py::function& function)
+void log_to_python(const std::optional<py::function>& function)
 {
+    if (!function) {
+        log_to({});
+        return;
+    }
     // Never freed: messages may come until the process ends.
-    auto* const to = new py::function(function);
+    auto* const to = new py::function(*function);
     log_to([to](LogLevel level, const std::string& text) {
         if (Py_IsInitialized() == 0) return;
         const py::gil_scoped_acquire gil;

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""python3 -m quorate: the program, with plugins written in Python."""
+
+import subprocess
+import sys
+
+import h5py
+import pytest
+from conftest import PACKAGE
+
+from program import KEEP_GOING, LAUNCHER, TIMEOUT, call, environment, inspect
+
+PLUGIN = """
+import quorate as q
+
+class Fastest(q.SynchronousScheme):
+    '''Wait for the first R workers only.'''
+    help = {"responders": "answers that end a round"}
+
+    def __init__(self, problem, responders: int = 1):
+        super().__init__(problem)
+        self.responders = responders
+
+    def begin(self, version):
+        self.received = []
+
+    def receive(self, contribution):
+        self.received.append(contribution)
+        if len(self.received) == self.responders:
+            return self.mean(self.received)
+"""
+
+
+@pytest.fixture(scope="module")
+def plugin(tmp_path_factory):
+    path = tmp_path_factory.mktemp("plugin") / "fastest.py"
+    path.write_text(PLUGIN)
+    return path
+
+
+def module(*words, launcher=()):
+    return subprocess.run(
+        [*launcher, sys.executable, "-m", "quorate", *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        env=environment({"PYTHONPATH": PACKAGE}),
+    )
+
+
+def mpi(ranks, *more):
+    return [*LAUNCHER, *more, "-n", str(ranks)]
+
+
+def test_it_is_the_program(gaussians):
+    words = ("simulate", "--dry", "--workers", 5, "--schem", "x")
+    mine, its = module(*words), call(*words)
+    assert (mine.returncode, mine.stdout, mine.stderr) == (its.returncode, its.stdout, its.stderr)
+    assert module("list", "models").stdout == call("list", "models").stdout
+
+
+def test_a_plugin_is_listed_with_its_options(plugin):
+    done = module("list", "schemes", "--plugin", plugin)
+    assert "Wait for the first R workers only" in done.stdout
+    assert "--responders N  answers that end a round" in done.stdout
+
+
+def test_the_program_without_python_refuses_it(plugin):
+    done = call("list", "schemes", "--plugin", plugin)
+    assert done.returncode == 2
+    assert "is written in Python: start the command as 'python3 -m quorate ...'" in done.stderr
+
+
+@pytest.mark.parametrize("resilient", [False, True])
+def test_a_run_over_mpi_is_replayed(plugin, gaussians, tmp_path, resilient):
+    trace, again = tmp_path / "run.h5", tmp_path / "again.h5"
+    words = ["--data", gaussians, "--scheme", "fastest", "--responders", 3, "--step", 0.1]
+    words += ["--rounds", 10, "--plugin", plugin, "--trace", trace]
+    launcher = mpi(5, *(KEEP_GOING if resilient else []))
+    done = module("run", *words, *(["--resilient"] if resilient else []), launcher=launcher)
+    assert done.returncode == 0, done.stderr
+    done = module("simulate", "--replay", trace, "--trace", again, "--plugin", plugin)
+    assert done.returncode == 0, done.stderr
+    models = []
+    for path in (trace, again):
+        with h5py.File(path) as file:
+            models.append(file["model/final"][:])
+    assert inspect(trace)["status"] == "completed" and (models[0] == models[1]).all()
+    done = module("simulate", "--replay", trace, "--trace", tmp_path / "third.h5")
+    assert done.returncode == 2 and "give the same --plugin" in done.stderr
+
+
+def test_what_a_plugin_gets_wrong_is_told(tmp_path):
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("import quorate\n1 / 0\n")
+    done = module("list", "schemes", "--plugin", wrong)
+    assert done.returncode == 1
+    assert done.stderr.count("ZeroDivisionError: division by zero") >= 1
+    done = module("list", "schemes", "--plugin", tmp_path / "none.py")
+    assert done.returncode == 2 and "none.py" in done.stderr

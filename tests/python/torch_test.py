@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Modules of PyTorch as models."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+
+def small():
+    torch.manual_seed(3)
+
+    class Residual(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.lift = torch.nn.Conv2d(1, 3, 1)
+            self.block = torch.nn.Conv2d(3, 3, 3, padding=1)
+            self.norm = torch.nn.GroupNorm(1, 3)
+            self.out = torch.nn.Linear(48, 3)
+
+        def forward(self, x):
+            x = self.lift(x)
+            x = x + torch.relu(self.norm(self.block(x)))
+            return self.out(x.flatten(1))
+
+    return Residual()
+
+
+@pytest.fixture(scope="module")
+def images(q):
+    draw = np.random.default_rng(1)
+    return q.dataset(draw.normal(size=(60, 16)), np.arange(60) % 3, task="multiclass")
+
+
+def loss(scores, labels):
+    return torch.nn.functional.cross_entropy(scores, labels, reduction="sum")
+
+
+def test_a_step_is_that_of_torch_on_the_whole_batch(q, images):
+    module = small()
+    model = q.torch(module, loss, image=(1, 4, 4), rows_at_once=7)
+    result = q.simulate(images, model=model, workers=4, rounds=1, step=0.3, l2=0)
+
+    own = small().double()
+    X, y = images.arrays()
+    value = loss(own(torch.from_numpy(X).reshape(-1, 1, 4, 4)), torch.from_numpy(y).long()) / 60
+    value.backward()
+    expected = torch.cat([(p - 0.3 * p.grad).reshape(-1) for p in own.parameters()])
+    assert np.abs(result.model - expected.detach().numpy()).max() < 1e-5
+    assert np.isclose(result.rounds["loss_estimate"][1], float(value))
+
+    state = q.torch_state(result, module)
+    assert np.allclose(np.concatenate([v.reshape(-1) for v in state.values()]), result.model)
+
+
+@pytest.mark.parametrize("options", [{"scheme": "frc", "stragglers": 1}, {"scheme": "amb"}])
+def test_it_trains_under_schemes(q, images, options):
+    model = q.torch(small(), loss, image=(1, 4, 4))
+    timed = {"compute_time": 1, "row_time": 0.05} if options["scheme"] == "amb" else {}
+    result = q.simulate(
+        images, model=model, workers=4, rounds=30, step=0.2, evaluate_every=10, **options, **timed
+    )
+    losses = list(result.evaluations["train_loss"])
+    assert losses == sorted(losses, reverse=True) and losses[0] < 1.2
+
+
+def test_layers_that_remember_batches_are_refused(q):
+    module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.BatchNorm1d(4))
+    with pytest.raises(q.BadInput, match="BatchNorm1d, whose result depends on the batch"):
+        q.torch(module, loss)
+    q.torch(module.eval(), loss, name="frozen")
