@@ -21,11 +21,11 @@ struct PropertiesOf {
 
 template <class Make>
 struct Entry {
-    std::string name;             // the option's value
-    std::string arguments;        // after a colon: "constant:S" has "S"; empty: none
-    std::string text;             // what it does and when to choose it, one line
-    std::string source;           // paper or section
-    std::vector<Option> options;  // those that it reads beside its own name
+    std::string name;                  // the option's value
+    std::string arguments = {};        // after a colon: "constant:S" has "S"; empty: none
+    std::string text;                  // what it does and when to choose it, one line
+    std::string source = {};           // paper or section
+    std::vector<Option> options = {};  // those that it reads beside its own name
     Make make;
     typename PropertiesOf<Make>::type properties = {};
 };

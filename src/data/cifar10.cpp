@@ -42,10 +42,8 @@ void read(const Settings&, const std::string& path, const Reading& reading, RawT
 Entry<Format> cifar10_entry()
 {
     return {.name = "cifar10",
-            .arguments = "",
             .text = "CIFAR-10, binary version: a label and 3,072 pixels for each image",
             .source = "Krizhevsky 2009",
-            .options = {},
             // Its bytes say nothing of it.
             .make = {read, [](const std::string&) { return false; }}};
 }

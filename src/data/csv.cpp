@@ -257,7 +257,6 @@ bool begins(const std::string& bytes)
 Entry<Format> csv_entry()
 {
     return {.name = "csv",
-            .arguments = "",
             .text = "comma-separated values; quoted fields",
             .source = "RFC 4180",
             .options = {{"label", "COLUMN|ARRAY", "", "the column or HDF5 array with the labels"},

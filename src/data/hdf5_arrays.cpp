@@ -161,9 +161,7 @@ void read(const Settings& settings, const std::string& path, const Reading&, Raw
 Entry<Format> hdf5_entry()
 {
     return {.name = "hdf5",
-            .arguments = "",
             .text = "arrays in an HDF5 file, dense or CSR, by their names",
-            .source = "",
             .options = {{"array", "NAME", "", "dense rows"},
                         {"csr", "START,COLUMN,VALUE", "",
                          "sparse rows, columns from 0; without VALUE all values are one"},

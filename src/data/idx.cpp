@@ -122,10 +122,8 @@ void read(const Settings&, const std::string& path, const Reading& reading, RawT
 Entry<Format> idx_entry()
 {
     return {.name = "idx",
-            .arguments = "",
             .text = "IDX arrays, as MNIST has them; their labels are another file, --labels",
             .source = "LeCun, Cortes and Burges",
-            .options = {},
             .make = {read, is_idx}};
 }
 

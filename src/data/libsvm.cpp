@@ -120,7 +120,6 @@ void read(const Settings& settings, const std::string& path, const Reading& read
 Entry<Format> libsvm_entry()
 {
     return {.name = "libsvm",
-            .arguments = "",
             .text = "LIBSVM or LIBLINEAR text: label index:value ..., indices from 1",
             .source = "Chang and Lin",
             .options = {{"columns", "N", "", "number of columns; default: the largest index"}},

@@ -149,10 +149,8 @@ std::vector<double> read_petsc_vector(const std::string& path, const Reading& re
 Entry<Format> petsc_entry()
 {
     return {.name = "petsc",
-            .arguments = "",
             .text = "PETSc binary matrix, sparse or dense; its labels are a vector, --labels",
             .source = "PETSc's MatView and VecView",
-            .options = {},
             .make = {read, [](const std::string& bytes) { return begins_with(bytes, matrix_id); }}};
 }
 

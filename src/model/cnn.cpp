@@ -186,7 +186,6 @@ std::unique_ptr<Model> make(const Settings& settings, const DataShape& data)
 Entry<MakeModel> cnn_entry()
 {
     return {.name = "cnn",
-            .arguments = "",
             .text = "convolutional network on images, in float32",
             .source = "LeCun et al. 1998; by oneDNN",
             .options = {{"layers", "LAYER,...", "conv:16x5,pool:2,conv:32x5,pool:2,dense:64",

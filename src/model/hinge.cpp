@@ -53,7 +53,6 @@ std::unique_ptr<Loss> squared_hinge_loss(double threshold)
 Entry<MakeModel> hinge_entry()
 {
     return {.name = "hinge",
-            .arguments = "",
             .text = "support vector machine on labels +1 and -1; its subgradient is 0 at margin 1",
             .source = "Cortes and Vapnik 1995",
             .options = {threshold_option()},
@@ -63,7 +62,6 @@ Entry<MakeModel> hinge_entry()
 Entry<MakeModel> squared_hinge_entry()
 {
     return {.name = "squared-hinge",
-            .arguments = "",
             .text = "support vector machine with the square of the hinge loss, which is smooth",
             .source = "textbook (L2-loss SVM of LIBLINEAR)",
             .options = {threshold_option()},

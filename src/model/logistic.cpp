@@ -54,11 +54,10 @@ std::unique_ptr<Loss> logistic_loss(double threshold)
 Entry<MakeModel> logistic_entry()
 {
     return {.name = "logistic",
-            .arguments = "",
             .text = "logistic regression on labels +1 and -1, score x.w",
             .source = "textbook; stable form",
             .options = {threshold_option()},
-            .make = [](const Settings& settings, const DataShape& data) -> std::unique_ptr<Model> {
+            .make = [](const Settings& settings, const DataShape& data) {
                 require_task(settings, data, {LearningTask::binary});
                 return std::make_unique<LinearModel>(logistic_loss(threshold_of(settings)));
             }};

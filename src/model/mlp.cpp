@@ -173,7 +173,6 @@ std::unique_ptr<Model> make(const Settings& settings, const DataShape& data)
 Entry<MakeModel> mlp_entry()
 {
     return {.name = "mlp",
-            .arguments = "",
             .text = "multi-layer perceptron: dense layers and an activation between them",
             .source = "textbook",
             .options = {{"hidden", "N,...", "256", "widths of the hidden layers"},

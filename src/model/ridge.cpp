@@ -61,11 +61,10 @@ Entry<MakeModel> ridge_entry()
 {
     return {
         .name = "ridge",
-        .arguments = "",
         .text = "least squares on numbers, or on labels +1 and -1; with --l2, ridge regression",
         .source = "textbook",
         .options = {threshold_option()},
-        .make = [](const Settings& settings, const DataShape& data) -> std::unique_ptr<Model> {
+        .make = [](const Settings& settings, const DataShape& data) {
             require_task(settings, data, {LearningTask::binary, LearningTask::regression});
             return std::make_unique<LinearModel>(squared_loss(data.task, threshold_of(settings)));
         }};

@@ -99,11 +99,10 @@ Entry<MakeModel> softmax_entry()
 {
     return {
         .name = "softmax",
-        .arguments = "",
         .text = "multinomial logistic regression on classes, a score for each",
         .source = "textbook",
         .options = {top_k_option()},
-        .make = [](const Settings& settings, const DataShape& data) -> std::unique_ptr<Model> {
+        .make = [](const Settings& settings, const DataShape& data) {
             require_task(settings, data, {LearningTask::binary, LearningTask::multiclass});
             return std::make_unique<LinearModel>(softmax_loss(data, settings.integer("top-k", 1)));
         }};

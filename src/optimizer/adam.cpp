@@ -48,13 +48,12 @@ private:
 Entry<MakeOptimizer> adam_entry()
 {
     return {.name = "adam",
-            .arguments = "",
             .text = "running means of gradients and of their squares",
             .source = "Kingma and Ba 2015, in the form of TensorFlow",
             .options = {{"beta1", "B", "0.9", "share of the mean of gradients that is kept"},
                         {"beta2", "B", "0.999", "share of the mean of squares that is kept"}},
             .make = [](const Settings& settings, std::vector<double> initial,
-                       const Regularizer& regularizer) -> std::unique_ptr<Optimizer> {
+                       const Regularizer& regularizer) {
                 return std::make_unique<Adam>(std::move(initial), regularizer,
                                               settings.real("beta1", 0, below_one),
                                               settings.real("beta2", 0, below_one));

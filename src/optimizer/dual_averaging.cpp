@@ -52,14 +52,13 @@ private:
 Entry<MakeOptimizer> dual_averaging_entry()
 {
     return {.name = "dual-averaging",
-            .arguments = "",
             .text = "the sum of all gradients decides; the update rule of anytime minibatches",
             .source = "Nesterov 2009; Xiao 2010 for the regulariser",
             .options = {{"beta-constant", "K", "1", "of beta_t = K + sqrt(t / mu)"},
                         {"beta-growth", "MU", "1", "mu of beta_t = K + sqrt(t / mu)"},
                         {"radius", "R", "0", "of the ball that holds the model; 0: none"}},
             .make = [](const Settings& settings, std::vector<double> initial,
-                       const Regularizer& regularizer) -> std::unique_ptr<Optimizer> {
+                       const Regularizer& regularizer) {
                 return std::make_unique<DualAveraging>(
                     std::move(initial), regularizer, settings.real("beta-constant", 0),
                     settings.real("beta-growth", 1e-300), settings.real("radius", 0));

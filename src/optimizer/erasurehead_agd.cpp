@@ -46,13 +46,10 @@ Entry<MakeOptimizer> erasurehead_agd_entry()
 {
     return {
         .name = "agd-eh",
-        .arguments = "",
         .text =
             "the AGD of the public ErasureHead code: a heavy ball that discards the initial point",
         .source = "hwang595/approximate_coding_gd; ErasureHead, arXiv 1901.09671",
-        .options = {},
-        .make = [](const Settings&, std::vector<double> initial,
-                   const Regularizer& regularizer) -> std::unique_ptr<Optimizer> {
+        .make = [](const Settings&, std::vector<double> initial, const Regularizer& regularizer) {
             return std::make_unique<ErasureHeadAgd>(std::move(initial), regularizer);
         }};
 }

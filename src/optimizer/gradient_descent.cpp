@@ -37,15 +37,13 @@ private:
 
 Entry<MakeOptimizer> gradient_descent_entry()
 {
-    return {.name = "gd",
-            .arguments = "",
-            .text = "gradient descent; with --l1, proximal",
-            .source = "textbook",
-            .options = {},
-            .make = [](const Settings&, std::vector<double> initial,
-                       const Regularizer& regularizer) -> std::unique_ptr<Optimizer> {
-                return std::make_unique<GradientDescent>(std::move(initial), regularizer);
-            }};
+    return {
+        .name = "gd",
+        .text = "gradient descent; with --l1, proximal",
+        .source = "textbook",
+        .make = [](const Settings&, std::vector<double> initial, const Regularizer& regularizer) {
+            return std::make_unique<GradientDescent>(std::move(initial), regularizer);
+        }};
 }
 
 }  // namespace quorate

@@ -38,12 +38,11 @@ private:
 Entry<MakeOptimizer> momentum_entry()
 {
     return {.name = "momentum",
-            .arguments = "",
             .text = "gradient descent with momentum, the heavy ball",
             .source = "Polyak 1964, in the form of TensorFlow",
             .options = {{"momentum", "B", "0.9", "share of the last change that is kept"}},
             .make = [](const Settings& settings, std::vector<double> initial,
-                       const Regularizer& regularizer) -> std::unique_ptr<Optimizer> {
+                       const Regularizer& regularizer) {
                 return std::make_unique<Momentum>(std::move(initial), regularizer,
                                                   settings.real("momentum", 0, 1));
             }};

@@ -69,13 +69,10 @@ Entry<MakeOptimizer> nesterov_agd_entry()
 {
     return {
         .name = "agd",
-        .arguments = "",
         .text =
             "Nesterov's accelerated gradient for smooth convex functions; gradients are taken at y",
         .source = "Nesterov 1983, momentum (t-1)/(t+2); with --l1 FISTA",
-        .options = {},
-        .make = [](const Settings&, std::vector<double> initial,
-                   const Regularizer& regularizer) -> std::unique_ptr<Optimizer> {
+        .make = [](const Settings&, std::vector<double> initial, const Regularizer& regularizer) {
             return std::make_unique<NesterovAgd>(std::move(initial), regularizer);
         }};
 }
@@ -83,7 +80,6 @@ Entry<MakeOptimizer> nesterov_agd_entry()
 Entry<MakeOptimizer> nesterov_strongly_convex_entry()
 {
     return {.name = "nesterov-sc",
-            .arguments = "",
             .text =
                 "Nesterov's accelerated gradient for strongly convex functions of known "
                 "--condition",
@@ -91,7 +87,7 @@ Entry<MakeOptimizer> nesterov_strongly_convex_entry()
             .options = {{"condition", "K", "100",
                          "largest over smallest curvature of the objective, L / mu"}},
             .make = [](const Settings& settings, std::vector<double> initial,
-                       const Regularizer& regularizer) -> std::unique_ptr<Optimizer> {
+                       const Regularizer& regularizer) {
                 return std::make_unique<NesterovStronglyConvex>(std::move(initial), regularizer,
                                                                 settings.real("condition", 1));
             }};

@@ -41,12 +41,11 @@ private:
 Entry<MakeOptimizer> rmsprop_entry()
 {
     return {.name = "rmsprop",
-            .arguments = "",
             .text = "steps scaled by the root of a running mean of squared gradients",
             .source = "Tieleman and Hinton 2012, in the form of TensorFlow 1",
             .options = {{"decay", "B", "0.9", "share of the running mean that is kept"}},
             .make = [](const Settings& settings, std::vector<double> initial,
-                       const Regularizer& regularizer) -> std::unique_ptr<Optimizer> {
+                       const Regularizer& regularizer) {
                 return std::make_unique<RmsProp>(std::move(initial), regularizer,
                                                  settings.real("decay", 0, 1));
             }};

@@ -20,12 +20,8 @@ private:
 Entry<MakeDelay> no_delay_entry()
 {
     return {.name = "none",
-            .arguments = "",
             .text = "no injected delay",
-            .source = "",
-            .options = {},
-            .make = [](const Settings& settings,
-                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+            .make = [](const Settings& settings, const DelaySetup& setup) {
                 DelayArguments(settings, setup).numbers();
                 return std::make_unique<ConstantDelay>(setup.neutral);
             }};
@@ -37,10 +33,7 @@ Entry<MakeDelay> constant_delay_entry()
         .name = "constant",
         .arguments = "SECONDS",
         .text = "the same delay for every worker and round",
-        .source = "",
-        .options = {},
-        .make = [](const Settings& settings,
-                   const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+        .make = [](const Settings& settings, const DelaySetup& setup) {
             return std::make_unique<ConstantDelay>(DelayArguments(settings, setup).numbers()[0]);
         }};
 }

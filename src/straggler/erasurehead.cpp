@@ -40,14 +40,11 @@ private:
 Entry<MakeDelay> erasurehead_delay_entry()
 {
     return {.name = "erasurehead",
-            .arguments = "",
             .text =
                 "the delays of the public ErasureHead code, bit for bit: Exp(mean 0.5 s), seeded "
                 "by the round",
             .source = "hwang595/approximate_coding_gd; ErasureHead, arXiv 1901.09671",
-            .options = {},
-            .make = [](const Settings& settings,
-                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+            .make = [](const Settings& settings, const DelaySetup& setup) {
                 DelayArguments(settings, setup).numbers();
                 return std::make_unique<ErasureHeadDelay>(setup.machines);
             }};

@@ -37,10 +37,7 @@ Entry<MakeDelay> exponential_delay_entry()
     return {.name = "exponential",
             .arguments = "MEAN",
             .text = "independent exponential delays of that mean, in seconds",
-            .source = "",
-            .options = {},
-            .make = [](const Settings& settings,
-                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+            .make = [](const Settings& settings, const DelaySetup& setup) {
                 const auto numbers = DelayArguments(settings, setup).numbers();
                 return std::make_unique<ExponentialDelay>(setup, 0, numbers[0]);
             }};
@@ -52,9 +49,7 @@ Entry<MakeDelay> shifted_exponential_delay_entry()
             .arguments = "SHIFT,MEAN",
             .text = "SHIFT and an exponential delay of mean MEAN on top: mean SHIFT + MEAN",
             .source = "Lee et al., arXiv 1512.02673",
-            .options = {},
-            .make = [](const Settings& settings,
-                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+            .make = [](const Settings& settings, const DelaySetup& setup) {
                 const auto numbers = DelayArguments(settings, setup).numbers();
                 return std::make_unique<ExponentialDelay>(setup, numbers[0], numbers[1]);
             }};

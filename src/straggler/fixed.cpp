@@ -28,10 +28,7 @@ Entry<MakeDelay> fixed_delay_entry()
     return {.name = "fixed",
             .arguments = "VALUE,WORKER,...",
             .text = "the same workers are slow in every round, by VALUE; the others are not",
-            .source = "",
-            .options = {},
-            .make = [](const Settings& settings,
-                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+            .make = [](const Settings& settings, const DelaySetup& setup) {
                 const DelayArguments arguments(settings, setup);
                 const auto words = arguments.words();
                 const double value = arguments.number("VALUE", words[0]);

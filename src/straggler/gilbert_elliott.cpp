@@ -55,9 +55,7 @@ Entry<MakeDelay> gilbert_elliott_delay_entry()
                 "bursts: a machine turns bad with probability P_BAD a draw, good with P_GOOD; "
                 "bad draws are VALUE",
             .source = "Gilbert, BSTJ 1960; Elliott, BSTJ 1963",
-            .options = {},
-            .make = [](const Settings& settings,
-                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+            .make = [](const Settings& settings, const DelaySetup& setup) {
                 const DelayArguments arguments(settings, setup);
                 const auto numbers = arguments.numbers();
                 const auto words = arguments.words();

@@ -71,10 +71,7 @@ Entry<MakeDelay> mixture_delay_entry()
             .text =
                 "absolute values of normal draws from components; weights sum to 1; clipped at "
                 "the largest MEAN + 5 SD",
-            .source = "",
-            .options = {},
-            .make = [](const Settings& settings,
-                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+            .make = [](const Settings& settings, const DelaySetup& setup) {
                 return std::make_unique<MixtureDelay>(
                     setup, components_of(DelayArguments(settings, setup)));
             }};
@@ -83,14 +80,11 @@ Entry<MakeDelay> mixture_delay_entry()
 Entry<MakeDelay> niagara_delay_entry()
 {
     return {.name = "niagara",
-            .arguments = "",
             .text =
                 "induced delays of Anytime Minibatch, seconds: mixture "
                 "0/0/0.4,0/0.4/0.3,2/0.3/0.2,5/0.3/0.1, mean 1.0 s",
             .source = "Anytime Minibatch, arXiv 1810.02976, and thadikari/anytime",
-            .options = {},
-            .make = [](const Settings& settings,
-                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+            .make = [](const Settings& settings, const DelaySetup& setup) {
                 DelayArguments(settings, setup).numbers();
                 return std::make_unique<MixtureDelay>(
                     setup, std::vector<Component>{
@@ -101,14 +95,11 @@ Entry<MakeDelay> niagara_delay_entry()
 Entry<MakeDelay> cedar_delay_entry()
 {
     return {.name = "cedar",
-            .arguments = "",
             .text =
                 "induced delays of Anytime Minibatch, a tenth of a second: mixture "
                 "0/0/0.4,0.05/0.04/0.3,0.15/0.03/0.2,0.25/0.03/0.1, mean 71 ms",
             .source = "thadikari/anytime",
-            .options = {},
-            .make = [](const Settings& settings,
-                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+            .make = [](const Settings& settings, const DelaySetup& setup) {
                 DelayArguments(settings, setup).numbers();
                 return std::make_unique<MixtureDelay>(
                     setup,

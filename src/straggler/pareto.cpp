@@ -47,10 +47,7 @@ Entry<MakeDelay> pareto_delay_entry()
     return {.name = "pareto",
             .arguments = "SCALE,SHAPE",
             .text = "heavy tail: at least SCALE, above x with probability (SCALE/x)^SHAPE",
-            .source = "",
-            .options = {},
-            .make = [](const Settings& settings,
-                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+            .make = [](const Settings& settings, const DelaySetup& setup) {
                 const DelayArguments arguments(settings, setup);
                 const auto numbers = arguments.numbers();
                 if (numbers[1] == 0) arguments.refuse(", but SHAPE must be above 0");

@@ -33,10 +33,7 @@ Entry<MakeDelay> reception_delay_entry()
     return {.name = "gauss-recv",
             .arguments = "SD",
             .text = "messages are late, not computations: |normal| of that deviation, mean 0.8 SD",
-            .source = "",
-            .options = {},
-            .make = [](const Settings& settings,
-                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+            .make = [](const Settings& settings, const DelaySetup& setup) {
                 const DelayArguments arguments(settings, setup);
                 if (setup.purpose == Purpose::slowdown)
                     arguments.refuse_value(

@@ -39,10 +39,7 @@ Entry<MakeDelay> trace_delay_entry()
     return {.name = "trace",
             .arguments = "FILE",
             .text = "replays recorded times, from CSV or a trace; as a slowdown: over their median",
-            .source = "",
-            .options = {},
-            .make = [](const Settings& settings,
-                       const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
+            .make = [](const Settings& settings, const DelaySetup& setup) {
                 const DelayArguments arguments(settings, setup);
                 if (!setup.read_times) throw std::logic_error("a trace without read_times");
                 auto times = setup.read_times(arguments.text());
