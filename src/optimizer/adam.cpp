@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cmath>
 
-#include "optimizer/optimizer.hpp"
+#include "optimizer/rule.hpp"
 
 namespace quorate {
 
@@ -12,11 +12,12 @@ constexpr double below_one = 1 - 1e-15;
 // m <- b1 m + (1 - b1) g,   v <- b2 v + (1 - b2) g^2,   step_t = step sqrt(1 - b2^t) / (1 - b1^t),
 // w <- prox(w - step_t m / (sqrt(v) + 1e-8)), t from 1, with g + 2 l2 w for g. The proximal step is
 // taken with the step of all parameters, not of each.
-class Adam final : public Optimizer {
+class Adam final : public Rule {
 public:
-    Adam(std::vector<double> initial, const Regularizer& regularizer, double beta1, double beta2)
-        : w_(std::move(initial)), regularizer_(regularizer), beta1_(beta1), beta2_(beta2),
-          m_(w_.size(), 0.0), v_(w_.size(), 0.0)
+    Adam(const Settings& settings, std::vector<double> initial, const Regularizer& regularizer)
+        : Rule(settings, std::move(initial), regularizer),
+          beta1_(settings.real("beta1", 0, below_one)),
+          beta2_(settings.real("beta2", 0, below_one)), m_(w_.size(), 0.0), v_(w_.size(), 0.0)
     {
     }
 
@@ -33,12 +34,9 @@ public:
         }
     }
 
-    std::span<const double> model() const override { return w_; }
     std::vector<std::span<double>> memory() override { return {w_, m_, v_}; }
 
 private:
-    std::vector<double> w_;
-    Regularizer regularizer_;
     double beta1_, beta2_;
     std::vector<double> m_, v_;
 };
@@ -52,12 +50,7 @@ Entry<MakeOptimizer> adam_entry()
             .source = "Kingma and Ba 2015, in the form of TensorFlow",
             .options = {{"beta1", "B", "0.9", "share of the mean of gradients that is kept"},
                         {"beta2", "B", "0.999", "share of the mean of squares that is kept"}},
-            .make = [](const Settings& settings, std::vector<double> initial,
-                       const Regularizer& regularizer) {
-                return std::make_unique<Adam>(std::move(initial), regularizer,
-                                              settings.real("beta1", 0, below_one),
-                                              settings.real("beta2", 0, below_one));
-            }};
+            .make = make_rule<Adam>};
 }
 
 }  // namespace quorate

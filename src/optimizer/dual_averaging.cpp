@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cmath>
 
-#include "optimizer/optimizer.hpp"
+#include "optimizer/rule.hpp"
 
 namespace quorate {
 
@@ -11,12 +11,14 @@ namespace {
 //   z.w + t (l2 |w|^2 + l1 |w|_1) + beta_t / (2 step) |w|^2,   beta_t = K + sqrt(t / mu),
 // and is then scaled into the ball of the given radius. The initial point serves the first gradient
 // only.
-class DualAveraging final : public Optimizer {
+class DualAveraging final : public Rule {
 public:
-    DualAveraging(std::vector<double> initial, const Regularizer& regularizer, double constant,
-                  double growth, double radius)
-        : w_(std::move(initial)), regularizer_(regularizer), constant_(constant), growth_(growth),
-          radius_(radius), z_(w_.size(), 0.0)
+    DualAveraging(const Settings& settings, std::vector<double> initial,
+                  const Regularizer& regularizer)
+        : Rule(settings, std::move(initial), regularizer),
+          constant_(settings.real("beta-constant", 0)),
+          growth_(settings.real("beta-growth", 1e-300)), radius_(settings.real("radius", 0)),
+          z_(w_.size(), 0.0)
     {
     }
 
@@ -37,12 +39,9 @@ public:
         std::ranges::copy(w_, next.begin());
     }
 
-    std::span<const double> model() const override { return w_; }
     std::vector<std::span<double>> memory() override { return {w_, z_}; }
 
 private:
-    std::vector<double> w_;
-    Regularizer regularizer_;
     double constant_, growth_, radius_;
     std::vector<double> z_;
 };
@@ -57,12 +56,7 @@ Entry<MakeOptimizer> dual_averaging_entry()
             .options = {{"beta-constant", "K", "1", "of beta_t = K + sqrt(t / mu)"},
                         {"beta-growth", "MU", "1", "mu of beta_t = K + sqrt(t / mu)"},
                         {"radius", "R", "0", "of the ball that holds the model; 0: none"}},
-            .make = [](const Settings& settings, std::vector<double> initial,
-                       const Regularizer& regularizer) {
-                return std::make_unique<DualAveraging>(
-                    std::move(initial), regularizer, settings.real("beta-constant", 0),
-                    settings.real("beta-growth", 1e-300), settings.real("radius", 0));
-            }};
+            .make = make_rule<DualAveraging>};
 }
 
 }  // namespace quorate

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <algorithm>
 
-#include "optimizer/optimizer.hpp"
+#include "optimizer/rule.hpp"
 
 namespace quorate {
 
@@ -11,12 +11,9 @@ namespace {
 // gradient taken at w instead of y and u_0 = 0, which is the heavy ball
 //   w_{t+1} = w_t + (t-1)/(t+2) (w_t - w_{t-1}) - step g(w_t) - 2 l2 step w_t,   t = 1, 2, ...
 // and, at t = 0, w_1 = -step g(w_0) - 2 l2 step w_0: the initial point itself is discarded.
-class ErasureHeadAgd final : public Optimizer {
+class ErasureHeadAgd final : public Rule {
 public:
-    ErasureHeadAgd(std::vector<double> initial, const Regularizer& regularizer)
-        : w_(std::move(initial)), last_(w_.size(), 0.0), regularizer_(regularizer)
-    {
-    }
+    using Rule::Rule;
 
     void update(std::span<const double> estimate, double step, std::span<double> next) override
     {
@@ -32,12 +29,10 @@ public:
         ++updates_;
     }
 
-    std::span<const double> model() const override { return w_; }
     std::vector<std::span<double>> memory() override { return {w_, last_}; }
 
 private:
-    std::vector<double> w_, last_;
-    Regularizer regularizer_;
+    std::vector<double> last_ = std::vector<double>(w_.size(), 0.0);
 };
 
 }  // namespace
@@ -49,9 +44,7 @@ Entry<MakeOptimizer> erasurehead_agd_entry()
         .text =
             "the AGD of the public ErasureHead code: a heavy ball that discards the initial point",
         .source = "hwang595/approximate_coding_gd; ErasureHead, arXiv 1901.09671",
-        .make = [](const Settings&, std::vector<double> initial, const Regularizer& regularizer) {
-            return std::make_unique<ErasureHeadAgd>(std::move(initial), regularizer);
-        }};
+        .make = make_rule<ErasureHeadAgd>};
 }
 
 }  // namespace quorate

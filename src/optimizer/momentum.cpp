@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cmath>
 
-#include "optimizer/optimizer.hpp"
+#include "optimizer/rule.hpp"
 
 namespace quorate {
 
 namespace {
 
 // v <- momentum v + g + 2 l2 w,   w <- prox(w - step v)
-class Momentum final : public Optimizer {
+class Momentum final : public Rule {
 public:
-    Momentum(std::vector<double> initial, const Regularizer& regularizer, double momentum)
-        : w_(std::move(initial)), regularizer_(regularizer), momentum_(momentum), v_(w_.size(), 0.0)
+    Momentum(const Settings& settings, std::vector<double> initial, const Regularizer& regularizer)
+        : Rule(settings, std::move(initial), regularizer),
+          momentum_(settings.real("momentum", 0, 1)), v_(w_.size(), 0.0)
     {
     }
 
@@ -23,12 +24,9 @@ public:
         }
     }
 
-    std::span<const double> model() const override { return w_; }
     std::vector<std::span<double>> memory() override { return {w_, v_}; }
 
 private:
-    std::vector<double> w_;
-    Regularizer regularizer_;
     double momentum_;
     std::vector<double> v_;
 };
@@ -41,11 +39,7 @@ Entry<MakeOptimizer> momentum_entry()
             .text = "gradient descent with momentum, the heavy ball",
             .source = "Polyak 1964, in the form of TensorFlow",
             .options = {{"momentum", "B", "0.9", "share of the last change that is kept"}},
-            .make = [](const Settings& settings, std::vector<double> initial,
-                       const Regularizer& regularizer) {
-                return std::make_unique<Momentum>(std::move(initial), regularizer,
-                                                  settings.real("momentum", 0, 1));
-            }};
+            .make = make_rule<Momentum>};
 }
 
 }  // namespace quorate

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cmath>
 
-#include "optimizer/optimizer.hpp"
+#include "optimizer/rule.hpp"
 
 namespace quorate {
 
@@ -10,12 +10,9 @@ namespace {
 // Nesterov's accelerated gradient, proximal (FISTA):
 //   w_{t+1} = prox(y_t - step (g(y_t) + 2 l2 y_t)),   y_{t+1} = w_{t+1} + momentum (w_{t+1} - w_t)
 // with y_0 = w_0, so that the initial point counts. The point published is y.
-class Nesterov : public Optimizer {
+class Nesterov : public Rule {
 public:
-    Nesterov(std::vector<double> initial, const Regularizer& regularizer)
-        : w_(std::move(initial)), y_(w_), regularizer_(regularizer)
-    {
-    }
+    using Rule::Rule;
 
     void update(std::span<const double> estimate, double step, std::span<double> next) override
     {
@@ -29,15 +26,13 @@ public:
         ++updates_;
     }
 
-    std::span<const double> model() const override { return w_; }
     std::vector<std::span<double>> memory() override { return {w_, y_}; }
     bool publishes_model() const override { return false; }
 
 private:
     virtual double momentum(long t) const = 0;
 
-    std::vector<double> w_, y_;
-    Regularizer regularizer_;
+    std::vector<double> y_ = w_;
 };
 
 // For convex functions: theta = 2 / (t + 2) and u_{t+1} = w_t + (w_{t+1} - w_t) / theta_t give
@@ -52,9 +47,10 @@ class NesterovAgd final : public Nesterov {
 
 class NesterovStronglyConvex final : public Nesterov {
 public:
-    NesterovStronglyConvex(std::vector<double> initial, const Regularizer& regularizer,
-                           double condition)
-        : Nesterov(std::move(initial), regularizer), root_(std::sqrt(condition))
+    NesterovStronglyConvex(const Settings& settings, std::vector<double> initial,
+                           const Regularizer& regularizer)
+        : Nesterov(settings, std::move(initial), regularizer),
+          root_(std::sqrt(settings.real("condition", 1)))
     {
     }
 
@@ -72,9 +68,7 @@ Entry<MakeOptimizer> nesterov_agd_entry()
         .text =
             "Nesterov's accelerated gradient for smooth convex functions; gradients are taken at y",
         .source = "Nesterov 1983, momentum (t-1)/(t+2); with --l1 FISTA",
-        .make = [](const Settings&, std::vector<double> initial, const Regularizer& regularizer) {
-            return std::make_unique<NesterovAgd>(std::move(initial), regularizer);
-        }};
+        .make = make_rule<NesterovAgd>};
 }
 
 Entry<MakeOptimizer> nesterov_strongly_convex_entry()
@@ -86,11 +80,7 @@ Entry<MakeOptimizer> nesterov_strongly_convex_entry()
             .source = "Nesterov 2004, momentum (sqrt(k)-1)/(sqrt(k)+1)",
             .options = {{"condition", "K", "100",
                          "largest over smallest curvature of the objective, L / mu"}},
-            .make = [](const Settings& settings, std::vector<double> initial,
-                       const Regularizer& regularizer) {
-                return std::make_unique<NesterovStronglyConvex>(std::move(initial), regularizer,
-                                                                settings.real("condition", 1));
-            }};
+            .make = make_rule<NesterovStronglyConvex>};
 }
 
 }  // namespace quorate

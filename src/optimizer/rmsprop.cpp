@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cmath>
 
-#include "optimizer/optimizer.hpp"
+#include "optimizer/rule.hpp"
 
 namespace quorate {
 
@@ -9,10 +9,11 @@ namespace {
 
 // s <- decay s + (1 - decay) g^2,   w <- prox(w - step g / sqrt(s + 1e-10)), with g + 2 l2 w for g
 // and s = 1 at the start. The proximal step is taken with the step of all parameters, not of each.
-class RmsProp final : public Optimizer {
+class RmsProp final : public Rule {
 public:
-    RmsProp(std::vector<double> initial, const Regularizer& regularizer, double decay)
-        : w_(std::move(initial)), regularizer_(regularizer), decay_(decay), s_(w_.size(), 1.0)
+    RmsProp(const Settings& settings, std::vector<double> initial, const Regularizer& regularizer)
+        : Rule(settings, std::move(initial), regularizer), decay_(settings.real("decay", 0, 1)),
+          s_(w_.size(), 1.0)
     {
     }
 
@@ -26,12 +27,9 @@ public:
         }
     }
 
-    std::span<const double> model() const override { return w_; }
     std::vector<std::span<double>> memory() override { return {w_, s_}; }
 
 private:
-    std::vector<double> w_;
-    Regularizer regularizer_;
     double decay_;
     std::vector<double> s_;
 };
@@ -44,11 +42,7 @@ Entry<MakeOptimizer> rmsprop_entry()
             .text = "steps scaled by the root of a running mean of squared gradients",
             .source = "Tieleman and Hinton 2012, in the form of TensorFlow 1",
             .options = {{"decay", "B", "0.9", "share of the running mean that is kept"}},
-            .make = [](const Settings& settings, std::vector<double> initial,
-                       const Regularizer& regularizer) {
-                return std::make_unique<RmsProp>(std::move(initial), regularizer,
-                                                 settings.real("decay", 0, 1));
-            }};
+            .make = make_rule<RmsProp>};
 }
 
 }  // namespace quorate
