@@ -26,6 +26,13 @@ public:
     ///                 order
     virtual double evaluate(const double* scores, const double* labels, std::int64_t rows,
                             double* weights) const = 0;
+    /// Returns the mean of the losses of rows with these scores; NaN if there are none.
+    double mean(std::span<const double> scores, std::span<const double> labels) const
+    {
+        const auto rows = static_cast<std::int64_t>(labels.size());
+        if (rows == 0) return Quality::none;
+        return evaluate(scores.data(), labels.data(), rows, nullptr) / static_cast<double>(rows);
+    }
     /// The largest second derivative by the scores; NaN if there is no bound, or none that is
     /// useful.
     virtual double curvature() const { return std::numeric_limits<double>::quiet_NaN(); }

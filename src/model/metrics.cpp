@@ -65,8 +65,8 @@ double average_precision(std::span<const double> scores, std::span<const double>
     return found > 0 ? sum / found : Quality::none;
 }
 
-Classification classification(std::span<const double> scores, std::span<const double> labels,
-                              double threshold)
+Quality classification(std::span<const double> scores, std::span<const double> labels,
+                       double threshold)
 {
     double count[2][2] = {{0, 0}, {0, 0}};  // [called positive][is positive]
     for (std::size_t i = 0; i < scores.size(); ++i) ++count[scores[i] > threshold][labels[i] > 0];
@@ -81,13 +81,10 @@ Classification classification(std::span<const double> scores, std::span<const do
 Quality two_class_quality(std::span<const double> scores, std::span<const double> labels,
                           double threshold)
 {
-    const auto called = classification(scores, labels, threshold);
-    return {.accuracy = called.accuracy,
-            .auc = auc(scores, labels),
-            .average_precision = average_precision(scores, labels),
-            .precision = called.precision,
-            .recall = called.recall,
-            .f1 = called.f1};
+    auto quality = classification(scores, labels, threshold);
+    quality.auc = auc(scores, labels);
+    quality.average_precision = average_precision(scores, labels);
+    return quality;
 }
 
 double top_hits(std::span<const double> scores, std::span<const double> labels,
@@ -106,8 +103,8 @@ double top_hits(std::span<const double> scores, std::span<const double> labels,
     return hits;
 }
 
-Classification class_means(std::span<const double> scores, std::span<const double> labels,
-                           std::int64_t classes)
+Quality class_means(std::span<const double> scores, std::span<const double> labels,
+                    std::int64_t classes)
 {
     const auto width = static_cast<std::size_t>(classes);
     std::vector<double> called(width), is(width), right(width);
@@ -121,7 +118,10 @@ Classification class_means(std::span<const double> scores, std::span<const doubl
         if (best == label) ++right[label], ++all_right;
     }
     const auto rows = static_cast<double>(labels.size());
-    Classification mean{rows > 0 ? all_right / rows : Quality::none, 0, 0, 0};
+    Quality mean{.accuracy = rows > 0 ? all_right / rows : Quality::none,
+                 .precision = 0,
+                 .recall = 0,
+                 .f1 = 0};
     for (std::size_t c = 0; c < width; ++c) {
         mean.precision += ratio(right[c], called[c]) / static_cast<double>(classes);
         mean.recall += ratio(right[c], is[c]) / static_cast<double>(classes);

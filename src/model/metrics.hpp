@@ -18,15 +18,11 @@ double auc(std::span<const double> scores, std::span<const double> labels);
 /// log n).
 double average_precision(std::span<const double> scores, std::span<const double> labels);
 
-struct Classification {
-    double accuracy, precision, recall,
-        f1;  // 0 where the denominator is 0; accuracy NaN for no rows
-};
-
-/// Computes the metrics of two classes, where rows with a score above the threshold are called
-/// positive. Labels +1, -1. O(n).
-Classification classification(std::span<const double> scores, std::span<const double> labels,
-                              double threshold);
+/// Computes accuracy, precision, recall and F1 of two classes, where rows with a score above the
+/// threshold are called positive. They are 0 where the denominator is 0; accuracy is NaN for no
+/// rows. Labels +1, -1. O(n).
+Quality classification(std::span<const double> scores, std::span<const double> labels,
+                       double threshold);
 
 /// Computes all metrics of two classes but the loss. Labels +1, -1. O(n log n).
 Quality two_class_quality(std::span<const double> scores, std::span<const double> labels,
@@ -41,7 +37,7 @@ double top_hits(std::span<const double> scores, std::span<const double> labels,
 /// Computes the accuracy, and the means over the classes of precision, recall and F1. A class that
 /// no row has and no row is called counts 0.
 /// @param scores  rows x classes, row by row  @param labels  0..classes-1
-Classification class_means(std::span<const double> scores, std::span<const double> labels,
-                           std::int64_t classes);
+Quality class_means(std::span<const double> scores, std::span<const double> labels,
+                    std::int64_t classes);
 
 }  // namespace quorate

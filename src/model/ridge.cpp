@@ -37,11 +37,7 @@ public:
     {
         auto quality = task_ == LearningTask::binary ? two_class_quality(scores, labels, threshold_)
                                                      : Quality{};
-        const auto rows = static_cast<std::int64_t>(labels.size());
-        if (rows > 0)
-            quality.loss =
-                evaluate(scores.data(), labels.data(), rows, nullptr) / static_cast<double>(rows);
-        quality.mse = quality.loss;
+        quality.mse = quality.loss = mean(scores, labels);
         return quality;
     }
 

@@ -50,9 +50,7 @@ public:
 
     Quality quality(std::span<const double> scores, std::span<const double> labels) const override
     {
-        const auto rows = static_cast<std::int64_t>(labels.size());
-        if (rows == 0) return {};
-        const double count = static_cast<double>(rows);
+        if (labels.empty()) return {};
         Quality quality;
         if (binary_) {  // the score of two classes is the difference of theirs
             std::vector<double> difference;
@@ -61,14 +59,11 @@ public:
             quality = two_class_quality(difference, labels, 0);
         } else {
             const auto classes = classes_of(labels);
-            const auto means = class_means(scores, classes, classes_);
-            quality.accuracy = means.accuracy;
-            quality.precision = means.precision;
-            quality.recall = means.recall;
-            quality.f1 = means.f1;
-            quality.top_k = top_hits(scores, classes, classes_, top_k_) / count;
+            quality = class_means(scores, classes, classes_);
+            quality.top_k =
+                top_hits(scores, classes, classes_, top_k_) / static_cast<double>(labels.size());
         }
-        quality.loss = evaluate(scores.data(), labels.data(), rows, nullptr) / count;
+        quality.loss = mean(scores, labels);
         return quality;
     }
 

@@ -28,10 +28,7 @@ public:
     Quality quality(std::span<const double> scores, std::span<const double> labels) const override
     {
         auto quality = two_class_quality(scores, labels, threshold_);
-        const auto rows = static_cast<std::int64_t>(labels.size());
-        if (rows > 0)
-            quality.loss =
-                evaluate(scores.data(), labels.data(), rows, nullptr) / static_cast<double>(rows);
+        quality.loss = mean(scores, labels);
         return quality;
     }
 
