@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "data/hdf5_attributes.hpp"
+#include "data/hdf5_data_sets.hpp"
 
 namespace quorate {
 

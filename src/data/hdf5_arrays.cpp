@@ -10,7 +10,7 @@
 #include "base/index.hpp"
 #include "base/text.hpp"
 #include "data/formats.hpp"
-#include "data/hdf5.hpp"
+#include "data/hdf5_data_sets.hpp"
 
 namespace quorate {
 

@@ -7,7 +7,7 @@
 
 #include "base/random.hpp"
 #include "base/text.hpp"
-#include "data/hdf5.hpp"
+#include "data/hdf5_data_sets.hpp"
 
 namespace quorate {
 

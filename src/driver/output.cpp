@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/path.hpp"
-#include "data/hdf5.hpp"
+#include "data/hdf5_attributes.hpp"
 
 namespace quorate {
 

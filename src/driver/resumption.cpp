@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/path.hpp"
-#include "data/hdf5.hpp"
+#include "data/hdf5_attributes.hpp"
 #include "driver/components.hpp"
 #include "driver/output.hpp"
 #include "driver/plugins.hpp"

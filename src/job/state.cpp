@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
-#include "data/hdf5.hpp"
+#include "data/hdf5_attributes.hpp"
 
 namespace quorate {
 

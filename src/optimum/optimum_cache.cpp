@@ -8,7 +8,8 @@
 
 #include "base/error.hpp"
 #include "base/path.hpp"
-#include "data/hdf5.hpp"
+#include "data/hdf5_attributes.hpp"
+#include "data/hdf5_data_sets.hpp"
 
 namespace quorate {
 

@@ -6,7 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "data/hdf5.hpp"
+#include "data/hdf5_attributes.hpp"
+#include "data/hdf5_data_sets.hpp"
 #include "trace/rows.hpp"
 #include "trace/scales.hpp"
 

@@ -12,7 +12,8 @@
 #include <new>
 #include <numeric>
 
-#include "data/hdf5.hpp"
+#include "data/hdf5_attributes.hpp"
+#include "data/hdf5_data_sets.hpp"
 #include "data/journal.hpp"
 #include "support.hpp"
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Reads and writes HDF5 data sets of numbers and of fixed-length strings.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "data/hdf5.hpp"
+
+namespace quorate::h5 {
+
+/// Returns the number of elements of a data set in each dimension.
+std::vector<std::int64_t> shape(hid_t parent, const std::string& name);
+
+/// Reads elements [first, first + count) of a one-dimensional data set, converted to T. Reads no
+/// others.
+/// @throws Failure if the data set is not one-dimensional or has fewer elements
+template <class T>
+std::vector<T> read(hid_t parent, const std::string& name, std::int64_t first, std::int64_t count);
+/// Reads all elements of a one-dimensional data set, converted to T.
+template <class T>
+std::vector<T> read(hid_t parent, const std::string& name);
+/// Reads rows [first, first + count) of a two-dimensional data set, row by row.
+/// @throws Failure if the data set is not two-dimensional or has fewer rows
+template <class T>
+std::vector<T> read_rows(hid_t parent, const std::string& name, std::int64_t first,
+                         std::int64_t count);
+/// Reads a one-dimensional data set of fixed-length strings.
+std::vector<std::string> read_strings(hid_t parent, const std::string& name);
+
+/// Writes a new contiguous one-dimensional data set with these values, of type T.
+template <class T>
+void write(hid_t parent, const std::string& name, std::span<const T> values);
+/// Writes a new chunked data set of fixed-length strings, compressed.
+void write_strings(hid_t parent, const std::string& name, const std::vector<std::string>& values);
+
+/// Creates an empty data set that append() makes longer.
+/// @param chunk     rows in a chunk
+/// @param width     elements of a row; 0: the data set is one-dimensional
+/// @param compress  with deflate at level 1 and byte shuffle
+template <class T>
+DataSet create_extendable(hid_t parent, const std::string& name, std::int64_t chunk,
+                          std::int64_t width = 0, bool compress = true);
+/// Drops all but the first rows of an extendable data set. @throws Failure if it has fewer rows
+void cut(const DataSet& data_set, std::int64_t rows);
+/// Appends elements, or whole rows, to an extendable data set.
+template <class T>
+void append(const DataSet& data_set, std::span<const T> values);
+
+}  // namespace quorate::h5
