@@ -165,11 +165,7 @@ void print(const Json& json)
 int inspect(const Settings& settings)
 {
     const auto& path = settings.text("FILE");
-    std::string format;
-    {
-        const auto file = h5::open(path);
-        if (h5::has_attribute(file.get(), "format")) format = h5::read_string(file.get(), "format");
-    }
+    const auto format = h5::find_string(h5::open(path).get(), "format");
     Json json;
     if (format == "quorate trace")
         json = describe(trace::read(path), settings.text("data"));

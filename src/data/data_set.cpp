@@ -12,17 +12,10 @@
 
 namespace quorate {
 
-namespace {
-
-const char* group_of(Split split) { return split == Split::train ? "train" : "test"; }
-
-}  // namespace
-
 DataSet::DataSet(const std::string& path) : path_(path), file_(h5::open(path))
 {
     const std::lock_guard lock(libraries());
-    if (!h5::has_attribute(file_.get(), "format") ||
-        h5::read_string(file_.get(), "format") != "quorate data set")
+    if (h5::find_string(file_.get(), "format") != "quorate data set")
         throw BadInput(path +
                        " is not a data set: make one with 'quorate import' or 'quorate generate'");
     try {
@@ -100,7 +93,7 @@ bool DataSet::is_label(double label) const
 RawRows DataSet::read(Split split, std::int64_t first, std::int64_t count) const
 {
     const std::lock_guard lock(libraries());
-    const std::string group = group_of(split);
+    const std::string group = split == Split::train ? "train" : "test";
     RawRows rows;
     rows.label = h5::read<double>(file_.get(), group + "/label", first, count);
     for (const double label : rows.label)
@@ -149,16 +142,7 @@ std::pair<std::vector<double>, std::vector<double>> DataSet::scaling() const
 std::map<std::string, std::string> DataSet::attributes() const
 {
     const std::lock_guard lock(libraries());
-    std::map<std::string, std::string> all;
-    for (const auto& name : h5::attribute_names(file_.get())) {
-        const h5::Attribute attribute(H5Aopen(file_.get(), name.c_str(), H5P_DEFAULT),
-                                      "open " + name);
-        const h5::Type type(H5Aget_type(attribute.get()), "get the type of " + name);
-        all[name] = H5Tget_class(type.get()) == H5T_STRING
-                        ? h5::read_string(file_.get(), name)
-                        : std::to_string(h5::read_integer(file_.get(), name));
-    }
-    return all;
+    return h5::attributes_as_text(file_.get());
 }
 
 }  // namespace quorate

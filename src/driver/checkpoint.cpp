@@ -163,8 +163,7 @@ std::optional<Checkpoint> read_checkpoint(const Settings& settings, const Traini
     }
     const auto file = h5::open(read.path);
     const auto root = file.get();
-    if (!h5::has_attribute(root, "format") ||
-        h5::read_string(root, "format") != "quorate checkpoint")
+    if (h5::find_string(root, "format") != "quorate checkpoint")
         throw BadInput(read.path + " is not a checkpoint: give one that 'quorate run' wrote");
     if (const auto wrote = h5::read_string(root, "quorate_version"); wrote != version)
         throw BadInput(fmt::format("{} was written by Quorate {}, this is {}: use that one",
@@ -179,14 +178,14 @@ std::optional<Checkpoint> read_checkpoint(const Settings& settings, const Traini
     auto& snapshot = read.snapshot;
     snapshot.event = h5::read_integer(root, "event");
     snapshot.round = h5::read_integer(root, "round");
-    const auto position = h5::Group(H5Gopen2(root, "position", H5P_DEFAULT), "open position");
+    const auto position = h5::open_group(root, "position");
     for (const auto& name : h5::attribute_names(position.get()))
         snapshot.position[name] = h5::read_integer(position.get(), name);
     for (const auto number : h5::read<std::int64_t>(root, "point/versions"))
         read.points[number] = h5::read<double>(root, fmt::format("point/{}", number));
     for (std::int64_t model = 0; h5::has(root, fmt::format("optimizer/{}", model)); ++model) {
         const auto name = fmt::format("optimizer/{}", model);
-        const auto group = h5::Group(H5Gopen2(root, name.c_str(), H5P_DEFAULT), "open " + name);
+        const auto group = h5::open_group(root, name);
         Checkpoint::Memory memory{h5::read_integer(group.get(), "updates"), {}};
         for (int i = 0; h5::has(group.get(), std::to_string(i)); ++i)
             memory.vectors.push_back(h5::read<double>(group.get(), std::to_string(i)));

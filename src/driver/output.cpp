@@ -16,8 +16,7 @@ bool is_a(const std::string& kind, const std::string& path)
 {
     try {
         const auto file = h5::open(path);
-        return h5::has_attribute(file.get(), "format") &&
-               h5::read_string(file.get(), "format") == "quorate " + kind;
+        return h5::find_string(file.get(), "format") == "quorate " + kind;
     } catch (const std::runtime_error&) {
         return false;
     }

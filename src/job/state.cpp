@@ -16,9 +16,8 @@ RunState state_of_trace(const std::string& path)
     if (!fs::exists(path, error)) return RunState::absent;
     try {
         const auto file = h5::open(path);
-        const bool complete = h5::has_attribute(file.get(), "status") &&
-                              h5::read_string(file.get(), "status") == "completed";
-        return complete ? RunState::complete : RunState::partial;
+        return h5::find_string(file.get(), "status") == "completed" ? RunState::complete
+                                                                    : RunState::partial;
     } catch (const std::exception&) {
         return RunState::partial;
     }

@@ -15,17 +15,12 @@ namespace quorate {
 
 namespace {
 
-h5::Group open_group(const h5::File& file, const std::string& name)
-{
-    return {H5Gopen2(file.get(), name.c_str(), H5P_DEFAULT), "open " + name};
-}
-
 // Calls f(number, group, name) for each optimum; f returns whether to go on.
 template <class F>
 void for_optima(const h5::File& file, F f)
 {
     for (int i = 0; h5::has(file.get(), std::to_string(i)); ++i) {
-        const auto group = open_group(file, std::to_string(i));
+        const auto group = h5::open_group(file.get(), std::to_string(i));
         const ObjectiveName name{h5::read_string(group.get(), "model"),
                                  h5::read_double(group.get(), "l2"),
                                  h5::read_double(group.get(), "l1")};
@@ -36,8 +31,7 @@ void for_optima(const h5::File& file, F f)
 h5::File open_cache(const std::string& path)
 {
     auto file = h5::open(path);
-    if (!h5::has_attribute(file.get(), "format") ||
-        h5::read_string(file.get(), "format") != "quorate optima")
+    if (h5::find_string(file.get(), "format") != "quorate optima")
         throw BadInput(path + " is not a file of optima: remove it");
     return file;
 }

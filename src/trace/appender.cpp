@@ -5,9 +5,10 @@
 
 namespace quorate::trace {
 
-Appender::Appender(const std::string& path) : path_(path), file_(h5::open_to_append(path))
+Appender::Appender(const std::string& path)
+    : path_(path), file_(h5::open_to_append(path)),
+      evaluations_(std::in_place, file_.get(), existing)
 {
-    evaluations_.emplace(file_.get(), existing);
 }
 
 std::vector<std::int64_t> Appender::iterate_rounds() const
@@ -28,7 +29,7 @@ Iterate Appender::iterate(std::int64_t i) const
 void Appender::add(const Evaluation& row)
 {
     evaluations_->append(std::span(&row, 1));
-    h5::check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "flush " + path_);
+    h5::flush(file_, path_);
 }
 
 void Appender::close()

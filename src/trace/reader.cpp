@@ -10,32 +10,11 @@
 
 namespace quorate::trace {
 
-namespace {
-
-std::map<std::string, std::string> read_attributes(hid_t file)
-{
-    std::map<std::string, std::string> all;
-    for (const auto& name : h5::attribute_names(file)) {
-        const h5::Attribute attribute(H5Aopen(file, name.c_str(), H5P_DEFAULT),
-                                      "open attribute " + name);
-        const h5::Type type(H5Aget_type(attribute.get()), "get the type of " + name);
-        switch (H5Tget_class(type.get())) {
-            case H5T_STRING: all[name] = h5::read_string(file, name); break;
-            case H5T_FLOAT: all[name] = fmt::format("{}", h5::read_double(file, name)); break;
-            default: all[name] = fmt::format("{}", h5::read_integer(file, name));
-        }
-    }
-    return all;
-}
-
-}  // namespace
-
 Trace read(const std::string& path)
 {
     const std::lock_guard lock(libraries());
     const auto file = h5::open(path);
-    if (!h5::has_attribute(file.get(), "format") ||
-        h5::read_string(file.get(), "format") != "quorate trace")
+    if (h5::find_string(file.get(), "format") != "quorate trace")
         throw BadInput(path + " is not a trace: give one that 'quorate run' wrote");
     if (const auto version = h5::read_integer(file.get(), "format_version");
         version != format_version)
@@ -45,7 +24,7 @@ Trace read(const std::string& path)
                         path, version, format_version));
     try {
         Trace trace;
-        trace.attributes = read_attributes(file.get());
+        trace.attributes = h5::attributes_as_text(file.get());
         trace.rounds = read_table<Round>(file.get());
         trace.arrivals = read_table<Arrival>(file.get());
         trace.items = read_table<ItemRow>(file.get());

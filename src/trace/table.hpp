@@ -31,8 +31,7 @@ public:
     static constexpr const char* name = Row::table;
 
     /// Opens the table of a file.
-    Table(hid_t file, Existing)
-        : group_(H5Gopen2(file, Row::table, H5P_DEFAULT), std::string("open ") + Row::table)
+    Table(hid_t file, Existing) : group_(h5::open_group(file, Row::table))
     {
         for_columns<Row>([&](const auto& column) {
             data_sets_.emplace_back(H5Dopen2(group_.get(), column.name, H5P_DEFAULT),

@@ -44,13 +44,13 @@ Writer::Writer(const std::string& path, const Header& header, std::int64_t width
     share_scale(iterate_round_, "round", std::span(&iterate_model_, 1));
     name_last_dimension(iterate_group_.get(), iterate_model_, "parameter");
     write_header(file_.get(), header);
-    h5::check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "flush " + path_);
+    h5::flush(file_, path_);
     thread_ = std::thread([this] { write_in_background(); });
 }
 
 Writer::Writer(const std::string& path, const Position& position, std::int64_t width)
     : path_(path), file_(h5::open_to_append(path)), tables_(All::tables(file_.get(), existing)),
-      iterate_group_(H5Gopen2(file_.get(), "iterate", H5P_DEFAULT), "open iterate"),
+      iterate_group_(h5::open_group(file_.get(), "iterate")),
       iterate_round_(H5Dopen2(iterate_group_.get(), "round", H5P_DEFAULT), "open iterate/round"),
       iterate_model_(H5Dopen2(iterate_group_.get(), "model", H5P_DEFAULT), "open iterate/model"),
       width_(width), iterates_(rows_at(position, "iterate")), position_(position)
@@ -61,7 +61,7 @@ Writer::Writer(const std::string& path, const Position& position, std::int64_t w
     if (h5::has(file_.get(), "model"))
         h5::check(H5Ldelete(file_.get(), "model", H5P_DEFAULT), "remove model");
     h5::write_attribute(file_.get(), "status", std::string("running"));
-    h5::check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "flush " + path_);
+    h5::flush(file_, path_);
     thread_ = std::thread([this] { write_in_background(); });
 }
 
@@ -159,7 +159,7 @@ void Writer::commit(bool last)
     }
     if (last)
         for (auto& [round, model] : batch.iterates) last_.push_back(std::move(model));
-    h5::check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "flush " + path_);
+    h5::flush(file_, path_);
     for (const auto& action : batch.actions) action();
 }
 
@@ -199,7 +199,7 @@ void Writer::finish(std::span<const double> model, const std::string& status)
                         h5::DataSet(H5Dopen2(group.get(), "final", H5P_DEFAULT), "open final"),
                         "parameter");
     h5::write_attribute(file_.get(), "status", status);
-    h5::check(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), "flush " + path_);
+    h5::flush(file_, path_);
     file_.close("close " + path_);
 }
 
