@@ -39,15 +39,12 @@ void Memory::keep(std::int64_t round, Iterate model)
 
 Position Memory::position()
 {
-    return {{Round::table, std::ssize(trace_.rounds)},
-            {Arrival::table, std::ssize(trace_.arrivals)},
-            {ItemRow::table, std::ssize(trace_.items)},
-            {Measure::table, std::ssize(trace_.measures)},
-            {Timer::table, std::ssize(trace_.timers)},
-            {Membership::table, std::ssize(trace_.membership)},
-            {Evaluation::table, std::ssize(trace_.evaluations)},
-            {WorkerRow::table, std::ssize(trace_.workers)},
-            {"iterate", trace_.iterates}};
+    Position position = {{"iterate", trace_.iterates}};
+    const auto count = [&]<class Kind>(const std::vector<Kind>& rows) {
+        position[Kind::table] = std::ssize(rows);
+    };
+    std::apply([&](const auto&... table) { (count(table), ...); }, trace_.tables());
+    return position;
 }
 
 Iterate Memory::iterate(std::int64_t i) const { return iterates_.at(static_cast<std::size_t>(i)); }

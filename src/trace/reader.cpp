@@ -25,17 +25,13 @@ Trace read(const std::string& path)
     try {
         Trace trace;
         trace.attributes = h5::attributes_as_text(file.get());
-        trace.rounds = read_table<Round>(file.get());
-        trace.arrivals = read_table<Arrival>(file.get());
-        trace.items = read_table<ItemRow>(file.get());
-        trace.measures = read_table<Measure>(file.get());
-        trace.timers = read_table<Timer>(file.get());
-        trace.membership = read_table<Membership>(file.get());
-        trace.evaluations = read_table<Evaluation>(file.get());
+        const auto fill = [&]<class Kind>(std::vector<Kind>& rows) {
+            rows = read_table<Kind>(file.get());
+        };
+        std::apply([&](auto&... table) { (fill(table), ...); }, trace.tables());
         // Models are scored during the run, after it or by `quorate evaluate`, so the rows are in
         // no fixed order.
         std::ranges::stable_sort(trace.evaluations, {}, &Evaluation::round);
-        trace.workers = read_table<WorkerRow>(file.get());
         trace.iterates = h5::shape(file.get(), "iterate/round").at(0);
         return trace;
     } catch (const Failure& damaged) {

@@ -26,15 +26,18 @@ struct Trace {
     std::int64_t iterates = 0;  // how many models were kept
     std::vector<double> model;  // the final one; empty unless the run was kept in memory
 
+    /// Returns the tables, one for each type of row.
+    auto tables()
+    {
+        return std::tie(rounds, arrivals, items, measures, timers, membership, evaluations,
+                        workers);
+    }
     /// Returns the table that a row belongs to.
-    std::vector<Round>& table(const Round&) { return rounds; }
-    std::vector<Arrival>& table(const Arrival&) { return arrivals; }
-    std::vector<ItemRow>& table(const ItemRow&) { return items; }
-    std::vector<Measure>& table(const Measure&) { return measures; }
-    std::vector<Timer>& table(const Timer&) { return timers; }
-    std::vector<Membership>& table(const Membership&) { return membership; }
-    std::vector<Evaluation>& table(const Evaluation&) { return evaluations; }
-    std::vector<WorkerRow>& table(const WorkerRow&) { return workers; }
+    template <class Row>
+    std::vector<Row>& table(const Row&)
+    {
+        return std::get<std::vector<Row>&>(tables());
+    }
 
     /// The status of the run: running, completed, interrupted or failed.
     const std::string& status() const { return attributes.at("status"); }
