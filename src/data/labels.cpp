@@ -73,19 +73,35 @@ private:
 // Applies --label-map, which must name every label. Without it all labels stay as they are.
 Labels with_label_map(const std::vector<double>& labels, const Settings& settings)
 {
+    std::optional<LabelMap> map;
+    if (settings.on("label-map")) map.emplace(settings);
     Labels mapped;
-    if (settings.on("label-map")) {
-        const LabelMap map(settings);
-        for (std::size_t row = 0; row < labels.size(); ++row)
-            if (const auto to = map(labels[row])) {
-                mapped.value.push_back(*to);
-                mapped.kept.push_back(static_cast<std::int64_t>(row));
-            }
-        if (mapped.value.empty()) settings.refuse("label-map", ", which drops every row");
-    } else {
-        mapped.value = labels;
-        for (std::size_t row = 0; row < labels.size(); ++row)
+    for (std::size_t row = 0; row < labels.size(); ++row)
+        if (const auto to = map ? (*map)(labels[row]) : labels[row]) {
+            mapped.value.push_back(*to);
             mapped.kept.push_back(static_cast<std::int64_t>(row));
+        }
+    if (map && mapped.value.empty()) settings.refuse("label-map", ", which drops every row");
+    return mapped;
+}
+
+// Turns labels of a file into what the task wants: scaled numbers, or the numbers of their classes.
+Labels with_meaning(Labels mapped, const Settings& settings)
+{
+    if (mapped.task == LearningTask::regression) {
+        const double scale = settings.real("label-scale", -1e300);
+        for (auto& value : mapped.value) value *= scale;
+        return mapped;
+    }
+    for (auto& value : mapped.value) {
+        const auto at = std::ranges::lower_bound(mapped.class_values, value);
+        if (at == mapped.class_values.end() || *at != value)
+            throw BadInput(
+                fmt::format("label {} is none of the classes {} of the data set that "
+                            "--like names: map it with --label-map",
+                            value, fmt::join(mapped.class_values, ", ")));
+        const auto number = static_cast<double>(at - mapped.class_values.begin());
+        value = mapped.task == LearningTask::binary ? 2 * number - 1 : number;
     }
     return mapped;
 }
@@ -98,22 +114,7 @@ Labels map_labels_like(const std::vector<double>& labels, const Settings& settin
     auto mapped = with_label_map(labels, settings);
     mapped.task = task;
     mapped.class_values = class_values;
-    if (task == LearningTask::regression) {
-        const double scale = settings.real("label-scale", -1e300);
-        for (auto& value : mapped.value) value *= scale;
-        return mapped;
-    }
-    for (auto& value : mapped.value) {
-        const auto at = std::ranges::find(class_values, value);
-        if (at == class_values.end())
-            throw BadInput(
-                fmt::format("label {} is none of the classes {} of the data set that "
-                            "--like names: map it with --label-map",
-                            value, fmt::join(class_values, ", ")));
-        const auto number = static_cast<double>(at - class_values.begin());
-        value = task == LearningTask::binary ? 2 * number - 1 : number;
-    }
-    return mapped;
+    return with_meaning(std::move(mapped), settings);
 }
 
 std::vector<Option> label_options()
@@ -132,11 +133,10 @@ Labels map_labels(const std::vector<double>& labels, const Settings& settings)
     auto mapped = with_label_map(labels, settings);
     constexpr std::size_t most_classes = 1000;
     const auto& word = settings.one_of("task", {"auto", "binary", "multiclass", "regression"});
-    const double scale = settings.real("label-scale", -1e300);
+    settings.real("label-scale", -1e300);  // a number, whatever the task is
     if (word == "regression") {
         mapped.task = LearningTask::regression;
-        for (auto& value : mapped.value) value *= scale;
-        return mapped;
+        return with_meaning(std::move(mapped), settings);
     }
     if (settings.given("label-scale"))
         settings.refuse("label-scale",
@@ -152,19 +152,14 @@ Labels map_labels(const std::vector<double>& labels, const Settings& settings)
                             "--task regression, or map them with --label-map",
                             found.size(), most_classes, listed(found)));
         mapped.task = LearningTask::multiclass;
-        mapped.class_values.assign(found.begin(), found.end());
-        for (auto& value : mapped.value)
-            value = static_cast<double>(std::distance(found.begin(), found.find(value)));
-        return mapped;
-    }
-    if (found.size() != 2)
+    } else if (found.size() != 2) {
         throw BadInput(
             fmt::format("the labels are not two classes but {}: {}; map them with "
                         "--label-map, or give --task multiclass or regression",
                         found.size(), listed(found)));
+    }
     mapped.class_values.assign(found.begin(), found.end());
-    for (auto& value : mapped.value) value = value == *found.begin() ? -1 : 1;
-    return mapped;
+    return with_meaning(std::move(mapped), settings);
 }
 
 std::vector<double> read_labels(const std::string& path, const Reading& reading)
