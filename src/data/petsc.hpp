@@ -20,7 +20,7 @@ void check(PetscErrorCode code, const char* call);
 template <class Object, PetscErrorCode (*Destroy)(Object*)>
 class Owner {
 public:
-    explicit Owner(Object object) : object_(object) {}
+    Owner() = default;
     Owner(Owner&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
     Owner& operator=(Owner&& other) noexcept
     {
@@ -34,9 +34,11 @@ public:
         Destroy(&object_);
     }
     Object get() const { return object_; }
+    /// Where a function of PETSc puts the object that it makes. Only while nothing is owned.
+    Object* made() { return &object_; }
 
 private:
-    Object object_;
+    Object object_ = nullptr;
 };
 
 using Matrix = Owner<Mat, MatDestroy>;

@@ -32,34 +32,33 @@ petsc::Matrix sparse_matrix(std::int64_t rows, std::int64_t columns, std::vector
                             std::vector<Index>& column, std::vector<double>& value)
 {
     const std::lock_guard lock(libraries());
-    Mat matrix = nullptr;
+    petsc::Matrix matrix;
     petsc::check(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, static_cast<PetscInt>(rows),
                                            static_cast<PetscInt>(columns), start.data(),
-                                           column.data(), value.data(), &matrix),
+                                           column.data(), value.data(), matrix.made()),
                  "MatCreateSeqAIJWithArrays");
-    return petsc::Matrix(matrix);
+    return matrix;
 }
 
 petsc::Matrix dense_matrix(std::int64_t rows, std::int64_t columns, double* values)
 {
     const std::lock_guard lock(libraries());
-    Mat by_column = nullptr, matrix = nullptr;
+    petsc::Matrix by_column, matrix;
     petsc::check(MatCreateSeqDense(PETSC_COMM_SELF, static_cast<PetscInt>(columns),
-                                   static_cast<PetscInt>(rows), values, &by_column),
+                                   static_cast<PetscInt>(rows), values, by_column.made()),
                  "MatCreateSeqDense");
-    const petsc::Matrix owner(by_column);
-    petsc::check(MatCreateTranspose(by_column, &matrix), "MatCreateTranspose");
-    return petsc::Matrix(matrix);
+    petsc::check(MatCreateTranspose(by_column.get(), matrix.made()), "MatCreateTranspose");
+    return matrix;
 }
 
 petsc::Vector make_vector(double* values, std::int64_t size)
 {
     const std::lock_guard lock(libraries());
-    Vec vector = nullptr;
-    petsc::check(
-        VecCreateSeqWithArray(PETSC_COMM_SELF, 1, static_cast<PetscInt>(size), values, &vector),
-        "VecCreateSeqWithArray");
-    return petsc::Vector(vector);
+    petsc::Vector vector;
+    petsc::check(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, static_cast<PetscInt>(size), values,
+                                       vector.made()),
+                 "VecCreateSeqWithArray");
+    return vector;
 }
 
 std::vector<RawRows> read(const DataSet& data, std::span<const RowSet> sets)
@@ -73,8 +72,7 @@ std::vector<RawRows> read(const DataSet& data, std::span<const RowSet> sets)
 
 ShardBlock::ShardBlock(RawRows raw, std::int64_t columns)
     : arrays_(std::make_shared<Arrays>()), first_(0),
-      rows_(static_cast<std::int64_t>(raw.label.size())), columns_(columns), matrix_(nullptr),
-      labels_(nullptr)
+      rows_(static_cast<std::int64_t>(raw.label.size())), columns_(columns)
 {
     auto& arrays = *arrays_;
     arrays.label = std::move(raw.label);

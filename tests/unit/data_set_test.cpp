@@ -127,14 +127,13 @@ TEST(DataSet, DenseImagesInSinglePrecisionKeepTheirShape)
     EXPECT_EQ(rows.dense[5], static_cast<double>(0.1F));
     const RowSet sets[] = {{Split::train, 0, 2}};
     const Shard shard(data, sets);
-    Vec w = nullptr, z = nullptr;
-    ASSERT_EQ(MatCreateVecs(shard.block(0).matrix(), &w, &z), 0);
-    const petsc::Vector own_w(w), own_z(z);
-    ASSERT_EQ(VecSet(w, 1), 0);
-    ASSERT_EQ(MatMult(shard.block(0).matrix(), w, z), 0);
+    petsc::Vector w, z;
+    ASSERT_EQ(MatCreateVecs(shard.block(0).matrix(), w.made(), z.made()), 0);
+    ASSERT_EQ(VecSet(w.get(), 1), 0);
+    ASSERT_EQ(MatMult(shard.block(0).matrix(), w.get(), z.get()), 0);
     const PetscInt row = 1;
     PetscScalar sum = 0;
-    ASSERT_EQ(VecGetValues(z, 1, &row, &sum), 0);
+    ASSERT_EQ(VecGetValues(z.get(), 1, &row, &sum), 0);
     EXPECT_EQ(sum, 15);
 }
 
