@@ -6,9 +6,9 @@
 
 #include <cmath>
 #include <limits>
-#include <string_view>
 
 #include "base/error.hpp"
+#include "optimum/minimise.hpp"
 
 namespace quorate {
 
@@ -16,8 +16,6 @@ namespace {
 
 using petsc::check;
 using petsc::Vector;
-
-using Solver = petsc::Owner<Tao, TaoDestroy>;
 
 /// Access to the elements of a vector that this rank holds.
 class Elements {
@@ -48,30 +46,31 @@ double sum_over_ranks(MPI_Comm comm, double local)
     return sum;
 }
 
+Vector filled(MPI_Comm comm, PetscInt local_size, double value)
+{
+    Vector made;
+    check(VecCreateMPI(comm, local_size, PETSC_DETERMINE, made.made()), "VecCreateMPI");
+    check(VecSet(made.get(), value), "VecSet");
+    return made;
+}
+
 /// Products of the rows with all outputs of a model: z = X W with W stored column by column of X.
 class Products {
 public:
     Products(const DistributedRows& rows, std::int64_t outputs)
-        : rows_(rows), outputs_(static_cast<PetscInt>(outputs)), column_(nullptr), row_(nullptr)
+        : rows_(rows), outputs_(static_cast<PetscInt>(outputs))
     {
-        Vec column = nullptr, row = nullptr;
-        check(MatCreateVecs(rows.matrix(), &column, &row), "MatCreateVecs");
-        column_ = Vector(column);
-        row_ = Vector(row);
+        check(MatCreateVecs(rows.matrix(), column_.made(), row_.made()), "MatCreateVecs");
     }
 
     /// Makes a vector for a model, in which the elements of a column of X stand together.
     Vector model() const
     {
-        PetscInt columns = 0, all = 0;
+        PetscInt columns = 0;
         check(MatGetLocalSize(rows_.matrix(), nullptr, &columns), "MatGetLocalSize");
-        check(MatGetSize(rows_.matrix(), nullptr, &all), "MatGetSize");
-        Vec made = nullptr;
-        check(VecCreateMPI(rows_.comm(), columns * outputs_, all * outputs_, &made),
-              "VecCreateMPI");
-        check(VecSetBlockSize(made, outputs_), "VecSetBlockSize");
-        check(VecSet(made, 0), "VecSet");
-        return Vector(made);
+        auto made = filled(rows_.comm(), columns * outputs_, 0);
+        check(VecSetBlockSize(made.get(), outputs_), "VecSetBlockSize");
+        return made;
     }
 
     /// @param z  this rank's rows x outputs
@@ -152,12 +151,7 @@ public:
     }
     Vector start() const
     {
-        Vec made = nullptr;
-        check(VecCreateMPI(rows_.comm(), static_cast<PetscInt>(rows_.labels().size()),
-                           PETSC_DETERMINE, &made),
-              "VecCreateMPI");
-        check(VecSet(made, 0.5), "VecSet");
-        return Vector(made);
+        return filled(rows_.comm(), static_cast<PetscInt>(rows_.labels().size()), 0.5);
     }
 
     double evaluate(Vec a, Vec g)
@@ -215,10 +209,7 @@ public:
     {
         PetscInt size = 0;
         check(VecGetLocalSize(w_.get(), &size), "VecGetLocalSize");
-        Vec made = nullptr;
-        check(VecCreateMPI(rows_.comm(), 2 * size, PETSC_DETERMINE, &made), "VecCreateMPI");
-        check(VecSet(made, 0), "VecSet");
-        return Vector(made);
+        return filled(rows_.comm(), 2 * size, 0);
     }
 
     double evaluate(Vec x, Vec g)
@@ -250,107 +241,16 @@ private:
     Vector w_, g_;
 };
 
-// The function that PETSc calls back. An exception must not pass through C, so it is kept and
-// thrown when TaoSolve has returned.
-template <class Function>
-struct Callback {
-    Function& function;
-    std::exception_ptr error = {};
-
-    static PetscErrorCode evaluate(Tao, Vec x, PetscReal* f, Vec g, void* context)
-    {
-        auto& self = *static_cast<Callback*>(context);
-        try {
-            *f = self.function.evaluate(x, g);
-            return 0;
-        } catch (...) {
-            self.error = std::current_exception();
-            return PETSC_ERR_USER;
-        }
-    }
-};
-
-PetscErrorCode show(Tao tao, void* context)
-{
-    const auto& progress = *static_cast<const OptimumOptions*>(context);
-    PetscInt iteration = 0;
-    PetscReal f = 0, norm = 0;
-    TaoGetSolutionStatus(tao, &iteration, &f, &norm, nullptr, nullptr, nullptr);
-    progress.progress(iteration, f, norm);
-    return 0;
-}
-
-struct Setup {
-    const char* solver;
-    double highest = std::numeric_limits<double>::infinity();  // bound of BLMVM's variables, from 0
-    std::function<bool()> enough = {};                         // ends the iterations early
-};
-
-PetscErrorCode test(Tao tao, void* context)
-{
-    const auto& setup = *static_cast<const Setup*>(context);
-    if (const auto code = TaoDefaultConvergenceTest(tao, nullptr)) return code;
-    if (setup.enough && setup.enough()) TaoSetConvergedReason(tao, TAO_CONVERGED_USER);
-    return 0;
-}
-
-/// Minimises a function. Collective.
-/// @param x  where to start; receives the solution
-/// @return the number of iterations
-template <class Function>
-std::int64_t solve(MPI_Comm comm, Function& function, Vec x, Setup setup,
-                   const OptimumOptions& options)
-{
-    Tao made = nullptr;
-    check(TaoCreate(comm, &made), "TaoCreate");
-    const Solver tao(made);
-    check(TaoSetType(made, setup.solver), "TaoSetType");
-    check(TaoSetSolution(made, x), "TaoSetSolution");
-    Callback<Function> callback{function};
-    check(TaoSetObjectiveAndGradient(made, nullptr, Callback<Function>::evaluate, &callback),
-          "TaoSetObjectiveAndGradient");
-    check(TaoSetTolerances(made, options.tolerance, 0, 0), "TaoSetTolerances");
-    check(TaoSetMaximumIterations(made, static_cast<PetscInt>(options.iterations)),
-          "TaoSetMaximumIterations");
-    check(TaoSetMaximumFunctionEvaluations(made, std::numeric_limits<PetscInt>::max()),
-          "TaoSetMaximumFunctionEvaluations");
-    check(TaoSetConvergenceTest(made, test, &setup), "TaoSetConvergenceTest");
-    if (options.progress)
-        check(TaoSetMonitor(made, show, const_cast<OptimumOptions*>(&options), nullptr),
-              "TaoSetMonitor");
-    Vector lower(nullptr), upper(nullptr);
-    if (std::string_view(setup.solver) == TAOBLMVM) {
-        Vec low = nullptr, high = nullptr;
-        check(VecDuplicate(x, &low), "VecDuplicate");
-        lower = Vector(low);
-        check(VecDuplicate(x, &high), "VecDuplicate");
-        upper = Vector(high);
-        check(VecSet(low, 0), "VecSet");
-        check(VecSet(high, setup.highest), "VecSet");
-        check(TaoSetVariableBounds(made, low, high), "TaoSetVariableBounds");
-    }
-    // Keep more directions than the default of five, because evaluations of the function cost most.
-    for (const auto* name : {"-tao_lmvm_mat_lmvm_hist_size", "-tao_blmvm_mat_lmvm_hist_size"})
-        check(PetscOptionsSetValue(nullptr, name, "30"), "PetscOptionsSetValue");
-    check(TaoSetFromOptions(made), "TaoSetFromOptions");
-    const auto code = TaoSolve(made);
-    if (callback.error) std::rethrow_exception(callback.error);
-    check(code, "TaoSolve");
-    PetscInt iterations = 0;
-    check(TaoGetIterationNumber(made, &iterations), "TaoGetIterationNumber");
-    return iterations;
-}
-
 std::vector<double> on_rank_0(Vec w)
 {
-    VecScatter made = nullptr;
-    Vec all = nullptr;
-    check(VecScatterCreateToZero(w, &made, &all), "VecScatterCreateToZero");
-    const petsc::Owner<VecScatter, VecScatterDestroy> scatter(made);
-    const Vector owner(all);
-    check(VecScatterBegin(made, w, all, INSERT_VALUES, SCATTER_FORWARD), "VecScatterBegin");
-    check(VecScatterEnd(made, w, all, INSERT_VALUES, SCATTER_FORWARD), "VecScatterEnd");
-    const Elements elements(all);
+    petsc::Owner<VecScatter, VecScatterDestroy> scatter;
+    Vector all;
+    check(VecScatterCreateToZero(w, scatter.made(), all.made()), "VecScatterCreateToZero");
+    check(VecScatterBegin(scatter.get(), w, all.get(), INSERT_VALUES, SCATTER_FORWARD),
+          "VecScatterBegin");
+    check(VecScatterEnd(scatter.get(), w, all.get(), INSERT_VALUES, SCATTER_FORWARD),
+          "VecScatterEnd");
+    const Elements elements(all.get());
     return {elements.get().begin(), elements.get().end()};
 }
 
@@ -376,12 +276,13 @@ Optimum of_hinge(const DistributedRows& rows, const Regularizer& regularizer,
     const auto a = dual.start();
     const auto enough = [&] { return dual.primal() - dual.dual() <= options.tolerance; };
     Optimum found;
-    found.iterations = solve(rows.comm(), dual, a.get(),
-                             {.solver = TAOBLMVM, .highest = 1, .enough = enough}, options);
-    Vec g = nullptr;
-    check(VecDuplicate(a.get(), &g), "VecDuplicate");
-    const Vector slope(g);
-    dual.evaluate(a.get(), g);
+    found.iterations = minimise(rows.comm(),
+                                {.solver = TAOBLMVM,
+                                 .function = [&](Vec x, Vec g) { return dual.evaluate(x, g); },
+                                 .highest = 1,
+                                 .enough = enough},
+                                a.get(), options);
+    dual.evaluate(a.get(), like(a.get()).get());
     found.model = on_rank_0(dual.model());
     found.objective = dual.primal();
     found.bound = dual.dual();
@@ -417,22 +318,25 @@ Optimum find_optimum(const DistributedRows& rows, const Model& model, const std:
     if (regularizer.l1 > 0) {
         Lasso lasso(rows, primal, regularizer.l1);
         const auto x = lasso.start();
-        found.iterations = solve(rows.comm(), lasso, x.get(), {.solver = TAOBLMVM}, options);
-        const auto slope = lasso.start();
-        lasso.evaluate(x.get(), slope.get());
+        found.iterations = minimise(
+            rows.comm(),
+            {.solver = TAOBLMVM, .function = [&](Vec at, Vec g) { return lasso.evaluate(at, g); }},
+            x.get(), options);
+        lasso.evaluate(x.get(), like(x.get()).get());
         check(VecCopy(lasso.model(), w.get()), "VecCopy");
         found.solver = "BLMVM on positive and negative parts";
     } else {
-        found.iterations = solve(rows.comm(), primal, w.get(), {.solver = TAOLMVM}, options);
+        found.iterations = minimise(
+            rows.comm(),
+            {.solver = TAOLMVM, .function = [&](Vec at, Vec g) { return primal.evaluate(at, g); }},
+            w.get(), options);
         found.solver = "LMVM";
     }
-    Vec g = nullptr;
-    check(VecDuplicate(w.get(), &g), "VecDuplicate");
-    const Vector slope(g);
+    const auto g = like(w.get());
     double size = 0;
     check(VecNorm(w.get(), NORM_1, &size), "VecNorm");
-    found.objective = primal.evaluate(w.get(), g) + regularizer.l1 * size;
-    found.gradient_norm = least_subgradient(rows.comm(), w.get(), g, regularizer.l1);
+    found.objective = primal.evaluate(w.get(), g.get()) + regularizer.l1 * size;
+    found.gradient_norm = least_subgradient(rows.comm(), w.get(), g.get(), regularizer.l1);
     // f is strongly convex with modulus 2 l2, so f(w*) >= f(w) - |g|^2 / (4 l2).
     found.bound = regularizer.l2 > 0 ? found.objective - found.gradient_norm * found.gradient_norm /
                                                              (4 * regularizer.l2)

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <functional>
+#include <limits>
+
+#include "data/petsc.hpp"
+#include "optimum/optimum.hpp"
+
+namespace quorate {
+
+/// A function to minimise, and how.
+struct Problem {
+    const char* solver;                                   // of TAO; BLMVM has bounds
+    std::function<double(Vec x, Vec gradient)> function;  // returns f(x); fills in the gradient
+    double highest = std::numeric_limits<double>::infinity();  // bound of variables, from 0
+    std::function<bool()> enough = {};                         // ends the iterations early
+};
+
+/// Makes a vector of the shape of another, without values.
+petsc::Vector like(Vec vector);
+
+/// Minimises a function by TAO. Collective on `comm`.
+/// @param x  where to start; receives the solution
+/// @return the number of iterations
+/// @throws Failure if PETSc fails, and what the function throws
+std::int64_t minimise(MPI_Comm comm, const Problem& problem, Vec x, const OptimumOptions& options);
+
+}  // namespace quorate
