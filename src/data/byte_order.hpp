@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstring>
+#include <boost/endian/conversion.hpp>
 
 namespace quorate {
 
@@ -12,13 +10,8 @@ namespace quorate {
 template <class T>
 T from_big_endian(const char* bytes)
 {
-    char native[sizeof(T)];
-    std::memcpy(native, bytes, sizeof(T));
-    if constexpr (std::endian::native == std::endian::little)
-        std::reverse(native, native + sizeof(T));
-    T value;
-    std::memcpy(&value, native, sizeof(T));
-    return value;
+    return boost::endian::endian_load<T, sizeof(T), boost::endian::order::big>(
+        reinterpret_cast<const unsigned char*>(bytes));
 }
 
 }  // namespace quorate
