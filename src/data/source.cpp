@@ -181,9 +181,7 @@ std::string sha256(const std::string& path, std::int64_t bytes)
     unsigned size = 0;
     if (EVP_DigestFinal_ex(context.get(), digest.data(), &size) != 1)
         throw Failure("cannot finish SHA-256");
-    std::string text;
-    for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
-    return text;
+    return fmt::format("{:02x}", fmt::join(digest.begin(), digest.begin() + size, ""));
 }
 
 bool Lines::next(std::string& line)
