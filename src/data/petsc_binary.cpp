@@ -51,16 +51,19 @@ public:
         for (std::int64_t i = 0; i < count; ++i) all.push_back(integer(what));
         return all;
     }
-    double real(const std::string& what)
+    /// Read in pieces, too. @param all  receives the values
+    void reals(std::int64_t count, std::vector<double>& all)
     {
-        char bytes[8];
-        source_.read(bytes, 8, what);
-        const auto value = from_big_endian<double>(bytes);
-        if (!std::isfinite(value))
-            source_.refuse(
-                fmt::format("damaged: the value before byte {} is {}; all must be finite",
-                            source_.position(), value));
-        return value;
+        all.clear();
+        for (std::int64_t i = 0; i < count; ++i) {
+            char bytes[8];
+            source_.read(bytes, 8, "the values");
+            all.push_back(from_big_endian<double>(bytes));
+            if (!std::isfinite(all.back()))
+                source_.refuse(
+                    fmt::format("damaged: the value before byte {} is {}; all must be finite",
+                                source_.position(), all.back()));
+        }
     }
     ByteSource& source() { return source_; }
 
@@ -84,8 +87,7 @@ void read(const Settings&, const std::string& path, const Reading& reading, RawT
     if (entries == -1) {  // dense, row by row
         table.dense = true;
         for (std::int64_t row = 0; row < rows; ++row) {
-            values.clear();
-            for (std::int64_t i = 0; i < columns; ++i) values.push_back(file.real("the values"));
+            file.reals(columns, values);
             if (!table.add(none, {{}, values})) return;
         }
         file.source().expect_end();
@@ -117,8 +119,7 @@ void read(const Settings&, const std::string& path, const Reading& reading, RawT
     at = 0;
     for (const auto length : lengths) {
         const auto numbers = std::span(column).subspan(at, static_cast<std::size_t>(length));
-        values.clear();
-        for (std::int64_t i = 0; i < length; ++i) values.push_back(file.real("the values"));
+        file.reals(length, values);
         if (!table.add(none, {numbers, values})) return;
         at += numbers.size();
     }
@@ -141,7 +142,7 @@ std::vector<double> read_petsc_vector(const std::string& path, const Reading& re
     const auto count = file.integer("the length");
     if (count < 1) file.source().refuse(fmt::format("damaged: a vector of {} elements", count));
     std::vector<double> values;
-    for (std::int64_t i = 0; i < count; ++i) values.push_back(file.real("the values"));
+    file.reals(count, values);
     file.source().expect_end();
     return values;
 }
