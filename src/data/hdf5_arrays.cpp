@@ -39,33 +39,30 @@ void check_finite(std::span<const double> values, const std::string& path, const
                 fmt::format("{}: {} holds {}: all values must be finite", path, name, value));
 }
 
-class Labels {
-public:
-    Labels(const h5::File& file, const std::string& path, const Settings& settings,
-           std::int64_t rows)
-        : file_(file), path_(path), name_(settings.text("label"))
-    {
-        if (name_.empty()) return;
-        require(file, path, settings, "label", name_, 1);
-        const auto count = h5::shape(file.get(), name_)[0];
-        if (count != rows)
-            throw BadInput(fmt::format("{}: {} has {} labels for {} rows: give one for each", path,
-                                       name_, count, rows));
-    }
-    std::vector<double> read(std::int64_t first, std::int64_t count) const
-    {
-        if (name_.empty())
-            return std::vector<double>(static_cast<std::size_t>(count),
-                                       std::numeric_limits<double>::quiet_NaN());
-        auto labels = h5::read<double>(file_.get(), name_, first, count);
-        check_finite(labels, path_, name_);
-        return labels;
-    }
+void require_labels(const h5::File& file, const std::string& path, const Settings& settings,
+                    std::int64_t rows)
+{
+    const auto& name = settings.text("label");
+    if (name.empty()) return;
+    require(file, path, settings, "label", name, 1);
+    const auto count = h5::shape(file.get(), name)[0];
+    if (count != rows)
+        throw BadInput(fmt::format("{}: {} has {} labels for {} rows: give one for each", path,
+                                   name, count, rows));
+}
 
-private:
-    const h5::File& file_;
-    std::string path_, name_;
-};
+// Reads the labels of rows [first, first + count): NaN without --label.
+std::vector<double> labels_of(const h5::File& file, const std::string& path,
+                              const Settings& settings, std::int64_t first, std::int64_t count)
+{
+    const auto& name = settings.text("label");
+    if (name.empty())
+        return std::vector<double>(static_cast<std::size_t>(count),
+                                   std::numeric_limits<double>::quiet_NaN());
+    auto labels = h5::read<double>(file.get(), name, first, count);
+    check_finite(labels, path, name);
+    return labels;
+}
 
 void read_dense(const h5::File& file, const std::string& path, const Settings& settings,
                 RawTable& table)
@@ -78,14 +75,14 @@ void read_dense(const h5::File& file, const std::string& path, const Settings& s
             fmt::format("{}: {} is {} x {}: it holds nothing", path, name, shape[0], shape[1]));
     table.set_columns(shape[1], path);
     table.dense = true;
-    const Labels labels(file, path, settings, shape[0]);
+    require_labels(file, path, settings, shape[0]);
     const auto width = static_cast<std::size_t>(shape[1]);
     const auto at_once = std::max<std::int64_t>(1, block * 16 / shape[1]);
     for (std::int64_t first = 0; first < shape[0]; first += at_once) {
         const auto count = std::min(at_once, shape[0] - first);
         const auto values = h5::read_rows<double>(file.get(), name, first, count);
         check_finite(values, path, name);
-        const auto label = labels.read(first, count);
+        const auto label = labels_of(file, path, settings, first, count);
         for (std::size_t i = 0; i < label.size(); ++i)
             if (!table.add(label[i], {{}, std::span(values).subspan(i * width, width)})) return;
     }
@@ -105,7 +102,7 @@ void read_csr(const h5::File& file, const std::string& path, const Settings& set
         throw BadInput(fmt::format("{}: {} and {} differ in length", path, names[1], names[2]));
     const auto wanted = settings.on("columns") ? settings.integer("columns", 1) : 0;
     table.columns = std::max(table.columns, wanted);
-    const Labels labels(file, path, settings, rows);
+    require_labels(file, path, settings, rows);
     for (std::int64_t first = 0; first < rows; first += block) {
         const auto count = std::min(block, rows - first);
         const auto start = h5::read<std::int64_t>(file.get(), names[0], first, count + 1);
@@ -120,7 +117,7 @@ void read_csr(const h5::File& file, const std::string& path, const Settings& set
                                ? h5::read<double>(file.get(), names[2], start.front(), here)
                                : std::vector<double>(static_cast<std::size_t>(here), 1.0);
         check_finite(value, path, names.back());
-        const auto label = labels.read(first, count);
+        const auto label = labels_of(file, path, settings, first, count);
         for (std::size_t i = 0; i < label.size(); ++i) {
             const auto from = static_cast<std::size_t>(start[i] - start.front()),
                        length = static_cast<std::size_t>(start[i + 1] - start[i]);
