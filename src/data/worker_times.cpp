@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "base/error.hpp"
@@ -20,7 +21,7 @@ namespace quorate {
 namespace {
 
 const std::vector<std::string> worker_names = {"worker", "rank"};
-const std::vector<std::string> round_names = {"round", "step"};
+const std::vector<std::string> round_names = {"round", "step", "time"};
 const std::vector<std::string> seconds_names = {"seconds", "response_s", "compute_time",
                                                 "batch_time_norm"};
 
@@ -71,15 +72,8 @@ Columns columns_of(const CsvRecords& records)
     };
     Columns columns{};
     columns.worker = need("workers", worker_names);
-    auto round = find(records, round_names);
-    columns.by_time = !round;
-    if (!round) {
-        auto names = round_names;
-        names.push_back("time");
-        round = find(records, {"time"});
-        if (!round) need("rounds", names);
-    }
-    columns.round = *round;
+    columns.round = need("rounds", round_names);
+    columns.by_time = trimmed(records.header()[columns.round]) == "time";
     columns.seconds = need("times", seconds_names);
     columns.load = find(records, {"load"});
     return columns;
@@ -130,23 +124,16 @@ Runs read_runs(CsvRecords& records)
 std::vector<std::string> number_workers(std::vector<Row>& rows,
                                         const std::vector<std::string>& labels)
 {
-    std::vector<int> present;
-    {
-        std::vector<bool> seen(labels.size());
-        for (const auto& row : rows) {
-            if (!seen[static_cast<std::size_t>(row.worker)]) present.push_back(row.worker);
-            seen[static_cast<std::size_t>(row.worker)] = true;
-        }
-    }
+    std::set<int> seen;
+    for (const auto& row : rows) seen.insert(row.worker);
+    std::vector<int> present(seen.begin(), seen.end());
     const auto label = [&](int worker) -> const std::string& {
         return labels[static_cast<std::size_t>(worker)];
     };
-    const bool numbers = std::all_of(present.begin(), present.end(),
-                                     [&](int worker) { return to_real(label(worker)); });
-    std::sort(present.begin(), present.end(), [&](int a, int b) {
-        if (numbers && *to_real(label(a)) != *to_real(label(b)))
-            return *to_real(label(a)) < *to_real(label(b));
-        return label(a) < label(b);
+    const bool numbers = std::ranges::all_of(
+        present, [&](int worker) { return to_real(label(worker)).has_value(); });
+    std::ranges::sort(present, {}, [&](int worker) {
+        return std::pair(numbers ? *to_real(label(worker)) : 0, label(worker));
     });
     std::vector<int> numbered(labels.size());
     std::vector<std::string> ordered;
@@ -162,10 +149,8 @@ std::vector<std::string> number_workers(std::vector<Row>& rows,
 void fill_by_round(const std::vector<Row>& rows, const std::vector<std::string>& labels,
                    const std::string& name, const std::string& run, WorkerTimes& times)
 {
-    std::vector<double> rounds;
-    for (const auto& row : rows) rounds.push_back(row.round);
-    std::sort(rounds.begin(), rounds.end());
-    rounds.erase(std::unique(rounds.begin(), rounds.end()), rounds.end());
+    std::set<double> rounds;
+    for (const auto& row : rows) rounds.insert(row.round);
     times.rounds = static_cast<std::int64_t>(rounds.size());
 
     // The table grows row by row, and the first time that is missing ends it. So a file of many
@@ -192,7 +177,7 @@ void fill_by_time(const std::vector<Row>& rows, WorkerTimes& times)
 {
     std::vector<std::int64_t> counts(static_cast<std::size_t>(times.workers));
     for (const auto& row : rows) ++counts[static_cast<std::size_t>(row.worker)];
-    times.rounds = *std::min_element(counts.begin(), counts.end());
+    times.rounds = std::ranges::min(counts);
     auto first = rows.begin();
     for (const auto count : counts) {
         for (std::int64_t i = 0; i < times.rounds; ++i) times.seconds.push_back(first[i].seconds);
@@ -233,9 +218,8 @@ WorkerTimes read_worker_times(const std::string& path)
     auto& rows = runs.at_load.begin()->second;
     const auto labels = number_workers(rows, runs.workers);
     times.workers = static_cast<int>(labels.size());
-    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-        return a.worker != b.worker ? a.worker < b.worker : a.round < b.round;
-    });
+    std::ranges::stable_sort(rows, {},
+                             [](const Row& row) { return std::pair(row.worker, row.round); });
     if (runs.by_time)
         fill_by_time(rows, times);
     else
