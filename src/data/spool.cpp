@@ -57,22 +57,8 @@ void append(std::vector<char>& bytes, const T* values, std::size_t count)
 template <class T>
 void append_as(std::vector<char>& bytes, std::span<const double> values)
 {
-    const auto at = bytes.size();
-    bytes.resize(at + values.size() * sizeof(T));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto narrow = static_cast<T>(values[i]);
-        std::memcpy(bytes.data() + at + i * sizeof(T), &narrow, sizeof(T));
-    }
-}
-
-template <class T>
-void take_as(const char* from, std::span<double> values)
-{
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        T narrow;
-        std::memcpy(&narrow, from + i * sizeof(T), sizeof(T));
-        values[i] = static_cast<double>(narrow);
-    }
+    const std::vector<T> narrow(values.begin(), values.end());
+    append(bytes, narrow.data(), narrow.size());
 }
 
 template <class T>
@@ -81,6 +67,14 @@ const char* take(const char* from, T* to, std::size_t count)
     // Not memcpy, because memcpy may not be given the null pointer of an empty row.
     std::copy_n(from, count * sizeof(T), reinterpret_cast<char*>(to));
     return from + count * sizeof(T);
+}
+
+template <class T>
+void take_as(const char* from, std::span<double> values)
+{
+    std::vector<T> narrow(values.size());
+    take(from, narrow.data(), narrow.size());
+    std::ranges::copy(narrow, values.begin());
 }
 
 }  // namespace
