@@ -19,6 +19,16 @@ RawRows dense_sum(const DataSet& data, const CodedBlock& block)
     return sum;
 }
 
+// Appends a row. @param entries  pairs of column and value, ascending by column
+void add_row(RawRows& rows, const auto& entries)
+{
+    for (const auto& [column, value] : entries) {
+        rows.column.push_back(column);
+        rows.value.push_back(value);
+    }
+    rows.start.push_back(std::ssize(rows.column));
+}
+
 RawRows sparse_sum(const DataSet& data, const CodedBlock& block)
 {
     std::vector<RawRows> terms;
@@ -37,11 +47,7 @@ RawRows sparse_sum(const DataSet& data, const CodedBlock& block)
                 entries[terms[t].column[at]] += block.terms[t].weight * value;
             }
         }
-        for (const auto& [column, value] : entries) {
-            sum.column.push_back(column);
-            sum.value.push_back(value);
-        }
-        sum.start.push_back(static_cast<std::int64_t>(sum.column.size()));
+        add_row(sum, entries);
     }
     return sum;
 }
@@ -100,13 +106,7 @@ RawRows coded_columns(const DataSet& data, const CodedBlock& block)
         }
     });
     sum.start.push_back(0);
-    for (const auto& some : entries) {
-        for (const auto& [row, value] : some) {
-            sum.column.push_back(row);
-            sum.value.push_back(value);
-        }
-        sum.start.push_back(static_cast<std::int64_t>(sum.column.size()));
-    }
+    for (const auto& some : entries) add_row(sum, some);
     return sum;
 }
 
