@@ -48,63 +48,6 @@ struct Array {
 
 using Calls = std::vector<std::pair<dnnl::primitive, Arguments>>;
 
-// Shapes of a layer with weights.
-struct Shapes {
-    Dims source, weights, bias, result;
-};
-
-// oneDNN's types for the two kinds of layers with weights, under the same names.
-struct Convolution {
-    using Forward = dnnl::convolution_forward;
-    using BackwardData = dnnl::convolution_backward_data;
-    using BackwardWeights = dnnl::convolution_backward_weights;
-    static constexpr auto direct = dnnl::algorithm::convolution_direct;
-    Dims around;
-    Dims stride = {1, 1};
-
-    Forward::desc forward(const Shapes& of) const
-    {
-        return {dnnl::prop_kind::forward_training,
-                direct,
-                any(of.source),
-                any(of.weights),
-                plain(of.bias),
-                any(of.result),
-                stride,
-                around,
-                around};
-    }
-    BackwardData::desc backward_data(const Shapes& of) const
-    {
-        return {direct, any(of.source), any(of.weights), any(of.result), stride, around, around};
-    }
-    BackwardWeights::desc backward_weights(const Shapes& of) const
-    {
-        return {direct,         any(of.source), any(of.weights), plain(of.bias),
-                any(of.result), stride,         around,          around};
-    }
-};
-
-struct Dense {
-    using Forward = dnnl::inner_product_forward;
-    using BackwardData = dnnl::inner_product_backward_data;
-    using BackwardWeights = dnnl::inner_product_backward_weights;
-
-    static Forward::desc forward(const Shapes& of)
-    {
-        return {dnnl::prop_kind::forward_training, any(of.source), any(of.weights), plain(of.bias),
-                any(of.result)};
-    }
-    static BackwardData::desc backward_data(const Shapes& of)
-    {
-        return {any(of.source), any(of.weights), any(of.result)};
-    }
-    static BackwardWeights::desc backward_weights(const Shapes& of)
-    {
-        return {any(of.source), any(of.weights), plain(of.bias), any(of.result)};
-    }
-};
-
 dnnl::primitive_attr with_relu(bool relu)
 {
     dnnl::primitive_attr attributes;
@@ -184,9 +127,13 @@ struct ConvNet::Steps {
     }
 
     void add_pool(const NetLayer& layer, std::int64_t images);
-    template <class Primitive>
-    void add_weighted(const NetLayer& layer, const Primitive& primitive, const Shapes& of,
-                      bool relu);
+    void add_conv(const NetLayer& layer, std::int64_t images, bool relu);
+    void add_dense(const NetLayer& layer, std::int64_t images, bool relu);
+    template <class Forward, class BackwardWeights, class BackwardData>
+    void add_weighted(const NetLayer& layer, const Dims& weights_shape, bool relu,
+                      const typename Forward::desc& forward_of,
+                      const typename BackwardWeights::desc& by_weights_of,
+                      const typename BackwardData::desc& by_source_of);
     dnnl::memory before_relu(const dnnl::memory& result, const dnnl::memory& given);
 };
 
@@ -236,50 +183,82 @@ dnnl::memory ConvNet::Steps::before_relu(const dnnl::memory& result, const dnnl:
     return before;
 }
 
-template <class Primitive>
-void ConvNet::Steps::add_weighted(const NetLayer& layer, const Primitive& primitive,
-                                  const Shapes& of, bool relu)
+template <class Forward, class BackwardWeights, class BackwardData>
+void ConvNet::Steps::add_weighted(const NetLayer& layer, const Dims& weights_shape, bool relu,
+                                  const typename Forward::desc& forward_of,
+                                  const typename BackwardWeights::desc& by_weights_of,
+                                  const typename BackwardData::desc& by_source_of)
 {
     const bool is_first = back.empty();
-    const auto [user_weights, by_user_weights] = parameter(of.weights, layer.weights());
-    const auto [bias, by_bias] = parameter(of.bias, layer.biases());
-    const typename Primitive::Forward::primitive_desc desc(primitive.forward(of), with_relu(relu),
-                                                           engine);
+    const auto [user_weights, by_user_weights] = parameter(weights_shape, layer.weights());
+    const auto [bias, by_bias] = parameter({layer.outputs}, layer.biases());
+    const typename Forward::primitive_desc desc(forward_of, with_relu(relu), engine);
     const auto source = as(desc.src_desc(), value, forward);
     const auto used = as(desc.weights_desc(), user_weights, forward);
     const auto result = memory(desc.dst_desc());
-    forward.emplace_back(typename Primitive::Forward(desc), Arguments{{DNNL_ARG_SRC, source},
-                                                                      {DNNL_ARG_WEIGHTS, used},
-                                                                      {DNNL_ARG_BIAS, bias},
-                                                                      {DNNL_ARG_DST, result}});
+    forward.emplace_back(Forward(desc), Arguments{{DNNL_ARG_SRC, source},
+                                                  {DNNL_ARG_WEIGHTS, used},
+                                                  {DNNL_ARG_BIAS, bias},
+                                                  {DNNL_ARG_DST, result}});
     value = result;
-    back.emplace_back(
-        [=, this, by_weights = by_user_weights, by_biases = by_bias](const dnnl::memory& given) {
-            const auto by_result = relu ? before_relu(result, given) : given;
-            const typename Primitive::BackwardWeights::primitive_desc weights_desc(
-                primitive.backward_weights(of), engine, desc);
-            const bool plain_format = by_weights.get_desc() == weights_desc.diff_weights_desc();
-            const auto made = plain_format ? by_weights : memory(weights_desc.diff_weights_desc());
-            const auto source_here = as(weights_desc.src_desc(), source, backward);
-            const auto by_result_here = as(weights_desc.diff_dst_desc(), by_result, backward);
-            backward.emplace_back(typename Primitive::BackwardWeights(weights_desc),
-                                  Arguments{{DNNL_ARG_SRC, source_here},
-                                            {DNNL_ARG_DIFF_DST, by_result_here},
-                                            {DNNL_ARG_DIFF_WEIGHTS, made},
-                                            {DNNL_ARG_DIFF_BIAS, by_biases}});
-            if (!plain_format) reorder(made, by_weights, backward);
-            if (is_first) return dnnl::memory();
-            const typename Primitive::BackwardData::primitive_desc data_desc(
-                primitive.backward_data(of), engine, desc);
-            auto by_source = memory(data_desc.diff_src_desc());
-            const auto by_result_there = as(data_desc.diff_dst_desc(), by_result, backward);
-            const auto used_there = as(data_desc.weights_desc(), used, backward);
-            backward.emplace_back(typename Primitive::BackwardData(data_desc),
-                                  Arguments{{DNNL_ARG_DIFF_DST, by_result_there},
-                                            {DNNL_ARG_WEIGHTS, used_there},
-                                            {DNNL_ARG_DIFF_SRC, by_source}});
-            return by_source;
-        });
+    back.emplace_back([=, this, by_weights = by_user_weights,
+                       by_biases = by_bias](const dnnl::memory& given) {
+        const auto by_result = relu ? before_relu(result, given) : given;
+        const typename BackwardWeights::primitive_desc weights_desc(by_weights_of, engine, desc);
+        const bool plain_format = by_weights.get_desc() == weights_desc.diff_weights_desc();
+        const auto made = plain_format ? by_weights : memory(weights_desc.diff_weights_desc());
+        const auto source_here = as(weights_desc.src_desc(), source, backward);
+        const auto by_result_here = as(weights_desc.diff_dst_desc(), by_result, backward);
+        backward.emplace_back(BackwardWeights(weights_desc),
+                              Arguments{{DNNL_ARG_SRC, source_here},
+                                        {DNNL_ARG_DIFF_DST, by_result_here},
+                                        {DNNL_ARG_DIFF_WEIGHTS, made},
+                                        {DNNL_ARG_DIFF_BIAS, by_biases}});
+        if (!plain_format) reorder(made, by_weights, backward);
+        if (is_first) return dnnl::memory();
+        const typename BackwardData::primitive_desc data_desc(by_source_of, engine, desc);
+        auto by_source = memory(data_desc.diff_src_desc());
+        const auto by_result_there = as(data_desc.diff_dst_desc(), by_result, backward);
+        const auto used_there = as(data_desc.weights_desc(), used, backward);
+        backward.emplace_back(BackwardData(data_desc),
+                              Arguments{{DNNL_ARG_DIFF_DST, by_result_there},
+                                        {DNNL_ARG_WEIGHTS, used_there},
+                                        {DNNL_ARG_DIFF_SRC, by_source}});
+        return by_source;
+    });
+}
+
+void ConvNet::Steps::add_conv(const NetLayer& layer, std::int64_t images, bool relu)
+{
+    using namespace dnnl;
+    const Dims shape = {layer.outputs, layer.channels, layer.size, layer.size};
+    const auto source = any({images, layer.channels, layer.height, layer.width}),
+               filters = any(shape), bias = plain({layer.outputs}),
+               result = any({images, layer.outputs, layer.height, layer.width});
+    const Dims stride = {1, 1}, around = {layer.size / 2, layer.size / 2};
+    const auto direct = algorithm::convolution_direct;
+    add_weighted<convolution_forward, convolution_backward_weights, convolution_backward_data>(
+        layer, shape, relu,
+        {prop_kind::forward_training, direct, source, filters, bias, result, stride, around,
+         around},
+        {direct, source, filters, bias, result, stride, around, around},
+        {direct, source, filters, result, stride, around, around});
+}
+
+void ConvNet::Steps::add_dense(const NetLayer& layer, std::int64_t images, bool relu)
+{
+    using namespace dnnl;
+    Dims in = {images, layer.channels, layer.height, layer.width};
+    // The output of a dense layer has no height and width.
+    if (layer.height == 1 && layer.width == 1) in.resize(2);
+    auto shape = in;
+    shape[0] = layer.outputs;
+    const auto source = any(in), matrix = any(shape), bias = plain({layer.outputs}),
+               result = any({images, layer.outputs});
+    add_weighted<inner_product_forward, inner_product_backward_weights,
+                 inner_product_backward_data>(
+        layer, shape, relu, {prop_kind::forward_training, source, matrix, bias, result},
+        {source, matrix, bias, result}, {source, matrix, result});
 }
 
 ConvNet::ConvNet(const std::vector<NetLayer>& layers, std::int64_t images)
@@ -290,28 +269,10 @@ try : images_(images), steps_(std::make_unique<Steps>()) {
     s.pixels = s.value = s.outside({images, front.channels, front.height, front.width});
     for (const auto& layer : layers) {
         const bool relu = &layer != &layers.back();
-        const Dims in = {images, layer.channels, layer.height, layer.width};
         switch (layer.kind) {
             case Kind::pool: s.add_pool(layer, images); break;
-            case Kind::conv:
-                s.add_weighted(layer, Convolution{.around = {layer.size / 2, layer.size / 2}},
-                               {.source = in,
-                                .weights = {layer.outputs, layer.channels, layer.size, layer.size},
-                                .bias = {layer.outputs},
-                                .result = {images, layer.outputs, layer.height, layer.width}},
-                               relu);
-                break;
-            case Kind::dense: {
-                // The output of a dense layer has no height and width.
-                const bool flat = layer.height == 1 && layer.width == 1;
-                Shapes of{in, in, {layer.outputs}, {images, layer.outputs}};
-                of.weights[0] = layer.outputs;
-                if (flat) {
-                    of.source.resize(2);
-                    of.weights.resize(2);
-                }
-                s.add_weighted(layer, Dense(), of, relu);
-            }
+            case Kind::conv: s.add_conv(layer, images, relu); break;
+            case Kind::dense: s.add_dense(layer, images, relu); break;
         }
     }
     const Dims score_dims = {images, layers.back().outputs};
