@@ -15,16 +15,16 @@ namespace quorate {
 
 namespace {
 
-// Calls f(number, group, name) for each optimum; f returns whether to go on.
-template <class F>
-void for_optima(const h5::File& file, F f)
+// Returns the number of the optimum of an objective; how many optima there are if it is not there.
+int number_of(const ObjectiveName& name, const h5::File& file)
 {
-    for (int i = 0; h5::has(file.get(), std::to_string(i)); ++i) {
+    for (int i = 0;; ++i) {
+        if (!h5::has(file.get(), std::to_string(i))) return i;
         const auto group = h5::open_group(file.get(), std::to_string(i));
-        const ObjectiveName name{h5::read_string(group.get(), "model"),
-                                 h5::read_double(group.get(), "l2"),
-                                 h5::read_double(group.get(), "l1")};
-        if (!f(i, group, name)) return;
+        const ObjectiveName one{h5::read_string(group.get(), "model"),
+                                h5::read_double(group.get(), "l2"),
+                                h5::read_double(group.get(), "l1")};
+        if (one == name) return i;
     }
 }
 
@@ -53,10 +53,7 @@ void store_optimum(const DataSet& data, const ObjectiveName& name, const Optimum
         h5::File file;
         int number = 0;
         if (std::filesystem::exists(path)) {
-            for_optima(open_cache(path), [&](int at, const auto&, const ObjectiveName& one) {
-                number = one == name ? at : at + 1;
-                return one != name;
-            });
+            number = number_of(name, open_cache(path));
             std::filesystem::copy_file(path, temporary,
                                        std::filesystem::copy_options::overwrite_existing);
             file = h5::open_to_append(temporary);
@@ -96,20 +93,19 @@ std::optional<KnownOptimum> known_optimum(const std::string& data, std::int64_t 
 {
     const auto path = optimum_cache_of(data);
     if (data.empty() || !std::filesystem::exists(path)) return {};
-    std::optional<KnownOptimum> found;
     try {
-        for_optima(open_cache(path), [&](int, const h5::Group& group, const auto& one) {
-            if (one != name || h5::read_integer(group.get(), "rows") != rows) return true;
-            found = {h5::read_double(group.get(), "objective"),
-                     h5::read_double(group.get(), "bound"),
-                     h5::read_double(group.get(), "gradient_norm")};
-            return false;
-        });
+        const auto file = open_cache(path);
+        const auto number = std::to_string(number_of(name, file));
+        if (!h5::has(file.get(), number)) return {};
+        const auto group = h5::open_group(file.get(), number);
+        if (h5::read_integer(group.get(), "rows") != rows) return {};
+        return KnownOptimum{h5::read_double(group.get(), "objective"),
+                            h5::read_double(group.get(), "bound"),
+                            h5::read_double(group.get(), "gradient_norm")};
     } catch (const Failure& damaged) {
         throw BadInput(fmt::format("{} is damaged ({}): remove it, and find the optima again", path,
                                    damaged.what()));
     }
-    return found;
 }
 
 }  // namespace quorate
