@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "base/random.hpp"
 #include "base/text.hpp"
@@ -39,13 +40,12 @@ ByzantineWorkers byzantine_workers(const Settings& settings, std::uint64_t seed,
     if (!settings.on("byzantine")) return {};
     const auto refuse = [&](const std::string& wrong) { settings.refuse("byzantine", wrong); };
     const auto words = split(settings.text("byzantine"), ':');
-    const auto kinds = {std::pair{"random", ByzantineWorkers::Kind::random},
-                        std::pair{"sign-flip", ByzantineWorkers::Kind::sign_flip},
-                        std::pair{"nan", ByzantineWorkers::Kind::nan}};
-    std::optional<ByzantineWorkers::Kind> kind;
-    for (const auto& [name, one] : kinds)
-        if (words[0] == name) kind = one;
-    if (!kind || words.size() != 2)
+    static const std::map<std::string, ByzantineWorkers::Kind> kinds = {
+        {"random", ByzantineWorkers::Kind::random},
+        {"sign-flip", ByzantineWorkers::Kind::sign_flip},
+        {"nan", ByzantineWorkers::Kind::nan}};
+    const auto kind = kinds.find(words[0]);
+    if (kind == kinds.end() || words.size() != 2)
         refuse(": write KIND:WORKER,... with KIND random, sign-flip or nan");
     std::set<int> who;
     for (const auto& word : split(words[1], ',')) {
@@ -55,7 +55,7 @@ ByzantineWorkers byzantine_workers(const Settings& settings, std::uint64_t seed,
         if (!who.insert(static_cast<int>(*worker)).second)
             refuse(fmt::format(", which names worker {} twice: name it once", *worker));
     }
-    return {*kind, std::move(who), seed};
+    return {kind->second, std::move(who), seed};
 }
 
 }  // namespace quorate

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fmt/format.h>
 
+#include <set>
+
 #include "base/text.hpp"
 #include "straggler/arguments.hpp"
 
@@ -34,18 +36,16 @@ Entry<MakeDelay> fixed_delay_entry()
                 const double value = arguments.number("VALUE", words[0]);
                 if (words.size() < 2) arguments.refuse(", but no worker is named");
                 std::vector<double> values(static_cast<std::size_t>(setup.machines), setup.neutral);
-                std::vector<bool> named(values.size());
+                std::set<std::int64_t> named;
                 for (std::size_t i = 1; i < words.size(); ++i) {
                     const auto worker = to_integer(words[i]);
                     if (!worker || *worker < 0 || *worker >= setup.machines)
                         arguments.refuse(
                             fmt::format(", but WORKER is {}, not a worker from 0 to {}",
                                         words[i].empty() ? "empty" : words[i], setup.machines - 1));
-                    const auto at = static_cast<std::size_t>(*worker);
-                    if (named[at])
+                    if (!named.insert(*worker).second)
                         arguments.refuse(fmt::format(", but worker {} is named twice", *worker));
-                    named[at] = true;
-                    values[at] = value;
+                    values[static_cast<std::size_t>(*worker)] = value;
                 }
                 return std::make_unique<FixedDelay>(std::move(values));
             }};
