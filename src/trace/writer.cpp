@@ -103,13 +103,10 @@ Position Writer::position()
 void Writer::keep(std::int64_t round, Iterate model)
 {
     std::unique_lock lock(mutex_);
-    const auto waiting = [this] {
-        return batch_.iterates.size() * static_cast<std::size_t>(width_) * sizeof(double);
-    };
-    caught_up_.wait(lock, [&] { return waiting() < 2 * iterates_in_memory || error_; });
+    caught_up_.wait(lock, [&] { return waiting_bytes() < 2 * iterates_in_memory || error_; });
     batch_.iterates.emplace_back(round, std::move(model));
     ++position_["iterate"];
-    if (waiting() >= iterates_in_memory) wake_.notify_one();
+    if (waiting_bytes() >= iterates_in_memory) wake_.notify_one();
 }
 
 void Writer::write_in_background()
@@ -117,11 +114,8 @@ void Writer::write_in_background()
     for (bool last = false; !last;) {
         {
             std::unique_lock lock(mutex_);
-            wake_.wait_for(lock, commit_interval, [this] {
-                return pausing_ ||
-                       batch_.iterates.size() * static_cast<std::size_t>(width_) * sizeof(double) >=
-                           iterates_in_memory;
-            });
+            wake_.wait_for(lock, commit_interval,
+                           [this] { return pausing_ || waiting_bytes() >= iterates_in_memory; });
             last = pausing_;
         }
         try {

@@ -71,6 +71,11 @@ private:
         std::vector<std::function<void()>> actions;
     };
 
+    // Bytes of the iterates in the batch. Under the mutex.
+    std::size_t waiting_bytes() const
+    {
+        return batch_.iterates.size() * static_cast<std::size_t>(width_) * sizeof(double);
+    }
     void write_in_background();
     void commit(bool last);
 
