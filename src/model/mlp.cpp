@@ -157,10 +157,9 @@ std::vector<std::int64_t> hidden_of(const Settings& settings)
 std::unique_ptr<Model> make(const Settings& settings, const DataShape& data)
 {
     const bool squared = settings.one_of("loss", {"softmax", "squared"}) == "squared";
-    if (squared)
-        require_task(settings, data, {LearningTask::binary, LearningTask::regression});
-    else
-        require_task(settings, data, {LearningTask::binary, LearningTask::multiclass});
+    require_task(
+        settings, data,
+        {LearningTask::binary, squared ? LearningTask::regression : LearningTask::multiclass});
     const auto activation = settings.one_of("activation", {"relu", "tanh"});
     return std::make_unique<Mlp>(
         squared ? squared_loss(data.task, settings.real("threshold", -1e300))
