@@ -38,11 +38,6 @@ std::ifstream open_file(const std::string& path)
 
 constexpr std::size_t longest_line = 128 << 20;  // bytes
 
-std::string too_long(std::int64_t line)
-{
-    return fmt::format("no text of rows: line {} is longer than {} MB", line, longest_line >> 20);
-}
-
 // A stream that owns the file beneath its filters.
 class Source : public io::filtering_istream {
 public:
@@ -129,7 +124,9 @@ bool TextBlocks::next(TextBlock& block)
     std::size_t looked = 0, end = 0;
     while (end == 0 && !ended_) {
         const auto before = rest_.size();
-        if (before > longest_line) source_.refuse(too_long(line_));
+        if (before > longest_line)
+            source_.refuse(fmt::format("no text of rows: line {} is longer than {} MB", line_,
+                                       longest_line >> 20));
         rest_.resize(before + size);
         const auto count = source_.read(rest_.data() + before, size);
         rest_.resize(before + count);
