@@ -52,8 +52,7 @@ DataSetWriter::~DataSetWriter()
 
 void DataSetWriter::begin(Split split)
 {
-    if (began_) flush();
-    began_ = true;
+    if (arrays_.label) flush();
     create(split);
     split_entries_ = 0;
     start_ = {0};

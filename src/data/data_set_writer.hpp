@@ -64,7 +64,6 @@ private:
     bool ones_, float32_;
     std::int64_t entries_ = 0, split_entries_ = 0;
     Arrays arrays_;
-    bool began_ = false;
     std::vector<std::int64_t> start_, column_;
     std::vector<double> value_, label_;
 };
