@@ -184,7 +184,7 @@ endif
 
 # --- Targets -----------------------------------------------------------------------------
 .PHONY: help info deps configure build demo amazon lambda networks anytime sequential elastic advice experiments cluster-demo \
-        cluster-deps python python-deps chaos test tests-ready check-layers bench bench-against bench-build fuzz fuzz-deps plot format lint \
+        cluster-deps python python-deps python-tests-deps chaos test tests-ready check-layers bench bench-against bench-build fuzz fuzz-deps plot format lint \
         install uninstall clean force
 force:
 
@@ -211,6 +211,8 @@ python: $(B)/configure.mk python-deps $(module) $(links) ## the Python module: P
 
 python-deps:
 	@$(if $(filter no,$(DEPS)),,env/deps python)
+python-tests-deps: python-deps
+	@$(if $(filter no,$(DEPS)),,env/deps python-tests)
 
 $(module): $(call objects_of,$(python) $(every)) $(B)/$(soname) | $(B)/python/quorate/.dir
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -shared -Wl,--disable-new-dtags,-rpath,'$$ORIGIN:$$ORIGIN/../..' -o $@ \
@@ -268,7 +270,7 @@ python     $(found_python)
 endef
 
 info: ## the effective configuration, as compiled into the program
-	$(info $(configuration))@:
+	$(info $(configuration))$(info pybind11   $(or $(shell pkg-config --modversion pybind11 2>/dev/null),none; make python needs it))@:
 
 # What produced a result: the git revision and the configuration, compiled in.
 revision = $(or $(shell git describe --always --dirty 2>/dev/null),unknown)
@@ -356,7 +358,7 @@ cluster-demo: build cluster-deps ## an experiment as jobs of a private SLURM on 
 # For tests/run: builds what the levels need and writes down what to run them with.
 tests-ready: $(if $(filter unit,$(or $(levels),unit)),$(B)/tests/unit) \
              $(if $(filter cli,$(or $(levels),cli)),$(B)/bench) \
-             $(if $(filter python,$(or $(levels),python)),python) \
+             $(if $(filter python,$(or $(levels),python)),python python-tests-deps) \
              $(if $(filter-out unit,$(or $(levels),all)),build cluster-deps)
 	@mkdir -p $(B)/tests
 	@echo "export $(run_env)" > $(B)/tests/environment
