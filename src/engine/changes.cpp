@@ -42,7 +42,7 @@ bool Engine::waits_for_workers() const
     if (!members_.all(MembershipTable::Status::loading).empty()) return true;
     const bool wanted =
         options_.on_loss == OnLoss::wait || members_.all(MembershipTable::Status::active).empty();
-    return wanted && (options_.membership.joins() || fleet_->joins());
+    return wanted && (options_.churn.joins() || fleet_->joins());
 }
 
 // Re-encodes: makes the scheme again for the active workers. The model and its optimiser go on.

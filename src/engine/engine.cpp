@@ -61,7 +61,7 @@ void Engine::start(std::vector<Worker> active)
 
 void Engine::run_rounds(const std::atomic<bool>& stop)
 {
-    auto& plan = options_.membership;
+    auto& plan = options_.churn;
     const std::atomic<bool> unstopped = false;  // in the history a stop would save nothing
     for (const auto worker : members_.all(MembershipTable::Status::active))
         trace_->add(

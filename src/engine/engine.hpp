@@ -41,7 +41,7 @@ struct EngineOptions {
     std::int64_t evaluate_every =
         1;  // keep each model after every so many of its updates, and the last; 0: none
     Arrivals arrivals = Arrivals::all;
-    ChurnSchedule membership = {};  // who leaves, dies and joins when
+    ChurnSchedule churn = {};  // who leaves, dies and joins when
     OnLoss on_loss = OnLoss::stop;
     MakeCoding reencode = {};  // makes the scheme again; needed for OnLoss::reencode
     EstimateOptions estimates = {};

@@ -70,7 +70,7 @@ void Engine::go_on_with(Fleet& live)
     }
     fleet_ = &live;
     live.set_clock(before.now(), counts_);
-    options_.membership.skip(live.now(), round_);
+    options_.churn.skip(live.now(), round_);
     bytes_sent_ = live.bytes_sent();
     bytes_received_ = live.bytes_received();
     if (coding_) {

@@ -105,7 +105,7 @@ trace::Round Engine::summary(const Step& step, std::span<const Summand> terms)
 void Engine::carry_out(const Step& step)
 {
     const auto decided = fleet_->now();
-    change(options_.membership.after_round(round_ + 1, members_));
+    change(options_.churn.after_round(round_ + 1, members_));
     const auto terms = summands(step.terms);
     const auto placed = summands(step.placed);
     auto row = summary(step, terms);
