@@ -126,15 +126,15 @@ std::vector<Quality> lead(const mpi::Comm& comm, Trials& trials,
     mpi::Pool pool;
     std::int64_t next = 0, finished = 0;
     for (int working = comm.size() - 1; working > 0;) {
-        const auto mail = mpi::receive_blocking(comm, MPI_ANY_SOURCE, pool);
-        const auto result = Reader(*mail.bytes).get<Result>();
+        const auto message = mpi::receive_blocking(comm, MPI_ANY_SOURCE, pool);
+        const auto result = Reader(*message.bytes).get<Result>();
         if (result.task >= 0) {
             results[static_cast<std::size_t>(result.task)] = result.quality;
             done(++finished);
         }
         const auto task = next < trials.count() ? next++ : std::int64_t{-1};
         if (task < 0) --working;
-        mpi::send_blocking(comm, mail.peer, mpi::Tag::task, encode_values(pool, task));
+        mpi::send_blocking(comm, message.peer, mpi::Tag::task, encode_values(pool, task));
     }
     return results;
 }

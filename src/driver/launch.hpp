@@ -16,7 +16,7 @@ struct Launch {
 /// Reads the environment of Open MPI's mpiexec, of Hydra and of srun. Local.
 Launch launch_environment();
 
-/// Returns the socket on which Hydra hears this rank; -1 if another launcher has started the rank.
+/// Returns the socket on which this rank speaks to Hydra; -1 if another launcher has started it.
 int hydra_socket();
 
 /// Tells Hydra that this rank ends without MPI_Finalize, because Hydra takes a rank that ends

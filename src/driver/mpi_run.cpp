@@ -84,9 +84,9 @@ Hellos receive_hellos(const mpi::Comm& comm)
     mpi::Pool pool;
     Hellos hellos;
     for (int rank = 1; rank < comm.size(); ++rank) {
-        const auto mail = mpi::receive_blocking(comm, rank, pool);
-        const std::string text(reinterpret_cast<const char*>(mail.bytes->data()),
-                               mail.bytes->size());
+        const auto message = mpi::receive_blocking(comm, rank, pool);
+        const std::string text(reinterpret_cast<const char*>(message.bytes->data()),
+                               message.bytes->size());
         const auto end = text.find('\n');
         hellos.hosts.push_back(text.substr(0, end));
         hellos.plugins.push_back(text.substr(end + 1));

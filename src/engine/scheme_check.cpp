@@ -170,7 +170,7 @@ void SchemeCheck::check(const Dispatch& task)
     if (!task.control.follows()) {
         // Who is interrupted may have begun a gradient to be cached.
         if (!machine.tasks.empty() && is_cached(machine.tasks[0].plan->parts[0]) && random_() % 2) {
-            const auto left = refreshed(machine, machine.tasks[0], machine.tasks[0].plan->parts[0]);
+            const auto left = updates_of(machine, machine.tasks[0], machine.tasks[0].plan->parts[0]);
             if (!left.empty()) machine.begun = {left[0].item->block, left[0].version};
         }
         machine.tasks.clear();
@@ -277,7 +277,7 @@ const SchemeCheck::Vector& SchemeCheck::at(Version version)
     return points_.at(version).w;
 }
 
-std::vector<CacheUpdate> SchemeCheck::refreshed(const Machine& machine, const Dispatch& task,
+std::vector<CacheUpdate> SchemeCheck::updates_of(const Machine& machine, const Dispatch& task,
                                                 const Part& part)
 {
     std::map<int, Version> versions;
@@ -289,7 +289,7 @@ SchemeCheck::Value SchemeCheck::compute(Machine& machine, const Dispatch& task, 
 {
     Value value{task.task, Vector(width), {}};
     if (is_cached(part)) {
-        for (const auto& [item, version] : refreshed(machine, task, part))
+        for (const auto& [item, version] : updates_of(machine, task, part))
             machine.cached[item->block] = {version, gradient(item->block, at(version))};
         machine.begun.reset();
     }

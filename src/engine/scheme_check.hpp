@@ -89,7 +89,7 @@ private:
     void answer(Worker worker);
     std::int64_t samples(const Dispatch& task, const Part& part);
     const Vector& at(Version version);
-    static std::vector<CacheUpdate> refreshed(const Machine& machine, const Dispatch& task,
+    static std::vector<CacheUpdate> updates_of(const Machine& machine, const Dispatch& task,
                                               const Part& part);
     Value compute(Machine& machine, const Dispatch& task, const Part& part);
 

@@ -37,7 +37,7 @@ void Recipes::reencode(std::shared_ptr<const Coding> coding, std::span<const Wor
 {
     coding_ = std::move(coding);
     batches_ = &coding_->batches;
-    kept_.clear();
+    cached_.clear();
     for (std::size_t i = 0; i < members.size(); ++i)
         rows_[static_cast<std::size_t>(members[i])] =
             rows_of(coding_->needs, static_cast<Worker>(i));
@@ -167,11 +167,11 @@ std::shared_ptr<CachedRecipe> Recipes::cache(Worker worker, int block, Version v
             CachedRecipe{worker, block, std::move(point), key, {.version = version, .values = {}}});
     };
     if (dry()) return make();
-    if (kept_.size() >= cached_at_most_) {
-        std::erase_if(kept_, [](const auto& one) { return one.second.expired(); });
-        cached_at_most_ = 2 * kept_.size() + 1024;
+    if (cached_.size() >= cached_at_most_) {
+        std::erase_if(cached_, [](const auto& one) { return one.second.expired(); });
+        cached_at_most_ = 2 * cached_.size() + 1024;
     }
-    auto& known = kept_[{&store(worker), block, version, key}];
+    auto& known = cached_[{&store(worker), block, version, key}];
     auto cached = known.lock();
     if (!cached) known = cached = make();
     return cached;

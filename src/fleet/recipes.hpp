@@ -136,7 +136,7 @@ private:
     Slots<Recipe> recipes_;
     // By store, block, version and key.
     std::map<std::tuple<const Store*, int, Version, std::int64_t>, std::weak_ptr<CachedRecipe>>
-        kept_;
+        cached_;
     std::size_t cached_at_most_ = 1024;  // at this size, entries that nobody owns are dropped
 };
 

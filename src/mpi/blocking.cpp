@@ -9,9 +9,9 @@ Transfer receive_blocking(const Comm& comm, int rank, Pool& pool)
 {
     Backoff backoff(1e-3);
     for (;;) {
-        if (auto mail = receive(comm, rank, pool)) {
-            while (!mail->done()) backoff.wait();
-            return std::move(*mail);
+        if (auto message = receive(comm, rank, pool)) {
+            while (!message->done()) backoff.wait();
+            return std::move(*message);
         }
         backoff.wait();
     }

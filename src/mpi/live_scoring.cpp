@@ -39,9 +39,9 @@ void score_live(const mpi::Comm& comm, const DataSet& data, const Model& model)
 {
     mpi::Pool pool;
     for (;;) {
-        const auto mail = mpi::receive_blocking(comm, 0, pool);
-        if (mail.tag == mpi::Tag::stop) return;
-        Reader in(*mail.bytes);
+        const auto message = mpi::receive_blocking(comm, 0, pool);
+        if (message.tag == mpi::Tag::stop) return;
+        Reader in(*message.bytes);
         in.get<std::int64_t>();  // the number of models, which is 1
         const auto values = in.doubles(static_cast<std::size_t>(model.parameters(data.columns())));
         const auto point = std::make_shared<std::vector<double>>(values.begin(), values.end());

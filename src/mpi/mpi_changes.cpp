@@ -15,13 +15,13 @@ constexpr TaskId everything = std::numeric_limits<TaskId>::max();
 
 }  // namespace
 
-void MpiFleet::be_ready(const mpi::Transfer& mail)
+void MpiFleet::be_ready(const mpi::Transfer& message)
 {
-    const auto worker = worker_of(mail.peer);
+    const auto worker = worker_of(message.peer);
     if (worker < 0 || link(worker).state != State::loading) return;
     auto& to = link(worker);
-    auto [info, support] = decode_ready(*mail.bytes, parameters_);
-    info.rank = mail.peer;
+    auto [info, support] = decode_ready(*message.bytes, parameters_);
+    info.rank = message.peer;
     info_[static_cast<std::size_t>(worker)] = std::move(info);
     // Replicas share one support, so that their tasks can share one message.
     for (auto& other : links_)
@@ -39,7 +39,7 @@ void MpiFleet::settle()
     while (std::ranges::any_of(links_, loading)) {
         find_dead();
         if (!progress()) backoff_.wait();
-        for (const auto& mail : arrived_) take_note(mail);
+        for (const auto& message : arrived_) take_note(message);
         arrived_.clear();
     }
 }
@@ -165,18 +165,18 @@ void MpiFleet::reencode(std::shared_ptr<const Coding> coding, std::span<const Wo
     }
 }
 
-void MpiFleet::take_note(const mpi::Transfer& mail)
+void MpiFleet::take_note(const mpi::Transfer& message)
 {
-    const auto worker = worker_of(mail.peer);
-    if (mail.tag == mpi::Tag::ready) be_ready(mail);
+    const auto worker = worker_of(message.peer);
+    if (message.tag == mpi::Tag::ready) be_ready(message);
     if (worker < 0) return;
     auto& from = link(worker);
-    if (mail.tag == mpi::Tag::leaving && from.state == State::here) {
+    if (message.tag == mpi::Tag::leaving && from.state == State::here) {
         clear(from);
         from.state = State::away;
         changes_.push_back({Change::Kind::left, worker});
     }
-    const bool slow = from.state == State::dead && !detector_.is_dead(mail.peer);
+    const bool slow = from.state == State::dead && !detector_.is_dead(message.peer);
     const bool back = slow || (from.joins && from.state == State::here);
     if (!back) return;
     // The worker was only slow and not dead, or it has loaded the rows of a worker that died.

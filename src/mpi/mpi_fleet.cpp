@@ -175,8 +175,8 @@ bool MpiFleet::done(mpi::Transfer& transfer)
 
 bool MpiFleet::progress()
 {
-    while (auto mail = mpi::receive(comm_, MPI_ANY_SOURCE, pool_))
-        incoming_.push_back(std::move(*mail));
+    while (auto message = mpi::receive(comm_, MPI_ANY_SOURCE, pool_))
+        incoming_.push_back(std::move(*message));
     bool any = false;
     for (auto at = incoming_.begin(); at != incoming_.end();) {
         if (!done(*at)) {
@@ -205,12 +205,12 @@ std::vector<Arrival> MpiFleet::wait(Seconds until, const std::atomic<bool>& stop
         while (!arrived_.empty()) {
             take_note(arrived_.front());
             if (!changes_.empty()) break;
-            const auto mail = std::move(arrived_.front());
+            const auto message = std::move(arrived_.front());
             arrived_.pop_front();
-            const auto worker = worker_of(mail.peer);
-            if (mail.tag == mpi::Tag::contribution && worker >= 0 &&
+            const auto worker = worker_of(message.peer);
+            if (message.tag == mpi::Tag::contribution && worker >= 0 &&
                 link(worker).state != State::dead)
-                return unpack(mail);
+                return unpack(message);
         }
         if (!changes_.empty()) return {};
         if (progress()) continue;
@@ -220,11 +220,11 @@ std::vector<Arrival> MpiFleet::wait(Seconds until, const std::atomic<bool>& stop
     }
 }
 
-std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& mail)
+std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& message)
 {
-    const Worker worker = worker_of(mail.peer);
+    const Worker worker = worker_of(message.peer);
     auto& link = links_.at(static_cast<std::size_t>(worker));
-    Reader in(*mail.bytes);
+    Reader in(*message.bytes);
     const auto count = in.get<std::int64_t>();
     std::vector<PartHead> parts;
     for (std::int64_t i = 0; i < count; ++i) parts.push_back(in.get<PartHead>());
@@ -243,13 +243,13 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& mail)
         const auto& part = parts[i];
         const auto handle = slots_.take();
         if (current)
-            slots_.at(handle) = {mail.bytes,
+            slots_.at(handle) = {message.bytes,
                                  in.doubles(static_cast<std::size_t>(part.length)),
                                  {},
                                  worker,
                                  part.loss};
         arrivals.push_back({part.info, std::move(versions[i]), sent, now(),
-                            static_cast<std::int64_t>(mail.bytes->size()) / count, handle});
+                            static_cast<std::int64_t>(message.bytes->size()) / count, handle});
     }
     return arrivals;
 }
@@ -297,8 +297,8 @@ void MpiFleet::finish(bool finalize)
     while (!ranks.empty() || !incoming_.empty()) {
         find_dead();
         if (!progress()) backoff_.wait();
-        for (const auto& mail : arrived_)
-            if (mail.tag == mpi::Tag::farewell) std::erase(ranks, mail.peer);
+        for (const auto& message : arrived_)
+            if (message.tag == mpi::Tag::farewell) std::erase(ranks, message.peer);
         arrived_.clear();
         std::erase_if(ranks, [this](int rank) { return detector_.is_dead(rank); });
     }

@@ -142,9 +142,9 @@ private:
     // Sends a short message at once, beside the one send of tasks.
     void send_aside(int rank, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
     // Keeps membership up to date with a message that has come.
-    void take_note(const mpi::Transfer& mail);
+    void take_note(const mpi::Transfer& message);
     // Takes the `ready` of a rank that has loaded its shard.
-    void be_ready(const mpi::Transfer& mail);
+    void be_ready(const mpi::Transfer& message);
     std::vector<Worker> living() const;
     // As mpi::send() and Transfer::done(), but an error of MPI marks the rank as unreachable.
     std::optional<mpi::Transfer> try_send(int rank, mpi::Tag tag,
@@ -155,7 +155,7 @@ private:
     void send(Link& link, Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
     // Receives what has come into arrived_. @return whether a message is complete
     bool progress();
-    std::vector<Arrival> unpack(const mpi::Transfer& mail);
+    std::vector<Arrival> unpack(const mpi::Transfer& message);
     // Waits for the next message with this tag that is wanted. Drops other messages but scores.
     // @throws Lost
     mpi::Transfer next_of(mpi::Tag tag,

@@ -14,9 +14,9 @@ mpi::Transfer MpiFleet::next_of(mpi::Tag tag,
     for (;;) {
         for (auto at = arrived_.begin(); at != arrived_.end();) {
             if (at->tag == tag && worker_of(at->peer) >= 0 && (!wanted || wanted(*at))) {
-                auto mail = std::move(*at);
+                auto message = std::move(*at);
                 arrived_.erase(at);
-                return mail;
+                return message;
             }
             // A fast worker may have scored the next batch already. Those scores wait for their
             // turn; all other messages are dropped.
@@ -50,9 +50,9 @@ std::vector<Support> MpiFleet::begin_evaluation(const DataSet& data, std::int64_
         send_next(scorers[i], mpi::Tag::evaluate, encode_values(pool_, rows));
     }
     for (std::size_t i = 0; i < scorers.size(); ++i) {
-        const auto mail = next_of(mpi::Tag::ready);
-        supports[static_cast<std::size_t>(worker_of(mail.peer))] =
-            decode_ready(*mail.bytes, parameters).second;
+        const auto message = next_of(mpi::Tag::ready);
+        supports[static_cast<std::size_t>(worker_of(message.peer))] =
+            decode_ready(*message.bytes, parameters).second;
     }
     return supports;
 }
@@ -96,12 +96,12 @@ void MpiFleet::collect_scores(const DataSet& data, const Model& model, std::size
     // A worker answers the batches in their order. So its first answer here belongs to the oldest
     // one.
     std::vector<std::optional<mpi::Transfer>> answers(links_.size());
-    const auto unanswered = [&](const mpi::Transfer& mail) {
-        return !answers[static_cast<std::size_t>(worker_of(mail.peer))];
+    const auto unanswered = [&](const mpi::Transfer& message) {
+        return !answers[static_cast<std::size_t>(worker_of(message.peer))];
     };
     for (auto missing = living().size(); missing > 0; --missing) {
-        auto mail = next_of(mpi::Tag::scores, unanswered);
-        answers[static_cast<std::size_t>(worker_of(mail.peer))] = std::move(mail);
+        auto message = next_of(mpi::Tag::scores, unanswered);
+        answers[static_cast<std::size_t>(worker_of(message.peer))] = std::move(message);
     }
     std::vector<std::shared_ptr<mpi::Bytes>> bytes;
     for (const auto& answer : answers)

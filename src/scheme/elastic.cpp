@@ -183,7 +183,7 @@ private:
         if (stage_ == Stage::scores) {
             if (rows_.receive(one)) combine(out);
         } else if (stage_ == Stage::sums) {
-            hear_sum(one, out);
+            receive_sum(one, out);
         } else if (stage_ == Stage::columns && columns_.receive(one) &&
                    well_conditioned(columns_, out)) {
             step({}, columns_.decoded(), out);
@@ -262,7 +262,7 @@ private:
         sums_.emplace(next_++, std::move(sum));
     }
 
-    void hear_sum(const Contribution& one, std::vector<Action>& out)
+    void receive_sum(const Contribution& one, std::vector<Action>& out)
     {
         sums_.erase(one.task);
         summed_.push_back({one.id});

@@ -59,7 +59,7 @@ protected:
     void begin(Version version) override
     {
         CodedScheme::begin(version);
-        heard_samples_ = 0;
+        samples_received_ = 0;
         answers_ = 0;
         partition_of_ = all_;
         if (ways_.reshuffle)
@@ -69,7 +69,7 @@ protected:
 
     std::optional<Step> receive(const Contribution& contribution) override
     {
-        heard_samples_ += contribution.samples;
+        samples_received_ += contribution.samples;
         ++answers_;
         return scaled(CodedScheme::receive(contribution));
     }
@@ -89,8 +89,8 @@ private:
     std::optional<Step> scaled(std::optional<Step> step) const
     {
         if (!step || !ways_.ratio) return step;
-        const double a = static_cast<double>(samples()) / static_cast<double>(heard_samples_);
-        step->divisor = static_cast<double>(heard_samples_);
+        const double a = static_cast<double>(samples()) / static_cast<double>(samples_received_);
+        step->divisor = static_cast<double>(samples_received_);
         step->error = answers_ * (a - 1) * (a - 1) + (problem().workers - answers_);
         return step;
     }
@@ -101,7 +101,7 @@ private:
     std::vector<int> all_;           // 0..n-1
     std::vector<int> partition_of_;  // by worker, in the running round
     std::uint32_t round_ = 0;
-    std::int64_t heard_samples_ = 0;
+    std::int64_t samples_received_ = 0;
     int answers_ = 0, against_ = 0;
 };
 

@@ -147,7 +147,7 @@ def test_a_signalled_worker_leaves_with_notice(gaussians, tmp_path):
 
 @pytest.mark.parametrize("more", [[], ["--evaluate", "live"]])
 def test_ranks_that_have_nothing_to_do_stay_to_the_end(more, gaussians, tmp_path):
-    # A rank that hears nothing from the coordinator for ten times --timeout leaves.
+    # A rank that receives nothing from the coordinator for ten times --timeout leaves.
     words = ["--data", gaussians, "--workers", 2, "--rounds", 60, "--delay", "constant:0.1"]
     words += ["--timeout", 0.5, "--trace", tmp_path / "t.h5", "--quiet", *more]
     done = call("run", *words, ranks=5)

@@ -167,7 +167,7 @@ def test_a_complete_resilient_run_is_done_each_time(gaussians, tmp_path):
     words = run(tmp_path, gaussians, "uncoded", [])
     words[words.index("--rounds") + 1] = 5
     assert call(*words, ranks=7).returncode == 0
-    # Its coordinator leaves as soon as it has heard all farewells.
+    # Its coordinator leaves as soon as it has received all farewells.
     for _ in range(10):
         done = call(*words, ranks=7)
         assert (done.returncode, our_lines(done.stderr)) == (0, []), done.stdout + done.stderr

@@ -123,7 +123,7 @@ def test_an_approximate_round_says_what_it_left_out(sparse, tmp_path):
     used, erased = column(trace, "round/used"), column(trace, "round/erased")
     assert ((used >= 1) & (used <= 2)).all()
     assert (used + erased == 6).all()
-    # 6 workers, d = 2: heard groups get weight 3 / heard, the others 0.
+    # 6 workers, d = 2: groups that answered get weight 3 / their number, the others 0.
     wanted = 2 * (used * (3 / used - 1) ** 2 + (3 - used))
     assert numpy.allclose(column(trace, "round/decode_error"), wanted)
     assert inspect(trace)["faults"] == []
@@ -137,10 +137,10 @@ def needed(scheme, draws):
     order = numpy.argsort(draws)
     if scheme == "uncoded":
         return draws[order[-1]]
-    heard = set()
+    groups = set()
     for answers, worker in enumerate(order, start=1):
-        heard.add(worker // 2)
-        if len(heard) == 4 or (scheme == "agc" and answers == 3):
+        groups.add(worker // 2)
+        if len(groups) == 4 or (scheme == "agc" and answers == 3):
             return draws[worker]
 
 

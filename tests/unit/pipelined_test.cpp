@@ -157,7 +157,7 @@ TEST(Pipelined, IsExactOnAHeterogeneousQuadraticWhereTheRescalingStalls)
     EXPECT_GT(reached("pgc-cyclic", 12, 2, "mu", 0.3, most), 1e-3);
 }
 
-TEST(Pipelined, TheOldestGradientIsRefreshedOrTheOneThatWasBegun)
+TEST(Pipelined, TheOldestGradientIsComputedAgainOrTheOneThatWasBegun)
 {
     using Operation = Item::Operation;
     Part part;
