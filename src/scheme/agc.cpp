@@ -9,7 +9,6 @@ Entry<MakeScheme> agc_entry()
 {
     return {
         .name = "agc",
-        .arguments = "",
         .text =
             "approximate gradient coding: fractional repetition that ends after M answers even if "
             "groups are missing; for random delays where a small error is acceptable",

@@ -123,7 +123,6 @@ Entry<MakeScheme> amb_dg_entry()
 {
     return {
         .name = "amb-dg",
-        .arguments = "",
         .text =
             "anytime minibatch with delayed gradients: workers never wait, updates come every "
             "--compute-time; where messages take several times as long",

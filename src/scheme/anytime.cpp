@@ -192,7 +192,6 @@ Entry<MakeScheme> amb_entry()
     options.push_back(weights_option());
     return {
         .name = "amb",
-        .arguments = "",
         .text =
             "anytime minibatch: all compute for the same time, on as many samples as they can; "
             "slow "
@@ -220,7 +219,6 @@ Entry<MakeScheme> anytime_sgd_entry()
     options.push_back(local_steps_option());
     return {
         .name = "anytime-sgd",
-        .arguments = "",
         .text =
             "local SGD for the same time on all workers; models are averaged by the steps they "
             "have "
@@ -240,7 +238,6 @@ Entry<MakeScheme> local_average_entry()
 {
     return {
         .name = "local-average",
-        .arguments = "",
         .text =
             "local SGD: each worker makes --local-steps steps on its own rows, then models are "
             "averaged; one message for many steps",

@@ -140,7 +140,6 @@ Entry<MakeScheme> k_batch_sync_entry()
 {
     return {
         .name = "k-batch-sync",
-        .arguments = "",
         .text =
             "the first M batches at the newest point, of whatever workers; who has answered takes "
             "another batch; never stale, and no worker is needed",
@@ -158,7 +157,6 @@ Entry<MakeScheme> k_async_entry()
 {
     return {
         .name = "k-async",
-        .arguments = "",
         .text =
             "an update for each M workers that have answered, who wait for it; the others go on, "
             "stale by (N - M) / M updates on average",
@@ -176,7 +174,6 @@ Entry<MakeScheme> k_batch_async_entry()
 {
     return {
         .name = "k-batch-async",
-        .arguments = "",
         .text =
             "an update for each M batches, of whatever workers; nobody waits; stale by (N - 1) / M "
             "updates on average",
@@ -194,7 +191,6 @@ Entry<MakeScheme> async_entry()
 {
     return {
         .name = "async",
-        .arguments = "",
         .text =
             "an update for each batch, at once; nobody waits; stale by N - 1 updates on average: "
             "needs small steps",

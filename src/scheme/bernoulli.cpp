@@ -19,7 +19,6 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
 Entry<MakeScheme> bernoulli_entry()
 {
     return {.name = "bernoulli",
-            .arguments = "",
             .text =
                 "approximate; each worker holds each partition with probability D / N; no "
                 "structure that an adversary could use",

@@ -31,7 +31,6 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
 Entry<MakeScheme> bibd_entry()
 {
     return {.name = "bibd",
-            .arguments = "",
             .text =
                 "approximate; lines and points of a projective plane, N = q^2 + q + 1 for a prime "
                 "q, q + 1 partitions a worker: the error depends on the number of stragglers alone",

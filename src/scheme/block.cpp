@@ -29,7 +29,6 @@ Entry<MakeScheme> block_entry()
 {
     return {
         .name = "block",
-        .arguments = "",
         .text =
             "approximate; between fractional repetition (inside 1, outside 0) and bernoulli: hides "
             "the groups from an adversary",

@@ -51,7 +51,6 @@ Entry<MakeScheme> cyclic_entry()
 {
     return {
         .name = "cyclic",
-        .arguments = "",
         .text =
             "cyclic gradient code: exact, ends at any N - S answers; where S + 1 does not "
             "divide the workers, or stragglers are chosen by an adversary",

@@ -95,7 +95,6 @@ Entry<MakeScheme> draco_cyclic_entry()
 {
     return {
         .name = "draco-cyclic",
-        .arguments = "",
         .text =
             "as draco-repetition, but Byzantine workers are located in a Reed-Solomon code, "
             "whatever their "

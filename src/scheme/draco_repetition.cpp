@@ -93,7 +93,6 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
 Entry<MakeScheme> draco_repetition_entry()
 {
     return {.name = "draco-repetition",
-            .arguments = "",
             .text =
                 "exact although L workers send anything: each partition is on S + 2 L + 1 workers, "
                 "and L + 1 equal answers decide a group; where workers or memory are not trusted",

@@ -341,7 +341,6 @@ Entry<MakeScheme> elastic_entry()
 {
     return {
         .name = "elastic",
-        .arguments = "",
         .text =
             "coded elastic computing: each machine stores a coded part of the data, of which any "
             "L machines compute the whole; when machines leave and join, rows are shared out "

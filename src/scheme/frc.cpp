@@ -9,7 +9,6 @@ Entry<MakeScheme> frc_entry()
 {
     return {
         .name = "frc",
-        .arguments = "",
         .text =
             "fractional repetition: exact, ends when every group of S + 1 replicas has answered "
             "once; "

@@ -37,7 +37,6 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
 Entry<MakeScheme> graph_entry()
 {
     return {.name = "graph",
-            .arguments = "",
             .text =
                 "approximate; workers are the edges and partitions the vertices of a random graph "
                 "of degree D, 2 partitions a worker, optimal decoding in linear time",

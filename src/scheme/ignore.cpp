@@ -161,7 +161,6 @@ Entry<MakeScheme> ignore_entry()
 {
     return {
         .name = "ignore",
-        .arguments = "",
         .text =
             "no redundancy: takes the first N - S answers; unbiased if stragglers are random, else "
             "use --weights horvitz-thompson or --reshuffle",

@@ -39,7 +39,6 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
 Entry<MakeScheme> is_gc_entry()
 {
     return {.name = "is-gc",
-            .arguments = "",
             .text =
                 "ignore-straggler gradient coding: after M answers, the largest set of them with "
                 "disjoint partitions, scaled; for any number of stragglers at small redundancy",

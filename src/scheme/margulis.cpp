@@ -27,7 +27,6 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
 Entry<MakeScheme> margulis_entry()
 {
     return {.name = "margulis",
-            .arguments = "",
             .text =
                 "approximate; an expander graph of degree 8 for M x M workers: a bound for every "
                 "set of stragglers without randomness",

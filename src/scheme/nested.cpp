@@ -124,7 +124,6 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
 Entry<MakeScheme> nested_entry()
 {
     return {.name = "nested",
-            .arguments = "",
             .text =
                 "exact, with redundancy for as many stragglers as the last rounds had, up to S; "
                 "data never move; where the number of stragglers drifts",

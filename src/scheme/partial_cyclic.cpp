@@ -9,7 +9,6 @@ Entry<MakeScheme> partial_cyclic_entry()
 {
     return {
         .name = "partial-cyclic",
-        .arguments = "",
         .text = "exact; as partial-frc, with a cyclic code: any N - S second messages are enough",
         .source = "Tandon et al., Gradient Coding, ICML 2017",
         .options = {stragglers_option(), coefficients_option(), own_partitions_option(),

@@ -9,7 +9,6 @@ Entry<MakeScheme> partial_frc_entry()
 {
     return {
         .name = "partial-frc",
-        .arguments = "",
         .text =
             "exact; workers first send partitions of their own, then coded ones by fractional "
             "repetition; for stragglers that are slow but never dead",

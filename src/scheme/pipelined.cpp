@@ -164,7 +164,6 @@ Entry<MakeScheme> pgc_frc_entry()
 {
     return {
         .name = "pgc-frc",
-        .arguments = "",
         .text =
             "pipelined fractional repetition: stores S + 1 partitions, computes one a round; any "
             "S stragglers; gradients are up to S rounds old",
@@ -178,7 +177,6 @@ Entry<MakeScheme> pgc_cyclic_entry()
 {
     return {
         .name = "pgc-cyclic",
-        .arguments = "",
         .text =
             "pipelined cyclic code, for any number of workers; residue and mds are exact for "
             "gradients that stand still, mu is the published rescaling",

@@ -9,7 +9,6 @@ Entry<MakeScheme> reed_solomon_entry()
 {
     return {
         .name = "reed-solomon",
-        .arguments = "",
         .text =
             "exact, ends at any N - S answers, any number of partitions; complex coefficients cost "
             "twice the messages and computation: where partitions are given and k is not n",

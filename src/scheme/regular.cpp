@@ -19,7 +19,6 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
 Entry<MakeScheme> regular_entry()
 {
     return {.name = "regular",
-            .arguments = "",
             .text =
                 "approximate; random, D partitions a worker and D workers a partition: the error "
                 "is bounded for every set of stragglers",

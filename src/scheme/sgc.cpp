@@ -133,7 +133,6 @@ Entry<MakeScheme> sr_sgc_entry()
 {
     return {
         .name = "sr-sgc",
-        .arguments = "",
         .text =
             "sequential gradient coding by repetition: a job that had too many stragglers is "
             "repeated in part B exchanges later; exact; B = 0: gradient coding with that waiting "
@@ -148,7 +147,6 @@ Entry<MakeScheme> m_sgc_entry()
 {
     return {
         .name = "m-sgc",
-        .arguments = "",
         .text =
             "multiplexed sequential gradient coding: at most twice the uncoded load for bursts of "
             "many stragglers; exact; several models in turn, or late updates",

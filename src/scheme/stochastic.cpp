@@ -35,7 +35,6 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
 Entry<MakeScheme> stochastic_entry()
 {
     return {.name = "stochastic",
-            .arguments = "",
             .text =
                 "stochastic gradient coding: unbiased without decoding; each partition is on D "
                 "random workers, and what comes in time is added up",

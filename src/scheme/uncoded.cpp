@@ -7,7 +7,6 @@ namespace quorate {
 Entry<MakeScheme> uncoded_entry()
 {
     return {.name = "uncoded",
-            .arguments = "",
             .text = "wait for all workers; exact, tolerates no straggler; the baseline",
             .source = "folklore",
             .options = {},
