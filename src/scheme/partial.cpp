@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "scheme/partial.hpp"
-
 #include <algorithm>
+
+#include "code/fractional_repetition.hpp"
+#include "scheme/contributions.hpp"
+#include "scheme/cyclic.hpp"
+#include "scheme/options.hpp"
+#include "scheme/placement.hpp"
+#include "scheme/synchronous.hpp"
 
 namespace quorate {
 
@@ -36,61 +41,127 @@ Plans each_when_ready(const Plans& plans)
     return ready;
 }
 
+// For partial stragglers, which are slow but not dead. Each worker first sends the plain sum of
+// partitions that it alone holds, then its rows of an exact code over the n partitions that are
+// left. A round ends when all first messages and a quorum of second ones have come.
+//
+// k = n (u + 1) partitions: worker i's own are i u .. i u + u - 1, the last n are coded.
+// Tolerates a slowdown of (u + d) / u. Tandon et al., "Gradient Coding", ICML 2017.
+class Partial final : public SynchronousScheme {
+public:
+    /// @param own    u, partitions that each worker alone holds, at least 1
+    /// @param code   exact, over n partitions
+    /// @param limit  seconds after which a round ends with what has come; never: no limit
+    Partial(const Problem& problem, int own, GradientCode code, Seconds limit)
+        : problem_(problem), own_(own), code_(std::move(code)), limit_(limit),
+          encoding_(with_own_partitions(code_.encoding, own)),
+          samples_(samples_of(encoding_, problem)), plans_(each_when_ready(plans_of(encoding_))),
+          received_(parts_of(plans_))
+    {
+    }
+
+    Needs needs() const override { return needs_of(encoding_, problem_.rows); }
+    std::string warning() const override { return code_.warning; }
+
+protected:
+    std::shared_ptr<const Plan> plan(Worker worker) const override
+    {
+        return plans_[static_cast<std::size_t>(worker)];
+    }
+
+    std::vector<Worker> order(std::vector<Worker> active) const override
+    {
+        return distinct_first(plans_of(code_.encoding), std::move(active));
+    }
+
+    void begin(Version) override
+    {
+        received_.clear();
+        firsts_.clear();
+        coded_.reset();
+        code_.decoder->begin();
+    }
+
+    std::optional<Step> receive(const Contribution& contribution) override
+    {
+        const bool complete = received_.add(contribution);
+        if (contribution.part == 0) firsts_.push_back(contribution.worker);
+        if (complete && !coded_)
+            if (const auto* decoding = code_.decoder->receive(contribution.worker))
+                coded_ = *decoding;
+        if (!coded_ || static_cast<int>(firsts_.size()) < problem_.workers) return std::nullopt;
+        return expire();
+    }
+
+    Seconds limit() const override { return limit_; }
+
+    // An approximate step of the first messages that have come, scaled up for the missing ones.
+    std::optional<Step> expire() override
+    {
+        if (firsts_.empty()) return std::nullopt;
+        const auto k = static_cast<double>(encoding_.partitions);
+        const auto covered = static_cast<double>(own_) * static_cast<double>(firsts_.size());
+        const auto coded = coded_ ? static_cast<double>(code_.encoding.partitions) : 0;
+        // Without a quorum of second messages, the first ones are scaled to stand for the coded
+        // partitions too.
+        const double a = (k - coded) / covered;
+        std::vector<Weight> weights;
+        std::ranges::sort(firsts_);
+        for (const auto worker : firsts_) weights.push_back({worker, 0, a});
+        if (coded_)
+            for (const auto& [worker, part, value] : coded_->weights)
+                weights.push_back({worker, part + 1, value * coded_->scale});
+        const bool whole = coded_ && static_cast<int>(firsts_.size()) == problem_.workers;
+        const double error = whole ? coded_->error : decode_error(encoding_, weights, 1);
+        return received_.step({std::move(weights), 1, error}, samples_);
+    }
+
+private:
+    Problem problem_;
+    int own_;
+    GradientCode code_;
+    Seconds limit_;
+    Encoding encoding_;     // of both messages: part 0, and behind it the parts of the code
+    std::int64_t samples_;  // of a round
+    Plans plans_;
+    Contributions received_;
+    std::vector<Worker> firsts_;     // workers whose first message has come
+    std::optional<Decoding> coded_;  // of the second messages, once they suffice
+};
+
 }  // namespace
 
-PartialScheme::PartialScheme(const Problem& problem, int own, GradientCode code, Seconds limit)
-    : problem_(problem), own_(own), code_(std::move(code)), limit_(limit),
-      encoding_(with_own_partitions(code_.encoding, own)), samples_(samples_of(encoding_, problem)),
-      plans_(each_when_ready(plans_of(encoding_))), received_(parts_of(plans_))
+Entry<MakeScheme> partial_frc_entry()
 {
+    return {
+        .name = "partial-frc",
+        .text =
+            "exact; workers first send partitions of their own, then coded ones by fractional "
+            "repetition; for stragglers that are slow but never dead",
+        .source = "Tandon et al., Gradient Coding, ICML 2017",
+        .options = {stragglers_option(), own_partitions_option(), deadline_option()},
+        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
+            const int n = problem.workers;
+            const int d = stragglers(settings, n - 1) + 1;
+            return std::make_unique<Partial>(problem, own_partitions(settings, d),
+                                             fractional_repetition(n, d), deadline(settings));
+        }};
 }
 
-std::shared_ptr<const Plan> PartialScheme::plan(Worker worker) const
+Entry<MakeScheme> partial_cyclic_entry()
 {
-    return plans_[static_cast<std::size_t>(worker)];
-}
-
-std::vector<Worker> PartialScheme::order(std::vector<Worker> active) const
-{
-    return distinct_first(plans_of(code_.encoding), std::move(active));
-}
-
-void PartialScheme::begin(Version)
-{
-    received_.clear();
-    firsts_.clear();
-    coded_.reset();
-    code_.decoder->begin();
-}
-
-std::optional<Step> PartialScheme::receive(const Contribution& contribution)
-{
-    const bool complete = received_.add(contribution);
-    if (contribution.part == 0) firsts_.push_back(contribution.worker);
-    if (complete && !coded_)
-        if (const auto* decoding = code_.decoder->receive(contribution.worker)) coded_ = *decoding;
-    if (!coded_ || static_cast<int>(firsts_.size()) < problem_.workers) return std::nullopt;
-    return expire();
-}
-
-std::optional<Step> PartialScheme::expire()
-{
-    if (firsts_.empty()) return std::nullopt;
-    const auto k = static_cast<double>(encoding_.partitions);
-    const auto covered = static_cast<double>(own_) * static_cast<double>(firsts_.size());
-    const auto coded = coded_ ? static_cast<double>(code_.encoding.partitions) : 0;
-    // Without a quorum of second messages, the first ones are scaled to stand for the coded
-    // partitions too.
-    const double a = (k - coded) / covered;
-    std::vector<Weight> weights;
-    std::ranges::sort(firsts_);
-    for (const auto worker : firsts_) weights.push_back({worker, 0, a});
-    if (coded_)
-        for (const auto& [worker, part, value] : coded_->weights)
-            weights.push_back({worker, part + 1, value * coded_->scale});
-    const bool whole = coded_ && static_cast<int>(firsts_.size()) == problem_.workers;
-    const double error = whole ? coded_->error : decode_error(encoding_, weights, 1);
-    return received_.step({std::move(weights), 1, error}, samples_);
+    return {
+        .name = "partial-cyclic",
+        .text = "exact; as partial-frc, with a cyclic code: any N - S second messages are enough",
+        .source = "Tandon et al., Gradient Coding, ICML 2017",
+        .options = {stragglers_option(), coefficients_option(), own_partitions_option(),
+                    deadline_option()},
+        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
+            const int d = stragglers(settings, problem.workers - 1) + 1;
+            return std::make_unique<Partial>(problem, own_partitions(settings, d),
+                                             chosen_cyclic_code(settings, problem),
+                                             deadline(settings));
+        }};
 }
 
 }  // namespace quorate
