@@ -6,6 +6,7 @@
 // n workers, k partitions, d partitions a worker, s stragglers, r responders, as in the papers.
 #pragma once
 
+#include <compare>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ namespace quorate {
 struct Coefficient {
     int partition;
     double value;
-    bool operator==(const Coefficient&) const = default;
+    auto operator<=>(const Coefficient&) const = default;
 };
 
 /// A row of B, which says what one part of a message sums up; ascending by partition.

@@ -24,24 +24,16 @@ struct Ways {
     Weights weights = Weights::samples;
 };
 
-// The same, for workers that make steps of their own.
-Plans descents(Plans plans)
-{
-    for (auto& plan : plans) {
-        auto copy = *plan;
-        copy.parts[0].items[0].operation = Item::Operation::descent;
-        plan = std::make_shared<Plan>(std::move(copy));
-    }
-    return plans;
-}
-
 // Worker i holds partition i.
 class Anytime final : public SynchronousScheme {
 public:
     Anytime(const Settings& settings, const Problem& problem, const Ways& ways)
         : workers_(problem.workers), ways_(ways), own_(problem), mean_(own_.needs.blocks)
     {
-        if (ways.descends) own_.plans = descents(std::move(own_.plans));
+        if (ways.descends)
+            own_.plans = changed(own_.plans, [](Plan& plan) {
+                plan.parts[0].items[0].operation = Item::Operation::descent;
+            });
         if (ways.timed) time_.emplace(settings, problem, own_.samples);
         if (!time_ || !time_->known()) return;
         if (settings.on("probe"))

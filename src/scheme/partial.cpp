@@ -29,18 +29,6 @@ Encoding with_own_partitions(const Encoding& code, int own)
     return both;
 }
 
-// Makes a plan whose parts are sent as they become ready.
-Plans each_when_ready(const Plans& plans)
-{
-    Plans ready;
-    for (const auto& plan : plans) {
-        auto copy = *plan;
-        copy.each_when_ready = true;
-        ready.push_back(std::make_shared<Plan>(std::move(copy)));
-    }
-    return ready;
-}
-
 // For partial stragglers, which are slow but not dead. Each worker first sends the plain sum of
 // partitions that it alone holds, then its rows of an exact code over the n partitions that are
 // left. A round ends when all first messages and a quorum of second ones have come.
@@ -55,7 +43,8 @@ public:
     Partial(const Problem& problem, int own, GradientCode code, Seconds limit)
         : problem_(problem), own_(own), code_(std::move(code)), limit_(limit),
           encoding_(with_own_partitions(code_.encoding, own)),
-          samples_(samples_of(encoding_, problem)), plans_(each_when_ready(plans_of(encoding_))),
+          samples_(samples_of(encoding_, problem)),
+          plans_(changed(plans_of(encoding_), [](Plan& plan) { plan.each_when_ready = true; })),
           received_(parts_of(plans_))
     {
     }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "code/collect_decoder.hpp"
 #include "code/cyclic.hpp"
@@ -30,21 +29,11 @@ public:
         : problem_(problem), code_(std::move(code)),
           cap_(staleness_cap(settings, std::int64_t{2} * (stragglers + 1))), damped_(damped),
           samples_(samples_of(code_.encoding, problem)), anew_(plans_of(code_.encoding)),
+          plans_(changed(anew_, cache)),
           received_(std::vector<int>(static_cast<std::size_t>(problem.workers), 1)),
           answered_(static_cast<std::size_t>(problem.workers), -1),
           stale_(static_cast<std::size_t>(problem.workers))
     {
-        // Workers with equal plans share one, so that they can share messages.
-        std::map<const Plan*, std::shared_ptr<const Plan>> made;
-        for (const auto& plan : anew_) {
-            auto& kept = made[plan.get()];
-            if (!kept) {
-                auto copy = *plan;
-                for (auto& item : copy.parts[0].items) item.operation = Item::Operation::cached;
-                kept = std::make_shared<Plan>(std::move(copy));
-            }
-            plans_.push_back(kept);
-        }
     }
 
     Needs needs() const override
@@ -102,6 +91,11 @@ protected:
     }
 
 private:
+    static void cache(Plan& plan)
+    {
+        for (auto& item : plan.parts[0].items) item.operation = Item::Operation::cached;
+    }
+
     const Row& row(Worker worker) const
     {
         return code_.encoding.rows[static_cast<std::size_t>(worker)][0];
@@ -123,7 +117,7 @@ private:
     std::int64_t cap_;
     bool damped_;
     std::int64_t samples_;  // of a round
-    Plans plans_, anew_;    // by worker; anew_: gradients of this round only, none of them cached
+    Plans anew_, plans_;    // by worker; anew_: gradients of this round only, none of them cached
     Contributions received_;
     std::vector<Version> answered_;  // the last round that each worker answered in time
     std::vector<bool> stale_;        // by worker: whether its last answer was too stale to be used

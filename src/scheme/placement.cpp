@@ -34,15 +34,7 @@ std::int64_t samples_of(const Encoding& encoding, const Problem& problem)
 
 Plans plans_of(const Encoding& encoding)
 {
-    const auto less = [](const std::vector<Row>& a, const std::vector<Row>& b) {
-        const auto before = [](const Coefficient& x, const Coefficient& y) {
-            return std::tie(x.partition, x.value) < std::tie(y.partition, y.value);
-        };
-        return std::ranges::lexicographical_compare(a, b, [&](const Row& x, const Row& y) {
-            return std::ranges::lexicographical_compare(x, y, before);
-        });
-    };
-    std::map<std::vector<Row>, std::shared_ptr<const Plan>, decltype(less)> shared(less);
+    std::map<std::vector<Row>, std::shared_ptr<const Plan>> shared;
     Plans plans;
     for (const auto& parts : encoding.rows) {
         auto& plan = shared[parts];
@@ -58,6 +50,22 @@ Plans plans_of(const Encoding& encoding)
         plans.push_back(plan);
     }
     return plans;
+}
+
+Plans changed(const Plans& plans, const std::function<void(Plan&)>& change)
+{
+    std::map<const Plan*, std::shared_ptr<const Plan>> copies;
+    Plans all;
+    for (const auto& plan : plans) {
+        auto& copy = copies[plan.get()];
+        if (!copy) {
+            auto made = std::make_shared<Plan>(*plan);
+            change(*made);
+            copy = std::move(made);
+        }
+        all.push_back(copy);
+    }
+    return all;
 }
 
 std::vector<int> parts_of(const Plans& plans)

@@ -2,6 +2,8 @@
 // Turns an encoding matrix into what workers store and compute.
 #pragma once
 
+#include <functional>
+
 #include "code/gradient_code.hpp"
 #include "scheme/scheme.hpp"
 
@@ -20,6 +22,9 @@ std::int64_t samples_of(const Encoding& encoding, const Problem& problem);
 /// Returns what each worker computes: its rows of B, a part each. Workers with equal rows share a
 /// plan, so that they can share messages.
 Plans plans_of(const Encoding& encoding);
+
+/// Returns changed copies of plans. Workers that share a plan share its copy.
+Plans changed(const Plans& plans, const std::function<void(Plan&)>& change);
 
 /// Returns how many parts each worker's task has.
 std::vector<int> parts_of(const Plans& plans);
