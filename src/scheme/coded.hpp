@@ -28,13 +28,15 @@ protected:
     std::string why_undecodable() const override;
 
     const Problem& problem() const { return problem_; }
-    std::int64_t samples() const { return samples_; }
+    std::int64_t samples() const { return samples_; }  // of a round
+    const Encoding& encoding() const { return code_.encoding; }
     Decoder& decoder() const { return *code_.decoder; }
+    Contributions& received() { return received_; }
 
 private:
     Problem problem_;
     GradientCode code_;
-    std::int64_t samples_;  // of a round
+    std::int64_t samples_;
     Seconds limit_;
     Plans plans_;
     Contributions received_;

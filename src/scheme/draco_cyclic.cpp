@@ -5,10 +5,8 @@
 
 #include "code/byzantine_locator.hpp"
 #include "code/reed_solomon.hpp"
-#include "scheme/contributions.hpp"
+#include "scheme/coded.hpp"
 #include "scheme/options.hpp"
-#include "scheme/placement.hpp"
-#include "scheme/synchronous.hpp"
 
 namespace quorate {
 
@@ -16,31 +14,27 @@ namespace {
 
 // A Reed-Solomon code that can lose S stragglers and 2 L answers. If at most L workers are
 // Byzantine, the projections of all answers on a random vector tell which (locate_byzantine).
-class DracoCyclic final : public SynchronousScheme {
+class DracoCyclic final : public CodedScheme {
 public:
     DracoCyclic(const Problem& problem, int stragglers, int tolerated)
-        : problem_(problem), stragglers_(stragglers), tolerated_(tolerated),
-          encoding_(reed_solomon_code(problem.workers, problem.workers, losses()).encoding),
-          samples_(samples_of(encoding_, problem)), plans_(plans_of(encoding_)),
-          received_(parts_of(plans_)), projection_(static_cast<std::size_t>(problem.workers))
+        : CodedScheme(problem, reed_solomon_code(problem.workers, problem.workers,
+                                                 stragglers + 2 * tolerated)),
+          stragglers_(stragglers), tolerated_(tolerated),
+          projection_(static_cast<std::size_t>(problem.workers))
     {
     }
 
     Needs needs() const override
     {
-        auto needs = needs_of(encoding_, problem_.rows);
+        auto needs = CodedScheme::needs();
         needs.projection = true;
         return needs;
     }
 
 protected:
-    std::shared_ptr<const Plan> plan(Worker worker) const override
+    void begin(Version version) override
     {
-        return plans_[static_cast<std::size_t>(worker)];
-    }
-    void begin(Version) override
-    {
-        received_.clear();
+        CodedScheme::begin(version);
         answered_.clear();
     }
     std::optional<Step> receive(const Contribution& contribution) override
@@ -50,23 +44,23 @@ protected:
             projection.real(contribution.projection);
         else
             projection.imag(contribution.projection);
-        if (!received_.add(contribution)) return std::nullopt;
+        if (!received().add(contribution)) return std::nullopt;
         const auto at = std::upper_bound(answered_.begin(), answered_.end(), contribution.worker);
         answered_.insert(at, contribution.worker);
-        if (static_cast<int>(answered_.size()) < problem_.workers - stragglers_)
-            return std::nullopt;
+        const int n = problem().workers;
+        if (static_cast<int>(answered_.size()) < n - stragglers_) return std::nullopt;
         std::vector<std::complex<double>> projections;
         for (const auto worker : answered_)
             projections.push_back(projection_[static_cast<std::size_t>(worker)]);
         const auto out =
-            locate_byzantine(problem_.workers, losses(), answered_, projections, tolerated_);
+            locate_byzantine(n, stragglers_ + 2 * tolerated_, answered_, projections, tolerated_);
         if (!out) return std::nullopt;
         std::vector<int> trusted;
         std::set_difference(answered_.begin(), answered_.end(), out->begin(), out->end(),
                             std::back_inserter(trusted));
-        const auto decoding = reed_solomon_decoding(encoding_, trusted);
+        const auto decoding = reed_solomon_decoding(encoding(), trusted);
         if (!decoding) return std::nullopt;
-        return received_.step(*decoding, samples_);
+        return received().step(*decoding, samples());
     }
     std::string why_undecodable() const override
     {
@@ -77,14 +71,7 @@ protected:
     }
 
 private:
-    int losses() const { return stragglers_ + 2 * tolerated_; }
-
-    Problem problem_;
     int stragglers_, tolerated_;
-    Encoding encoding_;
-    std::int64_t samples_;  // of a round
-    Plans plans_;
-    Contributions received_;
     std::vector<int> answered_;                     // ascending
     std::vector<std::complex<double>> projection_;  // of the answer of each worker
 };

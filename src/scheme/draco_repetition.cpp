@@ -12,36 +12,28 @@ namespace quorate {
 namespace {
 
 // Honest replicas of a group send the same bits. So if at most L workers are Byzantine, L + 1 equal
-// answers are right. With S more replicas a group need not wait for S stragglers. d = S + 2 L + 1.
-class DracoRepetition final : public SynchronousScheme {
+// answers are right, and the last of them decides its group. With S more replicas a group need not
+// wait for S stragglers. d = S + 2 L + 1.
+class DracoRepetition final : public CodedScheme {
 public:
-    DracoRepetition(const Problem& problem, Groups groups, int tolerated)
-        : problem_(problem), groups_(std::move(groups)), tolerated_(tolerated),
-          encoding_(repetition_encoding(groups_)), samples_(samples_of(encoding_, problem)),
-          plans_(plans_of(encoding_)), votes_(groups_.size.size())
+    DracoRepetition(const Problem& problem, int d, int tolerated)
+        : CodedScheme(problem, fractional_repetition(problem.workers, d)),
+          groups_(repetition_groups(problem.workers, d)), tolerated_(tolerated)
     {
     }
 
     Needs needs() const override
     {
-        auto needs = needs_of(encoding_, problem_.rows);
+        auto needs = CodedScheme::needs();
         needs.fingerprint = true;
         return needs;
     }
 
 protected:
-    std::shared_ptr<const Plan> plan(Worker worker) const override
+    void begin(Version version) override
     {
-        return plans_[static_cast<std::size_t>(worker)];
-    }
-    std::vector<Worker> order(std::vector<Worker> active) const override
-    {
-        return distinct_first(plans_, std::move(active));
-    }
-    void begin(Version) override
-    {
-        for (auto& group : votes_) group = {};
-        terms_.clear();
+        CodedScheme::begin(version);
+        votes_.assign(groups_.size.size(), {});
     }
     std::optional<Step> receive(const Contribution& contribution) override
     {
@@ -50,9 +42,7 @@ protected:
         if (group.decided) return std::nullopt;
         if (++group.votes[contribution.fingerprint] <= tolerated_) return std::nullopt;
         group.decided = true;
-        terms_.push_back({contribution.id});
-        if (terms_.size() < votes_.size()) return std::nullopt;
-        return Step{terms_, static_cast<double>(samples_), 0};
+        return CodedScheme::receive(contribution);
     }
     std::string why_undecodable() const override
     {
@@ -69,14 +59,9 @@ private:
         std::map<std::uint64_t, int> votes;  // by fingerprint
         bool decided = false;
     };
-    Problem problem_;
     Groups groups_;
     int tolerated_;
-    Encoding encoding_;
-    std::int64_t samples_;  // of a round
-    Plans plans_;
     std::vector<Group> votes_;
-    std::vector<Term> terms_;
 };
 
 std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
@@ -84,8 +69,7 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
     const int n = problem.workers;
     const int s = stragglers(settings, n - 1);
     const int tolerated = tolerate(settings, (n - 1 - s) / 2);
-    return std::make_unique<DracoRepetition>(problem, repetition_groups(n, s + 2 * tolerated + 1),
-                                             tolerated);
+    return std::make_unique<DracoRepetition>(problem, s + 2 * tolerated + 1, tolerated);
 }
 
 }  // namespace
