@@ -5,12 +5,6 @@
 
 namespace quorate {
 
-namespace {
-
-constexpr ContributionId none = -1;
-
-}  // namespace
-
 Multiplexed::Multiplexed(const Problem& problem, GradientCode code, const Bursty& model)
     : problem_(problem), code_(std::move(code)), model_(model), chunks_(model.window - 1),
       usual_(static_cast<std::size_t>(problem.workers),
@@ -57,8 +51,8 @@ void Multiplexed::begin(std::int64_t exchange)
     const auto n = static_cast<std::size_t>(problem_.workers);
     const auto groups = static_cast<std::size_t>(coded() ? model_.burst : 0);
     const auto own = n * static_cast<std::size_t>(chunks_);
-    jobs_.push_back({.own = std::vector<ContributionId>(own, none),
-                     .coded = {groups, std::vector<ContributionId>(n, none)},
+    jobs_.push_back({.own = std::vector<ContributionId>(own, not_received),
+                     .coded = {groups, std::vector<ContributionId>(n, not_received)},
                      .decoding = std::vector<Decoding>(groups),
                      .own_missing = static_cast<std::int64_t>(own),
                      .groups_missing = static_cast<int>(groups)});
@@ -70,7 +64,8 @@ std::vector<Multiplexed::Slot> Multiplexed::slots_for(Worker worker)
     for (int q = 0; q <= delay() && q <= exchange_; ++q) {
         const Job job = exchange_ - q;
         const auto first = state(job).own.begin() + static_cast<std::ptrdiff_t>(worker) * chunks_;
-        const auto chunk = static_cast<int>(std::find(first, first + chunks_, none) - first);
+        const auto chunk =
+            static_cast<int>(std::find(first, first + chunks_, not_received) - first);
         if (chunk < chunks_)
             slots.push_back({job, chunk, -1});
         else if (coded())
@@ -140,17 +135,11 @@ bool Multiplexed::decode_group(State& job, int group)
 {
     auto& decoding = job.decoding[static_cast<std::size_t>(group)];
     if (!decoding.weights.empty()) return true;
-    const auto& have = job.coded[static_cast<std::size_t>(group)];
-    code_.decoder->begin();
-    for (std::size_t worker = 0; worker < have.size(); ++worker) {
-        if (have[worker] == none) continue;
-        if (const auto* found = code_.decoder->receive(static_cast<int>(worker))) {
-            decoding = *found;
-            --job.groups_missing;
-            return true;
-        }
-    }
-    return false;
+    auto found = decode(*code_.decoder, job.coded[static_cast<std::size_t>(group)]);
+    if (!found) return false;
+    decoding = *std::move(found);
+    --job.groups_missing;
+    return true;
 }
 
 // Coded sums can come in this exchange only. Own chunks can come until the job is due.
@@ -171,12 +160,8 @@ std::pair<std::vector<Term>, double> Multiplexed::gradient(Job number)
     double error = 0;
     for (const auto id : job.own) terms.push_back({id});
     for (std::size_t group = 0; group < job.decoding.size(); ++group) {
-        const auto& decoding = job.decoding[group];
-        for (const auto& [worker, part, value] : decoding.weights)
-            if (value != 0)
-                terms.push_back(
-                    {job.coded[group][static_cast<std::size_t>(worker)], value * decoding.scale});
-        error += decoding.error;
+        add_terms(job.decoding[group], job.coded[group], terms);
+        error += job.decoding[group].error;
     }
     return {std::move(terms), error};
 }

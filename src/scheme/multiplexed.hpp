@@ -42,9 +42,9 @@ private:
         int group;
     };
     struct State {
-        std::vector<ContributionId> own;                 // by worker and chunk
-        std::vector<std::vector<ContributionId>> coded;  // by group and worker
-        std::vector<Decoding> decoding;                  // of each group, once it is decoded
+        std::vector<ContributionId> own;  // by worker and chunk
+        std::vector<Results> coded;       // by group
+        std::vector<Decoding> decoding;   // of each group, once it is decoded
         std::int64_t own_missing;
         int groups_missing;
     };

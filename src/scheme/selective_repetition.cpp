@@ -5,12 +5,6 @@
 
 namespace quorate {
 
-namespace {
-
-constexpr ContributionId none = -1;
-
-}  // namespace
-
 SelectiveRepetition::SelectiveRepetition(const Problem& problem, GradientCode code, int stragglers,
                                          const Bursty& model)
     : problem_(problem), code_(std::move(code)), stragglers_(stragglers), model_(model),
@@ -21,15 +15,15 @@ SelectiveRepetition::SelectiveRepetition(const Problem& problem, GradientCode co
 void SelectiveRepetition::begin(std::int64_t exchange)
 {
     exchange_ = exchange;
-    results_.emplace_back(static_cast<std::size_t>(problem_.workers), none);
+    results_.emplace_back(static_cast<std::size_t>(problem_.workers), not_received);
     repeating_ = 0;
     repeats_.assign(repeats_.size(), false);
     if (model_.burst == 0 || exchange < model_.burst) return;
     const auto& old = results(exchange - model_.burst);
-    if (decode(old)) return;
-    auto too_many = std::ranges::count(old, none) - stragglers_;
+    if (decode(*code_.decoder, old)) return;
+    auto too_many = std::ranges::count(old, not_received) - stragglers_;
     for (std::size_t worker = 0; worker < old.size() && too_many > 0; ++worker)
-        if (old[worker] == none) {
+        if (old[worker] == not_received) {
             repeats_[worker] = true;
             ++repeating_;
             --too_many;
@@ -51,37 +45,24 @@ void SelectiveRepetition::receive(Worker worker, const std::vector<ContributionI
     results(job_of(worker))[static_cast<std::size_t>(worker)] = ids.at(0);
 }
 
-bool SelectiveRepetition::decode(const Results& have)
-{
-    code_.decoder->begin();
-    for (std::size_t worker = 0; worker < have.size(); ++worker) {
-        if (have[worker] == none) continue;
-        if (const auto* decoding = code_.decoder->receive(static_cast<int>(worker))) {
-            decoding_ = *decoding;
-            return true;
-        }
-    }
-    return false;
-}
-
 // The job of this exchange can be decoded at once, and no other job depends on the exchange.
-bool SelectiveRepetition::harmless() { return repeating_ == 0 && decode(results_.back()); }
+bool SelectiveRepetition::harmless()
+{
+    return repeating_ == 0 && decode(*code_.decoder, results_.back());
+}
 
 bool SelectiveRepetition::decodes()
 {
     const Job due = exchange_ - model_.burst;
-    return due < 0 || decode(results(due));
+    return due < 0 || decode(*code_.decoder, results(due));
 }
 
 std::pair<std::vector<Term>, double> SelectiveRepetition::gradient(Job job)
 {
-    const auto& have = results(job);
-    decode(have);
+    const auto decoding = decode(*code_.decoder, results(job)).value();
     std::vector<Term> terms;
-    for (const auto& [worker, part, value] : decoding_.weights)
-        if (value != 0)
-            terms.push_back({have[static_cast<std::size_t>(worker)], value * decoding_.scale});
-    return {std::move(terms), decoding_.error};
+    add_terms(decoding, results(job), terms);
+    return {std::move(terms), decoding.error};
 }
 
 }  // namespace quorate

@@ -31,13 +31,11 @@ public:
     void forget(Job) override { results_.pop_front(); }
 
 private:
-    using Results = std::vector<ContributionId>;  // of each worker, or that it has not delivered
     Results& results(Job job)
     {
         return results_[results_.size() - 1 - static_cast<std::size_t>(exchange_ - job)];
     }
     Job job_of(Worker worker) const;
-    bool decode(const Results& have);
 
     Problem problem_;
     GradientCode code_;
@@ -48,7 +46,6 @@ private:
     std::deque<Results> results_;  // of the jobs that are not decoded, the newest last
     std::vector<bool> repeats_;    // by worker: whether it computes an old job in this exchange
     int repeating_ = 0;
-    Decoding decoding_;  // of the job that was found to be decodable last
 };
 
 }  // namespace quorate

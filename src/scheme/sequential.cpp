@@ -14,6 +14,23 @@ constexpr int candidates = 0;  // the only timer: after it, missing workers may 
 
 }  // namespace
 
+std::optional<Decoding> decode(Decoder& decoder, const Results& results)
+{
+    decoder.begin();
+    for (std::size_t worker = 0; worker < results.size(); ++worker) {
+        if (results[worker] == not_received) continue;
+        if (const auto* decoding = decoder.receive(static_cast<int>(worker))) return *decoding;
+    }
+    return std::nullopt;
+}
+
+void add_terms(const Decoding& decoding, const Results& results, std::vector<Term>& terms)
+{
+    for (const auto& [worker, part, value] : decoding.weights)
+        if (value != 0)
+            terms.push_back({results[static_cast<std::size_t>(worker)], value * decoding.scale});
+}
+
 Sequential::Sequential(const Problem& problem, std::unique_ptr<SequentialCode> code,
                        const WaitOut& wait, int models)
     : problem_(problem), code_(std::move(code)), wait_(wait), models_(models),

@@ -50,6 +50,15 @@ public:
     virtual void forget(Job job) = 0;
 };
 
+/// Of each worker, its contribution to one sum of a code; `not_received`: it has not come.
+using Results = std::vector<ContributionId>;
+inline constexpr ContributionId not_received = -1;
+
+/// Decodes the results that have come. @return nullopt if they do not suffice
+std::optional<Decoding> decode(Decoder& decoder, const Results& results);
+/// Appends the terms of a decoding of these results; weights of 0 are left out.
+void add_terms(const Decoding& decoding, const Results& results, std::vector<Term>& terms);
+
 /// How long an exchange waits.
 struct WaitOut {
     double mu;  // workers that take longer than 1 + mu times the fastest one may be stragglers
