@@ -73,13 +73,10 @@ public:
         } else if (const auto* lost = std::get_if<WorkerLost>(&event)) {
             there_.erase(lost->worker);
             working_.erase(lost->worker);
-            if (stage_ == Stage::scores)
-                ask(rows_, rows_.lose(lost->worker, working_), TaskControl::Begin::after, out);
-            else if (stage_ == Stage::columns)
-                ask(columns_, columns_.lose(lost->worker, working_), TaskControl::Begin::after,
-                    out);
-            else if (stage_ == Stage::sums)
+            if (stage_ == Stage::sums)
                 repair_sums(lost->worker, out);
+            else if (stage_ != Stage::none)
+                ask(product().lose(lost->worker, working_), TaskControl::Begin::after, out);
         } else if (const auto* arrived = std::get_if<Arrived>(&event)) {
             for (const auto& one : arrived->contributions) receive(one, out);
         } else if (std::holds_alternative<Quiescent>(event)) {
@@ -138,29 +135,31 @@ private:
             return;
         }
         stage_ = Stage::scores;
-        ask(rows_, rows_.begin(division_.shares(), working_), TaskControl::Begin::now, out);
+        ask(rows_.begin(division_.shares(), working_), TaskControl::Begin::now, out);
     }
 
     // ---- z = X w, and X'r where the columns are coded too ---------------------------------------
 
-    // @return false if too few machines are left
-    bool ask(CodedProduct& product, const std::optional<CodedProduct::Requests>& requests,
-             TaskControl::Begin begin, std::vector<Action>& out)
+    CodedProduct& product() { return stage_ == Stage::columns ? columns_ : rows_; }
+
+    // Asks for what a machine is to compute of the running stage's product; nullopt: too few
+    // machines are left.
+    void ask(const std::optional<CodedProduct::Requests>& requests, TaskControl::Begin begin,
+             std::vector<Action>& out)
     {
         if (!requests) {
             out.push_back(too_few());
-            return false;
+            return;
         }
         for (const auto& [worker, shares] : *requests) {
             out.push_back(Dispatch{.task = next_,
                                    .worker = worker,
-                                   .plan = product.plan(next_, worker, shares),
+                                   .plan = product().plan(next_, worker, shares),
                                    .inputs = {version_},
                                    .operands = stage_ == Stage::columns ? derivatives_ : nullptr,
                                    .control = {.draw = version_, .begin = begin}});
             ++next_;
         }
-        return true;
     }
 
     bool well_conditioned(const CodedProduct& product, std::vector<Action>& out) const
@@ -176,10 +175,8 @@ private:
 
     void receive(const Contribution& one, std::vector<Action>& out)
     {
-        if (stage_ == Stage::columns)
-            column_division_.measure(one.worker, one.samples, one.compute);
-        else
-            division_.measure(one.worker, one.samples, one.compute);
+        auto& division = stage_ == Stage::columns ? column_division_ : division_;
+        division.measure(one.worker, one.samples, one.compute);
         if (stage_ == Stage::scores) {
             if (rows_.receive(one)) combine(out);
         } else if (stage_ == Stage::sums) {
@@ -200,8 +197,7 @@ private:
         first_ = next_;
         if (ways_.two_codes) {
             stage_ = Stage::columns;
-            ask(columns_, columns_.begin(column_division_.shares(), working_),
-                TaskControl::Begin::now, out);
+            ask(columns_.begin(column_division_.shares(), working_), TaskControl::Begin::now, out);
             return;
         }
         stage_ = Stage::sums;
