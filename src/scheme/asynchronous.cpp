@@ -13,19 +13,13 @@ namespace quorate {
 
 namespace {
 
-// What a worker does when it has answered.
-enum class Then {
-    waits,   // it waits for the next update
-    goes_on  // it goes on at once, at the newest point
-};
-
 struct Ways {
-    int collect;  // K, contributions of an update
-    Then then;
-    bool fresh;        // an update cancels all running tasks, so that no contribution is stale
-    std::int64_t cap;  // contributions that are staler than this are not used
-    bool scaled;       // contributions are scaled by 1 / (1 + staleness)
-    double staleness;  // that is expected
+    int collect;         // K, contributions of an update
+    bool waits;          // who has answered waits for the update; else it goes on at once
+    double staleness;    // that is expected
+    bool fresh = false;  // an update cancels all running tasks, so that no contribution is stale
+    std::int64_t cap = std::numeric_limits<std::int64_t>::max();  // staler ones are not used
+    bool scaled = false;  // contributions are scaled by 1 / (1 + staleness)
 };
 
 // Worker i holds partition i, and computes batch after batch of it. Every K contributions make an
@@ -81,10 +75,10 @@ private:
         mean_.add(contribution, worker, ways_.scaled ? 1 / (1 + static_cast<double>(stale)) : 1);
         used_.push_back(contribution.task);
         if (mean_.size() < ways_.collect) {
-            if (ways_.then == Then::goes_on)
-                dispatch(worker, out);
-            else
+            if (ways_.waits)
                 waiting_.push_back(worker);
+            else
+                dispatch(worker, out);
             return;
         }
         waiting_.push_back(worker);
@@ -118,7 +112,7 @@ Option staleness_scale_option()
 
 std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem, Ways ways)
 {
-    ways.cap = staleness_cap(settings, std::numeric_limits<std::int64_t>::max());
+    ways.cap = staleness_cap(settings, ways.cap);
     ways.scaled = settings.one_of("staleness-scale", {"none", "inverse"}) == "inverse";
     ways.staleness = std::min(ways.staleness, static_cast<double>(ways.cap));
     return std::make_unique<Asynchronous>(problem, ways);
@@ -147,8 +141,10 @@ Entry<MakeScheme> k_batch_sync_entry()
         .options = {collect_option()},
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
             return std::make_unique<Asynchronous>(
-                problem, Ways{any_collect(settings, problem.workers), Then::goes_on, true,
-                              std::numeric_limits<std::int64_t>::max(), false, 0});
+                problem, Ways{.collect = any_collect(settings, problem.workers),
+                              .waits = false,
+                              .staleness = 0,
+                              .fresh = true});
         },
         .properties = {.varying_samples = true}};
 }
@@ -165,7 +161,7 @@ Entry<MakeScheme> k_async_entry()
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
             const int n = problem.workers, k = collect(settings, n);
             return make(settings, problem,
-                        {k, Then::waits, false, 0, false, static_cast<double>(n - k) / k});
+                        {.collect = k, .waits = true, .staleness = static_cast<double>(n - k) / k});
         },
         .properties = {.varying_samples = true}};
 }
@@ -181,8 +177,9 @@ Entry<MakeScheme> k_batch_async_entry()
         .options = {collect_option(), staleness_cap_option(), staleness_scale_option()},
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
             const int n = problem.workers, k = any_collect(settings, n);
-            return make(settings, problem,
-                        {k, Then::goes_on, false, 0, false, static_cast<double>(n - 1) / k});
+            return make(
+                settings, problem,
+                {.collect = k, .waits = false, .staleness = static_cast<double>(n - 1) / k});
         },
         .properties = {.varying_samples = true}};
 }
@@ -197,9 +194,10 @@ Entry<MakeScheme> async_entry()
         .source = source,
         .options = {staleness_cap_option(), staleness_scale_option()},
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            return make(
-                settings, problem,
-                {1, Then::goes_on, false, 0, false, static_cast<double>(problem.workers - 1)});
+            return make(settings, problem,
+                        {.collect = 1,
+                         .waits = false,
+                         .staleness = static_cast<double>(problem.workers - 1)});
         },
         .properties = {.varying_samples = true}};
 }
