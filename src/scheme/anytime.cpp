@@ -186,8 +186,7 @@ Entry<MakeScheme> amb_entry()
         .name = "amb",
         .text =
             "anytime minibatch: all compute for the same time, on as many samples as they can; "
-            "slow "
-            "workers cost samples, not time",
+            "slow workers cost samples, not time",
         .source = "Ferdinand et al., Anytime Minibatch, ICLR 2019",
         .options = options,
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
@@ -213,8 +212,7 @@ Entry<MakeScheme> anytime_sgd_entry()
         .name = "anytime-sgd",
         .text =
             "local SGD for the same time on all workers; models are averaged by the steps they "
-            "have "
-            "made; the probe's rounds make --local-steps",
+            "have made; the probe's rounds make --local-steps",
         .source = "Ferdinand and Draper, Anytime Stochastic Gradient Descent, arXiv 1810.02976",
         .options = options,
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {

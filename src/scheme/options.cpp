@@ -59,8 +59,7 @@ Option weights_option()
     return {"weights", "NAME", "",
             "of contributions. ignore: rescale (by N / answers), horvitz-thompson (by one over how "
             "often each worker answers in time), ratio (by the samples received). amb: samples, "
-            "equal (each "
-            "worker's mean), shard (means by the rows held). Default: the first"};
+            "equal (each worker's mean), shard (means by the rows held). Default: the first"};
 }
 
 Option decoder_option()
