@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/pending/disjoint_sets.hpp>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -146,23 +147,13 @@ Encoding plane_assignment(int q)
 
 namespace {
 
-bool connected(const std::vector<std::set<int>>& neighbours)
+bool connected(int vertices, const std::vector<std::pair<int, int>>& edges)
 {
-    std::vector<bool> seen(neighbours.size());
-    std::vector<int> todo = {0};
-    seen[0] = true;
-    std::size_t count = 0;
-    while (!todo.empty()) {
-        const int vertex = todo.back();
-        todo.pop_back();
-        ++count;
-        for (const int next : neighbours[static_cast<std::size_t>(vertex)])
-            if (!seen[static_cast<std::size_t>(next)]) {
-                seen[static_cast<std::size_t>(next)] = true;
-                todo.push_back(next);
-            }
-    }
-    return count == neighbours.size();
+    boost::disjoint_sets_with_storage<> parts(static_cast<std::size_t>(vertices));
+    for (const auto& [a, b] : edges) parts.union_set(a, b);
+    for (int v = 1; v < vertices; ++v)
+        if (parts.find_set(v) != parts.find_set(0)) return false;
+    return true;
 }
 
 std::vector<std::set<int>> circulant_graph(int k, int d)
@@ -215,7 +206,7 @@ Encoding graph_assignment(int n, int d, std::uint64_t seed)
             std::swap(b, e);
         }
         if (turn % n != n - 1) continue;
-        if (connected(neighbours))
+        if (connected(k, edges))
             good = {neighbours, edges};
         else
             std::tie(neighbours, edges) = good;
