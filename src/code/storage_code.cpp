@@ -26,9 +26,9 @@ MatrixXd gaussian(int rows, int columns, std::uint64_t seed, std::uint32_t draw)
     return g;
 }
 
-double condition_of(const MatrixXd& square)
+double condition_of(const Eigen::PartialPivLU<MatrixXd>& lu)
 {
-    const double reciprocal = Eigen::PartialPivLU<MatrixXd>(square).rcond();
+    const double reciprocal = lu.rcond();
     return reciprocal > 0 ? 1 / reciprocal : std::numeric_limits<double>::infinity();
 }
 
@@ -41,7 +41,7 @@ double worst_window_of(const MatrixXd& g)
         for (Eigen::Index first = 0; first < there; ++first) {
             for (Eigen::Index row = 0; row < blocks; ++row)
                 window.row(row) = g.row((first + row) % there);
-            worst = std::max(worst, condition_of(window));
+            worst = std::max(worst, condition_of(window.lu()));
         }
     return worst;
 }
@@ -127,11 +127,9 @@ const StorageCode::Decoding& StorageCode::decoding(const std::vector<int>& machi
     MatrixXd rows(blocks(), blocks());
     for (int m = 0; m < blocks(); ++m) rows.row(m) = g_.row(machines[static_cast<std::size_t>(m)]);
     const Eigen::PartialPivLU<MatrixXd> lu(rows);
-    const double reciprocal = lu.rcond();
     return decodings_
-        .emplace(machines, Decoding{lu.solve(MatrixXd::Identity(blocks(), blocks())),
-                                    reciprocal > 0 ? 1 / reciprocal
-                                                   : std::numeric_limits<double>::infinity()})
+        .emplace(machines,
+                 Decoding{lu.solve(MatrixXd::Identity(blocks(), blocks())), condition_of(lu)})
         .first->second;
 }
 
