@@ -12,14 +12,13 @@ namespace quorate {
 
 namespace {
 
-// Returns a worker's status after a change, and the word of the trace for the change.
-std::pair<MembershipTable::Status, trace::Change> meaning(Change::Kind kind)
+MembershipTable::Status status_after(Change::Kind kind)
 {
     switch (kind) {
-        case Change::Kind::joined: return {MembershipTable::Status::active, trace::Change::joined};
-        case Change::Kind::left: return {MembershipTable::Status::away, trace::Change::left};
-        case Change::Kind::died: return {MembershipTable::Status::dead, trace::Change::died};
-        default: return {MembershipTable::Status::loading, trace::Change::loading};
+        case Change::Kind::joined: return MembershipTable::Status::active;
+        case Change::Kind::left: return MembershipTable::Status::away;
+        case Change::Kind::died: return MembershipTable::Status::dead;
+        default: return MembershipTable::Status::loading;
     }
 }
 
@@ -132,9 +131,8 @@ void Engine::receive(const Change& change)
     const auto worker = change.worker;
     const bool known = names_.scheme_of(worker) >= 0;
     const bool was_here = members_.active(worker);
-    const auto [status, kind] = meaning(change.kind);
-    members_.set(worker, status);
-    note_membership(kind, worker);
+    members_.set(worker, status_after(change.kind));
+    note_membership(change.kind, worker);
     if (observer_.change) observer_.change(change, round_ + 1);
     if (change.kind != Change::Kind::joined) {
         if (needs_.membership && was_here && known) events_.push_back(WorkerLost{worker});

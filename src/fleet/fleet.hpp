@@ -27,14 +27,10 @@ struct Values {
     double loss;                     // sum over the samples of the loss at the points used
 };
 
-/// A change of membership.
+/// A change of membership, in the words of the trace; never a re-encoding.
 struct Change {
-    enum class Kind {
-        joined,  // the worker takes part again, or another machine has taken its place
-        left,    // the worker has left with notice
-        died,
-        loading  // a standby rank has begun to load the shard of this worker, which died
-    } kind;
+    using Kind = trace::Change;
+    Kind kind;
     Worker worker;
 };
 

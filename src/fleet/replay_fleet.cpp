@@ -9,20 +9,6 @@
 
 namespace quorate {
 
-namespace {
-
-Change::Kind kind_of(trace::Change change)
-{
-    switch (change) {
-        case trace::Change::joined: return Change::Kind::joined;
-        case trace::Change::left: return Change::Kind::left;
-        case trace::Change::loading: return Change::Kind::loading;
-        default: return Change::Kind::died;
-    }
-}
-
-}  // namespace
-
 ReplayFleet::ReplayFleet(Recipes& recipes, const trace::Trace& trace)
     : recipes_(recipes), info_(recipes.workers())
 {
@@ -62,8 +48,7 @@ std::vector<Change> ReplayFleet::changes(std::int64_t event)
     std::vector<Change> all;
     for (; !membership_.empty() && membership_.begin()->first == event; ++event) {
         const auto row = membership_.extract(membership_.begin()).mapped();
-        all.push_back(
-            {kind_of(static_cast<trace::Change>(row.kind)), static_cast<Worker>(row.worker)});
+        all.push_back({static_cast<Change::Kind>(row.kind), static_cast<Worker>(row.worker)});
         now_ = std::max(now_, row.time);
     }
     return all;

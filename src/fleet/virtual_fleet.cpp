@@ -178,7 +178,7 @@ void VirtualFleet::change(const Change& wanted)
             events_.push({now_ + times_.timeout, Kind::change, wanted.worker, 0,
                           static_cast<std::size_t>(wanted.kind)});
             break;
-        case Change::Kind::loading: break;  // the engine never asks for this
+        default: break;  // the engine never asks for other changes
     }
 }
 

@@ -73,8 +73,8 @@ void MpiFleet::change(const Change& wanted)
             break;
         case Change::Kind::died:
             send_aside(rank(wanted.worker), mpi::Tag::die, pool_.take(0));
-            return;                          // the change is reported when the death is noticed
-        case Change::Kind::loading: return;  // the engine never asks for this
+            return;       // the change is reported when the death is noticed
+        default: return;  // the engine never asks for other changes
     }
     changes_.push_back(wanted);
 }

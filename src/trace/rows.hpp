@@ -124,7 +124,13 @@ struct Timer {
 };
 
 /// The values of `kind` in the table of membership.
-enum class Change : std::int64_t { joined = 1, left = 2, died = 3, reencoded = 4, loading = 5 };
+enum class Change : std::int64_t {
+    joined = 1,  // the worker takes part again, or another machine has taken its place
+    left = 2,    // the worker has left with notice
+    died = 3,
+    reencoded = 4,
+    loading = 5  // a standby rank has begun to load the shard of this worker, which died
+};
 
 /// A change of membership. If the run was re-encoded, `worker` is the number of workers of the new
 /// code; else it names the worker that the change is of.
