@@ -5,16 +5,12 @@
 #pragma once
 
 #include <deque>
-#include <map>
-#include <optional>
 #include <queue>
 #include <tuple>
 
 #include "base/slots.hpp"
-#include "compute/task_queue.hpp"
 #include "fleet/network.hpp"
-#include "fleet/recipes.hpp"
-#include "straggler/emulation.hpp"
+#include "fleet/simulated_worker.hpp"
 
 namespace quorate {
 
@@ -61,47 +57,17 @@ public:
     std::int64_t bytes_received() const override { return bytes_received_; }
 
 private:
-    struct Order {
-        Dispatch task;
-        PointList points;
-        Seconds sent = 0;
-        TaskId id() const { return task.task; }
-        bool follows() const { return task.control.follows(); }
-        bool repeats() const { return task.control.repeat; }
-    };
-    // A cached gradient that the running task computes.
-    struct Evaluation {
-        const Item* item;
-        Version version;
-        std::int64_t rows;  // still to compute
-    };
-    // One worker and the machine that it runs on.
-    struct Machine {
-        // At the coordinator and on the way:
-        std::vector<Order> waiting, travelling;
-        bool queued = false;  // it stands in outbox_
-        Versions held;        // points that it holds: those of the task sent last
-        Port link;            // to the coordinator, unless all share its port
-        // At the worker:
-        int number = 0;  // of the machine: the key of its delays
+    using Order = SimulatedWorker::Order;
+    // A worker, and what the coordinator knows of it.
+    struct Link {
+        SimulatedWorker worker;
+        std::deque<Order> waiting = {},
+                          travelling = {};  // tasks, at the coordinator and on the way
+        bool queued = false;                // it stands in outbox_
+        Versions held = {};                 // points that it holds: those of the task sent last
+        Port port = {};                     // to the coordinator, unless all share its port
         bool gone = false;
         Seconds ready = 0;  // when it has loaded its rows
-        TaskQueue<Order> tasks;
-        std::uint32_t epoch = 0;         // counts the ends of running tasks; tells stale events
-        std::size_t part = 0;            // of the running task, the next part to be sent
-        std::vector<std::int64_t> rows;  // the load of each part of `measured`
-        std::shared_ptr<const Plan> measured;
-        std::int64_t limited = 0;         // of a task with a budget, its samples
-        Seconds computed_limited = 0;     // and how long it computes
-        std::vector<Evaluation> updates;  // by the running task, in the order of computation
-        std::map<int, std::shared_ptr<CachedRecipe>> cache;  // by block
-        std::optional<std::pair<int, Version>> begun;        // a cached gradient left unfinished
-        std::int64_t begun_rows = 0;                         // the rows of it that are computed
-        std::int64_t count = 0;                              // tasks begun that this count keys
-        std::int64_t draw = 0;                               // of the running task
-        StragglerEmulation straggling;
-        Seconds from = 0;                                       // when it began to compute
-        Seconds delay = 0, idle = 0, idle_since = 0, send = 0;  // as in Arrival
     };
     // The kinds of events, in the order in which those at the same time are taken.
     enum class Kind : std::uint8_t {
@@ -126,7 +92,7 @@ private:
         }
     };
 
-    Machine& machine(Worker worker) { return machines_[static_cast<std::size_t>(worker)]; }
+    Link& link(Worker worker) { return links_[static_cast<std::size_t>(worker)]; }
     // Carries out an event. @return the contributions that have arrived by it
     std::vector<Arrival> take(const Event& event);
     // Starts the sends that can start now, and cancels closed tasks. @return whether a task was
@@ -135,30 +101,23 @@ private:
     void send(Worker worker);
     void cancel(Worker worker, TaskId task);
     void deliver(Worker worker, Order order);
-    void drop(Machine& machine, TaskId last);
-    void stop(Machine& machine);
-    void clear(Machine& machine);
+    void begin(Worker worker);
+    void expect_message(Worker worker);
+    std::vector<Arrival> finish(Worker worker);
+    void join(Worker worker);
+    void clear(Link& link);
     void notice(Worker worker, Change::Kind kind);
     // Seconds that a worker takes to load its shard.
     Seconds loading(Worker worker) const
     {
         return static_cast<double>(recipes_.rows(worker)) * times_.load_row;
     }
-    void leave_off(Machine& machine);
-    void begin(Worker worker);
-    void compute(Worker worker, Seconds from);
-    void compute_limited(Worker worker, Seconds ends);
-    void cache(Machine& machine, const Item& item, Version version);
-    std::vector<Arrival> finish(Worker worker);
-    Arrival contribution(Worker worker, std::size_t part);
-    std::int64_t measure(Machine& machine);
-    void plan_updates(Machine& machine);
 
     Recipes& recipes_;
     VirtualTimes times_;
     std::vector<WorkerInfo> info_;
-    std::vector<Machine> machines_;  // by worker
-    std::deque<Worker> outbox_;      // workers with orders waiting, in the order of dispatch
+    std::vector<Link> links_;    // by worker
+    std::deque<Worker> outbox_;  // workers with orders waiting, in the order of dispatch
     std::vector<std::pair<Worker, TaskId>> closed_;  // since the last post()
     Port sending_, receiving_;                       // the coordinator's, if it is shared
     Seconds wake_at_port_ = -1;                      // time of the newest port_free event
