@@ -16,6 +16,17 @@ std::shared_ptr<mpi::Bytes> encode_models(std::span<const Point> models, const S
     return bytes;
 }
 
+std::vector<Point> decode_models(const mpi::Bytes& bytes, std::int64_t parameters)
+{
+    Reader in(bytes);
+    std::vector<Point> models(static_cast<std::size_t>(in.get<std::int64_t>()));
+    for (auto& model : models) {
+        const auto values = in.doubles(static_cast<std::size_t>(parameters));
+        model = std::make_shared<std::vector<double>>(values.begin(), values.end());
+    }
+    return models;
+}
+
 std::shared_ptr<mpi::Bytes> score_models(const mpi::Bytes& models, const Shard& shard,
                                          const Model& model, mpi::Pool& pool)
 {
@@ -51,27 +62,18 @@ void evaluate_on_all_ranks(const mpi::Comm& comm, const DataSet& data, const Mod
     const auto support = parameters_of(shard, model);
     const auto labels = comm.rank() == 0 ? data.read(Split::test, 0, data.rows(Split::test)).label
                                          : std::vector<double>();
+    const auto parameters = model.parameters(data.columns());
     mpi::Pool pool;
     for (;;) {
         // Rank 0 sends whole models to all ranks, and a message without models at the end.
         std::vector<Point> models;
-        std::shared_ptr<mpi::Bytes> whole;
         if (comm.rank() == 0) {
             models = next();
-            const auto all = Support::all(model.parameters(data.columns()));
-            whole = encode_models(models, all, pool);
+            const auto whole = encode_models(models, Support::all(parameters), pool);
             for (int rank = 1; rank < comm.size(); ++rank)
                 mpi::send_blocking(comm, rank, mpi::Tag::score, whole);
         } else {
-            whole = mpi::receive_blocking(comm, 0, pool).bytes;
-            Reader in(*whole);
-            const auto count = in.get<std::int64_t>();
-            for (std::int64_t i = 0; i < count; ++i) {
-                const auto values =
-                    in.doubles(static_cast<std::size_t>(model.parameters(data.columns())));
-                models.push_back(
-                    std::make_shared<std::vector<double>>(values.begin(), values.end()));
-            }
+            models = decode_models(*mpi::receive_blocking(comm, 0, pool).bytes, parameters);
         }
         if (models.empty()) return;
         auto mine = score_models(*encode_models(models, support, pool), shard, model, pool);

@@ -17,6 +17,10 @@ namespace quorate {
 std::shared_ptr<mpi::Bytes> encode_models(std::span<const Point> models, const Support& support,
                                           mpi::Pool& pool);
 
+/// Reads the models of such a message for all parameters of a model. Local. O(their elements).
+/// @throws Failure if the message ends too early
+std::vector<Point> decode_models(const mpi::Bytes& bytes, std::int64_t parameters);
+
 /// Scores the models of a message of encode_models(), on the worker. Local. O(models x entries of
 /// the shard).
 /// @param shard  the worker's rows, as evaluation_shard() makes it; the message was written for its

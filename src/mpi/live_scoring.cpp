@@ -41,18 +41,10 @@ void score_live(const mpi::Comm& comm, const DataSet& data, const Model& model)
     for (;;) {
         const auto message = mpi::receive_blocking(comm, 0, pool);
         if (message.tag == mpi::Tag::stop) return;
-        Reader in(*message.bytes);
-        in.get<std::int64_t>();  // the number of models, which is 1
-        const auto values = in.doubles(static_cast<std::size_t>(model.parameters(data.columns())));
-        const auto point = std::make_shared<std::vector<double>>(values.begin(), values.end());
+        auto models = decode_models(*message.bytes, model.parameters(data.columns()));
         Scored answer{};
-        bool given = false;
         evaluate_here(
-            data, model,
-            [&] {
-                return std::exchange(given, true) ? std::vector<Point>()
-                                                  : std::vector<Point>{point};
-            },
+            data, model, [&] { return std::exchange(models, {}); },
             [&](const Scored& one) { answer = one; });
         mpi::send_blocking(comm, 0, mpi::Tag::scores, encode_values(pool, answer));
     }
