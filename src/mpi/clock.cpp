@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "mpi/clock.hpp"
 
-#include <time.h>
+#include <chrono>
 
 namespace quorate {
 
 Seconds clock_seconds()
 {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<Seconds>(now.tv_sec) + 1e-9 * static_cast<Seconds>(now.tv_nsec);
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<Seconds>(now).count();
 }
 
 }  // namespace quorate

@@ -32,16 +32,11 @@ std::shared_ptr<Bytes> Pool::take(std::size_t size)
 {
     auto& free = shelf_->free;
     // Choose the smallest buffer that is large enough, or else the largest one, which then grows.
-    auto best = free.end();
-    for (auto at = free.begin(); at != free.end(); ++at) {
-        if (best == free.end()) {
-            best = at;
-            continue;
-        }
-        const bool fits = (*at)->capacity() >= size, best_fits = (*best)->capacity() >= size;
-        const bool smaller = (*at)->capacity() < (*best)->capacity();
-        if (fits != best_fits ? fits : smaller == fits) best = at;
-    }
+    const auto waste = [size](const std::unique_ptr<Bytes>& one) {
+        const auto capacity = one->capacity();
+        return std::pair(capacity < size, capacity < size ? size - capacity : capacity - size);
+    };
+    const auto best = std::ranges::min_element(free, {}, waste);
     std::unique_ptr<Bytes> bytes;
     if (best == free.end()) {
         bytes = std::make_unique<Bytes>();

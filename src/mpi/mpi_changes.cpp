@@ -115,14 +115,11 @@ void MpiFleet::abandon(Link& link, int rank)
 {
     if (link.sending) abandoned_.push_back(std::move(*link.sending));
     link.sending.reset();
-    for (auto at = incoming_.begin(); at != incoming_.end();) {
-        if (at->peer != rank) {
-            ++at;
-            continue;
-        }
-        abandoned_.push_back(std::move(*at));
-        at = incoming_.erase(at);
-    }
+    std::erase_if(incoming_, [&](mpi::Transfer& message) {
+        if (message.peer != rank) return false;
+        abandoned_.push_back(std::move(message));
+        return true;
+    });
 }
 
 void MpiFleet::mark_dead(Worker worker)

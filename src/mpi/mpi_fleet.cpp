@@ -6,7 +6,6 @@
 
 #include "base/error.hpp"
 #include "mpi/clock.hpp"
-#include "mpi/evaluation.hpp"
 
 namespace quorate {
 
@@ -86,15 +85,15 @@ void MpiFleet::post()
 {
     fresh_.clear();
     std::erase_if(queue_, [this](Worker worker) {
-        auto& link = links_[static_cast<std::size_t>(worker)];
-        post(link, worker);
-        link.queued = !link.waiting.empty();
-        return !link.queued;
+        auto& to = link(worker);
+        post(to, worker);
+        to.queued = !to.waiting.empty();
+        return !to.queued;
     });
     std::erase_if(cancelled_, [this](Worker worker) {
-        auto& link = links_[static_cast<std::size_t>(worker)];
-        if (link.cancel >= 0) post(link, worker);
-        return link.cancel < 0;
+        auto& to = link(worker);
+        if (to.cancel >= 0) post(to, worker);
+        return to.cancel < 0;
     });
 }
 
@@ -178,21 +177,14 @@ bool MpiFleet::progress()
     while (auto message = mpi::receive(comm_, MPI_ANY_SOURCE, pool_))
         incoming_.push_back(std::move(*message));
     bool any = false;
-    for (auto at = incoming_.begin(); at != incoming_.end();) {
-        if (!done(*at)) {
-            ++at;
-            continue;
-        }
-        if (at->failed) {
-            at = incoming_.erase(at);
-            continue;
-        }
-        bytes_received_ += static_cast<std::int64_t>(at->bytes->size());
-        detector_.is_alive(at->peer);
-        arrived_.push_back(std::move(*at));
-        at = incoming_.erase(at);
-        any = true;
-    }
+    std::erase_if(incoming_, [&](mpi::Transfer& message) {
+        if (!done(message)) return false;
+        if (message.failed) return true;
+        bytes_received_ += static_cast<std::int64_t>(message.bytes->size());
+        detector_.is_alive(message.peer);
+        arrived_.push_back(std::move(message));
+        return any = true;
+    });
     return any;
 }
 

@@ -187,8 +187,7 @@ void MpiWorker::give_notice()
 
 void MpiWorker::evaluate(const mpi::Bytes& bytes)
 {
-    if (tasks_.is_running()) stop_task();
-    tasks_ = {};
+    clear();
     evaluation_.emplace(evaluation_shard(data_, Reader(bytes).get<EvaluationRows>()));
     const WorkerInfo info{comm_.rank(), "", evaluation_->rows(), 0};
     mailbox_.send(
