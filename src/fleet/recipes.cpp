@@ -10,6 +10,19 @@
 
 namespace quorate {
 
+namespace {
+
+constexpr auto number = static_cast<std::int64_t>(sizeof(double));  // bytes
+
+std::vector<double> gather(const Support& support, const std::vector<double>& point)
+{
+    std::vector<double> packed(support.size());
+    support.gather(point, packed.data());
+    return packed;
+}
+
+}  // namespace
+
 Recipes::Recipes(const Needs& needs, const Batches& batches, const ByzantineWorkers& byzantine,
                  std::int64_t parameters)
     : parameters_(parameters), batches_(&batches), byzantine_(byzantine)
@@ -67,26 +80,21 @@ std::shared_ptr<const ShardBlock> Recipes::give_up_rows()
     return std::exchange(training_, nullptr);
 }
 
-const Support& Recipes::support(Worker worker) const
-{
-    return dry() ? nothing_ : store(worker).support();
-}
-
 std::vector<WorkerInfo> Recipes::workers() const
 {
     std::vector<WorkerInfo> all;
     for (std::size_t i = 0; i < rows_.size(); ++i)
         all.push_back(
-            {static_cast<int>(i) + 1, "simulated", rows_[i],
-             payload(static_cast<Worker>(i)) / static_cast<std::int64_t>(sizeof(double))});
+            {static_cast<int>(i) + 1, "simulated", rows_[i], width(static_cast<Worker>(i))});
     return all;
 }
 
-std::int64_t Recipes::payload(Worker worker) const
+std::int64_t Recipes::width(Worker worker) const
 {
-    constexpr auto number = static_cast<std::int64_t>(sizeof(double));
-    return number * (dry() ? parameters_ : static_cast<std::int64_t>(support(worker).size()));
+    return dry() ? parameters_ : static_cast<std::int64_t>(store(worker).support().size());
 }
+
+std::int64_t Recipes::payload(Worker worker) const { return number * width(worker); }
 
 std::int64_t Recipes::operand_bytes(const Dispatch& task) const
 {
@@ -94,13 +102,12 @@ std::int64_t Recipes::operand_bytes(const Dispatch& task) const
     std::int64_t rows = 0;
     for (const auto& operand : *task.operands)
         for (const auto& piece : operand) rows += piece[0].rows.count;
-    return rows * outputs() * static_cast<std::int64_t>(sizeof(double));
+    return number * rows * outputs();
 }
 
 std::int64_t Recipes::payload(Worker worker, const Part& part) const
 {
-    constexpr auto number = static_cast<std::int64_t>(sizeof(double));
-    const auto support = static_cast<std::size_t>(payload(worker) / number);
+    const auto support = static_cast<std::size_t>(width(worker));
     return number * static_cast<std::int64_t>(length_of(part, support, outputs()));
 }
 
@@ -177,17 +184,6 @@ std::shared_ptr<CachedRecipe> Recipes::cache(Worker worker, int block, Version v
     return cached;
 }
 
-namespace {
-
-std::vector<double> gather(const Support& support, const std::vector<double>& point)
-{
-    std::vector<double> packed(support.size());
-    support.gather(point, packed.data());
-    return packed;
-}
-
-}  // namespace
-
 void Recipes::compute(CachedRecipe& cached) const
 {
     if (cached.computed) return;
@@ -256,7 +252,8 @@ Values Recipes::values(std::size_t handle)
 {
     auto& recipe = recipes_.at(handle);
     compute(recipe);
-    return {support(recipe.made.worker), recipe.values, recipe.loss};
+    const auto& support = dry() ? nothing_ : store(recipe.made.worker).support();
+    return {support, recipe.values, recipe.loss};
 }
 
 std::uint64_t Recipes::fingerprint(std::size_t handle)

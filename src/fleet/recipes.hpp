@@ -121,7 +121,8 @@ private:
     std::int64_t outputs() const { return computing_ ? computing_->model.outputs() : 1; }
     void compute(Recipe& recipe) const;
     void compute(CachedRecipe& cached) const;
-    const Support& support(Worker worker) const;
+    // Parameters that a worker's rows touch; dry: all.
+    std::int64_t width(Worker worker) const;
 
     std::int64_t parameters_;
     std::shared_ptr<const Coding> coding_;  // the running one after reencode(); null before
