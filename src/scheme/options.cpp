@@ -122,18 +122,6 @@ int degree(const Settings& settings, int most)
     return static_cast<int>(settings.integer("degree", 1, most));
 }
 
-Option own_partitions_option()
-{
-    return {"own", "U", "",
-            "partitions of its own that a worker sends first; tolerates a slowdown of (U + S + 1) "
-            "/ U; default: S + 1, a slowdown of 2"};
-}
-
-int own_partitions(const Settings& settings, int d)
-{
-    return settings.on("own") ? static_cast<int>(settings.integer("own", 1, 1 << 20)) : d;
-}
-
 Option placement_option()
 {
     return {"placement", "cyclic|frc", "cyclic", "which partitions a worker holds"};

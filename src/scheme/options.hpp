@@ -56,11 +56,6 @@ Option degree_option();
 /// Reads it; 1 to `most`.
 int degree(const Settings& settings, int most);
 
-/// The option --own U: partitions that a worker computes before its d coded ones.
-Option own_partitions_option();
-/// Reads it. The default is d, which tolerates a slowdown of 2.
-int own_partitions(const Settings& settings, int d);
-
 /// The option --placement cyclic|frc.
 Option placement_option();
 

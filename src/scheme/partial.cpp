@@ -118,6 +118,19 @@ private:
     std::optional<Decoding> coded_;  // of the second messages, once they suffice
 };
 
+Option own_partitions_option()
+{
+    return {"own", "U", "",
+            "partitions of its own that a worker sends first; tolerates a slowdown of (U + S + 1) "
+            "/ U; default: S + 1, a slowdown of 2"};
+}
+
+// The default is d, which tolerates a slowdown of 2.
+int own_partitions(const Settings& settings, int d)
+{
+    return settings.on("own") ? static_cast<int>(settings.integer("own", 1, 1 << 20)) : d;
+}
+
 }  // namespace
 
 Entry<MakeScheme> partial_frc_entry()
