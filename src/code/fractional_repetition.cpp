@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "code/partition.hpp"
+
 namespace quorate {
 
 Groups repetition_groups(int n, int d)
@@ -10,10 +12,9 @@ Groups repetition_groups(int n, int d)
     const int count = n / d;
     Groups groups;
     for (int q = 0; q < count; ++q) {
-        const int first = static_cast<int>(static_cast<long>(n) * q / count);
-        const int after = static_cast<int>(static_cast<long>(n) * (q + 1) / count);
-        groups.size.push_back(after - first);
-        groups.of.insert(groups.of.end(), static_cast<std::size_t>(after - first), q);
+        const auto size = partition(n, count, q).second;
+        groups.size.push_back(static_cast<int>(size));
+        groups.of.insert(groups.of.end(), static_cast<std::size_t>(size), q);
     }
     return groups;
 }
