@@ -38,7 +38,7 @@ void ReplayFleet::dispatch(const Dispatch& task, PointList inputs)
 {
     for (std::size_t i = 0; i < task.inputs.size(); ++i)
         if (last_named_.contains(task.inputs[i])) points_[task.inputs[i]] = inputs[i];
-    open_.emplace(task.task, Order{task, std::move(inputs)});
+    open_.try_emplace(task.task, task, std::move(inputs));
 }
 
 void ReplayFleet::close(Worker, TaskId task) { open_.erase(task); }

@@ -41,10 +41,6 @@ public:
     std::int64_t bytes_received() const override { return bytes_received_; }
 
 private:
-    struct Order {
-        Dispatch task;
-        PointList points;
-    };
     [[noreturn]] void refuse(std::int64_t event, const std::string& why) const;
 
     Recipes& recipes_;
@@ -54,7 +50,7 @@ private:
     std::map<std::int64_t, trace::Membership> membership_;          // by event
     CachedList cached_of(const Dispatch& task, const trace::Arrival& row);
 
-    std::map<TaskId, Order> open_;
+    std::map<TaskId, std::pair<Dispatch, PointList>> open_;
     // Of contributions that are sums of cached gradients: the versions of their items, by event and
     // part; the points of these versions; the last event that names each version.
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<trace::ItemRow>> items_;

@@ -43,7 +43,7 @@ void MpiFleet::dispatch(const Dispatch& task, PointList inputs)
     if (began_ < 0) began_ = clock_seconds();
     auto& link = links_.at(static_cast<std::size_t>(task.worker));
     if (link.state == State::loading) {
-        link.unready.push_back({task, std::move(inputs)});
+        link.unready.emplace_back(task, std::move(inputs));
         return;
     }
     if (link.state != State::here) return;

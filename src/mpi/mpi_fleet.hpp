@@ -95,16 +95,11 @@ private:
     // Whether a worker loads its shard, takes part, has left, or is dead. A dead one gets no
     // messages.
     enum class State { loading, here, away, dead };
-    // A task for a worker that is still loading.
-    struct Unready {
-        Dispatch task;
-        PointList inputs;
-    };
     // What the coordinator knows of one worker.
     struct Link {
         State state = State::loading;
-        bool joins = false;            // it loads the shard of a worker that died, and joins then
-        std::vector<Unready> unready;  // dispatched while it was loading
+        bool joins = false;  // it loads the shard of a worker that died, and joins then
+        std::vector<std::pair<Dispatch, PointList>> unready;  // given while it was loading
         std::shared_ptr<const Support> support;
         std::deque<Order> waiting;
         bool queued = false;  // it stands in queue_
