@@ -30,16 +30,6 @@ void refuse_unless_divides(const Settings& settings, const std::string& option, 
                     option, d, n, option, below - 1, above - 1, n / d * d, (n / d + 1) * d));
 }
 
-Option tolerate_option()
-{
-    return {"tolerate", "L", "1", "workers that may send anything instead of what they computed"};
-}
-
-int tolerate(const Settings& settings, int most)
-{
-    return static_cast<int>(settings.integer("tolerate", 0, std::max(0, most)));
-}
-
 Option collect_option()
 {
     return {"collect", "M", "",

@@ -21,11 +21,6 @@ int stragglers(const Settings& settings, int most);
 /// @throws BadInput with the nearest values that fit if d does not divide n
 void refuse_unless_divides(const Settings& settings, const std::string& option, int d, int n);
 
-/// The option --tolerate L: Byzantine workers.
-Option tolerate_option();
-/// Reads it. @param most  the largest value that is allowed
-int tolerate(const Settings& settings, int most);
-
 /// The option --collect M: the number of answers after which a round ends.
 Option collect_option();
 /// Reads it. The default is half of the workers, rounded up.

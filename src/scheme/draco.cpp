@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Schemes that are exact although some workers send anything.
+// Chen, Wang, Charles, Papailiopoulos, "DRACO", ICML 2018.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "code/byzantine_locator.hpp"
+#include "code/fractional_repetition.hpp"
 #include "code/reed_solomon.hpp"
 #include "scheme/coded.hpp"
 #include "scheme/options.hpp"
@@ -11,6 +15,59 @@
 namespace quorate {
 
 namespace {
+
+// Honest replicas of a group send the same bits. So if at most L workers are Byzantine, L + 1 equal
+// answers are right, and the last of them decides its group. With S more replicas a group need not
+// wait for S stragglers. d = S + 2 L + 1.
+class DracoRepetition final : public CodedScheme {
+public:
+    DracoRepetition(const Problem& problem, int d, int tolerated)
+        : CodedScheme(problem, fractional_repetition(problem.workers, d)),
+          groups_(repetition_groups(problem.workers, d)), tolerated_(tolerated)
+    {
+    }
+
+    Needs needs() const override
+    {
+        auto needs = CodedScheme::needs();
+        needs.fingerprint = true;
+        return needs;
+    }
+
+protected:
+    void begin(Version version) override
+    {
+        CodedScheme::begin(version);
+        votes_.assign(groups_.size.size(), {});
+    }
+    std::optional<Step> receive(const Contribution& contribution) override
+    {
+        auto& group = votes_[static_cast<std::size_t>(
+            groups_.of[static_cast<std::size_t>(contribution.worker)])];
+        if (group.decided) return std::nullopt;
+        if (++group.votes[contribution.fingerprint] <= tolerated_) return std::nullopt;
+        group.decided = true;
+        return CodedScheme::receive(contribution);
+    }
+    std::string why_undecodable() const override
+    {
+        std::size_t group = 0;
+        while (votes_[group].decided) ++group;
+        return fmt::format(
+            "all workers have answered, but no {} answers of group {} are equal: more than "
+            "--tolerate {} workers are Byzantine",
+            tolerated_ + 1, group, tolerated_);
+    }
+
+private:
+    struct Group {
+        std::map<std::uint64_t, int> votes;  // by fingerprint
+        bool decided = false;
+    };
+    Groups groups_;
+    int tolerated_;
+    std::vector<Group> votes_;
+};
 
 // A Reed-Solomon code that can lose S stragglers and 2 L answers. If at most L workers are
 // Byzantine, the projections of all answers on a random vector tell which (locate_byzantine).
@@ -76,7 +133,34 @@ private:
     std::vector<std::complex<double>> projection_;  // of the answer of each worker
 };
 
+Option tolerate_option()
+{
+    return {"tolerate", "L", "1", "workers that may send anything instead of what they computed"};
+}
+
+int tolerate(const Settings& settings, int most)
+{
+    return static_cast<int>(settings.integer("tolerate", 0, std::max(0, most)));
+}
+
 }  // namespace
+
+Entry<MakeScheme> draco_repetition_entry()
+{
+    return {
+        .name = "draco-repetition",
+        .text =
+            "exact although L workers send anything: each partition is on S + 2 L + 1 workers, "
+            "and L + 1 equal answers decide a group; where workers or memory are not trusted",
+        .source = "Chen et al., DRACO, ICML 2018",
+        .options = {stragglers_option(), tolerate_option()},
+        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
+            const int n = problem.workers;
+            const int s = stragglers(settings, n - 1);
+            const int tolerated = tolerate(settings, (n - 1 - s) / 2);
+            return std::make_unique<DracoRepetition>(problem, s + 2 * tolerated + 1, tolerated);
+        }};
+}
 
 Entry<MakeScheme> draco_cyclic_entry()
 {
@@ -84,8 +168,8 @@ Entry<MakeScheme> draco_cyclic_entry()
         .name = "draco-cyclic",
         .text =
             "as draco-repetition, but Byzantine workers are located in a Reed-Solomon code, "
-            "whatever their "
-            "number in a group; complex coefficients cost twice the messages and computation",
+            "whatever their number in a group; complex coefficients cost twice the messages and "
+            "computation",
         .source = "Chen et al., DRACO, ICML 2018",
         .options = {stragglers_option(), tolerate_option()},
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
