@@ -1,13 +1,32 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "engine/estimates.hpp"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
 #include "base/random.hpp"
-#include "engine/vectors.hpp"
 
 namespace quorate {
+
+namespace {
+
+// The order of summation in operations of Eigen does not depend on the address of a vector, so that
+// results agree to the last bit.
+template <class Vector, class Value>
+Eigen::Map<Vector> map(std::span<Value> x)
+{
+    return {x.data(), static_cast<Eigen::Index>(x.size())};
+}
+
+void divide(std::span<double> x, double divisor) { map<Eigen::VectorXd>(x) /= divisor; }
+
+double inner_product(std::span<const double> x, std::span<const double> y)
+{
+    return map<const Eigen::VectorXd>(x).dot(map<const Eigen::VectorXd>(y));
+}
+
+}  // namespace
 
 ComputedEstimates::ComputedEstimates(EstimateOptions options, const Needs& needs,
                                      const Points& points, std::size_t parameters)
