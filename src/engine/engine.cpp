@@ -101,7 +101,7 @@ void Engine::run_rounds(const std::atomic<bool>& stop)
 bool Engine::give_events()
 {
     while (!events_.empty()) {
-        const auto event = std::move(events_.front());
+        auto event = std::move(events_.front());
         events_.erase(events_.begin());
         if (const auto* stepped = std::get_if<Stepped>(&event)) {
             if (observer_.round) observer_.round({round_, loss_, dispatched_, stepped->model});
@@ -111,23 +111,17 @@ bool Engine::give_events()
                 continue;
             }
         }
-        give(event);
+        give(std::move(event));
     }
     return false;
 }
 
-void Engine::give(const Event& event)
+void Engine::give(Event event)
 {
     actions_.clear();
-    const bool same = names_.changes_nothing();
-    if (same)
-        scheme_->handle(event, fleet_->now(), actions_);
-    else
-        scheme_->handle(names_.to_scheme(event), fleet_->now(), actions_);
-    for (auto& action : actions_) {
-        if (!same) action = names_.to_run(std::move(action));
-        std::visit([this](const auto& one) { carry_out(one); }, action);
-    }
+    scheme_->handle(names_.to_scheme(std::move(event)), fleet_->now(), actions_);
+    for (auto& action : actions_)
+        std::visit([this](const auto& one) { carry_out(one); }, names_.to_run(std::move(action)));
 }
 
 // Tells the scheme of the timer that is due first; of several, of that with the least number.

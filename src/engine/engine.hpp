@@ -120,7 +120,7 @@ private:
     void run_rounds(const std::atomic<bool>& stop);
     void start(std::vector<Worker> active);
     bool give_events();
-    void give(const Event& event);
+    void give(Event event);
     void fire_timer();
     bool nobody_can_answer() const;
     bool waits_for_workers() const;

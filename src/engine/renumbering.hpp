@@ -28,8 +28,6 @@ public:
     {
     }
 
-    /// Whether the numbers of scheme and run are the same.
-    bool changes_nothing() const { return members_.empty(); }
     /// Returns the run's number of a worker of the scheme. O(1).
     Worker run_of(Worker worker) const
     {
