@@ -10,7 +10,6 @@
 #define R123_USE_X86INTRIN_H 0
 #include <Random123/philox.h>
 
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

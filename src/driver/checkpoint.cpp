@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <set>

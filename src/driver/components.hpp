@@ -2,7 +2,6 @@
 // The registries of components (schemes, models, ...) as the command line sees them.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 

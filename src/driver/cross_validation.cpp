@@ -8,7 +8,6 @@
 #include "code/partition.hpp"
 #include "driver/initialiser.hpp"
 #include "driver/penalties.hpp"
-#include "driver/training.hpp"
 #include "mpi/blocking.hpp"
 #include "mpi/messages.hpp"
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <exception>
 #include <fstream>
 #include <iterator>
 #include <string>

@@ -2,13 +2,11 @@
 #include "job/script.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <boost/algorithm/string/replace.hpp>
 #include <cctype>
 #include <cmath>
-#include <filesystem>
 #include <span>
 
 #include "base/text.hpp"
