@@ -50,8 +50,7 @@ std::vector<Option> options()
         {"workers", "N", "", "workers that there will be"},
         {"measured", "FILE", "",
          "trace of a short run of uncoded on the cluster: what is not given of workers, rows, "
-         "row-time, slowdown "
-         "and latency is taken from it"},
+         "row-time, slowdown and latency is taken from it"},
         {"schemes", "NAME,...", "",
          "compare these only; default: all that have parameters to choose"},
         {"repeat", "N", "5", "simulations of each candidate, with different seeds"},
@@ -59,8 +58,7 @@ std::vector<Option> options()
          "with --data, the training loss to reach; default: that of uncoded after --rounds"},
         {"heterogeneity", "H", "1",
          "without --data: variance of the partitions' gradients over the square of their mean; "
-         "what "
-         "approximate schemes lose by it"},
+         "what approximate schemes lose by it"},
         {"show", "N", "10", "lines of the table"},
         {"json", "", "", "print all candidates as JSON"}};
     for (auto& option : shared_options()) all.push_back(std::move(option));
@@ -177,8 +175,7 @@ int advise(const Settings& given)
         throw BadInput("quorate advise needs --workers N, or --measured FILE");
     if (settings.on("target-loss") && !settings.on("data"))
         settings.refuse("target-loss",
-                        ", but nothing is trained without --data: leave it out, or give "
-                        "data");
+                        ", but nothing is trained without --data: leave it out, or give data");
     const auto shared = shared_values(settings);
     const auto seeds = static_cast<int>(settings.integer("repeat", 1, 1000));
     const Candidate baseline{"uncoded", {}};

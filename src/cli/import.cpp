@@ -200,8 +200,7 @@ DataShape shape_of(const Settings& settings, const RawTable& table, const RowEnc
                    !encoder.ones());
     if (!shape.dense && encoder.fills_zeros())
         settings.refuse("storage",
-                        ", but --scale makes numbers of zeros: use --storage dense, or "
-                        "unit-rows");
+                        ", but --scale makes numbers of zeros: use --storage dense, or unit-rows");
     const auto image = settings.on("image") ? settings.text("image") : table.image;
     if (!image.empty() && !shape.set_image(image)) {
         if (settings.on("image"))

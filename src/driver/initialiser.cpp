@@ -68,10 +68,9 @@ std::vector<double> final_model(const Settings& settings, const std::string& opt
             ", which holds no final model: give zero, normal:SD, he, glorot or a finished trace");
     const auto model = h5::read<double>(file.get(), "model/final");
     if (static_cast<std::int64_t>(model.size()) != width)
-        settings.refuse(
-            option, fmt::format(", whose model has {} parameters where {} are needed: give a trace "
-                                "of the same model and data",
-                                model.size(), width));
+        settings.refuse(option, fmt::format(", whose model has {} parameters where {} are needed: "
+                                            "give a trace of the same model and data",
+                                            model.size(), width));
     return model;
 }
 

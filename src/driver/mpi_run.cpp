@@ -43,11 +43,9 @@ Training build(const Settings& settings, int ranks)
     auto training =
         build_training(settings, std::max(1, ranks - 1 - spare - static_cast<int>(standby)));
     if (spare == 1 && training.workers > ranks - 2)
-        settings.refuse(
-            "evaluate",
-            fmt::format(", but of {} ranks none is to spare beside a coordinator and {} "
-                        "workers: start {} ranks",
-                        ranks, training.workers, training.workers + 2));
+        settings.refuse("evaluate", fmt::format(", but of {} ranks none is to spare beside a "
+                                                "coordinator and {} workers: start {} ranks",
+                                                ranks, training.workers, training.workers + 2));
     const auto needed = 1 + training.workers + training.standby + spare;
     if (needed > ranks)
         settings.refuse(training.standby > 0 ? "standby" : "workers",

@@ -125,8 +125,7 @@ void refuse_to_replace(const Settings& settings)
     if (state_of_trace(path) == RunState::complete)
         settings.refuse(
             "trace",
-            ", which holds a complete run: give another name, or --overwrite to replace "
-            "it");
+            ", which holds a complete run: give another name, or --overwrite to replace it");
     if (const auto checkpoint = checkpoint_of(path); !checkpoint.empty())
         settings.refuse("trace", fmt::format(", whose run can go on from {}: add --checkpoint {} "
                                              "--resume, or --overwrite to begin anew",

@@ -57,12 +57,11 @@ void check_memory(const Settings& settings, std::int64_t workers)
     constexpr std::int64_t of_a_worker = 2500;
     const auto there = host_memory();
     if (workers > there / of_a_worker)
-        settings.refuse(
-            "workers",
-            fmt::format(", whose simulation would take {:.0f} GB of memory, and there are "
-                        "{:.0f}: use at most {}",
-                        1e-9 * of_a_worker * static_cast<double>(workers),
-                        1e-9 * static_cast<double>(there), there / of_a_worker));
+        settings.refuse("workers",
+                        fmt::format(", whose simulation would take {:.0f} GB of memory, and there "
+                                    "are {:.0f}: use at most {}",
+                                    1e-9 * of_a_worker * static_cast<double>(workers),
+                                    1e-9 * static_cast<double>(there), there / of_a_worker));
 }
 
 // Returns the size of a dry run; nothing if the run has data.

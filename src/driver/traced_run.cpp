@@ -50,8 +50,7 @@ void print_arrival(const trace::Arrival& row)
 {
     fmt::print(
         "round {} worker {} task {} part {}: compute {:.6f} delay {:.6f} idle {:.6f} send {:.6f} "
-        "s, {} rows, "
-        "{} bytes, {}\n",
+        "s, {} rows, {} bytes, {}\n",
         row.round, row.worker, row.task, row.part, row.compute, row.delay, row.idle, row.send,
         row.samples, row.bytes, row.used ? "used" : "not used");
 }

@@ -109,8 +109,7 @@ std::vector<Option> training_options()
              "; see quorate list delays"},
         {"slowdown", "MODEL", "none",
          "factor of each worker's computing time, drawn from the same models as --delay; below 1 "
-         "it "
-         "needs --row-time"},
+         "it needs --row-time"},
         {"row-time", "SECONDS|FILE", "0",
          "seconds that a worker takes for each row at least; FILE: as in that trace"},
         byzantine_option(),

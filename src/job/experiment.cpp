@@ -51,10 +51,9 @@ std::vector<std::string> values_of(const IniValue& value)
         }
         constexpr std::int64_t most = 1'000'000;
         if (*last < *first || *last - *first >= most)
-            throw BadInput(
-                fmt::format("{}{} is {}, a range of nothing or of too much: write the "
-                            "smaller number first",
-                            value.origin, value.name, value.text));
+            throw BadInput(fmt::format(
+                "{}{} is {}, a range of nothing or of too much: write the smaller number first",
+                value.origin, value.name, value.text));
         for (auto number = *first; number <= *last; ++number) all.push_back(std::to_string(number));
     }
     return all;
@@ -186,18 +185,16 @@ Manifest expand(const Experiment& experiment, RunKind kind, const std::string& d
     std::set<std::string> varying;  // options that have lists of values
     const auto too_many = [&] {
         throw BadInput(
-            fmt::format("{} expands to more than {} runs: shorten its lists, or raise "
-                        "--max-runs",
+            fmt::format("{} expands to more than {} runs: shorten its lists, or raise --max-runs",
                         experiment.path, most));
     };
     const auto add = [&](const IniValue& value, const std::vector<Options>& to) {
         auto values = values_of(value);
         refuse_without_data(value, data_folder);
         if (values.empty())
-            throw BadInput(
-                fmt::format("{}{} is empty, a list of nothing: give it a value, or leave "
-                            "the line out",
-                            value.origin, value.name));
+            throw BadInput(fmt::format(
+                "{}{} is empty, a list of nothing: give it a value, or leave the line out",
+                value.origin, value.name));
         if (std::ssize(to) * std::ssize(values) > most) too_many();
         if (values.size() > 1) varying.insert(value.name);
         for (auto& text : values) text = filled_in(std::move(text), experiment, data_folder);
@@ -260,8 +257,7 @@ std::vector<std::string> prepare_words(const Experiment& experiment, const std::
     }
     if (words[0].empty())
         throw BadInput(experiment.path +
-                       ": section [prepare] says no command: write command = "
-                       "import or generate");
+                       ": section [prepare] says no command: write command = import or generate");
     words.insert(words.end(), {"--output", output});
     return words;
 }

@@ -133,10 +133,9 @@ void Manifest::refuse_shared_checkpoints() const
         const auto checkpoint = row.value("checkpoint");
         const auto file = std::filesystem::path(checkpoint).lexically_normal().string();
         if (!file.empty() && !known.insert(file).second)
-            throw BadInput(
-                fmt::format("{}checkpoint is {}, which is another run's: each run needs one "
-                            "of its own",
-                            row.origin, checkpoint));
+            throw BadInput(fmt::format(
+                "{}checkpoint is {}, which is another run's: each run needs one of its own",
+                row.origin, checkpoint));
     }
 }
 

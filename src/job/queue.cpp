@@ -23,10 +23,9 @@ std::string file_in(const std::string& folder) { return folder + "/jobs.tsv"; }
 
 [[noreturn]] void no_answer(const std::vector<std::string>& words, const Ended& ended)
 {
-    throw Failure(
-        fmt::format("{} failed with status {}: {}; nothing is submitted, as what is queued "
-                    "is not known",
-                    words[0], ended.status, trimmed(split(ended.output, '\n')[0])));
+    throw Failure(fmt::format(
+        "{} failed with status {}: {}; nothing is submitted, as what is queued is not known",
+        words[0], ended.status, trimmed(split(ended.output, '\n')[0])));
 }
 
 std::set<std::int64_t> rows_in_slurm(const std::vector<SubmittedJob>& jobs)

@@ -129,8 +129,7 @@ private:
             rows.back() - rows.front() >= std::ssize(rows))
             error(
                 "arrays are ranges here, and the manifest has no runs of some numbers from {} to "
-                "{}: "
-                "number them without gaps",
+                "{}: number them without gaps",
                 rows.front(), rows.back());
     }
 
