@@ -23,13 +23,6 @@ std::string roff(const std::string& text)
     return safe;
 }
 
-std::vector<Option> options_of(const Command& command)
-{
-    auto options = command.options;
-    for (auto& option : common_options()) options.push_back(std::move(option));
-    return options;
-}
-
 std::string manual_page()
 {
     std::string page =
@@ -41,7 +34,7 @@ std::string manual_page()
     for (const auto& command : commands()) {
         page += fmt::format(".SS {} {}\n{}\n", roff(command.name), roff(command.operand),
                             roff(command.text));
-        for (const auto& option : options_of(command))
+        for (const auto& option : all_options(command))
             page += fmt::format(".TP\n\\fB\\-\\-{}\\fR {}\n{}{}\n", roff(option.name),
                                 roff(option.argument), roff(option.text),
                                 option.fallback.empty() ? "" : roff(" [" + option.fallback + "]"));
@@ -67,7 +60,7 @@ std::string completion()
     for (const auto& command : commands()) {
         words += (words.empty() ? "" : " ") + command.name;
         std::string options;
-        for (const auto& option : options_of(command))
+        for (const auto& option : all_options(command))
             options += (options.empty() ? "--" : " --") + option.name;
         cases += fmt::format("    {}) words=\"{}\" ;;\n", command.name, options);
     }

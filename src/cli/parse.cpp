@@ -19,13 +19,6 @@ namespace {
 
 namespace po = boost::program_options;
 
-std::vector<Option> all_options(const Command& command)
-{
-    auto all = command.options;
-    for (auto& option : common_options()) all.push_back(std::move(option));
-    return all;
-}
-
 po::options_description describe(const std::vector<Option>& options)
 {
     po::options_description description;
@@ -110,14 +103,16 @@ void read_row(const Command& command, Settings& settings)
 
 }  // namespace
 
-std::vector<Option> common_options()
+std::vector<Option> all_options(const Command& command)
 {
-    return {{"config", "FILE", "",
-             "INI file with values for these options; the command line goes first"},
-            plugin_option(),
-            {"quiet", "", "", "print errors and warnings only"},
-            {"verbose", "", "", "print what else happens, and on which rank"},
-            {"help", "", "", "print this and stop"}};
+    auto all = command.options;
+    all.insert(all.end(), {{"config", "FILE", "",
+                            "INI file with values for these options; the command line goes first"},
+                           plugin_option(),
+                           {"quiet", "", "", "print errors and warnings only"},
+                           {"verbose", "", "", "print what else happens, and on which rank"},
+                           {"help", "", "", "print this and stop"}});
+    return all;
 }
 
 Settings parse(const Command& command, const std::vector<std::string>& arguments)

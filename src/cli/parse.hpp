@@ -17,8 +17,8 @@ namespace quorate {
 ///         missing argument or operand, or a malformed INI file or manifest (with file and line)
 Settings parse(const Command& command, const std::vector<std::string>& arguments);
 
-/// Returns the options that every command has.
-std::vector<Option> common_options();
+/// Returns the options of a command: its own, and those that every command has.
+std::vector<Option> all_options(const Command& command);
 
 /// Returns what `quorate COMMAND --help` prints.
 std::string usage(const Command& command);

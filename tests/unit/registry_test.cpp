@@ -86,9 +86,7 @@ TEST(Registries, OptionsOfOneNameMeanTheSameEverywhere)
             for (const auto& option : one.options) look(option);
     for (const auto& command : commands()) {
         std::set<std::string> seen;
-        for (const auto& option : command.options)
-            EXPECT_TRUE(seen.insert(option.name).second) << command.name << " --" << option.name;
-        for (const auto& option : common_options())
+        for (const auto& option : all_options(command))
             EXPECT_TRUE(seen.insert(option.name).second) << command.name << " --" << option.name;
     }
 }
