@@ -42,15 +42,6 @@ void add_entry(std::vector<Entry<Make>>& entries, Entry<Make> entry)
     entries.push_back(std::move(entry));
 }
 
-/// Names of all entries, in the order of the registry.
-template <class Make>
-std::vector<std::string> names(const std::vector<Entry<Make>>& entries)
-{
-    std::vector<std::string> all;
-    for (const auto& entry : entries) all.push_back(entry.name);
-    return all;
-}
-
 /// The entry that the option names; what follows a colon in the value is left aside.
 /// @throws BadInput with the nearest name.
 template <class Make>

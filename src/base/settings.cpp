@@ -92,15 +92,11 @@ std::string stored_value(const Option& option, const std::string& text, const st
 Settings make_settings(const std::vector<Option>& known, const Options& given)
 {
     Settings settings;
-    std::vector<std::string> names;
-    for (const auto& option : known) {
-        settings.set(option.name, {option.fallback, "", false});
-        names.push_back(option.name);
-    }
+    for (const auto& option : known) settings.set(option.name, {option.fallback, "", false});
     for (const auto& [name, text] : given) {
         const auto option = std::ranges::find(known, name, &Option::name);
         if (option == known.end()) {
-            const auto meant = nearest(name, names);
+            const auto meant = nearest(name, names(known));
             throw BadInput(fmt::format("there is no option {}{}", name,
                                        meant.empty() ? "" : "; did you mean " + meant + "?"));
         }

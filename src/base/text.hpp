@@ -33,6 +33,15 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 /// indented. A longer word has a line of its own.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
 
+/// The names of all elements that have one, in their order.
+template <class Elements>
+std::vector<std::string> names(const Elements& elements)
+{
+    std::vector<std::string> all;
+    for (const auto& element : elements) all.push_back(element.name);
+    return all;
+}
+
 /// "a, b or c".
 std::string alternatives(const std::vector<std::string>& words);
 

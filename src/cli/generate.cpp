@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
 #include "data/data_set_writer.hpp"
@@ -72,12 +73,10 @@ int generate(const Settings& settings)
 
 Command generate_command()
 {
-    std::vector<std::string> kinds;
-    for (const auto& kind : synthetics()) kinds.push_back(kind.name);
     return {"generate",
             "a synthetic data set of any size",
             "",
-            {{"model", fmt::format("{}", fmt::join(kinds, "|")), "logistic",
+            {{"model", fmt::format("{}", fmt::join(names(synthetics()), "|")), "logistic",
               "kind of data: two Gaussians with logistic labels, or normal numbers with linear "
               "labels or classes, or one-hot features"},
              {"rows", "N", "10000", "training rows"},

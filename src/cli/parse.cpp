@@ -37,12 +37,10 @@ po::options_description describe(const std::vector<Option>& options)
 [[noreturn]] void refuse_unknown(const std::string& where, const std::string& name,
                                  const std::vector<Option>& options, const Command& command)
 {
-    std::vector<std::string> known;
-    for (const auto& option : options) known.push_back(option.name);
     if (const auto now = current_option(name, "").name; now != name)
         throw BadInput(fmt::format("{}quorate {} has no option --{} any more: it is --{} now",
                                    where, command.name, name, now));
-    const auto meant = nearest(name, known);
+    const auto meant = nearest(name, names(options));
     throw BadInput(fmt::format("{}quorate {} has no option --{}{}", where, command.name, name,
                                meant.empty() ? "; see quorate " + command.name + " --help"
                                              : "; did you mean --" + meant + "?"));

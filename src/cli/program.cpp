@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <hdf5.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -27,12 +28,10 @@ namespace {
 
 const Command& command_of(const std::string& word)
 {
-    std::vector<std::string> known;
-    for (const auto& command : commands()) {
-        if (command.name == word) return command;
-        known.push_back(command.name);
-    }
-    throw BadInput("quorate has no command " + word + suggestion(word, known));
+    const auto at = std::ranges::find(commands(), word, &Command::name);
+    if (at == commands().end())
+        throw BadInput("quorate has no command " + word + suggestion(word, names(commands())));
+    return *at;
 }
 
 // Whether this rank prints what all ranks would: one message is enough.

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/path.hpp"
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "driver/cross_validation.hpp"
 #include "driver/launch.hpp"
@@ -59,9 +60,7 @@ Measure measure_of(const Settings& settings)
                                         {"f1", &Quality::f1, false},
                                         {"mse", &Quality::mse, true}};
     if (!settings.on("metric")) return known[0];
-    std::vector<std::string> names;
-    for (const auto& one : known) names.push_back(one.name);
-    const auto& name = settings.one_of("metric", names);
+    const auto& name = settings.one_of("metric", names(known));
     return *std::ranges::find(known, name, &Measure::name);
 }
 

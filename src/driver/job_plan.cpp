@@ -71,8 +71,7 @@ std::vector<Option> options_of_rows(RunKind kind)
 
 void refuse_unknown_columns(const Manifest& manifest, const std::string& path, RunKind kind)
 {
-    std::vector<std::string> known;
-    for (const auto& option : options_of_rows(kind)) known.push_back(option.name);
+    const auto known = names(options_of_rows(kind));
     for (const auto& name : manifest.options())
         if (std::ranges::find(known, name) == known.end() || name == "manifest" || name == "row" ||
             name == "overwrite")
