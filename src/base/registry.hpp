@@ -28,6 +28,9 @@ struct Entry {
     std::vector<Option> options = {};  // those that it reads beside its own name
     Make make;
     typename PropertiesOf<Make>::type properties = {};
+
+    /// How the option's value is written: "uncoded", "constant:S".
+    std::string form() const { return arguments.empty() ? name : name + ":" + arguments; }
 };
 
 /// Adds an entry behind the others. @throws BadInput if its name is no word, or is taken

@@ -17,6 +17,13 @@ void add_options(std::vector<Option>& all, const std::vector<Option>& more)
         if (std::ranges::find(all, option.name, &Option::name) == all.end()) all.push_back(option);
 }
 
+std::string words_of(const Choice& options)
+{
+    std::string words;
+    for (const auto& [name, value] : options) words += fmt::format(" --{} {}", name, value);
+    return words;
+}
+
 bool Settings::given(const std::string& name) const
 {
     const auto at = values_.find(name);

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace quorate {
@@ -33,6 +34,12 @@ CurrentOption current_option(const std::string& name, const std::string& value);
 
 /// Values of options by name, as on the command line; that of a switch is on or off.
 using Options = std::map<std::string, std::string>;
+
+/// Values of options by name, in the order in which they are shown.
+using Choice = std::vector<std::pair<std::string, std::string>>;
+
+/// Returns them as words of a command: " --l2 0.1 --step 1".
+std::string words_of(const Choice& options);
 
 /// The options of one run: every option that was declared, with its value and where that came from.
 class Settings {

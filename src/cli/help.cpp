@@ -43,9 +43,7 @@ std::string manual_page()
         page += fmt::format(".SH {}\n", roff(kind.plural));
         for (const auto& component : kind.all)
             page +=
-                fmt::format(".TP\n\\fB{}{}\\fR\n{}{}\n", roff(component.name),
-                            component.arguments.empty() ? "" : roff(":" + component.arguments),
-                            roff(component.text),
+                fmt::format(".TP\n\\fB{}\\fR\n{}{}\n", roff(component.form), roff(component.text),
                             component.source.empty() ? "" : roff(" [" + component.source + "]"));
     }
     page +=

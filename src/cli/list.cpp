@@ -4,7 +4,6 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
-#include "data/formats.hpp"
 #include "driver/components.hpp"
 #include "job/experiment.hpp"
 #include "job/profile.hpp"
@@ -16,11 +15,7 @@ namespace {
 std::vector<ComponentKind> kinds()
 {
     auto all = run_components();
-    ComponentKind format{"format", "formats", {}};
-    for (const auto& entry : formats())
-        format.all.push_back(
-            {entry.name, entry.arguments, entry.text, entry.source, entry.options});
-    all.push_back(std::move(format));
+    all.push_back(format_components());
     return all;
 }
 
@@ -45,11 +40,10 @@ int list(const Settings& settings)
         known.push_back(kind.plural);
         if (kind.plural != wanted) continue;
         for (const auto& component : kind.all) {
-            const auto name =
-                component.name + (component.arguments.empty() ? "" : ":" + component.arguments);
-            fmt::print("{:<28} {}{}\n", name, component.text,
+            fmt::print("{:<28} {}{}\n", component.form, component.text,
                        component.source.empty() ? "" : " [" + component.source + "]");
-            if (!component.example.empty()) fmt::print("{:<28}   e.g.{}\n", "", component.example);
+            if (!component.example.empty())
+                fmt::print("{:<28}   e.g.{}\n", "", words_of(component.example));
             for (const auto& option : component.options)
                 fmt::print("{:<28}   --{} {}  {}\n", "", option.name, option.argument, option.text);
         }

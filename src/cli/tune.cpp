@@ -82,7 +82,7 @@ Mean mean_of(std::span<const Quality> folds, Metric metric)
 std::string columns_of(const Trials& trials)
 {
     std::string line;
-    for (const auto& [name, value] : trials.points()[0].values) line += name + ',';
+    for (const auto& [name, value] : trials.points()[0]) line += name + ',';
     return line + "fold,loss,accuracy,auc,f1,mse";
 }
 
@@ -91,7 +91,7 @@ void write_csv(const std::string& path, const Trials& trials, const std::vector<
     auto text = columns_of(trials) + '\n';
     for (std::size_t i = 0; i < results.size(); ++i) {
         const auto folds = static_cast<std::size_t>(trials.folds());
-        for (const auto& [name, value] : trials.points()[i / folds].values) text += value + ',';
+        for (const auto& [name, value] : trials.points()[i / folds]) text += value + ',';
         const auto& q = results[i];
         text +=
             fmt::format("{},{},{},{},{},{}\n", i % folds, q.loss, q.accuracy, q.auc, q.f1, q.mse);
@@ -135,13 +135,13 @@ int tune(const Settings& settings)
             best = i;
         if (!quiet)
             fmt::print("{} {:.6f} +- {:.6f} {}\n", measure.name, value, means[i].deviation,
-                       trials.points()[i].text());
+                       words_of(trials.points()[i]));
     }
     if (std::isnan(means[best].value))
         throw Failure(fmt::format("no trial has a finite {}: use smaller steps, or another metric",
                                   measure.name));
     fmt::print("best: {} {:.6f} with{}\n", measure.name, means[best].value,
-               trials.points()[best].text());
+               words_of(trials.points()[best]));
     return exit_done;
 }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "driver/components.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 
 #include "base/text.hpp"
+#include "data/formats.hpp"
 #include "model/model.hpp"
 #include "optimizer/optimizer.hpp"
 #include "optimizer/schedule.hpp"
@@ -23,18 +22,12 @@ ComponentKind kind(std::string option, std::string plural, const std::vector<Ent
 {
     ComponentKind kind{std::move(option), std::move(plural), {}};
     for (const auto& entry : entries) {
-        kind.all.push_back({entry.name, entry.arguments, entry.text, entry.source, entry.options});
+        kind.all.push_back(
+            {entry.name, entry.arguments, entry.form(), entry.text, entry.source, entry.options});
         if constexpr (requires { entry.properties.example; })
-            for (const auto& [name, value] : entry.properties.example)
-                kind.all.back().example += fmt::format(" --{} {}", name, value);
+            kind.all.back().example = entry.properties.example;
     }
     return kind;
-}
-
-bool has(const std::vector<Option>& options, const std::string& name)
-{
-    return std::any_of(options.begin(), options.end(),
-                       [&](const auto& option) { return option.name == name; });
 }
 
 // Returns the options of all components, each once.
@@ -71,6 +64,17 @@ std::vector<ComponentKind> run_components()
     };
 }
 
+ComponentKind format_components() { return kind("format", "formats", formats()); }
+
+std::vector<std::string> readers(const ComponentKind& kind, const std::string& option)
+{
+    std::vector<std::string> all;
+    for (const auto& component : kind.all)
+        if (std::ranges::find(component.options, option, &Option::name) != component.options.end())
+            all.push_back(component.name);
+    return all;
+}
+
 std::vector<Option> component_options() { return options_of(run_components()); }
 
 void refuse_unused_options(const Settings& settings)
@@ -81,10 +85,8 @@ void refuse_unused_options(const Settings& settings)
         if (!settings.given(option.name) || used.contains(option.name)) continue;
         std::vector<std::string> users;
         for (const auto& kind : kinds) {
-            std::vector<std::string> names;
-            for (const auto& component : kind.all)
-                if (has(component.options, option.name)) names.push_back(component.name);
-            if (!names.empty()) users.push_back("--" + kind.option + " " + alternatives(names));
+            const auto these = readers(kind, option.name);
+            if (!these.empty()) users.push_back("--" + kind.option + " " + alternatives(these));
         }
         settings.refuse(option.name,
                         ", but only " + alternatives(users) + " uses it: leave it out");

@@ -12,9 +12,9 @@ namespace quorate {
 /// What an entry of a registry says of itself. The fields that are not explained are those of
 /// Entry.
 struct Component {
-    std::string name, arguments, text, source;
+    std::string name, arguments, form, text, source;
     std::vector<Option> options;
-    std::string example = {};  // " --NAME VALUE ..." with which it runs; empty: defaults do
+    Choice example = {};  // with which it runs; empty: defaults do
 };
 
 /// A registry: the option that chooses one of its entries, the word for all of them, and the
@@ -27,6 +27,12 @@ struct ComponentKind {
 
 /// Returns the registries from which a run chooses its components.
 std::vector<ComponentKind> run_components();
+
+/// Returns the registry of the file formats that an import reads.
+ComponentKind format_components();
+
+/// Returns the names of the components of a registry that read an option.
+std::vector<std::string> readers(const ComponentKind& kind, const std::string& option);
 
 /// Returns the options of all components of a run, each once.
 std::vector<Option> component_options();

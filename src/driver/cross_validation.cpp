@@ -13,16 +13,9 @@
 
 namespace quorate {
 
-std::string GridPoint::text() const
+std::vector<Choice> grid_of(const Settings& settings)
 {
-    std::string words;
-    for (const auto& [name, value] : values) words += fmt::format(" --{} {}", name, value);
-    return words;
-}
-
-std::vector<GridPoint> grid_of(const Settings& settings)
-{
-    std::vector<GridPoint> points = {{}};
+    std::vector<Choice> points = {{}};
     if (!settings.on("grid"))
         throw BadInput("quorate tune needs --grid NAME=V:V:...,...: the options to try");
     for (const auto& word : split(settings.text("grid"), ',')) {
@@ -35,11 +28,11 @@ std::vector<GridPoint> grid_of(const Settings& settings)
         if (!settings.has(name) || name == "grid" || name == "folds" || name == "data" ||
             name == "metric" || name == "output")
             settings.refuse("grid", fmt::format(", but {} is no option that a trial has", name));
-        std::vector<GridPoint> more;
+        std::vector<Choice> more;
         for (const auto& point : points)
             for (const auto& value : values) {
                 more.push_back(point);
-                more.back().values.emplace_back(name, trimmed(value));
+                more.back().emplace_back(name, trimmed(value));
             }
         points = std::move(more);
     }
@@ -55,7 +48,7 @@ struct Trials::Made {
     Schedule schedule;
     double clip;
 };
-Trials::Trials(const Settings& settings, std::vector<GridPoint> points)
+Trials::Trials(const Settings& settings, std::vector<Choice> points)
     : settings_(settings), points_(std::move(points)), data_(settings.text("data")),
       folds_(static_cast<int>(settings.integer("folds", 2, data_.rows(Split::train))))
 {
@@ -81,7 +74,7 @@ Quality Trials::run(std::int64_t trial)
 Trials::Made Trials::make(std::int64_t point) const
 {
     auto settings = settings_;
-    for (const auto& [name, value] : points_[static_cast<std::size_t>(point)].values)
+    for (const auto& [name, value] : points_[static_cast<std::size_t>(point)])
         settings.set(name, {value, "--grid: ", true});
     const auto seed = static_cast<std::uint64_t>(settings.integer("seed", 0));
     const auto rounds = settings.integer("rounds", 1);

@@ -5,8 +5,6 @@
 
 #include <functional>
 #include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "base/settings.hpp"
@@ -16,16 +14,10 @@
 
 namespace quorate {
 
-/// A point of the grid: values of options that are tried together.
-struct GridPoint {
-    std::vector<std::pair<std::string, std::string>> values;  // (option, value), as --grid has them
-    /// Returns the values as words of a command: " --l2 0.1 --step 1".
-    std::string text() const;
-};
-
-/// Returns all combinations of the values in --grid. The last option changes fastest.
+/// Returns the points of the grid, which are all combinations of the values in --grid. The last
+/// option changes fastest.
 /// @throws BadInput if --grid is missing, cannot be read, or names an option that no trial has
-std::vector<GridPoint> grid_of(const Settings& settings);
+std::vector<Choice> grid_of(const Settings& settings);
 
 /// The trials of a grid on the folds of a data set. Trial t takes point t / folds() and leaves out
 /// fold t % folds(). Local.
@@ -35,12 +27,12 @@ public:
     /// found before any work.
     /// @param settings  must outlive this object
     /// @throws BadInput if the data set cannot be used, or a value of a point is wrong
-    Trials(const Settings& settings, std::vector<GridPoint> points);
+    Trials(const Settings& settings, std::vector<Choice> points);
 
     /// The number of trials.
     std::int64_t count() const { return std::ssize(points_) * folds_; }
     int folds() const { return folds_; }
-    const std::vector<GridPoint>& points() const { return points_; }
+    const std::vector<Choice>& points() const { return points_; }
     /// Trains on all folds but one, and scores the model on that fold. The first call reads all
     /// training rows, which stay in memory. O(rounds x entries of a batch).
     /// @param trial  its number, 0 to count() - 1
@@ -52,7 +44,7 @@ private:
     Made make(std::int64_t point) const;
 
     const Settings& settings_;
-    std::vector<GridPoint> points_;
+    std::vector<Choice> points_;
     DataSet data_;
     int folds_;
     std::optional<Shard> shard_;

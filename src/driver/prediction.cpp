@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "driver/prediction.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -73,13 +71,6 @@ std::optional<double> closed_form(const trace::Trace& trace, const Settings& set
 }
 
 }  // namespace
-
-std::string Candidate::text() const
-{
-    std::string line = scheme;
-    for (const auto& [name, value] : options) line += fmt::format(" --{} {}", name, value);
-    return line;
-}
 
 std::vector<Candidate> candidates(int workers, bool timed)
 {

@@ -16,7 +16,7 @@ struct Candidate {
     Choice options;
 
     /// Returns the candidate as words of a command: "frc --stragglers 1".
-    std::string text() const;
+    std::string text() const { return scheme + words_of(options); }
 };
 
 /// Returns the candidates that all schemes name for so many workers (SchemeProperties::candidates).

@@ -72,8 +72,7 @@ template <class Entries>
 std::string grammar(const Entries& entries)
 {
     std::vector<std::string> forms;
-    for (const auto& entry : entries)
-        forms.push_back(entry.name + (entry.arguments.empty() ? "" : ":") + entry.arguments);
+    for (const auto& entry : entries) forms.push_back(entry.form());
     return alternatives(forms);
 }
 

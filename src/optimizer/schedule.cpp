@@ -26,9 +26,7 @@ std::vector<double> arguments(const Settings& settings, const std::vector<double
     for (std::size_t i = 0; good && i < lowest.size(); ++i) good = numbers[i] >= lowest[i];
     if (!good) {
         const auto& entry = chosen(schedules(), settings, "schedule");
-        settings.refuse("schedule", fmt::format(": write {}{}{}, {}", entry.name,
-                                                entry.arguments.empty() ? "" : ":", entry.arguments,
-                                                entry.text));
+        settings.refuse("schedule", fmt::format(": write {}, {}", entry.form(), entry.text));
     }
     return numbers;
 }

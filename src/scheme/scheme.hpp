@@ -73,9 +73,6 @@ struct Problem {
 /// @throws BadInput, with the nearest valid values, if the scheme cannot work with these settings
 using MakeScheme = std::function<std::unique_ptr<Scheme>(const Settings&, const Problem&)>;
 
-/// Values of options by name, in the order in which they are shown.
-using Choice = std::vector<std::pair<std::string, std::string>>;
-
 /// What a scheme says of itself, so that advice, reports and tests need no list of schemes.
 struct SchemeProperties {
     /// What `quorate advise` tries with so many workers; none: the scheme is not compared.
