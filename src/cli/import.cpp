@@ -1,363 +1,37 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // quorate import: makes a data set from files.
+#include "driver/import.hpp"
+
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <filesystem>
-#include <numeric>
-#include <optional>
 
 #include "base/error.hpp"
-#include "base/version.hpp"
 #include "cli/command.hpp"
-#include "data/data_set_writer.hpp"
-#include "data/encode.hpp"
-#include "data/first_use.hpp"
-#include "data/formats.hpp"
-#include "data/labels.hpp"
-#include "data/numbering.hpp"
-#include "data/source.hpp"
-#include "data/split_rows.hpp"
-#include "driver/output.hpp"
-#include "driver/progress.hpp"
 
 namespace quorate {
 
 namespace {
 
-using Numbers = std::vector<std::int64_t>;
-
-constexpr const char* inputs[] = {"input", "labels", "test-input", "test-labels"};
-
-std::vector<Option> options()
-{
-    std::vector<Option> all = {
-        {"input", "FILE", "", "rows to import; plain, .gz, .bz2 or .xz"},
-        {"labels", "FILE", "",
-         "their labels, in place of those in the input: a number in each line, IDX, or a PETSc "
-         "vector"},
-        {"test-input", "FILE", "", "test rows; else see --test-fraction"},
-        {"test-labels", "FILE", "", "their labels, likewise"},
-        {"output", "FILE", "", "the data set to write"},
-        {"format", "auto|NAME", "auto",
-         "see quorate list formats; auto: by the first bytes, csv if the first line has a comma"},
-        {"limit-rows", "N", "0", "of the input, and of the test input; 0: all"},
-        {"test-fraction", "F", "0", "share of the input's rows for test, chosen by --split-seed"},
-        {"split-seed", "N", "0",
-         "the split is NumPy's legacy permutation of the rows for this seed"},
-        {"shuffle", "SEED", "", "put the training rows into a random order"},
-        {"storage", "auto|sparse|dense", "auto",
-         "auto: dense if the input is, or half of the entries are not zero"},
-        {"like", "DATA", "",
-         "give the data the columns, classes and scaling of another data set, to predict with its "
-         "models; what it does not know is left out"},
-        {"image", "CxHxW", "", "rows are images: channels, height, width"},
-        {"float32", "", "", "store values in single precision"},
-        {"max-bytes", "N", "1000000000000", "of a file when decompressed"},
-        {"name", "WORD", "", "name of the data set; default: the output's"},
-    };
-    add_options(all, label_options());
-    add_options(all, RowEncoder::options());
-    for (const auto& format : formats()) add_options(all, format.options);
-    return all;
-}
-
-const Entry<Format>& format_of(const Settings& settings, const Reading& reading)
-{
-    if (settings.text("format") != "auto") return chosen(formats(), settings, "format");
-    std::string bytes(1 << 16, '\0');
-    bytes.resize(ByteSource(settings.text("input"), reading).read(bytes.data(), bytes.size()));
-    return *std::ranges::find_if(formats(),
-                                 [&](const auto& entry) { return entry.make.begins(bytes); });
-}
-
-// Refuses options that only other formats use.
-void refuse_options_of_others(const Settings& settings, const Entry<Format>& used)
-{
-    const auto reads = [](const auto& format, const std::string& name) {
-        return std::ranges::find(format.options, name, &Option::name) != format.options.end();
-    };
-    for (const auto& format : formats())
-        for (const auto& option : format.options) {
-            if (!settings.given(option.name) || reads(used, option.name)) continue;
-            std::vector<std::string> users;
-            for (const auto& one : formats())
-                if (reads(one, option.name)) users.push_back(one.name);
-            settings.refuse(option.name,
-                            fmt::format(", but the input is {} and only {} uses it: leave it out",
-                                        used.name, alternatives(users)));
-        }
-}
-
-void check_files(const Settings& settings)
-{
-    if (!settings.on("input")) throw BadInput("quorate import needs --input FILE");
-    if (settings.on("test-labels") && !settings.on("test-input"))
-        throw BadInput("--test-labels needs --test-input FILE: the rows that they belong to");
-    const auto& output = settings.text("output");
-    if (output.empty()) throw BadInput("quorate import needs --output FILE");
-    for (const auto* option : inputs) {
-        std::error_code error;
-        if (settings.on(option) &&
-            std::filesystem::equivalent(output, settings.text(option), error))
-            settings.refuse("output",
-                            fmt::format(", which is --{} as well: give another name", option));
-    }
-    check_output(settings, "output", "data set");
-}
-
-// Replaces the labels of rows [first, first + count) by those of a file.
-// @param may_be_more  whether the file may have more labels than rows, as with --limit-rows
-void replace_labels(const std::string& path, const Reading& reading, std::vector<double>& labels,
-                    std::int64_t first, std::int64_t count, bool may_be_more)
-{
-    const auto read = read_labels(path, reading);
-    if (std::ssize(read) != count && !(may_be_more && std::ssize(read) > count))
-        throw BadInput(fmt::format("{} has {} labels for {} rows: give one for each", path,
-                                   read.size(), count));
-    std::copy_n(read.begin(), count, labels.begin() + first);
-}
-
-// Reads all input files into the table.
-// @return how many rows are those of --input; the others are those of --test-input
-std::int64_t read_files(const Settings& settings, const Format& format, const Reading& reading,
-                        RawTable& table)
-{
-    const auto limit = settings.integer("limit-rows", 0);
-    const auto read = [&](const std::string& option) {
-        if (limit > 0) table.take_up_to(table.rows() + limit);
-        format.read(settings, settings.text(option), reading, table);
-    };
-    read("input");
-    const auto train_rows = table.rows();
-    if (settings.on("test-input")) read("test-input");
-    if (settings.on("labels"))
-        replace_labels(settings.text("labels"), reading, table.label, 0, train_rows, limit > 0);
-    if (settings.on("test-labels"))
-        replace_labels(settings.text("test-labels"), reading, table.label, train_rows,
-                       table.rows() - train_rows, limit > 0);
-    if (std::ranges::any_of(table.label, [](double label) { return std::isnan(label); }))
-        throw BadInput(
-            fmt::format("{} has no labels: give --{}",
-                        settings.text(std::isnan(table.label[0]) ? "input" : "test-input"),
-                        std::isnan(table.label[0]) ? "labels" : "test-labels"));
-    return train_rows;
-}
-
-// The rows of each split, in the order of the data set, as places in Labels::kept.
-struct Order {
-    Numbers train, test;
-};
-
-Order order_of(const Settings& settings, const Labels& labels, std::int64_t train_rows)
-{
-    const double fraction = settings.real("test-fraction", 0, 0.99);
-    const auto most = std::numeric_limits<std::uint32_t>::max();
-    const auto seed = static_cast<std::uint32_t>(settings.integer("split-seed", 0, most));
-    if (fraction > 0 && settings.on("test-input"))
-        settings.refuse("test-fraction", " beside --test-input: give one of them");
-    Order order;
-    const auto rows = std::ssize(labels.kept);
-    if (fraction > 0) {
-        std::tie(order.train, order.test) = split_rows(rows, fraction, seed);
-    } else {
-        for (std::int64_t i = 0; i < rows; ++i)
-            (labels.kept[static_cast<std::size_t>(i)] < train_rows ? order.train : order.test)
-                .push_back(i);
-    }
-    if (order.train.empty())
-        settings.refuse("test-fraction", ", which leaves no training row: use less");
-    if (settings.on("shuffle")) {
-        const auto by = static_cast<std::uint32_t>(settings.integer("shuffle", 0, most));
-        const auto permutation = numpy_permutation(std::ssize(order.train), by);
-        Numbers shuffled;
-        for (const auto i : permutation)
-            shuffled.push_back(order.train[static_cast<std::size_t>(i)]);
-        order.train = std::move(shuffled);
-    }
-    return order;
-}
-
-DataShape shape_of(const Settings& settings, const RawTable& table, const RowEncoder& encoder,
-                   const Labels& labels)
-{
-    DataShape shape{.columns = encoder.columns(), .task = labels.task};
-    if (shape.columns < 1)
-        throw BadInput("no row of the input has an entry: there is nothing to learn from");
-    if (shape.columns > std::numeric_limits<Index>::max())
-        throw BadInput(
-            fmt::format("{} columns are more than {}-bit indices can count: use a PETSc "
-                        "with 64-bit indices, or fewer --interactions",
-                        shape.columns, 8 * sizeof(Index)));
-    shape.classes = labels.task == LearningTask::regression ? 0 : std::ssize(labels.class_values);
-    const auto& storage = settings.one_of("storage", {"auto", "sparse", "dense"});
-    shape.dense = storage == "dense" ||
-                  (storage == "auto" &&
-                   (table.dense || encoder.fills_zeros() ||
-                    2 * encoder.entries_per_row() >= static_cast<double>(shape.columns)) &&
-                   !encoder.ones());
-    if (!shape.dense && encoder.fills_zeros())
-        settings.refuse("storage",
-                        ", but --scale makes numbers of zeros: use --storage dense, or unit-rows");
-    const auto image = settings.on("image") ? settings.text("image") : table.image;
-    if (!image.empty() && !shape.set_image(image)) {
-        if (settings.on("image"))
-            settings.refuse("image", fmt::format(", but a row has {} columns: write CxHxW with as "
-                                                 "many pixels",
-                                                 shape.columns));
-    }
-    return shape;
-}
-
-// Returns the shape of the data set that --like names, which the new one takes over.
-DataShape shape_like(const DataSet& like, const RowEncoder& encoder)
-{
-    if (like.features().empty() && encoder.columns() > like.columns())
-        throw BadInput(fmt::format("the input has {} columns, {} has {}: give files of one form",
-                                   encoder.columns(), like.path(), like.columns()));
-    return like.shape();
-}
-
-// Returns the labels, as their file had them, of a data set's classes; none for a regression.
-std::vector<double> class_values_of(const DataSet& data)
-{
-    std::vector<double> values;
-    auto attributes = data.attributes();
-    for (const auto& word : split(attributes["class_values"], ' '))
-        if (!word.empty()) values.push_back(to_real(word).value_or(0));
-    if (!values.empty() || data.shape().task == LearningTask::regression) return values;
-    if (data.shape().task == LearningTask::binary) return {-1, 1};  // generated data
-    for (std::int64_t c = 0; c < data.shape().classes; ++c)
-        values.push_back(static_cast<double>(c));
-    return values;
-}
-
-// Returns a summary of the labels, which is printed and kept with the data set: "3 of 8 labels
-// positive", "5 7 9 rows of the classes 0 1 2", or "labels from 0.1 to 7, mean 3".
-std::string balance(const Labels& labels)
-{
-    const auto& y = labels.value;
-    if (labels.task == LearningTask::regression) {
-        const auto [least, most] = std::ranges::minmax(y);
-        const double mean =
-            std::accumulate(y.begin(), y.end(), 0.0) / static_cast<double>(y.size());
-        return fmt::format("labels from {:g} to {:g}, mean {:g}", least, most, mean);
-    }
-    if (labels.task == LearningTask::binary)
-        return fmt::format("{} of {} labels positive", std::ranges::count(y, 1.0), y.size());
-    std::vector<std::int64_t> count(labels.class_values.size());
-    for (const double label : y) ++count[static_cast<std::size_t>(label)];
-    return fmt::format("{} rows of the classes {}", fmt::join(count, " "),
-                       fmt::join(labels.class_values, " "));
-}
-
 int import(const Settings& settings)
 {
     const auto began = std::chrono::steady_clock::now();
-    check_files(settings);
-    ByteProgress progress(settings.on("quiet"));
-    Reading reading;
-    reading.max_bytes = settings.integer("max-bytes", 1);
-    const auto& format = format_of(settings, reading);
-    refuse_options_of_others(settings, format);
-    reading.progress = [&](std::int64_t bytes) { progress.add(bytes); };
-    RawTable table(settings.text("output"));
-    const auto train_rows = read_files(settings, format.make, reading, table);
-    progress.finish();
-
-    std::optional<DataSet> like;
-    if (settings.on("like")) like.emplace(settings.text("like"));
-    const auto labels =
-        like ? map_labels_like(table.label, settings, like->shape().task, class_values_of(*like))
-             : map_labels(table.label, settings);
-    const auto order = order_of(settings, labels, train_rows);
-    const auto row_of = [&](std::int64_t i) { return labels.kept[static_cast<std::size_t>(i)]; };
-    Numbers fitted;
-    for (const auto i : order.train) fitted.push_back(row_of(i));
-    Scaling scaling;
-    if (like) std::tie(scaling.factor, scaling.shift) = like->scaling();
-    RowEncoder encoder(table, settings, labels.kept, fitted, scaling);
-    const auto shape =
-        like ? shape_like(*like, encoder) : shape_of(settings, table, encoder, labels);
-
-    const auto& output = settings.text("output");
-    const auto name =
-        settings.on("name") ? settings.text("name") : std::filesystem::path(output).stem().string();
-    const auto their_features = like ? like->features() : std::vector<std::string>();
-    const bool by_name = !their_features.empty();
-    DataSetWriter writer(output, name, shape, like ? like->ones() : encoder.ones(),
-                         settings.on("float32"));
-    const bool renumbers = !by_name && !encoder.features().empty() && !shape.dense;
-    FirstUse number(renumbers ? encoder.columns() : 0);
-    const NumberingLike known(by_name ? encoder.features() : std::vector<std::string>(),
-                              their_features);
-    std::vector<std::pair<std::int64_t, double>> entries;
-    std::vector<double> values;
-    for (const auto split : {Split::train, Split::test}) {
-        writer.begin(split);
-        for (const auto i : split == Split::train ? order.train : order.test) {
-            const auto row = table.row(row_of(i));
-            const double label = labels.value[static_cast<std::size_t>(i)];
-            if (shape.dense && !by_name) {
-                values = encoder.dense(row);
-                values.resize(static_cast<std::size_t>(shape.columns), 0.0);
-                writer.add(values, label);
-                continue;
-            }
-            entries = encoder.sparse(row);
-            if (renumbers)
-                for (auto& [column, value] : entries) column = number(column);
-            if (by_name) {
-                for (auto& [column, value] : entries) column = known(column);
-                std::erase_if(entries, [](const auto& entry) { return entry.first < 0; });
-            }
-            std::ranges::sort(entries);
-            if (shape.dense) {
-                values.assign(static_cast<std::size_t>(shape.columns), 0.0);
-                for (const auto& [column, value] : entries)
-                    values[static_cast<std::size_t>(column)] = value;
-                writer.add(values, label);
-            } else {
-                writer.add(entries, label);
-            }
-        }
-    }
-    if (encoder.scales()) writer.write_scaling(encoder.scaling().factor, encoder.scaling().shift);
-    std::vector<std::string> sources, digests;
-    for (const auto* option : inputs)
-        if (settings.on(option)) {
-            sources.push_back(std::filesystem::path(settings.text(option)).filename());
-            digests.push_back(sha256(settings.text(option)));
-        }
-    const auto all_entries = writer.entries();
-    writer.finish(by_name     ? their_features
-                  : renumbers ? number.names(encoder.features())
-                              : encoder.features(),
-                  {{"command_line", settings.command_line},
-                   {"quorate_version", version},
-                   {"options", settings.ini()},
-                   {"class_values", fmt::format("{}", fmt::join(labels.class_values, " "))},
-                   {"balance", balance(labels)},
-                   {"sources", fmt::format("{}", fmt::join(sources, " "))},
-                   {"sha256", fmt::format("{}", fmt::join(digests, " "))}});
-
+    const auto made = import_files(settings);
     if (settings.on("quiet")) return exit_done;
-    if (known.unknown() > 0)
-        fmt::print("{} columns that {} does not have are left out\n", known.unknown(),
+    if (made.unknown_columns > 0)
+        fmt::print("{} columns that {} does not have are left out\n", made.unknown_columns,
                    settings.text("like"));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-    fmt::print("{}: {} x {} training rows, {} test rows, {} entries, {}, {:.2f} s\n", output,
-               order.train.size(), shape.columns, order.test.size(), all_entries, balance(labels),
-               took.count());
-    for (std::size_t i = 0; i < sources.size(); ++i)
-        fmt::print("  from {} (SHA-256 {})\n", sources[i], digests[i]);
+    fmt::print("{}: {} x {} training rows, {} test rows, {} entries, {}, {:.2f} s\n",
+               settings.text("output"), made.train_rows, made.columns, made.test_rows, made.entries,
+               made.balance, took.count());
+    for (std::size_t i = 0; i < made.sources.size(); ++i)
+        fmt::print("  from {} (SHA-256 {})\n", made.sources[i], made.digests[i]);
     return exit_done;
 }
 
 }  // namespace
 
-Command import_command() { return {"import", "files to a data set", "", options(), import}; }
+Command import_command() { return {"import", "files to a data set", "", import_options(), import}; }
 
 }  // namespace quorate
