@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "data/source.hpp"
+#include "driver/output.hpp"
 #include "driver/recorded.hpp"
 #include "mpi/clock.hpp"
 
@@ -101,16 +102,6 @@ bool has_checkpoint(const std::string& path)
     return std::filesystem::exists(path, error) || std::filesystem::exists(older(path), error);
 }
 
-namespace {
-
-template <class Row>
-void write_rows(hid_t file, const std::vector<Row>& rows)
-{
-    trace::Table<Row>(file).append(rows);
-}
-
-}  // namespace
-
 std::string older(const std::string& path) { return path + ".1"; }
 
 std::vector<Option> checkpoint_options()
@@ -143,26 +134,25 @@ std::optional<Checkpoint> read_checkpoint(const Settings& settings, const Traini
 {
     const auto& path = settings.text("checkpoint");
     if (!has_checkpoint(path)) return std::nullopt;
-    std::error_code error;
-    const bool newer = std::filesystem::exists(path, error);
-    const bool before = std::filesystem::exists(older(path), error);
     Checkpoint read;
-    if (newer && is_whole(path)) {
+    if (is_whole(path)) {
         read.path = path;
-    } else if (before && is_whole(older(path))) {
+    } else if (is_whole(older(path))) {
         read.path = older(path);
+        std::error_code error;
+        const bool damaged = std::filesystem::exists(path, error);
         log(LogLevel::error, fmt::format("{} is {}: going on from {}, the one before it", path,
-                                         newer ? "damaged" : "missing", read.path));
+                                         damaged ? "damaged" : "missing", read.path));
     } else {
         throw BadInput(
             fmt::format("{} is damaged, and there is no whole one before it: begin "
                         "anew without --resume, or with another --checkpoint",
                         path));
     }
+    if (!is_a("checkpoint", read.path))
+        throw BadInput(read.path + " is not a checkpoint: give one that 'quorate run' wrote");
     const auto file = h5::open(read.path);
     const auto root = file.get();
-    if (h5::find_string(root, "format") != "quorate checkpoint")
-        throw BadInput(read.path + " is not a checkpoint: give one that 'quorate run' wrote");
     if (const auto wrote = h5::read_string(root, "quorate_version"); wrote != version)
         throw BadInput(fmt::format("{} was written by Quorate {}, this is {}: use that one",
                                    read.path, wrote, version));
@@ -238,8 +228,8 @@ struct Checkpointing::Job {
             }
             if (!snapshot.last_estimate.empty())
                 h5::write<double>(root, "last_estimate", snapshot.last_estimate);
-            write_rows(root, snapshot.arrivals);
-            write_rows(root, snapshot.items);
+            trace::Table<trace::Arrival>(root).append(snapshot.arrivals);
+            trace::Table<trace::ItemRow>(root).append(snapshot.items);
             file.close("close " + temporary);
         }
         seal(temporary);
@@ -284,18 +274,15 @@ void Checkpointing::stands(Snapshot snapshot)
 bool Checkpointing::write()
 {
     if (!last_) return false;
-    auto job = std::make_shared<Job>();
-    job->path = path_;
-    job->config = config_;
-    job->data = data_;
-    job->workers = training_.workers;
-    job->snapshot = *last_;
+    std::vector<Checkpoint::Memory> memories;
     for (const auto& optimizer : optimizers_) {
         Checkpoint::Memory memory{optimizer->updates(), {}};
         for (const auto vector : optimizer->memory())
             memory.vectors.emplace_back(vector.begin(), vector.end());
-        job->optimizers.push_back(std::move(memory));
+        memories.push_back(std::move(memory));
     }
+    const auto job = std::make_shared<const Job>(
+        Job{path_, config_, data_, training_.workers, *last_, std::move(memories)});
     written_ = clock_seconds();
     written_round_ = last_->round;
     trace_.after_commit([job, warning = warning_] {
