@@ -68,9 +68,6 @@ struct JoinReply {
     Worker worker;  // -1: no worker; the rank is a standby rank, idle, or scores models
 };
 
-/// Returns what a rank says of itself: its host, a line break, and its plugins.
-std::string hello() { return std::string(host_name()) + '\n' + loaded_plugins(); }
-
 /// What the ranks say of themselves. Element 0 is that of rank 1.
 struct Hellos {
     std::vector<std::string> hosts, plugins;
@@ -92,14 +89,13 @@ Hellos receive_hellos(const mpi::Comm& comm)
     return hellos;
 }
 
+/// Tells the coordinator what this rank says of itself: its host, a line break, and its plugins.
 void say_hello(const mpi::Comm& comm, mpi::Pool& pool)
 {
-    const auto text = hello();
+    const auto text = host_name() + '\n' + loaded_plugins();
     auto bytes = pool.take(text.size());
     std::memcpy(bytes->data(), text.data(), text.size());
-    std::vector<mpi::Transfer> sends;
-    sends.push_back(mpi::send(comm, 0, mpi::Tag::hello, std::move(bytes)));
-    mpi::wait_until_sent(std::move(sends));
+    mpi::send_blocking(comm, 0, mpi::Tag::hello, std::move(bytes));
 }
 
 /// Sends every other rank its join reply. On the coordinator.
