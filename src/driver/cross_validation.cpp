@@ -43,11 +43,9 @@ std::vector<Choice> grid_of(const Settings& settings)
 struct Trials::Made {
     std::unique_ptr<Model> model;
     std::unique_ptr<Optimizer> optimizer;
-    std::uint64_t seed;
-    std::int64_t batch, rounds;
-    Schedule schedule;
-    double clip;
+    Trial trial;
 };
+
 Trials::Trials(const Settings& settings, std::vector<Choice> points)
     : settings_(settings), points_(std::move(points)), data_(settings.text("data")),
       folds_(static_cast<int>(settings.integer("folds", 2, data_.rows(Split::train))))
@@ -66,8 +64,7 @@ Quality Trials::run(std::int64_t trial)
         shard_.emplace(data_, sets);
     }
     const auto made = make(trial / folds_);
-    return run_trial(*shard_, static_cast<int>(trial % folds_), data_.shape(),
-                     {*made.model, made.seed, made.batch, made.rounds, made.schedule, made.clip},
+    return run_trial(*shard_, static_cast<int>(trial % folds_), data_.shape(), made.trial,
                      *made.optimizer);
 }
 
@@ -84,14 +81,14 @@ Trials::Made Trials::make(std::int64_t point) const
     const auto kept = rows - rows / folds_;  // the n of --l2 1/n: only these rows are trained on
     auto optimizer = chosen(optimizers(), settings, "optimizer")
                          .make(settings, std::move(initial), regularizer_of(settings, kept));
-    return {
-        std::move(model),
-        std::move(optimizer),
+    Trial trial{
+        *model,
         seed,
         settings.integer("batch", 0, rows),
         rounds,
         chosen(schedules(), settings, "schedule").make(settings, settings.real("step", 0), rounds),
         settings.real("clip", 0)};
+    return {std::move(model), std::move(optimizer), std::move(trial)};
 }
 
 namespace {
