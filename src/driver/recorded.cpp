@@ -74,11 +74,9 @@ Recorded read_recorded(const std::string& path, const std::string& data)
     auto trace = trace::read(path);
     if (trace.attributes.at("model").empty())
         throw BadInput(path + " is the trace of a dry run, which has no model: give another one");
-    Settings settings;
-    for (const auto& option : model_options())
-        settings.set(option.name, {option.fallback, "", false});
-    settings.set("data", {"", "", false});
-    settings = with_recorded(trace, path, std::move(settings));
+    auto options = model_options();
+    options.push_back({"data", "FILE", "", ""});
+    const auto settings = with_recorded(trace, path, make_settings(options, {}));
     DataSet rows(data.empty() ? settings.text("data") : data);
     const auto columns = to_integer(trace.attributes.at("columns")).value_or(-1);
     if (rows.columns() != columns)
