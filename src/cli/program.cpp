@@ -47,8 +47,7 @@ int dispatch(std::vector<std::string> words)
     load_plugins(words);
     const auto& command = command_of(words[0]);
     auto settings = parse(command, {words.begin() + 1, words.end()});
-    settings.command_line = "quorate";
-    for (const auto& word : words) settings.command_line.append(1, ' ').append(quoted(word));
+    settings.command_line = "quorate" + arguments(words);
     if (settings.on("help")) {
         fmt::print("{}", usage(command));
         return exit_done;

@@ -57,13 +57,6 @@ bool say_findings(const JobPlan& plan, bool hosts)
 
 bool has_prepare(const JobPlan& plan) { return fs::exists(plan.request.folder + "/prepare.sh"); }
 
-std::string joined(const std::vector<std::string>& words)
-{
-    std::string line;
-    for (const auto& word : words) line.append(quoted(word)).append(1, ' ');
-    return trimmed(line);
-}
-
 int script(const Settings& settings)
 {
     const auto plan = planned(settings);
@@ -97,20 +90,20 @@ std::string submit_one(const JobPlan& plan, const std::string& script,
     // Schedulers write the output of jobs to the folder where they are called.
     fs::current_path(plan.request.folder);
     const auto ended = run_program(words);
+    const auto command = trimmed(arguments(words));
     // The id of the job is the last line of the output that is a single word and begins with a
     // digit: 123, or 123[].host. A semicolon ends it.
-    const auto lines = split(trimmed(ended.output), '\n');
     std::string id;
-    for (const auto& line : lines) {
+    for (const auto& line : split(ended.output, '\n')) {
         const auto word = trimmed(line);
         if (!word.empty() && std::isdigit(static_cast<unsigned char>(word[0])) &&
             word.find(' ') == std::string::npos)
             id = word.substr(0, word.find(';'));
     }
     if (ended.status != 0 || id.empty())
-        throw Failure(fmt::format("{} failed with status {}: {}", joined(words), ended.status,
-                                  trimmed(lines[0])));
-    fmt::print("{}\t{}\n", id, joined(words));
+        throw Failure(
+            fmt::format("{} failed with status {}: {}", command, ended.status, ended.first_line()));
+    fmt::print("{}\t{}\n", id, command);
     record_job(plan.request.folder, {id, script, array});
     return id;
 }

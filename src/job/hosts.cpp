@@ -8,41 +8,11 @@
 #include <sstream>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
 #include "base/version.hpp"
 #include "job/share.hpp"
 #include "job/shell.hpp"
 
 namespace quorate {
-
-namespace {
-
-std::string first_line(const std::string& text) { return trimmed(text.substr(0, text.find('\n'))); }
-
-class Host {
-public:
-    Host(std::string name, std::vector<Finding>& findings)
-        : name_(std::move(name)), findings_(findings)
-    {
-    }
-
-    Ended run(const std::string& command) const
-    {
-        return run_program(
-            {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", name_, command});
-    }
-    bool does(const std::string& command) const { return run(command).status == 0; }
-    void fault(const std::string& text) const
-    {
-        findings_.push_back({true, fmt::format("host {}: {}", name_, text)});
-    }
-
-private:
-    std::string name_;
-    std::vector<Finding>& findings_;
-};
-
-}  // namespace
 
 std::vector<std::string> read_hosts(const std::string& path)
 {
@@ -74,22 +44,28 @@ std::vector<Finding> check_hosts(const std::vector<std::string>& hosts,
     const auto sum = "cksum < " + quoted(program);
     const auto ours = run_program({"sh", "-c", sum}).output;
     for (const auto& name : hosts) {
-        const Host host(name, findings);
-        if (const auto there = host.run("true"); there.status != 0) {
-            host.fault(fmt::format("ssh without a password does not work ({}): set up a key",
-                                   first_line(there.output)));
+        const auto run = [&](const std::string& command) {
+            return run_program(
+                {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", name, command});
+        };
+        const auto fault = [&](const std::string& text) {
+            findings.push_back({true, fmt::format("host {}: {}", name, text)});
+        };
+        if (const auto there = run("true"); there.status != 0) {
+            fault(fmt::format("ssh without a password does not work ({}): set up a key",
+                              there.first_line()));
             continue;
         }
-        if (const auto theirs = host.run(quoted(program) + " --version"); theirs.status != 0)
-            host.fault(fmt::format("{} does not run there ({}): install it at the same path",
-                                   program, first_line(theirs.output)));
-        else if (host.run(sum).output != ours)
-            host.fault(program + " is another one there: copy this one to the same path");
-        if (!host.does(fmt::format("command -v {}", quoted(launcher))))
-            host.fault(fmt::format("{} is not there: install the MPI of this build", launcher));
+        if (const auto theirs = run(quoted(program) + " --version"); theirs.status != 0)
+            fault(fmt::format("{} does not run there ({}): install it at the same path", program,
+                              theirs.first_line()));
+        else if (run(sum).output != ours)
+            fault(program + " is another one there: copy this one to the same path");
+        if (run(fmt::format("command -v {}", quoted(launcher))).status != 0)
+            fault(fmt::format("{} is not there: install the MPI of this build", launcher));
         for (const auto& file : data)
-            if (!host.does("test -r " + quoted(file)))
-                host.fault(file + " cannot be read there: share the folder, or copy it there");
+            if (run("test -r " + quoted(file)).status != 0)
+                fault(file + " cannot be read there: share the folder, or copy it there");
     }
     return findings;
 }

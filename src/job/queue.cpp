@@ -25,7 +25,7 @@ std::string file_in(const std::string& folder) { return folder + "/jobs.tsv"; }
 {
     throw Failure(fmt::format(
         "{} failed with status {}: {}; nothing is submitted, as what is queued is not known",
-        words[0], ended.status, trimmed(split(ended.output, '\n')[0])));
+        words[0], ended.status, ended.first_line()));
 }
 
 std::set<std::int64_t> rows_in_slurm(const std::vector<SubmittedJob>& jobs)

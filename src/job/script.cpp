@@ -212,9 +212,8 @@ std::string prepare_script(const Request& request, const Profile& profile, const
                            const std::vector<std::string>& words)
 {
     auto text = beginning(request, profile, origin, small_part(request, profile, "-prepare"));
-    std::string command = quoted(own_path());
-    for (const auto& word : words) command.append(1, ' ').append(quoted(word));
-    text += fmt::format("[ -e {} ] || {}\n", quoted(words.back()), command);
+    text += fmt::format("[ -e {} ] || {}{}\n", quoted(words.back()), quoted(own_path()),
+                        arguments(words));
     return text;
 }
 
@@ -268,14 +267,10 @@ std::string analyse_script(const Request& request, const Profile& profile, const
         "[ -n \"$traces\" ] || {{ echo 'no run is complete yet' >&2; exit 1; }}\n"
         "mapfile -t traces <<< \"$traces\"\n",
         quoted(own_path()));
-    if (figure.empty()) {
+    if (figure.empty())
         run("compare", "");
-    } else {
-        std::string words;
-        for (const auto& word : std::span(figure).subspan(1))
-            words.append(1, ' ').append(quoted(word));
-        run(figure[0], words + " --out report --name figure");
-    }
+    else
+        run(figure[0], arguments(std::span(figure).subspan(1)) + " --out report --name figure");
     run("report", " --out report");
     return text;
 }

@@ -33,6 +33,13 @@ std::string quoted(const std::string& text)
     return word + "'";
 }
 
+std::string arguments(std::span<const std::string> words)
+{
+    std::string line;
+    for (const auto& word : words) line += " " + quoted(word);
+    return line;
+}
+
 std::string plain(const std::string& text)
 {
     auto word = text;

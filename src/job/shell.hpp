@@ -2,8 +2,11 @@
 // Quotes words for a shell, and runs programs without one.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
+
+#include "base/text.hpp"
 
 namespace quorate {
 
@@ -18,10 +21,16 @@ std::string plain(const std::string& text);
 /// =, which schedulers replace or read as more than a name, become underscores too. Never empty.
 std::string plain_name(const std::string& text);
 
+/// Returns words as arguments of a shell command: each is quoted, and stands behind a blank.
+std::string arguments(std::span<const std::string> words);
+
 /// How a program ended.
 struct Ended {
     int status;          // its exit status; 127: it could not be started; 128 + signal
     std::string output;  // of its standard output and standard error
+
+    /// The first line of the output that is not blank.
+    std::string first_line() const { return trimmed(split(trimmed(output), '\n').front()); }
 };
 
 /// Runs a program to its end, with nothing on its standard input. Does not expand anything.
