@@ -20,14 +20,6 @@ namespace quorate {
 
 namespace {
 
-// What schedulers must know of one of the jobs.
-struct Part {
-    std::string name;
-    int ranks, threads, nodes;
-    double seconds, memory;
-    bool array;
-};
-
 std::string one_line(const std::string& text)
 {
     std::string line = text;
@@ -46,35 +38,36 @@ std::string partition(const Request& request, const Profile& profile)
     return plain(request.partition.empty() ? profile.partition : request.partition);
 }
 
-std::vector<std::string> slurm_lines(const Request& request, const Profile& profile,
-                                     const Part& part)
+// The lines for SLURM. A request of no rows is no array, here and below.
+std::vector<std::string> slurm_lines(const Request& request, const Profile& profile)
 {
-    std::vector<std::string> lines = {"--job-name=" + part.name};
+    std::vector<std::string> lines = {"--job-name=" + request.name};
+    const bool array = !request.rows.empty();
     const auto add = [&](const std::string& option, const std::string& value) {
         if (!value.empty()) lines.push_back("--" + option + "=" + value);
     };
     add("account", plain(request.account));
     add("partition", partition(request, profile));
-    if (part.nodes > 0) add("nodes", std::to_string(part.nodes));
-    if (part.nodes > 0 && part.ranks % part.nodes == 0)
-        add("ntasks-per-node", std::to_string(part.ranks / part.nodes));
+    if (request.nodes > 0) add("nodes", std::to_string(request.nodes));
+    if (request.nodes > 0 && request.ranks % request.nodes == 0)
+        add("ntasks-per-node", std::to_string(request.ranks / request.nodes));
     else
-        add("ntasks", std::to_string(part.ranks));
-    if (part.threads > 1) add("cpus-per-task", std::to_string(part.threads));
-    const bool whole = part.nodes > 0;
+        add("ntasks", std::to_string(request.ranks));
+    if (request.threads > 1) add("cpus-per-task", std::to_string(request.threads));
+    const bool whole = request.nodes > 0;
     if (profile.memory_request == MemoryRequest::all && whole)
         add("mem", "0");
-    else if (profile.memory_request == MemoryRequest::per_node && whole && part.memory > 0)
-        add("mem", mebibytes(part.memory / part.nodes));
-    else if (profile.memory_request != MemoryRequest::none && part.memory > 0)
-        add("mem-per-cpu", mebibytes(part.memory / (part.ranks * part.threads)));
-    add("time", clock_time(part.seconds));
-    if (part.array) add("array", ranges(request.rows));
+    else if (profile.memory_request == MemoryRequest::per_node && whole && request.memory > 0)
+        add("mem", mebibytes(request.memory / request.nodes));
+    else if (profile.memory_request != MemoryRequest::none && request.memory > 0)
+        add("mem-per-cpu", mebibytes(request.memory / request.cores()));
+    add("time", clock_time(request.seconds));
+    if (array) add("array", ranges(request.rows));
     if (!request.mail.empty()) {
         add("mail-user", plain(request.mail));
         add("mail-type", "END,FAIL");
     }
-    add("output", part.name + (part.array ? ".%A_%a.log" : ".%j.log"));
+    add("output", request.name + (array ? ".%A_%a.log" : ".%j.log"));
     lines.push_back("--open-mode=append");
     // The job gets nothing of the submitting shell's environment. What the script exports reaches
     // its steps.
@@ -95,28 +88,28 @@ std::string pbs_array(const Profile& profile, const std::vector<std::int64_t>& r
     return fmt::format("{}-{}", rows.front(), rows.back());
 }
 
-std::vector<std::string> pbs_lines(const Request& request, const Profile& profile, const Part& part)
+std::vector<std::string> pbs_lines(const Request& request, const Profile& profile)
 {
-    const int nodes = std::max(1, part.nodes);
-    const int each = (part.ranks + nodes - 1) / nodes;
+    const int nodes = std::max(1, request.nodes);
+    const int each = request.per_node();
     // In PBS a name begins with a letter and has at most 15 characters.
-    const bool letter = std::isalpha(static_cast<unsigned char>(part.name[0]));
-    std::vector<std::string> lines = {"-N " + ((letter ? "" : "q") + part.name).substr(0, 15)};
+    const bool letter = std::isalpha(static_cast<unsigned char>(request.name[0]));
+    std::vector<std::string> lines = {"-N " + ((letter ? "" : "q") + request.name).substr(0, 15)};
     if (!request.account.empty()) lines.push_back("-A " + plain(request.account));
     if (const auto queue = partition(request, profile); !queue.empty())
         lines.push_back("-q " + queue);
     const bool open = profile.scheduler == Scheduler::openpbs;
     std::string memory;
-    if (profile.memory_request != MemoryRequest::none && part.memory > 0)
-        memory = (open ? ":mem=" : ",mem=") + mebibytes(part.memory / (open ? nodes : 1)) + "b";
+    if (profile.memory_request != MemoryRequest::none && request.memory > 0)
+        memory = (open ? ":mem=" : ",mem=") + mebibytes(request.memory / (open ? nodes : 1)) + "b";
     if (open)
         lines.push_back(fmt::format("-l select={}:ncpus={}:mpiprocs={}{}", nodes,
-                                    each * part.threads, each, memory));
+                                    each * request.threads, each, memory));
     else
-        lines.push_back(fmt::format("-l nodes={}:ppn={}{}", nodes, each * part.threads, memory));
-    lines.push_back("-l walltime=" + clock_time(part.seconds));
+        lines.push_back(fmt::format("-l nodes={}:ppn={}{}", nodes, each * request.threads, memory));
+    lines.push_back("-l walltime=" + clock_time(request.seconds));
     // One run is not submitted as an array.
-    if (part.array && request.rows.size() > 1)
+    if (request.rows.size() > 1)
         lines.push_back(pbs_array_option(profile) + " " + pbs_array(profile, request.rows));
     if (!request.mail.empty()) {
         lines.push_back("-M " + plain(request.mail));
@@ -127,34 +120,33 @@ std::vector<std::string> pbs_lines(const Request& request, const Profile& profil
 }
 
 // Returns the script from the first line to where the work begins.
-std::string beginning(const Request& request, const Profile& profile, const Origin& origin,
-                      const Part& part)
+std::string beginning(const Request& request, const Profile& profile, const Origin& origin)
 {
     std::string text = "#!/bin/bash\n# made by: " + one_line(origin.command) + "\n";
     for (const auto& comment : origin.comments) text += "# " + one_line(comment) + "\n";
     const bool pbs =
         profile.scheduler == Scheduler::openpbs || profile.scheduler == Scheduler::torque;
     if (profile.scheduler != Scheduler::hosts) {
-        auto lines = pbs ? pbs_lines(request, profile, part) : slurm_lines(request, profile, part);
+        auto lines = pbs ? pbs_lines(request, profile) : slurm_lines(request, profile);
         for (const auto& option : split(profile.directives, ' '))
             if (!option.empty()) lines.push_back(option);
         for (const auto& line : lines) text += (pbs ? "#PBS " : "#SBATCH ") + line + "\n";
     }
     text += "set -eo pipefail\n";
     text += "cd " + quoted(request.folder) + "\n";
-    if (pbs && part.array) {
+    if (pbs && !request.rows.empty()) {
         text += "row=${PBS_ARRAY_INDEX:-${PBS_ARRAYID:-${SLURM_ARRAY_TASK_ID:-${row:-" +
                 std::to_string(request.rows[0]) + "}}}}\n";
-        text += "exec > " + quoted(part.name) + ".\"$row\".log 2>&1\n";
+        text += "exec > " + quoted(request.name) + ".\"$row\".log 2>&1\n";
     } else if (pbs) {
-        text += "exec > " + quoted(part.name + ".log") + " 2>&1\n";
+        text += "exec > " + quoted(request.name + ".log") + " 2>&1\n";
     }
     if (profile.scheduler == Scheduler::slurm) text += "export SLURM_EXPORT_ENV=ALL\n";
     if (!profile.modules.empty()) text += "module purge\nmodule load " + profile.modules + "\n";
-    if (!profile.preload.empty() && part.ranks > 1)
+    if (!profile.preload.empty() && request.ranks > 1)
         text += "source " + quoted(profile.preload) + "\n";
-    if (part.threads > 1 && part.ranks == 1)
-        text += "export OMP_NUM_THREADS=" + std::to_string(part.threads) + "\n";
+    if (request.threads > 1 && request.ranks == 1)
+        text += "export OMP_NUM_THREADS=" + std::to_string(request.threads) + "\n";
     return text;
 }
 
@@ -174,20 +166,18 @@ std::string keep_going(const Profile& profile)
                                     : "-disable-auto-cleanup";
 }
 
-Part run_part(const Request& request)
-{
-    return {request.name,   request.ranks, request.threads, request.nodes, request.seconds,
-            request.memory, true};
-}
-
-// The jobs beside the runs. They ask for one core for some minutes, or for a node where the cluster
-// gives no less.
-Part small_part(const Request& request, const Profile& profile, const std::string& suffix)
+// The request of a job beside the runs. It asks for one core for some minutes, or for a node where
+// the cluster gives no less.
+Request small(Request request, const Profile& profile, const std::string& suffix)
 {
     constexpr double some_minutes = 1800, some_memory = 4.0 * 1024 * 1024 * 1024;
-    const double least = profile.time_least.value_or(0);
-    return {request.name + suffix,         1,           1,    profile.whole_nodes ? 1 : 0,
-            std::max(some_minutes, least), some_memory, false};
+    request.name += suffix;
+    request.rows.clear();
+    request.ranks = request.threads = 1;
+    request.nodes = profile.whole_nodes ? 1 : 0;
+    request.seconds = std::max(some_minutes, profile.time_least.value_or(0));
+    request.memory = some_memory;
+    return request;
 }
 
 }  // namespace
@@ -211,7 +201,7 @@ std::string launch_command(const Request& request, const Profile& profile)
 std::string prepare_script(const Request& request, const Profile& profile, const Origin& origin,
                            const std::vector<std::string>& words)
 {
-    auto text = beginning(request, profile, origin, small_part(request, profile, "-prepare"));
+    auto text = beginning(small(request, profile, "-prepare"), profile, origin);
     text += fmt::format("[ -e {} ] || {}{}\n", quoted(words.back()), quoted(own_path()),
                         arguments(words));
     return text;
@@ -219,7 +209,7 @@ std::string prepare_script(const Request& request, const Profile& profile, const
 
 std::string run_script(const Request& request, const Profile& profile, const Origin& origin)
 {
-    auto text = beginning(request, profile, origin, run_part(request));
+    auto text = beginning(request, profile, origin);
     const auto program = quoted(own_path());
     const bool alone = profile.scheduler == Scheduler::hosts;
     const auto row =
@@ -255,7 +245,7 @@ std::string run_script(const Request& request, const Profile& profile, const Ori
 std::string analyse_script(const Request& request, const Profile& profile, const Origin& origin,
                            const std::vector<std::string>& figure)
 {
-    auto text = beginning(request, profile, origin, small_part(request, profile, "-analyse"));
+    auto text = beginning(small(request, profile, "-analyse"), profile, origin);
     const auto analysis = shared_folder("analysis");
     // The runs of an experiment are compared even if their data sets differ (--any-data).
     const auto run = [&](const std::string& command, const std::string& options) {
