@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -17,17 +18,13 @@ namespace quorate {
 
 namespace {
 
-std::string escaped(const std::string& text)
+std::string escaped(std::string text)
 {
-    std::string cell;
-    for (const char c : text) switch (c) {
-            case '\t': cell += "\\t"; break;
-            case '\n': cell += "\\n"; break;
-            case '\r': cell += "\\r"; break;
-            case '\\': cell += "\\\\"; break;
-            default: cell += c;
-        }
-    return cell;
+    boost::replace_all(text, "\\", "\\\\");
+    boost::replace_all(text, "\t", "\\t");
+    boost::replace_all(text, "\n", "\\n");
+    boost::replace_all(text, "\r", "\\r");
+    return text;
 }
 
 std::string unescaped(const std::string& cell)
