@@ -59,8 +59,6 @@ Manifest completed(const Manifest& from, const std::string& data)
     return all;
 }
 
-std::string word_of(RunKind kind) { return kind == RunKind::run ? "run" : "simulate"; }
-
 // Returns the options that a row may have: those of the command, and --plugin.
 std::vector<Option> options_of_rows(RunKind kind)
 {

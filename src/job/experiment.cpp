@@ -92,6 +92,9 @@ std::vector<Options> times(const std::vector<Options>& some, const IniValue& val
     return all;
 }
 
+// Whether a value is only for the runs in which an option has some value.
+bool is_special(const IniValue& value) { return value.section.find(' ') != std::string::npos; }
+
 // Whether a section is for a run: [scheme agc] is for the runs whose option scheme is agc.
 bool belongs(const IniValue& value, const Options& options)
 {
@@ -127,17 +130,22 @@ std::vector<std::string> figure_words(const IniValue& value)
 
 }  // namespace
 
+std::string word_of(RunKind kind) { return kind == RunKind::run ? "run" : "simulate"; }
+
 Experiment read_experiment(const std::string& path)
 {
     Experiment experiment;
     experiment.path = path;
     experiment.name = plain_name(fs::path(path).stem().string());
     for (auto& value : read_ini(path)) {
-        if (value.section.empty() && value.name == "summary") {
+        const bool top = value.section.empty();
+        const bool known = top || value.section == "prepare" || value.section == "run" ||
+                           value.section == "simulate" || is_special(value);
+        if (top && value.name == "summary") {
             experiment.summary = value.text;
-        } else if (value.section.empty() && value.name == "figure") {
+        } else if (top && value.name == "figure") {
             experiment.figure = figure_words(value);
-        } else if (value.section.empty() && value.name == "commands") {
+        } else if (top && value.name == "commands") {
             const auto words = values_of(value);
             const auto has = [&](const char* word) {
                 return std::ranges::find(words, word) != words.end();
@@ -147,16 +155,8 @@ Experiment read_experiment(const std::string& path)
             if (words.empty() || std::ssize(words) != experiment.runs + experiment.simulates)
                 throw BadInput(fmt::format("{}commands is {}: write run, simulate or both",
                                            value.origin, value.text));
-        } else if (value.section.empty()) {
-            experiment.common.push_back(std::move(value));
-        } else if (value.section == "prepare") {
-            experiment.prepare.push_back(std::move(value));
-        } else if (value.section == "run") {
-            experiment.of_run.push_back(std::move(value));
-        } else if (value.section == "simulate") {
-            experiment.of_simulate.push_back(std::move(value));
-        } else if (value.section.find(' ') != std::string::npos) {
-            experiment.special.push_back(std::move(value));
+        } else if (known) {
+            experiment.options.push_back(std::move(value));
         } else {
             throw BadInput(
                 fmt::format("{}there is no section [{}]: write [run], [simulate], [prepare] "
@@ -179,7 +179,7 @@ Manifest expand(const Experiment& experiment, RunKind kind, const std::string& d
 {
     if (!(kind == RunKind::run ? experiment.runs : experiment.simulates))
         throw BadInput(fmt::format("{} is not made for quorate {}: use --command {}",
-                                   experiment.path, kind == RunKind::run ? "run" : "simulate",
+                                   experiment.path, word_of(kind),
                                    kind == RunKind::run ? "simulate" : "run"));
     std::vector<Options> runs = {{}};
     std::set<std::string> varying;  // options that have lists of values
@@ -200,11 +200,10 @@ Manifest expand(const Experiment& experiment, RunKind kind, const std::string& d
         for (auto& text : values) text = filled_in(std::move(text), experiment, data_folder);
         return times(to, value, values);
     };
-    for (const auto& value : experiment.common) runs = add(value, runs);
-    for (const auto& value : kind == RunKind::run ? experiment.of_run : experiment.of_simulate)
-        runs = add(value, runs);
-    std::vector<const IniValue*> unused;
-    for (const auto& value : experiment.special) {
+    for (const auto& value : experiment.options)
+        if (value.section.empty() || value.section == word_of(kind)) runs = add(value, runs);
+    for (const auto& value : experiment.options) {
+        if (!is_special(value)) continue;
         std::vector<Options> next;
         bool used = false;
         for (auto& options : runs) {
@@ -217,11 +216,10 @@ Manifest expand(const Experiment& experiment, RunKind kind, const std::string& d
             if (std::ssize(next) > most) too_many();
         }
         runs = std::move(next);
-        if (!used) unused.push_back(&value);
+        if (!used)
+            throw BadInput(fmt::format("{}section [{}] is of no run: no run has that value",
+                                       value.origin, value.section));
     }
-    if (!unused.empty())
-        throw BadInput(fmt::format("{}section [{}] is of no run: no run has that value",
-                                   unused[0]->origin, unused[0]->section));
     if (std::ssize(runs) > most) too_many();
     if (runs[0].empty())
         throw BadInput(experiment.path +
@@ -238,9 +236,12 @@ Manifest expand(const Experiment& experiment, RunKind kind, const std::string& d
 std::vector<std::string> prepare_words(const Experiment& experiment, const std::string& data_folder,
                                        const std::string& output)
 {
-    if (experiment.prepare.empty()) return {};
+    if (std::ranges::find(experiment.options, "prepare", &IniValue::section) ==
+        experiment.options.end())
+        return {};
     std::vector<std::string> words = {""};
-    for (const auto& value : experiment.prepare) {
+    for (const auto& value : experiment.options) {
+        if (value.section != "prepare") continue;
         refuse_without_data(value, data_folder);
         const auto text = filled_in(value.text, experiment, data_folder);
         if (value.name == "command") {

@@ -12,15 +12,17 @@ namespace quorate {
 
 /// The command by which the runs of an experiment are made.
 enum class RunKind { run, simulate };
+/// Returns its name.
+std::string word_of(RunKind kind);
 
 /// An experiment as its file has it.
 struct Experiment {
     std::string name, path, summary;
     std::vector<std::string> figure;  // the command of quorate-analysis that draws its figure
-    std::vector<IniValue> common;     // options of all runs; values may be lists
-    std::vector<IniValue> special;    // of sections for the runs in which an option has some value
-    std::vector<IniValue> of_run, of_simulate;  // options of one command only
-    std::vector<IniValue> prepare;       // how its data set is made: the command, and its options
+    /// Options of all runs, of those of one command ([run], [simulate]), or of those in which an
+    /// option has some value ([scheme agc]); values may be lists. [prepare] says how the data set is
+    /// made: the command, and its options.
+    std::vector<IniValue> options;
     bool runs = true, simulates = true;  // which commands make sense
 };
 
