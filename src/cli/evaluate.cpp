@@ -44,36 +44,15 @@ int evaluate(const Settings& settings)
     trace::Appender trace(path);
     std::set<std::int64_t> scored;
     for (const auto& row : run.trace.evaluations) scored.insert(row.round);
-    const auto rounds = trace.iterate_rounds();
-    std::vector<std::int64_t> missing;  // iterates without scores, by number
-    for (std::size_t i = 0; i < rounds.size(); ++i)
-        if (!scored.contains(rounds[i]) && rounds[i] <= std::ssize(run.trace.rounds))
-            missing.push_back(static_cast<std::int64_t>(i));
-
-    const auto at_once = models_at_once(run.width());
-    std::vector<double> penalties;  // of the models read so far
-    const auto models = [&] {
-        std::vector<Point> some;
-        while (some.size() < at_once && penalties.size() < missing.size()) {
-            some.push_back(trace.iterate(missing[penalties.size()]));
-            penalties.push_back(run.regularizer.value(*some.back()));
-        }
-        return some;
-    };
-    std::size_t done = 0;
-    trace::Evaluation last{};
-    const auto record = [&](const Scored& one) {
-        const auto round = rounds[static_cast<std::size_t>(missing[done])];
-        const auto& of = run.trace.rounds[static_cast<std::size_t>(round - 1)];
-        last = evaluation_row(round, of.model, of.time, penalties[done], one);
-        trace.add(last);
-        ++done;
-    };
-    evaluate_on_all_ranks(comm, run.data, *run.model, models, record);
+    const auto before = scored.size();
+    const auto last = score_kept(trace, run.trace.rounds, scored, run.width(), run.regularizer,
+                                 [&](const auto& next, const auto& add) {
+                                     evaluate_on_all_ranks(comm, run.data, *run.model, next, add);
+                                 });
     trace.close();
     if (settings.on("quiet")) return exit_done;
-    fmt::print("{}: {} models scored, {} were before\n", path, missing.size(), scored.size());
-    if (!missing.empty()) print_quality(last);
+    fmt::print("{}: {} models scored, {} were before\n", path, scored.size() - before, before);
+    if (last.round > 0) print_quality(last);
     return exit_done;
 }
 

@@ -2,7 +2,13 @@
 // What is made of the scores of a model: a row of the trace, and a line for the user.
 #pragma once
 
+#include <functional>
+#include <set>
+#include <utility>
+#include <vector>
+
 #include "compute/scoring.hpp"
+#include "optimizer/regularizer.hpp"
 #include "trace/rows.hpp"
 
 namespace quorate {
@@ -18,6 +24,49 @@ std::size_t models_at_once(std::int64_t width);
 /// @param penalty  value of the regulariser at the model
 trace::Evaluation evaluation_row(std::int64_t round, std::int64_t model, double time,
                                  double penalty, const Scored& scored);
+
+/// Scores models until `next` gives none, and calls `scored` for each in order; as
+/// MpiFleet::evaluate().
+using Evaluate = std::function<void(const std::function<std::vector<Point>()>& next,
+                                    const std::function<void(const Scored&)>& scored)>;
+
+/// Scores the models that a run has kept, and adds a row for each to its trace.
+/// @param trace   gives the models and takes the rows: trace::Record or trace::Appender
+/// @param rounds  time and model of each round; element 0 is round 1. Models of later ones are left
+///                out
+/// @param done    rounds whose models have scores; those that get some are added
+/// @param width   elements of a model
+/// @return the last row; all zero if there was no model
+template <class Trace, class Round>
+trace::Evaluation score_kept(Trace& trace, const std::vector<Round>& rounds,
+                             std::set<std::int64_t>& done, std::int64_t width,
+                             const Regularizer& regularizer, const Evaluate& evaluate)
+{
+    const auto at_once = models_at_once(width);
+    const auto kept = trace.iterate_rounds();
+    std::int64_t next = 0;
+    std::vector<std::pair<std::int64_t, double>> asked;  // round and penalty of each model
+    const auto models = [&] {
+        std::vector<Point> some;
+        for (; some.size() < at_once && next < std::ssize(kept); ++next) {
+            const auto round = kept[static_cast<std::size_t>(next)];
+            if (round > std::ssize(rounds) || done.contains(round)) continue;
+            some.push_back(trace.iterate(next));
+            asked.emplace_back(round, regularizer.value(*some.back()));
+        }
+        return some;
+    };
+    std::size_t scored = 0;
+    trace::Evaluation row{};
+    evaluate(models, [&](const Scored& one) {
+        const auto [round, penalty] = asked.at(scored++);
+        const auto& of = rounds.at(static_cast<std::size_t>(round - 1));
+        row = evaluation_row(round, of.model, of.time, penalty, one);
+        trace.add(row);
+        done.insert(round);
+    });
+    return row;
+}
 
 /// Prints a line on stdout: the losses, and accuracy and AUC if the model has them.
 void print_quality(const trace::Evaluation& row);

@@ -12,7 +12,6 @@
 #include "compute/loss_derivatives.hpp"
 #include "driver/expected.hpp"
 #include "driver/plugins.hpp"
-#include "driver/scoring.hpp"
 #include "fleet/replay_fleet.hpp"
 
 namespace quorate {
@@ -32,41 +31,6 @@ struct Nodes {
     }
     std::vector<std::string> names;
 };
-
-// Scores the models that were kept, and adds a row for each to the trace.
-// @param rounds  what is known of each round; element 0 is round 1
-// @param done    rounds whose models were scored before, and are left out
-// @return the last row; all zero if there was no model
-trace::Evaluation score(const Training& training, const Evaluate& evaluate, trace::Record& record,
-                        const std::vector<Progress>& rounds, const std::set<std::int64_t>& done)
-{
-    const auto batch = models_at_once(training.width());
-    const auto kept = record.iterate_rounds();
-    std::int64_t next = 0;
-    std::vector<double> penalties;
-    std::vector<std::int64_t> asked;
-    const auto models = [&] {
-        std::vector<Point> some;
-        for (; some.size() < batch && next < record.iterates(); ++next) {
-            const auto round = kept.at(static_cast<std::size_t>(next));
-            if (done.contains(round)) continue;
-            asked.push_back(round);
-            some.push_back(record.iterate(next));
-            penalties.push_back(training.regularizer.value(*some.back()));
-        }
-        return some;
-    };
-    std::size_t scored = 0;
-    trace::Evaluation row{};
-    evaluate(models, [&](const Scored& one) {
-        const auto round = asked.at(scored);
-        const auto& of = rounds.at(static_cast<std::size_t>(round - 1));
-        row = evaluation_row(round, of.model, of.time, penalties.at(scored), one);
-        record.add(row);
-        ++scored;
-    });
-    return row;
-}
 
 // Gives the optimisers the memory that a checkpoint holds.
 void restore(const Optimizers& optimizers, const Checkpoint& checkpoint)
@@ -201,7 +165,8 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
     if (run.live) run.live->finish(scored_live);
     record.pause();
     if (outcome.completed && record.iterates() > std::ssize(scored))
-        outcome.last = score(training, run.evaluate, record, rounds, scored);
+        outcome.last = score_kept(record, rounds, scored, training.width(), training.regularizer,
+                                  run.evaluate);
     std::vector<double> final;
     for (const auto& optimizer : run.optimizers)
         final.insert(final.end(), optimizer->model().begin(), optimizer->model().end());

@@ -7,16 +7,12 @@
 #include <string>
 
 #include "driver/resumption.hpp"
+#include "driver/scoring.hpp"
 #include "driver/training.hpp"
 #include "mpi/live_scoring.hpp"
 #include "trace/sink.hpp"
 
 namespace quorate {
-
-/// Scores models until `next` gives none, and calls `scored` for each in order; as
-/// MpiFleet::evaluate().
-using Evaluate = std::function<void(const std::function<std::vector<Point>()>& next,
-                                    const std::function<void(const Scored&)>& scored)>;
 
 /// What a run consists of.
 struct Run {
