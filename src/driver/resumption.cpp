@@ -57,23 +57,6 @@ void cut(trace::Trace& trace, const Snapshot& snapshot)
     trace.items.insert(trace.items.end(), snapshot.items.begin(), snapshot.items.end());
 }
 
-}  // namespace
-
-Past Resumption::past() const
-{
-    Past past{.event = checkpoint.snapshot.event,
-              .points = checkpoint.points,
-              .last_estimate = checkpoint.snapshot.last_estimate,
-              .inner = {},
-              .measures = {}};
-    for (const auto& round : trace.rounds) past.inner.push_back(round.inner);
-    for (const auto& measure : trace.measures)
-        past.measures[{measure.event, measure.part}] = measure;
-    return past;
-}
-
-namespace {
-
 // Checks the options of checkpoints, and that the checkpoint can be written. @throws BadInput
 void check_checkpoint(const Settings& settings, const Training& training)
 {
@@ -153,6 +136,19 @@ bool is_complete(const Settings& settings, const Training& training)
 }
 
 }  // namespace
+
+Past Resumption::past() const
+{
+    Past past{.event = checkpoint.snapshot.event,
+              .points = checkpoint.points,
+              .last_estimate = checkpoint.snapshot.last_estimate,
+              .inner = {},
+              .measures = {}};
+    for (const auto& round : trace.rounds) past.inner.push_back(round.inner);
+    for (const auto& measure : trace.measures)
+        past.measures[{measure.event, measure.part}] = measure;
+    return past;
+}
 
 std::optional<Resumption> resumption(const Settings& settings, const Training& training)
 {

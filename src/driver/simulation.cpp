@@ -96,6 +96,87 @@ Network network_of(const Settings& settings)
     return network;
 }
 
+// What a simulation consists of. Neither copied nor moved, because its parts refer to each other.
+class Simulated {
+public:
+    explicit Simulated(const Settings& given)
+    {
+        if (given.on("replay")) recorded_ = trace::read(given.text("replay"));
+        settings_ = recorded_ ? with_options_of(*recorded_, given) : given;
+        if (!settings_.on("workers"))
+            throw BadInput("quorate simulate needs --workers N, how many to simulate");
+        size_ = dry_size(settings_);
+        if (!size_) start_mpi();
+        training_ = build_training(settings_, 0, size_);
+        check();
+        optimizers_ = build_optimizers(settings_, *training_);
+    }
+    Simulated(const Simulated&) = delete;
+    Simulated& operator=(const Simulated&) = delete;
+
+    const Settings& settings() const { return settings_; }
+    const Training& training() const { return *training_; }
+    const char* clock() const { return recorded_ ? "replayed" : "virtual"; }
+    /// Makes the fleet, for which it reads the rows of all workers: only now the simulation takes
+    /// the memory of a run. To be called once. The result refers to this object.
+    /// @param resumed  what the run goes on from; null: it begins
+    Run run(const Resumption* resumed)
+    {
+        auto& training = *training_;
+        if (size_) {
+            recipes_.emplace(training.coding->needs, training.coding->batches, training.byzantine,
+                             training.columns);
+        } else {
+            computing_.emplace(training.computing());
+            recipes_.emplace(training.coding->needs, training.byzantine, *training.data,
+                             *computing_);
+        }
+        if (recorded_)
+            fleet_ = std::make_unique<ReplayFleet>(*recipes_, *recorded_);
+        else
+            fleet_ = std::make_unique<VirtualFleet>(
+                *recipes_, VirtualTimes{{training.row_time, *training.delays, *training.slowdowns},
+                                        network_of(settings_),
+                                        settings_.real("timeout", 0),
+                                        settings_.real("load-time", 0),
+                                        training.standby});
+        return {training, *fleet_, optimizers_,
+                [this](const auto& next, const auto& scored) {
+                    const auto rows = recipes_->give_up_rows();
+                    evaluate_here(*training_->data, *training_->model, next, scored, rows.get());
+                },
+                resumed};
+    }
+
+private:
+    // Checks what only a simulation cannot do. @throws BadInput
+    void check() const
+    {
+        const auto& needs = training_->coding->needs;
+        if (size_ && needs.inner_product)
+            settings_.refuse(
+                "scheme",
+                ", which with these options looks at gradients, but a dry run has none: "
+                "leave out --dry");
+        if (recorded_ || training_->row_time > 0) return;
+        if (settings_.text("slowdown") != "none")
+            settings_.refuse("slowdown", ", but computing takes no time: give --row-time too");
+        if (needs.limits_time)
+            settings_.refuse("row-time",
+                             ", but tasks of this scheme end with their time, in which any "
+                             "number of rows would be computed: give the seconds of a row");
+    }
+
+    std::optional<trace::Trace> recorded_;  // of --replay
+    Settings settings_;
+    std::optional<DrySize> size_;
+    std::optional<Training> training_;
+    Optimizers optimizers_;
+    std::optional<Computing> computing_;
+    std::optional<Recipes> recipes_;
+    std::unique_ptr<Fleet> fleet_;
+};
+
 }  // namespace
 
 std::vector<Option> simulation_options()
@@ -117,95 +198,6 @@ std::vector<Option> simulation_options()
     all.insert(all.end(), own.begin(), own.end());
     return all;
 }
-
-namespace {
-
-// What a simulation consists of. Neither copied nor moved, because its parts refer to each other.
-class Simulated {
-public:
-    explicit Simulated(const Settings& given);
-    Simulated(const Simulated&) = delete;
-    Simulated& operator=(const Simulated&) = delete;
-
-    const Settings& settings() const { return settings_; }
-    const Training& training() const { return *training_; }
-    const char* clock() const { return recorded_ ? "replayed" : "virtual"; }
-    /// Makes the fleet, for which it reads the rows of all workers: only now the simulation takes
-    /// the memory of a run. To be called once. The result refers to this object.
-    /// @param resumed  what the run goes on from; null: it begins
-    Run run(const Resumption* resumed);
-
-private:
-    // Checks what only a simulation cannot do. @throws BadInput
-    void check() const;
-
-    std::optional<trace::Trace> recorded_;  // of --replay
-    Settings settings_;
-    std::optional<DrySize> size_;
-    std::optional<Training> training_;
-    Optimizers optimizers_;
-    std::optional<Computing> computing_;
-    std::optional<Recipes> recipes_;
-    std::unique_ptr<Fleet> fleet_;
-};
-
-Simulated::Simulated(const Settings& given)
-{
-    if (given.on("replay")) recorded_ = trace::read(given.text("replay"));
-    settings_ = recorded_ ? with_options_of(*recorded_, given) : given;
-    if (!settings_.on("workers"))
-        throw BadInput("quorate simulate needs --workers N, how many to simulate");
-    size_ = dry_size(settings_);
-    if (!size_) start_mpi();
-    training_ = build_training(settings_, 0, size_);
-    check();
-    optimizers_ = build_optimizers(settings_, *training_);
-}
-
-void Simulated::check() const
-{
-    const auto& needs = training_->coding->needs;
-    if (size_ && needs.inner_product)
-        settings_.refuse("scheme",
-                         ", which with these options looks at gradients, but a dry run has none: "
-                         "leave out --dry");
-    if (recorded_ || training_->row_time > 0) return;
-    if (settings_.text("slowdown") != "none")
-        settings_.refuse("slowdown", ", but computing takes no time: give --row-time too");
-    if (needs.limits_time)
-        settings_.refuse("row-time",
-                         ", but tasks of this scheme end with their time, in which any "
-                         "number of rows would be computed: give the seconds of a row");
-}
-
-Run Simulated::run(const Resumption* resumed)
-{
-    auto& training = *training_;
-    if (size_) {
-        recipes_.emplace(training.coding->needs, training.coding->batches, training.byzantine,
-                         training.columns);
-    } else {
-        computing_.emplace(training.computing());
-        recipes_.emplace(training.coding->needs, training.byzantine, *training.data, *computing_);
-    }
-    if (recorded_)
-        fleet_ = std::make_unique<ReplayFleet>(*recipes_, *recorded_);
-    else
-        fleet_ = std::make_unique<VirtualFleet>(
-            *recipes_, VirtualTimes{{training.row_time, *training.delays, *training.slowdowns},
-                                    network_of(settings_),
-                                    settings_.real("timeout", 0),
-                                    settings_.real("load-time", 0),
-                                    training.standby});
-    return {training, *fleet_, optimizers_,
-            [this](const auto& next, const auto& scored) {
-                const auto rows = recipes_->give_up_rows();
-                evaluate_here(*training_->data, *training_->model, next, scored, rows.get());
-            },
-            resumed};
-}
-
-}  // namespace
 
 trace::Trace simulate(const Settings& settings, const std::atomic<bool>& stop)
 {
