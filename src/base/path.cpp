@@ -48,18 +48,27 @@ void move_into_place(const std::string& temporary, const std::string& path)
         throw Failure(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
 }
 
-void write_file(const std::string& path, const std::string& text)
+void write_whole(const std::string& path,
+                 const std::function<void(const std::string& temporary)>& write)
 {
     const auto temporary = temporary_name(path);
-    std::ofstream file(temporary);
-    file << text;
-    file.close();
-    if (!file) {
-        const std::string why = std::strerror(errno);
+    try {
+        write(temporary);
+        move_into_place(temporary, path);
+    } catch (...) {
         std::remove(temporary.c_str());
-        throw Failure(fmt::format("cannot write {}: {}", path, why));
+        throw;
     }
-    move_into_place(temporary, path);
+}
+
+void write_file(const std::string& path, const std::string& text)
+{
+    write_whole(path, [&](const std::string& temporary) {
+        std::ofstream file(temporary);
+        file << text;
+        file.close();
+        if (!file) throw Failure(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+    });
 }
 
 }  // namespace quorate

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <functional>
 #include <string>
 
 namespace quorate {
@@ -16,7 +17,13 @@ std::string temporary_name(const std::string& path);
 /// Puts a file that is complete under its final name, once it is on disk. @throws Failure
 void move_into_place(const std::string& temporary, const std::string& path);
 
-/// Writes a small file, which is whole or is not there. @throws Failure
+/// Writes a file, which is whole or is not there: under a temporary name, which it loses at the end.
+/// @param write  writes the file of that name; if it throws, that file is removed
+/// @throws Failure if the file cannot get its name
+void write_whole(const std::string& path,
+                 const std::function<void(const std::string& temporary)>& write);
+
+/// Writes a small file likewise. @throws Failure
 void write_file(const std::string& path, const std::string& text);
 
 }  // namespace quorate

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstdio>
 #include <fstream>
 #include <span>
 
@@ -35,6 +34,7 @@ std::string columns_of(std::int64_t outputs)
     return line;
 }
 
+// @param scores  row by row
 void write_hdf5(const std::string& path, std::span<const double> scores,
                 std::span<const double> labels)
 {
@@ -55,28 +55,6 @@ std::string as_csv(std::span<const double> scores, std::span<const double> label
         text += fmt::format("{},{},{}\n", i, labels[i],
                             fmt::join(scores.subspan(i * outputs, outputs), ","));
     return text;
-}
-
-// Writes scores, row by row, and a label for each row. The file has a temporary name until all is
-// there, so that an incomplete one is never taken for the result. @throws Failure
-void write_scores(const std::string& path, std::span<const double> scores,
-                  std::span<const double> labels)
-{
-    const auto temporary = temporary_name(path);
-    try {
-        if (is_hdf5(path)) {
-            write_hdf5(temporary, scores, labels);
-        } else {
-            std::ofstream file(temporary);
-            file << as_csv(scores, labels);
-            file.close();
-            if (!file) throw Failure("cannot write " + path);
-        }
-        move_into_place(temporary, path);
-    } catch (...) {
-        std::remove(temporary.c_str());
-        throw;
-    }
 }
 
 int predict(const Settings& settings)
@@ -111,7 +89,13 @@ int predict(const Settings& settings)
         run.model->score(view, point, std::span(scores).subspan(before));
         labels.insert(labels.end(), view.label, view.label + view.rows);
     }
-    write_scores(output, scores, labels);
+    write_whole(output, [&](const std::string& temporary) {
+        if (is_hdf5(output)) return write_hdf5(temporary, scores, labels);
+        std::ofstream file(temporary);
+        file << as_csv(scores, labels);
+        file.close();
+        if (!file) throw Failure("cannot write " + output);
+    });
     if (settings.on("quiet")) return exit_done;
     const auto quality = run.model->loss().quality(scores, labels);
     fmt::print("{}: {} rows, loss {:.6f}, accuracy {:.4f}, AUC {:.4f}\n", output, rows,

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <filesystem>
 
 #include "base/error.hpp"
@@ -48,8 +47,7 @@ void store_optimum(const DataSet& data, const ObjectiveName& name, const Optimum
                    const std::string& command_line)
 {
     const auto path = optimum_cache_of(data.path());
-    const auto temporary = temporary_name(path);
-    try {
+    write_whole(path, [&](const std::string& temporary) {
         h5::File file;
         int number = 0;
         if (std::filesystem::exists(path)) {
@@ -81,11 +79,7 @@ void store_optimum(const DataSet& data, const ObjectiveName& name, const Optimum
             h5::write<double>(group.get(), "w", optimum.model);
         }
         file.close("close " + temporary);
-        move_into_place(temporary, path);
-    } catch (...) {
-        std::remove(temporary.c_str());
-        throw;
-    }
+    });
 }
 
 std::optional<KnownOptimum> known_optimum(const std::string& data, std::int64_t rows,
