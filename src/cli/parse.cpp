@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <filesystem>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/ini.hpp"
@@ -126,7 +127,7 @@ Settings parse(const Command& command, const std::vector<std::string>& arguments
 
     auto settings = make_settings(options, {});
     std::vector<std::string> operands;
-    std::vector<std::pair<std::string, std::string>> given;
+    Choice given;
     try {
         const auto parsed = po::command_line_parser(arguments)
                                 .options(description)
@@ -147,13 +148,12 @@ Settings parse(const Command& command, const std::vector<std::string>& arguments
     }
     for (const auto& [name, value] : given)
         if (name == "config") read_config(value, options, command, settings);
-    for (auto at = given.begin(); at != given.end(); ++at) {
-        const auto& name = at->first;
-        if (std::any_of(given.begin(), at,
-                        [&](const auto& before) { return before.first == name; }))
+    std::set<std::string> seen;
+    for (const auto& [name, value] : given) {
+        if (!seen.insert(name).second)
             throw BadInput(
                 fmt::format("quorate {}: --{} is given twice: give it once", command.name, name));
-        settings.set(name, {at->second, "", true});
+        settings.set(name, {value, "", true});
     }
     if (settings.on("help")) return settings;
     if (settings.has("row") && settings.has("trace")) read_row(command, settings);
