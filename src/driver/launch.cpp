@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -24,8 +25,7 @@ namespace {
 
 std::optional<int> number_in(const char* variable)
 {
-    const char* value = std::getenv(variable);
-    const auto number = value ? to_integer(value) : std::nullopt;
+    const auto number = to_integer(environment(variable));
     return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 

@@ -6,11 +6,11 @@
 
 #include <cmath>
 #include <csignal>
-#include <cstdlib>
 #include <ctime>
 #include <limits>
 #include <optional>
 
+#include "base/host.hpp"
 #include "base/text.hpp"
 
 namespace quorate {
@@ -69,9 +69,8 @@ double seconds_to_run(const Settings& settings)
     std::optional<double> left;
     if (settings.on("walltime")) left = duration("walltime");
     if (!settings.on("stop-before")) return std::numeric_limits<double>::infinity();
-    const char* end = std::getenv("SLURM_JOB_END_TIME");
-    if (!left && end)
-        if (const auto at = to_real(end)) left = *at - static_cast<double>(std::time(nullptr));
+    const auto end = to_real(environment("SLURM_JOB_END_TIME"));
+    if (!left && end) left = *end - static_cast<double>(std::time(nullptr));
     const auto before = duration("stop-before");
     if (!left)
         settings.refuse("stop-before",
