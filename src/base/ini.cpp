@@ -3,11 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <boost/property_tree/ini_parser.hpp>
-#include <boost/property_tree/ptree.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <sstream>
 
 #include "base/error.hpp"
@@ -15,49 +13,38 @@
 
 namespace quorate {
 
-namespace {
-
-// Finds the lines of values, because Boost tells the line of an error but not that of a value.
-std::map<std::pair<std::string, std::string>, int> lines_of(const std::string& text)
+std::vector<IniValue> parse_ini(const std::string& text, const std::string& where)
 {
-    std::map<std::pair<std::string, std::string>, int> lines;
+    std::vector<IniValue> values;
     std::istringstream in(text);
     std::string raw, section;
     for (int number = 1; std::getline(in, raw); ++number) {
+        const auto refuse = [&](const char* wrong) {
+            throw BadInput(fmt::format("{}:{}: {}: write lines 'name = value' and '[section]'",
+                                       where, number, wrong));
+        };
         const auto line = trimmed(raw);
-        if (line.starts_with('[') && line.ends_with(']'))
-            section = trimmed(line.substr(1, line.size() - 2));
-        else
-            lines.emplace(std::pair(section, trimmed(line.substr(0, line.find('=')))), number);
-    }
-    return lines;
-}
-
-}  // namespace
-
-std::vector<IniValue> parse_ini(const std::string& text, const std::string& where)
-{
-    namespace pt = boost::property_tree;
-    pt::ptree tree;
-    try {
-        std::istringstream in(text);
-        pt::read_ini(in, tree);
-    } catch (const pt::ini_parser_error& error) {
-        throw BadInput(fmt::format("{}:{}: {}: write lines 'name = value' and '[section]'", where,
-                                   error.line(), error.message()));
-    }
-    const auto lines = lines_of(text);
-    std::vector<IniValue> values;
-    const auto add = [&](const std::string& section, const std::string& name,
-                         const std::string& value) {
-        const auto at = lines.find({section, name});
-        values.push_back(
-            {section, name, value,
-             at == lines.end() ? where + ": " : fmt::format("{}:{}: ", where, at->second)});
-    };
-    for (const auto& [name, node] : tree) {
-        if (node.empty()) add("", name, node.data());
-        for (const auto& [key, value] : node) add(name, key, value.data());
+        if (line.empty() || line.starts_with('#') || line.starts_with(';')) continue;
+        if (line.starts_with('[')) {
+            const auto end = line.find(']');
+            if (end == std::string::npos) refuse("unmatched '['");
+            section = trimmed(line.substr(1, end - 1));
+            const bool known = std::ranges::any_of(values, [&](const IniValue& value) {
+                return (value.section.empty() ? value.name : value.section) == section;
+            });
+            if (known) refuse("duplicate section name");
+            continue;
+        }
+        const auto equals = line.find('=');
+        if (equals == std::string::npos) refuse("'=' character not found in line");
+        if (equals == 0) refuse("key expected");
+        const auto name = trimmed(line.substr(0, equals));
+        const bool known = std::ranges::any_of(values, [&](const IniValue& value) {
+            return value.section == section && value.name == name;
+        });
+        if (known) refuse("duplicate key name");
+        values.push_back({section, name, trimmed(line.substr(equals + 1)),
+                          fmt::format("{}:{}: ", where, number)});
     }
     return values;
 }
