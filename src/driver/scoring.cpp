@@ -3,16 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 namespace quorate {
-
-std::size_t models_at_once(std::int64_t width)
-{
-    constexpr std::size_t bytes = 4 << 20;
-    return std::max<std::size_t>(1, bytes / (static_cast<std::size_t>(width) * sizeof(double)));
-}
 
 trace::Evaluation evaluation_row(std::int64_t round, std::int64_t model, double time,
                                  double penalty, const Scored& scored)

@@ -2,6 +2,7 @@
 // What is made of the scores of a model: a row of the trace, and a line for the user.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <utility>
@@ -12,10 +13,6 @@
 #include "trace/rows.hpp"
 
 namespace quorate {
-
-/// Returns how many models to score at a time: 4 MiB of them, but at least one.
-/// @param width  elements of a model, at least 1
-std::size_t models_at_once(std::int64_t width);
 
 /// Makes the row of a scored model. The objective is its training loss plus the penalty.
 /// @param round    number of updates after which the model was taken
@@ -30,19 +27,22 @@ trace::Evaluation evaluation_row(std::int64_t round, std::int64_t model, double 
 using Evaluate = std::function<void(const std::function<std::vector<Point>()>& next,
                                     const std::function<void(const Scored&)>& scored)>;
 
-/// Scores the models that a run has kept, and adds a row for each to its trace.
+/// Scores the models that a run has kept, and adds a row for each to its trace. Reads 4 MiB of models
+/// at a time, but at least one.
 /// @param trace   gives the models and takes the rows: trace::Record or trace::Appender
 /// @param rounds  time and model of each round; element 0 is round 1. Models of later ones are left
 ///                out
 /// @param done    rounds whose models have scores; those that get some are added
-/// @param width   elements of a model
+/// @param width   elements of a model, at least 1
 /// @return the last row; all zero if there was no model
 template <class Trace, class Round>
 trace::Evaluation score_kept(Trace& trace, const std::vector<Round>& rounds,
                              std::set<std::int64_t>& done, std::int64_t width,
                              const Regularizer& regularizer, const Evaluate& evaluate)
 {
-    const auto at_once = models_at_once(width);
+    constexpr std::size_t bytes = 4 << 20;
+    const auto at_once =
+        std::max<std::size_t>(1, bytes / (static_cast<std::size_t>(width) * sizeof(double)));
     const auto kept = trace.iterate_rounds();
     std::int64_t next = 0;
     std::vector<std::pair<std::int64_t, double>> asked;  // round and penalty of each model

@@ -180,8 +180,7 @@ Request small(Request request, const Profile& profile, const std::string& suffix
     return request;
 }
 
-}  // namespace
-
+// Returns the command that starts the ranks, without the program that they run.
 std::string launch_command(const Request& request, const Profile& profile)
 {
     std::string command = profile.launcher.empty() ? launcher : profile.launcher;
@@ -197,6 +196,8 @@ std::string launch_command(const Request& request, const Profile& profile)
     if (!command.starts_with("srun")) add("-n {ranks}");
     return command;
 }
+
+}  // namespace
 
 std::string prepare_script(const Request& request, const Profile& profile, const Origin& origin,
                            const std::vector<std::string>& words)

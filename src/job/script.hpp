@@ -28,9 +28,6 @@ std::string run_script(const Request& request, const Profile& profile, const Ori
 std::string analyse_script(const Request& request, const Profile& profile, const Origin& origin,
                            const std::vector<std::string>& figure);
 
-/// Returns the command that starts the ranks, without the program that they run.
-std::string launch_command(const Request& request, const Profile& profile);
-
 /// The job that another one waits for: until it has succeeded, until the same element of its array
 /// has, or until it has ended anyhow.
 struct Dependency {
