@@ -11,6 +11,7 @@
 #include "base/log.hpp"
 #include "cli/command.hpp"
 #include "data/data_set.hpp"
+#include "driver/output.hpp"
 #include "driver/recorded.hpp"
 #include "optimum/optimum_cache.hpp"
 #include "trace/reader.hpp"
@@ -165,7 +166,7 @@ void print(const Json& json)
 int inspect(const Settings& settings)
 {
     const auto& path = settings.text("FILE");
-    const auto format = h5::find_string(h5::open(path).get(), "format");
+    const auto format = format_of(path);
     Json json;
     if (format == "quorate trace")
         json = describe(trace::read(path), settings.text("data"));

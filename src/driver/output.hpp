@@ -8,6 +8,10 @@
 
 namespace quorate {
 
+/// Returns the attribute `format` of an HDF5 file, such as "quorate trace"; empty if it has none. Local.
+/// @throws BadInput if the file cannot be opened
+std::string format_of(const std::string& path);
+
 /// Whether a file is an HDF5 file of this kind, by its attribute `format`. False for a file that
 /// cannot be opened. Local.
 /// @param kind  "trace", "data set", "checkpoint", "scores", ...
