@@ -312,7 +312,7 @@ JobPlan make_job_plan(const Settings& settings)
 
 std::vector<Finding> findings(const JobPlan& plan, bool hosts)
 {
-    auto all = check(plan.request, plan.profile, environment);
+    auto all = check(plan.request, plan.profile);
     if (!hosts) return all;
     std::set<std::string> data;
     for (const auto& row : plan.manifest.rows())

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/host.hpp"
 #include "base/text.hpp"
 #include "job/build.hpp"
 #include "job/shell.hpp"
@@ -32,11 +33,7 @@ int ranks_of_a_node(const Profile& profile, int threads) { return *profile.cores
 
 class Checks {
 public:
-    Checks(const Request& request, const Profile& profile,
-           const std::function<std::string(const char*)>& variable)
-        : request_(request), profile_(profile), variable_(variable)
-    {
-    }
+    Checks(const Request& request, const Profile& profile) : request_(request), profile_(profile) {}
 
     std::vector<Finding> all()
     {
@@ -70,7 +67,7 @@ private:
 
     void account()
     {
-        const auto theirs = variable_("SBATCH_ACCOUNT");
+        const auto theirs = environment("SBATCH_ACCOUNT");
         const bool none = request_.account.empty() && theirs.empty();
         if (none && profile_.account == Account::required)
             error("jobs need an account: give --account, as --account def-someone");
@@ -183,7 +180,7 @@ private:
 
     void folders()
     {
-        const auto scratch = profile_.scratch.empty() ? "" : variable_(profile_.scratch.c_str());
+        const auto scratch = profile_.scratch.empty() ? "" : environment(profile_.scratch.c_str());
         if (!scratch.empty() && !below(request_.folder, scratch))
             error("{} is not below ${} ({}), where jobs must be submitted: use --output {}/...",
                   request_.folder, profile_.scratch, scratch, scratch);
@@ -193,7 +190,7 @@ private:
                 "--output",
                 profile_.scratch);
         for (const auto& name : split(profile_.read_only, ' ')) {
-            const auto folder = name.empty() ? "" : variable_(name.c_str());
+            const auto folder = name.empty() ? "" : environment(name.c_str());
             if (below(request_.folder, folder) &&
                 (scratch.empty() || !below(request_.folder, scratch)))
                 error("{} is below ${}, which jobs cannot write: use another --output",
@@ -219,7 +216,6 @@ private:
 
     const Request& request_;
     const Profile& profile_;
-    const std::function<std::string(const char*)>& variable_;
     std::vector<Finding> findings_;
 };
 
@@ -233,10 +229,9 @@ int nodes_for(const Profile& profile, int ranks, int threads)
     return (ranks + fit - 1) / fit;
 }
 
-std::vector<Finding> check(const Request& request, const Profile& profile,
-                           const std::function<std::string(const char*)>& variable)
+std::vector<Finding> check(const Request& request, const Profile& profile)
 {
-    return Checks(request, profile, variable).all();
+    return Checks(request, profile).all();
 }
 
 }  // namespace quorate

@@ -2,7 +2,6 @@
 // The request of a job to a cluster, and a check of it against the cluster's rules.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -45,9 +44,8 @@ struct Finding {
 };
 
 /// Checks a request against the rules of a cluster.
-/// @param variable  gives a variable of the environment
+/// Reads variables of the environment: account and folders.
 /// @return each rule that is broken
-std::vector<Finding> check(const Request& request, const Profile& profile,
-                           const std::function<std::string(const char*)>& variable);
+std::vector<Finding> check(const Request& request, const Profile& profile);
 
 }  // namespace quorate
