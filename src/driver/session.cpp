@@ -3,13 +3,11 @@
 
 #include <fmt/format.h>
 #include <petscsys.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "base/host.hpp"
@@ -33,12 +31,6 @@ int status_at_end = 0;
 int launcher_socket = -1;  // that Hydra's PMI listens on
 std::string too_late;      // the message of give_up()
 
-void write_all(int file, std::string_view text)
-{
-    // A failed write is ignored, because nothing can be done about it here.
-    [[maybe_unused]] const auto written = write(file, text.data(), text.size());
-}
-
 /// Ends the process without MPI_Finalize. Calls only what a signal handler may.
 [[noreturn]] void leave(int status)
 {
@@ -49,15 +41,9 @@ void write_all(int file, std::string_view text)
 // The handler of the alarm: says that MPI does not end, and ends the process.
 void give_up(int)
 {
-    write_all(STDERR_FILENO, too_late);
+    // A failed write is ignored, because nothing can be done about it here.
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, too_late.data(), too_late.size());
     leave(status_at_end);
-}
-
-// Sends this process SIGALRM in so many seconds; 0: not any more.
-void set_alarm(int seconds)
-{
-    const itimerval at{{0, 0}, {seconds, 0}};
-    setitimer(ITIMER_REAL, &at, nullptr);
 }
 
 /// Whether MPI_Finalize may wait for ever. UCX ends a connection only when the peer has answered,
@@ -159,7 +145,7 @@ int end_mpi(int status)
                     rank, size, longest_end);
     std::fflush(nullptr);
     std::signal(SIGALRM, give_up);
-    set_alarm(longest_end);
+    alarm(longest_end);
     PetscFinalize();
     const auto first = size > 1 ? meet() : Process();
     if (size > 1 && finalize_hangs()) {
@@ -168,7 +154,7 @@ int end_mpi(int status)
     }
     MPI_Finalize();
     let_go_first(first);
-    set_alarm(0);
+    alarm(0);
     return status;
 }
 
