@@ -12,13 +12,6 @@ namespace quorate {
 
 namespace {
 
-std::vector<ComponentKind> kinds()
-{
-    auto all = run_components();
-    all.push_back(format_components());
-    return all;
-}
-
 int list(const Settings& settings)
 {
     const auto& wanted = settings.text("WHAT");
@@ -36,7 +29,9 @@ int list(const Settings& settings)
                                                  : "simulate");
         return exit_done;
     }
-    for (const auto& kind : kinds()) {
+    auto kinds = run_components();
+    kinds.push_back(format_components());
+    for (const auto& kind : kinds) {
         known.push_back(kind.plural);
         if (kind.plural != wanted) continue;
         for (const auto& component : kind.all) {

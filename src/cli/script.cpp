@@ -55,8 +55,6 @@ bool say_findings(const JobPlan& plan, bool hosts)
     return fine;
 }
 
-bool has_prepare(const JobPlan& plan) { return fs::exists(plan.request.folder + "/prepare.sh"); }
-
 int script(const Settings& settings)
 {
     const auto plan = planned(settings);
@@ -132,7 +130,8 @@ int submit(const Settings& settings)
     if (left.empty()) return exit_done;
     using Kind = Dependency::Kind;
     std::optional<Dependency> after;
-    if (has_prepare(plan)) after = {Kind::success, submit_one(plan, "prepare.sh", {}, {})};
+    if (fs::exists(request.folder + "/prepare.sh"))
+        after = {Kind::success, submit_one(plan, "prepare.sh", {}, {})};
     for (int link = 0; link < request.links; ++link)
         after = {Kind::same_element, submit_one(plan, "run.sh", left, after)};
     after->kind = Kind::end;
