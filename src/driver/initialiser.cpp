@@ -27,14 +27,19 @@ std::vector<double> random_weights(const Model& model, std::int64_t columns, Wei
 
 }  // namespace
 
+std::string initialiser_of(const Settings& settings, const Model* model)
+{
+    if (settings.on("init")) return settings.text("init");
+    return model && !model->linear() ? "he" : "zero";
+}
+
 std::vector<double> initial_model(const Settings& settings, std::uint64_t seed, const Model& model,
                                   std::int64_t columns)
 {
     const auto width = model.parameters(columns);
-    const auto& given = settings.text("init");
-    if (given.empty())
+    if (settings.text("init").empty())
         if (auto own = model.initial(columns, seed)) return std::move(*own);
-    const std::string text = !given.empty() ? given : model.linear() ? "zero" : "he";
+    const auto text = initialiser_of(settings, &model);
     Stream stream(seed, Purpose::initial_point);
     if (text == "zero") return std::vector<double>(static_cast<std::size_t>(width), 0.0);
     if (text == "he")

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/settings.hpp"
 #include "model/model.hpp"
 
 namespace quorate {
+
+/// Returns --init, or its default for the model. @param model  null: a dry run has none
+std::string initialiser_of(const Settings& settings, const Model* model);
 
 /// Returns the initial parameters that --init asks for; without it, those of the model itself, if it
 /// has any. Local. O(parameters).

@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "driver/checkpoint.hpp"
-#include "driver/components.hpp"
+#include "driver/initialiser.hpp"
 #include "driver/progress.hpp"
 #include "driver/scoring.hpp"
 #include "driver/stability.hpp"
@@ -16,13 +16,6 @@
 namespace quorate {
 
 namespace {
-
-// Returns what --init is, or its default for the model.
-std::string initial_of(const Settings& settings, const Training& training)
-{
-    if (settings.on("init")) return settings.text("init");
-    return training.model && !training.model->linear() ? "he" : "zero";
-}
 
 void print_configuration(const Settings& settings, const Training& training)
 {
@@ -42,7 +35,8 @@ void print_configuration(const Settings& settings, const Training& training)
                training.workers, settings.text("delay"), settings.text("slowdown"),
                training.row_time, training.seed);
     fmt::print("optimizer  {}, step {}, {} rounds, init {}\n", settings.text("optimizer"),
-               settings.text("step"), settings.text("rounds"), initial_of(settings, training));
+               settings.text("step"), settings.text("rounds"),
+               initialiser_of(settings, training.model.get()));
     std::fflush(stdout);
 }
 
