@@ -175,6 +175,9 @@ DataShape shape_of(const Settings& settings, const RawTable& table, const RowEnc
 // Returns the shape of the data set that --like names, which the new one takes over.
 DataShape shape_like(const DataSet& like, const RowEncoder& encoder)
 {
+    if (encoder.features().empty() && !like.features().empty())
+        throw BadInput("the columns of the input have no names, those of " + like.path() +
+                       " have: give files of one form");
     if (like.features().empty() && encoder.columns() > like.columns())
         throw BadInput(fmt::format("the input has {} columns, {} has {}: give files of one form",
                                    encoder.columns(), like.path(), like.columns()));
