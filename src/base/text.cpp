@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 
 #include <algorithm>
+#include <boost/algorithm/string/split.hpp>
 #include <charconv>
 #include <cmath>
 #include <numeric>
@@ -68,12 +69,8 @@ std::optional<double> to_duration(std::string_view text)
 std::vector<std::string> split(std::string_view text, char separator)
 {
     std::vector<std::string> pieces;
-    for (;;) {
-        const auto end = text.find(separator);
-        pieces.emplace_back(text.substr(0, end));
-        if (end == std::string_view::npos) return pieces;
-        text.remove_prefix(end + 1);
-    }
+    boost::split(pieces, text, [separator](char c) { return c == separator; });
+    return pieces;
 }
 
 std::string trimmed(std::string_view text)
