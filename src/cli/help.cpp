@@ -2,8 +2,10 @@
 // quorate help: the list of commands, the manual page and shell completion. All are made from the
 // option tables.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
 #include "cli/parse.hpp"
@@ -54,22 +56,15 @@ std::string manual_page()
 
 std::string completion()
 {
-    std::string words, cases;
-    for (const auto& command : commands()) {
-        words += (words.empty() ? "" : " ") + command.name;
-        std::string options;
-        for (const auto& option : all_options(command))
-            options += (options.empty() ? "--" : " --") + option.name;
-        cases += fmt::format("    {}) words=\"{}\" ;;\n", command.name, options);
-    }
-    std::string values;
-    for (const auto& kind : run_components()) {
-        std::string known;
-        for (const auto& component : kind.all) known += (known.empty() ? "" : " ") + component.name;
+    const auto words = fmt::format("{}", fmt::join(names(commands()), " "));
+    std::string cases, values;
+    for (const auto& command : commands())
+        cases += fmt::format("    {}) words=\"--{}\" ;;\n", command.name,
+                             fmt::join(names(all_options(command)), " --"));
+    for (const auto& kind : run_components())
         values += fmt::format(
             "    --{}) mapfile -t COMPREPLY < <(compgen -W \"{}\" -- \"$2\"); return ;;\n",
-            kind.option, known);
-    }
+            kind.option, fmt::join(names(kind.all), " "));
     return fmt::format(
         "# bash completion for quorate\n_quorate() {{\n  local words=\"{}\"\n  case \"$3\" in\n{}  "
         "esac\n"
