@@ -23,23 +23,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Checks the words of the command that prepares the data as a job of its own.
-// @throws BadInput with the path of the experiment
-void check_prepare(const std::vector<std::string>& words, const std::string& path)
+// Makes the plan, and checks the words of the command that prepares the data as a job of its own.
+JobPlan planned(const Settings& settings)
 {
-    if (words.empty()) return;
+    auto plan = make_job_plan(settings);
+    const auto& words = plan.prepare;
+    if (words.empty()) return plan;
     const auto command = words[0] == "import" ? import_command() : generate_command();
     try {
         parse(command, {words.begin() + 1, words.end()});
     } catch (const BadInput& wrong) {
-        throw BadInput(fmt::format("{}: section [prepare]: {}", path, wrong.what()));
+        throw BadInput(
+            fmt::format("{}: section [prepare]: {}", settings.text("experiment"), wrong.what()));
     }
-}
-
-JobPlan planned(const Settings& settings)
-{
-    auto plan = make_job_plan(settings);
-    check_prepare(plan.prepare, settings.text("experiment"));
     return plan;
 }
 
