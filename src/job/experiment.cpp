@@ -21,12 +21,6 @@ namespace fs = std::filesystem;
 
 using Options = std::vector<std::pair<std::string, std::string>>;
 
-const std::string* find(const Options& options, const std::string& name)
-{
-    const auto at = std::ranges::find(options, name, &Options::value_type::first);
-    return at == options.end() ? nullptr : &at->second;
-}
-
 // Reads a list of values "a, b, c" with ranges "1..5". A comma and a blank separate values; a comma
 // without a blank belongs to a value.
 std::vector<std::string> values_of(const IniValue& value)
@@ -99,8 +93,9 @@ bool is_special(const IniValue& value) { return value.section.find(' ') != std::
 bool belongs(const IniValue& value, const Options& options)
 {
     const auto blank = value.section.find(' ');
-    const auto* has = find(options, value.section.substr(0, blank));
-    return has && *has == trimmed(value.section.substr(blank + 1));
+    const std::pair option(value.section.substr(0, blank),
+                           trimmed(value.section.substr(blank + 1)));
+    return std::ranges::find(options, option) != options.end();
 }
 
 std::string trace_name(const Options& options, const std::set<std::string>& varying,
