@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -156,9 +157,7 @@ void print(const Json& json)
         }
         auto text = value.is_string() ? value.get<std::string>() : value.dump();
         while (!text.empty() && text.back() == '\n') text.pop_back();
-        for (std::size_t at = text.find('\n'); at != std::string::npos;
-             at = text.find('\n', at + 29))
-            text.insert(at + 1, std::string(29, ' '));
+        boost::replace_all(text, "\n", "\n" + std::string(29, ' '));
         fmt::print("{:<28} {}\n", name, text);
     }
 }

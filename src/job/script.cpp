@@ -20,12 +20,11 @@ namespace quorate {
 
 namespace {
 
-std::string one_line(const std::string& text)
+std::string one_line(std::string text)
 {
-    std::string line = text;
-    for (auto& c : line)
-        if (static_cast<unsigned char>(c) < ' ') c = ' ';
-    return line;
+    std::ranges::replace_if(
+        text, [](unsigned char c) { return c < ' '; }, ' ');
+    return text;
 }
 
 std::string mebibytes(double bytes)

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/replace.hpp>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
@@ -28,9 +29,7 @@ bool is_plain(char c)
 std::string quoted(const std::string& text)
 {
     if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
-    std::string word = "'";
-    for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return word + "'";
+    return "'" + boost::replace_all_copy(text, "'", "'\\''") + "'";
 }
 
 std::string arguments(std::span<const std::string> words)
@@ -40,12 +39,11 @@ std::string arguments(std::span<const std::string> words)
     return line;
 }
 
-std::string plain(const std::string& text)
+std::string plain(std::string text)
 {
-    auto word = text;
-    for (auto& c : word)
-        if (!is_plain(c)) c = '_';
-    return word;
+    std::ranges::replace_if(
+        text, [](char c) { return !is_plain(c); }, '_');
+    return text;
 }
 
 std::string plain_name(const std::string& text)

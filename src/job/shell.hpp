@@ -15,7 +15,7 @@ std::string quoted(const std::string& text);
 
 /// Makes `text` fit for a comment, a directive or a file name: other characters than letters,
 /// digits and ._+=:-/,@% become underscores.
-std::string plain(const std::string& text);
+std::string plain(std::string text);
 
 /// Makes `text` fit as the name of a job or a file in job scripts: like plain(), but / % , @ : and
 /// =, which schedulers replace or read as more than a name, become underscores too. Never empty.
