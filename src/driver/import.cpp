@@ -217,6 +217,28 @@ std::string balance(const Labels& labels)
                        fmt::join(labels.class_values, " "));
 }
 
+// Encodes a row and writes it.
+// @param place  returns the number of an encoder's column in the data set; -1: it does not have it
+template <class Place>
+void write_row(const RawRow& row, double label, const DataShape& shape, RowEncoder& encoder,
+               const Place& place, DataSetWriter& writer)
+{
+    if (!shape.dense) {
+        auto entries = encoder.sparse(row);
+        for (auto& [column, value] : entries) column = place(column);
+        std::erase_if(entries, [](const auto& entry) { return entry.first < 0; });
+        std::ranges::sort(entries);
+        writer.add(entries, label);
+        return;
+    }
+    const auto& encoded = encoder.dense(row);
+    std::vector<double> values(static_cast<std::size_t>(shape.columns));
+    for (std::size_t column = 0; column < encoded.size(); ++column)
+        if (const auto at = place(static_cast<std::int64_t>(column)); at >= 0)
+            values[static_cast<std::size_t>(at)] = encoded[column];
+    writer.add(values, label);
+}
+
 }  // namespace
 
 std::vector<Option> import_options()
@@ -291,32 +313,14 @@ Imported import_files(const Settings& settings)
     FirstUse number(renumbers ? encoder.columns() : 0);
     const NumberingLike known(by_name ? encoder.features() : std::vector<std::string>(),
                               their_features);
-    // The number of an encoder's column in the data set; -1: the data set does not have it.
     const auto place = [&](std::int64_t column) {
         return by_name ? known(column) : renumbers ? number(column) : column;
     };
-    std::vector<std::pair<std::int64_t, double>> entries;
-    std::vector<double> values;
     for (const auto split : {Split::train, Split::test}) {
         writer.begin(split);
-        for (const auto i : split == Split::train ? order.train : order.test) {
-            const auto row = table.row(row_of(i));
-            const double label = labels.value[static_cast<std::size_t>(i)];
-            if (shape.dense) {
-                const auto& encoded = encoder.dense(row);
-                values.assign(static_cast<std::size_t>(shape.columns), 0.0);
-                for (std::size_t column = 0; column < encoded.size(); ++column)
-                    if (const auto at = place(static_cast<std::int64_t>(column)); at >= 0)
-                        values[static_cast<std::size_t>(at)] = encoded[column];
-                writer.add(values, label);
-                continue;
-            }
-            entries = encoder.sparse(row);
-            for (auto& [column, value] : entries) column = place(column);
-            std::erase_if(entries, [](const auto& entry) { return entry.first < 0; });
-            std::ranges::sort(entries);
-            writer.add(entries, label);
-        }
+        for (const auto i : split == Split::train ? order.train : order.test)
+            write_row(table.row(row_of(i)), labels.value[static_cast<std::size_t>(i)], shape,
+                      encoder, place, writer);
     }
     if (encoder.scales()) writer.write_scaling(encoder.scaling().factor, encoder.scaling().shift);
     Imported made{.train_rows = std::ssize(order.train),
