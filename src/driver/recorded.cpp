@@ -42,9 +42,10 @@ Settings with_recorded(const trace::Trace& trace, const std::string& path, Setti
     const auto known = options_of_runs();
     for (const auto& [name, value] : recorded_options(trace.attributes.at("config"))) {
         if (!known.contains(name) && !trace.text("plugins").empty())
-            throw BadInput(fmt::format("{} records --{} {}, an option of a plugin: give the same "
-                                       "--plugin, {}",
-                                       path, name, value, trace.text("plugins")));
+            throw BadInput(
+                fmt::format("{} records --{} {}, an option of a plugin: give the same "
+                            "--plugin, {}",
+                            path, name, value, trace.text("plugins")));
         if (!known.contains(name))
             throw BadInput(fmt::format(
                 "{} records --{} {}, which this version of quorate does not have: read it with the "

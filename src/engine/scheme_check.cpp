@@ -170,7 +170,8 @@ void SchemeCheck::check(const Dispatch& task)
     if (!task.control.follows()) {
         // Who is interrupted may have begun a gradient to be cached.
         if (!machine.tasks.empty() && is_cached(machine.tasks[0].plan->parts[0]) && random_() % 2) {
-            const auto left = updates_of(machine, machine.tasks[0], machine.tasks[0].plan->parts[0]);
+            const auto left =
+                updates_of(machine, machine.tasks[0], machine.tasks[0].plan->parts[0]);
             if (!left.empty()) machine.begun = {left[0].item->block, left[0].version};
         }
         machine.tasks.clear();
@@ -278,7 +279,7 @@ const SchemeCheck::Vector& SchemeCheck::at(Version version)
 }
 
 std::vector<CacheUpdate> SchemeCheck::updates_of(const Machine& machine, const Dispatch& task,
-                                                const Part& part)
+                                                 const Part& part)
 {
     std::map<int, Version> versions;
     for (const auto& [block, cached] : machine.cached) versions[block] = cached.version;

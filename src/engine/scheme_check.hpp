@@ -90,7 +90,7 @@ private:
     std::int64_t samples(const Dispatch& task, const Part& part);
     const Vector& at(Version version);
     static std::vector<CacheUpdate> updates_of(const Machine& machine, const Dispatch& task,
-                                              const Part& part);
+                                               const Part& part);
     Value compute(Machine& machine, const Dispatch& task, const Part& part);
 
     Scheme& scheme_;

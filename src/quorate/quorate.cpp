@@ -46,9 +46,10 @@ GradientCode code_from_matrix(const std::vector<std::vector<double>>& matrix, in
     if (matrix.empty() || matrix[0].empty()) throw BadInput("the matrix of a code is empty");
     const auto columns = matrix[0].size();
     if (collect < 0 || collect > std::ssize(matrix))
-        throw BadInput(fmt::format("a code of {} workers is to collect {} answers: use 1 to {}, "
-                                   "or 0 for an exact code",
-                                   matrix.size(), collect, matrix.size()));
+        throw BadInput(
+            fmt::format("a code of {} workers is to collect {} answers: use 1 to {}, "
+                        "or 0 for an exact code",
+                        matrix.size(), collect, matrix.size()));
     Encoding encoding;
     encoding.partitions = static_cast<int>(columns);
     std::vector<bool> used(columns);
