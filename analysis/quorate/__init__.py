@@ -19,6 +19,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ._commands import Advice as Advice
+    from ._commands import advise as advise
+    from ._commands import generate as generate
+    from ._commands import import_ as import_
+    from ._commands import inspect as inspect
+    from ._commands import optimum as optimum
+    from ._commands import predict as predict
+    from ._commands import tune as tune
     from ._components import Component as Component
     from ._components import Model as Model
     from ._components import Optimizer as Optimizer
@@ -49,6 +57,7 @@ if TYPE_CHECKING:
 
 # Where each name is.
 _HOMES = {
+    "_commands": "Advice advise generate import_ inspect optimum predict tune",
     "_components": "Component Model Optimizer Scheme SynchronousScheme add code delay model"
     " optimizer scheme",
     "_data": "DataSet dataset open",

@@ -211,7 +211,8 @@ class Comparison(Sequence[Result]):
         grouped = self.table.groupby("scheme", sort=False)
         means = grouped[["time_per_round", "decode_error", "used", "loss"]].mean()
         means.insert(1, "standard_error", grouped["time_per_round"].sem())
-        return means.sort_values("time_per_round")
+        # Dry runs have no loss, and one seed no standard error.
+        return means.dropna(axis="columns", how="all").sort_values("time_per_round")
 
     def plot(self, ax: Any = None) -> Any:
         """Draws the training loss against time, a line for each run; of dry runs, which have none,

@@ -141,6 +141,8 @@ py::tuple read(const std::string& path, const std::string& split)
 
 void add_data(py::module_& module)
 {
+    module.attr("version") = version;
+    module.attr("built_with") = built_with;
     module.def("write_data", &write);
     module.def("read_data", &read);
     module.def("data_attributes", [](const std::string& path) {

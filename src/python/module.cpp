@@ -7,17 +7,20 @@
 #include <pybind11/stl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <thread>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/version.hpp"
 #include "cli/command.hpp"
+#include "cli/parse.hpp"
+#include "driver/advice.hpp"
 #include "driver/launch.hpp"
 #include "driver/mpi_run.hpp"
 #include "driver/plugins.hpp"
@@ -162,6 +165,82 @@ std::pair<int, int> rank_and_size()
     return {rank, size};
 }
 
+// What is printed to stdout while it lives, by C++ and for all threads.
+class Captured {
+public:
+    Captured() : file_(std::tmpfile()), before_(dup(STDOUT_FILENO))
+    {
+        if (!file_ || before_ < 0) throw Failure("stdout cannot be redirected");
+        std::fflush(stdout);
+        dup2(fileno(file_), STDOUT_FILENO);
+    }
+    Captured(const Captured&) = delete;
+    Captured& operator=(const Captured&) = delete;
+    ~Captured()
+    {
+        restore();
+        std::fclose(file_);
+    }
+    std::string text()
+    {
+        restore();
+        std::string all(static_cast<std::size_t>(std::ftell(file_)), ' ');
+        std::rewind(file_);
+        all.resize(std::fread(all.data(), 1, all.size(), file_));
+        return all;
+    }
+
+private:
+    void restore()
+    {
+        if (before_ < 0) return;
+        std::fflush(stdout);
+        dup2(before_, STDOUT_FILENO);
+        close(before_);
+        before_ = -1;
+        std::fseek(file_, 0, SEEK_END);
+    }
+
+    std::FILE* file_;
+    int before_;
+};
+
+// Runs a command as the program does, but throws its errors. @return what it printed
+std::string command_here(const std::string& name, const std::vector<std::string>& words)
+{
+    check_process();
+    const py::gil_scoped_release release;
+    const Running running;
+    const auto command = std::ranges::find(commands(), name, &Command::name);
+    if (command == commands().end()) throw BadInput("quorate has no command " + name);
+    auto settings = parse(*command, words);
+    settings.command_line = "quorate " + name;
+    Captured captured;
+    command->run(settings);
+    return captured.text();
+}
+
+// Returns the ranking of `quorate advise`: for each candidate its scheme, its options, seconds to
+// the target by seed, seconds a round, rounds, the closed form or none, and how often it was the
+// fastest.
+py::list advise_here(const Options& options)
+{
+    if (options.contains("data")) check_process();
+    Advice advice;
+    {
+        const py::gil_scoped_release release;
+        const Running running;
+        advice = advise(make_settings(advice_options(), options));
+    }
+    py::list all;
+    for (std::size_t i = 0; i < advice.ranked.size(); ++i) {
+        const auto& one = advice.ranked[i];
+        all.append(py::make_tuple(one.candidate.scheme, one.candidate.options, one.seconds,
+                                  one.round_seconds, one.rounds, one.closed, advice.fastest[i]));
+    }
+    return all;
+}
+
 // Runs a scheme against workers that finish in random orders. @return which promises it breaks
 std::vector<std::string> check_scheme(const Options& options, std::int64_t rounds)
 {
@@ -233,8 +312,6 @@ PYBIND11_MODULE(_quorate, module)
     H5dont_atexit();
     H5open();
 
-    module.attr("version") = version;
-    module.attr("built_with") = built_with;
     py::register_exception<BadInput>(module, "BadInput", PyExc_ValueError);
     py::register_exception<Failure>(module, "Failure", PyExc_RuntimeError);
     py::register_exception<mpi::Error>(module, "MpiError", PyExc_RuntimeError);
@@ -249,6 +326,8 @@ PYBIND11_MODULE(_quorate, module)
         .def("set", [](Stop& stop) { stop = true; });
     module.def("simulate", &simulate_here, py::arg("options"), py::arg("stop"));
     module.def("run", &run_here, py::arg("options"));
+    module.def("command", &command_here);
+    module.def("advise", &advise_here);
     module.def("check_scheme", &check_scheme);
     module.def("options", &options_of, py::arg("command"));
     module.def("mpi_library", &mpi_library);

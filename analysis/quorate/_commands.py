@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What other commands do: advice, cross-validation, optima, predictions, data sets."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ._components import Component
+from ._data import DataSet
+from ._native import BadInput, _quorate
+from ._options import options_of
+from ._result import Result
+from ._run import _prepared
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def _command(name: str, operands: list[str], keywords: dict[str, Any]) -> str:
+    """Runs a command and returns what it printed."""
+    words = list(operands)
+    for option, value in options_of(keywords).items():
+        if value == "on":
+            words.append(f"--{option}")
+        elif value != "off":
+            words += [f"--{option}", value]
+    return _quorate.command(name, words)
+
+
+class Advice:
+    """Schemes with their redundancy, the fastest first. table: a row for each; best: the first, as
+    `simulate` and `run` take it."""
+
+    def __init__(self, table: pd.DataFrame, schemes: list[Component]) -> None:
+        self.table, self.schemes = table, schemes
+
+    @property
+    def best(self) -> Component:
+        return self.schemes[0]
+
+    def __repr__(self) -> str:
+        return repr(self.table)
+
+    def _repr_html_(self) -> str:
+        return str(self.table.to_html(float_format="{:.4g}".format))
+
+
+def advise(data: Any = None, **options: Any) -> Advice:
+    """Simulates schemes with all redundancies that make sense, on all cores, and ranks them by the
+    time to a target: a training loss, or without data the progress of so many exact rounds. Options:
+    workers, measured, schemes, repeat, target_loss, heterogeneity, and those of `simulate`."""
+    import pandas as pd
+
+    rows, schemes = [], []
+    for name, own, seconds, per_round, rounds, closed, fastest in _quorate.advise(
+        _prepared(data, options)
+    ):
+        schemes.append(Component("scheme", name, dict(own)))
+        rows.append(
+            {
+                "scheme": schemes[-1].label,
+                "seconds": float(np.mean(seconds)),
+                "standard_error": float(np.std(seconds, ddof=1) / len(seconds) ** 0.5)
+                if len(seconds) > 1 and np.isfinite(seconds).all()
+                else float("nan"),
+                "time_per_round": per_round,
+                "rounds": rounds,
+                "closed_form": float("nan") if closed is None else closed,
+                "fastest": fastest,
+            }
+        )
+    return Advice(pd.DataFrame(rows), schemes)
+
+
+@dataclass
+class Tuning:
+    """Scores of a grid: a row for each point and fold. best: the options of the best point."""
+
+    table: pd.DataFrame
+    best: dict[str, float | str]
+
+
+def tune(data: Any, grid: dict[str, list[Any]], metric: str = "loss", **options: Any) -> Tuning:
+    """Cross-validation: trains without stragglers at each point of the grid, with each part of the
+    training rows held out in turn (folds=5). metric: loss, accuracy, auc, f1 or mse."""
+    import pandas as pd
+
+    text = ",".join(
+        f"{name.replace('_', '-')}={':'.join(str(v) for v in values)}"
+        for name, values in grid.items()
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/scores.csv"
+        given = {"data": data, "grid": text, "metric": metric, "output": path, **options}
+        _command("tune", [], given)
+        table = pd.read_csv(path)
+    names = [name.replace("_", "-") for name in grid]
+    means = table.groupby(names, sort=False)[metric].mean()
+    best = means.idxmin() if metric in ("loss", "mse") else means.idxmax()
+    point = best if isinstance(best, tuple) else (best,)
+    return Tuning(table, dict(zip(grid, point)))
+
+
+class Optimum(NamedTuple):
+    """The least value of an objective, a bound that it is not below, and the gradient's norm."""
+
+    objective: float
+    bound: float
+    gradient_norm: float
+
+
+def optimum(data: Any, **options: Any) -> Optimum:
+    """Finds a reference optimum of a linear model, and keeps it beside the data set."""
+    told = _command("optimum", [], {"data": data, **options})
+    found = re.search(r"objective (\S+), not below (\S+), gradient (\S+),", told)
+    assert found, told
+    return Optimum(*(float(number) for number in found.groups()))
+
+
+def predict(
+    trace: Result | str | os.PathLike[str], data: Any = None, split: str = "test"
+) -> npt.NDArray[np.float64]:
+    """Returns the scores of rows by the final model of a run: one a row, or one for each class."""
+    import h5py
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = trace.save(f"{folder}/trace.h5") if isinstance(trace, Result) else Path(trace)
+        output = f"{folder}/scores.h5"
+        given = {"data": data, "split": split, "output": output, "quiet": True}
+        _command("predict", [os.fspath(path)], given)
+        with h5py.File(output) as file:
+            scores = np.array(file["score"])
+            return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
+def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Returns what there is to know of a trace or a data set, after checking it."""
+    told: dict[str, Any] = json.loads(_command("inspect", [os.fspath(path)], {"json": True}))
+    return told
+
+
+def _made(command: str, output: str | os.PathLike[str], options: dict[str, Any]) -> DataSet:
+    if Path(output).exists():
+        raise BadInput(f"{output} is there already: give another name, or open it")
+    _command(command, [], {"output": output, "quiet": True, **options})
+    return DataSet(output)
+
+
+def import_(input: Any, output: str | os.PathLike[str], **options: Any) -> DataSet:
+    """Makes a data set from files: CSV, libsvm, IDX, ...; `quorate import --help` has the options."""
+    return _made("import", output, {"input": input, **options})
+
+
+def generate(output: str | os.PathLike[str], **options: Any) -> DataSet:
+    """Makes a synthetic data set: rows, columns, model, seed, ..."""
+    return _made("generate", output, options)

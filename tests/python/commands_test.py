@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Advice, cross-validation, optima, predictions and data sets from Python."""
+
+import json
+
+import numpy as np
+import pytest
+
+from program import output, QUORATE
+
+
+def test_advice_is_that_of_the_program(q):
+    advice = q.advise(
+        workers=6, delay=q.exponential(1), rounds=20, repeat=2, schemes=["frc", "agc"]
+    )
+    words = (
+        "advise --workers 6 --delay exponential:1 --rounds 20 --repeat 2 --schemes frc,agc --json"
+    )
+    told = json.loads(output(QUORATE, *words.split()))
+    assert [one["seconds"] for one in told] == list(advice.table["seconds"])
+    assert q.simulate(scheme=advice.best, workers=6, rounds=3).status == "completed"
+    assert "time_per_round" in advice._repr_html_()
+
+
+def test_advice_takes_an_array_of_times(q):
+    times = np.random.default_rng(2).exponential(size=(6, 40))
+    advice = q.advise(workers=6, delay=times, rounds=20, repeat=2, schemes="frc")
+    assert (advice.table["seconds"] > 0).all()
+    with pytest.raises(q.BadInput, match="--schemes is frk"):
+        q.advise(workers=6, schemes="frk")
+
+
+def test_cross_validation(q, data):
+    tuning = q.tune(data, {"l2": [1e-4, 10.0]}, optimizer="agd", step=0.3, rounds=30, folds=3)
+    assert tuning.best == {"l2": 1e-4} and len(tuning.table) == 6
+
+
+def test_the_optimum_is_below_what_runs_reach(q, data):
+    best = q.optimum(data, l2=0.01)
+    result = q.simulate(
+        data, workers=4, optimizer="agd", step=0.5, rounds=200, l2=0.01, evaluate_every=200
+    )
+    assert best.bound <= best.objective <= result.evaluations["objective"].iloc[-1] + 1e-9
+
+
+def test_predictions_are_the_scores_of_the_model(q, data):
+    result = q.simulate(data, workers=4, step=0.5, rounds=20)
+    X, _ = data.arrays("test")
+    assert np.allclose(q.predict(result), X @ result.model)
+
+
+def test_data_sets_are_generated_imported_and_inspected(q, tmp_path):
+    made = q.generate(tmp_path / "made.h5", rows=50, columns=4, test_rows=10, seed=2)
+    assert (made.rows, made.test_rows, made.columns) == (50, 10, 4)
+    assert q.inspect(made)["kind"] == "data set"
+    (tmp_path / "rows.csv").write_text("y,a,b\n1,0.5,2\n-1,1,0\n1,2,1\n")
+    got = q.import_(tmp_path / "rows.csv", tmp_path / "got.h5", label="y", categorical="none")
+    assert got.columns == 2
+    with pytest.raises(q.BadInput, match="there already"):
+        q.generate(made.path)
