@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import traceback
+from pathlib import Path
 
 from ._native import BadInput, _quorate
 from ._plugins import load
@@ -21,6 +23,10 @@ def load_or_tell(path: str) -> None:
         raise
 
 
+# What job scripts start, with this package wherever it is.
+_HERE = shlex.quote(str(Path(__file__).absolute().parents[1]))
+_PATH = f'PYTHONPATH={_HERE}"${{PYTHONPATH:+:$PYTHONPATH}}"'
+_quorate.run_as(f"env {_PATH} {shlex.quote(sys.executable)} -m quorate")
 _quorate.log_to(None)  # to stderr, as the program does
 _quorate.python_plugins(load_or_tell)
 sys.exit(_quorate.program(sys.argv[1:]))

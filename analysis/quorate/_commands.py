@@ -56,8 +56,9 @@ class Advice:
 
 def advise(data: Any = None, **options: Any) -> Advice:
     """Simulates schemes with all redundancies that make sense, on all cores, and ranks them by the
-    time to a target: a training loss, or without data the progress of so many exact rounds. Options:
-    workers, measured, schemes, repeat, target_loss, heterogeneity, and those of `simulate`."""
+    time to a target: a training loss, or without data the progress of so many exact rounds.
+    Options: workers, measured, schemes, repeat, target_loss, heterogeneity, and those of
+    `simulate`."""
     import pandas as pd
 
     rows, schemes = [], []
@@ -156,7 +157,7 @@ def _made(command: str, output: str | os.PathLike[str], options: dict[str, Any])
 
 
 def import_(input: Any, output: str | os.PathLike[str], **options: Any) -> DataSet:
-    """Makes a data set from files: CSV, libsvm, IDX, ...; `quorate import --help` has the options."""
+    """Makes a data set from files: CSV, libsvm, IDX, ...; options as `quorate import --help`."""
     return _made("import", output, {"input": input, **options})
 
 

@@ -56,7 +56,7 @@ std::vector<Finding> check_hosts(const std::vector<std::string>& hosts,
                               there.first_line()));
             continue;
         }
-        if (const auto theirs = run(quoted(program) + " --version"); theirs.status != 0)
+        if (const auto theirs = run(own_command() + " --version"); theirs.status != 0)
             fault(fmt::format("{} does not run there ({}): install it at the same path", program,
                               theirs.first_line()));
         else if (run(sum).output != ours)

@@ -202,7 +202,7 @@ std::string prepare_script(const Request& request, const Profile& profile, const
                            const std::vector<std::string>& words)
 {
     auto text = beginning(small(request, profile, "-prepare"), profile, origin);
-    text += fmt::format("[ -e {} ] || {}{}\n", quoted(words.back()), quoted(own_path()),
+    text += fmt::format("[ -e {} ] || {}{}\n", quoted(words.back()), own_command(),
                         arguments(words));
     return text;
 }
@@ -210,7 +210,7 @@ std::string prepare_script(const Request& request, const Profile& profile, const
 std::string run_script(const Request& request, const Profile& profile, const Origin& origin)
 {
     auto text = beginning(request, profile, origin);
-    const auto program = quoted(own_path());
+    const auto program = own_command();
     const bool alone = profile.scheduler == Scheduler::hosts;
     const auto row =
         profile.scheduler == Scheduler::slurm ? "\"$SLURM_ARRAY_TASK_ID\"" : "\"$row\"";
@@ -256,7 +256,7 @@ std::string analyse_script(const Request& request, const Profile& profile, const
         "traces=$({} todo --manifest manifest.tsv --traces)\n"
         "[ -n \"$traces\" ] || {{ echo 'no run is complete yet' >&2; exit 1; }}\n"
         "mapfile -t traces <<< \"$traces\"\n",
-        quoted(own_path()));
+        own_command());
     if (figure.empty())
         run("compare", "");
     else

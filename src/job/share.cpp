@@ -1,16 +1,42 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "job/share.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "job/shell.hpp"
 
 namespace quorate {
 
 namespace fs = std::filesystem;
 
-std::string own_path() { return fs::read_symlink("/proc/self/exe").string(); }
+namespace {
+
+std::string& command_of_host()
+{
+    static std::string command;
+    return command;
+}
+
+}  // namespace
+
+void run_as(const std::string& command) { command_of_host() = command; }
+
+std::string own_path()
+{
+    Dl_info library{};
+    if (!command_of_host().empty() && dladdr(reinterpret_cast<void*>(&run_as), &library) != 0)
+        return fs::canonical(library.dli_fname).string();
+    return fs::read_symlink("/proc/self/exe").string();
+}
+
+std::string own_command()
+{
+    return command_of_host().empty() ? quoted(own_path()) : command_of_host();
+}
 
 std::string shared_folder(const std::string& name)
 {

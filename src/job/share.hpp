@@ -6,8 +6,16 @@
 
 namespace quorate {
 
-/// Returns the path of this program's executable.
+/// Returns the path of this program's executable; where another program has called run_as(), that of
+/// the library.
 std::string own_path();
+
+/// Returns what starts this program in a shell: words that are quoted.
+std::string own_command();
+
+/// For a program that runs commands in its own process: how a shell starts it.
+/// @param command  to which the words of a command can be appended
+void run_as(const std::string& command);
 
 /// Returns the path of a folder that comes with the program (slurm, jobs, analysis), in the sources
 /// from which it was built or below PREFIX/share/quorate. @throws Failure if there is none

@@ -266,7 +266,7 @@ void add_events(py::module_& module)
         .def_readonly("version", &Stepped::version)
         .def_readonly("model", &Stepped::model)
         .def_readonly("inner_with_last", &Stepped::inner_with_last);
-    py::class_<Quiescent>(module, "Quiescent");
+    const py::class_<Quiescent> quiescent(module, "Quiescent");
     py::class_<WorkerLost>(module, "WorkerLost").def_readonly("worker", &WorkerLost::worker);
     py::class_<WorkerJoined>(module, "WorkerJoined").def_readonly("worker", &WorkerJoined::worker);
 }

@@ -27,6 +27,7 @@
 #include "driver/session.hpp"
 #include "driver/simulation.hpp"
 #include "engine/scheme_check.hpp"
+#include "job/share.hpp"
 #include "mpi/mpi.hpp"
 #include "python/components.hpp"
 #include "python/data.hpp"
@@ -185,7 +186,7 @@ public:
     {
         restore();
         std::string all(static_cast<std::size_t>(std::ftell(file_)), ' ');
-        std::rewind(file_);
+        std::fseek(file_, 0, SEEK_SET);
         all.resize(std::fread(all.data(), 1, all.size(), file_));
         return all;
     }
@@ -249,8 +250,8 @@ std::vector<std::string> check_scheme(const Options& options, std::int64_t round
     const auto settings = make_settings(simulation_options(), options);
     const auto workers = static_cast<int>(settings.integer("workers", 1, 1000));
     for (unsigned seed = 1; seed <= 3; ++seed) {
-        const auto scheme =
-            chosen(schemes(), settings, "scheme").make(settings, {workers, 100 * workers, seed});
+        const auto scheme = chosen(schemes(), settings, "scheme")
+                                .make(settings, {workers, std::int64_t{100} * workers, seed});
         SchemeCheck run(*scheme, workers, seed);
         run.run(rounds);
         if (!run.undecodable.empty()) run.broken.push_back("it gives up: " + run.undecodable);
@@ -342,6 +343,7 @@ PYBIND11_MODULE(_quorate, module)
         const py::gil_scoped_release release;
         return program(words);
     });
+    module.def("run_as", &run_as);
     module.def("load_plugin", [](const std::string& path) {
         const Exclusive exclusive;
         load_plugin(path);

@@ -98,3 +98,34 @@ def test_what_a_plugin_gets_wrong_is_told(tmp_path):
     assert done.stderr.count("ZeroDivisionError: division by zero") >= 1
     done = module("list", "schemes", "--plugin", tmp_path / "none.py")
     assert done.returncode == 2 and "none.py" in done.stderr
+
+
+def test_jobs_of_an_experiment_start_python(plugin, gaussians, tmp_path):
+    experiment = tmp_path / "mine.ini"
+    experiment.write_text(
+        f"""
+summary = a scheme in Python
+plugin = {plugin}
+rounds = 5
+step = 0.1
+workers = 4
+scheme = fastest, uncoded
+[scheme fastest]
+responders = 3
+"""
+    )
+    out = tmp_path / "jobs"
+    words = ["script", "--experiment", experiment, "--cluster", "local", "--output", out]
+    words += ["--data", gaussians]
+    done = module(*words)
+    assert done.returncode == 0, done.stderr
+    scripts = "".join(path.read_text() for path in out.glob("*.sh"))
+    assert f"{sys.executable} -m quorate run --manifest" in scripts
+    row = [*mpi(5), *("sh", "-c")]
+    program = (
+        f"PYTHONPATH={PACKAGE} {sys.executable} -m quorate run --manifest manifest.tsv --row 1"
+    )
+    done = subprocess.run(
+        [*row, program], cwd=out, capture_output=True, text=True, timeout=TIMEOUT, env=environment()
+    )
+    assert done.returncode == 0, done.stderr

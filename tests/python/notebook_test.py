@@ -2,7 +2,6 @@
 """The notebooks of docs/notebooks, cell by cell."""
 
 import os
-import sys
 
 import pytest
 from conftest import PACKAGE
@@ -20,7 +19,9 @@ def test_a_notebook_runs(path, tmp_path, monkeypatch):
     # The kernel is this Python, whatever kernels are installed for the user.
     monkeypatch.setattr("jupyter_client.kernelspec.NATIVE_KERNEL_NAME", "python3")
     notebook = nbformat.read(path, as_version=4)
-    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": tmp_path}}).execute()
+    nbclient.NotebookClient(
+        notebook, timeout=300, resources={"metadata": {"path": tmp_path}}
+    ).execute()
     results = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(cell.execution_count for cell in results)
     kept = nbformat.read(path, as_version=4)
