@@ -23,9 +23,10 @@ class Build(build_py):
         super().run()
         if not WANTED:
             return
-        make = [os.environ.get("MAKE", "make"), "-j", str(os.cpu_count()), "python"]
+        folder = os.environ.get("B", "build")
+        make = [os.environ.get("MAKE", "make"), "-j", str(os.cpu_count()), f"B={folder}", "python"]
         subprocess.run(make, cwd=HERE, check=True)
-        made = HERE / "build"
+        made = HERE / folder
         tag = f"cpython-{sys.version_info[0]}{sys.version_info[1]}"
         modules = list((made / "python" / "quorate").glob(f"_quorate.{tag}*.so"))
         if not modules:

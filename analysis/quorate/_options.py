@@ -53,10 +53,19 @@ def options_of(keywords: Mapping[str, Any]) -> dict[str, str]:
     return options
 
 
+# Of what is kept in memory only, these are refused.
+_OF_FILES = (
+    "trace overwrite checkpoint checkpoint-every resume log manifest row stop-before walltime"
+)
+_OF_FILES += " resilient"
+
+
 def summary(command: str) -> str:
     """The options of a command, for a docstring."""
     lines = []
     for name, argument, fallback, text in _quorate.options(command):
+        if name in _OF_FILES.split():
+            continue
         default = f" (default: {fallback})" if fallback else ""
         lines.append(f"    {name.replace('-', '_')}: {argument or 'bool'}\n        {text}{default}")
     return "\n".join(lines)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import traceback
 from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -14,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 from ._components import Component, component_of
 from ._native import BadInput, _quorate, check_mpi
 from ._options import options_of, summary
+from ._progress import Progress
 from ._result import Comparison, Result
+from ._threads import one_thread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,16 +26,8 @@ def _label_of(scheme: Any) -> str:
     return component.label if component else str(scheme or "")
 
 
-def _one_blas_thread() -> None:
-    """Torch computes with one thread in a run: workers are many, and sums must not depend on it."""
-    torch = sys.modules.get("torch")
-    if torch is not None:
-        torch.set_num_threads(1)
-
-
 def _prepared(data: Any, keywords: dict[str, Any]) -> dict[str, str]:
     check_mpi()
-    _one_blas_thread()
     options = options_of({"data": data, **keywords})
     if "data" in options:
         options["data"] = os.path.abspath(options["data"])
@@ -52,7 +45,9 @@ def _simulate(data: Any, keywords: dict[str, Any], stop: Any) -> Result:
     if data is None and "replay" not in keywords:
         keywords = {"dry": True, **keywords}
     options = _prepared(data, keywords)
-    return Result(_quorate.simulate(options, stop), _label_of(keywords.get("scheme")))
+    with one_thread():
+        trace = _quorate.simulate(options, stop)
+    return Result(trace, _label_of(keywords.get("scheme")))
 
 
 def run(data: Any, **options: Any) -> Result | None:
@@ -62,7 +57,8 @@ def run(data: Any, **options: Any) -> Result | None:
     """
     prepared = _prepared(data, options)
     try:
-        trace = _quorate.run(prepared)
+        with one_thread():
+            trace = _quorate.run(prepared)
     except BadInput:
         raise
     except BaseException:
@@ -99,19 +95,16 @@ def sweep(
     """
     points: list[dict[str, Any]] = [{}]
     for name, values in over.items():
-        points = [{**point, name: value} for point in points for value in list(values)]
+        choices = list(values)
+        points = [{**point, name: value} for point in points for value in choices]
     stop = _quorate.Stop()
-    done = 0
-    lock = threading.Lock()
+    progress = Progress(len(points), "runs")
 
     def one(point: dict[str, Any]) -> Result:
-        nonlocal done
         result = _simulate(data, {**options, **point}, stop)
         others = [f"{n} {v}" for n, v in point.items() if n not in ("seed", "scheme")]
         result.label = " ".join([result.label, *others])
-        with lock:
-            done += 1
-            _show(done, len(points))
+        progress.step()
         return result
 
     workers = threads or len(os.sched_getaffinity(0))
@@ -127,13 +120,6 @@ def sweep(
         if future.done() and not future.cancelled() and future.exception():
             raise future.exception()  # type: ignore[misc]
     return Comparison(future.result() for future in futures)
-
-
-def _show(done: int, count: int) -> None:
-    """A line of progress on a terminal."""
-    if sys.stderr.isatty():
-        end = "\n" if done == count else ""
-        print(f"\r{done}/{count} runs", end=end, file=sys.stderr, flush=True)
 
 
 def compare(

@@ -55,14 +55,14 @@ def torch(
     label_type = pytorch.long if classes else pytorch.float64
 
     def batch(X: Any) -> Any:
-        rows = pytorch.from_numpy(np.ascontiguousarray(X))
+        rows = pytorch.from_numpy(np.array(X))  # torch wants what it may write to
         return rows.reshape(len(rows), *image) if image else rows
 
     def set_parameters(w: Floats) -> None:
         pytorch.nn.utils.vector_to_parameters(pytorch.from_numpy(w.copy()), module.parameters())
 
     def summed(scores: Any, y: Floats) -> Any:
-        labels = pytorch.from_numpy(np.ascontiguousarray(y)).to(label_type)
+        labels = pytorch.from_numpy(np.array(y)).to(label_type)
         return loss(scores, labels)
 
     class TorchModel(Model):

@@ -218,3 +218,18 @@ def test_messages_go_to_logging(q, caplog):
     with caplog.at_level("DEBUG", logger="quorate"):
         q.simulate(scheme="amb", workers=4, rounds=3, row_time=0.001, compute_time=0.5)
     assert all(record.name == "quorate" for record in caplog.records)
+
+
+def test_products_take_one_thread_in_a_run(q, monkeypatch):
+    from quorate import _threads
+
+    threads, seen = [7], []
+    controls = [(lambda count: threads.__setitem__(0, count), lambda: threads[0])]
+    monkeypatch.setattr(_threads, "_controls", lambda: controls)
+
+    def watching(worker, draw, load):
+        seen.append(threads[0])
+        return 0.0
+
+    q.simulate(workers=2, rounds=2, delay=watching)
+    assert set(seen) == {1} and threads == [7]

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""One thread for NumPy's and PyTorch's products while runs go on.
+
+Workers are many, and a sum that several threads share may have other bits.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+
+# Functions that set and tell the number of threads, by what the library is called.
+_KNOWN = {
+    "openblas": (
+        ("openblas_set_num_threads", "openblas_get_num_threads"),
+        ("openblas_set_num_threads64_", "openblas_get_num_threads64_"),
+        ("scipy_openblas_set_num_threads64_", "scipy_openblas_get_num_threads64_"),
+    ),
+    "libblis": (("bli_thread_set_num_threads", "bli_thread_get_num_threads"),),
+    "libmkl_rt": (("MKL_Set_Num_Threads", "MKL_Get_Max_Threads"),),
+}
+
+_lock = threading.Lock()
+_inside = 0  # runs that go on, in all threads
+_before: list[tuple[Callable[[int], object], int]] = []  # how to put threads back
+
+
+@cache
+def _controls_among(modules: int) -> list[tuple[Callable[[int], None], Callable[[], int]]]:
+    """Sets and tells the threads of each BLAS in this process, which has so many modules."""
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        paths = {line.split()[-1] for line in maps if ".so" in line}
+    found = []
+    for path in sorted(paths):
+        for word, names in _KNOWN.items():
+            if word not in path:
+                continue
+            library = ctypes.CDLL(path)
+            for setter, getter in names:
+                if hasattr(library, setter):
+                    found.append((getattr(library, setter), getattr(library, getter)))
+    return found
+
+
+def _controls() -> list[tuple[Callable[[int], None], Callable[[], int]]]:
+    return _controls_among(len(sys.modules))
+
+
+def _torch_threads(count: int | None = None) -> int:
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return 1
+    before = int(torch.get_num_threads())
+    if count is not None:
+        torch.set_num_threads(count)
+    return before
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Products take one thread until the last run of this process ends."""
+    global _inside, _before
+    with _lock:
+        if _inside == 0:
+            controls = _controls()
+            _before = [(put, get()) for put, get in controls]
+            _before.append((_torch_threads, _torch_threads(1)))
+            for put, _ in controls:
+                put(1)
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                for restore, count in _before:
+                    restore(count)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The package as pip installs it, without a network."""
+
+import os
+import subprocess
+import sys
+
+from program import REPOSITORY, environment, output
+
+
+def test_pip_installs_the_module_with_its_library(tmp_path):
+    home = tmp_path / "home"
+    output(sys.executable, "-m", "venv", "--system-site-packages", home)
+    python = home / "bin" / "python"
+    words = ["-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-index", REPOSITORY]
+    output(python, *words, env=environment({"B": os.environ.get("B", "build")}))
+    code = "import quorate as q; print(q.__file__, q.simulate(workers=3, rounds=4).status)"
+    done = subprocess.run(
+        [python, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment({"PYTHONPATH": ""}),
+    )
+    assert done.returncode == 0, done.stderr
+    file, status = done.stdout.split()
+    assert file.startswith(str(home)) and status == "completed"
+    assert (home / "bin" / "quorate-analysis").exists()
