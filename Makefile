@@ -184,7 +184,7 @@ endif
 
 # --- Targets -----------------------------------------------------------------------------
 .PHONY: help info deps configure build demo amazon lambda networks anytime sequential elastic advice experiments cluster-demo \
-        cluster-deps python python-deps python-tests-deps chaos test tests-ready check-layers bench bench-against bench-build fuzz fuzz-deps plot format lint \
+        cluster-deps python python-deps python-tests-deps chaos test tests-ready check-layers bench bench-against bench-python bench-build fuzz fuzz-deps plot format lint \
         install uninstall clean force
 force:
 
@@ -385,6 +385,9 @@ bench-against: build $(B)/bench ## this build beside that of another checkout: O
 
 bench-build: configure ## what building takes, from no PETSc and no objects; ARGS="--against REV"
 	@env/bench-build $(ARGS)
+
+bench-python: build python ## what Python costs: import, a scheme, a model, a network of PyTorch
+	@$(run_env) PYTHONPATH=$(B)/python $(found_python) tests/bench/python
 
 bench-report: build ## what a report of 20 traces takes
 	@$(run_env) tests/bench/report

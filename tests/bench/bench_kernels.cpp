@@ -58,10 +58,9 @@ BENCHMARK(gradient)->ArgName("ones")->Arg(1)->Arg(0)->Unit(benchmark::kMilliseco
 // The two products alone, without loss or weights.
 void run_products(benchmark::State& state, const petsc::Matrix& matrix)
 {
-    Vec w_made = nullptr, z_made = nullptr, g_made = nullptr;
-    petsc::check(MatCreateVecs(matrix.get(), &w_made, &z_made), "MatCreateVecs");
-    petsc::check(VecDuplicate(w_made, &g_made), "VecDuplicate");
-    const petsc::Vector w(w_made), z(z_made), g(g_made);
+    petsc::Vector w, z, g;
+    petsc::check(MatCreateVecs(matrix.get(), w.made(), z.made()), "MatCreateVecs");
+    petsc::check(VecDuplicate(w.get(), g.made()), "VecDuplicate");
     petsc::check(VecSet(w.get(), 0.01), "VecSet");
     for (auto _ : state) {
         petsc::check(MatMult(matrix.get(), w.get(), z.get()), "MatMult");
@@ -72,11 +71,12 @@ void run_products(benchmark::State& state, const petsc::Matrix& matrix)
 // The rival.
 void petsc_products(benchmark::State& state)
 {
-    Mat made = nullptr;
-    petsc::check(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, rows, columns, data().start.data(),
-                                           data().column.data(), data().value.data(), &made),
-                 "MatCreateSeqAIJWithArrays");
-    run_products(state, petsc::Matrix(made));
+    petsc::Matrix matrix;
+    petsc::check(
+        MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, rows, columns, data().start.data(),
+                                  data().column.data(), data().value.data(), matrix.made()),
+        "MatCreateSeqAIJWithArrays");
+    run_products(state, matrix);
     set_matrix_bytes(state, 2 * (sizeof(Index) + sizeof(double)));
 }
 BENCHMARK(petsc_products)->Unit(benchmark::kMillisecond);
@@ -125,12 +125,12 @@ BENCHMARK(gradient_shard)->Unit(benchmark::kMicrosecond);
 void petsc_products_shard(benchmark::State& state)
 {
     ShardData shard;
-    Mat made = nullptr;
+    petsc::Matrix matrix;
     petsc::check(
         MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, rows / 30, shard.columns, shard.start.data(),
-                                  shard.column.data(), shard.value.data(), &made),
+                                  shard.column.data(), shard.value.data(), matrix.made()),
         "MatCreateSeqAIJWithArrays");
-    run_products(state, petsc::Matrix(made));
+    run_products(state, matrix);
 }
 BENCHMARK(petsc_products_shard)->Unit(benchmark::kMicrosecond);
 
