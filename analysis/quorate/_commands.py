@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ._components import Component
 from ._data import DataSet
 from ._native import BadInput, _quorate
-from ._options import options_of
+from ._options import option_name, options_of, text_of
 from ._result import Result
 from ._run import _prepared
 
@@ -96,7 +96,7 @@ def tune(data: Any, grid: dict[str, list[Any]], metric: str = "loss", **options:
     import pandas as pd
 
     text = ",".join(
-        f"{name.replace('_', '-')}={':'.join(str(v) for v in values)}"
+        f"{option_name(name)}={':'.join(text_of(name, one) for one in np.atleast_1d(values))}"
         for name, values in grid.items()
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -104,7 +104,7 @@ def tune(data: Any, grid: dict[str, list[Any]], metric: str = "loss", **options:
         given = {"data": data, "grid": text, "metric": metric, "output": path, **options}
         _command("tune", [], given)
         table = pd.read_csv(path)
-    names = [name.replace("_", "-") for name in grid]
+    names = [option_name(name) for name in grid]
     means = table.groupby(names, sort=False)[metric].mean()
     best = means.idxmin() if metric in ("loss", "mse") else means.idxmax()
     point = best if isinstance(best, tuple) else (best,)
@@ -123,7 +123,8 @@ def optimum(data: Any, **options: Any) -> Optimum:
     """Finds a reference optimum of a linear model, and keeps it beside the data set."""
     told = _command("optimum", [], {"data": data, **options})
     found = re.search(r"objective (\S+), not below (\S+), gradient (\S+),", told)
-    assert found, told
+    if found is None:
+        raise BadInput(f"no optimum was found: {told.strip()}")
     return Optimum(*(float(number) for number in found.groups()))
 
 

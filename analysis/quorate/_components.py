@@ -107,8 +107,8 @@ class SynchronousScheme(Scheme):
         """The step is done."""
 
     def mean(self, contributions: Sequence[Contribution]) -> Step:
-        """Returns the step that is the mean over the samples of these contributions, each of which
-        is the plain sum over one block."""
+        """Returns the step that is the mean over the samples of these contributions. For workers
+        that store one block each."""
         return _quorate.mean(self._needs, contributions)
 
 
@@ -177,27 +177,38 @@ def _keywords(make: Callable[..., Any], skipped: int, help: dict[str, str]) -> l
     """The options of a constructor, as (name, argument, default, text, type)."""
     from ._options import option_name, text_of
 
-    rows = []
+    owner = getattr(make, "__name__", "a component")
     try:
         parameters = list(inspect.signature(make, eval_str=True).parameters.values())[skipped:]
-    except (ValueError, NameError):
-        return []
+    except NameError as error:
+        raise BadInput(f"an annotation of {owner} cannot be read: {error}") from error
+    rows = []
     for one in parameters:
         if one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL):
             continue
-        kind = one.annotation if one.annotation in _TYPES else type(one.default)
-        if kind not in _TYPES:
+        kinds = [kind for kind in (one.annotation, type(one.default)) if kind in list(_TYPES)]
+        if not kinds:
             raise BadInput(
-                f"the parameter {one.name} of {getattr(make, '__name__', make)} has no type that an"
-                " option can have: annotate it with int, float, bool or str"
+                f"the parameter {one.name} of {owner} has no type that an option can have: annotate"
+                " it with int, float, bool or str"
             )
-        default = "" if one.default in (one.empty, None) else text_of(one.name, one.default)
-        if kind is bool:
-            default = ""
-        name, word = option_name(one.name), _TYPES[kind]
-        text = help.get(one.name, "a parameter of " + getattr(make, "__name__", "a component"))
+        name, word = option_name(one.name), _TYPES[kinds[0]]
+        if name in _options_of_runs():
+            raise BadInput(
+                f"the parameter {one.name} of {owner} is called like an option of runs: rename it"
+            )
+        if word == "bool" and one.default is True:
+            raise BadInput(f"the switch {one.name} of {owner} is on by default: turn it round")
+        default = "" if one.default in (one.empty, None, False) else text_of(one.name, one.default)
+        text = help.get(one.name, f"a parameter of {owner}")
         rows.append([name, _ARGUMENTS[word], default, text, word])
     return rows
+
+
+def _options_of_runs() -> set[str]:
+    """Options that belong to runs and to no component."""
+    own = {option[0] for row in _quorate.components() for option in row[5]}
+    return {row[0] for row in _quorate.options("simulate")} - own
 
 
 def _first_line(made: Any) -> str:
@@ -206,29 +217,55 @@ def _first_line(made: Any) -> str:
 
 def _word(name: str) -> str:
     """ReallyFast is really-fast."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).strip("<>_").replace("_", "-").lower()
 
 
-def add(made: Any, kind: str = "") -> str:
+# The name of each object that was added, and the objects, so that none takes the place of another.
+_names: dict[tuple[str, int], str] = {}
+_added: list[Any] = []
+
+
+def _unused(kind: str, word: str) -> str:
+    """word, or word-2, ...: what is defined again gets a name of its own."""
+    taken = {name for (known, _), name in _names.items() if known == kind}
+    name, number = word, 1
+    while name in taken:
+        number += 1
+        name = f"{word}-{number}"
+    return name
+
+
+def _register(
+    kind: str, word: str, made: Any, make: Any, text: str, source: str, options: list[list[str]]
+) -> str:
+    name = _unused(kind, word)
+    _quorate.add_component(kind, name, text, source, options, make)
+    _names[kind, id(made)] = name
+    _added.append(made)
+    return name
+
+
+def add(made: Any) -> str:
     """Adds a class of a scheme, model or optimiser, or a function of delays, to what options can
-    name; a class of the same name takes the place of the old one. Returns the name."""
+    name. Returns the name: that of the class in lower case, with a number if another one has it."""
+    for (_, known), name in _names.items():
+        if known == id(made):
+            return name
     if isinstance(made, type):
         kinds = [word for word, base in _BASES.items() if issubclass(made, base)]
         if not kinds or not issubclass(made, Scheme | Model | Optimizer):
             raise BadInput(f"{made.__name__} is no scheme, model or optimiser: derive it from one")
-        own = inspect.getdoc(made) if "__doc__" in vars(made) else None
-        text = (own or "defined in Python").splitlines()[0].rstrip(".")
-        name = vars(made).get("name") or _word(made.__name__)
-        skipped = 1 if kinds[0] == "scheme" else 0
-        options = _keywords(made, skipped, made.help) if "__init__" in dir(made) else []
-        _quorate.add_component(kinds[0], name, text, made.source, options, made)
-        return name
+        own = made if "__doc__" in vars(made) and made.__doc__ else None
+        options = _keywords(made, 1 if kinds[0] == "scheme" else 0, made.help)
+        word = vars(made).get("name") or _word(made.__name__)
+        text = _first_line(own) if own else "defined in Python"
+        return _register(kinds[0], word, made, made, text, made.source, options)
     if not callable(made):
         raise BadInput(f"{made!r} is no class and no function")
-    name = _word(made.__name__.strip("<>_")).replace("_", "-")
-    make = lambda argument, machines: made  # noqa: E731
-    _quorate.add_component("delay", name, _first_line(made), "", [], make)
-    return name
+    word = _word(getattr(made, "__name__", type(made).__name__))
+    return _register(
+        "delay", word, made, lambda argument, machines: made, _first_line(made), "", []
+    )
 
 
 def _component(kind: str, which: Any, options: dict[str, Any]) -> Component:
@@ -236,7 +273,10 @@ def _component(kind: str, which: Any, options: dict[str, Any]) -> Component:
         return Component(kind, which.text, {**which.options, **options})
     if isinstance(which, str):
         return Component(kind, which, options)
-    return Component(kind, add(which, kind), options)
+    name = add(which)
+    if kind in _BASES and not (isinstance(which, type) and issubclass(which, _BASES[kind])):
+        raise BadInput(f"{which!r} is no {kind}")
+    return Component(kind, name, options)
 
 
 def scheme(which: str | type[Scheme], **options: Any) -> Component:
@@ -285,7 +325,7 @@ def delay(which: Any, *arguments: float) -> Component:
         text = ",".join(f"{one:.17g}" for one in arguments)
         return Component("delay", f"{which}:{text}" if text else which)
     if callable(which):
-        return Component("delay", add(which, "delay"))
+        return Component("delay", add(which))
     try:
         times = np.array(which, dtype=np.float64)
     except (TypeError, ValueError):
@@ -327,6 +367,7 @@ class _Code:
 
 
 _codes: dict[str, _Code] = {}
+_decoders: list[Any] = []
 
 
 def _code(key: str) -> _Code:
@@ -335,20 +376,12 @@ def _code(key: str) -> _Code:
     return _codes[key]
 
 
-def _bytes_of(function: Any) -> Floats:
-    """What tells a function from others, in other processes too."""
-    compiled = getattr(function, "__code__", None)
-    name = f"{getattr(function, '__qualname__', '')} {getattr(compiled, 'co_consts', '')}"
-    told = name.encode() + getattr(compiled, "co_code", b"")
-    return np.frombuffer(told, dtype=np.uint8).astype(np.float64)
-
-
 def code(
     B: npt.ArrayLike,
     decode: Callable[[list[int]], npt.ArrayLike | None] | None = None,
     *,
     collect: int | None = None,
-    label: str = "own code",
+    label: str = "",
 ) -> Component:
     """A gradient code as a scheme.
 
@@ -367,9 +400,15 @@ def code(
         )
     if not _codes:
         _quorate.add_component("code", "code", "a matrix B of Python", "", [], _code)
-    key = _digest(matrix, np.array([collect or 0.0]), _bytes_of(decode))
+    key = _digest(matrix, np.array([collect or 0.0]))
+    if decode is not None:
+        # Decoders are told apart by their number: what a function does has no digest.
+        if decode not in _decoders:
+            _decoders.append(decode)
+        key += f"-{_decoders.index(decode) + 1}"
+    number = len(_codes) + 1 if key not in _codes else list(_codes).index(key) + 1
     _codes[key] = _Code(matrix, collect, decode)
-    return Component("scheme", f"code:{key}", label=label)
+    return Component("scheme", f"code:{key}", label=label or f"own code {number}")
 
 
 def component_of(name: str, value: Any) -> Component | None:

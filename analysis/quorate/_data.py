@@ -74,30 +74,41 @@ def _labels(y: Any, task: str | None) -> tuple[npt.NDArray[np.float64], str, int
     values = np.unique(labels)
     if task is None:
         whole = np.isfinite(labels).all() and (labels == np.round(labels)).all()
-        two = len(values) <= 2 and set(values) <= {-1.0, 0.0, 1.0}
         integers = np.asarray(y).dtype.kind in "iub"
+        two = len(values) <= 2 and whole
         task = "binary" if two else "multiclass" if whole and integers else "regression"
     if task not in TASKS:
         raise BadInput(f"task is {task!r}: use {', '.join(TASKS)}")
     if task == "binary":
-        if len(values) > 2:
-            raise BadInput(f"a binary task has {len(values)} different labels: use multiclass")
-        if not set(values) <= {-1.0, 1.0}:
-            labels = np.where(labels == values[-1], 1.0, -1.0)
-        return labels, task, 2
-    return labels, task, int(values[-1]) + 1 if task == "multiclass" else 0
+        if len(values) != 2:
+            raise BadInput(
+                f"a binary task has two different labels, here there are {len(values)}: give both,"
+                " or task='multiclass' or 'regression'"
+            )
+        return np.where(labels == values[1], 1.0, -1.0), task, 2
+    if task == "multiclass":
+        if not ((values >= 0) & (values == np.round(values))).all():
+            raise BadInput("labels of a multiclass task are whole numbers from 0: encode them so")
+        return labels, task, int(values[-1]) + 1
+    return labels, task, 0
 
 
 def _matrix(X: Any) -> tuple[Any, ...]:
     """(values,) of a dense matrix, (values, columns, starts) of a sparse one."""
     if hasattr(X, "tocsr"):
         rows = X.tocsr()
-        rows.sum_duplicates()
+        if not rows.has_canonical_format:
+            rows = rows.copy() if rows is X else rows
+            rows.sum_duplicates()
         return rows.data, rows.indices, rows.indptr
     dense = np.asarray(X, dtype=np.float64)
     if dense.ndim != 2:
         raise BadInput(f"X has the shape {dense.shape}: give rows x columns")
     return (dense,)
+
+
+def _columns(X: Any) -> int:
+    return int((X if hasattr(X, "shape") else np.asarray(X)).shape[1])
 
 
 def dataset(
@@ -120,7 +131,7 @@ def dataset(
     file before the run, and all ranks `open` it.
     """
     train = _matrix(X)
-    columns = int(X.shape[1])
+    columns = _columns(X)
     labels, task, classes = _labels(y, task)
     if (X_test is None) != (y_test is None):
         raise BadInput("test rows need X_test and y_test: give both, or none")
@@ -132,9 +143,9 @@ def dataset(
         )
         test_labels = np.empty(0)
     else:
-        if X_test.shape[1] != columns:
-            raise BadInput(f"X_test has {X_test.shape[1]} columns, X has {columns}: give the same")
         test = _matrix(X_test)
+        if _columns(X_test) != columns:
+            raise BadInput(f"X_test has {_columns(X_test)} columns, X has {columns}: give the same")
         both, task, classes = _labels(np.concatenate([np.ravel(y), np.ravel(y_test)]), task)
         labels, test_labels = both[: len(labels)], both[len(labels) :]
     if len(train) != len(test):

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import sys
 
@@ -61,3 +62,5 @@ def check_mpi() -> None:
 
 
 _quorate.log_to(_log)
+# Threads of daemons would call back into an interpreter that is gone.
+atexit.register(_quorate.end_runs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html
 import os
+import shutil
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ._native import _quorate
+from ._native import BadInput, _quorate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +35,7 @@ class Result:
 
     def __init__(self, trace: Native, label: str = "") -> None:
         self._trace = trace
+        self.path: Path | None = None  # of the file that it was read from
         self.label = label or self.attributes["scheme"]
 
     @cached_property
@@ -111,7 +113,12 @@ class Result:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the trace to a file, as `quorate run --trace FILE` does, without the iterates."""
-        self._trace.save(os.fspath(path))
+        if self.path is not None:
+            if Path(path).exists():
+                raise BadInput(f"{path} is there already: give another name, or remove it")
+            shutil.copyfile(self.path, path)
+        else:
+            self._trace.save(os.fspath(path))
         return Path(path)
 
     def to_trace(self) -> Trace:
@@ -170,7 +177,9 @@ class Result:
 
 def load(path: str | os.PathLike[str]) -> Result:
     """Reads the trace of a run from its file."""
-    return Result(_quorate.read_trace(os.fspath(path)))
+    result = Result(_quorate.read_trace(os.fspath(path)))
+    result.path = Path(path)
+    return result
 
 
 class Comparison(Sequence[Result]):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._components import Component, component_of
 from ._native import BadInput, _quorate, check_mpi
-from ._options import options_of, summary
+from ._options import option_name, options_of, summary
 from ._progress import Progress
 from ._result import Comparison, Result
 from ._threads import one_thread
@@ -42,7 +42,7 @@ def simulate(data: Any = None, **options: Any) -> Result:
 
 
 def _simulate(data: Any, keywords: dict[str, Any], stop: Any) -> Result:
-    if data is None and "replay" not in keywords:
+    if data is None and keywords.get("replay") is None:
         keywords = {"dry": True, **keywords}
     options = _prepared(data, keywords)
     with one_thread():
@@ -59,10 +59,8 @@ def run(data: Any, **options: Any) -> Result | None:
     try:
         with one_thread():
             trace = _quorate.run(prepared)
-    except BadInput:
-        raise
-    except BaseException:
-        if rank() == 0:
+    except BaseException as error:
+        if rank() == 0 or isinstance(error, _quorate.RefusedRun):
             raise
         # The coordinator would wait for this rank for ever.
         sys.stderr.write(traceback.format_exc())
@@ -96,13 +94,23 @@ def sweep(
     points: list[dict[str, Any]] = [{}]
     for name, values in over.items():
         choices = list(values)
+        if not choices:
+            raise BadInput(f"over names no values of {name}: give some")
+        # What is defined in Python is added before runs begin.
+        choices = [component_of(option_name(name), value) or value for value in choices]
         points = [{**point, name: value} for point in points for value in choices]
+    options = {
+        name: value if value is None else component_of(option_name(name), value) or value
+        for name, value in options.items()
+    }
     stop = _quorate.Stop()
     progress = Progress(len(points), "runs")
 
     def one(point: dict[str, Any]) -> Result:
         result = _simulate(data, {**options, **point}, stop)
-        others = [f"{n} {v}" for n, v in point.items() if n not in ("seed", "scheme")]
+        others = [
+            f"{n} {getattr(v, 'label', v)}" for n, v in point.items() if n not in ("seed", "scheme")
+        ]
         result.label = " ".join([result.label, *others])
         progress.step()
         return result

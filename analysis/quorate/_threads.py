@@ -33,13 +33,16 @@ _before: list[tuple[Callable[[int], object], int]] = []  # how to put threads ba
 def _controls_among(modules: int) -> list[tuple[Callable[[int], None], Callable[[], int]]]:
     """Sets and tells the threads of each BLAS in this process, which has so many modules."""
     with open("/proc/self/maps", encoding="utf-8") as maps:
-        paths = {line.split()[-1] for line in maps if ".so" in line}
+        paths = {line.split(maxsplit=5)[-1].strip() for line in maps if ".so" in line}
     found = []
     for path in sorted(paths):
         for word, names in _KNOWN.items():
             if word not in path:
                 continue
-            library = ctypes.CDLL(path)
+            try:
+                library = ctypes.CDLL(path)
+            except OSError:  # it was replaced while this process runs
+                continue
             for setter, getter in names:
                 if hasattr(library, setter):
                     found.append((getattr(library, setter), getattr(library, getter)))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -65,6 +66,9 @@ def torch(
         labels = pytorch.from_numpy(np.array(y)).to(label_type)
         return loss(scores, labels)
 
+    # PyTorch lets go of the GIL while it computes, and threads of a sweep share the module.
+    lock = threading.Lock()
+
     class TorchModel(Model):
         """A module of PyTorch."""
 
@@ -75,18 +79,19 @@ def torch(
             return np.array(first)
 
         def loss_and_gradient(self, X: Any, y: Floats, w: Floats) -> tuple[float, Floats]:
-            set_parameters(w)
-            module.zero_grad()
-            value = summed(module(batch(X)), y)
-            value.backward()
-            gradients = [
-                pytorch.zeros_like(p) if p.grad is None else p.grad for p in module.parameters()
-            ]
-            return float(value), np.array(pytorch.cat([g.reshape(-1) for g in gradients]))
+            with lock:
+                set_parameters(w)
+                module.zero_grad()
+                value = summed(module(batch(X)), y)
+                value.backward()
+                gradients = [
+                    pytorch.zeros_like(p) if p.grad is None else p.grad for p in module.parameters()
+                ]
+                return float(value), np.array(pytorch.cat([g.reshape(-1) for g in gradients]))
 
         def scores(self, X: Any, w: Floats) -> Floats:
-            set_parameters(w)
-            with pytorch.no_grad():
+            with lock, pytorch.no_grad():
+                set_parameters(w)
                 return np.array(module(batch(X)))
 
         def loss(self, scores: Floats, y: Floats) -> float:

@@ -2,6 +2,7 @@
 #include "base/parallel.hpp"
 
 #include <omp.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +18,22 @@ namespace {
 
 thread_local bool inside = false;  // of a loop that is shared out
 
+// Returns the threads of this process, which sleep until it ends. A forked process has none of its
+// parent's, and makes its own. Never freed, because the end would wait for threads that are not there.
+boost::asio::thread_pool& threads_of_process(int threads)
+{
+    static std::mutex mutex;
+    static pid_t owner = 0;
+    static boost::asio::thread_pool* pool = nullptr;
+    const std::lock_guard lock(mutex);
+    if (owner != getpid()) {
+        pool = new boost::asio::thread_pool(
+            static_cast<std::size_t>(std::max(threads, usable_cores())) - 1);
+        owner = getpid();
+    }
+    return *pool;
+}
+
 }  // namespace
 
 int usable_cores() { return omp_get_max_threads(); }
@@ -27,8 +44,7 @@ void in_parallel(std::size_t count, int threads, const std::function<void(std::s
         for (std::size_t i = 0; i < count; ++i) f(i);
         return;
     }
-    static boost::asio::thread_pool pool(
-        static_cast<std::size_t>(std::max(threads, usable_cores())) - 1);
+    auto& pool = threads_of_process(threads);
     const auto helpers = std::min(count, static_cast<std::size_t>(threads)) - 1;
     std::atomic<std::size_t> next = 0;
     std::mutex mutex;

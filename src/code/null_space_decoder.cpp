@@ -10,6 +10,10 @@ Eigen::VectorXd decoding_weights(const LinearCode& code, const std::vector<int>&
 {
     Eigen::VectorXd a = code.all_weights;
     if (missing.empty()) return a;
+    if (code.null_space.cols() == 0) {
+        for (const int i : missing) a[i] = 0;
+        return a;
+    }
     // The solver is rank-revealing and gives the shortest solution, because the equations are
     // nearly dependent if neighbouring workers are missing.
     a += code.null_space * shortest_solution(code.null_space(missing, Eigen::all), -a(missing));

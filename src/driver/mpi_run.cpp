@@ -326,7 +326,7 @@ std::optional<trace::Trace> run_in_memory(const Settings& settings)
     const mpi::Comm scoring(MPI_COMM_WORLD);
     if (comm.rank() != 0) {
         const auto status = follow(settings, comm, scoring).status;
-        if (status == exit_bad_input) throw BadInput("the coordinator has refused this run");
+        if (status == exit_bad_input) throw RefusedRun("the coordinator has refused this run");
         if (status != exit_done) throw Failure("the coordinator has failed");
         return {};
     }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/settings.hpp"
 #include "trace/trace.hpp"
 
@@ -21,11 +22,18 @@ std::vector<Option> mpi_run_options();
 /// @throws Failure as supervise()
 int run_over_mpi(const Settings& settings);
 
+/// On a worker: the coordinator has found the input wrong, and says why there.
+class RefusedRun : public BadInput {
+public:
+    using BadInput::BadInput;
+};
+
 /// Trains, writes no file and prints nothing; may be called again. Rank 0 is the coordinator.
 /// Collective over MPI_COMM_WORLD.
 /// @param settings  with all of mpi_run_options()
 /// @return the trace on the coordinator; nothing on the others
-/// @throws BadInput on all ranks if the input is wrong; on one alone if it cannot read its rows
+/// @throws BadInput on the coordinator if the input is wrong, and RefusedRun on the others; BadInput on
+///         one alone if it cannot read its rows
 /// @throws Failure on the rank that fails; on all ranks if the coordinator fails while it prepares
 ///         the run
 std::optional<trace::Trace> run_in_memory(const Settings& settings);

@@ -52,11 +52,11 @@ void SchemeCheck::run(std::int64_t rounds)
             answer(worker);
         } else {
             if (!expect(!timers_.empty(), "all workers stand still, and no timer runs")) return;
-            now_ = std::ranges::min_element(timers_, {}, [](const auto& one) {
-                       return one.second;
-                   })->second;
-            const int number = timers_.begin()->first;
-            timers_.erase(timers_.begin());
+            const auto due =
+                std::ranges::min_element(timers_, {}, [](const auto& one) { return one.second; });
+            now_ = due->second;
+            const int number = due->first;
+            timers_.erase(due);
             give(Deadline{number});
         }
     }
@@ -106,7 +106,9 @@ std::optional<Event> SchemeCheck::carry_out(const Action& action)
         log.push_back("close " + std::to_string(close->first) + " " + std::to_string(close->last));
         expect(close->first <= close->last,
                fmt::format("it closes tasks {} to {}", close->first, close->last));
-        for (auto task = close->first; task <= close->last; ++task) this->close(task);
+        for (auto at = open_.lower_bound(close->first);
+             at != open_.end() && at->first <= close->last; at = open_.lower_bound(close->first))
+            this->close(at->first);
     } else if (const auto* combine = std::get_if<Combine>(&action)) {
         for (const auto& term : combine->terms)
             expect(alive_.contains(term.contribution), "it combines a contribution that is gone");

@@ -202,8 +202,8 @@ std::string prepare_script(const Request& request, const Profile& profile, const
                            const std::vector<std::string>& words)
 {
     auto text = beginning(small(request, profile, "-prepare"), profile, origin);
-    text += fmt::format("[ -e {} ] || {}{}\n", quoted(words.back()), own_command(),
-                        arguments(words));
+    text +=
+        fmt::format("[ -e {} ] || {}{}\n", quoted(words.back()), own_command(), arguments(words));
     return text;
 }
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "base/error.hpp"
@@ -36,7 +35,7 @@ struct Component {
     std::vector<Keyword> keywords;
 };
 
-// By kind and name. Never freed: the interpreter may be gone before this process ends.
+// By kind and name; an entry stays as it is. Never freed: the interpreter may be gone before this process ends.
 std::map<std::string, Component>& components()
 {
     static auto& all = *new std::map<std::string, Component>;
@@ -68,7 +67,7 @@ py::object construct(const std::string& key, const Settings& settings, Arguments
     const auto& component = components().at(key);
     py::dict options;
     for (const auto& keyword : component.keywords)
-        if (settings.on(keyword.option.name))
+        if (settings.given(keyword.option.name) || settings.on(keyword.option.name))
             options[py::str(with_underscores(keyword.option.name))] = value_of(keyword, settings);
     return component.make(std::forward<Arguments>(arguments)..., **options);
 }
@@ -91,7 +90,8 @@ public:
         const auto [at, is_new] = known_.try_emplace({machine, draw, load});
         if (is_new) {
             const py::gil_scoped_acquire gil;
-            const auto value = function_.get()(machine, draw, load).cast<double>();
+            const auto value =
+                as<double>(function_.get()(machine, draw, load), "the delay function", "seconds");
             if (!(value >= 0) || !std::isfinite(value)) {
                 known_.erase(at);
                 throw BadInput(fmt::format(
@@ -117,8 +117,10 @@ public:
         : optimizer_(std::move(optimizer)), update_(optimizer_.get().attr("update")),
           w_(std::move(initial)), regularizer_(regularizer)
     {
-        const auto more = optimizer_.get().attr("memory").cast<std::size_t>();
-        memory_.assign(more, std::vector<double>(w_.size()));
+        const auto more =
+            as<int>(optimizer_.get().attr("memory"), "the optimizer's memory", "a whole number");
+        for (int i = 0; i < more; ++i)
+            memory_.push_back(std::make_shared<std::vector<double>>(w_.size()));
     }
 
     void update(std::span<const double> estimate, double step, std::span<double> next) override
@@ -127,19 +129,21 @@ public:
         for (std::size_t i = 0; i < w_.size(); ++i) gradient_[i] += 2 * regularizer_.l2 * w_[i];
         const py::gil_scoped_acquire gil;
         py::list arguments;
-        arguments.append(view(std::span<const double>(w_)));
-        arguments.append(view(std::span<const double>(gradient_)));
+        arguments.append(copied(w_));
+        arguments.append(copied(gradient_));
         arguments.append(step);
-        for (auto& one : memory_) arguments.append(view(std::span(one)));
-        const py::array_t<double, py::array::c_style | py::array::forcecast> moved =
-            update_.get()(*arguments);
-        if (moved.size() != std::ssize(w_))
-            throw BadInput(
-                fmt::format("update() of the optimizer returned {} numbers where there are {} "
-                            "parameters",
-                            moved.size(), w_.size()));
-        for (std::size_t i = 0; i < w_.size(); ++i)
-            next[i] = w_[i] = regularizer_.shrunk(moved.data()[i], step);
+        for (const auto& one : memory_) arguments.append(shared(one));
+        const auto moved = numbers(update_.get()(*arguments), "update() of the optimizer",
+                                   std::ssize(w_), "parameters");
+        const auto* values = moved.data();
+        for (std::size_t i = 0; i < w_.size(); ++i) {
+            if (!std::isfinite(values[i]))
+                throw Failure(fmt::format(
+                    "update() of the optimizer returned {} for parameter {}: the step may be too "
+                    "large",
+                    values[i], i));
+            next[i] = w_[i] = regularizer_.shrunk(values[i], step);
+        }
         ++updates_;
     }
 
@@ -147,7 +151,7 @@ public:
     std::vector<std::span<double>> memory() override
     {
         std::vector<std::span<double>> all = {w_};
-        for (auto& one : memory_) all.emplace_back(one);
+        for (const auto& one : memory_) all.emplace_back(*one);
         return all;
     }
 
@@ -156,7 +160,7 @@ private:
     std::vector<double> w_;
     Regularizer regularizer_;
     std::vector<double> gradient_;
-    std::vector<std::vector<double>> memory_;
+    std::vector<std::shared_ptr<std::vector<double>>> memory_;  // shared with Python
 };
 
 struct Text {
@@ -235,20 +239,6 @@ void add_component(const std::string& kind, const std::string& name, const std::
         component.keywords.push_back(std::move(keyword));
     }
     const auto key = kind + ' ' + name;
-    const auto at = components().find(key);
-    if (at != components().end()) {
-        const auto names = [](const Component& one) {
-            std::set<std::tuple<std::string, std::string>> all;
-            for (const auto& keyword : one.keywords)
-                all.emplace(keyword.option.name, keyword.option.fallback);
-            return all;
-        };
-        if (names(at->second) != names(component))
-            throw BadInput(fmt::format("{} {} was there with other options: give it another name",
-                                       kind, name));
-        at->second = std::move(component);
-        return;
-    }
     const Exclusive exclusive;
     add_to_registry(kind, entry, key);
     components().emplace(key, std::move(component));

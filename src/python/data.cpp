@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -46,7 +47,7 @@ std::span<const double> span_of(const Values& values)
 // The rows of one split, as Python gives them.
 class Rows {
 public:
-    Rows(const py::tuple& given, const std::string& split)
+    Rows(const py::tuple& given, std::int64_t columns, const std::string& split)
         : dense_(given.size() == 2), values_(given[0].cast<Values>()),
           labels_(given[given.size() - 1].cast<Values>())
     {
@@ -65,6 +66,7 @@ public:
         if (start_.size() != labels_.size() + 1)
             throw BadInput(fmt::format("the {} rows are {}, but there are {} labels", split,
                                        start_.size() - 1, labels_.size()));
+        check_entries(columns, split);
     }
 
     void write(DataSetWriter& writer, Split split) const
@@ -87,6 +89,22 @@ public:
     }
 
 private:
+    // Refuses a sparse matrix whose arrays contradict each other. @throws BadInput
+    void check_entries(std::int64_t columns, const std::string& split) const
+    {
+        const std::span<const std::int64_t> start(start_.data(),
+                                                  static_cast<std::size_t>(start_.size()));
+        const std::span<const std::int64_t> column(column_.data(),
+                                                   static_cast<std::size_t>(column_.size()));
+        const bool fits =
+            start[0] == 0 && std::ranges::is_sorted(start) && start.back() == values_.size() &&
+            column_.size() == values_.size() &&
+            std::ranges::all_of(column, [&](std::int64_t c) { return c >= 0 && c < columns; });
+        if (!fits)
+            throw BadInput("the " + split +
+                           " rows are no sparse matrix of that shape: its arrays contradict it");
+    }
+
     bool dense_;
     Values values_, labels_;
     Indices column_, start_;
@@ -96,12 +114,13 @@ void write(const std::string& path, const std::string& name, std::int64_t column
            const std::string& task, std::int64_t classes, const std::string& image, bool ones,
            bool float32, const py::tuple& train, const py::tuple& test)
 {
+    if (columns < 1) throw BadInput("the rows have no columns: give X of n x p");
     DataShape shape{.columns = columns, .task = task_of(task), .classes = classes};
     shape.dense = train.size() == 2;
     if (!image.empty() && !shape.set_image(image))
         throw BadInput(fmt::format("rows are to be images of {}, but have {} columns: write CxHxW",
                                    image, columns));
-    const Rows train_rows(train, "training"), test_rows(test, "test");
+    const Rows train_rows(train, columns, "training"), test_rows(test, columns, "test");
     const py::gil_scoped_release release;
     const std::lock_guard lock(libraries());
     DataSetWriter writer(path, name, shape, ones, float32);
@@ -112,6 +131,13 @@ void write(const std::string& path, const std::string& name, std::int64_t column
                        {"options", ""},
                        {"sources", ""},
                        {"sha256", ""}});
+}
+
+// Hands a vector over to an array.
+template <class T>
+py::array_t<T> given(std::vector<T> values, std::vector<py::ssize_t> shape = {})
+{
+    return shared(std::make_shared<std::vector<T>>(std::move(values)), std::move(shape));
 }
 
 // Returns the rows of a split: (values, labels), or (values, columns, starts, labels) if sparse.
@@ -131,10 +157,10 @@ py::tuple read(const std::string& path, const std::string& split)
     }
     const auto rows = std::ssize(raw.label);
     if (dense)
-        return py::make_tuple(owned(std::move(raw.dense), {rows, columns}),
-                              owned(std::move(raw.label)));
-    return py::make_tuple(owned(std::move(raw.value)), owned(std::move(raw.column)),
-                          owned(std::move(raw.start)), owned(std::move(raw.label)));
+        return py::make_tuple(given(std::move(raw.dense), {rows, columns}),
+                              given(std::move(raw.label)));
+    return py::make_tuple(given(std::move(raw.value)), given(std::move(raw.column)),
+                          given(std::move(raw.start)), given(std::move(raw.label)));
 }
 
 }  // namespace

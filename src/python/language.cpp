@@ -4,6 +4,7 @@
 
 #include <pybind11/stl.h>
 
+#include "base/error.hpp"
 #include "code/partition.hpp"
 #include "scheme/sample_mean.hpp"
 #include "scheme/scheme.hpp"
@@ -121,8 +122,11 @@ Needs needs_of(const py::sequence& blocks, const std::vector<std::vector<int>>& 
     Needs needs;
     for (const auto block : blocks) needs.blocks.push_back(rows_of(block));
     needs.shard = shard;
+    std::size_t taken = 0;
     const auto take = [&](const char* name, auto& field) {
-        if (others.contains(name)) field = others[name].cast<std::decay_t<decltype(field)>>();
+        if (!others.contains(name)) return;
+        field = others[name].cast<std::decay_t<decltype(field)>>();
+        ++taken;
     };
     take("models", needs.models);
     take("limits_time", needs.limits_time);
@@ -133,6 +137,8 @@ Needs needs_of(const py::sequence& blocks, const std::vector<std::vector<int>>& 
     take("fingerprint", needs.fingerprint);
     take("projection", needs.projection);
     take("inner_product", needs.inner_product);
+    if (taken != others.size())
+        throw py::type_error("Needs has no such keyword: " + py::repr(others).cast<std::string>());
     return needs;
 }
 
@@ -280,16 +286,21 @@ bool append(const py::handle& action, std::vector<Action>& out, std::variant<Act
             ...);
 }
 
-// The mean of samples: a step of contributions, each of which is a sum over one block.
+// The mean of samples: a step of contributions, each of which is the plain sum over one block.
 Step mean_of(const Needs& needs, const py::sequence& contributions)
 {
     SampleMean mean(needs.blocks);
     for (const auto one : contributions) {
         const auto& contribution = one.cast<const Contribution&>();
-        const auto& stored = needs.shard[static_cast<std::size_t>(contribution.worker)];
-        mean.add(contribution, stored[static_cast<std::size_t>(contribution.part)]);
+        const auto& stored = needs.shard.at(static_cast<std::size_t>(contribution.worker));
+        if (stored.size() != 1 || contribution.part != 0)
+            throw BadInput(
+                "mean() is for workers that store one block each: give quorate.Step(terms, "
+                "divisor, "
+                "error)");
+        mean.add(contribution, stored[0]);
     }
-    if (mean.samples() == 0) throw py::value_error("the mean of no samples: give contributions");
+    if (mean.samples() == 0) throw BadInput("mean() of no samples: give it contributions");
     return mean.step();
 }
 
@@ -298,6 +309,9 @@ Step mean_of(const Needs& needs, const py::sequence& contributions)
 void append_actions(const py::object& actions, std::vector<Action>& out)
 {
     if (actions.is_none()) return;
+    if (!py::isinstance<py::list>(actions) && !py::isinstance<py::tuple>(actions))
+        throw py::type_error("handle() returned " + py::repr(actions).cast<std::string>() +
+                             ": return a list of actions, or None");
     for (const auto action : actions.cast<py::sequence>())
         if (!append(action, out, static_cast<Action*>(nullptr)))
             throw py::type_error("a scheme returned " + py::repr(action).cast<std::string>() +

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <functional>
 
@@ -17,11 +16,14 @@ namespace quorate::bindings {
 
 namespace {
 
-// Copies for NumPy, aligned as Eigen aligns them: BLAS may add up in another order where the
-// address of a vector is another one, and replay and simulation must compute the same bits.
-using Aligned = std::vector<double, Eigen::aligned_allocator<double>>;
-
 constexpr double threshold = 0;  // rows with a higher score are called positive
+
+// One score a row is a vector, several are a matrix.
+std::vector<py::ssize_t> score_shape(std::int64_t rows, std::int64_t outputs)
+{
+    if (outputs == 1) return {rows};
+    return {rows, outputs};
+}
 
 std::unique_ptr<Loss> loss_of(const std::string& name, const DataShape& data)
 {
@@ -59,9 +61,10 @@ public:
         if (!own_.get() || weights) return usual_->evaluate(scores, labels, rows, weights);
         const py::gil_scoped_acquire gil;
         const auto count = static_cast<std::size_t>(rows);
-        py::array z = view(std::span(scores, count * static_cast<std::size_t>(outputs())));
-        if (outputs() > 1) z = z.reshape({rows, outputs()});
-        return own_.get()(z, view(std::span(labels, count))).cast<double>();
+        const auto z = std::span(scores, count * static_cast<std::size_t>(outputs()));
+        return as<double>(
+            own_.get()(copied(z, score_shape(rows, outputs())), copied(std::span(labels, count))),
+            "loss()", "a number");
     }
     double hits(std::span<const double> scores, std::span<const double> labels) const override
     {
@@ -104,9 +107,8 @@ public:
     {
         if (!initial_.get()) return {};
         const py::gil_scoped_acquire gil;
-        const py::array_t<double, py::array::c_style | py::array::forcecast> w =
-            initial_.get()(columns, seed);
-        check("initial", w, parameters(columns), "parameters");
+        const auto w = numbers(initial_.get()(columns, seed), name() + ".initial()",
+                               parameters(columns), "parameters");
         return std::vector<double>(w.data(), w.data() + w.size());
     }
 
@@ -114,34 +116,30 @@ public:
                         std::span<double> gradient) const override
     {
         const py::gil_scoped_acquire gil;
-        const Aligned labels(rows.label, rows.label + rows.rows), w(point.begin(), point.end());
-        Aligned dense;
-        const py::object returned = gradient_.get()(matrix(rows, dense), view(labels), view(w));
+        const auto labels = std::span(rows.label, static_cast<std::size_t>(rows.rows));
+        const py::object returned = gradient_.get()(matrix(rows), copied(labels), copied(point));
+        const auto what = name() + ".loss_and_gradient()";
         if (!py::isinstance<py::tuple>(returned) || py::len(returned) != 2)
-            throw BadInput(name() + ".loss_and_gradient() returned " +
-                           py::repr(py::type::of(returned)).cast<std::string>() +
-                           ": return (loss, gradient), sums over the rows");
+            throw BadInput(
+                fmt::format("{} returned {}: return (loss, gradient), sums over the rows", what,
+                            py::repr(py::type::of(returned)).cast<std::string>()));
         const auto pair = returned.cast<py::tuple>();
-        const py::array_t<double, py::array::c_style | py::array::forcecast> own =
-            py::object(pair[1]);
-        check("loss_and_gradient", own, std::ssize(gradient), "parameters");
+        const auto own = numbers(pair[1], what, std::ssize(gradient), "parameters");
         const auto* values = own.data();
         for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] += coefficient * values[i];
-        return pair[0].cast<double>();
+        return as<double>(pair[0], what, "(loss, gradient) with a number as loss");
     }
 
     void score(const RowView& rows, std::span<const double> point,
                std::span<double> scores) const override
     {
         const py::gil_scoped_acquire gil;
-        const Aligned w(point.begin(), point.end());
+        const auto w = copied(point);
         // A chunk at a time, so that a model meets no more rows at once than when it is trained.
         for (std::int64_t first = 0; first < rows.rows; first += rows_at_once_) {
             const auto part = rows.slice(first, std::min(rows_at_once_, rows.rows - first));
-            Aligned dense;
-            const py::array_t<double, py::array::c_style | py::array::forcecast> own =
-                scores_.get()(matrix(part, dense), view(w));
-            check("scores", own, part.rows * outputs(), "scores");
+            const auto own = numbers(scores_.get()(matrix(part), w), name() + ".scores()",
+                                     part.rows * outputs(), "scores");
             std::copy_n(own.data(), own.size(), scores.begin() + first * outputs());
         }
     }
@@ -149,31 +147,16 @@ public:
     std::int64_t chunk_rows(const DataShape&) const override { return rows_at_once_; }
 
 private:
-    static py::array_t<double> view(const Aligned& values)
-    {
-        return bindings::view(std::span<const double>(values));
-    }
-
     std::string name() const
     {
         return py::type::of(model_.get()).attr("__name__").cast<std::string>();
     }
 
-    void check(const char* method, const py::array& values, std::int64_t wanted,
-               const char* what) const
+    py::object matrix(const RowView& rows) const
     {
-        if (values.size() != wanted)
-            throw BadInput(fmt::format("{}.{}() returned {} numbers where there are {} {}", name(),
-                                       method, values.size(), wanted, what));
-    }
-
-    // @param dense  receives the rows of a dense matrix; must outlive the result
-    py::object matrix(const RowView& rows, Aligned& dense) const
-    {
-        if (rows.dense) {
-            dense.assign(rows.dense, rows.dense + rows.rows * rows.columns);
-            return view(dense).reshape({rows.rows, rows.columns});
-        }
+        if (rows.dense)
+            return copied(std::span(rows.dense, static_cast<std::size_t>(rows.rows * rows.columns)),
+                          {rows.rows, rows.columns});
         const auto begin = rows.start[0], end = rows.start[rows.rows];
         py::array_t<Index> start(rows.rows + 1), column(end - begin);
         for (std::int64_t i = 0; i <= rows.rows; ++i)
@@ -199,7 +182,8 @@ std::pair<std::int64_t, std::int64_t> shape_of(const py::object& model, const Da
                                                const std::string& name)
 {
     const auto parameters = [&](std::int64_t columns) {
-        const auto count = model.attr("parameters")(columns).cast<std::int64_t>();
+        const auto count = as<std::int64_t>(model.attr("parameters")(columns),
+                                            name + ".parameters()", "a whole number");
         if (count < 1 && columns > 0)
             throw BadInput(
                 fmt::format("{}.parameters({}) is {}: return their number", name, columns, count));
@@ -232,7 +216,8 @@ std::unique_ptr<Model> make_model(py::object object, const DataShape& data)
     auto loss = std::make_unique<PythonLoss>(
         loss_of(named.is_none() ? usual_loss(data.task) : named.cast<std::string>(), data),
         model.method("loss", base));
-    const auto rows = model.get().attr("rows_at_once").cast<std::int64_t>();
+    const auto rows = as<std::int64_t>(model.get().attr("rows_at_once"), name + ".rows_at_once",
+                                       "a whole number");
     if (rows < 1) throw BadInput(fmt::format("{}.rows_at_once is {}: use 1 or more", name, rows));
     return std::make_unique<PythonModel>(std::move(model), std::move(loss), each, shared, rows);
 }

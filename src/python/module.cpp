@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -44,31 +45,29 @@ namespace {
 
 using trace::Trace;
 
-// Asks runs to stop; shared by all that belong together.
-using Stop = std::atomic<bool>;
-
 Stop* stopped_by_signal = nullptr;
 struct sigaction before_signal {};
 
 // Stops the run, and lets Python know of the signal too.
 void on_interrupt(int signal)
 {
+    if (before_signal.sa_handler == SIG_IGN) return;
     if (stopped_by_signal) *stopped_by_signal = true;
-    if (before_signal.sa_handler != SIG_DFL && before_signal.sa_handler != SIG_IGN)
-        before_signal.sa_handler(signal);
+    if (before_signal.sa_handler != SIG_DFL) before_signal.sa_handler(signal);
 }
 
 // While it lives, Ctrl-C stops a run on Python's main thread, and OpenMP's settings may change.
 class Interruptible {
 public:
     explicit Interruptible(Stop& stop)
-        : threads_(omp_get_max_threads()),
+        : stop_(stop), threads_(omp_get_max_threads()),
           is_main_(PyThread_get_thread_ident() == py::module_::import("threading")
                                                       .attr("main_thread")()
                                                       .attr("ident")
                                                       .cast<unsigned long>() &&
                    stopped_by_signal == nullptr)
     {
+        runs.add(&stop_);
         if (!is_main_) return;
         stopped_by_signal = &stop;
         struct sigaction action {};
@@ -79,6 +78,7 @@ public:
     Interruptible& operator=(const Interruptible&) = delete;
     ~Interruptible()
     {
+        runs.remove(&stop_);
         omp_set_num_threads(threads_);
         if (!is_main_) return;
         sigaction(SIGINT, &before_signal, nullptr);
@@ -86,6 +86,7 @@ public:
     }
 
 private:
+    Stop& stop_;
     int threads_;
     bool is_main_;
 };
@@ -166,6 +167,13 @@ std::pair<int, int> rank_and_size()
     return {rank, size};
 }
 
+// The last message of this thread: some commands log what is wrong, and return a status.
+std::string& last_message()
+{
+    thread_local std::string message;
+    return message;
+}
+
 // What is printed to stdout while it lives, by C++ and for all threads.
 class Captured {
 public:
@@ -216,8 +224,14 @@ std::string command_here(const std::string& name, const std::vector<std::string>
     if (command == commands().end()) throw BadInput("quorate has no command " + name);
     auto settings = parse(*command, words);
     settings.command_line = "quorate " + name;
+    // stdout is the process's.
+    static std::mutex one_at_a_time;
+    const std::lock_guard alone(one_at_a_time);
     Captured captured;
-    command->run(settings);
+    last_message().clear();
+    const int status = command->run(settings);
+    if (status == exit_bad_input) throw BadInput(last_message());
+    if (status != exit_done) throw Failure(last_message());
     return captured.text();
 }
 
@@ -260,17 +274,14 @@ std::vector<std::string> check_scheme(const Options& options, std::int64_t round
     return {};
 }
 
-// Option tables of a command, as (name, argument, default, text).
+// Returns the options of simulations or runs, as (name, argument, default, text). Those of components
+// that were added later are among them.
 py::list options_of(const std::string& name)
 {
-    for (const auto& command : commands()) {
-        if (command.name != name) continue;
-        py::list all;
-        for (const auto& option : command.options)
-            all.append(py::make_tuple(option.name, option.argument, option.fallback, option.text));
-        return all;
-    }
-    throw py::key_error("quorate has no command " + name);
+    py::list all;
+    for (const auto& option : name == "run" ? mpi_run_options() : simulation_options())
+        all.append(py::make_tuple(option.name, option.argument, option.fallback, option.text));
+    return all;
 }
 
 void log_to_python(const std::optional<py::function>& function)
@@ -282,6 +293,7 @@ void log_to_python(const std::optional<py::function>& function)
     // Never freed: messages may come until the process ends.
     auto* const to = new py::function(*function);
     log_to([to](LogLevel level, const std::string& text) {
+        last_message() = text;
         if (Py_IsInitialized() == 0) return;
         const py::gil_scoped_acquire gil;
         try {
@@ -313,7 +325,8 @@ PYBIND11_MODULE(_quorate, module)
     H5dont_atexit();
     H5open();
 
-    py::register_exception<BadInput>(module, "BadInput", PyExc_ValueError);
+    const auto bad_input = py::register_exception<BadInput>(module, "BadInput", PyExc_ValueError);
+    py::register_exception<RefusedRun>(module, "RefusedRun", bad_input);
     py::register_exception<Failure>(module, "Failure", PyExc_RuntimeError);
     py::register_exception<mpi::Error>(module, "MpiError", PyExc_RuntimeError);
 
@@ -331,6 +344,10 @@ PYBIND11_MODULE(_quorate, module)
     module.def("advise", &advise_here);
     module.def("check_scheme", &check_scheme);
     module.def("options", &options_of, py::arg("command"));
+    module.def("end_runs", [] {
+        const py::gil_scoped_release release;
+        runs.end(std::chrono::seconds(10));
+    });
     module.def("mpi_library", &mpi_library);
     module.def("rank_and_size", &rank_and_size);
     module.def("abort", [](int status) {

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "code/partition.hpp"
+#include "python/arrays.hpp"
 #include "python/language.hpp"
 #include "python/object.hpp"
 #include "quorate/quorate.hpp"
@@ -43,18 +44,21 @@ Needs needs_of(const Object& scheme, const py::handle& base, const Problem& prob
 {
     const auto method = scheme.method("needs", base);
     if (!method) return one_partition_each(problem);
-    auto needs = method().cast<Needs>();
+    auto needs = as<Needs>(method(), name_of(scheme.get()) + ".needs()", "quorate.Needs(...)");
     const auto wrong = [&](const std::string& what) {
         throw BadInput(fmt::format("{}.needs() {}", name_of(scheme.get()), what));
     };
     if (std::ssize(needs.shard) != problem.workers)
         wrong(fmt::format("lists what {} workers store, but there are {}", needs.shard.size(),
                           problem.workers));
+    if (needs.models < 1)
+        wrong(fmt::format("has {} models, but at least one is trained", needs.models));
     for (const auto& block : needs.blocks)
-        if (block.first < 0 || block.count < 1 || block.first + block.count > problem.rows)
+        if (block.first < 0 || block.count < 1 || block.count > problem.rows - block.first)
             wrong(fmt::format("has a block of {} rows from row {}, but there are {} rows",
                               block.count, block.first, problem.rows));
     for (const auto& stored : needs.shard) {
+        if (stored.empty()) wrong("lists a worker that stores nothing");
         if (std::ranges::adjacent_find(stored, std::greater_equal{}) != stored.end())
             wrong("lists blocks of a worker that do not ascend");
         for (const int block : stored)
@@ -67,8 +71,111 @@ Needs needs_of(const Object& scheme, const py::handle& base, const Problem& prob
 std::string warning_of(const Object& scheme)
 {
     const py::gil_scoped_acquire gil;
-    return scheme.get().attr("warning")().cast<std::string>();
+    return as<std::string>(scheme.get().attr("warning")(), name_of(scheme.get()) + ".warning()",
+                           "a text");
 }
+
+// Refuses what would break the engine, so that a mistake in Python is named and does not end the
+// process. What a contribution or version must be beside is the engine's to check.
+class Checked final : public Scheme {
+public:
+    Checked(std::unique_ptr<Scheme> scheme, std::string name)
+        : scheme_(std::move(scheme)), name_(std::move(name)), needs_(scheme_->needs())
+    {
+    }
+
+    Needs needs() const override { return needs_; }
+    std::string warning() const override { return scheme_->warning(); }
+    void handle(const Event& event, Seconds now, std::vector<Action>& out) override
+    {
+        if (const auto* stepped = std::get_if<Stepped>(&event)) newest_ = stepped->version;
+        const auto first = out.size();
+        scheme_->handle(event, now, out);
+        for (auto i = first; i < out.size(); ++i)
+            std::visit([this](const auto& action) { check(action); }, out[i]);
+    }
+
+private:
+    template <class... Values>
+    void expect(bool holds, fmt::format_string<Values...> broken, Values&&... values) const
+    {
+        if (!holds)
+            throw BadInput(name_ + " " + fmt::format(broken, std::forward<Values>(values)...));
+    }
+
+    void check(const Dispatch& task)
+    {
+        expect(task.worker >= 0 && task.worker < std::ssize(needs_.shard),
+               "gives task {} to worker {}, but there are {}", task.task, task.worker,
+               needs_.shard.size());
+        expect(task.plan && !task.plan->parts.empty(), "gives task {} without a part", task.task);
+        expect(task.task > last_, "gives task {} after task {}: numbers must ascend", task.task,
+               last_);
+        last_ = task.task;
+        for (const auto version : task.inputs)
+            expect(version >= 0 && version <= std::max<Version>(newest_, needs_.models - 1),
+                   "gives task {} the point of version {}, but the newest is {}", task.task,
+                   version, newest_);
+        const auto& stored = needs_.shard[static_cast<std::size_t>(task.worker)];
+        for (const auto& part : task.plan->parts) {
+            expect(!part.items.empty(), "gives task {} with an empty part", task.task);
+            for (const auto& item : part.items) {
+                expect(std::ranges::binary_search(stored, item.block),
+                       "gives task {} with block {}, which worker {} does not store", task.task,
+                       item.block, task.worker);
+                expect(item.input >= 0 && item.input < std::ssize(task.inputs),
+                       "gives task {} with input {}, but it has {}", task.task, item.input,
+                       task.inputs.size());
+                expect(!item.is_product() && item.operation == part.items[0].operation,
+                       "gives task {} with products, or operations that differ in a part",
+                       task.task);
+                expect(std::isfinite(item.coefficient), "gives task {} a coefficient of {}",
+                       task.task, item.coefficient);
+            }
+        }
+        const auto& budget = task.control.budget;
+        expect(budget.samples >= 0 && budget.micro_batch >= 0 && budget.seconds > 0,
+               "gives task {} {} samples and {} seconds", task.task, budget.samples,
+               budget.seconds);
+        expect(!budget.limited() ||
+                   (task.plan->parts.size() == 1 && task.plan->parts[0].items.size() == 1),
+               "limits task {}, which has more than one item", task.task);
+    }
+    void check(const Close& close) const
+    {
+        expect(close.first <= close.last, "closes tasks {} to {}", close.first, close.last);
+    }
+    void check(const Step& step) const
+    {
+        expect(!step.terms.empty(), "makes a step without contributions");
+        expect(std::isfinite(step.divisor) && step.divisor > 0, "makes a step that divides by {}",
+               step.divisor);
+        expect(step.model >= 0 && step.model < needs_.models, "makes a step of model {}, of {}",
+               step.model, needs_.models);
+        expect(std::isfinite(step.scale) && std::isfinite(step.share) && !std::isnan(step.error),
+               "makes a step with scale {}, share {} and error {}", step.scale, step.share,
+               step.error);
+        for (const auto& term : step.terms)
+            expect(std::isfinite(term.weight), "makes a step with the weight {}", term.weight);
+        expect(step.placed.empty(), "places products, which only coded storage has");
+    }
+    void check(const Combine&) const
+    {
+        expect(false, "combines products, which only coded storage has");
+    }
+    void check(const SetTimer& timer) const
+    {
+        expect(!std::isnan(timer.at), "sets timer {} to no time", timer.timer);
+    }
+    void check(const Note&) const {}
+    void check(const Undecodable&) const {}
+
+    std::unique_ptr<Scheme> scheme_;
+    std::string name_;
+    Needs needs_;
+    TaskId last_ = -1;
+    Version newest_ = 0;
+};
 
 class PythonScheme final : public Scheme {
 public:
@@ -116,15 +223,24 @@ public:
 protected:
     std::shared_ptr<const Plan> plan(Worker worker) const override
     {
+        if (worker < 0 || worker >= std::ssize(needs_.shard)) {
+            const py::gil_scoped_acquire gil;
+            throw BadInput(fmt::format("{}.order() names worker {}, but there are {}",
+                                       name_of(scheme_.get()), worker, needs_.shard.size()));
+        }
         if (!plan_.get()) return plans_[static_cast<std::size_t>(worker)];
         const py::gil_scoped_acquire gil;
-        return plan_.get()(worker).cast<std::shared_ptr<Plan>>();
+        const auto made = as<std::shared_ptr<Plan>>(
+            plan_.get()(worker), name_of(scheme_.get()) + ".plan()", "quorate.Plan(...)");
+        if (!made) throw BadInput(name_of(scheme_.get()) + ".plan() returned None: return a Plan");
+        return made;
     }
     std::vector<Worker> order(std::vector<Worker> active) const override
     {
         if (!order_.get()) return active;
         const py::gil_scoped_acquire gil;
-        return order_.get()(active).cast<std::vector<Worker>>();
+        return as<std::vector<Worker>>(order_.get()(active), name_of(scheme_.get()) + ".order()",
+                                       "a list of workers");
     }
     void begin(Version version) override
     {
@@ -140,7 +256,12 @@ protected:
     {
         if (!limit_.get()) return never;
         const py::gil_scoped_acquire gil;
-        return limit_.get()().cast<Seconds>();
+        const auto seconds =
+            as<Seconds>(limit_.get()(), name_of(scheme_.get()) + ".limit()", "seconds");
+        if (!(seconds > 0))
+            throw BadInput(fmt::format("{}.limit() is {}: return seconds, more than 0",
+                                       name_of(scheme_.get()), seconds));
+        return seconds;
     }
     std::optional<Step> expire() override
     {
@@ -201,7 +322,7 @@ private:
         const py::gil_scoped_acquire gil;
         const py::object returned = decode_.get()(received_);
         if (returned.is_none()) return nullptr;
-        const auto weights = returned.cast<std::vector<double>>();
+        const auto weights = as<std::vector<double>>(returned, "decode()", "weights, or None");
         if (weights.size() != received_.size())
             throw BadInput(
                 fmt::format("decode() returned {} weights for the answers of {} workers: "
@@ -228,13 +349,15 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Scheme> make_scheme(py::object object, const Problem& problem)
+std::unique_ptr<Scheme> make_scheme(const py::object& object, const Problem& problem)
 {
     const auto package = py::module_::import("quorate");
     if (const auto base = package.attr("SynchronousScheme"); py::isinstance(object, base))
-        return std::make_unique<PythonSynchronous>(std::move(object), base, problem);
+        return std::make_unique<Checked>(std::make_unique<PythonSynchronous>(object, base, problem),
+                                         name_of(object));
     if (const auto base = package.attr("Scheme"); py::isinstance(object, base))
-        return std::make_unique<PythonScheme>(std::move(object), base, problem);
+        return std::make_unique<Checked>(std::make_unique<PythonScheme>(object, base, problem),
+                                         name_of(object));
     throw BadInput(name_of(object) + " is no scheme: derive it from quorate.Scheme");
 }
 
@@ -247,7 +370,7 @@ GradientCode make_code(const py::object& code, const Problem& problem)
                         "workers: give workers={}",
                         matrix.size(), problem.workers, matrix.size()));
     const auto collect = code.attr("collect");
-    const int answers = collect.is_none() ? 0 : collect.cast<int>();
+    const int answers = collect.is_none() ? 0 : as<int>(collect, "collect", "a whole number");
     auto made = code_from_matrix(matrix, answers);
     if (const py::object decode = code.attr("decode"); !decode.is_none())
         made.decoder = std::make_unique<PythonDecoder>(made.encoding, answers, decode);

@@ -13,7 +13,7 @@ namespace quorate::bindings {
 /// Makes a scheme of a Python object. With the GIL.
 /// @param object  an instance of quorate.Scheme or quorate.SynchronousScheme
 /// @throws BadInput if it is neither, or if its needs do not fit the problem
-std::unique_ptr<Scheme> make_scheme(pybind11::object object, const Problem& problem);
+std::unique_ptr<Scheme> make_scheme(const pybind11::object& object, const Problem& problem);
 
 /// Makes a gradient code of a Python object. With the GIL.
 /// @param code  with the attributes matrix (a list of rows), collect (an int or None) and decode

@@ -40,7 +40,8 @@ void Memory::keep(std::int64_t round, Iterate model)
 Position Memory::position()
 {
     Position position = {{"iterate", trace_.iterates}};
-    const auto count = [&]<class Kind>(const std::vector<Kind>& rows) {
+    const auto count = [&](const auto& rows) {
+        using Kind = typename std::decay_t<decltype(rows)>::value_type;
         position[Kind::table] = std::ssize(rows);
     };
     std::apply([&](const auto&... table) { (count(table), ...); }, trace_.tables());

@@ -25,8 +25,8 @@ Trace read(const std::string& path)
     try {
         Trace trace;
         trace.attributes = h5::attributes_as_text(file.get());
-        const auto fill = [&]<class Kind>(std::vector<Kind>& rows) {
-            rows = read_table<Kind>(file.get());
+        const auto fill = [&](auto& rows) {
+            rows = read_table<typename std::decay_t<decltype(rows)>::value_type>(file.get());
         };
         std::apply([&](auto&... table) { (fill(table), ...); }, trace.tables());
         // Models are scored during the run, after it or by `quorate evaluate`, so the rows are in

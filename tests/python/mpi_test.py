@@ -86,6 +86,19 @@ q.run(data, model=Fails, **options)
     assert done.stderr.count("ZeroDivisionError: on purpose") == 1
 
 
+def test_a_gradient_of_the_wrong_shape_ends_all_ranks(tmp_path):
+    code = """
+class Short(NumpyLogistic):
+    def loss_and_gradient(self, X, y, w):
+        loss, gradient = super().loss_and_gradient(X, y, w)
+        return loss, gradient[: 6 - (q.rank() == 3)]
+q.run(data, model=Short, **options)
+"""
+    done = mpi(tmp_path, code, ranks=5)
+    assert done.returncode != 0
+    assert done.stderr.count("returned 5 numbers where there are 6 parameters") == 1
+
+
 def test_an_exception_of_the_scheme_is_raised_on_the_coordinator(tmp_path):
     code = """
 class Fails(Fastest):

@@ -69,3 +69,11 @@ def test_layers_that_remember_batches_are_refused(q):
     with pytest.raises(q.BadInput, match="BatchNorm1d, whose result depends on the batch"):
         q.torch(module, loss)
     q.torch(module.eval(), loss, name="frozen")
+
+
+def test_threads_that_share_a_module_compute_the_same(q, images):
+    model = q.torch(small(), loss, image=(1, 4, 4), name="shared")
+    runs = q.sweep(
+        images, over={"seed": [1] * 4}, threads=4, model=model, workers=2, rounds=3, step=0.1
+    )
+    assert all(np.array_equal(run.model, runs[0].model) for run in runs)
