@@ -207,7 +207,7 @@ module_suffix = $(shell $(found_python) -c 'import sysconfig; print(sysconfig.ge
 module  = $(B)/python/quorate/_quorate$(module_suffix)
 package := $(wildcard analysis/quorate/*)
 links   := $(filter-out %__pycache__,$(package:analysis/quorate/%=$(B)/python/quorate/%))
-python: $(B)/configure.mk python-deps $(module) $(links) ## the Python module: PYTHONPATH=build/python
+python: $(B)/configure.mk python-deps $(module) $(links) $(B)/python/quorate/_built.py ## the Python module: PYTHONPATH=build/python
 
 python-deps:
 	@$(if $(filter no,$(DEPS)),,env/deps python)
@@ -218,6 +218,10 @@ $(module): $(call objects_of,$(python) $(every)) $(B)/$(soname) | $(B)/python/qu
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -shared -Wl,--disable-new-dtags,-rpath,'$$ORIGIN:$$ORIGIN/../..' -o $@ \
 	  $(filter %.o,$^) $(B)/$(soname) $(link_libs)
 $(call objects_of,$(python)): | python-deps
+
+# Read before the module is loaded, which could not be in one process with another MPI.
+$(B)/python/quorate/_built.py: $(B)/configure.mk | $(B)/python/quorate/.dir
+	$(Q)printf '# Made by the Makefile.\nMPI = "%s"\n' '$(MPI)' > $@
 
 $(links): $(B)/python/quorate/%: | $(B)/python/quorate/.dir
 	$(Q)ln -sfn '$(abspath analysis/quorate/$*)' $@

@@ -28,11 +28,12 @@ class Build(build_py):
         subprocess.run(make, cwd=HERE, check=True)
         made = HERE / folder
         tag = f"cpython-{sys.version_info[0]}{sys.version_info[1]}"
-        modules = list((made / "python" / "quorate").glob(f"_quorate.{tag}*.so"))
+        package = made / "python" / "quorate"
+        modules = list(package.glob(f"_quorate.{tag}*.so"))
         if not modules:
             sys.exit(f"quorate was configured for another Python than {sys.executable}: use that")
         version = (HERE / "VERSION").read_text().strip()
-        for file in (*modules, made / f"libquorate.so.{version}"):
+        for file in (*modules, package / "_built.py", made / f"libquorate.so.{version}"):
             shutil.copy(file, Path(self.build_lib) / "quorate")
 
 

@@ -8,6 +8,24 @@ import atexit
 import logging
 import sys
 
+
+def check_mpi() -> None:
+    """Refuses an mpi4py of another MPI: of two in one process, calls go to either."""
+    mpi4py = sys.modules.get("mpi4py.MPI")
+    if mpi4py is None:
+        return
+    try:
+        from ._built import MPI
+    except ImportError:  # told better below
+        return
+    theirs = mpi4py.Get_library_version().splitlines()[0].strip("\0 ")
+    ours = {"mpich": "MPICH", "openmpi": "Open MPI"}[MPI]
+    if not theirs.startswith(ours):
+        # As ValueError, because BadInput is in the module, which must not be loaded then.
+        raise ValueError(f"mpi4py is of {theirs}, quorate of {ours}: use an mpi4py of that MPI")
+
+
+check_mpi()
 try:
     from . import _quorate as _quorate
 except ImportError as error:
@@ -48,17 +66,6 @@ _LEVELS = (logging.CRITICAL, logging.ERROR, logging.WARNING, logging.INFO, loggi
 
 def _log(level: int, text: str) -> None:
     logger.log(_LEVELS[level], text)
-
-
-def check_mpi() -> None:
-    """Refuses an mpi4py of another MPI, whose calls would not be ours."""
-    mpi4py = sys.modules.get("mpi4py.MPI")
-    if mpi4py is None:
-        return
-    versions = (mpi4py.Get_library_version(), _quorate.mpi_library())
-    theirs, ours = (text.splitlines()[0].strip("\0 ") for text in versions)
-    if theirs != ours:
-        raise BadInput(f"mpi4py is of {theirs}, quorate of {ours}: use an mpi4py of that MPI")
 
 
 _quorate.log_to(_log)
