@@ -437,7 +437,7 @@ command_of = {"directory": "$(CURDIR)"$(comma) "file": "$(1)"$(comma) "command":
   $(filter-out $(lastword $(all_cpp)),$(1)),$(comma))
 
 # --- Style -------------------------------------------------------------------------------
-lint: compile_commands.json python-deps ## clang-format, clang-tidy, cppcheck, shellcheck, flake8, black, mypy; ARGS=--changed
+lint: compile_commands.json python-deps $(B)/include/quorate/build.hpp ## clang-format, clang-tidy, cppcheck, shellcheck, flake8, black, mypy; ARGS=--changed
 	@env/lint $(ARGS)
 
 # --- Install -----------------------------------------------------------------------------
