@@ -8,34 +8,12 @@ import h5py
 import pytest
 from conftest import PACKAGE
 
-from program import KEEP_GOING, LAUNCHER, TIMEOUT, call, environment, inspect
-
-PLUGIN = """
-import quorate as q
-
-class Fastest(q.SynchronousScheme):
-    '''Wait for the first R workers only.'''
-    help = {"responders": "answers that end a round"}
-
-    def __init__(self, problem, responders: int = 1):
-        super().__init__(problem)
-        self.responders = responders
-
-    def begin(self, version):
-        self.received = []
-
-    def receive(self, contribution):
-        self.received.append(contribution)
-        if len(self.received) == self.responders:
-            return self.mean(self.received)
-"""
+from program import KEEP_GOING, LAUNCHER, REPOSITORY, TIMEOUT, call, environment, inspect
 
 
-@pytest.fixture(scope="module")
-def plugin(tmp_path_factory):
-    path = tmp_path_factory.mktemp("plugin") / "fastest.py"
-    path.write_text(PLUGIN)
-    return path
+@pytest.fixture
+def plugin():
+    return REPOSITORY / "tests" / "python" / "fastest.py"
 
 
 def module(*words, launcher=()):

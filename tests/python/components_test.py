@@ -8,21 +8,8 @@ WORKERS = {"workers": 8, "delay": "exponential:1", "seed": 2}
 
 
 @pytest.fixture(scope="module")
-def fastest(q):
-    class Fastest(q.SynchronousScheme):
-        """Wait for the first R workers only."""
-
-        def __init__(self, problem, responders: int = 1):
-            super().__init__(problem)
-            self.responders = responders
-
-        def begin(self, version):
-            self.received = []
-
-        def receive(self, contribution):
-            self.received.append(contribution)
-            if len(self.received) == self.responders:
-                return self.mean(self.received)
+def fastest():
+    from fastest import Fastest
 
     return Fastest
 

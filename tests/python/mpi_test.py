@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """quorate.run over MPI."""
 
+import pathlib
 import subprocess
 import sys
 
@@ -9,25 +10,17 @@ from conftest import PACKAGE
 
 from program import LAUNCHER, OPEN_MPI, TIMEOUT, environment
 
+PATH = f"{PACKAGE}:{pathlib.Path(__file__).parent}"  # with fastest.py
 BEGIN = """
 import sys
 import numpy as np
 import quorate as q
+from fastest import Fastest
 
 draw = np.random.default_rng(5)
 X = draw.normal(size=(200, 6))
 data = q.dataset(X, np.where(X[:, 0] > 0, 1, -1))
 options = dict(optimizer="agd", step=0.3, rounds=25, delay=q.exponential(0.002), seed=1)
-
-class Fastest(q.SynchronousScheme):
-    def __init__(self, problem, responders: int = 8):
-        super().__init__(problem)
-        self.responders = responders
-    def begin(self, version):
-        self.received = []
-    def receive(self, contribution):
-        self.received.append(contribution)
-        return self.mean(self.received) if len(self.received) == self.responders else None
 
 class NumpyLogistic(q.Model):
     def parameters(self, columns):
@@ -48,17 +41,18 @@ def mpi(tmp_path, code, ranks=9, **more):
         capture_output=True,
         text=True,
         timeout=TIMEOUT,
-        env=environment({"PYTHONPATH": PACKAGE, **more}),
+        env=environment({"PYTHONPATH": PATH, **more}),
     )
 
 
 def test_runs_over_mpi_agree_with_simulations(tmp_path):
     code = """
-result = q.run(data, scheme=Fastest, model=NumpyLogistic, **options)
+mine = dict(scheme=Fastest, responders=8, model=NumpyLogistic)
+result = q.run(data, **mine, **options)
 again = q.run(data, scheme="uncoded", **options)
 assert (result is None) == (q.rank() > 0)
 if result:
-    simulated = q.simulate(data, scheme=Fastest, model=NumpyLogistic, workers=8, **options)
+    simulated = q.simulate(data, **mine, workers=8, **options)
     assert np.array_equal(result.model, simulated.model)
     assert np.abs(result.model - again.model).max() < 1e-10
     result.save(sys.argv[0] + ".h5")
@@ -104,7 +98,7 @@ def test_an_exception_of_the_scheme_is_raised_on_the_coordinator(tmp_path):
 class Fails(Fastest):
     def receive(self, contribution):
         raise ZeroDivisionError("on purpose")
-q.run(data, scheme=Fails, **options)
+q.run(data, scheme=Fails, responders=8, **options)
 """
     done = mpi(tmp_path, code)
     assert done.returncode != 0
@@ -132,7 +126,7 @@ def test_a_run_without_a_launcher_is_refused(tmp_path):
         capture_output=True,
         text=True,
         timeout=TIMEOUT,
-        env=environment({"PYTHONPATH": PACKAGE}),
+        env=environment({"PYTHONPATH": PATH}),
     )
     assert done.returncode == 1
     assert "BadInput" in done.stderr and "start" in done.stderr
