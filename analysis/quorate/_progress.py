@@ -19,14 +19,23 @@ class Progress:
         self._done, self._begin = 0, time.monotonic()
         self._lock = threading.Lock()
         self._display: Any = None  # in a notebook
+        self.shown = False
 
     def step(self) -> None:
+        """One more is done."""
         with self._lock:
             self._done += 1
             if time.monotonic() - self._begin > 1:
                 self._show()
 
+    def at(self, done: int) -> None:
+        """So many are done."""
+        with self._lock:
+            self._done = min(done, self._count)
+            self._show()
+
     def _show(self) -> None:
+        self.shown = True
         filled = WIDTH * self._done // self._count
         bar = "#" * filled + "." * (WIDTH - filled)
         text = f"{bar} {self._done}/{self._count} {self._what}"

@@ -253,6 +253,21 @@ class Comparison(Sequence[Result]):
         ax.legend(frameon=False)
         return ax
 
+    def report(self, out: str | os.PathLike[str]) -> Path:
+        """Writes a page of figures and tables of these runs, as `quorate-analysis report` does, and
+        their traces beside it. Returns the path of the page."""
+        from .analysis.cli import main
+
+        folder = Path(out)
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = []
+        for number, one in enumerate(self.results, start=1):
+            name = "".join(c if c.isalnum() else "-" for c in one.label)
+            paths.append(os.fspath(one.save(folder / f"{number}-{name}.h5")))
+        if main(["report", *paths, "--any-data", "--out", os.fspath(folder)]) != 0:
+            raise BadInput(f"no report of these runs can be written to {folder}: see above")
+        return folder / "index.html"
+
     def __repr__(self) -> str:
         return repr(self.summary)
 

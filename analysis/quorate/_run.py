@@ -38,15 +38,19 @@ def simulate(data: Any = None, **options: Any) -> Result:
     """Simulates a run under a virtual clock, in this process. Without data it is dry: times and
     decode errors only. Any number of threads may simulate at once. Ctrl-C raises KeyboardInterrupt.
     """
-    return _simulate(data, options, _quorate.Stop())
+    return _simulate(data, options, _quorate.Stop(), alone=True)
 
 
-def _simulate(data: Any, keywords: dict[str, Any], stop: Any) -> Result:
+def _simulate(data: Any, keywords: dict[str, Any], stop: Any, alone: bool = False) -> Result:
     if data is None and keywords.get("replay") is None:
         keywords = {"dry": True, **keywords}
     options = _prepared(data, keywords)
+    rounds = options.get("rounds", "100")
+    progress = Progress(int(rounds), "rounds") if alone and rounds.isdigit() else None
     with one_thread():
-        trace = _quorate.simulate(options, stop)
+        trace = _quorate.simulate(options, stop, progress.at if progress else None)
+    if progress and progress.shown:
+        progress.at(len(trace.table("round")["time"]))
     return Result(trace, _label_of(keywords.get("scheme")))
 
 

@@ -199,13 +199,13 @@ std::vector<Option> simulation_options()
     return all;
 }
 
-trace::Trace simulate(const Settings& settings, const std::atomic<bool>& stop)
+trace::Trace simulate(const Settings& settings, const std::atomic<bool>& stop, Watch watch)
 {
     refuse_files(settings);
     Simulated simulated(settings);
     const auto run = simulated.run(nullptr);
     trace::Memory memory(header_of(simulated.settings(), run, simulated.clock()));
-    train(run, memory, stop);
+    train(run, memory, stop, std::move(watch));
     return memory.take();
 }
 

@@ -19,8 +19,10 @@ std::vector<Option> simulation_options();
 /// @param settings  with all of simulation_options()
 /// @param stop      another thread or a signal sets it to end the run early; the trace then has the
 ///                  status `interrupted`
+/// @param watch     called on this thread as the run goes on
 /// @throws BadInput if an option is wrong  @throws Failure if the run cannot go on
-trace::Trace simulate(const Settings& settings, const std::atomic<bool>& stop = never_stop);
+trace::Trace simulate(const Settings& settings, const std::atomic<bool>& stop = never_stop,
+                      Watch watch = {});
 
 /// Simulates a run as `quorate simulate` does, with its trace in a file. Catches signals. Local.
 /// @param given  with all of simulation_options()

@@ -33,6 +33,7 @@
 #include "python/components.hpp"
 #include "python/data.hpp"
 #include "python/language.hpp"
+#include "python/object.hpp"
 #include "python/running.hpp"
 #include "python/trace.hpp"
 #include "scheme/scheme.hpp"
@@ -116,16 +117,35 @@ bool needs_mpi(const Options& options)
     return dry == options.end() || dry->second != "on";
 }
 
-std::shared_ptr<Trace> simulate_here(const Options& options, const std::shared_ptr<Stop>& stop)
+// Calls a function with the round, after a second and then at most four times a second.
+Watch watch_of(const py::object& shown)
 {
+    Watch watch;
+    if (shown.is_none()) return watch;
+    const auto function = std::make_shared<Object>(shown);
+    using Clock = std::chrono::steady_clock;
+    const auto next = std::make_shared<Clock::time_point>(Clock::now() + std::chrono::seconds(1));
+    watch.engine.round = [function, next](const Progress& progress) {
+        if (Clock::now() < *next) return;
+        *next = Clock::now() + std::chrono::milliseconds(250);
+        const py::gil_scoped_acquire gil;
+        function->get()(progress.round);
+    };
+    return watch;
+}
+
+std::shared_ptr<Trace> simulate_here(const Options& options, const std::shared_ptr<Stop>& stop,
+                                     const py::object& shown)
+{
+    auto watch = watch_of(shown);
     if (needs_mpi(options)) check_process();
     std::shared_ptr<Trace> trace;
     {
         const Interruptible interruptible(*stop);
         const py::gil_scoped_release release;
         const Running running;
-        trace =
-            std::make_shared<Trace>(simulate(make_settings(simulation_options(), options), *stop));
+        trace = std::make_shared<Trace>(
+            simulate(make_settings(simulation_options(), options), *stop, std::move(watch)));
     }
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     return trace;
@@ -338,7 +358,8 @@ PYBIND11_MODULE(_quorate, module)
     py::class_<Stop, std::shared_ptr<Stop>>(module, "Stop")
         .def(py::init([] { return std::make_shared<Stop>(false); }))
         .def("set", [](Stop& stop) { stop = true; });
-    module.def("simulate", &simulate_here, py::arg("options"), py::arg("stop"));
+    module.def("simulate", &simulate_here, py::arg("options"), py::arg("stop"),
+               py::arg("shown") = py::none());
     module.def("run", &run_here, py::arg("options"));
     module.def("command", &command_here);
     module.def("advise", &advise_here);

@@ -233,3 +233,25 @@ def test_products_take_one_thread_in_a_run(q, monkeypatch):
 
     q.simulate(workers=2, rounds=2, delay=watching)
     assert set(seen) == {1} and threads == [7]
+
+
+def test_runs_are_reported(q, tmp_path):
+    runs = q.compare(["uncoded", q.scheme("frc", stragglers=1)], workers=4, rounds=10, seeds=1)
+    page = runs.report(tmp_path / "report")
+    assert "frc" in page.read_text() and len(list(page.parent.glob("*.h5"))) == 2
+
+
+def test_progress_is_shown_of_what_takes_long(q, monkeypatch):
+    from quorate import _progress
+
+    shown = []
+    monkeypatch.setattr(_progress.Progress, "at", lambda self, done: shown.append(done))
+    q.simulate(**DRY)
+    assert not shown
+
+    def slowly(worker, draw, load):
+        time.sleep(0.01)
+        return 1.0
+
+    q.simulate(workers=4, rounds=40, delay=slowly)
+    assert shown and shown == sorted(shown)
