@@ -82,7 +82,7 @@ std::string argument_of(const Settings& settings, const std::string& option)
 
 class PythonDelay final : public DelayModel {
 public:
-    PythonDelay(py::object function, bool late) : function_(std::move(function)), late_(late) {}
+    explicit PythonDelay(py::object function) : function_(std::move(function)) {}
 
     double draw(int machine, std::int64_t draw, double load) override
     {
@@ -102,11 +102,9 @@ public:
         }
         return at->second;
     }
-    bool on_reception() const override { return late_; }
 
 private:
     Object function_;
-    bool late_;
     std::map<std::tuple<int, std::int64_t, double>, double> known_;
 };
 
@@ -200,7 +198,7 @@ void add_to_registry(const std::string& kind, const Text& text, const std::strin
                 const py::gil_scoped_acquire gil;
                 auto function =
                     construct(key, settings, argument_of(settings, setup.option), setup.machines);
-                return std::make_unique<PythonDelay>(std::move(function), false);
+                return std::make_unique<PythonDelay>(std::move(function));
             });
     else if (kind == "optimizer")
         add(add_optimizer,

@@ -22,7 +22,6 @@
 #include "cli/command.hpp"
 #include "cli/parse.hpp"
 #include "driver/advice.hpp"
-#include "driver/launch.hpp"
 #include "driver/mpi_run.hpp"
 #include "driver/plugins.hpp"
 #include "driver/session.hpp"
@@ -164,15 +163,6 @@ std::shared_ptr<Trace> run_here(const Options& options)
     }
     omp_set_num_threads(threads);
     return trace;
-}
-
-// Returns the library version of this build's MPI, its first line.
-std::string mpi_library()
-{
-    char text[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length = 0;
-    MPI_Get_library_version(text, &length);
-    return {text, static_cast<std::size_t>(length)};
 }
 
 std::pair<int, int> rank_and_size()
@@ -369,23 +359,17 @@ PYBIND11_MODULE(_quorate, module)
         const py::gil_scoped_release release;
         runs.end(std::chrono::seconds(10));
     });
-    module.def("mpi_library", &mpi_library);
     module.def("rank_and_size", &rank_and_size);
     module.def("abort", [](int status) {
         // As the program does: what was printed needs some time to leave before MPI ends all ranks.
         std::this_thread::sleep_for(std::chrono::milliseconds(200));
         MPI_Abort(MPI_COMM_WORLD, status);
     });
-    module.def("launched", [] { return launch_environment().size.value_or(1); });
     module.def("program", [](const std::vector<std::string>& words) {
         const py::gil_scoped_release release;
         return program(words);
     });
     module.def("run_as", &run_as);
-    module.def("load_plugin", [](const std::string& path) {
-        const Exclusive exclusive;
-        load_plugin(path);
-    });
     module.def("log_to", &log_to_python);
     module.def("python_plugins", &load_python_plugins_with);
 }

@@ -64,29 +64,27 @@ void save(const Trace& trace, const std::string& path)
         throw BadInput(path + " is there already: give another name, or remove it");
     if (trace.header.text.empty())
         throw BadInput("this trace was read from a file: copy the file to " + path);
-    const auto temporary = temporary_name(path);
-    std::optional<Writer> writer;
-    {
-        const std::lock_guard lock(libraries());
-        writer.emplace(temporary, trace.header, std::ssize(trace.model));
-    }
-    const auto add = [&](const auto& rows) {
-        for (const auto& row : rows) writer->add(row);
-    };
-    add(trace.rounds);
-    add(trace.arrivals);
-    add(trace.items);
-    add(trace.measures);
-    add(trace.timers);
-    add(trace.membership);
-    add(trace.evaluations);
-    add(trace.workers);
-    writer->pause();
-    {
+    write_whole(path, [&](const std::string& temporary) {
+        std::optional<Writer> writer;
+        {
+            const std::lock_guard lock(libraries());
+            writer.emplace(temporary, trace.header, std::ssize(trace.model));
+        }
+        const auto add = [&](const auto& rows) {
+            for (const auto& row : rows) writer->add(row);
+        };
+        add(trace.rounds);
+        add(trace.arrivals);
+        add(trace.items);
+        add(trace.measures);
+        add(trace.timers);
+        add(trace.membership);
+        add(trace.evaluations);
+        add(trace.workers);
+        writer->pause();
         const std::lock_guard lock(libraries());
         writer->finish(trace.model, trace.status());
-    }
-    move_into_place(temporary, path);
+    });
 }
 
 }  // namespace quorate::trace
