@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ._components import Component
 from ._data import DataSet
 from ._native import BadInput, _quorate
-from ._options import option_name, options_of, text_of
+from ._options import document, option_name, options_of, text_of
 from ._result import Result
 from ._run import _prepared
 
@@ -56,9 +56,8 @@ class Advice:
 
 def advise(data: Any = None, **options: Any) -> Advice:
     """Simulates schemes with all redundancies that make sense, on all cores, and ranks them by the
-    time to a target: a training loss, or without data the progress of so many exact rounds.
-    Options: workers, measured, schemes, repeat, target_loss, heterogeneity, and those of
-    `simulate`."""
+    time to a target: a training loss, or without data the progress of so many exact rounds. It has these options:
+    """
     import pandas as pd
 
     rows, schemes = [], []
@@ -92,7 +91,8 @@ class Tuning:
 
 def tune(data: Any, grid: dict[str, list[Any]], metric: str = "loss", **options: Any) -> Tuning:
     """Cross-validation: trains without stragglers at each point of the grid, with each part of the
-    training rows held out in turn (folds=5). metric: loss, accuracy, auc, f1 or mse."""
+    training rows held out in turn. metric: loss, accuracy, auc, f1 or mse. Options:
+    """
     import pandas as pd
 
     text = ",".join(
@@ -120,7 +120,8 @@ class Optimum(NamedTuple):
 
 
 def optimum(data: Any, **options: Any) -> Optimum:
-    """Finds a reference optimum of a linear model, and keeps it beside the data set."""
+    """Finds a reference optimum of a linear model, and keeps it beside the data set. Options:
+    """
     told = _command("optimum", [], {"data": data, **options})
     found = re.search(r"objective (\S+), not below (\S+), gradient (\S+),", told)
     if found is None:
@@ -158,10 +159,22 @@ def _made(command: str, output: str | os.PathLike[str], options: dict[str, Any])
 
 
 def import_(input: Any, output: str | os.PathLike[str], **options: Any) -> DataSet:
-    """Makes a data set from files: CSV, libsvm, IDX, ...; options as `quorate import --help`."""
+    """Makes a data set from files: CSV, libsvm, IDX, .... Options:
+    """
     return _made("import", output, {"input": input, **options})
 
 
 def generate(output: str | os.PathLike[str], **options: Any) -> DataSet:
-    """Makes a synthetic data set: rows, columns, model, seed, ..."""
+    """Makes a synthetic data set. Options:
+    """
     return _made("generate", output, options)
+
+
+for made, command in {
+    advise: "advise",
+    tune: "tune",
+    optimum: "optimum",
+    import_: "import",
+    generate: "generate",
+}.items():
+    document(made, command)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from keyword import iskeyword
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,12 @@ from ._native import BadInput, _quorate
 def option_name(keyword: str) -> str:
     """`evaluate_every` is evaluate-every; `lambda_` and `import_` are words of Python."""
     return keyword.rstrip("_").replace("_", "-")
+
+
+def keyword_of(option: str) -> str:
+    """The other way round."""
+    keyword = option.replace("-", "_")
+    return f"{keyword}_" if iskeyword(keyword) else keyword
 
 
 def text_of(name: str, value: Any) -> str:
@@ -60,12 +68,14 @@ _OF_FILES = (
 _OF_FILES += " resilient"
 
 
-def summary(command: str) -> str:
-    """The options of a command, for a docstring."""
-    lines = []
+def document(function: Callable[..., Any], command: str) -> None:
+    """Adds the options of a command to the docstring of the function that runs it."""
+    named = inspect.signature(function).parameters
+    lines = [str(function.__doc__)]
     for name, argument, fallback, text in _quorate.options(command):
-        if name in _OF_FILES.split():
+        keyword = keyword_of(name)
+        if name in _OF_FILES.split() or keyword in named:
             continue
         default = f" (default: {fallback})" if fallback else ""
-        lines.append(f"    {name.replace('-', '_')}: {argument or 'bool'}\n        {text}{default}")
-    return "\n".join(lines)
+        lines.append(f"    {keyword}: {argument or 'bool'}\n        {text}{default}")
+    function.__doc__ = "\n".join(lines)

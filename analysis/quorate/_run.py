@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._components import Component, component_of
 from ._native import BadInput, _quorate, check_mpi
-from ._options import option_name, options_of, summary
+from ._options import document, option_name, options_of
 from ._progress import Progress
 from ._result import Comparison, Result
 from ._threads import one_thread
@@ -79,8 +79,8 @@ def rank() -> int:
     return int(_quorate.rank_and_size()[0])
 
 
-simulate.__doc__ = f"{simulate.__doc__}\n{summary('simulate')}"
-run.__doc__ = f"{run.__doc__}\n{summary('run')}"
+document(simulate, "simulate")
+document(run, "run")
 
 
 def sweep(

@@ -37,8 +37,12 @@ Command todo_command();
 Command list_command();
 Command help_command();
 
-/// Returns all commands, in the order of `quorate help`.
-const std::vector<Command>& commands();
+/// Returns all commands, in the order of `quorate help`. Their options are those of the components that
+/// there are now: plugins add some.
+std::vector<Command> commands();
+
+/// @throws BadInput if there is no such command, with the nearest name
+Command command_named(const std::string& name);
 
 /// Runs the command that the words of the command line name, without the program's. Prints errors
 /// instead of throwing them, and ends MPI if the command has started it. Collective if the command

@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // To add a subcommand: one file, one line in command.hpp and one line here.
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
 #include "cli/command.hpp"
 
 namespace quorate {
 
-const std::vector<Command>& commands()
+std::vector<Command> commands()
 {
-    static const std::vector<Command> all = {
+    return {
         import_command(),   generate_command(), run_command(),     simulate_command(),
         evaluate_command(), predict_command(),  optimum_command(), tune_command(),
         inspect_command(),  advise_command(),   script_command(),  submit_command(),
         todo_command(),     list_command(),     help_command(),
     };
-    return all;
+}
+
+Command command_named(const std::string& name)
+{
+    const auto all = commands();
+    const auto at = std::ranges::find(all, name, &Command::name);
+    if (at == all.end())
+        throw BadInput("quorate has no command " + name + suggestion(name, names(all)));
+    return *at;
 }
 
 }  // namespace quorate

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <hdf5.h>
 
-#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -26,14 +25,6 @@ namespace quorate {
 
 namespace {
 
-const Command& command_of(const std::string& word)
-{
-    const auto at = std::ranges::find(commands(), word, &Command::name);
-    if (at == commands().end())
-        throw BadInput("quorate has no command " + word + suggestion(word, names(commands())));
-    return *at;
-}
-
 // Whether this rank prints what all ranks would: one message is enough.
 bool speaks() { return launch_environment().rank.value_or(0) == 0; }
 
@@ -45,7 +36,7 @@ int dispatch(std::vector<std::string> words)
         return exit_done;
     }
     load_plugins(words);
-    const auto& command = command_of(words[0]);
+    const auto command = command_named(words[0]);
     auto settings = parse(command, {words.begin() + 1, words.end()});
     settings.command_line = "quorate" + arguments(words);
     if (settings.on("help")) {

@@ -7,7 +7,6 @@
 #include <pybind11/stl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -230,16 +229,15 @@ std::string command_here(const std::string& name, const std::vector<std::string>
     check_process();
     const py::gil_scoped_release release;
     const Running running;
-    const auto command = std::ranges::find(commands(), name, &Command::name);
-    if (command == commands().end()) throw BadInput("quorate has no command " + name);
-    auto settings = parse(*command, words);
+    const auto command = command_named(name);
+    auto settings = parse(command, words);
     settings.command_line = "quorate " + name;
     // stdout is the process's.
     static std::mutex one_at_a_time;
     const std::lock_guard alone(one_at_a_time);
     Captured captured;
     last_message().clear();
-    const int status = command->run(settings);
+    const int status = command.run(settings);
     if (status == exit_bad_input) throw BadInput(last_message());
     if (status != exit_done) throw Failure(last_message());
     return captured.text();
@@ -284,12 +282,12 @@ std::vector<std::string> check_scheme(const Options& options, std::int64_t round
     return {};
 }
 
-// Returns the options of simulations or runs, as (name, argument, default, text). Those of components
-// that were added later are among them.
+// Returns the options of a command, as (name, argument, default, text). Those of components that were
+// added later are among them.
 py::list options_of(const std::string& name)
 {
     py::list all;
-    for (const auto& option : name == "run" ? mpi_run_options() : simulation_options())
+    for (const auto& option : command_named(name).options)
         all.append(py::make_tuple(option.name, option.argument, option.fallback, option.text));
     return all;
 }

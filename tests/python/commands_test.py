@@ -58,3 +58,30 @@ def test_data_sets_are_generated_imported_and_inspected(q, tmp_path):
     assert got.columns == 2
     with pytest.raises(q.BadInput, match="there already"):
         q.generate(made.path)
+
+
+def test_docstrings_have_the_options_of_the_command(q):
+    for function, own, parameter in (
+        (q.advise, "target_loss: X", None),
+        (q.tune, "folds: K", "grid"),
+        (q.optimum, "tolerance: EPS", None),
+        (q.import_, "test_input: FILE", "input"),
+        (q.generate, "columns: P", "output"),
+    ):
+        assert f"    {own}\n" in function.__doc__
+        assert f"    {parameter}: " not in function.__doc__
+
+
+def test_tune_knows_the_options_of_what_was_added_after_the_first_command(q, data):
+    q.tune(data, grid={"step": [0.1]}, rounds=2)
+
+    class Damped(q.Optimizer):
+        def __init__(self, damping: float = 0.5):
+            self.damping = damping
+
+        def update(self, w, gradient, step):
+            return w - self.damping * step * gradient
+
+    q.add(Damped)
+    scores = q.tune(data, grid={"damping": [0.25, 0.75]}, optimizer=Damped, step=0.5, rounds=3)
+    assert len(set(scores.table["loss"])) > 1

@@ -27,13 +27,6 @@ namespace {
     return files != nullptr;
 }();
 
-const Command& run_command_of_all()
-{
-    for (const auto& command : commands())
-        if (command.name == "run") return command;
-    throw std::logic_error("there is no command run");
-}
-
 TEST(Registries, NamesAreUniqueAndEntriesExplainThemselves)
 {
     for (const auto& kind : run_components()) {
@@ -62,7 +55,7 @@ TEST(Registries, EveryKindOfComponentIsSeenByTheCommandLine)
 
 TEST(Registries, TheOptionsOfEveryEntryAreOptionsOfRunAndInItsHelp)
 {
-    const auto& run = run_command_of_all();
+    const auto run = command_named("run");
     const auto settings = parse(run, {});
     const auto help = usage(run);
     for (const auto& kind : run_components())
@@ -93,7 +86,7 @@ TEST(Registries, OptionsOfOneNameMeanTheSameEverywhere)
 
 TEST(Registries, TheDefaultsOfRunCanBeMade)
 {
-    const auto settings = parse(run_command_of_all(), {});
+    const auto settings = parse(command_named("run"), {});
     EXPECT_NE(chosen(schemes(), settings, "scheme").make(settings, {4, 100}), nullptr);
     EXPECT_NE(chosen(models(), settings, "model").make(settings, {}), nullptr);
     EXPECT_NE(chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, {}), nullptr);
