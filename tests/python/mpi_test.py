@@ -10,6 +10,8 @@ from conftest import PACKAGE
 
 from program import LAUNCHER, OPEN_MPI, TIMEOUT, environment
 
+pytestmark = pytest.mark.launcher
+
 PATH = f"{PACKAGE}:{pathlib.Path(__file__).parent}"  # with fastest.py
 BEGIN = """
 import sys
@@ -33,9 +35,9 @@ class NumpyLogistic(q.Model):
 """
 
 
-def mpi(tmp_path, code, ranks=9, **more):
+def mpi(tmp_path, code, ranks=9, before="", **more):
     path = tmp_path / "program.py"
-    path.write_text(BEGIN + code)
+    path.write_text(f"{before}\n{BEGIN}{code}")
     return subprocess.run(
         [*LAUNCHER, "-n", str(ranks), sys.executable, str(path)],
         capture_output=True,
@@ -132,27 +134,46 @@ def test_a_run_without_a_launcher_is_refused(tmp_path):
     assert "BadInput" in done.stderr and "start" in done.stderr
 
 
-@pytest.mark.parametrize("first", ["mpi4py", "quorate"])
-def test_an_mpi4py_of_another_mpi_is_refused(tmp_path, first):
-    """Debian's is of Open MPI. Whichever is there first: nothing of the two may be mixed."""
-    pytest.importorskip("mpi4py")
-    if OPEN_MPI:
-        pytest.skip("mpi4py is of this MPI")
-    imports = ["from mpi4py import MPI", "import quorate as q; q.simulate(workers=2, rounds=2)"]
-    if first == "quorate":
-        imports.reverse()
-    path = tmp_path / "program.py"
-    path.write_text("\n".join([*imports, "q.simulate(workers=2, rounds=2)"]))
-    done = subprocess.run(
-        [sys.executable, str(path)],
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        env=environment({"PYTHONPATH": PACKAGE, "OMPI_ALLOW_RUN_AS_ROOT": "1"})
-        | {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
-    )
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith("ValueError: mpi4py is of Open MPI v")
+# Debian's mpi4py is of Open MPI.
+if OPEN_MPI:
+
+    @pytest.mark.parametrize("first", ["mpi4py", "quorate"])
+    def test_an_mpi4py_of_the_same_mpi_is_shared(tmp_path, first):
+        code = """
+result = q.run(data, scheme="uncoded", **options)
+again = q.run(data, scheme="frc", stragglers=1, **options)
+assert not MPI.Is_finalized()
+ranks = MPI.COMM_WORLD.allreduce(1)
+if result:
+    print("good", ranks, len(again.rounds))
+"""
+        imports = ["from mpi4py import MPI", "import quorate as q; q.dataset([[0.0], [1.0]], [-1, 1])"]
+        if first == "quorate":
+            imports.reverse()
+        done = mpi(tmp_path, code, ranks=5, before="\n".join(imports))
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == "good 5 25\n" and done.stderr == ""
+
+else:
+
+    @pytest.mark.parametrize("first", ["mpi4py", "quorate"])
+    def test_an_mpi4py_of_another_mpi_is_refused(tmp_path, first):
+        """Whichever is there first: nothing of the two may be mixed."""
+        imports = ["from mpi4py import MPI", "import quorate as q; q.simulate(workers=2, rounds=2)"]
+        if first == "quorate":
+            imports.reverse()
+        path = tmp_path / "program.py"
+        path.write_text("\n".join([*imports, "q.simulate(workers=2, rounds=2)"]))
+        done = subprocess.run(
+            [sys.executable, str(path)],
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            env=environment({"PYTHONPATH": PACKAGE, "OMPI_ALLOW_RUN_AS_ROOT": "1"})
+            | {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
+        )
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1].startswith("ValueError: mpi4py is of Open MPI v")
 
 
 @pytest.mark.parametrize("status", [0, 3])
