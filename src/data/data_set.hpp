@@ -6,7 +6,8 @@
 //                  ones (0|1: every stored value is one, and values are not stored),
 //                  task (binary: labels are +1 and -1; multiclass: 0..classes-1; regression),
 //                  classes (0 of a regression), image (CxHxW; empty: rows are not images),
-//                  command_line, quorate_version, sources, sha256, options (INI text)
+//                  command_line, quorate_version, sources, sha256, options (INI text),
+//                  eigenvalue, row_square (see data/curvature.hpp)
 //   /train, /test  row_start (int64, rows + 1), column (int64, ascending in a row), value (double,
 //                  absent if ones), label (double); dense: values (rows x columns, double), label.
 //                  Attributes rows, entries.

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/path.hpp"
+#include "data/curvature.hpp"
 #include "data/hdf5_attributes.hpp"
 #include "data/hdf5_data_sets.hpp"
 
@@ -21,6 +22,21 @@ constexpr std::int64_t buffer = 8 * chunk;  // elements that are written at a ti
 std::string image_of(const DataShape& shape)
 {
     return shape.image() ? fmt::format("{}x{}x{}", shape.channels, shape.height, shape.width) : "";
+}
+
+// Stores in a data set what curvature_of() reads. An empty one has none: who reads it refuses it.
+void store_curvature(const std::string& path)
+{
+    Curvature curvature{};
+    try {
+        curvature = measured_curvature(DataSet(path));
+    } catch (const BadInput&) {
+        return;
+    }
+    auto file = h5::open_to_append(path);
+    h5::write_attribute(file.get(), "eigenvalue", curvature.eigenvalue);
+    h5::write_attribute(file.get(), "row_square", curvature.row_square);
+    file.close("close " + path);
 }
 
 }  // namespace
@@ -146,6 +162,7 @@ void DataSetWriter::finish(const std::vector<std::string>& features, const Prove
     }
     for (const auto& [key, value] : provenance) h5::write_attribute(file_.get(), key, value);
     file_.close("close " + temporary_);
+    store_curvature(temporary_);
     move_into_place(temporary_, path_);
     temporary_.clear();
 }
