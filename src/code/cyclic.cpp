@@ -57,6 +57,7 @@ public:
         for (int i = residue; i < n_; i += d_) decoding_.weights.push_back({i, 0, 1});
         return &decoding_;
     }
+    bool exact() const override { return true; }
 
 private:
     int n_, d_;

@@ -32,6 +32,7 @@ public:
     void begin() override;
     const Decoding* receive(int worker) override;
     const Decoding* expire() override;
+    bool exact() const override { return collect_ >= static_cast<int>(groups_.of.size()); }
 
 private:
     Groups groups_;

@@ -64,6 +64,9 @@ public:
     /// Ends a round whose time is up.
     /// @return the best decoding that its answers allow, valid until the next call; nullptr: none
     virtual const Decoding* expire() { return nullptr; }
+
+    /// Whether the decodings of receive() are exact, whoever answers.
+    virtual bool exact() const { return false; }
 };
 
 /// A code: what workers send, and how their answers are decoded.

@@ -38,6 +38,7 @@ public:
 
     void begin() override;
     const Decoding* receive(int worker) override;
+    bool exact() const override { return true; }
 
 private:
     std::optional<Decoding> decode(const std::vector<int>& missing) const;

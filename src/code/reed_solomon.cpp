@@ -27,6 +27,7 @@ public:
         decoding_ = reed_solomon_decoding(encoding_, received_);
         return decoding_ ? &*decoding_ : nullptr;
     }
+    bool exact() const override { return true; }
 
 private:
     Encoding encoding_;

@@ -201,6 +201,8 @@ std::optional<Event> SchemeCheck::carry_out_step(const Step& step)
 {
     expect(step.divisor > 0, fmt::format("a step divides by {}", step.divisor));
     expect(!step.terms.empty(), "a step has no terms");
+    expect(!needs_.exact || step.error < 1e-9,
+           fmt::format("its estimates are exact, but one has an error of {:g}", step.error));
     expect(step.model >= 0 && step.model < std::ssize(models_),
            fmt::format("a step is of model {}, which is not there", step.model));
     std::set<ContributionId> named;

@@ -132,6 +132,7 @@ Needs needs_of(const py::sequence& blocks, const std::vector<std::vector<int>>& 
     take("limits_time", needs.limits_time);
     take("displaces", needs.displaces);
     take("membership", needs.membership);
+    take("exact", needs.exact);
     take("staleness", needs.staleness);
     take("stable_step", needs.stable_step);
     take("fingerprint", needs.fingerprint);

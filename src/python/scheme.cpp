@@ -311,6 +311,8 @@ public:
         return std::ssize(received_) < collect_ ? nullptr : decode();
     }
 
+    bool exact() const override { return collect_ == 0; }
+
     const Decoding* expire() override
     {
         return collect_ > 0 && !received_.empty() ? decode() : nullptr;

@@ -9,7 +9,12 @@ CodedScheme::CodedScheme(const Problem& problem, GradientCode code, Seconds limi
 {
 }
 
-Needs CodedScheme::needs() const { return needs_of(code_.encoding, problem_.rows); }
+Needs CodedScheme::needs() const
+{
+    auto needs = needs_of(code_.encoding, problem_.rows);
+    needs.exact = code_.decoder->exact() && limit_ == never;
+    return needs;
+}
 
 std::shared_ptr<const Plan> CodedScheme::plan(Worker worker) const
 {

@@ -39,6 +39,7 @@ public:
         needs.blocks = {{0, problem_.rows}};
         needs.shard.resize(static_cast<std::size_t>(problem_.workers));
         needs.membership = true;
+        needs.exact = true;
         for (int machine = 0; machine < problem_.workers; ++machine) {
             needs.coded.push_back(coded(machine, height_, problem_.rows));
             if (ways_.two_codes)

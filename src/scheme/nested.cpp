@@ -33,7 +33,12 @@ public:
     {
     }
 
-    Needs needs() const override { return needs_of(levels_.back().code.encoding, problem_.rows); }
+    Needs needs() const override
+    {
+        auto needs = needs_of(levels_.back().code.encoding, problem_.rows);
+        needs.exact = true;
+        return needs;
+    }
     std::string warning() const override { return levels_.back().code.warning; }
 
 protected:

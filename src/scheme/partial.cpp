@@ -49,7 +49,12 @@ public:
     {
     }
 
-    Needs needs() const override { return needs_of(encoding_, problem_.rows); }
+    Needs needs() const override
+    {
+        auto needs = needs_of(encoding_, problem_.rows);
+        needs.exact = limit_ == never;
+        return needs;
+    }
     std::string warning() const override { return code_.warning; }
 
 protected:

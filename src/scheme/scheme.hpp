@@ -37,7 +37,8 @@ struct Needs {
     bool limits_time = false;                    // tasks end with their time: rows must take some
     bool displaces = false;                      // steps bypass the optimiser
     bool membership = false;                     // it is told who leaves and who joins
-    double staleness = 0;                        // expected of contributions, in updates
+    bool exact = false;  // every estimate is that of all rows, or of the batch, at the newest point
+    double staleness = 0;            // expected of contributions, in updates
     double stable_step = unlimited;  // largest step size that converges on a quadratic, times the
                                      // largest curvature
     // Whether the engine is to measure these of vectors, which the scheme never sees.
