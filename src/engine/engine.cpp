@@ -104,8 +104,9 @@ bool Engine::give_events()
         auto event = std::move(events_.front());
         events_.erase(events_.begin());
         if (const auto* stepped = std::get_if<Stepped>(&event)) {
-            if (observer_.round) observer_.round({round_, loss_, dispatched_, stepped->model});
-            if (round_ == options_.rounds) return true;
+            if (observer_.round) observer_.round({round_, last_.loss, dispatched_, stepped->model});
+            end_if_done(stepped->model);
+            if (round_ >= options_.rounds) return true;
             if (std::exchange(reencode_next_, false)) {
                 reencode();
                 continue;
@@ -114,6 +115,16 @@ bool Engine::give_events()
         give(std::move(event));
     }
     return false;
+}
+
+// Makes this round the last one if the observer says so.
+void Engine::end_if_done(int model)
+{
+    if (!observer_.done || !last_.at) return;
+    const auto at = std::exchange(last_.at, nullptr);
+    if (!observer_.done({round_, last_.loss, last_.step_size, computed_.estimate(), at})) return;
+    options_.rounds = round_;
+    if (options_.evaluate_every > 0 && !last_.kept) keep_model(model);
 }
 
 void Engine::give(Event event)

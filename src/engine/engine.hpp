@@ -55,10 +55,21 @@ struct Progress {
     int model;           // which the update was of
 };
 
+/// What an update was made of, to decide whether it was the last.
+struct Update {
+    std::int64_t round;  // its number, from 1
+    double loss;         // as in Progress
+    double step_size;
+    std::span<const double> estimate;  // of the gradient of the mean loss; empty: a dry run
+    const Point& at;                   // the newest point before the update
+};
+
 /// Functions that the engine calls as a run goes on, on its own thread; all may be empty. They are
 /// not called for the history of a resumed run.
 struct Observer {
     std::function<void(const Progress&)> round = {};  // after each update
+    /// Asked after each update: whether the run is done, although there are rounds left.
+    std::function<bool(const Update&)> done = {};
     std::function<void(const trace::Arrival&)> arrival =
         {};  // for each contribution, once its use is known
     std::function<void(std::int64_t round, const Point&)> kept = {};  // for each model that is kept
@@ -88,7 +99,7 @@ public:
     ///              repeats the history and goes on
     void resume(Past past, Fleet* live);
 
-    /// Runs until all rounds are done or `stop` is set. A round costs the coordinator O(used x
+    /// Runs until all rounds are done, or the observer says so, or `stop` is set. A round costs the coordinator O(used x
     /// support + p) for contributions used of so many elements and p parameters. They are summed in
     /// (worker, task, part) order, so that the order of arrival changes no bit.
     /// @return how many rounds are done, those of the history included
@@ -120,6 +131,7 @@ private:
     void run_rounds(const std::atomic<bool>& stop);
     void start(std::vector<Worker> active);
     bool give_events();
+    void end_if_done(int model);
     void give(Event event);
     void fire_timer();
     bool nobody_can_answer() const;
@@ -199,7 +211,12 @@ private:
                                            // if there are several models
     Seconds dispatched_ = 0;               // time of the last update: the running round's start
     std::int64_t bytes_sent_ = 0, bytes_received_ = 0;
-    double loss_ = 0;            // loss estimate of the last round
+    // Of the last update, until its scheme is told.
+    struct {
+        double loss = 0, step_size = 0;
+        Point at = {};  // the newest point before
+        bool kept = false;
+    } last_;
     bool has_combined_ = false;  // whether the scheme has sent a Combine in this round
     std::set<Worker> combined_;  // workers whose products this round has placed
 };

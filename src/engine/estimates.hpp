@@ -91,6 +91,8 @@ public:
                 const std::shared_ptr<std::vector<double>>& next) override;
     void forget_last() override;
 
+    /// The estimate that was formed last, clipped.
+    std::span<const double> estimate() const { return estimate_; }
     /// The last estimate, which a checkpoint keeps and a resumed run sets; empty unless the scheme
     /// asks for inner products.
     std::vector<double>& last() { return last_; }

@@ -117,6 +117,8 @@ void Engine::carry_out(const Step& step)
             "{} is too large: use a smaller --step, or a scheme that tolerates Byzantine workers",
             round_ + 1, step_size));
     row.step_size = step_size * step.scale;
+    last_ = {.loss = row.loss_estimate, .step_size = row.step_size};
+    if (observer_.done) last_.at = points_.at(points_.newest(step.model));
     auto next = points_.blank();
     estimates_->update(*optimizers_[static_cast<std::size_t>(step.model)], step.displacement,
                        row.step_size, points_.next(), next);
@@ -132,12 +134,11 @@ void Engine::carry_out(const Step& step)
     row.bytes_received =
         fleet_->bytes_received() - std::exchange(bytes_received_, fleet_->bytes_received());
     dispatched_ = row.time;
-    loss_ = row.loss_estimate;
     trace_->add(row);
-    if (options_.evaluate_every > 0 &&
-        (updates % options_.evaluate_every == 0 ||
-         round_ > options_.rounds - static_cast<std::int64_t>(optimizers_.size())))
-        keep_model(step.model);
+    last_.kept = options_.evaluate_every > 0 &&
+                 (updates % options_.evaluate_every == 0 ||
+                  round_ > options_.rounds - static_cast<std::int64_t>(optimizers_.size()));
+    if (last_.kept) keep_model(step.model);
     updated_ = true;
     events_.push_back(Stepped{version, step.model, row.inner});
     // Contributions that the step has used are needed no more.

@@ -50,10 +50,12 @@ Position Memory::position()
 
 Iterate Memory::iterate(std::int64_t i) const { return iterates_.at(static_cast<std::size_t>(i)); }
 
-void Memory::finish(std::span<const double> model, const std::string& status)
+void Memory::finish(std::span<const double> model, const std::string& status,
+                    const std::string& stopped_at)
 {
     trace_.model.assign(model.begin(), model.end());
     trace_.attributes["status"] = status;
+    trace_.attributes["stopped_at"] = stopped_at;
     iterates_.clear();
     std::ranges::stable_sort(trace_.evaluations, {}, &Evaluation::round);
 }
@@ -83,7 +85,7 @@ void save(const Trace& trace, const std::string& path)
         add(trace.workers);
         writer->pause();
         const std::lock_guard lock(libraries());
-        writer->finish(trace.model, trace.status());
+        writer->finish(trace.model, trace.status(), trace.text("stopped_at"));
     });
 }
 

@@ -20,7 +20,8 @@ public:
     Iterate iterate(std::int64_t i) const override;
     std::vector<std::int64_t> iterate_rounds() const override { return rounds_; }
     /// Keeps the final model, sorts the evaluations by round and forgets the iterates.
-    void finish(std::span<const double> model, const std::string& status) override;
+    void finish(std::span<const double> model, const std::string& status,
+                const std::string& stopped_at) override;
 
     /// Hands the trace over, once. After finish().
     Trace take() { return std::move(trace_); }

@@ -73,9 +73,11 @@ public:
     virtual Iterate iterate(std::int64_t i) const = 0;
     /// Returns the round of each iterate. After pause().
     virtual std::vector<std::int64_t> iterate_rounds() const = 0;
-    /// Takes the final models of the run, one behind the other, and its status. Nothing may be
-    /// added later. @throws Failure if they cannot be written
-    virtual void finish(std::span<const double> model, const std::string& status) = 0;
+    /// Takes the final models of the run, one behind the other, its status, and why it ended before
+    /// its last round; empty: it did not. Nothing may be added later.
+    /// @throws Failure if they cannot be written
+    virtual void finish(std::span<const double> model, const std::string& status,
+                        const std::string& stopped_at) = 0;
 };
 
 }  // namespace quorate::trace

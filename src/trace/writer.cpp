@@ -183,7 +183,8 @@ std::vector<std::int64_t> Writer::iterate_rounds() const
     return h5::read<std::int64_t>(iterate_group_.get(), "round");
 }
 
-void Writer::finish(std::span<const double> model, const std::string& status)
+void Writer::finish(std::span<const double> model, const std::string& status,
+                    const std::string& stopped_at)
 {
     pause();
     commit(false);
@@ -193,6 +194,7 @@ void Writer::finish(std::span<const double> model, const std::string& status)
                         h5::DataSet(H5Dopen2(group.get(), "final", H5P_DEFAULT), "open final"),
                         "parameter");
     h5::write_attribute(file_.get(), "status", status);
+    h5::write_attribute(file_.get(), "stopped_at", stopped_at);
     h5::flush(file_, path_);
     file_.close("close " + path_);
 }

@@ -49,7 +49,8 @@ public:
     Iterate iterate(std::int64_t i) const override;
     std::vector<std::int64_t> iterate_rounds() const override;
     /// Writes the final model, sets the status and closes the file.
-    void finish(std::span<const double> model, const std::string& status) override;
+    void finish(std::span<const double> model, const std::string& status,
+                const std::string& stopped_at) override;
 
 private:
     // Makes a buffer and a table for each type of row.

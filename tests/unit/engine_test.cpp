@@ -108,7 +108,7 @@ protected:
             *scheme, fleet, made, trace);
         const std::atomic<bool> stop = false;
         EXPECT_EQ(engine.run(stop, {}), rounds);
-        trace.finish(optimizer->model(), "completed");
+        trace.finish(optimizer->model(), "completed", "");
         return {optimizer->model().begin(), optimizer->model().end()};
     }
 };
@@ -117,6 +117,40 @@ TEST_F(EngineTest, OrderOfArrivalChangesNoBit)
 {
     ScriptedFleet a(6, 1), b(6, 99);
     EXPECT_EQ(run("uncoded", 20, a), run("uncoded", 20, b));
+}
+
+TEST_F(EngineTest, EndsWhenTheObserverSaysSoAndKeepsTheLastModel)
+{
+    ScriptedFleet fleet(6, 1);
+    Settings settings;
+    settings.set("optimizer", {"gd", "", true});
+    settings.set("scheme", {"uncoded", "", true});
+    const auto scheme = chosen(schemes(), settings, "scheme").make(settings, {6, 6});
+    std::vector<std::unique_ptr<Optimizer>> made;
+    made.push_back(chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, {}));
+    trace::Writer trace(path_, header(20), 2);
+    Engine engine({.rounds = 20, .schedule = [](double) { return 0.1; }, .evaluate_every = 4},
+                  *scheme, fleet, made, trace);
+    std::vector<double> at;
+    Observer observer;
+    observer.done = [&](const Update& update) {
+        EXPECT_EQ(update.estimate.size(), 2U);
+        EXPECT_EQ(update.step_size, 0.1);
+        // The update was made from the point, by the estimate.
+        if (update.round == 7)
+            at = {(*update.at)[0] - 0.1 * update.estimate[0],
+                  (*update.at)[1] - 0.1 * update.estimate[1]};
+        return update.round == 7;
+    };
+    const std::atomic<bool> stop = false;
+    EXPECT_EQ(engine.run(stop, std::move(observer)), 7);
+    const auto model = made[0]->model();
+    EXPECT_EQ(at, std::vector<double>(model.begin(), model.end()));
+    trace.pause();
+    EXPECT_EQ(trace.iterate_rounds(), (std::vector<std::int64_t>{4, 7}));
+    trace.finish(model, "completed", "a test");
+    for (const auto& [handle, times] : fleet.released) EXPECT_EQ(times, 1) << handle;
+    EXPECT_EQ(fleet.released.size(), fleet.delivered());
 }
 
 TEST_F(EngineTest, LateAnswersAreCountedAndReleasedOnce)

@@ -85,7 +85,7 @@ TEST(Trace, WhatWasWrittenIsRead)
                                      .f1 = 0.3,
                                      .mse = 0.4,
                                      .top_k = 0.5});
-        writer.finish(std::vector<double>{7, 8, 9}, "completed");
+        writer.finish(std::vector<double>{7, 8, 9}, "completed", "");
     }
     const auto got = trace::read(path);
     EXPECT_EQ(got.status(), "completed");
@@ -128,7 +128,7 @@ TEST(Trace, EveryColumnOfEveryTableComesBackInItsPlace)
         trace::Writer writer(path, header(), width);
         writer.add(round);
         writer.add(arrival);
-        writer.finish(std::vector<double>(3), "completed");
+        writer.finish(std::vector<double>(3), "completed", "");
     }
     const auto got = trace::read(path);
     const auto compare = []<class Row>(const Row& a, const Row& b) {
@@ -167,7 +167,7 @@ TEST(Trace, IteratesAreReadBackInOrderAfterAPause)
     ASSERT_EQ(writer.iterates(), 50);
     EXPECT_EQ(writer.iterate_rounds()[49], 98);
     for (int i = 0; i < 50; ++i) EXPECT_EQ((*writer.iterate(i))[2], i + 2);
-    writer.finish(std::vector<double>(3), "completed");
+    writer.finish(std::vector<double>(3), "completed", "");
 }
 
 TEST(Trace, AWriterWithoutFinishLeavesAReadableTraceThatFailed)

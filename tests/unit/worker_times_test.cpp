@@ -355,7 +355,7 @@ TEST(RecordedTimes, TracesAndCsvAreToldByTheirContent)
         header.integer = {{"workers", 2}, {"rows", 100}, {"rounds", 2}};
         trace::Writer writer(path, header, 1);
         for (const auto& row : run_of_two().arrivals) writer.add(row);
-        writer.finish(std::vector<double>{0}, "completed");
+        writer.finish(std::vector<double>{0}, "completed", "");
     }
     EXPECT_EQ(trace::read_times(path).seconds, (std::vector<double>{2.25, 3, 1.5, 5}));
     EXPECT_EQ(trace::read_times(folder.write("times.h5", "worker,round,seconds\n0,0,7\n")).seconds,
