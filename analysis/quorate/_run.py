@@ -45,7 +45,7 @@ def _simulate(data: Any, keywords: dict[str, Any], stop: Any, alone: bool = Fals
     if data is None and keywords.get("replay") is None:
         keywords = {"dry": True, **keywords}
     options = _prepared(data, keywords)
-    rounds = options.get("rounds", "100")
+    rounds = options.get("rounds", "100" if data is None else "5000")
     progress = Progress(int(rounds), "rounds") if alone and rounds.isdigit() else None
     with one_thread():
         trace = _quorate.simulate(options, stop, progress.at if progress else None)

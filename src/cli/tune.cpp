@@ -41,6 +41,7 @@ std::vector<Option> options()
         for (const auto& option : entry.options) known.insert(option.name);
     for (const auto& option : training_options())
         if (known.contains(option.name)) all.push_back(option);
+    std::ranges::find(all, "rounds", &Option::name)->fallback = "100";
     return all;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "driver/advice.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -9,7 +11,9 @@
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "driver/components.hpp"
+#include "driver/defaults.hpp"
 #include "driver/measured.hpp"
+#include "driver/penalties.hpp"
 
 namespace quorate {
 
@@ -33,7 +37,27 @@ std::vector<Option> shared_options()
     std::vector<Option> all;
     for (auto& option : simulation_options())
         if (!others.contains(option.name)) all.push_back(std::move(option));
+    std::ranges::find(all, "rounds", &Option::name)->fallback = "100";
     return all;
+}
+
+// Returns how uncoded would be trained, for all candidates to be trained alike.
+Options update_rule(const Settings& settings)
+{
+    const DataSet data(settings.text("data"));
+    const auto model = chosen(models(), settings, "model").make(settings, data.shape());
+    const auto rows = data.rows(Split::train);
+    const auto regularizer = regularizer_of(settings, rows);
+    const auto batch = settings.integer("batch", 0);
+    const EstimateKind estimates{.exact = batch == 0, .samples = batch};
+    const auto resolved = with_defaults(settings, estimates, model.get(), regularizer);
+    const auto step =
+        settings.text("step") == "auto"
+            ? fmt::format("{}", automatic_step(resolved, data, *model, regularizer, estimates))
+            : settings.text("step");
+    return {{"optimizer", resolved.text("optimizer")},
+            {"schedule", resolved.text("schedule")},
+            {"step", step}};
 }
 
 Options shared_values(const Settings& settings)
@@ -106,7 +130,8 @@ Advice advise(const Settings& given)
     if (settings.on("target-loss") && !settings.on("data"))
         settings.refuse("target-loss",
                         ", but nothing is trained without --data: leave it out, or give data");
-    const auto shared = shared_values(settings);
+    auto shared = shared_values(settings);
+    if (settings.on("data")) shared.merge(update_rule(settings));
     advice.seeds = static_cast<int>(settings.integer("repeat", 1, 1000));
     const Candidate baseline{"uncoded", {}};
     const auto candidates = chosen_candidates(settings);

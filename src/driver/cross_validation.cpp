@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "code/partition.hpp"
+#include "driver/defaults.hpp"
 #include "driver/initialiser.hpp"
 #include "driver/penalties.hpp"
 #include "mpi/blocking.hpp"
@@ -76,18 +77,24 @@ Trials::Made Trials::make(std::int64_t point) const
     const auto seed = static_cast<std::uint64_t>(settings.integer("seed", 0));
     const auto rounds = settings.integer("rounds", 1);
     auto model = chosen(models(), settings, "model").make(settings, data_.shape());
-    auto initial = initial_model(settings, seed, *model, data_.columns());
     const auto rows = data_.rows(Split::train);
     const auto kept = rows - rows / folds_;  // the n of --l2 1/n: only these rows are trained on
-    auto optimizer = chosen(optimizers(), settings, "optimizer")
-                         .make(settings, std::move(initial), regularizer_of(settings, kept));
-    Trial trial{
-        *model,
-        seed,
-        settings.integer("batch", 0, rows),
-        rounds,
-        chosen(schedules(), settings, "schedule").make(settings, settings.real("step", 0), rounds),
-        settings.real("clip", 0)};
+    const auto regularizer = regularizer_of(settings, kept);
+    const auto batch = settings.integer("batch", 0, rows);
+    const EstimateKind estimates{.exact = batch == 0, .samples = batch};
+    settings = with_defaults(settings, estimates, model.get(), regularizer);
+    const auto step = settings.text("step") == "auto"
+                          ? automatic_step(settings, data_, *model, regularizer, estimates)
+                          : settings.real("step", 0);
+    auto initial = initial_model(settings, seed, *model, data_.columns());
+    auto optimizer =
+        chosen(optimizers(), settings, "optimizer").make(settings, std::move(initial), regularizer);
+    Trial trial{*model,
+                seed,
+                batch,
+                rounds,
+                chosen(schedules(), settings, "schedule").make(settings, step, rounds),
+                settings.real("clip", 0)};
     return {std::move(model), std::move(optimizer), std::move(trial)};
 }
 

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "data/data_set.hpp"
 #include "driver/components.hpp"
+#include "driver/defaults.hpp"
 #include "driver/simulation.hpp"
 #include "driver/training.hpp"
 
@@ -95,7 +96,7 @@ Estimate estimate(const Manifest& manifest, const std::string& folder)
     std::set<std::string> schemes;
     std::int64_t most = 1;
     for (const auto& row : manifest.rows())
-        most = std::max(most, to_integer(row.value("rounds")).value_or(100));
+        most = std::max(most, to_integer(row.value("rounds")).value_or(most_rounds));
     for (const auto& row : manifest.rows()) {
         if (!schemes.insert(row.value("scheme")).second) continue;
         const auto size = size_of(row, folder);

@@ -46,6 +46,11 @@ Training build(const Settings& settings, int ranks)
         settings.refuse("evaluate", fmt::format(", but of {} ranks none is to spare beside a "
                                                 "coordinator and {} workers: start {} ranks",
                                                 ranks, training.workers, training.workers + 2));
+    if (spare == 0 && training.stop_rules.scored())
+        settings.refuse(
+            training.stop_rules.patience > 0 ? "patience" : "stop-at",
+            ", for which models are scored as the run goes on: add --evaluate live, and a "
+            "rank for it");
     const auto needed = 1 + training.workers + training.standby + spare;
     if (needed > ranks)
         settings.refuse(training.standby > 0 ? "standby" : "workers",
@@ -178,8 +183,8 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
         for (std::size_t i = 0; i < plugins.size(); ++i)
             check_same_plugins(fmt::format("rank {}", i + 1), plugins[i]);
         training.emplace(build(settings, comm.size()));
-        optimizers = build_optimizers(settings, *training);
-        resumed = coordinator.prepare(settings, *training);
+        optimizers = begin_training(*training);
+        resumed = coordinator.prepare(training->settings, *training);
         if (resumed && resumed->completed) return dismiss(comm, bells, nothing_to_do);
     } catch (const BadInput& wrong) {
         coordinator.failed(wrong);
@@ -211,7 +216,7 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
             resumed ? &*resumed : nullptr,
             true,
             live ? &*live : nullptr};
-        end.status = coordinator.run(settings, run);
+        end.status = coordinator.run(training->settings, run);
     } catch (const mpi::Error&) {
         throw;
     } catch (const std::exception& error) {

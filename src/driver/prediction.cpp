@@ -29,6 +29,7 @@ trace::Trace simulated(const Candidate& candidate, Options values, std::int64_t 
     values.insert_or_assign("seed", std::to_string(seed));
     values.insert_or_assign("rounds", std::to_string(rounds));
     values.insert_or_assign("trace-arrivals", "none");
+    values.insert_or_assign("on-divergence", "ignore");
     return simulate(make_settings(simulation_options(), values));
 }
 

@@ -58,7 +58,7 @@ void ProgressLine::show(const Progress& progress)
     next_ = terminal_ ? passed + 0.1 : passed + std::min(passed, 600.0);
     const double left = passed / static_cast<double>(progress.round) *
                         static_cast<double>(rounds_ - progress.round);
-    const auto loss = loss_ ? fmt::format("  loss about {:.6f}", progress.loss) : "";
+    const auto loss = loss_ ? fmt::format("  loss about {:.6g}", progress.loss) : "";
     fmt::print(stderr, "{}round {}/{}{}  {:.1f} s  {:.0f} s left{}", terminal_ ? "\r" : "",
                progress.round, rounds_, loss, progress.time, left, terminal_ ? "   " : "\n");
     std::fflush(stderr);

@@ -162,7 +162,7 @@ std::optional<Resumption> resumption(const Settings& settings, const Training& t
         throw BadInput("--resume goes on and --overwrite begins anew: leave out one of the two");
     const auto& path = settings.text("trace");
     if (is_complete(settings, training)) {
-        fmt::print("{}: all {} rounds are done\n", path, training.engine.rounds);
+        fmt::print("{}: the run is complete\n", path);
         Resumption none;
         none.completed = true;
         return none;

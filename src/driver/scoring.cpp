@@ -29,7 +29,7 @@ trace::Evaluation evaluation_row(std::int64_t round, std::int64_t model, double 
 
 void print_quality(const trace::Evaluation& row)
 {
-    fmt::print("round {}: training loss {:.4f}, test loss {:.4f}", row.round, row.train_loss,
+    fmt::print("round {}: training loss {:.4g}, test loss {:.4g}", row.round, row.train_loss,
                row.test_loss);
     if (!std::isnan(row.accuracy)) fmt::print(", accuracy {:.4f}", row.accuracy);
     if (!std::isnan(row.auc)) fmt::print(", AUC {:.4f}", row.auc);

@@ -45,8 +45,6 @@ Settings with_options_of(const trace::Trace& trace, Settings settings)
     for (const auto* name : {"events", "checkpoint", "resume"})
         settings.set(name, {"", path + ": ", false});
     settings.set("workers", {trace.attributes.at("workers"), path + ": ", true});
-    if (!settings.given("rounds") || trace.status() != "completed")
-        settings.set("rounds", {std::to_string(trace.rounds.size()), path + ": ", true});
     return settings;
 }
 
@@ -108,13 +106,14 @@ public:
         size_ = dry_size(settings_);
         if (!size_) start_mpi();
         training_ = build_training(settings_, 0, size_);
+        if (recorded_) training_->last_round = std::ssize(recorded_->rounds);
         check();
-        optimizers_ = build_optimizers(settings_, *training_);
+        optimizers_ = begin_training(*training_);
     }
     Simulated(const Simulated&) = delete;
     Simulated& operator=(const Simulated&) = delete;
 
-    const Settings& settings() const { return settings_; }
+    const Settings& settings() const { return training_->settings; }
     const Training& training() const { return *training_; }
     const char* clock() const { return recorded_ ? "replayed" : "virtual"; }
     /// Makes the fleet, for which it reads the rows of all workers: only now the simulation takes
@@ -140,12 +139,28 @@ public:
                                         settings_.real("timeout", 0),
                                         settings_.real("load-time", 0),
                                         training.standby});
-        return {training, *fleet_, optimizers_,
+        return {training,
+                *fleet_,
+                optimizers_,
                 [this](const auto& next, const auto& scored) {
                     const auto rows = recipes_->give_up_rows();
                     evaluate_here(*training_->data, *training_->model, next, scored, rows.get());
                 },
-                resumed};
+                resumed,
+                false,
+                nullptr,
+                [this](const Point& model) {
+                    bool asked = false;
+                    Scored result{};
+                    evaluate_here(
+                        *training_->data, *training_->model,
+                        [&] {
+                            return std::exchange(asked, true) ? std::vector<Point>()
+                                                              : std::vector<Point>{model};
+                        },
+                        [&](const Scored& one) { result = one; });
+                    return result;
+                }};
     }
 
 private:

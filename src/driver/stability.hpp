@@ -9,8 +9,7 @@ namespace quorate {
 
 /// Returns a warning if --step is larger than stale gradients allow. That bound is known only for
 /// gradient descent on a linear model whose loss has bounded curvature; in all other cases the
-/// result is empty. The curvature is that of the first training rows, 4096 at most, which this
-/// reads. Coordinator only. O(entries of these rows).
+/// result is empty. Coordinator only. Reads as curvature_of().
 /// @throws BadInput, Failure  as DataSet::read()
 std::string stability_warning(const Settings& settings, const Training& training);
 

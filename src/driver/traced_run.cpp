@@ -132,8 +132,9 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
         return exit_run_again;
     }
     if (!quiet) {
-        fmt::print("{}: {} rounds in {:.3f} s, {:.6f} s a round\n", path, outcome.rounds,
-                   outcome.time, outcome.time / static_cast<double>(outcome.rounds));
+        fmt::print("{}: {} rounds in {:.3f} s, {:.6f} s a round{}\n", path, outcome.rounds,
+                   outcome.time, outcome.time / static_cast<double>(outcome.rounds),
+                   outcome.stopped_at.empty() ? "" : "; stopped at " + outcome.stopped_at);
         if (outcome.last.round > 0) print_quality(outcome.last);
     }
     return exit_done;

@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <set>
 
+#include "base/error.hpp"
 #include "base/host.hpp"
+#include "base/log.hpp"
 #include "base/version.hpp"
 #include "compute/loss_derivatives.hpp"
+#include "driver/divergence.hpp"
 #include "driver/expected.hpp"
 #include "driver/plugins.hpp"
 #include "fleet/replay_fleet.hpp"
@@ -63,6 +66,18 @@ struct History {
     ReplayFleet fleet;
 };
 
+// Returns what to try when the loss grows.
+std::string smaller_step(const Training& training)
+{
+    const auto& settings = training.settings;
+    const auto step = settings.real("step", 0);
+    auto better = step / 2;
+    if (training.model->linear())
+        better = std::min(better, automatic_step(settings, *training.data, *training.model,
+                                                 training.regularizer, training.estimates));
+    return fmt::format("--step {:.4g} is too large: try --step {:.4g}", step, better);
+}
+
 }  // namespace
 
 trace::Header header_of(const Settings& settings, const Run& run, const std::string& clock)
@@ -112,6 +127,7 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
     const auto* resumed = run.resumed;
     std::vector<Progress> rounds;
     std::set<std::int64_t> scored;
+    Point kept;  // a model that is to be scored at once
     if (resumed) {
         for (const auto& round : resumed->trace.rounds)
             rounds.push_back({std::ssize(rounds) + 1, round.loss_estimate, round.time,
@@ -124,6 +140,14 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
                                         nodes.number(worker.host)});
     }
 
+    Stopping stopping(training.stop_rules, training.regularizer);
+    if (resumed)
+        for (const auto& row : resumed->trace.evaluations) stopping.scored(row);
+    Divergence divergence;
+    if (resumed)
+        for (const auto& round : resumed->trace.rounds) divergence.look(round.loss_estimate);
+    const auto on_divergence =
+        training.settings.one_of("on-divergence", {"stop", "warn", "ignore"});
     Outcome outcome{};
     double penalty = 0;  // of the model that is being scored
     const auto scored_live = [&](std::int64_t round, const Scored& one) {
@@ -131,6 +155,7 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
         outcome.last = evaluation_row(round, of.model, of.time, penalty, one);
         record.add(outcome.last);
         scored.insert(round);
+        stopping.scored(outcome.last);
         if (watch.scored) watch.scored(outcome.last);
     };
     auto observer = watch.engine;
@@ -138,9 +163,26 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
         observer.kept = [&](std::int64_t round, const Point& model) {
             if (run.live->offer(round, model)) penalty = training.regularizer.value(*model);
         };
+    else if (training.stop_rules.scored() && !training.last_round)
+        observer.kept = [&](std::int64_t, const Point& model) { kept = model; };
+    observer.done = [&](const Update& update) {
+        if (training.last_round) return update.round >= *training.last_round;
+        if (on_divergence != "ignore" && divergence.look(update.loss)) {
+            const auto message =
+                fmt::format("the training loss has grown from {:.4g} to {:.4g} in round {}: {}",
+                            divergence.first(), update.loss, update.round, smaller_step(training));
+            if (on_divergence == "stop") throw Failure(message + ", or --on-divergence warn");
+            log(LogLevel::warning, message);
+        }
+        return stopping.done(update);
+    };
     observer.round = [&](const Progress& progress) {
         rounds.push_back(progress);
         if (watch.engine.round) watch.engine.round(progress);
+        if (kept) {
+            penalty = training.regularizer.value(*kept);
+            scored_live(progress.round, run.score(std::exchange(kept, nullptr)));
+        }
         if (run.live) run.live->poll(scored_live);
     };
     auto options = training.engine;
@@ -159,7 +201,10 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
         restore(run.optimizers, resumed->checkpoint);
     }
     outcome.rounds = engine.run(stop, std::move(observer));
-    outcome.completed = outcome.rounds == training.engine.rounds;
+    const bool all = outcome.rounds == training.engine.rounds;
+    if (!all)
+        outcome.stopped_at = training.last_round ? "the end of the recorded run" : stopping.why();
+    outcome.completed = all || !outcome.stopped_at.empty();
     if (!rounds.empty()) outcome.time = rounds.back().time;
     if (watch.stopped) watch.stopped(outcome);
     if (run.live) run.live->finish(scored_live);
@@ -170,7 +215,7 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
     std::vector<double> final;
     for (const auto& optimizer : run.optimizers)
         final.insert(final.end(), optimizer->model().begin(), optimizer->model().end());
-    record.finish(final, outcome.completed ? "completed" : "interrupted");
+    record.finish(final, outcome.completed ? "completed" : "interrupted", outcome.stopped_at);
     return outcome;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The run itself, with any fleet. Prints nothing.
+// The run itself, with any fleet. Prints nothing but warnings.
 #pragma once
 
 #include <atomic>
@@ -25,12 +25,15 @@ struct Run {
     // goes on. Otherwise `fleet` itself goes through them again.
     bool past_from_trace = false;
     LiveScoring* live = nullptr;  // scores some models while the run goes on; null: none
+    /// Scores a model at once. Needed for rules that look at scores, where there is no `live`.
+    std::function<Scored(const Point&)> score = {};
 };
 
 /// How a run ended.
 struct Outcome {
     std::int64_t rounds;     // that are done
-    bool completed;          // whether these are all; otherwise the run was stopped
+    bool completed;          // whether it is done; otherwise the run was interrupted
+    std::string stopped_at;  // why it was done before its last round; empty: it was not
     Seconds time;            // of the last update, on the fleet's clock
     trace::Evaluation last;  // the model scored last; its round is 0 if none was scored
 };

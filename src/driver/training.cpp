@@ -10,6 +10,8 @@
 #include "base/text.hpp"
 #include "driver/checkpoint.hpp"
 #include "driver/components.hpp"
+#include "driver/defaults.hpp"
+#include "driver/divergence.hpp"
 #include "driver/initialiser.hpp"
 #include "driver/penalties.hpp"
 #include "driver/stop.hpp"
@@ -89,15 +91,24 @@ std::vector<Option> training_options()
         {"scheme", "NAME", "uncoded",
          "who computes what and when to stop waiting; see quorate list schemes"},
         {"model", "NAME", "logistic", "what is trained; see quorate list models"},
-        {"optimizer", "NAME", "gd", "update rule; see quorate list optimizers"},
-        {"step", "ETA", "1", "step size of the first round"},
-        {"schedule", "NAME", "constant",
-         "step size in later rounds: " + grammar(schedules()) + "; see quorate list schedules"},
+        {"optimizer", "NAME", "",
+         "update rule; see quorate list optimizers. Default: agd for smooth linear models with "
+         "exact "
+         "estimates, else gd"},
+        {"step", "ETA|auto", "auto",
+         "step size of the first round; auto: one over the curvature of a linear model, less "
+         "for estimates that are not exact or stale; for networks a number that goes with the "
+         "optimizer"},
+        {"schedule", "NAME", "",
+         "step size in later rounds: " + grammar(schedules()) +
+             "; see quorate list schedules. Default: constant, for hinge inverse-sqrt:10"},
         {"clip", "NORM", "0", "gradients with a larger norm are scaled down to it; 0: none are"},
         {"batch", "N", "0",
          "samples of a round, drawn anew from each partition; 0: all rows. Contributions are "
          "scaled so that their sum stands for all rows"},
-        {"rounds", "N", "100", "model updates"},
+        {"rounds", "N", "",
+         "model updates at most; default: 5000 where --stop-at has one, else 1000 for linear "
+         "models with exact estimates, and 100 for all else"},
         {"init", "zero|normal:SD|he|glorot|FILE", "",
          "initial model; FILE: the final one of a trace; default: zero for linear models, he for "
          "networks"},
@@ -126,6 +137,8 @@ std::vector<Option> training_options()
         {"row", "N", "", "the number of that run"},
         {"log", "workers", "", "print a line for each contribution, as its worker measured it"},
     };
+    for (auto& option : stopping_options()) all.push_back(std::move(option));
+    all.push_back(divergence_option());
     for (auto& option : stop_options()) all.push_back(std::move(option));
     for (auto& option : checkpoint_options()) all.push_back(std::move(option));
     for (auto& option : penalty_options()) all.push_back(std::move(option));
@@ -133,11 +146,12 @@ std::vector<Option> training_options()
     return all;
 }
 
-Training build_training(const Settings& settings, int default_workers,
+Training build_training(const Settings& given, int default_workers,
                         const std::optional<DrySize>& dry)
 {
-    refuse_unused_options(settings);
     Training training{};
+    training.settings = given;
+    auto& settings = training.settings;
     if (!dry) {
         if (!settings.on("data"))
             throw BadInput(
@@ -164,8 +178,9 @@ Training build_training(const Settings& settings, int default_workers,
         settings.refuse("batch", fmt::format(", more than the {} training rows: use at most that, "
                                              "or 0 for all of them",
                                              training.rows));
-    const auto make_coding = [n, settings, rows = training.rows, seed = training.seed, batch,
-                              row_time = training.row_time, dense = dry || training.data->dense(),
+    const auto make_coding = [n, settings = given, rows = training.rows, seed = training.seed,
+                              batch, row_time = training.row_time,
+                              dense = dry || training.data->dense(),
                               columns = training.columns](int workers) {
         std::string changed;
         const auto fitting = workers < n ? fitted(settings, workers, changed) : settings;
@@ -193,10 +208,18 @@ Training build_training(const Settings& settings, int default_workers,
     training.byzantine = byzantine_workers(settings, training.seed, n);
     training.threads = static_cast<int>(settings.integer("threads", 1, 1024));
     if (!dry) training.regularizer = regularizer_of(settings, training.rows);
+    training.estimates = kind_of(training.coding->needs, training.rows, batch);
+    settings =
+        with_defaults(settings, training.estimates, training.model.get(), training.regularizer);
+    refuse_unused_options(settings);
+    if (settings.text("step") != "auto") {
+        if (!to_real(settings.text("step")))
+            settings.refuse("step", ": give a number of at least 0, or auto");
+        settings.real("step", 0);
+    }
+    training.stop_rules = stop_rules(settings, training.regularizer, training.estimates.exact);
     const auto rounds = settings.integer("rounds", 1);
     training.engine = {.rounds = rounds,
-                       .schedule = chosen(schedules(), settings, "schedule")
-                                       .make(settings, settings.real("step", 0), rounds),
                        .evaluate_every = dry ? 0 : settings.integer("evaluate-every", 0),
                        .arrivals = arrivals_of(settings, rounds * n, dry.has_value()),
                        .churn = ChurnSchedule(settings, n, training.seed),
@@ -220,8 +243,18 @@ Training build_training(const Settings& settings, int default_workers,
     return training;
 }
 
-Optimizers build_optimizers(const Settings& settings, const Training& training)
+Optimizers begin_training(Training& training)
 {
+    auto& settings = training.settings;
+    if (settings.text("step") == "auto") {
+        const auto step = training.model ? automatic_step(settings, *training.data, *training.model,
+                                                          training.regularizer, training.estimates)
+                                         : 1;
+        settings.set("step", {fmt::format("{}", step), "", false});
+    }
+    training.engine.schedule =
+        chosen(schedules(), settings, "schedule")
+            .make(settings, settings.real("step", 0), training.engine.rounds);
     if (settings.on("log")) settings.one_of("log", {"workers"});
     Optimizers optimizers;
     for (int model = 0; model < training.coding->needs.models; ++model)

@@ -8,6 +8,8 @@
 
 #include "compute/part_sum.hpp"
 #include "data/data_set.hpp"
+#include "driver/defaults.hpp"
+#include "driver/stopping.hpp"
 #include "engine/engine.hpp"
 #include "model/model.hpp"
 #include "straggler/byzantine.hpp"
@@ -20,6 +22,7 @@ std::vector<Option> training_options();
 
 /// Everything that all ranks of a run build alike from its options.
 struct Training {
+    Settings settings;            // with what was left open chosen
     std::optional<DataSet> data;  // none: a dry run
     std::int64_t rows, columns;   // of the training split
     int workers, standby;         // how many of each
@@ -27,7 +30,11 @@ struct Training {
     Regularizer regularizer;
     Seconds row_time;  // that a worker takes for a row at least
     ByzantineWorkers byzantine;
-    EngineOptions engine;
+    EngineOptions engine;  // without a schedule before begin_training()
+    EstimateKind estimates;
+    StopRules stop_rules;
+    /// Rounds after which the run is done, whatever else it is to stop at; none: there are none. For replays.
+    std::optional<std::int64_t> last_round = {};
     std::shared_ptr<Coding> coding;  // with which the run begins; the engine may re-encode
     std::unique_ptr<Model> model;    // null if dry
     std::unique_ptr<DelayModel> delays, slowdowns;
@@ -64,9 +71,10 @@ Training build_training(const Settings& settings, int default_workers,
 /// An optimiser for each model that the scheme trains.
 using Optimizers = std::vector<std::unique_ptr<Optimizer>>;
 
-/// Makes the optimisers, each at its initial model, and checks --log. Before any work. Coordinator
-/// only. O(parameters).
+/// Adds what the coordinator alone needs: chooses the step size of --step auto, and makes the schedule and the
+/// optimisers, each at its initial model. Checks --log. Before any work. Coordinator only.
+/// O(parameters), and reads as automatic_step().
 /// @throws BadInput if an option is wrong
-Optimizers build_optimizers(const Settings& settings, const Training& training);
+Optimizers begin_training(Training& training);
 
 }  // namespace quorate

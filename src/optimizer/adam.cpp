@@ -50,7 +50,8 @@ Entry<MakeOptimizer> adam_entry()
             .source = "Kingma and Ba 2015, in the form of TensorFlow",
             .options = {{"beta1", "B", "0.9", "share of the mean of gradients that is kept"},
                         {"beta2", "B", "0.999", "share of the mean of squares that is kept"}},
-            .make = make_rule<Adam>};
+            .make = make_rule<Adam>,
+            .properties = {.step = 0.001}};
 }
 
 }  // namespace quorate

@@ -56,7 +56,8 @@ Entry<MakeOptimizer> dual_averaging_entry()
             .options = {{"beta-constant", "K", "1", "of beta_t = K + sqrt(t / mu)"},
                         {"beta-growth", "MU", "1", "mu of beta_t = K + sqrt(t / mu)"},
                         {"radius", "R", "0", "of the ball that holds the model; 0: none"}},
-            .make = make_rule<DualAveraging>};
+            .make = make_rule<DualAveraging>,
+            .properties = {.by_curvature = true}};
 }
 
 }  // namespace quorate

@@ -44,7 +44,8 @@ Entry<MakeOptimizer> erasurehead_agd_entry()
         .text =
             "the AGD of the public ErasureHead code: a heavy ball that discards the initial point",
         .source = "hwang595/approximate_coding_gd; ErasureHead, arXiv 1901.09671",
-        .make = make_rule<ErasureHeadAgd>};
+        .make = make_rule<ErasureHeadAgd>,
+        .properties = {.by_curvature = true}};
 }
 
 }  // namespace quorate

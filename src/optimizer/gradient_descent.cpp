@@ -32,7 +32,8 @@ Entry<MakeOptimizer> gradient_descent_entry()
     return {.name = "gd",
             .text = "gradient descent; with --l1, proximal",
             .source = "textbook",
-            .make = make_rule<GradientDescent>};
+            .make = make_rule<GradientDescent>,
+            .properties = {.by_curvature = true}};
 }
 
 }  // namespace quorate

@@ -39,7 +39,8 @@ Entry<MakeOptimizer> momentum_entry()
             .text = "gradient descent with momentum, the heavy ball",
             .source = "Polyak 1964, in the form of TensorFlow",
             .options = {{"momentum", "B", "0.9", "share of the last change that is kept"}},
-            .make = make_rule<Momentum>};
+            .make = make_rule<Momentum>,
+            .properties = {.by_curvature = true, .step = 0.01}};
 }
 
 }  // namespace quorate

@@ -68,7 +68,8 @@ Entry<MakeOptimizer> nesterov_agd_entry()
         .text =
             "Nesterov's accelerated gradient for smooth convex functions; gradients are taken at y",
         .source = "Nesterov 1983, momentum (t-1)/(t+2); with --l1 FISTA",
-        .make = make_rule<NesterovAgd>};
+        .make = make_rule<NesterovAgd>,
+        .properties = {.by_curvature = true}};
 }
 
 Entry<MakeOptimizer> nesterov_strongly_convex_entry()
@@ -80,7 +81,8 @@ Entry<MakeOptimizer> nesterov_strongly_convex_entry()
             .source = "Nesterov 2004, momentum (sqrt(k)-1)/(sqrt(k)+1)",
             .options = {{"condition", "K", "100",
                          "largest over smallest curvature of the objective, L / mu"}},
-            .make = make_rule<NesterovStronglyConvex>};
+            .make = make_rule<NesterovStronglyConvex>,
+            .properties = {.by_curvature = true}};
 }
 
 }  // namespace quorate

@@ -54,6 +54,17 @@ protected:
 using MakeOptimizer = std::function<std::unique_ptr<Optimizer>(
     const Settings&, std::vector<double> initial, const Regularizer& regularizer)>;
 
+/// What an optimiser says of the step sizes that it takes well.
+struct OptimizerProperties {
+    /// Whether 1/L is one for functions whose curvature is L at most.
+    bool by_curvature = false;
+    double step = 0.1;  // where no curvature is known, as for networks
+};
+template <>
+struct PropertiesOf<MakeOptimizer> {
+    using type = OptimizerProperties;
+};
+
 /// The optimisers that --optimizer can name.
 const std::vector<Entry<MakeOptimizer>>& optimizers();
 /// Adds one. While no other thread uses Quorate. @throws BadInput if its name is taken

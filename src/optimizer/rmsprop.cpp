@@ -42,7 +42,8 @@ Entry<MakeOptimizer> rmsprop_entry()
             .text = "steps scaled by the root of a running mean of squared gradients",
             .source = "Tieleman and Hinton 2012, in the form of TensorFlow 1",
             .options = {{"decay", "B", "0.9", "share of the running mean that is kept"}},
-            .make = make_rule<RmsProp>};
+            .make = make_rule<RmsProp>,
+            .properties = {.step = 0.001}};
 }
 
 }  // namespace quorate

@@ -43,6 +43,12 @@ Schedule inverse(const Settings& settings, double step, std::int64_t)
     return [step, t0 = given[0]](double t) { return step * t0 / (t + t0); };
 }
 
+Schedule inverse_sqrt(const Settings& settings, double step, std::int64_t)
+{
+    const auto given = arguments(settings, {positive});
+    return [step, t0 = given[0]](double t) { return step * std::sqrt(t0 / (t + t0)); };
+}
+
 Schedule geometric(const Settings& settings, double step, std::int64_t)
 {
     const auto given = arguments(settings, {positive});
@@ -79,6 +85,7 @@ const std::vector<Entry<MakeSchedule>>& schedules()
     static const std::vector<Entry<MakeSchedule>> all = {
         entry("constant", "", "the same step all the time", constant),
         entry("inverse", "T0", "step T0 / (t + T0) after t batches", inverse),
+        entry("inverse-sqrt", "T0", "step sqrt(T0 / (t + T0)) after t batches", inverse_sqrt),
         entry("geometric", "R", "step R^t after t batches", geometric),
         entry("step", "EVERY,FACTOR", "multiplied with FACTOR after EVERY batches", stepwise),
         entry("linear", "END",

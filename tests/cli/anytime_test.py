@@ -153,7 +153,7 @@ def test_schedules_count_samples(even, tmp_path):
 
 
 def test_local_steps_on_all_rows_of_one_worker_are_gradient_descent(even, tmp_path):
-    common = ["--workers", 1, "--l2", 0.01]
+    common = ["--workers", 1, "--l2", 0.01, "--optimizer", "gd"]
     descent = simulate(tmp_path, even, "uncoded", *common, "--rounds", 20)
     local = simulate(tmp_path, even, "local-average", *common, "--rounds", 4, "--local-steps", 5)
     assert numpy.allclose(descent["iterates"][4::5], local["iterates"], rtol=1e-10)
@@ -223,7 +223,7 @@ def test_delayed_gradients_are_twice_as_fast_as_k_batch_async_over_slow_links(ev
 
 def test_k_async_of_all_workers_is_uncoded_bit_by_bit(even, tmp_path):
     for batch in (0, 240):
-        words = ["--batch", batch, "--delay", "exponential:0.1"]
+        words = ["--batch", batch, "--delay", "exponential:0.1", "--optimizer", "gd"]
         sync = simulate(tmp_path, even, "uncoded", *words)
         k_async = simulate(tmp_path, even, "k-async", "--collect", 12, *words)
         assert numpy.array_equal(sync["iterates"], k_async["iterates"])
@@ -231,8 +231,8 @@ def test_k_async_of_all_workers_is_uncoded_bit_by_bit(even, tmp_path):
 
 @pytest.mark.parametrize("scheme", ["pgc-frc", "pgc-cyclic"])
 def test_pipelined_with_one_partition_is_uncoded_bit_by_bit(even, tmp_path, scheme):
-    uncoded = simulate(tmp_path, even, "uncoded")
-    pipelined = simulate(tmp_path, even, scheme, "--stragglers", 0)
+    uncoded = simulate(tmp_path, even, "uncoded", "--optimizer", "gd")
+    pipelined = simulate(tmp_path, even, scheme, "--stragglers", 0, "--optimizer", "gd")
     assert numpy.array_equal(uncoded["iterates"], pipelined["iterates"])
 
 

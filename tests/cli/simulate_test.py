@@ -123,6 +123,7 @@ def test_tolerated_byzantine_workers_change_nothing(kind, gaussians, tmp_path):
 
 def test_ignore_of_nobody_is_uncoded_and_agc_of_all_is_frc(gaussians, tmp_path):
     words = ["--data", gaussians, "--workers", 12, "--rounds", 10, "--delay", "exponential:1"]
+    words += ["--optimizer", "gd", "--step", 0.5]
     for one, other in [
         (["uncoded"], ["ignore", "--stragglers", 0]),
         (["frc", "--stragglers", 2], ["agc", "--stragglers", 2, "--collect", 12]),

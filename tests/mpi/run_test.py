@@ -79,7 +79,7 @@ def reference(data, rounds, step):
 @pytest.mark.parametrize("ranks", [2, 3, 5, 9])
 def test_any_number_of_workers_gives_the_serial_gradient_descent(gaussians, tmp_path, ranks):
     trace = tmp_path / "t.h5"
-    run(gaussians, trace, "--rounds", 20, "--step", 0.2, ranks=ranks)
+    run(gaussians, trace, "--rounds", 20, "--optimizer", "gd", "--step", 0.2, ranks=ranks)
     wanted = reference(gaussians, 20, 0.2)
     assert numpy.abs(final_model(trace) - wanted).max() < 1e-12 * numpy.abs(wanted).max() * 10
     found = inspect(trace)
@@ -183,9 +183,10 @@ def test_standby_ranks_take_no_part(gaussians, tmp_path):
 
 def test_a_run_goes_on_from_the_final_model_of_a_trace(gaussians, tmp_path):
     whole, half, rest = tmp_path / "whole.h5", tmp_path / "half.h5", tmp_path / "rest.h5"
-    run(gaussians, whole, "--rounds", 10)
-    run(gaussians, half, "--rounds", 5)
-    run(gaussians, rest, "--rounds", 5, "--init", half)
+    words = ["--optimizer", "gd"]
+    run(gaussians, whole, "--rounds", 10, *words)
+    run(gaussians, half, "--rounds", 5, *words)
+    run(gaussians, rest, "--rounds", 5, "--init", half, *words)
     assert (final_model(whole) == final_model(rest)).all()
 
 
@@ -243,12 +244,12 @@ def test_log_workers_prints_a_line_for_each_contribution(gaussians, tmp_path):
 
 
 def test_what_is_printed_names_objective_scheme_and_result(gaussians, tmp_path):
-    out = run(gaussians, tmp_path / "t.h5", "--rounds", 5, ranks=4, quiet=False)
+    out = run(gaussians, tmp_path / "t.h5", "--rounds", 5, "--step", 1, ranks=4, quiet=False)
     for part in (
         "203 x 12 training rows, 41 test rows",
         "logistic, l2 0.00492610837",
         "uncoded, 3 workers, delay none, slowdown none, 0 s a row, seed 0",
-        "gd, step 1, 5 rounds, init zero",
+        "agd, step 1, 5 rounds, init zero",
         "5 rounds in ",
         "round 5: training loss ",
     ):

@@ -53,7 +53,7 @@ def test_an_epoch_follows_the_other_and_belongs_to_one_version(gaussians, tmp_pa
 
 
 def test_k_async_of_all_and_pipelined_of_one_are_uncoded_bit_by_bit(gaussians, tmp_path):
-    words = ["--rounds", 8, "--delay", "exponential:0.002"]
+    words = ["--rounds", 8, "--delay", "exponential:0.002", "--optimizer", "gd"]
     uncoded = run(tmp_path, gaussians, "uncoded", *words)["iterates"]
     k_async = run(tmp_path, gaussians, "k-async", "--collect", 4, *words)["iterates"]
     pipelined = run(tmp_path, gaussians, "pgc-frc", "--stragglers", 0, *words)["iterates"]
@@ -70,7 +70,7 @@ def test_an_interrupted_gradient_goes_on(gaussians, tmp_path):
 
 
 def test_models_in_turn_are_those_of_runs_of_their_own(gaussians, tmp_path):
-    words = ["--delay", "exponential:0.002"]
+    words = ["--delay", "exponential:0.002", "--optimizer", "gd"]
     turns = run(tmp_path, gaussians, "m-sgc", "--models", 3, "--rounds", 12, *words)
     alone = run(tmp_path, gaussians, "uncoded", "--rounds", 4, *words)
     # Full batches: each of the three does what one model alone does.

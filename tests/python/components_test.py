@@ -238,7 +238,7 @@ def test_a_model_meets_sparse_rows_as_csr(q, logistic):
     sparse = pytest.importorskip("scipy.sparse")
     rows = sparse.random(120, 40, density=0.1, format="csr", random_state=3)
     data = q.dataset(rows, np.where(np.arange(120) % 3, 1, -1))
-    options = dict(step=0.3, rounds=20, **WORKERS)
+    options = dict(optimizer="agd", step=0.3, rounds=20, **WORKERS)
     one = q.simulate(data, model=logistic, **options)
     other = q.simulate(data, model="logistic", **options)
     assert np.abs(one.model - other.model).max() < 1e-10

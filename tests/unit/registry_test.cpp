@@ -10,6 +10,7 @@
 #include "cli/parse.hpp"
 #include "data/formats.hpp"
 #include "driver/components.hpp"
+#include "driver/defaults.hpp"
 #include "driver/plugins.hpp"
 #include "model/model.hpp"
 #include "optimizer/optimizer.hpp"
@@ -86,7 +87,7 @@ TEST(Registries, OptionsOfOneNameMeanTheSameEverywhere)
 
 TEST(Registries, TheDefaultsOfRunCanBeMade)
 {
-    const auto settings = parse(command_named("run"), {});
+    const auto settings = with_defaults(parse(command_named("run"), {}), {}, nullptr, {});
     EXPECT_NE(chosen(schemes(), settings, "scheme").make(settings, {4, 100}), nullptr);
     EXPECT_NE(chosen(models(), settings, "model").make(settings, {}), nullptr);
     EXPECT_NE(chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, {}), nullptr);

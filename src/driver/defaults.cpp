@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/defaults.hpp"
+
+#include <cmath>
+
+#include "data/curvature.hpp"
+#include "optimizer/optimizer.hpp"
+
+namespace quorate {
+
+namespace {
+
+bool is_smooth(const Model& model)
+{
+    return model.linear() && std::isfinite(model.loss().curvature());
+}
+
+}  // namespace
+
+EstimateKind kind_of(const Needs& needs, std::int64_t rows, std::int64_t batch)
+{
+    const auto workers = std::max<std::int64_t>(1, std::ssize(needs.shard));
+    return {.exact = needs.exact && batch == 0 && needs.models == 1,
+            .samples = batch > 0 ? batch : std::max<std::int64_t>(1, rows / workers),
+            .stable_step = needs.stable_step};
+}
+
+Settings with_defaults(Settings settings, const EstimateKind& estimates, const Model* model,
+                       const Regularizer& regularizer)
+{
+    const auto choose = [&](const char* name, const std::string& value) {
+        if (settings.has(name) && !settings.on(name)) settings.set(name, {value, "", false});
+    };
+    const bool linear = model && model->linear();
+    const bool exact = linear && estimates.exact, smooth = linear && is_smooth(*model);
+    const bool certified = exact && smooth && regularizer.l2 > 0 && settings.real("clip", 0) == 0;
+    choose("optimizer", exact && smooth ? "agd" : "gd");
+    choose("schedule", linear && !smooth ? "inverse-sqrt:10" : "constant");
+    choose("stop-at", certified && !settings.on("rounds") ? "gap=0.01" : "none");
+    choose("rounds", std::to_string(certified ? most_rounds : exact ? 1000 : 100));
+    return settings;
+}
+
+double curvature_of(const DataSet& data, const Model& model, const Regularizer& regularizer)
+{
+    if (!is_smooth(model)) return std::numeric_limits<double>::quiet_NaN();
+    return model.loss().curvature() * curvature_of(data).eigenvalue + 2 * regularizer.l2;
+}
+
+double automatic_step(const Settings& settings, const DataSet& data, const Model& model,
+                      const Regularizer& regularizer, const EstimateKind& estimates)
+{
+    const auto& rule = chosen(optimizers(), settings, "optimizer").properties;
+    if (!model.linear() || !rule.by_curvature) return rule.step;
+    const auto of_rows = curvature_of(data);
+    const double stale = std::min(1.0, estimates.stable_step / 2);
+    // For a loss with a kink: of steps from 1 to 16 over the eigenvalue, with the schedules inverse-sqrt:1 and
+    // inverse-sqrt:10, large ones that fall late ended lowest on three data sets.
+    if (!is_smooth(model)) return 10 * stale / of_rows.eigenvalue;
+    const auto curvature = [&](double of_x) {
+        return model.loss().curvature() * of_x + 2 * regularizer.l2;
+    };
+    const double all = curvature(of_rows.eigenvalue);
+    if (estimates.exact) return stale / all;
+    const auto n = static_cast<double>(data.rows(Split::train));
+    const auto b = static_cast<double>(estimates.samples);
+    const double spread = n > 1 ? (n - b) / (b * (n - 1)) : 0;
+    return stale / (2 * (all + (curvature(of_rows.row_square) - all) * spread));
+}
+
+}  // namespace quorate

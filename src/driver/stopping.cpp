@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/stopping.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace quorate {
+
+namespace {
+
+using Of = StopRule::Of;
+
+const std::pair<const char*, Of> words[] = {{"gap", Of::gap},
+                                            {"gradient", Of::gradient},
+                                            {"loss", Of::loss},
+                                            {"test-loss", Of::test_loss},
+                                            {"accuracy", Of::accuracy}};
+
+StopRule rule_of(const Settings& settings, const std::string& text)
+{
+    const auto equals = text.find('=');
+    const auto word = trimmed(text.substr(0, equals));
+    const auto at = std::ranges::find(words, word, [](const auto& one) { return one.first; });
+    std::vector<std::string> known;
+    for (const auto& one : words) known.emplace_back(one.first);
+    if (at == std::end(words)) settings.refuse("stop-at", suggestion(word, known));
+    const auto value =
+        equals == std::string::npos ? std::nullopt : to_real(trimmed(text.substr(equals + 1)));
+    if (!value || *value < 0 || (at->second == Of::accuracy && *value > 1))
+        settings.refuse("stop-at", fmt::format(": write {}=X, a number of at least 0{}", word,
+                                               at->second == Of::accuracy ? " and at most 1" : ""));
+    return {at->second, *value};
+}
+
+bool measures_gradient(const StopRule& rule)
+{
+    return rule.of == Of::gap || rule.of == Of::gradient;
+}
+
+}  // namespace
+
+std::vector<Option> stopping_options()
+{
+    return {
+        {"stop-at", "NAME=X,...", "",
+         "end the run as soon as one of these is reached: gap (how far the objective can be above "
+         "its "
+         "optimum at most, as a share of the optimum), gradient (norm of the objective's), loss "
+         "(of training), or, of "
+         "models that are scored as the run goes on, test-loss or accuracy; none: only --rounds. "
+         "Default: gap=0.01 for smooth linear models "
+         "with exact estimates, if --rounds is not given"},
+        {"patience", "N", "0",
+         "end the run when the last N models that were scored had no lower test loss; 0: never"}};
+}
+
+bool StopRules::scored() const
+{
+    return patience > 0 || std::ranges::any_of(rules, &StopRule::scored);
+}
+
+StopRules stop_rules(const Settings& settings, const Regularizer& regularizer, bool exact)
+{
+    StopRules all{{}, settings.integer("patience", 0)};
+    const auto& text = settings.text("stop-at");
+    if (text.empty() || text == "none") return all;
+    for (const auto& one : split(text, ',')) all.rules.push_back(rule_of(settings, one));
+    for (const auto& rule : all.rules) {
+        if (rule.of == Of::gap && regularizer.l2 == 0)
+            settings.refuse("stop-at",
+                            ", but without --l2 nothing bounds the gap: use gradient=X or loss=X");
+        if (rule.of == Of::gap && !exact)
+            settings.refuse("stop-at",
+                            ", but the gap follows from exact estimates of all rows only, and "
+                            "these are not: use gradient=X or loss=X");
+        if (measures_gradient(rule) && settings.real("clip", 0) > 0)
+            settings.refuse("stop-at",
+                            ", but --clip changes the gradient that it looks at: use loss=X");
+    }
+    return all;
+}
+
+bool Stopping::done(const Update& update)
+{
+    constexpr int every = 10;  // a pass over the parameters each
+    if (!why_.empty()) return true;
+    for (const auto& rule : rules_.rules)
+        if (rule.of == Of::loss && update.loss <= rule.value)
+            why_ = fmt::format("training loss about {:.4g}", update.loss);
+    if (update.round % every == 0 && std::ranges::any_of(rules_.rules, measures_gradient))
+        look_at_gradient(update);
+    return !why_.empty();
+}
+
+// The gradient of the objective F is G = (y - w) / step, w being where a proximal step takes y. If
+// F is mu-strongly convex and step <= 1/L, F(w) - min F <= |G|^2 / (2 mu) - step |G|^2 / 2, and
+// F(w) <= F(y) - step |G|^2 / 2 (Nesterov 2013, "Gradient methods for minimizing composite functions").
+void Stopping::look_at_gradient(const Update& update)
+{
+    const auto& y = *update.at;
+    const auto step = update.step_size;
+    double square = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        const double moved =
+            regularizer_.shrunk(regularizer_.kept(step) * y[i] - step * update.estimate[i], step);
+        square += (y[i] - moved) * (y[i] - moved);
+    }
+    square /= step * step;
+    const double norm = std::sqrt(square);
+    const double gap = square / (4 * regularizer_.l2);
+    const double least = update.loss + regularizer_.value(y) - gap;  // that the optimum can be
+    for (const auto& rule : rules_.rules) {
+        if (rule.of == Of::gradient && norm <= rule.value)
+            why_ = fmt::format("gradient {:.4g}", norm);
+        if (rule.of == Of::gap && gap <= rule.value * least)
+            why_ = fmt::format("gap at most {:.4g}", gap / least);
+    }
+}
+
+void Stopping::scored(const trace::Evaluation& row)
+{
+    for (const auto& rule : rules_.rules) {
+        if (rule.of == Of::test_loss && row.test_loss <= rule.value)
+            why_ = fmt::format("test loss {:.4g} in round {}", row.test_loss, row.round);
+        if (rule.of == Of::accuracy && row.accuracy >= rule.value)
+            why_ = fmt::format("accuracy {:.4g} in round {}", row.accuracy, row.round);
+    }
+    worse_ = best_ && row.test_loss >= *best_ ? worse_ + 1 : 0;
+    if (worse_ == 0) best_ = row.test_loss;
+    if (rules_.patience > 0 && worse_ >= rules_.patience)
+        why_ = fmt::format("no lower test loss than {:.4g} in {} scored models", *best_, worse_);
+}
+
+}  // namespace quorate

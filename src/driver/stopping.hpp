@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// When a run is done before its last round: --stop-at and --patience.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/settings.hpp"
+#include "engine/engine.hpp"
+#include "optimizer/regularizer.hpp"
+#include "trace/rows.hpp"
+
+namespace quorate {
+
+/// The options --stop-at and --patience.
+std::vector<Option> stopping_options();
+
+/// One condition of --stop-at: what is measured has come to a value.
+struct StopRule {
+    enum class Of { gap, gradient, loss, test_loss, accuracy } of;
+    double value;
+    /// Whether models must be scored while the run goes on. The others are measured at every tenth round from what the
+    /// coordinator has anyway; the loss at every one.
+    bool scored() const { return of == Of::test_loss || of == Of::accuracy; }
+};
+
+/// What a run stops at.
+struct StopRules {
+    std::vector<StopRule> rules;  // of which one is enough
+    std::int64_t patience = 0;    // scored models in a row with no lower test loss; 0: any number
+
+    /// Whether models must be scored while the run goes on.
+    bool scored() const;
+};
+
+/// Reads both options.
+/// @param regularizer  of the objective  @param exact  whether estimates are
+/// @throws BadInput for an unknown word, or for a condition that cannot be measured
+StopRules stop_rules(const Settings& settings, const Regularizer& regularizer, bool exact);
+
+/// Decides when a run is done. Local; used on the coordinator.
+class Stopping {
+public:
+    Stopping(StopRules rules, const Regularizer& regularizer)
+        : rules_(std::move(rules)), regularizer_(regularizer)
+    {
+    }
+
+    /// Looks at an update. O(parameters) at every tenth if the objective's gradient is asked for.
+    /// @return whether the run is done
+    bool done(const Update& update);
+    /// Looks at a scored model.
+    void scored(const trace::Evaluation& row);
+    /// Why the run is done, "gap 0.0098" or the like; empty: it is not.
+    const std::string& why() const { return why_; }
+
+private:
+    void look_at_gradient(const Update& update);
+
+    StopRules rules_;
+    Regularizer regularizer_;
+    std::string why_;
+    std::optional<double> best_;  // the lowest test loss so far
+    std::int64_t worse_ = 0;      // scored models since then
+};
+
+}  // namespace quorate

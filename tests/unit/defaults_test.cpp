@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a run does where its user leaves it open, and when it is done.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cli/command.hpp"
+#include "cli/parse.hpp"
+#include "data/curvature.hpp"
+#include "data/data_set_writer.hpp"
+#include "driver/defaults.hpp"
+#include "driver/divergence.hpp"
+#include "driver/stopping.hpp"
+#include "optimizer/optimizer.hpp"
+#include "support.hpp"
+
+namespace quorate {
+namespace {
+
+using test::Folder;
+using test::refusal;
+
+constexpr int rows = 40;
+
+/// Rows (a, 0) and (0, b) in turn, so that X'X / rows has the eigenvalues a^2 / 2 and b^2 / 2.
+void write(const std::string& path, double a, double b, bool dense)
+{
+    DataSetWriter writer(path, "d", {.columns = 2, .dense = dense}, false, false);
+    for (const auto split : {Split::train, Split::test}) {
+        writer.begin(split);
+        for (std::int64_t i = 0; i < rows; ++i) {
+            const double label = i % 4 < 2 ? 1 : -1;
+            if (dense) {
+                const std::vector<double> row = {i % 2 == 0 ? a : 0, i % 2 == 0 ? 0 : b};
+                writer.add(row, label);
+            } else {
+                const std::vector<std::pair<std::int64_t, double>> row = {
+                    {i % 2, i % 2 == 0 ? a : b}};
+                writer.add(row, label);
+            }
+        }
+    }
+    writer.finish({}, {});
+}
+
+Settings run_with(const std::vector<std::string>& words)
+{
+    return parse(command_named("run"), words);
+}
+
+std::unique_ptr<Model> model_of(const Settings& settings, const DataSet& data)
+{
+    return chosen(models(), settings, "model").make(settings, data.shape());
+}
+
+TEST(Curvature, IsStoredWithTheDataSet)
+{
+    const Folder folder;
+    for (const bool dense : {false, true}) {
+        write(folder.file("d.h5"), 3, 1, dense);
+        const DataSet data(folder.file("d.h5"));
+        EXPECT_TRUE(data.attributes().contains("eigenvalue"));
+        const auto stored = curvature_of(data), measured = measured_curvature(data);
+        EXPECT_NEAR(stored.eigenvalue, 4.5, 1e-4);
+        EXPECT_EQ(stored.row_square, 9);
+        EXPECT_EQ(stored.eigenvalue, measured.eigenvalue);
+        EXPECT_EQ(stored.row_square, measured.row_square);
+    }
+}
+
+TEST(Curvature, OfRowsThatAreZeroIsZero)
+{
+    const Folder folder;
+    write(folder.file("d.h5"), 0, 0, true);
+    EXPECT_EQ(curvature_of(DataSet(folder.file("d.h5"))).eigenvalue, 0);
+}
+
+TEST(Defaults, TrainLinearModelsToNearTheirOptimum)
+{
+    const Folder folder;
+    write(folder.file("d.h5"), 3, 1, true);
+    const DataSet data(folder.file("d.h5"));
+    struct Case {
+        std::vector<std::string> words;
+        bool exact;
+        double l2;
+        const char *optimizer, *schedule, *stop, *rounds;
+    };
+    const std::vector<Case> cases = {
+        {{}, true, 1e-3, "agd", "constant", "gap=0.01", "5000"},
+        {{}, true, 0, "agd", "constant", "none", "1000"},
+        {{}, false, 1e-3, "gd", "constant", "none", "100"},
+        {{"--clip", "1"}, true, 1e-3, "agd", "constant", "none", "1000"},
+        {{"--rounds", "7"}, true, 1e-3, "agd", "constant", "none", "7"},
+        {{"--optimizer", "gd", "--stop-at", "loss=1"},
+         true,
+         1e-3,
+         "gd",
+         "constant",
+         "loss=1",
+         "5000"},
+        {{"--model", "hinge"}, true, 1e-3, "gd", "inverse-sqrt:10", "none", "1000"},
+        {{"--model", "mlp"}, true, 1e-3, "gd", "constant", "none", "100"},
+    };
+    for (const auto& one : cases) {
+        const auto given = run_with(one.words);
+        const auto model = model_of(given, data);
+        const auto all =
+            with_defaults(given, {.exact = one.exact, .samples = 10}, model.get(), {.l2 = one.l2});
+        const auto words = fmt::format("{} {} {}", fmt::join(one.words, " "), one.exact, one.l2);
+        EXPECT_EQ(all.text("optimizer"), one.optimizer) << words;
+        EXPECT_EQ(all.text("schedule"), one.schedule) << words;
+        EXPECT_EQ(all.text("stop-at"), one.stop) << words;
+        EXPECT_EQ(all.text("rounds"), one.rounds) << words;
+    }
+    EXPECT_EQ(with_defaults(run_with({}), {.exact = true}, nullptr, {}).text("rounds"), "100");
+}
+
+TEST(Defaults, TheStepFollowsFromTheCurvature)
+{
+    const Folder folder;
+    write(folder.file("d.h5"), 3, 1, true);
+    const DataSet data(folder.file("d.h5"));
+    const auto step = [&](const std::vector<std::string>& words, const EstimateKind& estimates) {
+        const auto given = run_with(words);
+        const auto model = model_of(given, data);
+        const auto all = with_defaults(given, estimates, model.get(), {.l2 = 0.1});
+        return automatic_step(all, data, *model, {.l2 = 0.1}, estimates);
+    };
+    const double of_logistic = 0.25 * 4.5 + 0.2, of_longest = 0.25 * 9 + 0.2;
+    EXPECT_NEAR(step({}, {.exact = true}), 1 / of_logistic, 1e-4);
+    EXPECT_NEAR(step({"--model", "ridge"}, {.exact = true}), 1 / (2 * 4.5 + 0.2), 1e-4);
+    // One sample is as rough as its row, all of them are as smooth as their sum.
+    EXPECT_NEAR(step({}, {.samples = 1}), 1 / (2 * of_longest), 1e-4);
+    EXPECT_NEAR(step({}, {.samples = rows}), 1 / (2 * of_logistic), 1e-4);
+    EXPECT_NEAR(step({}, {.exact = true, .stable_step = 0.5}), 0.25 / of_logistic, 1e-4);
+    EXPECT_NEAR(step({"--model", "hinge"}, {.exact = true}), 10 / 4.5, 1e-3);
+    EXPECT_EQ(step({"--model", "mlp", "--optimizer", "adam"}, {.exact = true}), 0.001);
+    EXPECT_EQ(step({"--optimizer", "adam"}, {.exact = true}), 0.001);
+    EXPECT_TRUE(
+        std::isnan(curvature_of(data, *model_of(run_with({"--model", "hinge"}), data), {})));
+}
+
+/// Looks at an update of the objective |w|^2 / 2 + l2 |w|^2 + l1 |w|_1 at w, whose step is 1/4.
+bool done_at(Stopping& stopping, std::int64_t round, double w)
+{
+    const std::vector<double> gradient = {w};
+    const auto at = std::make_shared<const std::vector<double>>(1, w);
+    return stopping.done({round, w * w / 2, 0.25, gradient, at});
+}
+
+StopRules rules(const std::string& text, const Regularizer& regularizer = {.l2 = 0.5},
+                bool exact = true)
+{
+    return stop_rules(run_with({"--stop-at", text}), regularizer, exact);
+}
+
+TEST(Stopping, LooksAtTheGradientInEveryTenthRound)
+{
+    Stopping stopping(rules("gradient=0.2"), {.l2 = 0.5});
+    EXPECT_FALSE(done_at(stopping, 9, 0.05));
+    EXPECT_FALSE(done_at(stopping, 10, 0.11));  // its gradient is 2 w
+    EXPECT_TRUE(done_at(stopping, 20, 0.1));
+    EXPECT_EQ(stopping.why(), "gradient 0.2");
+    EXPECT_TRUE(done_at(stopping, 21, 9)) << "it stays done";
+}
+
+TEST(Stopping, TheGradientKnowsTheKinkOfL1)
+{
+    const Regularizer regularizer{.l2 = 0.5, .l1 = 1};
+    Stopping stopping(rules("gradient=1e-9", regularizer), regularizer);
+    EXPECT_FALSE(done_at(stopping, 10, 1));
+    EXPECT_TRUE(done_at(stopping, 20, 0)) << "0 is the optimum";
+}
+
+TEST(Stopping, TheGapIsNeverBelowTheTrueOne)
+{
+    // The optimum of (w^2 / 2 + c) + w^2 / 2 is c; its curvature 2 is more than the 1 of the L2 term.
+    constexpr double c = 3;
+    for (const double share : {0.5, 0.1, 0.01}) {
+        Stopping stopping(rules(fmt::format("gap={}", share)), {.l2 = 0.5});
+        double w = 10;
+        for (std::int64_t round = 10;; round += 10, w *= 0.9) {
+            const std::vector<double> gradient = {w};
+            const auto at = std::make_shared<const std::vector<double>>(1, w);
+            if (stopping.done({round, w * w / 2 + c, 0.25, gradient, at})) break;
+        }
+        EXPECT_LE(w * w, share * c);
+        EXPECT_GT(w * w, share * c / 10);
+    }
+}
+
+trace::Evaluation scores(std::int64_t round, double test_loss, double accuracy)
+{
+    trace::Evaluation row{};
+    row.round = round;
+    row.test_loss = test_loss;
+    row.accuracy = accuracy;
+    return row;
+}
+
+TEST(Stopping, LooksAtLossesAndScores)
+{
+    Stopping stopping(rules("loss=0.5,accuracy=0.9"), {.l2 = 0.5});
+    EXPECT_FALSE(done_at(stopping, 1, 1.1));
+    EXPECT_TRUE(done_at(stopping, 2, 1));
+    EXPECT_EQ(stopping.why(), "training loss about 0.5");
+    Stopping other(rules("accuracy=0.9,test-loss=0.1"), {.l2 = 0.5});
+    other.scored(scores(3, 0.2, 0.89));
+    EXPECT_EQ(other.why(), "");
+    other.scored(scores(4, 0.2, 0.9));
+    EXPECT_EQ(other.why(), "accuracy 0.9 in round 4");
+    EXPECT_TRUE(rules("accuracy=0.9").scored());
+    EXPECT_FALSE(rules("loss=0.9,gap=1").scored());
+}
+
+TEST(Stopping, PatienceEndsWithTheLossThatFallsNoMore)
+{
+    Stopping stopping({{}, 3}, {});
+    for (const double loss : {5.0, 4.0, 4.1, 4.2, 3.9, 3.9, 4.0}) {
+        stopping.scored(scores(1, loss, 0));
+        EXPECT_EQ(stopping.why(), "");
+    }
+    stopping.scored(scores(1, 3.95, 0));
+    EXPECT_EQ(stopping.why(), "no lower test loss than 3.9 in 3 scored models");
+}
+
+TEST(Stopping, RefusesWhatCannotBeMeasured)
+{
+    EXPECT_EQ(refusal([] { rules("los=1"); }), "--stop-at is los=1; did you mean loss?");
+    EXPECT_EQ(refusal([] { rules("loss"); }),
+              "--stop-at is loss: write loss=X, a number of at least 0");
+    EXPECT_EQ(refusal([] { rules("loss=-1"); }),
+              "--stop-at is loss=-1: write loss=X, a number of at least 0");
+    EXPECT_EQ(refusal([] { rules("accuracy=1.1"); }),
+              "--stop-at is accuracy=1.1: write accuracy=X, a number of at least 0 and at most 1");
+    EXPECT_EQ(
+        refusal([] { rules("gap=0.1", {}); }),
+        "--stop-at is gap=0.1, but without --l2 nothing bounds the gap: use gradient=X or loss=X");
+    EXPECT_NE(refusal([] { rules("gap=0.1", {.l2 = 1}, false); }), "");
+    EXPECT_NE(refusal([] {
+                  stop_rules(run_with({"--stop-at", "gradient=1", "--clip", "3"}), {}, true);
+              }),
+              "");
+    EXPECT_TRUE(rules("none").rules.empty());
+}
+
+TEST(Divergence, IsALossThatStaysAboveTheFirst)
+{
+    Divergence grows;
+    EXPECT_FALSE(grows.look(0));  // no answer came
+    EXPECT_FALSE(grows.look(1));
+    for (int i = 0; i < 29; ++i) EXPECT_FALSE(grows.look(2));
+    EXPECT_FALSE(grows.look(1.4));
+    for (int i = 0; i < 29; ++i) EXPECT_FALSE(grows.look(2));
+    EXPECT_TRUE(grows.look(2));
+    EXPECT_FALSE(grows.look(2)) << "it is said once";
+    Divergence infinite;
+    EXPECT_FALSE(infinite.look(1));
+    EXPECT_TRUE(infinite.look(std::nan("")));
+}
+
+}  // namespace
+}  // namespace quorate
