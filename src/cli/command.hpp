@@ -14,8 +14,8 @@ namespace quorate {
 struct Command {
     std::string name;
     std::string text;     // one line for the list of commands
-    std::string operand;  // the name of its one operand in the help, read back under that
-                          // name from the settings; empty: none
+    std::string operand;  // the names of its operands in the help, "WHAT [NAME]", read back under
+                          // these names from the settings; one in brackets may be left out
     std::vector<Option> options;
     std::function<int(const Settings&)> run;  // returns the exit status; errors are thrown
 };

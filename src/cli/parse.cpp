@@ -100,6 +100,20 @@ void read_row(const Command& command, Settings& settings)
     settings.set("row", {"", "", false});
 }
 
+// Makes --help=all, or --help all, a plain --help. @return whether it was there
+bool take_help_for_all(std::vector<std::string>& words)
+{
+    const auto joined = std::ranges::find(words, "--help=all");
+    if (joined != words.end()) {
+        *joined = "--help";
+        return true;
+    }
+    const auto help = std::ranges::find(words, "--help");
+    if (help == words.end() || help + 1 == words.end() || help[1] != "all") return false;
+    words.erase(help + 1);
+    return true;
+}
+
 }  // namespace
 
 std::vector<Option> all_options(const Command& command)
@@ -110,12 +124,14 @@ std::vector<Option> all_options(const Command& command)
                            plugin_option(),
                            {"quiet", "", "", "print errors and warnings only"},
                            {"verbose", "", "", "print what else happens, and on which rank"},
-                           {"help", "", "", "print this and stop"}});
+                           {"help", "", "", "print this and stop; --help=all: with all options"}});
     return all;
 }
 
-Settings parse(const Command& command, const std::vector<std::string>& arguments)
+Settings parse(const Command& command, const std::vector<std::string>& given_words)
 {
+    auto arguments = given_words;
+    const bool all = take_help_for_all(arguments);
     const auto options = all_options(command);
     auto description = describe(options);
     const std::string operand_key = "operand";
@@ -155,35 +171,27 @@ Settings parse(const Command& command, const std::vector<std::string>& arguments
                 fmt::format("quorate {}: --{} is given twice: give it once", command.name, name));
         settings.set(name, {value, "", true});
     }
+    if (all) settings.set("help", {"all", "", true});
     if (settings.on("help")) return settings;
     if (settings.has("row") && settings.has("trace")) read_row(command, settings);
 
-    const std::size_t wanted = command.operand.empty() ? 0 : 1;
-    if (operands.size() > wanted)
-        throw BadInput(fmt::format("quorate {}: {} is one word too many: options begin with --",
-                                   command.name, operands[wanted]));
-    if (operands.size() < wanted)
-        throw BadInput(fmt::format("quorate {} needs {}: quorate {} {}", command.name,
-                                   command.operand, command.name, command.operand));
-    if (wanted) settings.set(command.operand, {operands[0], "", true});
-    return settings;
-}
-
-std::string usage(const Command& command)
-{
-    constexpr std::size_t text_at = 29;
-    std::string text =
-        fmt::format("quorate {}{}{} [OPTIONS]\n{}\n\n", command.name,
-                    command.operand.empty() ? "" : " ", command.operand, command.text);
-    for (const auto& option : all_options(command)) {
-        const auto head = option.argument.empty() ? "--" + option.name
-                                                  : "--" + option.name + " " + option.argument;
-        const auto fallback = option.fallback.empty() ? "" : " [" + option.fallback + "]";
-        text += fmt::format("  {:<{}}", head, text_at - 2);
-        if (head.size() + 3 > text_at) text.append(1, '\n').append(text_at, ' ');
-        text += wrapped(option.text + fallback, 100 - text_at, text_at) + "\n";
+    std::size_t taken = 0;
+    for (const auto& operand : split(command.operand, ' ')) {
+        if (operand.empty()) continue;
+        const bool optional = operand.front() == '[';
+        const auto name = optional ? operand.substr(1, operand.size() - 2) : operand;
+        if (taken < operands.size())
+            settings.set(name, {operands[taken++], "", true});
+        else if (optional)
+            settings.set(name, {});
+        else
+            throw BadInput(fmt::format("quorate {} needs {}: quorate {} {}", command.name, name,
+                                       command.name, command.operand));
     }
-    return text;
+    if (operands.size() > taken)
+        throw BadInput(fmt::format("quorate {}: {} is one word too many: options begin with --",
+                                   command.name, operands[taken]));
+    return settings;
 }
 
 }  // namespace quorate

@@ -15,6 +15,7 @@
 #include "base/version.hpp"
 #include "cli/command.hpp"
 #include "cli/parse.hpp"
+#include "cli/usage.hpp"
 #include "driver/launch.hpp"
 #include "driver/plugins.hpp"
 #include "driver/session.hpp"
@@ -40,7 +41,7 @@ int dispatch(std::vector<std::string> words)
     auto settings = parse(command, {words.begin() + 1, words.end()});
     settings.command_line = "quorate" + arguments(words);
     if (settings.on("help")) {
-        fmt::print("{}", usage(command));
+        fmt::print("{}", usage(command, settings));
         return exit_done;
     }
     if (settings.on("quiet") && settings.on("verbose"))

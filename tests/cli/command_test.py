@@ -46,7 +46,7 @@ def test_list_names_what_can_be_chosen(what, names):
 def test_help_version_man_page_and_completion_are_made_from_the_tables(tmp_path):
     assert ok() == ok("help") == ok("--help")
     assert ok("--version").startswith("quorate ")
-    usage = ok("run", "--help")
+    usage = ok("run", "--help=all")
     page = ok("help", "--man")
     script = ok("help", "--completion", "bash")
     for name in ("data", "scheme", "stragglers", "evaluate-every", "l2"):

@@ -92,7 +92,7 @@ def test_a_program_trains_over_mpi(examples, gaussians, tmp_path):
 def test_a_component_of_each_kind_comes_from_a_plugin(plugins, tmp_path):
     all_of_them = ",".join(str(path) for path in plugins.values())
     assert "half" in call("list", "schemes", "--plugin", plugins["code"]).stdout
-    assert "--answers N" in call("simulate", "--help", "--plugin", plugins["code"]).stdout
+    assert "--answers N" in call("simulate", "--help=all", "--plugin", plugins["code"]).stdout
     numbers = tmp_path / "numbers.txt"
     numbers.write_text("\n".join(str(0.01 * (i - 50)) for i in range(101)))
     data, trace = tmp_path / "d.h5", tmp_path / "t.h5"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cli/parse.hpp"
 #include "base/ini.hpp"
+#include "cli/usage.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,6 +41,27 @@ TEST(Parse, TakesAnEqualsSignAndANegativeNumber)
 {
     EXPECT_EQ(parse(command(), {"--rounds=7"}).text("rounds"), "7");
     EXPECT_EQ(parse(command(), {"--rounds", "-7"}).text("rounds"), "-7");
+}
+
+TEST(Parse, TakesOperandsOfWhichOneInBracketsMayBeLeftOut)
+{
+    EXPECT_EQ(parse(command("WHAT [NAME]"), {"a", "b"}).text("NAME"), "b");
+    EXPECT_EQ(parse(command("WHAT [NAME]"), {"a"}).text("NAME"), "");
+    EXPECT_EQ(parse(command("WHAT [NAME]"), {"a"}).text("WHAT"), "a");
+    EXPECT_EQ(refusal([] { parse(command("WHAT [NAME]"), {}); }),
+              "quorate cook needs WHAT: quorate cook WHAT [NAME]");
+    EXPECT_EQ(refusal([] {
+                  parse(command("WHAT [NAME]"), {"a", "b", "c"});
+              }),
+              "quorate cook: c is one word too many: options begin with --");
+}
+
+TEST(Parse, HelpForAllOptionsIsWrittenInTwoWays)
+{
+    EXPECT_EQ(parse(command("FILE"), {"--help"}).text("help"), "on");
+    EXPECT_EQ(parse(command("FILE"), {"--help=all"}).text("help"), "all");
+    EXPECT_EQ(parse(command("FILE"), {"--help", "all"}).text("help"), "all");
+    EXPECT_EQ(parse(command("FILE"), {"all"}).text("help"), "");
 }
 
 TEST(Parse, NamesTheNearestOptionForOneItDoesNotKnow)
@@ -154,7 +176,7 @@ TEST(Ini, WhatATraceRecordsIsWhole)
 
 TEST(Parse, HelpListsEveryOptionWithItsDefault)
 {
-    const auto text = usage(command("FILE"));
+    const auto text = usage(command("FILE"), parse(command("FILE"), {"--help"}));
     for (const auto* part : {"quorate cook FILE", "--rounds N", "[100]", "--fast", "--config FILE"})
         EXPECT_NE(text.find(part), std::string::npos) << part;
 }

@@ -8,6 +8,7 @@
 
 #include "cli/command.hpp"
 #include "cli/parse.hpp"
+#include "cli/usage.hpp"
 #include "data/formats.hpp"
 #include "driver/components.hpp"
 #include "driver/defaults.hpp"
@@ -58,7 +59,7 @@ TEST(Registries, TheOptionsOfEveryEntryAreOptionsOfRunAndInItsHelp)
 {
     const auto run = command_named("run");
     const auto settings = parse(run, {});
-    const auto help = usage(run);
+    const auto help = usage(run, parse(run, {"--help=all"}));
     for (const auto& kind : run_components())
         for (const auto& one : kind.all)
             for (const auto& option : one.options) {

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/usage.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/guide.hpp"
+#include "cli/parse.hpp"
+
+namespace quorate {
+
+namespace {
+
+constexpr std::size_t text_at = 24;
+
+// Returns words, wrapped, after a head of that many columns.
+std::string beside(const std::string& head, const std::string& words, std::size_t column)
+{
+    auto line = fmt::format("  {:<{}}", head, column - 2);
+    if (head.size() + 3 > column) line.append(1, '\n').append(column, ' ');
+    return line + wrapped(words, help_width - column, column) + "\n";
+}
+
+// Whether a command has the options of a component: `generate --model` is another word than that of
+// `run`.
+bool has_options_of(const std::vector<Option>& options, const Component& component)
+{
+    return std::ranges::all_of(component.options, [&](const auto& option) {
+        return std::ranges::find(options, option.name, &Option::name) != options.end();
+    });
+}
+
+// Returns the help of the components that the user has named; empty if there are none.
+std::string given_components(const Command& command, const Settings& settings)
+{
+    const auto options = all_options(command);
+    std::string text;
+    for (const auto& kind : run_components()) {
+        const bool known = std::ranges::all_of(
+            kind.all, [&](const auto& component) { return has_options_of(options, component); });
+        if (!settings.given(kind.option) || !known) continue;
+        const auto word = split(settings.text(kind.option), ':').front();
+        const auto at = std::ranges::find(kind.all, word, &Component::name);
+        if (at == kind.all.end()) settings.refuse(kind.option, suggestion(word, names(kind.all)));
+        text +=
+            fmt::format("{}--{} {}", text.empty() ? "" : "\n", kind.option, component_help(*at));
+    }
+    return text;
+}
+
+std::string examples_of(const Guide& guide)
+{
+    std::string text;
+    for (const auto& example : guide.examples) text += command_lines(example) + "\n";
+    return text.empty() ? "" : "\nExamples:\n" + text;
+}
+
+// Returns the options that come first, and the names of the others.
+std::string first_options(const Command& command, const Guide& guide)
+{
+    std::vector<Option> first;
+    const auto options = all_options(command);
+    for (const auto& name : guide.first) {
+        const auto at = std::ranges::find(options, name, &Option::name);
+        if (at != options.end()) first.push_back(*at);
+    }
+    auto text = "What most people need:\n" + option_lines(first) + examples_of(guide);
+    text += fmt::format("\nThe others, which quorate {} --help=all tells:\n", command.name);
+    bool components = false;
+    for (auto& [title, all] : option_groups(command)) {
+        if (is_of_components({title, {}})) {
+            components = true;
+            continue;
+        }
+        std::erase_if(all, [&](const auto& option) {
+            return std::ranges::find(guide.first, option.name) != guide.first.end();
+        });
+        if (!all.empty())
+            text += beside(title, fmt::format("--{}", fmt::join(names(all), " --")), text_at);
+    }
+    if (components)
+        text += fmt::format(
+            "\n{}\n",
+            wrapped(
+                fmt::format("Schemes, models, optimizers and the like have options of their own: "
+                            "'quorate {} --{} --help' or 'quorate list {}' tells them.",
+                            command.name,
+                            std::ranges::find(options, "scheme", &Option::name) == options.end()
+                                ? "optimizer adam"
+                                : "scheme agc",
+                            "schemes agc"),
+                help_width, 0));
+    return text;
+}
+
+}  // namespace
+
+std::string option_lines(const std::vector<Option>& options)
+{
+    std::string text;
+    for (const auto& option : options) {
+        const auto head = option.argument.empty() ? "--" + option.name
+                                                  : "--" + option.name + " " + option.argument;
+        const auto fallback = option.fallback.empty() ? "" : " [" + option.fallback + "]";
+        text += beside(head, option.text + fallback, text_at);
+    }
+    return text;
+}
+
+std::string command_lines(const std::string& command)
+{
+    // An option and its value stay together.
+    std::vector<std::string> pieces;
+    for (const auto& word : split(command, ' ')) {
+        const bool value = !pieces.empty() && pieces.back().starts_with("--") &&
+                           pieces.back().find(' ') == std::string::npos && !word.starts_with('-');
+        if (value)
+            pieces.back() += " " + word;
+        else
+            pieces.push_back(word);
+    }
+    std::string text, line = " ";
+    for (const auto& piece : pieces) {
+        if (line.size() + 1 + piece.size() + 2 > help_width) {
+            text += line + " \\\n";
+            line = "     ";
+        }
+        line += " " + piece;
+    }
+    return text + line;
+}
+
+std::string component_help(const Component& component)
+{
+    auto text = component.form + "\n";
+    const auto source = component.source.empty() ? "" : " [" + component.source + "]";
+    text += "  " + wrapped(component.text + source, help_width - 2, 2) + "\n";
+    if (!component.options.empty()) text += "\n" + option_lines(component.options);
+    if (!component.example.empty()) text += "\n  e.g." + words_of(component.example) + "\n";
+    return text;
+}
+
+std::string usage(const Command& command, const Settings& settings)
+{
+    const auto guide = guide_of(command.name);
+    auto text = fmt::format("quorate {}{}{} [OPTIONS]\n{}\n\n", command.name,
+                            command.operand.empty() ? "" : " ", command.operand,
+                            wrapped(command.text, help_width, 0));
+    const bool all = settings.text("help") == "all";
+    if (const auto components = given_components(command, settings); !all && !components.empty())
+        return text + components +
+               fmt::format("\nThe options of all: quorate {} --help\n", command.name);
+    if (!all && !guide.first.empty()) return text + first_options(command, guide);
+    for (const auto& [title, options] : option_groups(command))
+        text += fmt::format("{}{}:\n{}", text.ends_with("\n\n") ? "" : "\n", title,
+                            option_lines(options));
+    return text + examples_of(guide);
+}
+
+}  // namespace quorate
