@@ -59,7 +59,7 @@ def test_an_unknown_command_names_the_nearest(folder):
         (["inspect", "--jsn", "x"], "quorate inspect has no option --jsn; did you mean --json?"),
         (["inspect"], "quorate inspect needs FILE: quorate inspect FILE"),
         (["inspect", "a", "b"], "quorate inspect: b is one word too many: options begin with --"),
-        (["list"], "quorate list needs WHAT: quorate list WHAT"),
+        (["list"], "quorate list needs WHAT: quorate list WHAT [NAME]"),
         (["list", "scheme"], "quorate list: there are no scheme; did you mean schemes?"),
         (
             ["generate", "extra"],
