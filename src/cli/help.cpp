@@ -2,14 +2,15 @@
 // quorate help: the list of commands, the manual page and shell completion. All are made from the
 // option tables.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
+#include "cli/completion.hpp"
+#include "cli/guide.hpp"
 #include "cli/parse.hpp"
-#include "driver/components.hpp"
+#include "cli/usage.hpp"
 
 namespace quorate {
 
@@ -25,6 +26,52 @@ std::string roff(const std::string& text)
     return safe;
 }
 
+// Returns options as tagged paragraphs.
+std::string option_paragraphs(const std::vector<Option>& options)
+{
+    std::string text;
+    for (const auto& option : options)
+        text += fmt::format(".TP\n\\fB\\-\\-{}\\fR {}\n{}{}\n", roff(option.name),
+                            roff(option.argument), roff(option.text),
+                            option.fallback.empty() ? "" : roff(" [" + option.fallback + "]"));
+    return text;
+}
+
+// Returns a command with its options in groups. Those of components stand with these.
+std::string command_section(const Command& command)
+{
+    auto text = fmt::format(".SS {} {}\n{}\n", roff(command.name), roff(command.operand),
+                            roff(command.text));
+    const auto groups = option_groups(command);
+    for (const auto& group : groups) {
+        if (is_of_components(group) || group.title == common_options) continue;
+        if (group.title != "options") text += fmt::format(".PP\n\\fI{}\\fR\n", roff(group.title));
+        text += option_paragraphs(group.options);
+    }
+    return text;
+}
+
+std::string examples_section()
+{
+    std::string text = ".SH EXAMPLES\n";
+    for (const auto& command : commands())
+        for (const auto& example : guide_of(command.name).examples)
+            text += fmt::format(".PP\n.nf\n.RS\n{}\n.RE\n.fi\n", roff(command_lines(example)));
+    return text;
+}
+
+std::string components_section(const ComponentKind& kind)
+{
+    auto text = fmt::format(".SH {}\n", roff(kind.plural));
+    for (const auto& component : kind.all) {
+        text += fmt::format(".TP\n\\fB{}\\fR\n{}{}\n", roff(component.form), roff(component.text),
+                            component.source.empty() ? "" : roff(" [" + component.source + "]"));
+        if (component.options.empty()) continue;
+        text += fmt::format(".RS\n{}.RE\n", option_paragraphs(component.options));
+    }
+    return text;
+}
+
 std::string manual_page()
 {
     std::string page =
@@ -33,45 +80,16 @@ std::string manual_page()
         ".SH NAME\nquorate \\- distributed first-order optimisation that does not wait for "
         "stragglers\n";
     page += ".SH SYNOPSIS\n.B quorate\n.I COMMAND\n[\\fIOPTIONS\\fR]\n.SH COMMANDS\n";
-    for (const auto& command : commands()) {
-        page += fmt::format(".SS {} {}\n{}\n", roff(command.name), roff(command.operand),
-                            roff(command.text));
-        for (const auto& option : all_options(command))
-            page += fmt::format(".TP\n\\fB\\-\\-{}\\fR {}\n{}{}\n", roff(option.name),
-                                roff(option.argument), roff(option.text),
-                                option.fallback.empty() ? "" : roff(" [" + option.fallback + "]"));
-    }
-    for (const auto& kind : run_components()) {
-        page += fmt::format(".SH {}\n", roff(kind.plural));
-        for (const auto& component : kind.all)
-            page +=
-                fmt::format(".TP\n\\fB{}\\fR\n{}{}\n", roff(component.form), roff(component.text),
-                            component.source.empty() ? "" : roff(" [" + component.source + "]"));
-    }
+    for (const auto& command : commands()) page += command_section(command);
+    page += ".SH OPTIONS OF EVERY COMMAND\n";
+    for (const auto& group : option_groups(help_command()))
+        if (group.title == common_options) page += option_paragraphs(group.options);
+    page += examples_section();
+    for (const auto& kind : run_components()) page += components_section(kind);
     page +=
         ".SH EXIT STATUS\n0 done; 1 failed; 2 bad input, nothing written; 75 stopped in time, run "
         "me again.\n";
     return page;
-}
-
-std::string completion()
-{
-    const auto words = fmt::format("{}", fmt::join(names(commands()), " "));
-    std::string cases, values;
-    for (const auto& command : commands())
-        cases += fmt::format("    {}) words=\"--{}\" ;;\n", command.name,
-                             fmt::join(names(all_options(command)), " --"));
-    for (const auto& kind : run_components())
-        values += fmt::format(
-            "    --{}) mapfile -t COMPREPLY < <(compgen -W \"{}\" -- \"$2\"); return ;;\n",
-            kind.option, fmt::join(names(kind.all), " "));
-    return fmt::format(
-        "# bash completion for quorate\n_quorate() {{\n  local words=\"{}\"\n  case \"$3\" in\n{}  "
-        "esac\n"
-        "  case \"${{COMP_WORDS[1]}}\" in\n{}  esac\n  [ \"$COMP_CWORD\" -eq 1 ] && words=\"{}\"\n"
-        "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$2\")\n}}\n"
-        "complete -o default -F _quorate quorate\n",
-        words, values, cases, words);
 }
 
 int help(const Settings& settings)
@@ -80,14 +98,15 @@ int help(const Settings& settings)
         fmt::print("{}", manual_page());
     } else if (settings.on("completion")) {
         settings.one_of("completion", {"bash"});
-        fmt::print("{}", completion());
+        fmt::print("{}", bash_completion());
     } else {
         fmt::print(
-            "quorate {}: distributed first-order optimisation that does not wait for "
+            "quorate {}: distributed optimisation that does not wait for "
             "stragglers\n\n",
             version);
         for (const auto& command : commands())
-            fmt::print("  quorate {:<10} {}\n", command.name, command.text);
+            fmt::print("  quorate {:<9} {}\n", command.name,
+                       wrapped(command.text, help_width - 20, 20));
         fmt::print(
             "\nquorate COMMAND --help tells its options; quorate --version tells the version\n");
     }
