@@ -21,6 +21,7 @@
 #include "job/experiment.hpp"
 #include "job/hosts.hpp"
 #include "job/script.hpp"
+#include "job/share.hpp"
 #include "job/shell.hpp"
 #include "job/units.hpp"
 
@@ -218,7 +219,9 @@ void write_manifest(const JobPlan& plan, const std::string& command)
 std::vector<Option> job_options()
 {
     return {
-        {"experiment", "FILE", "", "the INI file whose runs these are (docs/jobs.md)"},
+        {"experiment", "NAME|FILE", "",
+         "whose runs these are: see quorate list experiments; or an INI file of your own "
+         "(docs/jobs.md)"},
         {"manifest", "FILE", "",
          "in its place: a manifest that was written before, and maybe edited"},
         {"cluster", "NAME|FILE", "",
@@ -247,13 +250,15 @@ std::vector<Option> job_options()
 JobPlan make_job_plan(const Settings& settings)
 {
     if (settings.on("experiment") == settings.on("manifest"))
-        throw BadInput("give one of --experiment FILE and --manifest FILE, and --cluster NAME");
+        throw BadInput("give one of --experiment NAME and --manifest FILE, and --cluster NAME");
     if (!settings.on("cluster"))
         throw BadInput("which machine? Give --cluster NAME; quorate list clusters has them");
     JobPlan plan{read_profile(settings.text("cluster")), {}, {}, settings.on("experiment"), {}, {}};
     auto& request = plan.request;
     request.kind = kind_of(settings);
-    auto source = settings.text(plan.new_manifest ? "experiment" : "manifest");
+    const auto source = plan.new_manifest ? named_file("jobs", "experiment",
+                                                       settings.text("experiment"), "an experiment")
+                                          : settings.text("manifest");
     if (plan.new_manifest) {
         const auto experiment = read_experiment(source);
         request.name = experiment.name;

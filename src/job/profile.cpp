@@ -145,15 +145,7 @@ Profile read_file(const std::string& path)
 
 Profile read_profile(const std::string& cluster)
 {
-    if (cluster.find('/') != std::string::npos || cluster.ends_with(".ini"))
-        return read_file(cluster);
-    std::vector<std::string> known;
-    for (const auto& path : shared_files("slurm", ".ini")) {
-        known.push_back(fs::path(path).stem().string());
-        if (known.back() == cluster) return read_file(path);
-    }
-    throw BadInput(fmt::format("--cluster is {}, which is neither a profile nor the path of one{}",
-                               cluster, suggestion(cluster, known)));
+    return read_file(named_file("slurm", "cluster", cluster, "a profile"));
 }
 
 std::vector<Profile> profiles()

@@ -2,11 +2,13 @@
 #include "job/share.hpp"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "job/shell.hpp"
 
 namespace quorate {
@@ -57,6 +59,20 @@ std::vector<std::string> shared_files(const std::string& folder, const std::stri
         if (file.path().extension() == extension) all.push_back(file.path().string());
     std::ranges::sort(all);
     return all;
+}
+
+std::string named_file(const std::string& folder, const std::string& option,
+                       const std::string& word, const std::string& what)
+{
+    if (word.find('/') != std::string::npos || word.ends_with(".ini")) return word;
+    std::vector<std::string> known;
+    for (const auto& path : shared_files(folder, ".ini")) {
+        known.push_back(fs::path(path).stem().string());
+        if (known.back() == word) return path;
+    }
+    if (fs::is_regular_file(word)) return word;
+    throw BadInput(fmt::format("--{} is {}, which is neither {} nor the path of one{}", option,
+                               word, what, suggestion(word, known)));
 }
 
 }  // namespace quorate
