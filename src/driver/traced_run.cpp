@@ -11,6 +11,8 @@
 #include "driver/scoring.hpp"
 #include "driver/stability.hpp"
 #include "driver/stop.hpp"
+#include "driver/summary.hpp"
+#include "trace/reader.hpp"
 #include "trace/writer.hpp"
 
 namespace quorate {
@@ -61,6 +63,21 @@ std::string told(const Change& change, const std::string& host, std::int64_t rou
                                                            : "joined";
     return fmt::format("worker {}{} has {} in round {}", change.worker,
                        host.empty() ? "" : " on " + host, what, round);
+}
+
+// Prints what the run spent its time on. A trace that is gone does not make the run fail.
+// @param answers  that it had, about
+void print_summary(const std::string& path, std::int64_t answers)
+{
+    constexpr std::int64_t many = 1'000'000;  // reading them would take more than a second
+    try {
+        if (answers > many)
+            fmt::print("{}", summary_lines("summary", "quorate inspect " + path));
+        else
+            for (const auto& lines : summary(trace::read(path))) fmt::print("{}", lines);
+    } catch (const BadInput& gone) {
+        log(LogLevel::warning, std::string("no summary: ") + gone.what());
+    }
 }
 
 }  // namespace
@@ -136,6 +153,7 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
                    outcome.time, outcome.time / static_cast<double>(outcome.rounds),
                    outcome.stopped_at.empty() ? "" : "; stopped at " + outcome.stopped_at);
         if (outcome.last.round > 0) print_quality(outcome.last);
+        print_summary(path, outcome.rounds * training.workers);
     }
     return exit_done;
 }

@@ -47,7 +47,8 @@ WAYS = [
 def schemes():
     """Each with its defaults, or with the options that it names as an example."""
     done = call("list", "schemes")
-    found = re.findall(r"^(\S+).*\n(?: +(?! |e\.g\.).*\n)*(?: +e\.g\. (.*)\n)?", done.stdout, re.MULTILINE)
+    entry = r"^(\S+).*\n(?: +(?! |e\.g\.).*\n)*(?: +e\.g\. (.*)\n)?"
+    found = re.findall(entry, done.stdout, re.MULTILINE)
     return [(name, example.split()) for name, example in found]
 
 

@@ -40,7 +40,7 @@ def test_it_is_the_program(gaussians):
 def test_a_plugin_is_listed_with_its_options(plugin):
     done = module("list", "schemes", "--plugin", plugin)
     assert "Wait for the first R workers only" in done.stdout
-    done = module("list", "schemes", "k-fastest", "--plugin", plugin)
+    done = module("list", "schemes", "fastest", "--plugin", plugin)
     assert "--responders N        answers that end a round" in done.stdout
 
 
