@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/host.hpp"
+#include "base/log.hpp"
 #include "compute/scoring.hpp"
 #include "driver/launch.hpp"
 #include "driver/plugins.hpp"
@@ -116,6 +117,12 @@ public:
     const Settings& settings() const { return training_->settings; }
     const Training& training() const { return *training_; }
     const char* clock() const { return recorded_ ? "replayed" : "virtual"; }
+    /// Whether only delays and messages take time. Recorded times have computing in them.
+    bool computing_is_free() const
+    {
+        return !recorded_ && training_->row_time <= 0 &&
+               !settings_.text("delay").starts_with("trace:");
+    }
     /// Makes the fleet, for which it reads the rows of all workers: only now the simulation takes
     /// the memory of a run. To be called once. The result refers to this object.
     /// @param resumed  what the run goes on from; null: it begins
@@ -237,7 +244,12 @@ int simulate_with_trace(const Settings& given)
     const auto resumed = resumption(settings, simulated.training());
     if (resumed && resumed->completed) return exit_done;
     listen_for_signals(true);
-    return traced_run(settings, simulated.run(resumed ? &*resumed : nullptr), simulated.clock());
+    const auto run = simulated.run(resumed ? &*resumed : nullptr);
+    if (simulated.computing_is_free())
+        log(LogLevel::note,
+            "computing takes no time here: --row-time gives the seconds of a row, or a trace to "
+            "take them from");
+    return traced_run(settings, run, simulated.clock());
 }
 
 }  // namespace quorate
