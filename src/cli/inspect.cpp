@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "cli/command.hpp"
+#include "cli/trace_report.hpp"
 #include "data/data_set.hpp"
 #include "driver/output.hpp"
 #include "driver/recorded.hpp"
@@ -167,14 +168,19 @@ int inspect(const Settings& settings)
     const auto& path = settings.text("FILE");
     const auto format = format_of(path);
     Json json;
-    if (format == "quorate trace")
-        json = describe(trace::read(path), settings.text("data"));
-    else if (format == "quorate data set")
+    std::string report;  // of a trace, in short
+    if (format == "quorate trace") {
+        const auto trace = trace::read(path);
+        json = describe(trace, settings.text("data"));
+        report = trace_report(trace, path, json);
+    } else if (format == "quorate data set")
         json = describe(DataSet(path));
     else
         throw BadInput(path + " is neither a trace nor a data set: give a file that quorate wrote");
     if (settings.on("json"))
         fmt::print("{}\n", json.dump(2));
+    else if (!report.empty() && !settings.on("all"))
+        fmt::print("{}", report);
     else
         print(json);
     if (!json.contains("faults") || json["faults"].empty()) return exit_done;
@@ -190,7 +196,8 @@ Command inspect_command()
     return {"inspect",
             "check and summarise a trace or a data set",
             "FILE",
-            {{"json", "", "", "as JSON"},
+            {{"all", "", "", "of a trace: every number and attribute, and not what matters most"},
+             {"json", "", "", "all of it as JSON"},
              {"data", "FILE", "",
               "of a trace: data set whose reference optimum is shown; default: the run's"}},
             inspect};
