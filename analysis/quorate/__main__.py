@@ -23,6 +23,11 @@ def load_or_tell(path: str) -> None:
         raise
 
 
+if sys.argv[1:2] == ["analysis"]:
+    from .analysis.cli import main
+
+    sys.exit(main(sys.argv[2:]))
+
 # What job scripts start, with this package wherever it is.
 _HERE = shlex.quote(str(Path(__file__).absolute().parents[1]))
 _PATH = f'PYTHONPATH={_HERE}"${{PYTHONPATH:+:$PYTHONPATH}}"'

@@ -254,7 +254,7 @@ class Comparison(Sequence[Result]):
         return ax
 
     def report(self, out: str | os.PathLike[str]) -> Path:
-        """Writes a page of figures and tables of these runs, as `quorate-analysis report` does, and
+        """Writes a page of figures and tables of these runs, as `quorate analysis report` does, and
         their traces beside it. Returns the path of the page."""
         from .analysis.cli import main
 

@@ -16,8 +16,11 @@ struct Command {
     std::string text;     // one line for the list of commands
     std::string operand;  // the names of its operands in the help, "WHAT [NAME]", read back under
                           // these names from the settings; one in brackets may be left out
-    std::vector<Option> options;
-    std::function<int(const Settings&)> run;  // returns the exit status; errors are thrown
+    std::vector<Option> options = {};
+    std::function<int(const Settings&)> run = {};  // returns the exit status; errors are thrown
+    /// In place of run: takes the words behind the command's name as they are. Such a command has no
+    /// options, not even --help.
+    std::function<int(const std::vector<std::string>&)> run_words = {};
 };
 
 // Return the commands. Each is made in the file of its name; submit is in script.cpp.
@@ -34,6 +37,7 @@ Command advise_command();
 Command script_command();
 Command submit_command();
 Command todo_command();
+Command analysis_command();
 Command list_command();
 Command help_command();
 

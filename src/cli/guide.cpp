@@ -134,6 +134,10 @@ Guide guide_of(const std::string& command)
         return {{}, {"quorate predict frc.h5 --data data.h5 --output scores.csv"}};
     if (command == "optimum") return {{}, {"quorate optimum --data data.h5"}};
     if (command == "inspect") return {{}, {"quorate inspect frc.h5", "quorate inspect data.h5"}};
+    if (command == "analysis")
+        return {
+            {},
+            {"quorate analysis compare frc.h5 agc.h5", "quorate analysis report frc.h5 agc.h5"}};
     if (command == "list") return {{}, {"quorate list schemes", "quorate list schemes agc"}};
     if (command == "script" || command == "submit")
         return {{}, {"quorate " + command + " --experiment stragglers --cluster trillium"}};

@@ -118,6 +118,7 @@ bool take_help_for_all(std::vector<std::string>& words)
 
 std::vector<Option> all_options(const Command& command)
 {
+    if (command.run_words) return {};
     auto all = command.options;
     all.insert(all.end(), {{"config", "FILE", "",
                             "INI file with values for these options; the command line goes first"},

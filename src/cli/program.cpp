@@ -36,6 +36,8 @@ int dispatch(std::vector<std::string> words)
         fmt::print("quorate {} ({})\n", version, git_revision);
         return exit_done;
     }
+    if (const auto command = command_named(words[0]); command.run_words)
+        return command.run_words({words.begin() + 1, words.end()});
     load_plugins(words);
     const auto command = command_named(words[0]);
     auto settings = parse(command, {words.begin() + 1, words.end()});

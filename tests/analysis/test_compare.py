@@ -232,7 +232,7 @@ def test_figures_replace_figures_only(suffix, runs, analyse, tmp_path):
     status, _, err = analyse(*words)
     assert status == 2
     assert err == (
-        f"quorate-analysis: {mine} is there, and quorate-analysis did not write it: "
+        f"quorate analysis: {mine} is there, and quorate analysis did not write it: "
         "give another name or folder\n"
     )
     assert mine.read_text() == "city,device,bought\nBonn,desktop,1\n"

@@ -53,7 +53,7 @@ def test_what_is_not_a_trace_is_refused_in_one_line(command, runs, analyse, tmp_
     ):
         status, out, error = analyse(command, path)
         assert (status, out) == (2, "")
-        assert error.startswith("quorate-analysis: ") and error.count("\n") == 1
+        assert error.startswith("quorate analysis: ") and error.count("\n") == 1
         assert words in error
 
 
@@ -75,7 +75,7 @@ def test_output_that_cannot_be_written_is_refused_in_one_line(runs, analyse, tmp
 def test_wrong_words_are_told_in_one_line(words, script):
     done = script(*words)
     assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.startswith("quorate-analysis") and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("quorate analysis") and done.stderr.count("\n") == 1
 
 
 def test_the_package_runs_as_a_module_and_prints_its_help():

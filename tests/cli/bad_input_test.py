@@ -42,7 +42,7 @@ def test_an_unknown_command_names_the_nearest(folder):
     assert refused(folder, "runn") == "quorate has no command runn; did you mean run?"
     assert refused(folder, "dance") == (
         "quorate has no command dance; known: import, generate, run, simulate, evaluate, predict, "
-        "optimum, tune, inspect, advise, script, submit, todo, list or help"
+        "optimum, tune, inspect, analysis, advise, script, submit, todo, list or help"
     )
 
 

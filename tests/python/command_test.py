@@ -108,3 +108,11 @@ responders = 3
         [*row, program], cwd=out, capture_output=True, text=True, timeout=TIMEOUT, env=environment()
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_analysis_is_one_of_its_commands():
+    done = module("analysis", "--help")
+    assert done.returncode == 0 and done.stdout.startswith("usage: quorate analysis")
+    done = module("analysis", "compare", "none.h5")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("quorate analysis: none.h5 is not a file")

@@ -22,10 +22,12 @@ std::string help(const std::string& name, const std::vector<std::string>& words)
 
 TEST(Help, NoLineIsWiderThanATerminal)
 {
-    for (const auto& command : commands())
+    for (const auto& command : commands()) {
+        if (command.run_words) continue;
         for (const auto* word : {"--help", "--help=all"})
             for (const auto& line : split(help(command.name, {word}), '\n'))
                 EXPECT_LE(line.size(), help_width) << command.name << ": " << line;
+    }
 }
 
 TEST(Help, EveryOptionIsInOneGroup)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""python3 -m quorate.analysis: the same as quorate-analysis."""
+"""python3 -m quorate.analysis: the same as `quorate analysis`."""
 
 import sys
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The command line of quorate-analysis."""
+"""The command line of `quorate analysis`."""
 
 import argparse
 import os
@@ -158,7 +158,7 @@ def run_watch(given: argparse.Namespace) -> None:
 
 
 def parser() -> Parser:
-    top = Parser(prog="quorate-analysis", description="From traces to figures, tables and reports.")
+    top = Parser(prog="quorate analysis", description="From traces to figures, tables and reports.")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def command(
@@ -245,7 +245,7 @@ def main(words: list[str] | None = None) -> int:
         given.run(given)
         sys.stdout.flush()
     except BadInput as error:
-        print(f"quorate-analysis: {error}", file=sys.stderr)
+        print(f"quorate analysis: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

@@ -20,7 +20,8 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> Path:
         write(part)
         if path.exists() and not is_ours(path, part):
             raise BadInput(
-                f"{path} is there, and {MARK} did not write it: give another name or folder"
+                f"{path} is there, and quorate analysis did not write it: "
+                "give another name or folder"
             )
         os.replace(part, path)
     except OSError as error:
