@@ -90,7 +90,11 @@ clean: ## everything that was built
 	@rm -rf build '$(B)' compile_commands.json analysis/*.egg-info
 
 root = $(DESTDIR)$(PREFIX)
+# bash-completion reads the file that has the name of the word to complete behind.
+completions = $(root)/share/bash-completion/completions
+completed_launchers := mpiexec mpiexec.mpich mpiexec.openmpi mpirun
 uninstall: ## what install put there
+	@$(foreach l,$(completed_launchers),[ "$$(readlink '$(completions)/$(l)')" != quorate ] || rm '$(completions)/$(l)' &&) :
 	@rm -rf '$(root)/bin/quorate' '$(root)/share/quorate' '$(root)/lib/libquorate.a' '$(root)/lib/libquorate.so'* \
 	  '$(root)/include/quorate' '$(root)/lib/pkgconfig/quorate.pc' '$(root)/lib/cmake/quorate' \
 	  '$(root)/share/man/man1/quorate.1' '$(root)/share/bash-completion/completions/quorate'
@@ -313,7 +317,7 @@ endef
 # Man page and completion come from the option tables, by the program itself.
 $(B)/share/man/man1/quorate.1: $(B)/quorate | $$(@D)/.dir
 	$(Q)$(abspath $<) help --man > $@.new && mv $@.new $@
-$(B)/share/bash-completion/completions/quorate: $(B)/quorate | $$(@D)/.dir
+$(B)/share/bash-completion/completions/quorate: $(B)/quorate $(wildcard jobs/*.ini slurm/*.ini) | $$(@D)/.dir
 	$(Q)$(abspath $<) help --completion bash > $@.new && mv $@.new $@
 
 # What the scripts and tests that run the program are told.
@@ -468,6 +472,7 @@ install: build $(B)/libquorate.a ## program, libraries, headers, pkg-config, CMa
 	@install -D -m 644 -t '$(root)/share/man/man1' $(B)/share/man/man1/quorate.1
 	@install -D -m 644 -t '$(root)/share/bash-completion/completions' \
 	  $(B)/share/bash-completion/completions/quorate
+	@$(foreach l,$(completed_launchers),[ -e '$(completions)/$(l)' ] || ln -s quorate '$(completions)/$(l)' &&) :
 
 -include $(patsubst %.o,%.d,$(call objects_of,$(all_cpp)) $(fuzz_objects))
 endif
