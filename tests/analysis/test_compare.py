@@ -262,3 +262,69 @@ def test_exports_and_reports_replace_their_own_only(words, name, runs, analyse, 
     assert mine.read_text() == "my notes\n"
     mine.unlink()
     assert [analyse(*words)[0] for _ in range(2)] == [0, 0]
+
+
+def test_what_is_no_trace_is_left_out_with_a_note(runs, analyse, tmp_path):
+    (tmp_path / "notes.txt").write_text("not HDF5\n")
+    empty = edited(runs["frc"], tmp_path, lambda file: [c.resize((0,)) for c in rounds_of(file)])
+    others = [runs["data"], tmp_path / "notes.txt", tmp_path, empty]
+    status, out, error = analyse("compare", runs["frc"], *others)
+    alone = analyse("compare", runs["frc"])
+    assert (status, out) == alone[:2] == (0, alone[1])
+    words = ", ".join(str(path) for path in others)
+    assert error == f"quorate analysis: left out, no traces with rounds: {words}\n"
+    # A name that is not there is a mistake, and nothing else is no trace either.
+    for wrong in ([runs["frc"], tmp_path / "none.h5"], others):
+        status, out, error = analyse("compare", *wrong)
+        assert (status, out) == (2, "") and error.count("\n") == 1
+
+
+def rounds_of(file):
+    return [file["round"][name] for name in file["round"]]
+
+
+def has_numbers(axis):
+    labels = [tick.label1 for tick in axis.get_major_ticks()]
+    return any(label.get_visible() and label.get_text() for label in labels)
+
+
+def shown(figure):
+    """Of each panel that is shown: names of its axes, and whether its ticks have numbers."""
+    figure.canvas.draw()
+    return [
+        (at.get_xlabel(), at.get_ylabel(), has_numbers(at.xaxis), has_numbers(at.yaxis))
+        for at in figure.axes
+        if at.get_visible()
+    ]
+
+
+def test_panels_keep_ticks_and_names_beside_empty_ones(runs):
+    groups = groups_of(runs, "uncoded", "frc")
+    diagonal = compare.panel(groups, [("train_loss", "time"), ("auc", "round")]).figure
+    assert shown(diagonal) == [
+        ("wall time (s)", "training loss", True, True),
+        ("round", "test AUC", True, True),
+    ]
+    corner = [("train_loss", "time"), ("train_loss", "round"), ("auc", "round")]
+    assert shown(compare.panel(groups, corner).figure) == [
+        ("wall time (s)", "training loss", True, True),
+        ("", "", False, False),
+        ("round", "test AUC", True, True),
+    ]
+    assert shown(compare.panel(groups).figure) == [
+        ("", "training loss", False, True),
+        ("", "", False, False),
+        ("wall time (s)", "test AUC", True, True),
+        ("round", "", True, False),
+    ]
+
+
+def test_a_panel_without_numbers_says_so(runs):
+    groups = groups_of(runs, "uncoded", "bare")
+    # The runs differ in their delay, and one was not scored.
+    figure = compare.panel(groups, [("auc", "round")], by="delay").figure
+    words = [[text.get_text() for text in axis.texts] for axis in figure.axes]
+    assert sorted(words) == [[], ["no numbers"]]
+    assert all(named[0] == "round" and named[2] for named in shown(figure))
+    titles = {axis.get_title("left") for axis in figure.axes}
+    assert titles == {"delay exponential:0.01", "delay none"}

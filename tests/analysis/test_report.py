@@ -46,7 +46,7 @@ def test_what_is_not_a_trace_is_refused_in_one_line(command, runs, analyse, tmp_
     empty.touch()
     for path, words in (
         (tmp_path / "missing.h5", "is not a file"),
-        (tmp_path, "is not a file"),
+        (tmp_path, "is a folder"),
         (text, "is not an HDF5 file"),
         (empty, "is not an HDF5 file"),
         (runs["data"], "data.h5 is not a trace"),

@@ -85,3 +85,22 @@ def test_panels_and_tables_by_the_values_of_an_option(swept, analyse, tmp_path):
     for delay in DELAYS:
         assert f"delay {delay}\n" in out
     assert out.count("1.00") >= 2  # each table has its own base
+
+
+def test_seeds_and_other_incidental_options_are_options_too(swept, analyse, tmp_path):
+    traces, found = sweep_of(swept[:6], "seed", "time")
+    assert found.values == ["1", "2"]
+    for trace in traces:
+        row = found.numbers.query("configuration.str.startswith(@trace.scheme)")
+        row = row[row["seed"] == str(trace.seed)]
+        assert trace.time in list(row["mean"])
+    status, out, _ = analyse("compare", *swept[:6], "--by", "seed", "--panel", "--out", tmp_path)
+    assert status == 0 and "seed 1\n" in out and "seed 2\n" in out
+    parts = compare.split(group(traces, but=["seed"]), "seed")
+    figure = compare.panel(group(traces, but=["seed"]), by="seed").figure
+    assert "band" not in figure.texts[-1].get_text()  # of one seed each
+    for value, some in parts:
+        assert {trace.seed for one in some for trace in one.traces} == {int(value)}
+    assert analyse("sweep", *swept[:6], "--over", "threads")[0] == 2  # the same in all
+    status, _, error = analyse("compare", *swept[:6], "--by", "sead")
+    assert status == 2 and "seed" in error and error.count("\n") == 1

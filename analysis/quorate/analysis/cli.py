@@ -12,7 +12,7 @@ from .curves import metric_of
 from .figures import Plot, folder_of, save
 from .groups import group, read_all
 from .tables import text
-from .traces import BadInput
+from .traces import BadInput, Trace
 
 
 class Parser(argparse.ArgumentParser):
@@ -60,8 +60,17 @@ def write(plots: list[Plot], out: str, name: str = "") -> None:
                 print(path)
 
 
+def read_given(given: argparse.Namespace) -> list[Trace]:
+    """The traces that a command is given. What is no trace is told on stderr."""
+
+    def note(text: str) -> None:
+        print(f"quorate analysis: {text}", file=sys.stderr)
+
+    return read_all(given.traces, given.any_data, note)
+
+
 def run_compare(given: argparse.Namespace) -> None:
-    groups = group(read_all(given.traces, given.any_data), given.base, given.by and [given.by])
+    groups = group(read_given(given), given.base, given.by and [given.by])
     parts = compare.split(groups, given.by)
     if given.out:
         axes = compare.axes_of(given.axes) if given.axes else compare.usual_axes(groups)
@@ -82,7 +91,7 @@ def run_compare(given: argparse.Namespace) -> None:
 
 
 def run_sweep(given: argparse.Namespace) -> None:
-    traces = read_all(given.traces, given.any_data)
+    traces = read_given(given)
     parts = [
         sweep.Sweep(group(traces, given.base, [option]), option, given.what)
         for option in given.over.split(",")
@@ -110,7 +119,7 @@ def run_workers(given: argparse.Namespace) -> None:
 
 
 def run_rounds(given: argparse.Namespace) -> None:
-    traces = read_all(given.traces, given.any_data)
+    traces = read_given(given)
     groups = group(traces, given.base)
     plots: list[Plot] = []
     lines: list[str] = []
@@ -128,7 +137,7 @@ def run_rounds(given: argparse.Namespace) -> None:
 
 
 def run_cost(given: argparse.Namespace) -> None:
-    groups = group(read_all(given.traces, given.any_data), given.base)
+    groups = group(read_given(given), given.base)
     costs = [[cost.Cost(trace) for trace in one.traces] for one in groups]
     if given.out:
         write([cost.plot(groups, costs)], given.out)
@@ -142,7 +151,7 @@ def run_cost(given: argparse.Namespace) -> None:
 
 
 def run_report(given: argparse.Namespace) -> None:
-    groups = group(read_all(given.traces, given.any_data), given.base)
+    groups = group(read_given(given), given.base)
     print(report.Report(groups, folder_of(given.out)).write())
 
 

@@ -2,7 +2,7 @@
 """compare: curves of runs, their table, targets and speed-up."""
 
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -133,7 +133,6 @@ def draw(axis: Axis, groups: Sequence[Group], drawn: Axes) -> pd.DataFrame:
                 }
             )
         )
-    drawn.set_ylabel(METRICS[metric])
     if metric == "gap":
         drawn.set_yscale("log")
     drawn.set_xlim(left=0)
@@ -144,7 +143,19 @@ def draw(axis: Axis, groups: Sequence[Group], drawn: Axes) -> pd.DataFrame:
     warm = warmup_end(groups, along)
     if warm:
         mark_warmup(drawn, warm)
-    return pd.concat(numbers)
+    found = pd.concat(numbers)
+    if found.empty:
+        drawn.annotate("no numbers", (0.5, 0.5), xycoords="axes fraction", ha="center", color="0.4")
+    return found
+
+
+def edge(line: Iterable[Axes], side: str) -> Axes:
+    """The first panel of a row or column that is shown: it has the names, and the numbers at its
+    ticks, where others share them."""
+    first = next(at for at in line if at.get_visible())
+    if side:
+        first.tick_params(**{f"label{side}": True})
+    return first
 
 
 def warmup_end(groups: Sequence[Group], along: str) -> float:
@@ -202,14 +213,14 @@ def panel(
             if by:
                 drawn.insert(0, by, value)
             numbers.append(drawn)
-    for row in grid:
-        for at in row[1:]:
-            at.set_ylabel("")
-    for i, (value, some, along) in enumerate(columns):
-        grid[-1][i].set_xlabel(along_label(groups, along))
+    for row, metric in zip(grid, rows):
+        edge(row, "left").set_ylabel(METRICS[metric])
+    for column, (value, some, along) in zip(grid.T, columns):
+        edge(column[::-1], "bottom").set_xlabel(along_label(groups, along))
         if by:
-            grid[0][i].set_title(f"{by} {brief(value)}")
-    finish(figure, *legend_of(grid.flat), note(groups))
+            edge(column, "").set_title(f"{by} {brief(value)}")
+    parts = [one for _, some, _ in columns for one in some]
+    finish(figure, *legend_of(grid.flat), note(parts))
     title = "Loss and scores against time and rounds"
     return Plot(name, title, described(groups), figure, pd.concat(numbers))
 

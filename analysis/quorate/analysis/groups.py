@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Traces that differ only in their seeds are one configuration."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from .tables import brief
-from .traces import BadInput, Trace, read_trace
+from .traces import BadInput, NoTrace, Trace, read_trace
 
 # Options that say where and how long a run goes on, not what it computes.
 INCIDENTAL = (
@@ -30,7 +30,7 @@ class Group:
 
     def where(self, option: str, value: str) -> "Group":
         """Its runs in which an option has a value; there may be none."""
-        return Group(self.label, [t for t in self.traces if options(t).get(option) == value])
+        return Group(self.label, [t for t in self.traces if value_of(t, option) == value])
 
     @property
     def seeds(self) -> list[int]:
@@ -71,15 +71,20 @@ def options(trace: Trace) -> dict[str, str]:
     }
 
 
+def value_of(trace: Trace, option: str) -> str | None:
+    """The value of any option of a run, the seed and other incidental ones included."""
+    return options(trace).get(option, trace.config.get(option))
+
+
 def values(traces: Sequence[Trace], option: str) -> list[str]:
     """The values of an option: numbers ascending, else in the order of the traces.
 
     Raises BadInput if no run has the option.
     """
-    chosen = [options(trace) for trace in traces]
-    found = list(dict.fromkeys(one[option] for one in chosen if option in one))
+    given = [value_of(trace, option) for trace in traces]
+    found = list(dict.fromkeys(value for value in given if value is not None))
     if not found:
-        known = ", ".join(sorted({name for one in chosen for name in one}))
+        known = ", ".join(sorted({n for t in traces for n in {**t.config, **options(t)}}))
         raise BadInput(f"no run has the option '{option}': say one of {known}")
     try:
         return sorted(found, key=float)
@@ -170,12 +175,27 @@ def same_data(traces: Sequence[Trace]) -> None:
             )
 
 
-def read_all(paths: Sequence[str], any_data: bool = False) -> list[Trace]:
-    """Reads traces that have rounds and go together. Raises BadInput."""
-    traces = [read_trace(path) for path in paths]
-    for trace in traces:
-        if trace.rounds == 0:
-            raise BadInput(f"{trace.path} holds no round yet: nothing to show")
+def read_all(
+    paths: Sequence[str], any_data: bool = False, note: Callable[[str], object] = print
+) -> list[Trace]:
+    """Reads traces that have rounds and go together. Of several files those that are no traces, or
+    that hold no round yet, are left out with a note, as `runs/*` may name some. Raises BadInput.
+    """
+    traces, left_out = [], []
+    for path in paths:
+        try:
+            trace = read_trace(path)
+            if trace.rounds == 0:
+                raise NoTrace(f"{trace.path} holds no round yet: nothing to show")
+            traces.append(trace)
+        except NoTrace:
+            if len(paths) == 1:
+                raise
+            left_out.append(str(path))
+    if not traces:
+        raise BadInput(f"none of {', '.join(left_out)} is a trace with rounds: nothing to show")
+    if left_out:
+        note(f"left out, no traces with rounds: {', '.join(left_out)}")
     if not any_data:
         same_data(traces)
     return traces

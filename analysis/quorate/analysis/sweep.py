@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator
 
 from .figures import COLOURS, Plot, Style, finish, legend_of, panels, styles
-from .groups import Group, base_of, caption, options, values
+from .groups import Group, base_of, caption, value_of, values
 from .speedup import speedup
 from .tables import brief, number
 from .traces import BadInput, Trace
@@ -43,9 +43,9 @@ class Sweep:
         traces = [trace for group in groups for trace in group.traces]
         self.values = values(traces, option)
         self.base = base_of(groups, groups[0])
-        self.groups = [g for g in groups if len({options(t).get(option) for t in g.traces}) > 1]
+        self.groups = [g for g in groups if len({value_of(t, option) for t in g.traces}) > 1]
         # The one configuration without the option is a line across; more would hide the others.
-        without = [group for group in groups if option not in options(group.first)]
+        without = [group for group in groups if value_of(group.first, option) is None]
         self.across = without if len(without) == 1 else []
         if not self.groups:
             raise BadInput(f"--over: '{option}' is {self.values[0]} in all runs: nothing varies")

@@ -33,6 +33,10 @@ class BadInput(Exception):
     """What the user gave cannot be used; the message says what would be right."""
 
 
+class NoTrace(BadInput):
+    """A file that is there, and is something else."""
+
+
 @dataclass
 class Trace:
     """One run. Times are seconds."""
@@ -219,7 +223,7 @@ def read_once(path: Path) -> Trace:
     with open_trace(path) as file:
         attributes = dict(file.attrs)
         if attributes.get("format") != "quorate trace":
-            raise BadInput(f"{path} is not a trace: give one that 'quorate run' wrote")
+            raise NoTrace(f"{path} is not a trace: give one that 'quorate run' wrote")
         if attributes.get("format_version") not in range(OLDEST_FORMAT, NEWEST_FORMAT + 1):
             raise BadInput(
                 f"{path} has trace format {attributes.get('format_version')}, this reads "
@@ -264,9 +268,11 @@ def attempt(path: Path, read: Callable[[], T]) -> T:
 def read_trace(path: object) -> Trace:
     """Reads one trace, finished or not. Raises BadInput."""
     file = Path(str(path))
+    if file.is_dir():
+        raise NoTrace(f"{path} is a folder: give a trace that 'quorate run' wrote")
     if not file.is_file():
         raise BadInput(f"{path} is not a file: give a trace that 'quorate run' wrote")
     with as_bad_input(file):
         if not h5py.is_hdf5(file):
-            raise BadInput(f"{path} is not an HDF5 file: give a trace that 'quorate run' wrote")
+            raise NoTrace(f"{path} is not an HDF5 file: give a trace that 'quorate run' wrote")
     return attempt(file, lambda: read_once(file))
