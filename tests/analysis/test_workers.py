@@ -178,3 +178,15 @@ def test_what_cannot_be_shown_is_refused(simulated, analyse, tmp_path):
     dry = ("--dry", "--workers", 4, "--rounds", 5, "--trace-arrivals", "none")
     with pytest.raises(BadInput, match="--trace-arrivals all"):
         work_of(simulate(tmp_path, "none", *dry))
+
+
+def test_figures_of_a_run_that_takes_no_time_have_axes_and_no_warnings(runs, script, tmp_path):
+    trace = simulate(tmp_path, "zero", "--data", runs["data"], "--workers", 4, "--rounds", 9)
+    done = script("workers", trace, "--out", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    work = workers.Work(read_trace(trace))
+    for plot in [*workers.plots(work), workers.fitted(work)[0]]:
+        plot.figure.canvas.draw()
+        panels = [axis for axis in plot.figure.axes if axis.get_subplotspec() is not None]
+        assert panels and all(axis.get_ylabel() for axis in panels), plot.name
+        assert panels[-1].get_xlabel() and len(panels[-1].get_xticks()) > 1, plot.name

@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from . import delays
 from .figures import Plot, Style, boxes, finish, panels
@@ -107,7 +108,7 @@ def timeline(work: Work, window: tuple[int, int]) -> Plot:
     inside = ends[(ends >= begin) & (ends <= end)]
     axis.vlines(inside, -0.5, trace.workers - 0.5, color="black", linewidth=0.7)
     mark_members(axis, trace, begin, end)
-    axis.set_xlim(begin, end)
+    axis.set_xlim(begin, end if end > begin else begin + 1)
     axis.set_ylim(trace.workers - 0.5, -0.5)
     if trace.workers <= 20:
         axis.set_yticks(range(trace.workers))
@@ -164,6 +165,13 @@ def paint(state: int) -> Style:
     return dict(facecolor=PAINT[state], linewidth=0, **hatched)
 
 
+def along_workers(axis: Axes, trace: Trace) -> None:
+    """Workers to the right, by their numbers."""
+    axis.set_xlabel("worker")
+    axis.set_xlim(-0.6, trace.workers - 0.4)
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
 def shares(work: Work) -> Plot:
     """The whole run: how workers spent it, and whose answers counted."""
     trace = work.trace
@@ -185,8 +193,7 @@ def shares(work: Work) -> Plot:
     boxes(axis, where - 0.2, where + 0.2, 0, ended, facecolor="black")
     axis.set_ylim(0, min(1.0, 1.1 * max(used.max(), 1e-3)))
     axis.set_ylabel("share of rounds")
-    axis.set_xlabel("worker")
-    axis.set_xlim(-0.6, trace.workers - 0.4)
+    along_workers(axis, trace)
     shown += [Patch(color="0.75", label="answer used"), Patch(color="black", label="ended a round")]
     finish(figure, shown, [patch.get_label() for patch in shown], work.label)
     numbers = pd.DataFrame(of_time, columns=STATES).assign(used=used, ended=ended)
@@ -232,8 +239,7 @@ def distributions(work: Work) -> Plot:
         axis.set_ylabel(f"{name} (ms)")
         for i, at in enumerate(QUANTILES):
             numbers[f"{name} {at:.0%} (ms)"] = found[:, i]
-    grid[-1][0].set_xlabel("worker")
-    grid[-1][0].set_xlim(-0.6, trace.workers - 0.4)
+    along_workers(grid[-1][0], trace)
     finish(figure, note=f"{work.label}; dots: medians; bars: the middle 50 % and 90 %")
     text = (
         "Times of the answers that came: those of tasks that were cancelled are not known. "
@@ -256,8 +262,7 @@ def slow(work: Work) -> Plot:
     axis.set_ylim(0, 1.1 * max(found.share.max(), found.expected, 1e-3))
     axis.axhline(found.expected, color="black", linewidth=1)
     axis.set_ylabel(f"share of {work.row}s\namong the last {found.last}")
-    axis.set_xlabel("worker")
-    axis.set_xlim(-0.6, trace.workers - 0.4)
+    along_workers(axis, trace)
     present = {"-": "by chance", "often": "often", "bursts": "in bursts", "chronic": "chronic"}
     shown = [Patch(color=VERDICTS[w], label=present[w]) for w in VERDICTS if w in found.verdict]
     axis = grid[1][0]
@@ -274,6 +279,8 @@ def slow(work: Work) -> Plot:
             extent=(0.5, len(work.times) + 0.5, trace.workers - 0.5, -0.5),
         )
         figure.colorbar(image, ax=axis, label="response (s)", pad=0.01, fraction=0.05)
+    axis.set_xlim(0.5, len(work.times) + 0.5)
+    axis.set_ylim(trace.workers - 0.5, -0.5)
     axis.set_xlabel(f"{work.row} (grey: no answer)")
     axis.set_ylabel("worker")
     finish(figure, shown, [patch.get_label() for patch in shown], work.label)
@@ -342,9 +349,9 @@ def fitted(work: Work) -> tuple[Plot, pd.DataFrame]:
                 "": "fits" if fit.distance < delays.critical(len(known)) else "",
             }
         )
-    axis.set_yscale("log")
     least = above[above > 0].min() if np.any(above > 0) else 1e-3
-    axis.set_ylim(max(least / 2, 1e-5), 1.2)
+    axis.set_ylim(max(least / 2, 1e-5), 1.2)  # first: without it a scale of no numbers is a warning
+    axis.set_yscale("log")
     axis.set_xlim(left=0)
     timed = "compute-time" in work.trace.config
     axis.set_xlabel(f"delay {'' if timed else 'and computation '}of a task (ms)")
