@@ -4,26 +4,31 @@
 #include <cstdint>
 #include <istream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/source.hpp"
 
 namespace quorate {
 
-/// Reads comma-separated values (RFC 4180: quoted fields, doubled quotes, line ends inside quotes)
-/// record by record. Skips empty lines. What is wrong with the text is thrown as BadInput with
+/// Returns which of comma, semicolon and tab stands most often in a line, outside quotes; of
+/// several the first, so a comma if there is none.
+char guessed_separator(std::string_view line);
+
+/// Reads comma-separated values (RFC 4180: quoted fields, doubled quotes, line ends inside quotes),
+/// or values with another separator, record by record. Skips empty lines. What is wrong with the text is thrown as BadInput with
 /// file, line and column. Local.
 class CsvRecords {
 public:
     /// Reads the header line.
     /// @param in    must outlive this object  @param name  of the file, for messages
     /// @throws BadInput if there is no header
-    CsvRecords(std::istream& in, const std::string& name);
+    CsvRecords(std::istream& in, const std::string& name, char separator = ',');
     /// Reads a piece of a file, which has no header line.
     /// @param header  of the file  @param before  number of lines that come before the piece
     CsvRecords(std::istream& in, const std::string& name, std::vector<std::string> header,
-               std::int64_t before)
-        : lines_(in, name, before), header_(std::move(header))
+               std::int64_t before, char separator)
+        : lines_(in, name, before), separator_(separator), header_(std::move(header))
     {
     }
 
@@ -47,6 +52,7 @@ private:
     bool read(std::vector<std::string>& fields);
 
     Lines lines_;
+    char separator_;
     std::string text_;  // the line that is being read
     std::vector<std::string> header_;
     std::vector<Place> places_;  // of the last record's fields

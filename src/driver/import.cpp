@@ -252,7 +252,8 @@ std::vector<Option> import_options()
         {"test-labels", "FILE", "", "their labels, likewise"},
         {"output", "FILE", "", "the data set to write"},
         {"format", "auto|NAME", "auto",
-         "see quorate list formats; auto: by the first bytes, csv if the first line has a comma"},
+         "see quorate list formats; auto: by the first bytes, csv if the first line has a comma, "
+         "semicolon or tab"},
         {"limit-rows", "N", "0", "of the input, and of the test input; 0: all"},
         {"test-fraction", "F", "0", "share of the input's rows for test, chosen by --split-seed"},
         {"split-seed", "N", "0",

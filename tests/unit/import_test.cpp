@@ -98,6 +98,41 @@ TEST(Csv, RecordsKnowTheLineAndColumnOfEachField)
     EXPECT_FALSE(records.next(fields));
 }
 
+TEST(Csv, TheSeparatorIsWhatTheFirstLineHasMostOf)
+{
+    EXPECT_EQ(guessed_separator("a,b;c,d"), ',');
+    EXPECT_EQ(guessed_separator("a;\"b,c,d\";e"), ';');
+    EXPECT_EQ(guessed_separator("a\tb"), '\t');
+    EXPECT_EQ(guessed_separator("a"), ',');
+    const test::Given label = {{"label", "y"}};
+    const auto wanted = test::read_bytes("csv", "y,a,b\n1,0.5,2\n0,3,4\n", label);
+    for (const std::string text : {"y;a;b\n1;0.5;2\n0;3;4\n", "y\ta\tb\n1\t0.5\t2\n0\t3\t4\n"}) {
+        EXPECT_EQ(test::read_bytes("csv", text, label).value, wanted.value) << text;
+        EXPECT_TRUE(test::entry(formats(), "csv").make.begins(text)) << text;
+    }
+    auto given = label;
+    given["decimal"] = "comma";
+    EXPECT_EQ(test::read_bytes("csv", "y;a;b\n1;0,5;2\n0;3;4\n", given).value, wanted.value);
+    EXPECT_EQ(test::refusal_of("csv", "y,a\n1,2\n", given),
+              "--decimal is comma, but commas separate the fields of x: name the --separator, or "
+              "leave it out");
+    EXPECT_EQ(
+        test::refusal_of("csv", "y;a\n1;0,5\n", label),
+        "x:2:3: column a: expected a finite number, got '0,5'; give --decimal comma if commas "
+        "begin the decimals");
+    given = {{"label", "y"}, {"separator", "semicolon"}};
+    EXPECT_EQ(test::refusal_of("csv", "y;a\n1;\"0\" 5\n", given),
+              "x:2:6: expected a semicolon after the closing quote");
+}
+
+TEST(Csv, LibsvmTextIsNotTakenForIt)
+{
+    const auto begins = test::entry(formats(), "csv").make.begins;
+    for (const auto* text : {"1\t1:0.5\t3:2\n", "-1 4:1 # a, b; c\n", "1\n"})
+        EXPECT_FALSE(begins(text)) << text;
+    EXPECT_TRUE(begins("time,place: here\n"));
+}
+
 // --- encoding ------------------------------------------------------------------------------------
 
 /// CSV text, encoded.

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Tables as text: comma-separated values, or those of spreadsheets with semicolons or tabs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "data/csv.hpp"
+#include "data/formats.hpp"
+#include "data/parallel_parse.hpp"
+
+namespace quorate {
+
+namespace {
+
+// A column of the file that the data set uses.
+struct Use {
+    std::size_t field;
+    bool is_word;  // a category that is known by its text; otherwise a number
+};
+
+struct Layout {
+    char separator;
+    bool decimal_comma;
+    bool has_header;
+    std::vector<std::string> header;
+    std::size_t label;
+    bool by_value;
+    std::vector<Use> uses;
+    std::vector<RawTable::Column> columns;  // of the table, one for each use
+};
+
+std::size_t field_of(const std::vector<std::string>& header, const std::string& name,
+                     const std::string& option, const std::string& file)
+{
+    const auto at = std::ranges::find(header, name);
+    if (at == header.end())
+        throw BadInput(fmt::format("--{} names {}, which is not a column of {}{}", option, name,
+                                   file, suggestion(name, header)));
+    return static_cast<std::size_t>(at - header.begin());
+}
+
+// Returns the fields that a list of names and ranges A..B names.
+std::set<std::size_t> fields_of(const std::vector<std::string>& header, const Settings& settings,
+                                const std::string& option, const std::string& file)
+{
+    std::set<std::size_t> fields;
+    if (!settings.on(option)) return fields;
+    for (const auto& word : split(settings.text(option), ',')) {
+        const auto name = trimmed(word);
+        const auto dots = name.find("..");
+        const auto first = field_of(header, trimmed(name.substr(0, dots)), option, file);
+        const auto last = dots == std::string::npos
+                              ? first
+                              : field_of(header, trimmed(name.substr(dots + 2)), option, file);
+        if (last < first) settings.refuse(option, ", but the range " + name + " is empty");
+        for (auto field = first; field <= last; ++field) fields.insert(field);
+    }
+    return fields;
+}
+
+// @param text  the beginning of the file
+char separator_of(const Settings& settings, const std::string& text)
+{
+    const auto& word = settings.one_of("separator", {"auto", "comma", "semicolon", "tab"});
+    return word == "comma"       ? ','
+           : word == "semicolon" ? ';'
+           : word == "tab"       ? '\t'
+                                 : guessed_separator(text.substr(0, text.find('\n')));
+}
+
+Layout layout_of(const Settings& settings, const std::string& file)
+{
+    Layout layout;
+    // The header is read from the first block, whose length is bounded whatever the file is.
+    TextBlock beginning;
+    TextBlocks(file, {}, true).next(beginning);
+    layout.separator = separator_of(settings, beginning.text);
+    layout.decimal_comma = settings.one_of("decimal", {"point", "comma"}) == "comma";
+    if (layout.decimal_comma && layout.separator == ',')
+        settings.refuse("decimal", ", but commas separate the fields of " + file +
+                                       ": name the --separator, or leave it out");
+    std::istringstream in(beginning.text);
+    layout.header = CsvRecords(in, file, layout.separator).header();
+    layout.has_header = settings.one_of("header", {"yes", "no"}) == "yes";
+    if (!layout.has_header)
+        for (std::size_t i = 0; i < layout.header.size(); ++i)
+            layout.header[i] = std::to_string(i + 1);
+    const auto& label = settings.text("label");
+    if (label.empty())
+        throw BadInput("CSV needs --label COLUMN: the name of the column with the labels");
+    layout.label = field_of(layout.header, label, "label", file);
+    layout.by_value = settings.one_of("categorical-by", {"text", "value"}) == "value";
+    const auto used = fields_of(layout.header, settings, "use", file),
+               dropped = fields_of(layout.header, settings, "drop", file);
+    const auto& kinds = settings.text("categorical");
+    const bool all = kinds == "all";
+    const auto categorical = all || kinds == "none"
+                                 ? std::set<std::size_t>()
+                                 : fields_of(layout.header, settings, "categorical", file);
+    for (std::size_t field = 0; field < layout.header.size(); ++field) {
+        if (field == layout.label || dropped.contains(field)) continue;
+        if (!used.empty() && !used.contains(field)) continue;
+        const bool is_category = all || categorical.contains(field);
+        layout.uses.push_back({field, is_category && !layout.by_value});
+        layout.columns.push_back({layout.header[field], is_category});
+    }
+    if (layout.uses.empty())
+        throw BadInput(file + " has no columns beside the labels, with --use and --drop: use some");
+    return layout;
+}
+
+struct Rows {
+    std::vector<double> label, number;  // numbers: of each row, in the order of uses
+    std::vector<std::string> word;      // likewise
+};
+
+std::optional<double> real_of(std::string_view field, bool decimal_comma)
+{
+    auto text = trimmed(field);
+    if (decimal_comma) std::ranges::replace(text, ',', '.');
+    return to_real(text);
+}
+
+Rows parse(TextBlock block, const std::string& name, const Layout& layout)
+{
+    const bool has_header = layout.has_header && block.first_line == 1;
+    std::istringstream in(std::move(block.text));
+    CsvRecords records(in, name, layout.header, block.first_line - 1, layout.separator);
+    Rows rows;
+    std::vector<std::string> fields;
+    if (has_header) records.next(fields);
+    const auto number = [&](std::size_t field, const char* what, const char* remedy) {
+        const auto value = real_of(fields[field], layout.decimal_comma);
+        if (!value)
+            records.refuse(field,
+                           fmt::format("column {}: expected {}, got '{}'; {}", layout.header[field],
+                                       what, fields[field].substr(0, 20),
+                                       real_of(fields[field], true)
+                                           ? "give --decimal comma if commas begin the decimals"
+                                           : remedy));
+        return *value;
+    };
+    while (records.next(fields)) {
+        rows.label.push_back(
+            number(layout.label, "a label, a finite number", "write classes as numbers"));
+        for (const auto& use : layout.uses)
+            if (use.is_word)
+                rows.word.push_back(std::move(fields[use.field]));
+            else
+                rows.number.push_back(number(use.field, "a finite number",
+                                             "name the column in --categorical if it is not one"));
+    }
+    return rows;
+}
+
+// Adds parsed rows, and numbers the categories in the order of the file.
+bool add(const Rows& rows, const Layout& layout, RawTable& table)
+{
+    std::vector<double> values(layout.uses.size());
+    auto number = rows.number.begin();
+    auto word = rows.word.begin();
+    for (const double label : rows.label) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            auto& column = table.column[i];
+            if (layout.uses[i].is_word)
+                values[i] = column.levels.number(*word++);
+            else
+                values[i] = column.categorical ? column.levels.number(*number++) : *number++;
+        }
+        if (!table.add(label, {{}, values})) return false;
+    }
+    return true;
+}
+
+void read(const Settings& settings, const std::string& path, const Reading& reading,
+          RawTable& table)
+{
+    const auto layout = layout_of(settings, path);
+    const auto before = table.rows();
+    if (table.column.empty()) {
+        table.column = layout.columns;
+        table.columns = static_cast<std::int64_t>(layout.columns.size());
+    } else if (!std::ranges::equal(table.column, layout.columns, {}, &RawTable::Column::name,
+                                   &RawTable::Column::name)) {
+        throw BadInput(path + " has other columns than the training file: give files of one form");
+    }
+    TextBlocks blocks(path, reading, true);
+    parse_blocks(
+        blocks, [&](TextBlock block) { return parse(std::move(block), path, layout); },
+        [&](const Rows& rows) { return add(rows, layout, table); });
+    if (table.rows() == before)
+        throw BadInput(path + " holds no rows after its header: give CSV text");
+}
+
+// Whether a line is one of LIBSVM text, whose fields a tab may separate and whose comments may
+// have commas: its second word is index:value.
+bool is_libsvm(std::string_view line)
+{
+    constexpr std::string_view blanks = " \t";
+    const auto end = line.find_first_of(blanks);
+    const auto second = line.find_first_not_of(blanks, std::min(end, line.size()));
+    if (second == std::string_view::npos) return false;
+    const auto colon = line.find(':', second);
+    return colon != std::string_view::npos && to_integer(line.substr(second, colon - second));
+}
+
+bool begins(const std::string& bytes)
+{
+    const auto line = bytes.substr(0, bytes.find('\n'));
+    return line.find_first_of(",;\t") != std::string::npos && !is_libsvm(line);
+}
+
+}  // namespace
+
+Entry<Format> csv_entry()
+{
+    return {.name = "csv",
+            .text = "values separated by commas, semicolons or tabs; quoted fields",
+            .source = "RFC 4180",
+            .options = {{"label", "COLUMN|ARRAY", "", "the column or HDF5 array with the labels"},
+                        {"header", "yes|no", "yes",
+                         "whether the first line names the columns; else they are 1, 2, ..."},
+                        {"separator", "auto|comma|semicolon|tab", "auto",
+                         "what separates fields; auto: what the first line has most of"},
+                        {"decimal", "point|comma", "point", "what decimals of numbers begin with"},
+                        {"use", "A,B..C", "", "columns to use, by names and ranges; default: all"},
+                        {"drop", "A,B..C", "", "columns not to use"},
+                        {"categorical", "all|none|A,B..C", "none",
+                         "columns to encode as one column for each value"},
+                        {"categorical-by", "text|value", "text",
+                         "what tells categories apart: how they are written, or their numbers"},
+                        {"interactions", "1|2", "1",
+                         "2: also a column for each pair of values of categorical columns"},
+                        {"exclude-pairs", "A*B,C*D", "", "pairs of columns without interaction"}},
+            .make = {read, begins}};
+}
+
+}  // namespace quorate
