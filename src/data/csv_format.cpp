@@ -29,6 +29,7 @@ struct Layout {
     bool has_header;
     std::vector<std::string> header;
     std::size_t label;
+    bool label_is_word;
     bool by_value;
     std::vector<Use> uses;
     std::vector<RawTable::Column> columns;  // of the table, one for each use
@@ -85,7 +86,9 @@ Layout layout_of(const Settings& settings, const std::string& file)
         settings.refuse("decimal", ", but commas separate the fields of " + file +
                                        ": name the --separator, or leave it out");
     std::istringstream in(beginning.text);
-    layout.header = CsvRecords(in, file, layout.separator).header();
+    CsvRecords records(in, file, layout.separator);
+    layout.header = records.header();
+    std::vector<std::string> first = records.header();
     layout.has_header = settings.one_of("header", {"yes", "no"}) == "yes";
     if (!layout.has_header)
         for (std::size_t i = 0; i < layout.header.size(); ++i)
@@ -94,6 +97,8 @@ Layout layout_of(const Settings& settings, const std::string& file)
     if (label.empty())
         throw BadInput("CSV needs --label COLUMN: the name of the column with the labels");
     layout.label = field_of(layout.header, label, "label", file);
+    if (layout.has_header) records.next(first);
+    layout.label_is_word = labels_are_words(settings, trimmed(first[layout.label]));
     layout.by_value = settings.one_of("categorical-by", {"text", "value"}) == "value";
     const auto used = fields_of(layout.header, settings, "use", file),
                dropped = fields_of(layout.header, settings, "drop", file);
@@ -115,8 +120,8 @@ Layout layout_of(const Settings& settings, const std::string& file)
 }
 
 struct Rows {
-    std::vector<double> label, number;  // numbers: of each row, in the order of uses
-    std::vector<std::string> word;      // likewise
+    std::vector<double> label, number;          // numbers: of each row, in the order of uses
+    std::vector<std::string> label_word, word;  // likewise
 };
 
 std::optional<double> real_of(std::string_view field, bool decimal_comma)
@@ -146,8 +151,11 @@ Rows parse(TextBlock block, const std::string& name, const Layout& layout)
         return *value;
     };
     while (records.next(fields)) {
-        rows.label.push_back(
-            number(layout.label, "a label, a finite number", "write classes as numbers"));
+        if (layout.label_is_word)
+            rows.label_word.push_back(trimmed(fields[layout.label]));
+        else
+            rows.label.push_back(number(layout.label, "a label, a finite number",
+                                        "to take labels as words, name one in --label-map"));
         for (const auto& use : layout.uses)
             if (use.is_word)
                 rows.word.push_back(std::move(fields[use.field]));
@@ -164,7 +172,10 @@ bool add(const Rows& rows, const Layout& layout, RawTable& table)
     std::vector<double> values(layout.uses.size());
     auto number = rows.number.begin();
     auto word = rows.word.begin();
-    for (const double label : rows.label) {
+    const auto count = std::max(rows.label.size(), rows.label_word.size());
+    for (std::size_t row = 0; row < count; ++row) {
+        const double label =
+            layout.label_is_word ? table.label_words.number(rows.label_word[row]) : rows.label[row];
         for (std::size_t i = 0; i < values.size(); ++i) {
             auto& column = table.column[i];
             if (layout.uses[i].is_word)
@@ -189,6 +200,7 @@ void read(const Settings& settings, const std::string& path, const Reading& read
                                    &RawTable::Column::name)) {
         throw BadInput(path + " has other columns than the training file: give files of one form");
     }
+    table.set_label_kind(layout.label_is_word, path);
     TextBlocks blocks(path, reading, true);
     parse_blocks(
         blocks, [&](TextBlock block) { return parse(std::move(block), path, layout); },

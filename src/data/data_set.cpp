@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "data/hdf5_attributes.hpp"
 #include "data/hdf5_data_sets.hpp"
 
@@ -129,6 +130,19 @@ std::vector<std::string> DataSet::features() const
     const std::lock_guard lock(libraries());
     if (!h5::has(file_.get(), "feature/name")) return {};
     return h5::read_strings(file_.get(), "feature/name");
+}
+
+std::vector<std::string> DataSet::class_names() const
+{
+    const std::lock_guard lock(libraries());
+    if (shape_.task == LearningTask::regression) return {};
+    if (h5::has(file_.get(), "class/name")) return h5::read_strings(file_.get(), "class/name");
+    const auto values = h5::find_string(file_.get(), "class_values");
+    if (!values.empty()) return split(values, ' ');
+    if (shape_.task == LearningTask::binary) return {"-1", "1"};  // generated data
+    std::vector<std::string> names;
+    for (std::int64_t c = 0; c < shape_.classes; ++c) names.push_back(std::to_string(c));
+    return names;
 }
 
 std::pair<std::vector<double>, std::vector<double>> DataSet::scaling() const

@@ -12,6 +12,7 @@
 //                  absent if ones), label (double); dense: values (rows x columns, double), label.
 //                  Attributes rows, entries.
 //   /feature/name  (optional) a name for each column
+//   /class/name    (optional) a name for each class, if the labels of the file were words
 //   /scaling       (optional) factor, shift: of each column of the imported file
 #pragma once
 
@@ -71,6 +72,9 @@ public:
     RawRows read(Split split, std::int64_t first, std::int64_t count) const;
     /// Reads the names of the columns; empty if they have none. @throws Failure if HDF5 fails
     std::vector<std::string> features() const;
+    /// Reads what the labels of the classes were in the imported file, as text, by the number of the
+    /// class: -1 and 1 are classes 0 and 1. Empty for a regression. @throws Failure if HDF5 fails
+    std::vector<std::string> class_names() const;
     /// Reads how the import scaled the columns of its file: the factors that numbers were
     /// multiplied with, and the shifts that were added then. Both are empty if it did not scale.
     /// @throws Failure if HDF5 fails

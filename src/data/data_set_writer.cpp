@@ -152,6 +152,12 @@ void DataSetWriter::write_scaling(std::span<const double> factor, std::span<cons
     h5::write<double>(group.get(), "shift", shift);
 }
 
+void DataSetWriter::write_classes(const std::vector<std::string>& names)
+{
+    const auto group = h5::create_group(file_.get(), "class");
+    h5::write_strings(group.get(), "name", names);
+}
+
 void DataSetWriter::finish(const std::vector<std::string>& features, const Provenance& provenance)
 {
     flush();

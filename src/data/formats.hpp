@@ -29,8 +29,13 @@ const std::vector<Entry<Format>>& formats();
 /// Adds one. While no other thread uses Quorate. @throws BadInput if its name is taken
 void add_format(Entry<Format> entry);
 
-/// Reads labels from a file of their own: IDX, a PETSc vector, or text with a number in each line.
+/// Reads labels from a file of their own: IDX, a PETSc vector, or text with a label in each line.
+/// @param words  receives the labels if they are words; what is returned are their numbers then
 /// @return a label for each row  @throws BadInput if the file is none of these, or damaged
-std::vector<double> read_labels(const std::string& path, const Reading& reading);
+std::vector<double> read_labels(const std::string& path, const Reading& reading, Levels& words);
+
+/// Whether the labels of a text file are words rather than numbers: so it is if the first one is, or
+/// if --label-map names a word. Words may look like numbers then.
+bool labels_are_words(const Settings& settings, const std::string& first);
 
 }  // namespace quorate

@@ -6,143 +6,140 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
-#include <sstream>
+#include <unordered_map>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "data/formats.hpp"
-#include "data/idx.hpp"
-#include "data/petsc_binary.hpp"
+#include "data/label_map.hpp"
 
 namespace quorate {
 
 namespace {
 
-std::string listed(const std::set<double>& values)
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+std::string listed(const std::vector<std::string>& names)
 {
-    std::vector<std::string> some;
-    for (const double value : values) {
-        if (some.size() == 5) {
-            some.emplace_back("more");
-            break;
-        }
-        some.push_back(fmt::format("{}", value));
+    constexpr std::size_t most = 5;
+    auto some = names;
+    if (names.size() > most) {
+        some.resize(most);
+        some.emplace_back("more");
     }
     return fmt::format("{}", fmt::join(some, ", "));
 }
 
-// The map "FROM:TO,FROM:drop,other:drop". It maps a label to another, or to nothing if its row is
-// dropped.
-class LabelMap {
-public:
-    explicit LabelMap(const Settings& settings) : settings_(settings)
-    {
-        for (const auto& pair : split(settings.text("label-map"), ',')) {
-            const auto ends = split(trimmed(pair), ':');
-            const auto from = to_real(ends[0]),
-                       to = ends.size() == 2 ? to_real(ends[1]) : std::nullopt;
-            const bool drops = ends.size() == 2 && ends[1] == "drop";
-            if (ends[0] == "other" && drops)
-                drops_others_ = true;
-            else if (from && (to || drops))
-                to_[*from] = drops ? std::nullopt : to;
-            else
-                throw BadInput(fmt::format(
-                    "--label-map has '{}': write FROM:TO or FROM:drop, separated by commas, and "
-                    "other:drop if the rows of all others are to go",
-                    pair));
-        }
-    }
-    std::optional<double> operator()(double label) const
-    {
-        if (const auto at = to_.find(label); at != to_.end()) return at->second;
-        if (!drops_others_)
-            throw BadInput(fmt::format("label {} is not in --label-map {}: add it, or other:drop",
-                                       label, settings_.text("label-map")));
-        return std::nullopt;
-    }
-
-private:
-    const Settings& settings_;
-    std::map<double, std::optional<double>> to_;
-    bool drops_others_ = false;
-};
+// What becomes of each label of a file, as text; nothing: its row is dropped.
+using Texts = std::unordered_map<double, std::optional<std::string>>;
 
 // Applies --label-map, which must name every label. Without it all labels stay as they are.
-Labels with_label_map(const std::vector<double>& labels, const Settings& settings)
+Texts texts_of(const std::vector<double>& labels, const std::vector<std::string>& words,
+               const Settings& settings)
 {
     std::optional<LabelMap> map;
     if (settings.on("label-map")) map.emplace(settings);
-    Labels mapped;
-    for (std::size_t row = 0; row < labels.size(); ++row)
-        if (const auto to = map ? (*map)(labels[row]) : labels[row]) {
-            mapped.value.push_back(*to);
-            mapped.kept.push_back(static_cast<std::int64_t>(row));
-        }
-    if (map && mapped.value.empty()) settings.refuse("label-map", ", which drops every row");
-    return mapped;
+    Texts texts;
+    for (const double label : labels) {
+        if (std::isnan(label) || texts.contains(label)) continue;
+        const auto text =
+            words.empty() ? fmt::format("{}", label) : words[static_cast<std::size_t>(label)];
+        texts[label] = map ? (*map)(text) : text;
+    }
+    return texts;
 }
 
-// Turns labels of a file into what the task wants: scaled numbers, or the numbers of their classes.
-Labels with_meaning(Labels mapped, const Settings& settings)
+// Labels as numbers: what they are, or if they are words the places of these in the alphabet.
+struct Numbered {
+    std::vector<double> value;       // of each kept row
+    std::vector<std::int64_t> kept;  // the numbers of these rows
+    std::vector<std::string> words;  // by number; empty: labels are numbers
+};
+
+Numbered numbered(const std::vector<double>& labels, const Settings& settings,
+                  const std::vector<std::string>& words)
 {
-    if (mapped.task == LearningTask::regression) {
-        const double scale = settings.real("label-scale", -1e300);
-        for (auto& value : mapped.value) value *= scale;
-        return mapped;
+    Numbered all;
+    if (words.empty() && !settings.on("label-map")) {
+        all.value = labels;
+        all.kept.resize(labels.size());
+        std::iota(all.kept.begin(), all.kept.end(), 0);
+        return all;
     }
-    for (auto& value : mapped.value) {
-        const auto at = std::ranges::lower_bound(mapped.class_values, value);
-        if (at == mapped.class_values.end() || *at != value)
-            throw BadInput(
-                fmt::format("label {} is none of the classes {} of the data set that "
-                            "--like names: map it with --label-map",
-                            value, fmt::join(mapped.class_values, ", ")));
-        const auto number = static_cast<double>(at - mapped.class_values.begin());
-        value = mapped.task == LearningTask::binary ? 2 * number - 1 : number;
-    }
-    return mapped;
+    const auto texts = texts_of(labels, words, settings);
+    std::set<std::string> found;
+    for (const auto& [label, text] : texts)
+        if (text) found.insert(*text);
+    std::unordered_map<std::string, double> number;
+    if (!std::ranges::all_of(found, [](const auto& text) { return to_real(text).has_value(); }))
+        all.words.assign(found.begin(), found.end());
+    for (const auto& text : found)
+        number[text] = all.words.empty() ? *to_real(text) : static_cast<double>(number.size());
+    for (std::size_t row = 0; row < labels.size(); ++row)
+        if (const auto& text = texts.at(labels[row])) {
+            all.value.push_back(number.at(*text));
+            all.kept.push_back(static_cast<std::int64_t>(row));
+        }
+    if (all.value.empty()) settings.refuse("label-map", ", which drops every row");
+    return all;
+}
+
+// Returns the label that a data set stores for a class.
+double stored(LearningTask task, std::size_t number)
+{
+    const auto value = static_cast<double>(number);
+    return task == LearningTask::binary ? 2 * value - 1 : value;
 }
 
 }  // namespace
 
-Labels map_labels_like(const std::vector<double>& labels, const Settings& settings,
-                       LearningTask task, const std::vector<double>& class_values)
-{
-    auto mapped = with_label_map(labels, settings);
-    mapped.task = task;
-    mapped.class_values = class_values;
-    return with_meaning(std::move(mapped), settings);
-}
-
 std::vector<Option> label_options()
 {
     return {{"task", "auto|binary|multiclass|regression", "auto",
-             "what labels mean; auto: binary for two values, else multiclass for up to 1000 whole "
-             "numbers"},
+             "what labels mean; auto: binary for two values, else multiclass for words or up to "
+             "1000 whole numbers"},
             {"label-map", "FROM:TO,...", "",
              "labels to others, or to drop; other:drop drops all others; default for two values: "
-             "the smaller to -1, the other to 1"},
+             "the smaller to -1, the other to 1, words by the alphabet"},
             {"label-scale", "FACTOR", "1", "labels of a regression are multiplied with it"}};
 }
 
-Labels map_labels(const std::vector<double>& labels, const Settings& settings)
+bool labels_are_words(const Settings& settings, const std::string& first)
 {
-    auto mapped = with_label_map(labels, settings);
+    return !to_real(first) || (settings.on("label-map") && LabelMap(settings).names_words());
+}
+
+Labels map_labels(const std::vector<double>& labels, const Settings& settings,
+                  const std::vector<std::string>& words)
+{
     constexpr std::size_t most_classes = 1000;
     const auto& word = settings.one_of("task", {"auto", "binary", "multiclass", "regression"});
-    settings.real("label-scale", -1e300);  // a number, whatever the task is
+    const double scale = settings.real("label-scale", -1e300);  // a number, whatever the task is
+    auto numbers = numbered(labels, settings, words);
+    Labels mapped;
+    mapped.kept = std::move(numbers.kept);
+    mapped.value = std::move(numbers.value);
     if (word == "regression") {
+        if (!numbers.words.empty())
+            settings.refuse("task", fmt::format(", but the labels are words: {}; map them to "
+                                                "numbers with --label-map, or leave it out",
+                                                listed(numbers.words)));
         mapped.task = LearningTask::regression;
-        return with_meaning(std::move(mapped), settings);
+        for (auto& value : mapped.value) value *= scale;
+        return mapped;
     }
     if (settings.given("label-scale"))
         settings.refuse("label-scale",
                         ", but only --task regression has labels that are numbers: "
                         "leave it out");
     const std::set<double> found(mapped.value.begin(), mapped.value.end());
+    for (const double value : found)
+        mapped.class_names.push_back(numbers.words.empty()
+                                         ? fmt::format("{}", value)
+                                         : numbers.words[static_cast<std::size_t>(value)]);
     const bool whole = std::ranges::all_of(found, [](double x) { return x == std::floor(x); });
     if (word == "multiclass" ||
         (word == "auto" && found.size() > 2 && whole && found.size() <= most_classes)) {
@@ -150,55 +147,56 @@ Labels map_labels(const std::vector<double>& labels, const Settings& settings)
             throw BadInput(
                 fmt::format("the labels are {} values, not 2 to {} classes: {}; use "
                             "--task regression, or map them with --label-map",
-                            found.size(), most_classes, listed(found)));
+                            found.size(), most_classes, listed(mapped.class_names)));
         mapped.task = LearningTask::multiclass;
     } else if (found.size() != 2) {
         throw BadInput(
             fmt::format("the labels are not two classes but {}: {}; map them with "
                         "--label-map, or give --task multiclass or regression",
-                        found.size(), listed(found)));
+                        found.size(), listed(mapped.class_names)));
     }
-    mapped.class_values.assign(found.begin(), found.end());
-    return with_meaning(std::move(mapped), settings);
+    std::map<double, double> number;
+    for (const double value : found) number.emplace(value, stored(mapped.task, number.size()));
+    for (auto& value : mapped.value) value = number.at(value);
+    return mapped;
 }
 
-std::vector<double> read_labels(const std::string& path, const Reading& reading)
+Labels map_labels_like(const std::vector<double>& labels, const Settings& settings,
+                       const std::vector<std::string>& words, LearningTask task,
+                       const std::vector<std::string>& class_names)
 {
-    std::string first(8, '\0');
-    {
-        ByteSource source(path, reading);
-        first.resize(source.read(first.data(), first.size()));
+    Labels mapped{.task = task, .value = labels, .kept = {}, .class_names = class_names};
+    mapped.kept.resize(labels.size());
+    std::iota(mapped.kept.begin(), mapped.kept.end(), 0);
+    const double scale = settings.real("label-scale", -1e300);
+    if (task == LearningTask::regression && words.empty() && !settings.on("label-map")) {
+        for (auto& value : mapped.value) value *= scale;
+        return mapped;
     }
-    std::vector<double> labels;
-    if (is_idx(first)) {
-        IdxReader idx(path, reading);
-        if (idx.shape().size() != 1)
+    std::unordered_map<double, double> number;
+    for (const auto& [label, text] : texts_of(labels, words, settings)) {
+        number[label] = none;
+        if (!text) continue;
+        if (task == LearningTask::regression) {
+            const auto value = to_real(*text);
+            if (!value)
+                throw BadInput(
+                    fmt::format("label {} is no number, but the data set that --like "
+                                "names has numbers: map it with --label-map",
+                                *text));
+            number[label] = *value * scale;
+            continue;
+        }
+        const auto at = std::ranges::find(class_names, *text);
+        if (at == class_names.end())
             throw BadInput(
-                fmt::format("{} has {} dimensions: labels have one", path, idx.shape().size()));
-        std::vector<double> one;
-        for (std::int64_t row = 0; row < idx.rows(); ++row) {
-            idx.next(one);
-            labels.push_back(one[0]);
-        }
-        idx.end();
-        return labels;
+                fmt::format("label {} is none of the classes {} of the data set that "
+                            "--like names: map it with --label-map",
+                            *text, fmt::join(class_names, ", ")));
+        number[label] = stored(task, static_cast<std::size_t>(at - class_names.begin()));
     }
-    if (is_petsc_vector(first)) return read_petsc_vector(path, reading);
-    TextBlocks blocks(path, reading, false);
-    for (TextBlock block; blocks.next(block);) {
-        std::istringstream in(std::move(block.text));
-        Lines lines(in, path, block.first_line - 1);
-        for (std::string line; lines.next(line);) {
-            const auto word = trimmed(line);
-            if (word.empty()) continue;
-            const auto label = to_real(word);
-            if (!label)
-                lines.refuse(1, fmt::format("expected a label, a finite number, got '{}'",
-                                            word.substr(0, 20)));
-            labels.push_back(*label);
-        }
-    }
-    return labels;
+    for (auto& value : mapped.value) value = std::isnan(value) ? none : number.at(value);
+    return mapped;
 }
 
 }  // namespace quorate

@@ -21,6 +21,16 @@ double Levels::number(double value)
     return static_cast<double>(at->second);
 }
 
+void RawTable::set_label_kind(bool words, const std::string& path)
+{
+    if (words_.value_or(words) != words)
+        throw BadInput(
+            fmt::format("the labels of {} are {}, those of the training rows {}: write "
+                        "all of them alike",
+                        path, words ? "words" : "numbers", words ? "numbers" : "words"));
+    words_ = words;
+}
+
 void RawTable::set_columns(std::int64_t count, const std::string& path)
 {
     if (rows() > 0 && columns != count)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -46,7 +47,18 @@ public:
     bool dense = false;          // whether the format's rows are dense by nature
     std::string image;           // CxHxW if rows are images
     std::vector<double> label;   // of each row; NaN if the file has none
+    Levels label_words;          // if there are some, labels are the numbers of such words
 
+    /// Says what the labels of a file are, words or numbers.
+    /// @param path  of the file, for the message
+    /// @throws BadInput if those of another file are the other
+    void set_label_kind(bool words, const std::string& path);
+    /// Forgets that, and all words: other labels are to come.
+    void forget_label_kind()
+    {
+        words_.reset();
+        label_words = {};
+    }
     /// Sets the number of columns, which all files of a table share.
     /// @param path  of the file with so many columns, for the message
     /// @throws BadInput if there are rows with another number of columns
@@ -68,6 +80,7 @@ private:
     Spool spool_;
     std::int64_t most_ = std::numeric_limits<std::int64_t>::max(), entries_ = 0;
     bool ones_ = true;
+    std::optional<bool> words_;  // whether labels are words, if some file has said so
 };
 
 }  // namespace quorate

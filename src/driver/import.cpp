@@ -75,16 +75,24 @@ void check_files(const Settings& settings)
     check_output(settings, "output", "data set");
 }
 
-// Replaces labels by those of a file.
+// Replaces the labels of the rows from `first` on by those of a file.
 // @param may_be_more  whether the file may have more of them, as with --limit-rows
-void replace_labels(const std::string& path, const Reading& reading, std::span<double> labels,
-                    bool may_be_more)
+void replace_labels(const std::string& path, const Reading& reading, std::int64_t first,
+                    bool may_be_more, RawTable& table)
 {
-    const auto read = read_labels(path, reading);
+    Levels words;
+    auto read = read_labels(path, reading, words);
+    const auto labels = std::span(table.label).subspan(static_cast<std::size_t>(first));
     if (read.size() != labels.size() && !(may_be_more && read.size() > labels.size()))
         throw BadInput(fmt::format("{} has {} labels for {} rows: give one for each", path,
                                    read.size(), labels.size()));
-    std::copy_n(read.begin(), labels.size(), labels.begin());
+    const auto& names = words.names();
+    if (first == 0) table.forget_label_kind();
+    table.set_label_kind(!names.empty(), path);
+    for (std::size_t i = 0; i < labels.size(); ++i)
+        labels[i] = names.empty()
+                        ? read[i]
+                        : table.label_words.number(names[static_cast<std::size_t>(read[i])]);
 }
 
 // Reads all input files into the table.
@@ -103,7 +111,7 @@ std::int64_t read_files(const Settings& settings, const Format& format, const Re
         if (set.empty()) train_rows = table.rows();
         const auto labels = std::span(table.label).subspan(static_cast<std::size_t>(before));
         if (settings.on(set + "labels"))
-            replace_labels(settings.text(set + "labels"), reading, labels, limit > 0);
+            replace_labels(settings.text(set + "labels"), reading, before, limit > 0, table);
         if (std::ranges::any_of(labels, [](double label) { return std::isnan(label); }))
             throw BadInput(fmt::format("{} has no labels: give --{}labels", path, set));
     }
@@ -154,7 +162,7 @@ DataShape shape_of(const Settings& settings, const RawTable& table, const RowEnc
             fmt::format("{} columns are more than {}-bit indices can count: use a PETSc "
                         "with 64-bit indices, or fewer --interactions",
                         shape.columns, 8 * sizeof(Index)));
-    shape.classes = labels.task == LearningTask::regression ? 0 : std::ssize(labels.class_values);
+    shape.classes = labels.task == LearningTask::regression ? 0 : std::ssize(labels.class_names);
     const auto& storage = settings.one_of("storage", {"auto", "sparse", "dense"});
     shape.dense = storage == "dense" ||
                   (storage == "auto" &&
@@ -184,18 +192,16 @@ DataShape shape_like(const DataSet& like, const RowEncoder& encoder)
     return like.shape();
 }
 
-// Returns the labels, as their file had them, of a data set's classes; none for a regression.
-std::vector<double> class_values_of(const DataSet& data)
+// Whether the classes have names of their own, which are no numbers.
+bool has_words(const Labels& labels)
 {
-    std::vector<double> values;
-    auto attributes = data.attributes();
-    for (const auto& word : split(attributes["class_values"], ' '))
-        if (!word.empty()) values.push_back(to_real(word).value_or(0));
-    if (!values.empty() || data.shape().task == LearningTask::regression) return values;
-    if (data.shape().task == LearningTask::binary) return {-1, 1};  // generated data
-    for (std::int64_t c = 0; c < data.shape().classes; ++c)
-        values.push_back(static_cast<double>(c));
-    return values;
+    return !std::ranges::all_of(labels.class_names,
+                                [](const auto& name) { return to_real(name).has_value(); });
+}
+
+std::string listed_classes(const Labels& labels)
+{
+    return fmt::format("{}", fmt::join(labels.class_names, has_words(labels) ? ", " : " "));
 }
 
 // Returns a summary of the labels, which is printed and kept with the data set: "3 of 8 labels
@@ -210,11 +216,11 @@ std::string balance(const Labels& labels)
         return fmt::format("labels from {:g} to {:g}, mean {:g}", least, most, mean);
     }
     if (labels.task == LearningTask::binary)
-        return fmt::format("{} of {} labels positive", std::ranges::count(y, 1.0), y.size());
-    std::vector<std::int64_t> count(labels.class_values.size());
+        return fmt::format("{} of {} labels positive{}", std::ranges::count(y, 1.0), y.size(),
+                           has_words(labels) ? " (" + labels.class_names[1] + ")" : "");
+    std::vector<std::int64_t> count(labels.class_names.size());
     for (const double label : y) ++count[static_cast<std::size_t>(label)];
-    return fmt::format("{} rows of the classes {}", fmt::join(count, " "),
-                       fmt::join(labels.class_values, " "));
+    return fmt::format("{} rows of the classes {}", fmt::join(count, " "), listed_classes(labels));
 }
 
 // Encodes a row and writes it.
@@ -246,8 +252,8 @@ std::vector<Option> import_options()
     std::vector<Option> all = {
         {"input", "FILE", "", "rows to import; plain, .gz, .bz2 or .xz"},
         {"labels", "FILE", "",
-         "their labels, in place of those in the input: a number in each line, IDX, or a PETSc "
-         "vector"},
+         "their labels, in place of those in the input: a number or word in each line, IDX, or a "
+         "PETSc vector"},
         {"test-input", "FILE", "", "test rows; else see --test-fraction"},
         {"test-labels", "FILE", "", "their labels, likewise"},
         {"output", "FILE", "", "the data set to write"},
@@ -290,9 +296,9 @@ Imported import_files(const Settings& settings)
 
     std::optional<DataSet> like;
     if (settings.on("like")) like.emplace(settings.text("like"));
-    const auto labels =
-        like ? map_labels_like(table.label, settings, like->shape().task, class_values_of(*like))
-             : map_labels(table.label, settings);
+    const auto labels = like ? map_labels_like(table.label, settings, table.label_words.names(),
+                                               like->shape().task, like->class_names())
+                             : map_labels(table.label, settings, table.label_words.names());
     const auto order = order_of(settings, labels, train_rows);
     const auto row_of = [&](std::int64_t i) { return labels.kept[static_cast<std::size_t>(i)]; };
     Numbers fitted;
@@ -323,6 +329,7 @@ Imported import_files(const Settings& settings)
             write_row(table.row(row_of(i)), labels.value[static_cast<std::size_t>(i)], shape,
                       encoder, place, writer);
     }
+    if (has_words(labels)) writer.write_classes(labels.class_names);
     if (encoder.scales()) writer.write_scaling(encoder.scaling().factor, encoder.scaling().shift);
     Imported made{.train_rows = std::ssize(order.train),
                   .test_rows = std::ssize(order.test),
@@ -341,7 +348,7 @@ Imported import_files(const Settings& settings)
                   {{"command_line", settings.command_line},
                    {"quorate_version", version},
                    {"options", settings.ini()},
-                   {"class_values", fmt::format("{}", fmt::join(labels.class_values, " "))},
+                   {"class_values", listed_classes(labels)},
                    {"balance", made.balance},
                    {"sources", fmt::format("{}", fmt::join(made.sources, " "))},
                    {"sha256", fmt::format("{}", fmt::join(made.digests, " "))}});

@@ -27,6 +27,7 @@ using test::Folder;
 using test::refusal;
 using Integers = std::vector<std::int64_t>;
 using Reals = std::vector<double>;
+using Words = std::vector<std::string>;
 
 // --- the split -----------------------------------------------------------------------------------
 
@@ -242,7 +243,7 @@ Labels mapped(const Reals& labels, const test::Given& given = {})
 TEST(Labels, TheSmallerOfTwoValuesBecomesMinusOne)
 {
     EXPECT_EQ(mapped({3, 1, 3}).value, (Reals{1, -1, 1}));
-    EXPECT_EQ(mapped({3, 1, 3}).class_values, (Reals{1, 3}));
+    EXPECT_EQ(mapped({3, 1, 3}).class_names, (Words{"1", "3"}));
 }
 
 TEST(Labels, AMapSendsSeveralValuesToAClassAndDropsRows)
@@ -259,10 +260,71 @@ TEST(Labels, ManyWholeNumbersAreClassesAndOthersNeedATask)
     const auto classes = mapped({7, 3, 9, 3});
     EXPECT_EQ(classes.task, LearningTask::multiclass);
     EXPECT_EQ(classes.value, (Reals{1, 0, 2, 0}));
-    EXPECT_EQ(classes.class_values, (Reals{3, 7, 9}));
+    EXPECT_EQ(classes.class_names, (Words{"3", "7", "9"}));
     EXPECT_EQ(mapped({1, 2}, {{"task", "multiclass"}}).value, (Reals{0, 1}));
     const auto numbers = mapped({1.5, 2, 4}, {{"task", "regression"}, {"label-scale", "0.5"}});
     EXPECT_EQ(numbers.value, (Reals{0.75, 1, 2}));
+}
+
+Labels mapped(const Words& labels, const test::Given& given = {})
+{
+    Levels words;
+    Reals numbers;
+    for (const auto& label : labels) numbers.push_back(words.number(label));
+    return map_labels(numbers, test::import_settings("csv", given), words.names());
+}
+
+TEST(Labels, WordsAreClassesInAlphabeticalOrder)
+{
+    const auto two = mapped(Words{"yes", "no", "yes"});
+    EXPECT_EQ(two.task, LearningTask::binary);
+    EXPECT_EQ(two.value, (Reals{1, -1, 1}));
+    EXPECT_EQ(two.class_names, (Words{"no", "yes"}));
+    const auto three = mapped(Words{"virginica", "setosa", "versicolor", "setosa"});
+    EXPECT_EQ(three.task, LearningTask::multiclass);
+    EXPECT_EQ(three.value, (Reals{2, 0, 1, 0}));
+    EXPECT_EQ(three.class_names, (Words{"setosa", "versicolor", "virginica"}));
+}
+
+TEST(Labels, AMapTakesWordsAndGivesWordsOrNumbers)
+{
+    const auto some = mapped(Words{"1", "?", "0", "1.0"}, {{"label-map", "0:no,1:yes,?:drop"}});
+    EXPECT_EQ(some.value, (Reals{1, -1, 1}));
+    EXPECT_EQ(some.kept, (Integers{0, 2, 3}));
+    EXPECT_EQ(some.class_names, (Words{"no", "yes"}));
+    const auto turned = mapped(Words{"yes", "no"}, {{"label-map", "yes:-1,no:1"}});
+    EXPECT_EQ(turned.value, (Reals{-1, 1}));
+    EXPECT_EQ(mapped({0, 1}, {{"label-map", "0:cat,1:dog"}}).class_names, (Words{"cat", "dog"}));
+    const auto numbers =
+        mapped(Words{"low", "high"}, {{"label-map", "low:1.5,high:9"}, {"task", "regression"}});
+    EXPECT_EQ(numbers.value, (Reals{1.5, 9}));
+    EXPECT_EQ(refusal([&] {
+                  mapped(Words{"yes", "no"}, {{"label-map", "yes:1"}});
+              }),
+              "label no is not in --label-map yes:1: add it, or other:drop");
+    EXPECT_EQ(refusal([&] {
+                  mapped(Words{"yes", "no"}, {{"task", "regression"}});
+              }),
+              "--task is regression, but the labels are words: no, yes; map them to numbers with "
+              "--label-map, or leave it out");
+}
+
+TEST(Labels, ThoseLikeADataSetsKeepEveryRow)
+{
+    const auto like = [](const Reals& labels, const Words& words, const test::Given& given = {}) {
+        return map_labels_like(labels, test::import_settings("csv", given), words,
+                               LearningTask::multiclass, {"a", "b", "c"});
+    };
+    const double nan = std::nan("");
+    const auto some = like({1, nan, 0}, {"c", "a"});
+    EXPECT_EQ(some.kept, (Integers{0, 1, 2}));
+    EXPECT_EQ(some.value[0], 0);
+    EXPECT_TRUE(std::isnan(some.value[1]));
+    EXPECT_EQ(some.value[2], 2);
+    EXPECT_EQ(refusal([&] { like({0}, {"d"}); }),
+              "label d is none of the classes a, b, c of the data set that --like names: map it "
+              "with --label-map");
+    EXPECT_TRUE(std::isnan(like({0}, {"d"}, {{"label-map", "other:drop"}}).value[0]));
 }
 
 TEST(Labels, WhatDoesNotFitTheTaskIsRefused)

@@ -36,6 +36,15 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 const std::string noise = "\x01\x02\xff\xfe\x80zyxwvutsrqponmlkjihg\n";
 
+// Labels of a file, which are numbers.
+Reals labels_of(const std::string& path)
+{
+    Levels words;
+    auto labels = read_labels(path, {}, words);
+    EXPECT_TRUE(words.names().empty());
+    return labels;
+}
+
 // --- LIBSVM --------------------------------------------------------------------------------------
 
 TEST(Libsvm, ReadsRowsCommentsBlanksAndLineEndsOfAnyKind)
@@ -178,7 +187,8 @@ TEST(Csv, MalformedTextIsNamedByLineAndColumn)
         {"a,y\r\n1,1\r\n1\r\n", "x:3:1: expected 2 fields as in the header, got 1"},
         {"\xef\xbb\xbf"
          "a,y\n1,2\n1,x\n",
-         "x:3:3: column y: expected a label, a finite number, got 'x'; write classes as numbers"},
+         "x:3:3: column y: expected a label, a finite number, got 'x'; to take labels as words, "
+         "name one in --label-map"},
         {noise, "--label names y, which is not a column of x"},
         {"y\n1\n", "x has no columns beside the labels, with --use and --drop: use some"},
     };
@@ -345,7 +355,7 @@ TEST(PetscBinary, ReadsSparseAndDenseMatricesWithIntegersOfEitherWidth)
     const auto dense = read_bytes("petsc", petsc<std::int32_t>({1211216, 2, 2, -1}, {1, 2, 3, 4}));
     EXPECT_EQ(dense.value, (std::vector<Reals>{{1, 2}, {3, 4}}));
     const Folder folder;
-    EXPECT_EQ(read_labels(folder.write("y", petsc<std::int32_t>({1211214, 2}, {1, -1})), {}),
+    EXPECT_EQ(labels_of(folder.write("y", petsc<std::int32_t>({1211214, 2}, {1, -1}))),
               (Reals{1, -1}));
 }
 
@@ -499,14 +509,26 @@ TEST_F(Hdf5Arrays, WhatDoesNotFitIsRefused)
 
 // --- labels of their own -------------------------------------------------------------------------
 
+TEST(Labels, MayBeWordsInALineEach)
+{
+    const Folder folder;
+    Levels words;
+    EXPECT_EQ(read_labels(folder.write("w", "no\nvery yes\n\nno\n1\n"), {}, words),
+              (Reals{0, 1, 0, 2}));
+    EXPECT_EQ(words.names(), (std::vector<std::string>{"no", "very yes", "1"}));
+    const auto path = folder.write("b", noise);
+    EXPECT_EQ(test::refusal([&] { read_labels(path, {}, words); }).substr(path.size()),
+              ":1:1: a control character: labels are a line of text each, IDX or a PETSc vector");
+}
+
 TEST(Labels, AreReadFromTextIdxAndPetscVectors)
 {
     const Folder folder;
-    EXPECT_EQ(read_labels(folder.write("t", "3\n\n 4.5 \r\n-1"), {}), (Reals{3, 4.5, -1}));
-    EXPECT_EQ(read_labels(folder.write("i", idx(8, {3}, "abc")), {}), (Reals{'a', 'b', 'c'}));
+    EXPECT_EQ(labels_of(folder.write("t", "3\n\n 4.5 \r\n-1")), (Reals{3, 4.5, -1}));
+    EXPECT_EQ(labels_of(folder.write("i", idx(8, {3}, "abc"))), (Reals{'a', 'b', 'c'}));
     const auto said = [&](const std::string& bytes) {
         const auto path = folder.write("y", bytes);
-        return test::refusal([&] { read_labels(path, {}); }).substr(path.size());
+        return test::refusal([&] { labels_of(path); }).substr(path.size());
     };
     EXPECT_EQ(said("1\nmaybe\n"), ":2:1: expected a label, a finite number, got 'maybe'");
     EXPECT_EQ(said("1\nnan\n"), ":2:1: expected a label, a finite number, got 'nan'");
