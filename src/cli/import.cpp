@@ -21,6 +21,7 @@ int import(const Settings& settings)
     if (made.unknown_columns > 0)
         fmt::print("{} columns that {} does not have are left out\n", made.unknown_columns,
                    settings.text("like"));
+    if (made.left_out > 0) fmt::print("{} rows with missing values are left out\n", made.left_out);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
     fmt::print("{}: {} x {} training rows, {} test rows, {} entries, {}, {:.2f} s\n",
                settings.text("output"), made.train_rows, made.columns, made.test_rows, made.entries,

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -11,6 +13,7 @@
 #include "base/text.hpp"
 #include "data/csv.hpp"
 #include "data/formats.hpp"
+#include "data/missing.hpp"
 #include "data/parallel_parse.hpp"
 
 namespace quorate {
@@ -23,7 +26,12 @@ struct Use {
     bool is_word;  // a category that is known by its text; otherwise a number
 };
 
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
 struct Layout {
+    explicit Layout(const Settings& settings) : missing(settings) {}
+
+    Missing missing;
     char separator;
     bool decimal_comma;
     bool has_header;
@@ -76,7 +84,7 @@ char separator_of(const Settings& settings, const std::string& text)
 
 Layout layout_of(const Settings& settings, const std::string& file)
 {
-    Layout layout;
+    Layout layout(settings);
     // The header is read from the first block, whose length is bounded whatever the file is.
     TextBlock beginning;
     TextBlocks(file, {}, true).next(beginning);
@@ -98,6 +106,8 @@ Layout layout_of(const Settings& settings, const std::string& file)
         throw BadInput("CSV needs --label COLUMN: the name of the column with the labels");
     layout.label = field_of(layout.header, label, "label", file);
     if (layout.has_header) records.next(first);
+    while (is_missing(first[layout.label]) && records.next(first)) {
+    }
     layout.label_is_word = labels_are_words(settings, trimmed(first[layout.label]));
     layout.by_value = settings.one_of("categorical-by", {"text", "value"}) == "value";
     const auto used = fields_of(layout.header, settings, "use", file),
@@ -119,9 +129,16 @@ Layout layout_of(const Settings& settings, const std::string& file)
     return layout;
 }
 
+struct Row {
+    double label;
+    std::string label_word;
+    bool unlabelled = false, incomplete = false;  // incomplete: it is to be left out
+};
+
 struct Rows {
-    std::vector<double> label, number;          // numbers: of each row, in the order of uses
-    std::vector<std::string> label_word, word;  // likewise
+    std::vector<Row> row;
+    std::vector<double> number;     // of each row, in the order of uses; NaN: missing
+    std::vector<std::string> word;  // likewise
 };
 
 std::optional<double> real_of(std::string_view field, bool decimal_comma)
@@ -150,18 +167,38 @@ Rows parse(TextBlock block, const std::string& name, const Layout& layout)
                                            : remedy));
         return *value;
     };
+    // Whether a cell is missing. Then its row is left out, unless something may take its place.
+    const auto missing = [&](std::size_t field, bool replaced, const char* by) {
+        if (!is_missing(fields[field])) return false;
+        if (!replaced && !layout.missing.drop())
+            records.refuse(
+                field, fmt::format("column {}: the value is missing, '{}'; {}",
+                                   layout.header[field], fields[field], layout.missing.remedy(by)));
+        rows.row.back().incomplete |= !replaced;
+        return true;
+    };
     while (records.next(fields)) {
-        if (layout.label_is_word)
-            rows.label_word.push_back(trimmed(fields[layout.label]));
+        auto& row = rows.row.emplace_back();
+        if (missing(layout.label, false, ""))
+            row.unlabelled = true;
+        else if (layout.label_is_word)
+            row.label_word = trimmed(fields[layout.label]);
         else
-            rows.label.push_back(number(layout.label, "a label, a finite number",
-                                        "to take labels as words, name one in --label-map"));
-        for (const auto& use : layout.uses)
+            row.label = number(layout.label, "a label, a finite number",
+                               "to take labels as words, name one in --label-map");
+        for (std::size_t i = 0; i < layout.uses.size(); ++i) {
+            const auto& use = layout.uses[i];
+            const bool gap = layout.columns[i].categorical
+                                 ? missing(use.field, layout.missing.category(), "category")
+                                 : missing(use.field, layout.missing.mean(), "mean");
             if (use.is_word)
-                rows.word.push_back(std::move(fields[use.field]));
+                rows.word.push_back(gap ? missing_level : std::move(fields[use.field]));
             else
-                rows.number.push_back(number(use.field, "a finite number",
-                                             "name the column in --categorical if it is not one"));
+                rows.number.push_back(gap ? none
+                                          : number(use.field, "a finite number",
+                                                   "name the column in --categorical if it is not "
+                                                   "one"));
+        }
     }
     return rows;
 }
@@ -172,18 +209,25 @@ bool add(const Rows& rows, const Layout& layout, RawTable& table)
     std::vector<double> values(layout.uses.size());
     auto number = rows.number.begin();
     auto word = rows.word.begin();
-    const auto count = std::max(rows.label.size(), rows.label_word.size());
-    for (std::size_t row = 0; row < count; ++row) {
-        const double label =
-            layout.label_is_word ? table.label_words.number(rows.label_word[row]) : rows.label[row];
+    for (const auto& row : rows.row) {
         for (std::size_t i = 0; i < values.size(); ++i) {
             auto& column = table.column[i];
-            if (layout.uses[i].is_word)
-                values[i] = column.levels.number(*word++);
+            auto& levels = column.levels;
+            const auto* text = layout.uses[i].is_word ? &*word++ : nullptr;
+            const double value = text ? 0 : *number++;
+            // The categories of rows that are left out are none of the data set.
+            if (row.incomplete || (!text && !column.categorical))
+                values[i] = value;
+            else if (text || std::isnan(value))
+                values[i] = levels.number(text ? *text : missing_level);
             else
-                values[i] = column.categorical ? column.levels.number(*number++) : *number++;
+                values[i] = levels.number(value);
         }
+        const double label = row.unlabelled || row.incomplete ? none
+                             : layout.label_is_word ? table.label_words.number(row.label_word)
+                                                    : row.label;
         if (!table.add(label, {{}, values})) return false;
+        if (row.incomplete) table.leave_out_last();
     }
     return true;
 }
@@ -239,6 +283,7 @@ Entry<Format> csv_entry()
                          "whether the first line names the columns; else they are 1, 2, ..."},
                         {"separator", "auto|comma|semicolon|tab", "auto",
                          "what separates fields; auto: what the first line has most of"},
+                        Missing::option(),
                         {"decimal", "point|comma", "point", "what decimals of numbers begin with"},
                         {"use", "A,B..C", "", "columns to use, by names and ranges; default: all"},
                         {"drop", "A,B..C", "", "columns not to use"},

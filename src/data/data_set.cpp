@@ -153,6 +153,13 @@ std::pair<std::vector<double>, std::vector<double>> DataSet::scaling() const
             h5::read<double>(file_.get(), "scaling/shift")};
 }
 
+std::vector<double> DataSet::means() const
+{
+    const std::lock_guard lock(libraries());
+    if (!h5::has(file_.get(), "missing/mean")) return {};
+    return h5::read<double>(file_.get(), "missing/mean");
+}
+
 std::map<std::string, std::string> DataSet::attributes() const
 {
     const std::lock_guard lock(libraries());

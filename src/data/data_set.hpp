@@ -14,6 +14,7 @@
 //   /feature/name  (optional) a name for each column
 //   /class/name    (optional) a name for each class, if the labels of the file were words
 //   /scaling       (optional) factor, shift: of each column of the imported file
+//   /missing/mean  (optional) what stands for missing numbers of these columns
 #pragma once
 
 #include <cstdint>
@@ -79,6 +80,9 @@ public:
     /// multiplied with, and the shifts that were added then. Both are empty if it did not scale.
     /// @throws Failure if HDF5 fails
     std::pair<std::vector<double>, std::vector<double>> scaling() const;
+    /// Reads what stood for missing numbers of each column of the imported file; empty if they were
+    /// not replaced. @throws Failure if HDF5 fails
+    std::vector<double> means() const;
     /// Reads all attributes of the file as text. @throws Failure if HDF5 fails
     std::map<std::string, std::string> attributes() const;
 

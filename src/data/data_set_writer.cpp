@@ -152,6 +152,12 @@ void DataSetWriter::write_scaling(std::span<const double> factor, std::span<cons
     h5::write<double>(group.get(), "shift", shift);
 }
 
+void DataSetWriter::write_means(std::span<const double> means)
+{
+    const auto group = h5::create_group(file_.get(), "missing");
+    h5::write<double>(group.get(), "mean", means);
+}
+
 void DataSetWriter::write_classes(const std::vector<std::string>& names)
 {
     const auto group = h5::create_group(file_.get(), "class");

@@ -45,6 +45,8 @@ public:
     /// Stores how the columns of the imported file were scaled, so that other files can be imported
     /// likewise (DataSet::scaling).
     void write_scaling(std::span<const double> factor, std::span<const double> shift);
+    /// Stores what stands for missing numbers of these columns (DataSet::means).
+    void write_means(std::span<const double> means);
     /// Stores the names of the classes, by number (DataSet::class_names).
     void write_classes(const std::vector<std::string>& names);
     /// Writes what is left, and moves the file into place.

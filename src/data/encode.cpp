@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "data/missing.hpp"
 
 namespace quorate {
 
@@ -98,13 +99,19 @@ RowEncoder::RowEncoder(RawTable& table, const Settings& settings,
     const auto raw_columns = static_cast<std::size_t>(table.columns);
     scaling_.factor.assign(raw_columns, 1 / divisor_);
     scaling_.shift.assign(raw_columns, 0);
-    if (!scaling.factor.empty()) {
-        if (scaling.factor.size() != raw_columns)
+    for (const auto* given : {&scaling.factor, &scaling.mean})
+        if (!given->empty() && given->size() != raw_columns)
             throw BadInput(
                 fmt::format("the input has {} columns, the data set that it is to be like "
                             "was made of {}: give files of one form",
-                            raw_columns, scaling.factor.size()));
-        scaling_ = scaling;
+                            raw_columns, given->size()));
+    if (!scaling.mean.empty())
+        scaling_.mean = scaling.mean;
+    else if (settings.has("missing") && Missing(settings).mean())
+        fit_means(train);
+    if (!scaling.factor.empty()) {
+        scaling_.factor = scaling.factor;
+        scaling_.shift = scaling.shift;
     } else if (scale_ == Scale::standardise || scale_ == Scale::min_max) {
         fit(train);
     }
@@ -154,6 +161,37 @@ void RowEncoder::add_pairs(const Settings& settings, const std::vector<std::int6
     }
 }
 
+void RowEncoder::fit_means(const std::vector<std::int64_t>& train)
+{
+    struct Seen {
+        double first = 0, sum = 0;  // of differences from the first value, for precision
+        std::int64_t count = 0;
+    };
+    std::vector<Seen> seen(scaling_.factor.size());
+    for (const auto i : train) {
+        const auto row = table_.row(i);
+        if (!row.columns.empty()) return;  // sparse files have no missing numbers
+        for (std::size_t column = 0; column < row.values.size(); ++column) {
+            if (std::isnan(row.values[column])) continue;
+            auto& one = seen[column];
+            if (one.count++ == 0) one.first = row.values[column];
+            one.sum += row.values[column] - one.first;
+        }
+    }
+    scaling_.mean.resize(seen.size());
+    for (std::size_t column = 0; column < seen.size(); ++column) {
+        if (categorical(column)) continue;
+        const auto& one = seen[column];
+        if (one.count == 0)
+            throw BadInput(fmt::format(
+                "column {} has no number in the training rows, of which --missing mean "
+                "could take the mean: leave it out{}",
+                table_.column.empty() ? std::to_string(column + 1) : table_.column[column].name,
+                table_.column.empty() ? "" : " with --drop"));
+        scaling_.mean[column] = one.first + one.sum / static_cast<double>(one.count);
+    }
+}
+
 void RowEncoder::fit(const std::vector<std::int64_t>& train)
 {
     struct Seen {
@@ -173,13 +211,15 @@ void RowEncoder::fit(const std::vector<std::int64_t>& train)
     };
     for (const auto i : train) {
         const auto row = table_.row(i);
-        for (std::size_t k = 0; k < row.values.size(); ++k)
-            see(row.columns.empty() ? k : static_cast<std::size_t>(row.columns[k]), row.values[k]);
+        for (std::size_t k = 0; k < row.values.size(); ++k) {
+            const auto column = row.columns.empty() ? k : static_cast<std::size_t>(row.columns[k]);
+            see(column, filled(column, row.values[k]));
+        }
     }
     const auto rows = static_cast<double>(train.size());
     for (std::size_t column = 0; column < seen.size(); ++column) {
         auto one = seen[column];
-        if (!table_.column.empty() && table_.column[column].categorical) continue;
+        if (categorical(column)) continue;
         if (static_cast<double>(one.count) < rows) {  // the others are zeros
             const double zeros = rows - static_cast<double>(one.count);
             one.sum -= zeros * one.first;

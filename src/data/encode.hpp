@@ -4,6 +4,7 @@
 // columns, and adds an intercept.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -14,10 +15,11 @@
 
 namespace quorate {
 
-/// How the columns of a file are scaled: value * factor + shift, an element for each column of the
-/// file.
+/// How the numbers of a file are scaled: value * factor + shift, an element for each column of the
+/// file; and what stands for missing ones, before that.
 struct Scaling {
     std::vector<double> factor, shift;
+    std::vector<double> mean;  // empty: no number is missing
 };
 
 /// Columns of the data set are numbered by feature (columns in their order, then pairs in theirs,
@@ -28,11 +30,12 @@ public:
     static std::vector<Option> options();
 
     /// Reads all kept rows once if there are pairs, and the training rows once if numbers are
-    /// scaled.
+    /// scaled, and once if means stand for missing ones.
     /// @param table    must outlive this object
     /// @param rows     numbers of the rows that are kept, in the order of the file
     /// @param train    numbers of the rows that the scaling is fitted to
-    /// @param scaling  is used instead of a fitted one, unless its factors are empty
+    /// @param scaling  its factors and shifts are used instead of fitted ones, unless they are
+    ///                 empty; likewise its means
     /// @throws BadInput for options that do not fit the table
     RowEncoder(RawTable& table, const Settings& settings, const std::vector<std::int64_t>& rows,
                const std::vector<std::int64_t>& train, const Scaling& scaling = {});
@@ -66,10 +69,19 @@ private:
     };
     static std::int64_t key(const Pair& pair, const RawRow& row);
     void add_pairs(const Settings& settings, const std::vector<std::int64_t>& rows);
+    void fit_means(const std::vector<std::int64_t>& train);
     void fit(const std::vector<std::int64_t>& train);
+    bool categorical(std::size_t column) const
+    {
+        return !table_.column.empty() && table_.column[column].categorical;
+    }
+    double filled(std::size_t column, double value) const
+    {
+        return std::isnan(value) ? scaling_.mean[column] : value;
+    }
     double scaled(std::size_t column, double value) const
     {
-        return value * scaling_.factor[column] + scaling_.shift[column];
+        return filled(column, value) * scaling_.factor[column] + scaling_.shift[column];
     }
     template <class F>
     void for_entries(const RawRow& row, F f) const;

@@ -18,7 +18,7 @@ public:
     /// Returns the number of a value, which is added if it is new.
     double number(const std::string& text);
     /// Likewise for values that are compared as numbers: 3 and 3.0 are the same. A column uses
-    /// either this or the other function.
+    /// either this or the other function, but for the level of missing values.
     double number(double value);
     /// The values by number, as text.
     const std::vector<std::string>& names() const { return names_; }
@@ -36,7 +36,8 @@ public:
     /// @throws Failure if no file can be made there
     explicit RawTable(const std::string& beside) : spool_(beside) {}
 
-    /// A column with a name. A cell of it holds a number; if it is categorical, that of its level.
+    /// A column with a name. A cell of it holds a number, NaN if that is missing; if it is
+    /// categorical, that of its level.
     struct Column {
         std::string name;
         bool categorical = false;
@@ -67,6 +68,10 @@ public:
     /// @throws Failure if the disk is full
     bool add(double label, const RawRow& row);
     std::int64_t rows() const { return spool_.rows(); }
+    /// Says that the row that was added last is incomplete and is not to be used.
+    void leave_out_last() { left_out_.push_back(rows() - 1); }
+    /// The numbers of such rows, ascending.
+    const std::vector<std::int64_t>& left_out() const { return left_out_; }
     /// Limits the number of rows, those that are there included.
     void take_up_to(std::int64_t rows) { most_ = rows; }
     /// Numbers of all rows that are not zero.
@@ -80,6 +85,7 @@ private:
     Spool spool_;
     std::int64_t most_ = std::numeric_limits<std::int64_t>::max(), entries_ = 0;
     bool ones_ = true;
+    std::vector<std::int64_t> left_out_;
     std::optional<bool> words_;  // whether labels are words, if some file has said so
 };
 

@@ -112,10 +112,34 @@ std::int64_t read_files(const Settings& settings, const Format& format, const Re
         const auto labels = std::span(table.label).subspan(static_cast<std::size_t>(before));
         if (settings.on(set + "labels"))
             replace_labels(settings.text(set + "labels"), reading, before, limit > 0, table);
-        if (std::ranges::any_of(labels, [](double label) { return std::isnan(label); }))
-            throw BadInput(fmt::format("{} has no labels: give --{}labels", path, set));
     }
     return train_rows;
+}
+
+// Returns the labels of the rows to use: those that are not left out.
+// @param like  a data set whose classes they are; may be null
+Labels labels_of(const Settings& settings, const RawTable& table, std::int64_t train_rows,
+                 const DataSet* like)
+{
+    Numbers all(static_cast<std::size_t>(table.rows())), rows;
+    std::iota(all.begin(), all.end(), 0);
+    std::ranges::set_difference(all, table.left_out(), std::back_inserter(rows));
+    if (rows.empty())
+        settings.refuse("missing", ", but every row has a missing value: drop columns instead");
+    std::vector<double> theirs;
+    for (const auto i : rows) {
+        theirs.push_back(table.label[static_cast<std::size_t>(i)]);
+        if (!std::isnan(theirs.back())) continue;
+        const std::string set = i < train_rows ? "" : "test-";
+        throw BadInput(
+            fmt::format("{} has no labels: give --{}labels", settings.text(set + "input"), set));
+    }
+    const auto& words = table.label_words.names();
+    auto labels =
+        like ? map_labels_like(theirs, settings, words, like->shape().task, like->class_names())
+             : map_labels(theirs, settings, words);
+    for (auto& row : labels.kept) row = rows[static_cast<std::size_t>(row)];
+    return labels;
 }
 
 // The rows of each split, in the order of the data set, as places in Labels::kept.
@@ -296,15 +320,16 @@ Imported import_files(const Settings& settings)
 
     std::optional<DataSet> like;
     if (settings.on("like")) like.emplace(settings.text("like"));
-    const auto labels = like ? map_labels_like(table.label, settings, table.label_words.names(),
-                                               like->shape().task, like->class_names())
-                             : map_labels(table.label, settings, table.label_words.names());
+    const auto labels = labels_of(settings, table, train_rows, like ? &*like : nullptr);
     const auto order = order_of(settings, labels, train_rows);
     const auto row_of = [&](std::int64_t i) { return labels.kept[static_cast<std::size_t>(i)]; };
     Numbers fitted;
     for (const auto i : order.train) fitted.push_back(row_of(i));
     Scaling scaling;
-    if (like) std::tie(scaling.factor, scaling.shift) = like->scaling();
+    if (like) {
+        std::tie(scaling.factor, scaling.shift) = like->scaling();
+        scaling.mean = like->means();
+    }
     RowEncoder encoder(table, settings, labels.kept, fitted, scaling);
     const auto shape =
         like ? shape_like(*like, encoder) : shape_of(settings, table, encoder, labels);
@@ -331,11 +356,13 @@ Imported import_files(const Settings& settings)
     }
     if (has_words(labels)) writer.write_classes(labels.class_names);
     if (encoder.scales()) writer.write_scaling(encoder.scaling().factor, encoder.scaling().shift);
+    if (const auto& means = encoder.scaling().mean; !means.empty()) writer.write_means(means);
     Imported made{.train_rows = std::ssize(order.train),
                   .test_rows = std::ssize(order.test),
                   .columns = shape.columns,
                   .entries = writer.entries(),
                   .unknown_columns = known.unknown(),
+                  .left_out = std::ssize(table.left_out()),
                   .balance = balance(labels)};
     for (const auto* option : inputs)
         if (settings.on(option)) {

@@ -17,6 +17,7 @@
 #include <sstream>
 
 #include "data/csv.hpp"
+#include "data/missing.hpp"
 #include "data/split_rows.hpp"
 #include "reading.hpp"
 
@@ -146,8 +147,9 @@ struct Encoded {
     {
         const auto settings = test::import_settings(format, given);
         test::entry(formats(), format).make.read(settings, folder.write("x", text), {}, table);
-        Integers all(static_cast<std::size_t>(table.rows()));
-        std::iota(all.begin(), all.end(), 0);
+        Integers all;
+        for (std::int64_t i = 0; i < table.rows(); ++i)
+            if (!std::ranges::binary_search(table.left_out(), i)) all.push_back(i);
         encoder.emplace(table, settings, all, all);
     }
     std::vector<std::pair<std::int64_t, double>> sparse(std::int64_t row)
@@ -231,6 +233,71 @@ TEST(Encode, OptionsThatDoNotFitTheTableAreRefused)
     with["exclude-pairs"] = "a*c";
     EXPECT_EQ(said(with).substr(0, 59),
               "--exclude-pairs names c, which is not a column that is used");
+}
+
+// --- missing values ------------------------------------------------------------------------------
+
+TEST(Missing, CellsThatSaySoAreMissing)
+{
+    for (const auto* cell : {"", "  ", "?", "NA", "na", "N/A", "NaN", "nan", " NULL "})
+        EXPECT_TRUE(is_missing(cell)) << cell;
+    for (const auto* cell : {"0", "none", "nano", "-", "??"})
+        EXPECT_FALSE(is_missing(cell)) << cell;
+}
+
+const std::string gaps = "y,a,c\n1,1,red\n0,NA,blue\n1,3,?\n,5,red\n0,8,green\n";
+
+TEST(Missing, RowsAreLeftOutWithTheirCategories)
+{
+    Encoded rows("csv", gaps, {{"label", "y"}, {"categorical", "c"}, {"missing", "drop"}});
+    EXPECT_EQ(rows.table.left_out(), (Integers{1, 2, 3}));
+    EXPECT_EQ(rows.encoder->features(), (Words{"a", "c=red", "c=green"}));
+}
+
+TEST(Missing, MeansAreThoseOfTheTrainingRowsAndCategoriesHaveALevel)
+{
+    const test::Given given = {{"label", "y"},
+                               {"categorical", "c"},
+                               {"missing", "drop, mean,category"},
+                               {"scale", "min-max"}};
+    Encoded rows("csv", gaps, given);
+    EXPECT_EQ(rows.table.left_out(), (Integers{3})) << "a label has no mean";
+    EXPECT_EQ(rows.encoder->features(), (Words{"a", "c=red", "c=blue", "c=missing", "c=green"}));
+    EXPECT_EQ(rows.encoder->scaling().mean[0], (1 + 3 + 8) / 3.);
+    EXPECT_NEAR(rows.dense(1)[0], 3. / 7, 1e-15) << "the mean 4 between 1 and 8";
+    EXPECT_EQ(rows.dense(2)[3], 1);
+    auto by_value = given;
+    by_value["categorical-by"] = "value";
+    by_value["categorical"] = "a";
+    by_value["drop"] = "c";
+    EXPECT_EQ(Encoded("csv", gaps, by_value).encoder->features(),
+              (Words{"a=1", "a=missing", "a=3", "a=8"}));
+}
+
+TEST(Missing, WhatHasNoRemedyIsRefused)
+{
+    const auto said = [](const std::string& missing, const std::string& text = gaps) {
+        return test::refusal_of("csv", text,
+                                {{"label", "y"}, {"categorical", "c"}, {"missing", missing}});
+    };
+    EXPECT_EQ(
+        said(""),
+        "x:3:3: column a: the value is missing, 'NA'; fill it, or give --missing mean or drop");
+    EXPECT_EQ(
+        said("mean"),
+        "x:4:5: column c: the value is missing, '?'; fill it, or give --missing mean,category "
+        "or mean,drop");
+    EXPECT_EQ(said("mean,category"),
+              "x:5:1: column y: the value is missing, ''; fill it, or give --missing "
+              "mean,category,drop");
+    EXPECT_EQ(said("median"),
+              "--missing is median: write drop, mean, category or several of them, separated by "
+              "commas");
+    EXPECT_EQ(refusal([&] {
+                  Encoded("csv", "y,a,b\n1,,1\n0,NA,2\n", {{"label", "y"}, {"missing", "mean"}});
+              }),
+              "column a has no number in the training rows, of which --missing mean could take the "
+              "mean: leave it out with --drop");
 }
 
 // --- labels --------------------------------------------------------------------------------------

@@ -173,17 +173,14 @@ TEST(Csv, MalformedTextIsNamedByLineAndColumn)
          "x:2:1: column a: expected a finite number, got 'red'; name the column in "
          "--categorical if it is not one"},
         {"a,y\n1,1\nnan,1\n",
-         "x:3:1: column a: expected a finite number, got 'nan'; name the "
-         "column in --categorical if it is not one"},
+         "x:3:1: column a: the value is missing, 'nan'; fill it, or give --missing mean or drop"},
         {"a,y\n-inf,1\n",
          "x:2:1: column a: expected a finite number, got '-inf'; name the column "
          "in --categorical if it is not one"},
         {"a,y\n,1\n",
-         "x:2:1: column a: expected a finite number, got ''; name the column in "
-         "--categorical if it is not one"},
-        {"a,y\n1,yes\n",
-         "x:2:3: column y: expected a label, a finite number, got 'yes'; write "
-         "classes as numbers"},
+         "x:2:1: column a: the value is missing, ''; fill it, or give --missing mean or drop"},
+        {"a,y\n1,?\n",
+         "x:2:3: column y: the value is missing, '?'; fill it, or give --missing drop"},
         {"a,y\r\n1,1\r\n1\r\n", "x:3:1: expected 2 fields as in the header, got 1"},
         {"\xef\xbb\xbf"
          "a,y\n1,2\n1,x\n",

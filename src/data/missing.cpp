@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "data/missing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/algorithm/string/case_conv.hpp>
+
+#include "base/text.hpp"
+
+namespace quorate {
+
+Option Missing::option()
+{
+    return {"missing", "drop|mean|category,...", "",
+            "rows with missing values: drop them; or take the mean of a column's training rows for "
+            "a number, a level of its own for a category; default: refuse them"};
+}
+
+Missing::Missing(const Settings& settings) : given_(settings.text("missing"))
+{
+    if (given_.empty()) return;
+    for (const auto& piece : split(given_, ',')) {
+        const auto word = trimmed(piece);
+        if (word == "drop")
+            drop_ = true;
+        else if (word == "mean")
+            mean_ = true;
+        else if (word == "category")
+            category_ = true;
+        else
+            settings.refuse("missing",
+                            ": write drop, mean, category or several of them, separated "
+                            "by commas");
+    }
+}
+
+std::string Missing::remedy(const std::string& allowed) const
+{
+    const auto before = given_.empty() ? "" : given_ + ",";
+    return fmt::format("fill it, or give --missing {}{}",
+                       allowed.empty() ? "" : before + allowed + " or ", before + "drop");
+}
+
+bool is_missing(std::string_view cell)
+{
+    auto word = trimmed(cell);
+    if (word.size() > 4) return false;
+    boost::algorithm::to_lower(word);
+    return word.empty() || word == "?" || word == "na" || word == "n/a" || word == "nan" ||
+           word == "null";
+}
+
+}  // namespace quorate

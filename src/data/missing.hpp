@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/settings.hpp"
+
+namespace quorate {
+
+/// What to do about missing values: of numbers, `mean` goes before `drop`; of categories, `category`
+/// does; a label can only be dropped with its row. What is not allowed is refused.
+class Missing {
+public:
+    /// Reads --missing, which formats with missing values have.
+    /// @throws BadInput if it is no list of drop, mean and category
+    explicit Missing(const Settings& settings);
+    static Option option();
+
+    bool drop() const { return drop_; }
+    bool mean() const { return mean_; }
+    bool category() const { return category_; }
+    /// Returns what to do about a value that is missing: "fill it, or give --missing mean or drop".
+    /// @param allowed  that would help beside drop: mean, category, or empty
+    std::string remedy(const std::string& allowed) const;
+
+private:
+    std::string given_;
+    bool drop_ = false, mean_ = false, category_ = false;
+};
+
+/// Whether a cell of a text file says that its value is missing: nothing, ?, NA, N/A, nan or null,
+/// in upper or lower case.
+bool is_missing(std::string_view cell);
+
+/// The level of a categorical column that stands for missing values.
+inline const std::string missing_level = "missing";
+
+}  // namespace quorate
