@@ -174,7 +174,7 @@ int inspect(const Settings& settings)
         json = describe(trace, settings.text("data"));
         report = trace_report(trace, path, json);
     } else if (format == "quorate data set")
-        json = describe(DataSet(path));
+        json = describe(DataSet(path, Unlabelled::accepted));
     else
         throw BadInput(path + " is neither a trace nor a data set: give a file that quorate wrote");
     if (settings.on("json"))

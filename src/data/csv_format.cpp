@@ -29,15 +29,19 @@ struct Use {
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 struct Layout {
-    explicit Layout(const Settings& settings) : missing(settings) {}
+    explicit Layout(const Settings& settings)
+        : missing(settings), may_lack_labels(settings.has("like") && settings.on("like"))
+    {
+    }
 
     Missing missing;
+    bool may_lack_labels;
     char separator;
     bool decimal_comma;
     bool has_header;
     std::vector<std::string> header;
-    std::size_t label;
-    bool label_is_word;
+    std::optional<std::size_t> label;
+    bool label_is_word = false;
     bool by_value;
     std::vector<Use> uses;
     std::vector<RawTable::Column> columns;  // of the table, one for each use
@@ -82,9 +86,56 @@ char separator_of(const Settings& settings, const std::string& text)
                                  : guessed_separator(text.substr(0, text.find('\n')));
 }
 
-Layout layout_of(const Settings& settings, const std::string& file)
+// Numbers the columns of a file without header as if it had the label's, if it is the one column
+// that it lacks of those that the data set was made of.
+void number_without_label(std::vector<std::string>& header, const Settings& settings,
+                          const std::vector<RawTable::Column>& like)
+{
+    const auto lacks = [&](const auto& column) {
+        return std::ranges::find(header, column.name) == header.end();
+    };
+    const auto label = to_integer(settings.text("label")).value_or(0);
+    if (label < 1 || label > std::ssize(header) || std::ranges::none_of(like, lacks)) return;
+    for (auto i = static_cast<std::size_t>(label) - 1; i < header.size(); ++i)
+        header[i] = std::to_string(i + 2);
+}
+
+std::optional<std::size_t> label_of(const std::vector<std::string>& header,
+                                    const Settings& settings, const std::string& file)
+{
+    const auto& name = settings.text("label");
+    const bool optional = labels_are_optional(settings);
+    if (name.empty() && (optional || (settings.has("labels") && settings.on("labels"))))
+        return std::nullopt;
+    if (name.empty())
+        throw BadInput("CSV needs --label COLUMN: the name of the column with the labels");
+    if (optional && std::ranges::find(header, name) == header.end()) return std::nullopt;
+    return field_of(header, name, "label", file);
+}
+
+// The columns that a data set was made of, in its order.
+void use_columns_of(const std::vector<RawTable::Column>& like, const std::string& file,
+                    Layout& layout)
+{
+    for (const auto& column : like) {
+        const auto at = std::ranges::find(layout.header, column.name);
+        if (at == layout.header.end())
+            throw BadInput(
+                fmt::format("{} has no column {}, which the data set that --like names "
+                            "was made of: give files of one form",
+                            file, column.name));
+        layout.uses.push_back({static_cast<std::size_t>(at - layout.header.begin()),
+                               column.categorical && !layout.by_value});
+        layout.columns.push_back({column.name, column.categorical});
+    }
+}
+
+// @param like  columns of the data set that --like names, if any
+Layout layout_of(const Settings& settings, const std::string& file,
+                 const std::vector<RawTable::Column>& like)
 {
     Layout layout(settings);
+    const bool by_name = settings.has("like") && settings.on("like") && !like.empty();
     // The header is read from the first block, whose length is bounded whatever the file is.
     TextBlock beginning;
     TextBlocks(file, {}, true).next(beginning);
@@ -101,15 +152,19 @@ Layout layout_of(const Settings& settings, const std::string& file)
     if (!layout.has_header)
         for (std::size_t i = 0; i < layout.header.size(); ++i)
             layout.header[i] = std::to_string(i + 1);
-    const auto& label = settings.text("label");
-    if (label.empty())
-        throw BadInput("CSV needs --label COLUMN: the name of the column with the labels");
-    layout.label = field_of(layout.header, label, "label", file);
-    if (layout.has_header) records.next(first);
-    while (is_missing(first[layout.label]) && records.next(first)) {
+    if (by_name && !layout.has_header) number_without_label(layout.header, settings, like);
+    layout.label = label_of(layout.header, settings, file);
+    if (layout.label) {
+        if (layout.has_header) records.next(first);
+        while (is_missing(first[*layout.label]) && records.next(first)) {
+        }
+        layout.label_is_word = labels_are_words(settings, trimmed(first[*layout.label]));
     }
-    layout.label_is_word = labels_are_words(settings, trimmed(first[layout.label]));
     layout.by_value = settings.one_of("categorical-by", {"text", "value"}) == "value";
+    if (by_name) {
+        use_columns_of(like, file, layout);
+        return layout;
+    }
     const auto used = fields_of(layout.header, settings, "use", file),
                dropped = fields_of(layout.header, settings, "drop", file);
     const auto& kinds = settings.text("categorical");
@@ -118,7 +173,7 @@ Layout layout_of(const Settings& settings, const std::string& file)
                                  ? std::set<std::size_t>()
                                  : fields_of(layout.header, settings, "categorical", file);
     for (std::size_t field = 0; field < layout.header.size(); ++field) {
-        if (field == layout.label || dropped.contains(field)) continue;
+        if (layout.label == field || dropped.contains(field)) continue;
         if (!used.empty() && !used.contains(field)) continue;
         const bool is_category = all || categorical.contains(field);
         layout.uses.push_back({field, is_category && !layout.by_value});
@@ -130,7 +185,7 @@ Layout layout_of(const Settings& settings, const std::string& file)
 }
 
 struct Row {
-    double label;
+    double label = none;
     std::string label_word;
     bool unlabelled = false, incomplete = false;  // incomplete: it is to be left out
 };
@@ -179,12 +234,12 @@ Rows parse(TextBlock block, const std::string& name, const Layout& layout)
     };
     while (records.next(fields)) {
         auto& row = rows.row.emplace_back();
-        if (missing(layout.label, false, ""))
-            row.unlabelled = true;
-        else if (layout.label_is_word)
-            row.label_word = trimmed(fields[layout.label]);
+        row.unlabelled = !layout.label || missing(*layout.label, layout.may_lack_labels, "");
+        if (row.unlabelled) {
+        } else if (layout.label_is_word)
+            row.label_word = trimmed(fields[*layout.label]);
         else
-            row.label = number(layout.label, "a label, a finite number",
+            row.label = number(*layout.label, "a label, a finite number",
                                "to take labels as words, name one in --label-map");
         for (std::size_t i = 0; i < layout.uses.size(); ++i) {
             const auto& use = layout.uses[i];
@@ -235,16 +290,16 @@ bool add(const Rows& rows, const Layout& layout, RawTable& table)
 void read(const Settings& settings, const std::string& path, const Reading& reading,
           RawTable& table)
 {
-    const auto layout = layout_of(settings, path);
+    const auto layout = layout_of(settings, path, table.column);
     const auto before = table.rows();
+    table.columns = static_cast<std::int64_t>(layout.columns.size());
     if (table.column.empty()) {
         table.column = layout.columns;
-        table.columns = static_cast<std::int64_t>(layout.columns.size());
     } else if (!std::ranges::equal(table.column, layout.columns, {}, &RawTable::Column::name,
                                    &RawTable::Column::name)) {
         throw BadInput(path + " has other columns than the training file: give files of one form");
     }
-    table.set_label_kind(layout.label_is_word, path);
+    if (layout.label) table.set_label_kind(layout.label_is_word, path);
     TextBlocks blocks(path, reading, true);
     parse_blocks(
         blocks, [&](TextBlock block) { return parse(std::move(block), path, layout); },

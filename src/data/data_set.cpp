@@ -13,7 +13,8 @@
 
 namespace quorate {
 
-DataSet::DataSet(const std::string& path) : path_(path), file_(h5::open(path))
+DataSet::DataSet(const std::string& path, Unlabelled unlabelled)
+    : path_(path), file_(h5::open(path))
 {
     const std::lock_guard lock(libraries());
     if (h5::find_string(file_.get(), "format") != "quorate data set")
@@ -28,6 +29,7 @@ DataSet::DataSet(const std::string& path) : path_(path), file_(h5::open(path))
         name_ = h5::read_string(file_.get(), "name");
         read_shape();
         ones_ = h5::read_integer(file_.get(), "ones") != 0;
+        unlabelled_ = to_integer(h5::find_string(file_.get(), "unlabelled")).value_or(0);
         train_ = size_of("train");
         test_ = size_of("test");
         if (train_.rows > 0)
@@ -41,6 +43,11 @@ DataSet::DataSet(const std::string& path) : path_(path), file_(h5::open(path))
         throw BadInput(
             fmt::format("{} holds {} training rows of {} columns: a data set needs one of each",
                         path, train_.rows, columns()));
+    if (unlabelled_ > 0 && unlabelled == Unlabelled::refused)
+        throw BadInput(
+            fmt::format("{} has {} rows without a label, which are good to predict with only: "
+                        "import them with labels",
+                        path, unlabelled_));
 }
 
 void DataSet::read_shape()
@@ -81,6 +88,7 @@ DataSet::Size DataSet::size_of(const std::string& group) const
 
 bool DataSet::is_label(double label) const
 {
+    if (std::isnan(label)) return unlabelled_ > 0;
     switch (shape_.task) {
         case LearningTask::binary: return label == 1 || label == -1;
         case LearningTask::multiclass:
@@ -130,6 +138,18 @@ std::vector<std::string> DataSet::features() const
     const std::lock_guard lock(libraries());
     if (!h5::has(file_.get(), "feature/name")) return {};
     return h5::read_strings(file_.get(), "feature/name");
+}
+
+std::vector<std::pair<std::string, bool>> DataSet::source_columns() const
+{
+    const std::lock_guard lock(libraries());
+    std::vector<std::pair<std::string, bool>> columns;
+    if (!h5::has(file_.get(), "column/name")) return columns;
+    const auto names = h5::read_strings(file_.get(), "column/name");
+    const auto categorical = h5::read<std::int64_t>(file_.get(), "column/categorical");
+    for (std::size_t i = 0; i < names.size(); ++i)
+        columns.emplace_back(names[i], categorical.at(i) != 0);
+    return columns;
 }
 
 std::vector<std::string> DataSet::class_names() const

@@ -6,11 +6,13 @@
 //                  ones (0|1: every stored value is one, and values are not stored),
 //                  task (binary: labels are +1 and -1; multiclass: 0..classes-1; regression),
 //                  classes (0 of a regression), image (CxHxW; empty: rows are not images),
+//                  unlabelled (optional: rows whose label is NaN),
 //                  command_line, quorate_version, sources, sha256, options (INI text),
 //                  eigenvalue, row_square (see data/curvature.hpp)
 //   /train, /test  row_start (int64, rows + 1), column (int64, ascending in a row), value (double,
 //                  absent if ones), label (double); dense: values (rows x columns, double), label.
 //                  Attributes rows, entries.
+//   /column        (optional) name, categorical (0|1): of each used column of the imported file
 //   /feature/name  (optional) a name for each column
 //   /class/name    (optional) a name for each class, if the labels of the file were words
 //   /scaling       (optional) factor, shift: of each column of the imported file
@@ -30,6 +32,9 @@ namespace quorate {
 
 enum class Split { train, test };
 
+/// Whether rows without labels are of use: to predict with, but not to train with.
+enum class Unlabelled { refused, accepted };
+
 /// Rows as read from a data set: compressed sparse rows, or dense ones.
 struct RawRows {
     std::vector<std::int64_t> start;  // rows + 1, where each row's entries begin; empty if dense
@@ -43,8 +48,9 @@ struct RawRows {
 class DataSet {
 public:
     /// Opens the file and reads its shape, not its rows.
-    /// @throws BadInput if the file cannot be opened, is not a data set, or is damaged or empty
-    explicit DataSet(const std::string& path);
+    /// @throws BadInput if the file cannot be opened, is not a data set, is damaged or empty, or has
+    ///         rows without labels that are refused
+    explicit DataSet(const std::string& path, Unlabelled unlabelled = Unlabelled::refused);
 
     const std::string& path() const { return path_; }
     const std::string& name() const { return name_; }
@@ -61,6 +67,8 @@ public:
     {
         return split == Split::train ? train_.entries : test_.entries;
     }
+    /// Rows of both splits whose label is NaN, because their file had none.
+    std::int64_t unlabelled() const { return unlabelled_; }
     /// Bytes that the training rows take in memory, about.
     double training_bytes() const
     {
@@ -73,6 +81,9 @@ public:
     RawRows read(Split split, std::int64_t first, std::int64_t count) const;
     /// Reads the names of the columns; empty if they have none. @throws Failure if HDF5 fails
     std::vector<std::string> features() const;
+    /// Reads the columns of the imported file that were used: their names, and whether they are
+    /// categorical; empty if they had no names. @throws Failure if HDF5 fails
+    std::vector<std::pair<std::string, bool>> source_columns() const;
     /// Reads what the labels of the classes were in the imported file, as text, by the number of the
     /// class: -1 and 1 are classes 0 and 1. Empty for a regression. @throws Failure if HDF5 fails
     std::vector<std::string> class_names() const;
@@ -98,6 +109,7 @@ private:
     h5::File file_;
     DataShape shape_;
     bool ones_ = false;
+    std::int64_t unlabelled_ = 0;
     Size train_, test_;
 };
 

@@ -158,6 +158,14 @@ void DataSetWriter::write_means(std::span<const double> means)
     h5::write<double>(group.get(), "mean", means);
 }
 
+void DataSetWriter::write_columns(const std::vector<std::string>& names,
+                                  const std::vector<std::int64_t>& categorical)
+{
+    const auto group = h5::create_group(file_.get(), "column");
+    h5::write_strings(group.get(), "name", names);
+    h5::write<std::int64_t>(group.get(), "categorical", categorical);
+}
+
 void DataSetWriter::write_classes(const std::vector<std::string>& names)
 {
     const auto group = h5::create_group(file_.get(), "class");

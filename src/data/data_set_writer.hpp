@@ -47,6 +47,9 @@ public:
     void write_scaling(std::span<const double> factor, std::span<const double> shift);
     /// Stores what stands for missing numbers of these columns (DataSet::means).
     void write_means(std::span<const double> means);
+    /// Stores the columns of the imported file (DataSet::source_columns).
+    void write_columns(const std::vector<std::string>& names,
+                       const std::vector<std::int64_t>& categorical);
     /// Stores the names of the classes, by number (DataSet::class_names).
     void write_classes(const std::vector<std::string>& names);
     /// Writes what is left, and moves the file into place.

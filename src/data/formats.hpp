@@ -34,6 +34,10 @@ void add_format(Entry<Format> entry);
 /// @return a label for each row  @throws BadInput if the file is none of these, or damaged
 std::vector<double> read_labels(const std::string& path, const Reading& reading, Levels& words);
 
+/// Whether rows need no labels, because they are to be like those of a data set: then a column of
+/// labels that this data set had may be absent.
+bool labels_are_optional(const Settings& settings);
+
 /// Whether the labels of a text file are words rather than numbers: so it is if the first one is, or
 /// if --label-map names a word. Words may look like numbers then.
 bool labels_are_words(const Settings& settings, const std::string& first);

@@ -39,10 +39,19 @@ void check_finite(std::span<const double> values, const std::string& path, const
                 fmt::format("{}: {} holds {}: all values must be finite", path, name, value));
 }
 
+// Returns the name of the array with the labels; empty if there is none.
+std::string label_of(const h5::File& file, const Settings& settings)
+{
+    const auto& name = settings.text("label");
+    const bool absent =
+        labels_are_optional(settings) && !name.empty() && !h5::has(file.get(), name);
+    return absent ? "" : name;
+}
+
 void require_labels(const h5::File& file, const std::string& path, const Settings& settings,
                     std::int64_t rows)
 {
-    const auto& name = settings.text("label");
+    const auto name = label_of(file, settings);
     if (name.empty()) return;
     require(file, path, settings, "label", name, 1);
     const auto count = h5::shape(file.get(), name)[0];
@@ -55,7 +64,7 @@ void require_labels(const h5::File& file, const std::string& path, const Setting
 std::vector<double> labels_of(const h5::File& file, const std::string& path,
                               const Settings& settings, std::int64_t first, std::int64_t count)
 {
-    const auto& name = settings.text("label");
+    const auto name = label_of(file, settings);
     if (name.empty())
         return std::vector<double>(static_cast<std::size_t>(count),
                                    std::numeric_limits<double>::quiet_NaN());

@@ -44,6 +44,11 @@ std::vector<double> read_text(const std::string& path, const Reading& reading, L
 
 }  // namespace
 
+bool labels_are_optional(const Settings& settings)
+{
+    return settings.has("like") && settings.on("like") && !settings.given("label");
+}
+
 std::vector<double> read_labels(const std::string& path, const Reading& reading, Levels& words)
 {
     std::string first(8, '\0');

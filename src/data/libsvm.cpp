@@ -36,7 +36,7 @@ struct Rows {
 };
 
 /// @param columns  0: as many as the largest index
-Rows parse(TextBlock block, const std::string& name, std::int64_t columns)
+Rows parse(TextBlock block, const std::string& name, std::int64_t columns, bool may_lack_labels)
 {
     Rows rows;
     std::istringstream in(std::move(block.text));
@@ -49,8 +49,10 @@ Rows parse(TextBlock block, const std::string& name, std::int64_t columns)
             const auto end = std::min(all.find_first_of(blanks, at), all.size());
             return all.substr(at, end - at);
         };
-        const auto first = word();
-        const auto label = to_real(first);
+        // Rows to predict may begin with their first entry.
+        const bool unlabelled = may_lack_labels && word().find(':') != std::string_view::npos;
+        const auto first = unlabelled ? std::string_view() : word();
+        const auto label = unlabelled ? std::numeric_limits<double>::quiet_NaN() : to_real(first);
         if (!label)
             lines.refuse(at + 1,
                          fmt::format("expected a label, a finite number, got '{}'", shown(first)));
@@ -101,7 +103,10 @@ void read(const Settings& settings, const std::string& path, const Reading& read
     table.columns = std::max(table.columns, columns);
     TextBlocks blocks(path, reading, false);
     parse_blocks(
-        blocks, [&](TextBlock block) { return parse(std::move(block), path, columns); },
+        blocks,
+        [&](TextBlock block) {
+            return parse(std::move(block), path, columns, labels_are_optional(settings));
+        },
         [&](Rows rows) {
             table.columns = std::max(table.columns, rows.columns);
             for (std::size_t i = 0; i < rows.label.size(); ++i) {

@@ -17,13 +17,15 @@ Option Missing::option()
             "a number, a level of its own for a category; default: refuse them"};
 }
 
-Missing::Missing(const Settings& settings) : given_(settings.text("missing"))
+Missing::Missing(const Settings& settings)
+    : given_(settings.text("missing")),
+      drops_nothing_(settings.has("like") && settings.on("like") && !settings.given("missing"))
 {
     if (given_.empty()) return;
     for (const auto& piece : split(given_, ',')) {
         const auto word = trimmed(piece);
         if (word == "drop")
-            drop_ = true;
+            drop_ = !drops_nothing_;
         else if (word == "mean")
             mean_ = true;
         else if (word == "category")
@@ -37,6 +39,7 @@ Missing::Missing(const Settings& settings) : given_(settings.text("missing"))
 
 std::string Missing::remedy(const std::string& allowed) const
 {
+    if (drops_nothing_) return "fill it, or give --missing drop, which leaves the row out";
     const auto before = given_.empty() ? "" : given_ + ",";
     return fmt::format("fill it, or give --missing {}{}",
                        allowed.empty() ? "" : before + allowed + " or ", before + "drop");

@@ -26,6 +26,7 @@ public:
 
 private:
     std::string given_;
+    bool drops_nothing_;  // rows to predict are dropped only by who imports them
     bool drop_ = false, mean_ = false, category_ = false;
 };
 

@@ -20,7 +20,7 @@ public:
         for (const auto& name : mine) {
             const auto at = number.find(name);
             number_.push_back(at == number.end() ? -1 : at->second);
-            unknown_ += number_.back() < 0;
+            if (number_.back() < 0) unknown_.push_back(name);
         }
     }
     /// @return the number in the data set of a column of the rows; -1: the data set does not have
@@ -29,12 +29,12 @@ public:
     {
         return number_[static_cast<std::size_t>(column)];
     }
-    /// How many columns the data set does not have.
-    std::int64_t unknown() const { return unknown_; }
+    /// The columns that the data set does not have.
+    const std::vector<std::string>& unknown() const { return unknown_; }
 
 private:
     std::vector<std::int64_t> number_;
-    std::int64_t unknown_ = 0;
+    std::vector<std::string> unknown_;
 };
 
 }  // namespace quorate

@@ -19,10 +19,13 @@
 #include "data/first_use.hpp"
 #include "data/formats.hpp"
 #include "data/labels.hpp"
+#include "data/missing.hpp"
 #include "data/numbering.hpp"
 #include "data/source.hpp"
 #include "data/split_rows.hpp"
 #include "driver/components.hpp"
+#include "driver/import_labels.hpp"
+#include "driver/import_like.hpp"
 #include "driver/output.hpp"
 #include "driver/progress.hpp"
 
@@ -34,13 +37,21 @@ using Numbers = std::vector<std::int64_t>;
 
 constexpr const char* inputs[] = {"input", "labels", "test-input", "test-labels"};
 
-const Entry<Format>& format_of(const Settings& settings, const Reading& reading)
+// Chooses the format. What begins like text says little of it, so the format of the data set that
+// the rows are to be like goes first then.
+const Entry<Format>& choose_format(Settings& settings, const Reading& reading,
+                                   const std::optional<DataSet>& like)
 {
-    if (settings.text("format") != "auto") return chosen(formats(), settings, "format");
-    std::string bytes(1 << 16, '\0');
-    bytes.resize(ByteSource(settings.text("input"), reading).read(bytes.data(), bytes.size()));
-    return *std::ranges::find_if(formats(),
-                                 [&](const auto& entry) { return entry.make.begins(bytes); });
+    if (settings.text("format") == "auto") {
+        std::string bytes(1 << 16, '\0');
+        bytes.resize(ByteSource(settings.text("input"), reading).read(bytes.data(), bytes.size()));
+        const auto found = std::ranges::find_if(
+            formats(), [&](const auto& entry) { return entry.make.begins(bytes); });
+        const auto theirs = like ? format_of(*like) : "";
+        const bool tells = bytes.find('\0') != std::string::npos && found->name != "libsvm";
+        settings.set("format", {theirs.empty() || tells ? found->name : theirs, "", false});
+    }
+    return chosen(formats(), settings, "format");
 }
 
 // Refuses options that only other formats use.
@@ -75,26 +86,6 @@ void check_files(const Settings& settings)
     check_output(settings, "output", "data set");
 }
 
-// Replaces the labels of the rows from `first` on by those of a file.
-// @param may_be_more  whether the file may have more of them, as with --limit-rows
-void replace_labels(const std::string& path, const Reading& reading, std::int64_t first,
-                    bool may_be_more, RawTable& table)
-{
-    Levels words;
-    auto read = read_labels(path, reading, words);
-    const auto labels = std::span(table.label).subspan(static_cast<std::size_t>(first));
-    if (read.size() != labels.size() && !(may_be_more && read.size() > labels.size()))
-        throw BadInput(fmt::format("{} has {} labels for {} rows: give one for each", path,
-                                   read.size(), labels.size()));
-    const auto& names = words.names();
-    if (first == 0) table.forget_label_kind();
-    table.set_label_kind(!names.empty(), path);
-    for (std::size_t i = 0; i < labels.size(); ++i)
-        labels[i] = names.empty()
-                        ? read[i]
-                        : table.label_words.number(names[static_cast<std::size_t>(read[i])]);
-}
-
 // Reads all input files into the table.
 // @return how many rows are those of --input; the others are those of --test-input
 std::int64_t read_files(const Settings& settings, const Format& format, const Reading& reading,
@@ -114,32 +105,6 @@ std::int64_t read_files(const Settings& settings, const Format& format, const Re
             replace_labels(settings.text(set + "labels"), reading, before, limit > 0, table);
     }
     return train_rows;
-}
-
-// Returns the labels of the rows to use: those that are not left out.
-// @param like  a data set whose classes they are; may be null
-Labels labels_of(const Settings& settings, const RawTable& table, std::int64_t train_rows,
-                 const DataSet* like)
-{
-    Numbers all(static_cast<std::size_t>(table.rows())), rows;
-    std::iota(all.begin(), all.end(), 0);
-    std::ranges::set_difference(all, table.left_out(), std::back_inserter(rows));
-    if (rows.empty())
-        settings.refuse("missing", ", but every row has a missing value: drop columns instead");
-    std::vector<double> theirs;
-    for (const auto i : rows) {
-        theirs.push_back(table.label[static_cast<std::size_t>(i)]);
-        if (!std::isnan(theirs.back())) continue;
-        const std::string set = i < train_rows ? "" : "test-";
-        throw BadInput(
-            fmt::format("{} has no labels: give --{}labels", settings.text(set + "input"), set));
-    }
-    const auto& words = table.label_words.names();
-    auto labels =
-        like ? map_labels_like(theirs, settings, words, like->shape().task, like->class_names())
-             : map_labels(theirs, settings, words);
-    for (auto& row : labels.kept) row = rows[static_cast<std::size_t>(row)];
-    return labels;
 }
 
 // The rows of each split, in the order of the data set, as places in Labels::kept.
@@ -216,37 +181,6 @@ DataShape shape_like(const DataSet& like, const RowEncoder& encoder)
     return like.shape();
 }
 
-// Whether the classes have names of their own, which are no numbers.
-bool has_words(const Labels& labels)
-{
-    return !std::ranges::all_of(labels.class_names,
-                                [](const auto& name) { return to_real(name).has_value(); });
-}
-
-std::string listed_classes(const Labels& labels)
-{
-    return fmt::format("{}", fmt::join(labels.class_names, has_words(labels) ? ", " : " "));
-}
-
-// Returns a summary of the labels, which is printed and kept with the data set: "3 of 8 labels
-// positive", "5 7 9 rows of the classes 0 1 2", or "labels from 0.1 to 7, mean 3".
-std::string balance(const Labels& labels)
-{
-    const auto& y = labels.value;
-    if (labels.task == LearningTask::regression) {
-        const auto [least, most] = std::ranges::minmax(y);
-        const double mean =
-            std::accumulate(y.begin(), y.end(), 0.0) / static_cast<double>(y.size());
-        return fmt::format("labels from {:g} to {:g}, mean {:g}", least, most, mean);
-    }
-    if (labels.task == LearningTask::binary)
-        return fmt::format("{} of {} labels positive{}", std::ranges::count(y, 1.0), y.size(),
-                           has_words(labels) ? " (" + labels.class_names[1] + ")" : "");
-    std::vector<std::int64_t> count(labels.class_names.size());
-    for (const double label : y) ++count[static_cast<std::size_t>(label)];
-    return fmt::format("{} rows of the classes {}", fmt::join(count, " "), listed_classes(labels));
-}
-
 // Encodes a row and writes it.
 // @param place  returns the number of an encoder's column in the data set; -1: it does not have it
 template <class Place>
@@ -267,6 +201,18 @@ void write_row(const RawRow& row, double label, const DataShape& shape, RowEncod
         if (const auto at = place(static_cast<std::int64_t>(column)); at >= 0)
             values[static_cast<std::size_t>(at)] = encoded[column];
     writer.add(values, label);
+}
+
+void write_columns(const RawTable& table, DataSetWriter& writer)
+{
+    if (table.column.empty()) return;
+    std::vector<std::string> names;
+    std::vector<std::int64_t> categorical;
+    for (const auto& column : table.column) {
+        names.push_back(column.name);
+        categorical.push_back(column.categorical);
+    }
+    writer.write_columns(names, categorical);
 }
 
 }  // namespace
@@ -293,7 +239,8 @@ std::vector<Option> import_options()
          "auto: dense if the input is, or half of the entries are not zero"},
         {"like", "DATA", "",
          "give the data the columns, classes and scaling of another data set, to predict with its "
-         "models; what it does not know is left out"},
+         "models: takes over its options, needs no labels, and leaves out columns and categories "
+         "that it does not know"},
         {"image", "CxHxW", "", "rows are images: channels, height, width"},
         {"float32", "", "", "store values in single precision"},
         {"max-bytes", "N", "1000000000000", "of a file when decompressed"},
@@ -305,21 +252,23 @@ std::vector<Option> import_options()
     return all;
 }
 
-Imported import_files(const Settings& settings)
+Imported import_files(const Settings& given)
 {
-    check_files(settings);
-    ByteProgress progress(settings.on("quiet"));
+    check_files(given);
+    ByteProgress progress(given.on("quiet"));
     Reading reading;
-    reading.max_bytes = settings.integer("max-bytes", 1);
-    const auto& format = format_of(settings, reading);
+    reading.max_bytes = given.integer("max-bytes", 1);
+    std::optional<DataSet> like;
+    if (given.on("like")) like.emplace(given.text("like"), Unlabelled::accepted);
+    auto settings = like ? with_options_of(*like, given) : given;
+    const auto& format = choose_format(settings, reading, like);
     refuse_options_of_others(settings, format);
     reading.progress = [&](std::int64_t bytes) { progress.add(bytes); };
     RawTable table(settings.text("output"));
+    if (like) table.column = columns_of(*like);
     const auto train_rows = read_files(settings, format.make, reading, table);
     progress.finish();
 
-    std::optional<DataSet> like;
-    if (settings.on("like")) like.emplace(settings.text("like"));
     const auto labels = labels_of(settings, table, train_rows, like ? &*like : nullptr);
     const auto order = order_of(settings, labels, train_rows);
     const auto row_of = [&](std::int64_t i) { return labels.kept[static_cast<std::size_t>(i)]; };
@@ -329,6 +278,10 @@ Imported import_files(const Settings& settings)
     if (like) {
         std::tie(scaling.factor, scaling.shift) = like->scaling();
         scaling.mean = like->means();
+        if (scaling.mean.empty() && settings.given("missing") && Missing(settings).mean())
+            settings.refuse("missing", fmt::format(", but {} was imported without and holds no "
+                                                   "means: drop the rows, or import it again",
+                                                   like->path()));
     }
     RowEncoder encoder(table, settings, labels.kept, fitted, scaling);
     const auto shape =
@@ -354,6 +307,7 @@ Imported import_files(const Settings& settings)
             write_row(table.row(row_of(i)), labels.value[static_cast<std::size_t>(i)], shape,
                       encoder, place, writer);
     }
+    write_columns(table, writer);
     if (has_words(labels)) writer.write_classes(labels.class_names);
     if (encoder.scales()) writer.write_scaling(encoder.scaling().factor, encoder.scaling().shift);
     if (const auto& means = encoder.scaling().mean; !means.empty()) writer.write_means(means);
@@ -369,16 +323,21 @@ Imported import_files(const Settings& settings)
             made.sources.push_back(std::filesystem::path(settings.text(option)).filename());
             made.digests.push_back(sha256(settings.text(option)));
         }
+    Provenance provenance = {{"command_line", settings.command_line},
+                             {"quorate_version", version},
+                             {"options", settings.ini()},
+                             {"class_values", listed_classes(labels)},
+                             {"balance", made.balance},
+                             {"sources", fmt::format("{}", fmt::join(made.sources, " "))},
+                             {"sha256", fmt::format("{}", fmt::join(made.digests, " "))}};
+    if (const auto count =
+            std::ranges::count_if(labels.value, [](double y) { return std::isnan(y); });
+        count > 0)
+        provenance["unlabelled"] = std::to_string(count);
     writer.finish(by_name     ? their_features
                   : renumbers ? number.names(encoder.features())
                               : encoder.features(),
-                  {{"command_line", settings.command_line},
-                   {"quorate_version", version},
-                   {"options", settings.ini()},
-                   {"class_values", listed_classes(labels)},
-                   {"balance", made.balance},
-                   {"sources", fmt::format("{}", fmt::join(made.sources, " "))},
-                   {"sha256", fmt::format("{}", fmt::join(made.digests, " "))}});
+                  provenance);
     return made;
 }
 

@@ -147,7 +147,7 @@ py::tuple read(const std::string& path, const std::string& split)
     std::int64_t columns = 0;
     {
         const py::gil_scoped_release release;
-        const DataSet data(path);
+        const DataSet data(path, Unlabelled::accepted);
         dense = data.dense();
         columns = data.columns();
         const auto which = split == "test" ? Split::test : Split::train;
@@ -172,11 +172,11 @@ void add_data(py::module_& module)
     module.def("read_data", &read);
     module.def("data_attributes", [](const std::string& path) {
         const py::gil_scoped_release release;
-        return DataSet(path).attributes();
+        return DataSet(path, Unlabelled::accepted).attributes();
     });
     module.def("data_rows", [](const std::string& path) {
         const py::gil_scoped_release release;
-        const DataSet data(path);
+        const DataSet data(path, Unlabelled::accepted);
         return std::pair(data.rows(Split::train), data.rows(Split::test));
     });
 }

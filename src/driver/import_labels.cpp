@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/import_labels.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "data/formats.hpp"
+
+namespace quorate {
+
+void replace_labels(const std::string& path, const Reading& reading, std::int64_t first,
+                    bool may_be_more, RawTable& table)
+{
+    Levels words;
+    auto read = read_labels(path, reading, words);
+    const auto labels = std::span(table.label).subspan(static_cast<std::size_t>(first));
+    if (read.size() != labels.size() && !(may_be_more && read.size() > labels.size()))
+        throw BadInput(fmt::format("{} has {} labels for {} rows: give one for each", path,
+                                   read.size(), labels.size()));
+    const auto& names = words.names();
+    if (first == 0) table.forget_label_kind();
+    table.set_label_kind(!names.empty(), path);
+    for (std::size_t i = 0; i < labels.size(); ++i)
+        labels[i] = names.empty()
+                        ? read[i]
+                        : table.label_words.number(names[static_cast<std::size_t>(read[i])]);
+}
+
+Labels labels_of(const Settings& settings, const RawTable& table, std::int64_t train_rows,
+                 const DataSet* like)
+{
+    std::vector<std::int64_t> all(static_cast<std::size_t>(table.rows())), rows;
+    std::iota(all.begin(), all.end(), 0);
+    std::ranges::set_difference(all, table.left_out(), std::back_inserter(rows));
+    if (rows.empty())
+        settings.refuse("missing", ", but every row has a missing value: drop columns instead");
+    std::vector<double> theirs;
+    for (const auto i : rows) {
+        theirs.push_back(table.label[static_cast<std::size_t>(i)]);
+        if (like || !std::isnan(theirs.back())) continue;
+        const std::string set = i < train_rows ? "" : "test-";
+        throw BadInput(
+            fmt::format("{} has no labels: give --{}labels", settings.text(set + "input"), set));
+    }
+    const auto& words = table.label_words.names();
+    auto labels =
+        like ? map_labels_like(theirs, settings, words, like->shape().task, like->class_names())
+             : map_labels(theirs, settings, words);
+    for (auto& row : labels.kept) row = rows[static_cast<std::size_t>(row)];
+    return labels;
+}
+
+bool has_words(const Labels& labels)
+{
+    return !std::ranges::all_of(labels.class_names,
+                                [](const auto& name) { return to_real(name).has_value(); });
+}
+
+std::string listed_classes(const Labels& labels)
+{
+    return fmt::format("{}", fmt::join(labels.class_names, has_words(labels) ? ", " : " "));
+}
+
+std::string balance(const Labels& labels)
+{
+    auto y = labels.value;
+    const auto unlabelled = std::erase_if(y, [](double label) { return std::isnan(label); });
+    if (y.empty()) return "no labels";
+    if (unlabelled > 0) return fmt::format("{} rows without label", unlabelled);
+    if (labels.task == LearningTask::regression) {
+        const auto [least, most] = std::ranges::minmax(y);
+        const double mean =
+            std::accumulate(y.begin(), y.end(), 0.0) / static_cast<double>(y.size());
+        return fmt::format("labels from {:g} to {:g}, mean {:g}", least, most, mean);
+    }
+    if (labels.task == LearningTask::binary)
+        return fmt::format("{} of {} labels positive{}", std::ranges::count(y, 1.0), y.size(),
+                           has_words(labels) ? " (" + labels.class_names[1] + ")" : "");
+    std::vector<std::int64_t> count(labels.class_names.size());
+    for (const double label : y) ++count[static_cast<std::size_t>(label)];
+    return fmt::format("{} rows of the classes {}", fmt::join(count, " "), listed_classes(labels));
+}
+
+}  // namespace quorate
