@@ -130,18 +130,33 @@ def optimum(data: Any, **options: Any) -> Optimum:
 
 
 def predict(
-    trace: Result | str | os.PathLike[str], data: Any = None, split: str = "test"
+    trace: Result | str | os.PathLike[str],
+    data: Any = None,
+    split: str | None = None,
+    probabilities: bool = False,
 ) -> npt.NDArray[np.float64]:
-    """Returns the scores of rows by the final model of a run: one a row, or one for each class."""
+    """Returns the scores of rows by the final model of a run: one a row, or one for each class.
+
+    data: a data set, or a file such as CSV, which is imported like the run's; default: the run's.
+    split: train or test; default: test, if there are such rows. probabilities: return those of the
+    classes in place of scores, a column for each.
+    """
     import h5py
 
     with tempfile.TemporaryDirectory() as folder:
         path = trace.save(f"{folder}/trace.h5") if isinstance(trace, Result) else Path(trace)
         output = f"{folder}/scores.h5"
-        given = {"data": data, "split": split, "output": output, "quiet": True}
+        given = {"data": data, "output": output, "quiet": True}
+        if split is not None:
+            given["split"] = split
         _command("predict", [os.fspath(path)], given)
         with h5py.File(output) as file:
-            scores = np.array(file["score"])
+            if probabilities and "probability" not in file:
+                raise BadInput(
+                    "the model tells no probabilities: leave out probabilities=True, or train"
+                    " logistic, softmax or a network on classes"
+                )
+            scores = np.array(file["probability" if probabilities else "score"])
             return scores[:, 0] if scores.shape[1] == 1 else scores
 
 

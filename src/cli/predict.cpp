@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // quorate predict: scores rows with the final model of a trace.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <cmath>
+#include <filesystem>
 #include <fstream>
+#include <memory>
 #include <span>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/path.hpp"
 #include "cli/command.hpp"
-#include "data/hdf5_attributes.hpp"
-#include "data/hdf5_data_sets.hpp"
 #include "data/shard.hpp"
+#include "driver/import.hpp"
 #include "driver/initialiser.hpp"
 #include "driver/output.hpp"
+#include "driver/predictions.hpp"
 #include "driver/recorded.hpp"
 #include "driver/session.hpp"
 
@@ -21,85 +24,116 @@ namespace quorate {
 
 namespace {
 
-constexpr std::int64_t rows_at_once = 4096;
-
 bool is_hdf5(const std::string& path) { return path.ends_with(".h5"); }
 
-// Returns the first line of CSV, for so many scores of a row.
-std::string columns_of(std::int64_t outputs)
+// Imports a file like a data set, and opens what became of it, whose file is gone at once.
+DataSet imported(const Settings& settings, const std::string& like)
 {
-    std::string line = "row,label";
-    for (std::int64_t c = 0; c < outputs; ++c)
-        line += outputs == 1 ? ",score" : fmt::format(",score_{}", c);
-    return line;
+    const auto& output = settings.text("output");
+    const auto path = temporary_name(
+        output.empty() ? (std::filesystem::temp_directory_path() / "quorate-rows").string()
+                       : output);
+    auto options = import_options();
+    options.push_back({"quiet", "", "", ""});
+    auto import = make_settings(options, {{"input", settings.text("data")},
+                                          {"like", like},
+                                          {"output", path},
+                                          {"quiet", settings.on("quiet") ? "on" : "off"}});
+    import.command_line = settings.command_line;
+    const auto made = import_files(import);
+    const std::shared_ptr<void> removal(nullptr, [&](void*) { std::filesystem::remove(path); });
+    DataSet rows(path, Unlabelled::accepted);
+    if (const auto& unknown = made.unknown_columns; !unknown.empty())
+        log(LogLevel::note,
+            fmt::format("{} columns that {} does not have are left out: {}{}", unknown.size(), like,
+                        unknown[0], unknown.size() > 1 ? ", ..." : ""));
+    return rows;
 }
 
-// @param scores  row by row
-void write_hdf5(const std::string& path, std::span<const double> scores,
-                std::span<const double> labels)
+// Opens the rows that --data names: a data set, or a file to import like the run's.
+DataSet open_rows(const Settings& settings, const std::string& of_run)
 {
-    const auto outputs = std::ssize(scores) / std::ssize(labels);
-    auto file = h5::create(path);
-    const auto root = file.get();
-    h5::write_attribute(root, "format", std::string("quorate scores"));
-    h5::append<double>(h5::create_extendable<double>(root, "score", rows_at_once, outputs), scores);
-    h5::append<double>(h5::create_extendable<double>(root, "label", rows_at_once), labels);
-    file.close("close " + path);
+    const auto& data = settings.text("data");
+    if (data.empty()) return DataSet(of_run, Unlabelled::accepted);
+    return is_a("data set", data) ? DataSet(data, Unlabelled::accepted)
+                                  : imported(settings, of_run);
 }
 
-std::string as_csv(std::span<const double> scores, std::span<const double> labels)
+// Returns the split to score: test rows, if --split does not say it and there are some.
+Split split_of(const Settings& settings, const DataSet& data)
 {
-    const auto outputs = scores.size() / labels.size();
-    auto text = columns_of(std::ssize(scores) / std::ssize(labels)) + '\n';
-    for (std::size_t i = 0; i < labels.size(); ++i)
-        text += fmt::format("{},{},{}\n", i, labels[i],
-                            fmt::join(scores.subspan(i * outputs, outputs), ","));
-    return text;
-}
-
-int predict(const Settings& settings)
-{
-    start_mpi();
-    const auto run = read_recorded(settings.text("TRACE"), settings.text("data"));
-    const auto final = final_model(settings, "TRACE", run.width());
+    if (!settings.on("split")) return data.rows(Split::test) > 0 ? Split::test : Split::train;
     const auto split =
         settings.one_of("split", {"train", "test"}) == "train" ? Split::train : Split::test;
-    const auto rows = run.data.rows(split);
-    if (rows == 0)
-        settings.refuse("split", fmt::format(", but {} has no such rows: give the other, or other "
-                                             "--data",
-                                             run.data.path()));
-    const auto& output = settings.text("output");
-    if (output.empty()) throw BadInput("quorate predict needs --output FILE, .csv or .h5");
-    if (is_hdf5(output))
-        check_output(settings, "output", "scores");
-    else
-        check_text_output(settings, "output", columns_of(run.model->outputs()));
+    if (data.rows(split) == 0)
+        settings.refuse("split",
+                        fmt::format(", but {} has no such rows: give the other, or other "
+                                    "--data",
+                                    settings.on("data") ? settings.text("data") : data.path()));
+    return split;
+}
+
+Predictions predictions_of(const Recorded& run, Split split, const std::vector<double>& model)
+{
+    constexpr std::int64_t at_once = 4096;
     std::vector<double> scores, labels;
-    for (std::int64_t first = 0; first < rows; first += rows_at_once) {
-        const RowSet set{split, first, std::min(rows_at_once, rows - first)};
+    const auto rows = run.data.rows(split);
+    for (std::int64_t first = 0; first < rows; first += at_once) {
+        const RowSet set{split, first, std::min(at_once, rows - first)};
         const Shard shard(run.data, std::span(&set, 1));
         const auto support =
             shard.support().widened(run.model->per_column(), run.model->shared_parameters());
         std::vector<double> point(support.size());
-        support.gather(final, point.data());
+        support.gather(model, point.data());
         const auto view = shard.block(0).view();
         const auto before = scores.size();
         scores.resize(before + static_cast<std::size_t>(view.rows * run.model->outputs()));
         run.model->score(view, point, std::span(scores).subspan(before));
         labels.insert(labels.end(), view.label, view.label + view.rows);
     }
-    write_whole(output, [&](const std::string& temporary) {
-        if (is_hdf5(output)) return write_hdf5(temporary, scores, labels);
-        std::ofstream file(temporary);
-        file << as_csv(scores, labels);
-        file.close();
-        if (!file) throw Failure("cannot write " + output);
+    return {*run.model, run.data.shape().task, std::move(scores), std::move(labels),
+            run.data.class_names()};
+}
+
+// Returns ", loss 0.5, accuracy 0.8": the metrics that there are.
+std::string metrics_of(const Quality& quality)
+{
+    std::string text;
+    if (std::isfinite(quality.loss)) text += fmt::format(", loss {:.6f}", quality.loss);
+    if (std::isfinite(quality.accuracy)) text += fmt::format(", accuracy {:.4f}", quality.accuracy);
+    if (std::isfinite(quality.auc)) text += fmt::format(", AUC {:.4f}", quality.auc);
+    return text;
+}
+
+int predict(const Settings& settings)
+{
+    const auto& output = settings.text("output");
+    if (output.empty() && !settings.on("json"))
+        throw BadInput("quorate predict needs --output FILE, .csv or .h5, or --json");
+    start_mpi();
+    if (is_hdf5(output))
+        check_output(settings, "output", "scores");
+    else if (!output.empty())
+        check_text_output(settings, "output", "row,label,score");
+    const auto run = read_recorded(settings.text("TRACE"), [&](const std::string& of_run) {
+        return open_rows(settings, of_run);
     });
-    if (settings.on("quiet")) return exit_done;
-    const auto quality = run.model->loss().quality(scores, labels);
-    fmt::print("{}: {} rows, loss {:.6f}, accuracy {:.4f}, AUC {:.4f}\n", output, rows,
-               quality.loss, quality.accuracy, quality.auc);
+    const auto model = final_model(settings, "TRACE", run.width());
+    const auto predictions = predictions_of(run, split_of(settings, run.data), model);
+    if (!output.empty()) {
+        write_whole(output, [&](const std::string& temporary) {
+            if (is_hdf5(output)) return predictions.write_hdf5(temporary);
+            std::ofstream file(temporary);
+            file << predictions.csv();
+            file.close();
+            if (!file) throw Failure("cannot write " + output);
+        });
+    }
+    if (settings.on("json"))
+        fmt::print("{}\n", predictions.json().dump(2));
+    else if (!settings.on("quiet"))
+        fmt::print("{}: {} rows{}\n", output, predictions.rows(),
+                   metrics_of(predictions.quality()));
     return exit_done;
 }
 
@@ -108,11 +142,14 @@ int predict(const Settings& settings)
 Command predict_command()
 {
     return {"predict",
-            "scores of rows by the final model of a trace, as CSV or HDF5",
+            "scores, classes and probabilities of rows by the final model of a trace",
             "TRACE",
-            {{"data", "FILE", "", "data set with the columns of the run's; default: the run's"},
-             {"split", "train|test", "test", "which of its rows"},
-             {"output", "FILE", "", "the scores: .h5, or else CSV"}},
+            {{"data", "FILE", "",
+              "rows: a data set with the columns of the run's; or a file, CSV for one, which is "
+              "imported like the run's; default: the run's"},
+             {"split", "train|test", "", "which of its rows; default: test, if there are some"},
+             {"output", "FILE", "", "the table to write: .h5, or else CSV"},
+             {"json", "", "", "print the table as JSON"}},
             predict};
 }
 

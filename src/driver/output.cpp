@@ -65,7 +65,7 @@ void check_output(const Settings& settings, const std::string& option, const std
 
 void check_text_output(const Settings& settings, const std::string& option, const std::string& line)
 {
-    if (holds_something(settings, option) && first_line(settings.text(option)) != line)
+    if (holds_something(settings, option) && !first_line(settings.text(option)).starts_with(line))
         refuse_other(settings, option, "a table with the columns " + line);
 }
 

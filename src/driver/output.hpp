@@ -24,8 +24,8 @@ bool is_a(const std::string& kind, const std::string& path);
 /// @throws BadInput if it cannot be written, or holds something else
 void check_output(const Settings& settings, const std::string& option, const std::string& kind);
 
-/// Checks a file of text likewise: one that is there must be empty or begin with this line. Local.
-/// @param line  the names of the columns, without line end
+/// Checks a file of text likewise: one that is there must be empty or begin with this. Local.
+/// @param line  the names of the first columns, or of all
 /// @throws BadInput if it cannot be written, or holds something else
 void check_text_output(const Settings& settings, const std::string& option,
                        const std::string& line);

@@ -72,13 +72,20 @@ std::vector<Option> model_options()
 
 Recorded read_recorded(const std::string& path, const std::string& data)
 {
+    return read_recorded(
+        path, [&](const std::string& of_run) { return DataSet(data.empty() ? of_run : data); });
+}
+
+Recorded read_recorded(const std::string& path,
+                       const std::function<DataSet(const std::string&)>& open)
+{
     auto trace = trace::read(path);
     if (trace.attributes.at("model").empty())
         throw BadInput(path + " is the trace of a dry run, which has no model: give another one");
     auto options = model_options();
     options.push_back({"data", "FILE", "", ""});
     const auto settings = with_recorded(trace, path, make_settings(options, {}));
-    DataSet rows(data.empty() ? settings.text("data") : data);
+    DataSet rows = open(settings.text("data"));
     const auto columns = to_integer(trace.attributes.at("columns")).value_or(-1);
     if (rows.columns() != columns)
         throw BadInput(

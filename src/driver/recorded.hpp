@@ -2,6 +2,7 @@
 // Reads from a trace what its run was made of, so that other commands can go on with it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -44,6 +45,10 @@ struct Recorded {
 /// @throws BadInput if the trace or the data set cannot be used, if the trace is of a dry run, or
 ///         if the data have another number of columns  @throws BadInput as with_recorded()
 Recorded read_recorded(const std::string& path, const std::string& data);
+
+/// Likewise, with a function that opens the rows. @param open  is given the path of the run's data
+Recorded read_recorded(const std::string& path,
+                       const std::function<DataSet(const std::string&)>& open);
 
 /// Returns --model and the options of all models, for commands that make a model.
 std::vector<Option> model_options();

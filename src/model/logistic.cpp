@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Logistic regression: loss log(1 + exp(-m)) with margin m = y x.w, labels y = +1 or -1.
 #include <algorithm>
+#include <cmath>
 
 #include "model/learning_task.hpp"
 #include "model/linear_model.hpp"
@@ -41,6 +42,16 @@ public:
                     -labels[first + i] * (margin[i] >= 0 ? e[i] : 1.0) / (1 + e[i]);
         }
         return sum;
+    }
+
+    std::vector<double> probabilities(std::span<const double> scores) const override
+    {
+        std::vector<double> all;
+        for (const double z : scores) {
+            const double e = std::exp(-std::abs(z)), less = e / (1 + e), more = 1 / (1 + e);
+            all.insert(all.end(), {z > 0 ? less : more, z > 0 ? more : less});
+        }
+        return all;
     }
 };
 

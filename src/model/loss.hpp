@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "model/data_shape.hpp"
 #include "model/quality.hpp"
@@ -38,6 +39,17 @@ public:
     virtual double curvature() const { return std::numeric_limits<double>::quiet_NaN(); }
     /// Returns how many rows are classified rightly; NaN if labels are not classes.
     virtual double hits(std::span<const double> scores, std::span<const double> labels) const = 0;
+    /// Returns the number of the class that each row is called; empty if labels are not classes.
+    virtual std::vector<std::int64_t> classes(std::span<const double> /*scores*/) const
+    {
+        return {};
+    }
+    /// Returns the probabilities of the classes, rows x classes, which add up to one in each row;
+    /// empty if the loss gives scores no such meaning.
+    virtual std::vector<double> probabilities(std::span<const double> /*scores*/) const
+    {
+        return {};
+    }
     /// Computes all metrics of rows with these scores.
     virtual Quality quality(std::span<const double> scores,
                             std::span<const double> labels) const = 0;

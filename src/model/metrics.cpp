@@ -78,6 +78,13 @@ Quality classification(std::span<const double> scores, std::span<const double> l
             .f1 = ratio(2 * count[1][1], 2 * count[1][1] + count[1][0] + count[0][1])};
 }
 
+std::vector<std::int64_t> two_classes(std::span<const double> scores, double threshold)
+{
+    std::vector<std::int64_t> classes;
+    for (const double score : scores) classes.push_back(score > threshold);
+    return classes;
+}
+
 Quality two_class_quality(std::span<const double> scores, std::span<const double> labels,
                           double threshold)
 {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "model/quality.hpp"
 
@@ -23,6 +24,9 @@ double average_precision(std::span<const double> scores, std::span<const double>
 /// rows. Labels +1, -1. O(n).
 Quality classification(std::span<const double> scores, std::span<const double> labels,
                        double threshold);
+
+/// Returns 1 for each row with a score above the threshold, else 0.
+std::vector<std::int64_t> two_classes(std::span<const double> scores, double threshold);
 
 /// Computes all metrics of two classes but the loss. Labels +1, -1. O(n log n).
 Quality two_class_quality(std::span<const double> scores, std::span<const double> labels,

@@ -33,6 +33,12 @@ public:
                                              : Quality::none;
     }
 
+    std::vector<std::int64_t> classes(std::span<const double> scores) const override
+    {
+        if (task_ != LearningTask::binary) return {};
+        return two_classes(scores, threshold_);
+    }
+
     Quality quality(std::span<const double> scores, std::span<const double> labels) const override
     {
         auto quality = task_ == LearningTask::binary ? two_class_quality(scores, labels, threshold_)

@@ -48,6 +48,27 @@ public:
         return top_hits(scores, classes_of(labels), classes_, 1);
     }
 
+    std::vector<std::int64_t> classes(std::span<const double> scores) const override
+    {
+        std::vector<std::int64_t> all;
+        for (auto z = scores.begin(); z != scores.end(); z += classes_)
+            all.push_back(std::max_element(z, z + classes_) - z);
+        return all;
+    }
+
+    std::vector<double> probabilities(std::span<const double> scores) const override
+    {
+        std::vector<double> all;
+        for (auto z = scores.begin(); z != scores.end(); z += classes_) {
+            const double largest = *std::max_element(z, z + classes_);
+            double total = 0;
+            for (auto at = z; at != z + classes_; ++at) total += std::exp(*at - largest);
+            for (auto at = z; at != z + classes_; ++at)
+                all.push_back(std::exp(*at - largest) / total);
+        }
+        return all;
+    }
+
     Quality quality(std::span<const double> scores, std::span<const double> labels) const override
     {
         if (labels.empty()) return {};

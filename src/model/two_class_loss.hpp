@@ -25,6 +25,11 @@ public:
         return sum;
     }
 
+    std::vector<std::int64_t> classes(std::span<const double> scores) const override
+    {
+        return two_classes(scores, threshold_);
+    }
+
     Quality quality(std::span<const double> scores, std::span<const double> labels) const override
     {
         auto quality = two_class_quality(scores, labels, threshold_);

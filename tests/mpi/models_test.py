@@ -360,10 +360,18 @@ def test_new_rows_get_the_columns_classes_and_scaling_of_the_old_ones(tmp_path):
     trace = run(old, tmp_path / "t.h5", "--rounds", 3, ranks=2)
     done = call("predict", trace, "--data", new, "--split", "train", "--output", tmp_path / "s.csv")
     assert done.returncode == 0, done.stderr
+    with open(tmp_path / "s.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["label"] for row in rows] == ["8", "8"]
+    for row in rows:
+        one, other = float(row["probability_3"]), float(row["probability_8"])
+        assert one + other == pytest.approx(1, abs=1e-15)
+        assert other == pytest.approx(1 / (1 + np.exp(-float(row["score"]))))
+        assert row["predicted"] == ("8" if other > 0.5 else "3")
     (tmp_path / "new.csv").write_text(header + "5,bonn,30\n")
     words = ["--input", tmp_path / "new.csv", "--like", old, "--output", new, *words]
     done = call("import", *words)
     assert "label 5 is none of the classes 3, 8 of the data set that --like names" in done.stderr
     (tmp_path / "new.svm").write_text("8 1:2 2:1\n")
     done = call("import", "--input", tmp_path / "new.svm", "--output", new, "--like", old)
-    assert done.returncode == 2 and "the columns of the input have no names" in done.stderr
+    assert done.returncode == 2 and "has no column city, which the data set" in done.stderr

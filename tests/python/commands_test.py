@@ -49,6 +49,22 @@ def test_predictions_are_the_scores_of_the_model(q, data):
     assert np.allclose(q.predict(result), X @ result.model)
 
 
+def test_probabilities_of_a_raw_file_sum_to_one(q, tmp_path):
+    rows = "".join(f"{i},{i % 5},{'yes' if i % 5 > 2 else 'no'}\n" for i in range(30))
+    (tmp_path / "rows.csv").write_text("a,b,y\n" + rows)
+    data = q.import_(tmp_path / "rows.csv", tmp_path / "d.h5", label="y", scale="standardise")
+    result = q.simulate(data, workers=3, step=1, rounds=30)
+    (tmp_path / "new.csv").write_text("b,a\n4,1\n0,2\n")
+    both = q.predict(result, tmp_path / "new.csv", probabilities=True)
+    assert both.shape == (2, 2) and np.allclose(both.sum(axis=1), 1)
+    assert both[0, 1] > 0.5 > both[1, 1]
+    score = q.predict(result, tmp_path / "new.csv")
+    assert np.allclose(both[:, 1], 1 / (1 + np.exp(-score)))
+    result = q.simulate(data, workers=3, model="hinge", rounds=3)
+    with pytest.raises(q.BadInput, match="tells no probabilities"):
+        q.predict(result, probabilities=True)
+
+
 def test_data_sets_are_generated_imported_and_inspected(q, tmp_path):
     made = q.generate(tmp_path / "made.h5", rows=50, columns=4, test_rows=10, seed=2)
     assert (made.rows, made.test_rows, made.columns) == (50, 10, 4)

@@ -508,5 +508,39 @@ TEST(Metrics, AScoreAtTheThresholdIsNotCalledPositive)
     EXPECT_EQ(classification(Reals{0}, Reals{-1}, 0).accuracy, 1);
 }
 
+// --- classes and probabilities -------------------------------------------------------------------
+
+TEST(Probabilities, AddUpToOneForAnyScore)
+{
+    const Reals scores = {-1000, -2, 0, 1e-3, 30, 1000};
+    const auto two = logistic()->loss().probabilities(scores);
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+        EXPECT_NEAR(two[2 * i] + two[2 * i + 1], 1, 1e-15);
+        EXPECT_NEAR(two[2 * i + 1], 1 / (1 + std::exp(-scores[i])), 1e-15);
+    }
+    EXPECT_GT(two[8], 0) << "small ones are not lost beside one";
+    const auto softmax = make("softmax", {.task = LearningTask::multiclass, .classes = 3});
+    const Reals z = {1, 2, 3, 1000, 1000, -1000};
+    const auto three = softmax->loss().probabilities(z);
+    const double sum = std::exp(1) + std::exp(2) + std::exp(3);
+    for (std::size_t c = 0; c < 3; ++c)
+        EXPECT_NEAR(three[c], std::exp(static_cast<double>(c + 1)) / sum, 1e-15);
+    EXPECT_EQ((Reals(three.begin() + 3, three.end())), (Reals{0.5, 0.5, 0}));
+    EXPECT_TRUE(make("hinge", {})->loss().probabilities(scores).empty());
+}
+
+TEST(Classes, AreThoseOfTheHighestScoreOrAboveTheThreshold)
+{
+    using Numbers = std::vector<std::int64_t>;
+    EXPECT_EQ(make("hinge", {}, {{"threshold", "1"}})->loss().classes(Reals{0.5, 1, 1.5}),
+              (Numbers{0, 0, 1}));
+    EXPECT_EQ(make("ridge", {})->loss().classes(Reals{-1, 2}), (Numbers{0, 1}));
+    EXPECT_TRUE(
+        make("ridge", {.task = LearningTask::regression})->loss().classes(Reals{-1}).empty());
+    const auto softmax = make("softmax", {.task = LearningTask::multiclass, .classes = 3});
+    EXPECT_EQ(softmax->loss().classes(Reals{1, 3, 2, 5, 5, 0}), (Numbers{1, 0}))
+        << "of equal scores the lower class, as in the metrics";
+}
+
 }  // namespace
 }  // namespace quorate
