@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // quorate advise: simulates schemes with different redundancy, and ranks them by time.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/seconds.hpp"
 #include "cli/command.hpp"
 #include "driver/advice.hpp"
 #include "driver/launch.hpp"
+#include "mpi/clock.hpp"
 
 namespace quorate {
 
@@ -17,16 +21,37 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Whether these simulations do not tell a candidate from the first: the mean difference is at most
-// two standard errors. Differences are taken seed by seed, because all candidates had the same
-// delays.
-bool is_like_the_first(const Prediction& one, const Prediction& first)
-{
-    std::vector<double> apart;
-    for (std::size_t i = 0; i < one.seconds.size(); ++i)
-        apart.push_back(one.seconds[i] - first.seconds[i]);
-    return one.mean() - first.mean() <= 2 * standard_error(apart);
-}
+// Shows on stderr how many simulations are done: over and over on one line of a terminal, else a line
+// each few seconds. First after a second.
+class SimulationProgress {
+public:
+    explicit SimulationProgress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1)
+    {
+    }
+
+    void show(std::size_t done, std::size_t all)
+    {
+        const double passed = clock_seconds() - began_;
+        if (quiet_ || passed < next_) return;
+        next_ = passed + (terminal_ ? 0.1 : 5);
+        shown_ = true;
+        fmt::print(stderr, "{}{} of {} simulations  {:.0f} s  {:.0f} s left at most{}",
+                   terminal_ ? "\r" : "", done, all, passed,
+                   passed * static_cast<double>(all - done) / static_cast<double>(done),
+                   terminal_ ? "   " : "\n");
+        std::fflush(stderr);
+    }
+    ~SimulationProgress()
+    {
+        if (shown_ && terminal_) std::fputs("\r\033[K", stderr);
+    }
+
+private:
+    const bool quiet_, terminal_;
+    const Seconds began_ = clock_seconds();
+    Seconds next_ = 1;
+    bool shown_ = false;
+};
 
 std::string command_of(const Prediction& best, const Settings& settings)
 {
@@ -37,44 +62,60 @@ std::string command_of(const Prediction& best, const Settings& settings)
     return fmt::format("{} --trace FILE      # {} ranks", line, settings.integer("workers", 1) + 1);
 }
 
-void print_table(const std::vector<Prediction>& all, const std::vector<int>& won,
-                 const Settings& settings, int seeds)
+// Returns a line about the column +-.
+std::string about_intervals(const Advice& advice)
 {
+    if (advice.certain) return "no intervals: nothing is random, all seeds give the same times";
+    if (advice.seeds < 2) return "no intervals: one simulation each";
+    return fmt::format(
+        "+-: 95 % interval of the mean by Student's t, {} simulations; ~: not told from the first",
+        advice.seeds);
+}
+
+void print_table(const Advice& advice)
+{
+    const auto& all = advice.ranked;
+    const auto& settings = advice.settings;
     const auto shown = std::min(all.size(), static_cast<std::size_t>(settings.integer("show", 1)));
     std::size_t width = 6;
     for (std::size_t i = 0; i < shown; ++i) width = std::max(width, all[i].candidate.text().size());
-    fmt::print("{:>4} {:<{}} {:>18} {:>10} {:>8} {:>12} {:>7}\n", "", "scheme", width,
-               "seconds to target", "s a round", "rounds", "closed form", "fastest");
+    fmt::print("{:>4} {:<{}} {:>9} {:>8} {:>9} {:>6} {:>8} {:>7}\n", "", "scheme", width, "seconds",
+               "+-", "s/round", "rounds", "closed", "fastest");
     for (std::size_t i = 0; i < shown; ++i) {
         const auto& one = all[i];
-        fmt::print("{:>3}{} {:<{}} {:>9.4g} +- {:<5.2g} {:>10.4g} {:>8.4g} {:>12} {:>3} of {}\n",
-                   i + 1, i > 0 && is_like_the_first(one, all[0]) ? '~' : ' ', one.candidate.text(),
-                   width, one.mean(), standard_error(one.seconds), one.round_seconds, one.rounds,
-                   one.closed ? fmt::format("{:.4g}", *one.closed) : "-", won[i], seeds);
+        const auto half = advice.half_interval(one);
+        fmt::print("{:>3}{} {:<{}} {:>9.4g} {:>8} {:>9.4g} {:>6.4g} {:>8} {:>2} of {}\n", i + 1,
+                   i > 0 && advice.like_the_first(one) ? '~' : ' ', one.candidate.text(), width,
+                   one.mean(), half ? fmt::format("{:.2g}", *half) : "-", one.round_seconds,
+                   one.rounds, one.closed ? fmt::format("{:.4g}", *one.closed) : "-",
+                   advice.fastest[i], advice.seeds);
     }
+    fmt::print("{} candidates by seconds to the target; closed: s/round by closed form\n",
+               all.size());
+    fmt::print("{}\n", about_intervals(advice));
     if (!settings.given("row-time") && !settings.text("delay").starts_with("trace"))
         fmt::print("rows take no time, so redundancy costs nothing: give --row-time\n");
     if (settings.on("measured"))
         fmt::print("latency {} s; workers, row times and slowdowns as in {}, where not given\n",
                    settings.text("latency"), settings.text("measured"));
-    fmt::print("{} candidates; ~: not told from the first by {} simulations each\n", all.size(),
-               seeds);
     fmt::print("{}\n", command_of(all[0], settings));
 }
 
-Json as_json(const std::vector<Prediction>& all, const std::vector<int>& won)
+Json as_json(const Advice& advice)
 {
     Json json = Json::array();
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        const auto& one = all[i];
+    for (std::size_t i = 0; i < advice.ranked.size(); ++i) {
+        const auto& one = advice.ranked[i];
         const bool reached = std::isfinite(one.mean());
+        const auto half = advice.half_interval(one);
         json.push_back({{"scheme", one.candidate.text()},
                         {"seconds", reached ? Json(one.mean()) : Json(nullptr)},
-                        {"error", standard_error(one.seconds)},
+                        {"half_interval", half ? Json(*half) : Json(nullptr)},
+                        {"simulations", one.seconds.size()},
                         {"round_seconds", one.round_seconds},
                         {"rounds", reached ? Json(one.rounds) : Json(nullptr)},
                         {"closed_form", one.closed ? Json(*one.closed) : Json(nullptr)},
-                        {"fastest", won[i]}});
+                        {"fastest", advice.fastest[i]}});
     }
     return json;
 }
@@ -90,11 +131,14 @@ std::vector<Option> options()
 int print_advice(const Settings& given)
 {
     refuse_launcher("advise");
-    const auto advice = advise(given);
+    const auto advice = [&] {
+        SimulationProgress line(given.on("quiet"));
+        return advise(given, [&](auto done, auto all) { line.show(done, all); });
+    }();
     if (given.on("json"))
-        fmt::print("{}\n", as_json(advice.ranked, advice.fastest).dump(2));
+        fmt::print("{}\n", as_json(advice).dump(2));
     else
-        print_table(advice.ranked, advice.fastest, advice.settings, advice.seeds);
+        print_table(advice);
     return exit_done;
 }
 }  // namespace

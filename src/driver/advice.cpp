@@ -2,18 +2,27 @@
 #include "driver/advice.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
+#include <atomic>
+#include <condition_variable>
+#include <limits>
+#include <mutex>
+#include <numeric>
 #include <set>
+#include <thread>
 
 #include "base/error.hpp"
+#include "base/interval.hpp"
+#include "base/log.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "driver/components.hpp"
 #include "driver/defaults.hpp"
 #include "driver/measured.hpp"
 #include "driver/penalties.hpp"
+#include "mpi/clock.hpp"
 
 namespace quorate {
 
@@ -29,7 +38,8 @@ std::vector<Option> shared_options()
                                     "on-loss",     "standby",  "timeout",
                                     "load-time",   "replay",   "log",
                                     "manifest",    "row",      "dry",
-                                    "overwrite",   "evaluate", "workers"};
+                                    "overwrite",   "evaluate", "workers",
+                                    "rounds"};
     const auto kinds = run_components();
     const auto schemes = std::ranges::find(kinds, "scheme", &ComponentKind::option);
     for (const auto& scheme : schemes->all)
@@ -64,9 +74,12 @@ Options shared_values(const Settings& settings)
 {
     Options values = {{"workers", settings.text("workers")}};
     for (const auto& option : shared_options())
-        if (settings.given(option.name) && option.name != "seed" && option.name != "rounds")
+        if (settings.given(option.name) && option.name != "seed")
             values.emplace(option.name, settings.text(option.name));
-    if (!settings.on("data")) values.emplace("dry", "on");
+    if (settings.on("data"))
+        for (const auto& [name, value] : update_rule(settings)) values.insert_or_assign(name, value);
+    else
+        values.emplace("dry", "on");
     return values;
 }
 
@@ -86,6 +99,132 @@ std::vector<Candidate> chosen_candidates(const Settings& settings)
     std::erase_if(all, [&](const auto& one) { return !wanted.contains(one.scheme); });
     return all;
 }
+
+// Sets a flag when its time is over, from a thread of its own.
+class TimeLimit {
+public:
+    explicit TimeLimit(double seconds)
+        : thread_([this, seconds](const std::stop_token& ended) {
+              std::unique_lock lock(mutex_);
+              const std::chrono::duration<double> limit(seconds);
+              if (!wake_.wait_for(lock, ended, limit, [&] { return ended.stop_requested(); }))
+                  over_ = true;
+          })
+    {
+    }
+    const std::atomic<bool>& over() const { return over_; }
+
+private:
+    std::atomic<bool> over_ = false;
+    std::mutex mutex_;
+    std::condition_variable_any wake_;
+    std::jthread thread_;
+};
+
+// The simulations of all candidates, as far as there is time for them.
+class Simulations {
+public:
+    Simulations(const Settings& settings, int seeds, double limit, const AdviceProgress& progress)
+        : settings_(settings), shared_(shared_values(settings)), progress_(progress),
+          candidates_(chosen_candidates(settings)), seeds_(static_cast<std::size_t>(seeds)),
+          end_(clock_seconds() + limit), limit_(limit), times_(seeds_ * candidates_.size()),
+          unfit_(candidates_.size()), slow_(candidates_.size())
+    {
+    }
+
+    void run()
+    {
+        find_target();
+        const auto count = candidates_.size();
+        const auto at_once = simulations_at_once(settings_);
+        // One that takes very long must not keep others from having their time.
+        if (times_.size() > static_cast<std::size_t>(at_once)) longest_ = limit_ / 4;
+        in_parallel(times_.size(), at_once, [&](std::size_t i) {
+            run_one(i % count, i / count);
+            const std::lock_guard lock(mutex_);
+            ++done_;
+            if (i < 2 * count && ++done_of_first_two_ == 2 * count) certain_ = all_alike();
+            if (progress_) progress_(done_, times_.size());
+        });
+    }
+
+    // Tells what came of the simulations, candidates in their order.
+    void report(Advice& advice) const
+    {
+        advice.certain = certain_;
+        for (std::size_t i = 0; i < candidates_.size(); ++i) {
+            std::vector<TimeToTarget> times;
+            for (std::size_t seed = 0; seed < (certain_ ? 1 : seeds_); ++seed) {
+                if (!at(i, seed)) break;
+                times.push_back(*at(i, seed));
+            }
+            if (!times.empty())
+                advice.ranked.push_back(prediction(candidates_[i], times));
+            else if (!unfit_[i])
+                advice.left_out.push_back(candidates_[i].text());
+        }
+    }
+
+private:
+    const std::optional<TimeToTarget>& at(std::size_t candidate, std::size_t seed) const
+    {
+        return times_[seed * candidates_.size() + candidate];
+    }
+
+    // Options that are wrong for all candidates throw here. Later they would be taken for a scheme
+    // that cannot be made with these settings, which is left out.
+    void find_target()
+    {
+        const TimeLimit time(limit_);
+        target_ = final_loss({"uncoded", {}}, settings_, shared_, time.over());
+        if (time.over())
+            settings_.refuse("time-limit",
+                             ", too short for one simulation of uncoded: give a longer one, or "
+                             "fewer --rounds");
+        if (settings_.on("target-loss")) target_ = settings_.real("target-loss", 0);
+    }
+
+    void run_one(std::size_t candidate, std::size_t seed)
+    {
+        const double left = end_ - clock_seconds();
+        if (left <= 0 || unfit_[candidate] || slow_[candidate] || certain_) return;
+        const TimeLimit time(std::min(left, longest_.value_or(left)));
+        try {
+            auto& result = times_[seed * candidates_.size() + candidate];
+            result = time_to_target(candidates_[candidate], settings_, shared_,
+                                    static_cast<int>(seed), target_, time.over());
+            if (!result) slow_[candidate] = true;
+        } catch (const BadInput&) {
+            unfit_[candidate] = true;
+        }
+    }
+
+    // Whether the first two seeds give the same times for all candidates.
+    bool all_alike() const
+    {
+        if (seeds_ < 2) return false;
+        for (std::size_t i = 0; i < candidates_.size(); ++i) {
+            const auto &one = at(i, 0), &other = at(i, 1);
+            if (one && other && one->seconds != other->seconds) return false;
+        }
+        return true;
+    }
+
+    const Settings& settings_;
+    const Options shared_;
+    const AdviceProgress& progress_;
+    const std::vector<Candidate> candidates_;
+    const std::size_t seeds_;
+    const Seconds end_, limit_;
+    std::optional<Seconds> longest_;  // for one simulation
+    std::optional<double> target_;    // loss
+    std::vector<std::optional<TimeToTarget>> times_;
+    // Of each candidate: whether it cannot be made with these settings, or was stopped.
+    std::vector<std::atomic<bool>> unfit_, slow_;
+    std::atomic<bool> certain_ = false;
+    std::mutex mutex_;
+    std::size_t done_ = 0, done_of_first_two_ = 0;
+};
 
 // Returns for each candidate with how many of the seeds it was the fastest.
 std::vector<int> wins(const std::vector<Prediction>& all, int seeds)
@@ -112,6 +251,11 @@ std::vector<Option> advice_options()
         {"schemes", "NAME,...", "",
          "compare these only; default: all that have parameters to choose"},
         {"repeat", "N", "5", "simulations of each candidate, with different seeds"},
+        {"time-limit", "TIME", "60s",
+         "advice is given then at the latest, from the simulations that are done"},
+        {"rounds", "N", "100",
+         "the target is the progress of so many exact rounds, or with --data the loss that uncoded "
+         "reaches in them"},
         {"target-loss", "X", "",
          "with --data, the training loss to reach; default: that of uncoded after --rounds"},
         {"heterogeneity", "H", "1",
@@ -121,35 +265,56 @@ std::vector<Option> advice_options()
     return all;
 }
 
-Advice advise(const Settings& given)
+bool Advice::like_the_first(const Prediction& one) const
 {
-    Advice advice{with_measured(given), 0, {}, {}};
+    const auto& first = ranked.front();
+    std::vector<double> apart;
+    for (std::size_t i = 0; i < std::min(one.seconds.size(), first.seconds.size()); ++i)
+        apart.push_back(one.seconds[i] - first.seconds[i]);
+    const auto half = certain ? std::nullopt : quorate::half_interval(apart);
+    const double sum = std::accumulate(apart.begin(), apart.end(), 0.0);
+    return half && sum / static_cast<double>(apart.size()) <= *half;
+}
+
+std::optional<double> Advice::half_interval(const Prediction& one) const
+{
+    return certain ? std::nullopt : quorate::half_interval(one.seconds);
+}
+
+Advice advise(const Settings& given, const AdviceProgress& progress)
+{
+    Advice advice{.settings = with_measured(given)};
     const auto& settings = advice.settings;
     if (!settings.on("workers"))
         throw BadInput("quorate advise needs --workers N, or --measured FILE");
     if (settings.on("target-loss") && !settings.on("data"))
         settings.refuse("target-loss",
                         ", but nothing is trained without --data: leave it out, or give data");
-    auto shared = shared_values(settings);
-    if (settings.on("data")) shared.merge(update_rule(settings));
-    advice.seeds = static_cast<int>(settings.integer("repeat", 1, 1000));
-    const Candidate baseline{"uncoded", {}};
-    const auto candidates = chosen_candidates(settings);
-    // Options that are wrong for all candidates throw here. predict() would take them for a scheme
-    // that cannot be made with these settings, and leave the scheme out.
-    auto target = final_loss(baseline, settings, shared);
-    if (settings.on("target-loss")) target = settings.real("target-loss", 0);
-    std::vector<std::optional<Prediction>> predictions(candidates.size());
-    in_parallel(candidates.size(), simulations_at_once(settings), [&](std::size_t i) {
-        predictions[i] = predict(candidates[i], settings, shared, advice.seeds, target);
-    });
-    for (auto& prediction : predictions)
-        if (prediction) advice.ranked.push_back(std::move(*prediction));
+    const auto limit = to_duration(settings.text("time-limit"));
+    if (!limit || *limit <= 0) settings.refuse("time-limit", ": write 60s or 5min");
+    const auto seeds = static_cast<int>(settings.integer("repeat", 1, 1000));
+    Simulations simulations(settings, seeds, *limit, progress);
+    simulations.run();
+    simulations.report(advice);
+    if (advice.ranked.empty() && !advice.left_out.empty())
+        settings.refuse("time-limit",
+                        ", too short for a single candidate: give a longer one, or fewer --rounds");
     if (advice.ranked.empty())
         throw BadInput(
             "no scheme can be simulated with these options: try quorate simulate with them, "
             "which says why");
+    if (!advice.left_out.empty())
+        log(LogLevel::warning,
+            fmt::format("left out, too slow to simulate within {}: {}", settings.text("time-limit"),
+                        fmt::join(advice.left_out, ", ")));
     std::ranges::stable_sort(advice.ranked, {}, &Prediction::mean);
+    for (const auto& one : advice.ranked)
+        advice.seeds = std::min(advice.seeds, static_cast<int>(one.seconds.size()));
+    if (!advice.certain && advice.seeds < seeds)
+        log(LogLevel::warning,
+            fmt::format("{} of {} simulations of each candidate are done within {}: --time-limit "
+                        "gives more time",
+                        advice.seeds, seeds, settings.text("time-limit")));
     advice.fastest = wins(advice.ranked, advice.seeds);
     return advice;
 }

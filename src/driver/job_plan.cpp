@@ -95,6 +95,8 @@ void check_cells(const Manifest& manifest, const std::string& path, RunKind kind
             // Traces and checkpoints keep options as the lines of an INI file.
             if (text.find_first_of("\n\r") != std::string::npos) refuse("leave out the line break");
             if (option.argument == "N" && !to_integer(text)) refuse("write a whole number");
+            if (name == "step" && text != "auto" && !to_real(text))
+                refuse("write a number, or auto");
             const bool number = to_real(option.fallback) && option.argument != "SECONDS" &&
                                 option.argument.find_first_of("|,") == std::string::npos;
             if (number && !to_real(text)) refuse("write a number");

@@ -22,7 +22,7 @@ constexpr double unreached = std::numeric_limits<double>::infinity();
 
 // Simulates a candidate with one seed. The trace lists no contributions, which nothing here reads.
 trace::Trace simulated(const Candidate& candidate, Options values, std::int64_t seed,
-                       std::int64_t rounds)
+                       std::int64_t rounds, const std::atomic<bool>& stop)
 {
     for (const auto& [name, value] : candidate.options) values.insert_or_assign(name, value);
     values.insert_or_assign("scheme", candidate.scheme);
@@ -30,7 +30,7 @@ trace::Trace simulated(const Candidate& candidate, Options values, std::int64_t 
     values.insert_or_assign("rounds", std::to_string(rounds));
     values.insert_or_assign("trace-arrivals", "none");
     values.insert_or_assign("on-divergence", "ignore");
-    return simulate(make_settings(simulation_options(), values));
+    return simulate(make_settings(simulation_options(), values), stop);
 }
 
 // Returns e / n of a round: its decode error over the number of partitions. A round without an
@@ -89,50 +89,46 @@ double Prediction::mean() const
            static_cast<double>(seconds.size());
 }
 
-double standard_error(const std::vector<double>& values)
+Prediction prediction(const Candidate& candidate, const std::vector<TimeToTarget>& simulations)
 {
-    const auto n = static_cast<double>(values.size());
-    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-    if (values.size() < 2 || !std::isfinite(mean)) return 0;
-    double square = 0;
-    for (const double one : values) square += (one - mean) * (one - mean);
-    return std::sqrt(square / (n - 1) / n);
+    Prediction mean{candidate};
+    const auto count = static_cast<double>(simulations.size());
+    for (const auto& one : simulations) {
+        mean.seconds.push_back(one.seconds);
+        mean.round_seconds += one.round_seconds / count;
+        mean.rounds += one.rounds / count;
+        mean.closed = one.closed;
+    }
+    return mean;
 }
 
-std::optional<Prediction> predict(const Candidate& candidate, const Settings& settings,
-                                  const Options& shared, int seeds, std::optional<double> target)
+std::optional<TimeToTarget> time_to_target(const Candidate& candidate, const Settings& settings,
+                                           const Options& shared, int number,
+                                           std::optional<double> target,
+                                           const std::atomic<bool>& stop)
 {
-    Prediction prediction{candidate, {}, 0, 0, {}};
-    const auto first = settings.integer("seed", 0);
-    for (int i = 0; i < seeds; ++i) {
-        trace::Trace trace;
-        try {
-            // With a target, candidates that need more rounds than uncoded must have the time to
-            // reach it.
-            const auto rounds = settings.integer("rounds", 1) * (target ? 2 : 1);
-            trace = simulated(candidate, shared, first + i, rounds);
-        } catch (const BadInput&) {
-            return std::nullopt;
-        }
-        if (trace.rounds.empty()) return std::nullopt;
+    // With a target, candidates that need more rounds than uncoded must have the time to reach it.
+    const auto most = settings.integer("rounds", 1) * (target ? 2 : 1);
+    const auto trace =
+        simulated(candidate, shared, settings.integer("seed", 0) + number, most, stop);
+    if (stop) return std::nullopt;
+    if (trace.rounds.empty()) throw BadInput(candidate.text() + " does no round");
+    const double total = trace.rounds.back().time;
+    TimeToTarget one{unreached, total / static_cast<double>(trace.rounds.size()), unreached,
+                     closed_form(trace, settings)};
+    if (!target) {
         const auto rows = to_real(trace.attributes.at("rows")).value_or(0);
-        const double total = trace.rounds.back().time;
-        const auto done = static_cast<double>(trace.rounds.size());
-        prediction.round_seconds += total / done / seeds;
-        if (target) {
-            const auto at = std::ranges::find_if(
-                trace.evaluations, [&](const auto& row) { return row.train_loss <= *target; });
-            const bool there = at != trace.evaluations.end();
-            prediction.seconds.push_back(there ? at->time : unreached);
-            prediction.rounds += (there ? static_cast<double>(at->round) : unreached) / seeds;
-        } else {
-            const double rounds = rounds_needed(trace, settings, rows);
-            prediction.seconds.push_back(total / done * rounds);
-            prediction.rounds += rounds / seeds;
-        }
-        prediction.closed = closed_form(trace, settings);
+        one.rounds = rounds_needed(trace, settings, rows);
+        one.seconds = one.round_seconds * one.rounds;
+        return one;
     }
-    return prediction;
+    const auto at = std::ranges::find_if(
+        trace.evaluations, [&](const auto& row) { return row.train_loss <= *target; });
+    if (at != trace.evaluations.end()) {
+        one.seconds = at->time;
+        one.rounds = static_cast<double>(at->round);
+    }
+    return one;
 }
 
 int simulations_at_once(const Settings& settings)
@@ -150,11 +146,11 @@ int simulations_at_once(const Settings& settings)
 }
 
 std::optional<double> final_loss(const Candidate& candidate, const Settings& settings,
-                                 const Options& shared)
+                                 const Options& shared, const std::atomic<bool>& stop)
 {
-    const auto trace =
-        simulated(candidate, shared, settings.integer("seed", 0), settings.integer("rounds", 1));
-    if (!settings.on("data")) return std::nullopt;
+    const auto trace = simulated(candidate, shared, settings.integer("seed", 0),
+                                 settings.integer("rounds", 1), stop);
+    if (!settings.on("data") || stop) return std::nullopt;
     if (trace.evaluations.empty())
         throw BadInput("--evaluate-every is 0, but losses are what is aimed at: leave it out");
     return trace.evaluations.back().train_loss;

@@ -2,6 +2,7 @@
 // Predicts by simulations how long schemes take to a target.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,24 +24,31 @@ struct Candidate {
 /// @param timed  whether rows take time; without that, deadlines mean nothing
 std::vector<Candidate> candidates(int workers, bool timed);
 
+/// What one simulation tells of a candidate.
+struct TimeToTarget {
+    double seconds;                // to the target; infinite if it is not reached
+    double round_seconds;          // of a round, mean over the rounds
+    double rounds;                 // to the target; infinite if it is not reached
+    std::optional<double> closed;  // seconds a round by a closed form, where there is one
+};
+
 /// What simulations tell of a candidate.
 struct Prediction {
     Candidate candidate;
-    std::vector<double> seconds;   // to the target, by seed; infinite if it is not reached
-    double round_seconds = 0;      // of a round, mean over rounds and seeds
-    double rounds = 0;             // to the target, mean over seeds; infinite if one misses it
-    std::optional<double> closed;  // seconds a round by a closed form, where there is one
+    std::vector<double> seconds = {};   // to the target, by seed; infinite if it is not reached
+    double round_seconds = 0;           // of a round, mean over rounds and seeds
+    double rounds = 0;                  // to the target, mean over seeds; infinite if one misses it
+    std::optional<double> closed = {};  // seconds a round by a closed form, where there is one
 
     /// Returns the mean of `seconds`; infinite if a seed does not reach the target.
     double mean() const;
 };
 
-/// Returns the standard error of the mean of these values; 0 for fewer than 2 values, or if the
-/// mean is not finite.
-double standard_error(const std::vector<double>& values);
+/// Returns the means of at least one simulation of a candidate, by seed.
+Prediction prediction(const Candidate& candidate, const std::vector<TimeToTarget>& simulations);
 
-/// Simulates a candidate, once for each seed, on this thread. Any number of threads may call it at
-/// once. Local.
+/// Simulates a candidate with one seed, on this thread. Any number of threads may call it at once.
+/// Local.
 ///
 /// With data, the target is a training loss. Twice --rounds rounds are run, so that a candidate
 /// that needs more rounds than another can reach it too.
@@ -53,12 +61,16 @@ double standard_error(const std::vector<double>& values);
 /// Stale gradients cost as many rounds more as their mean staleness, once.
 /// @param settings  of the command: rounds, seed, workers, heterogeneity, ...
 /// @param shared    options of simulations that all candidates have
-/// @param seeds     number of simulations; their seeds are --seed, --seed + 1, ...
+/// @param number    of the simulation, from 0: its seed is --seed + number
 /// @param target    training loss; none without data
-/// @return nothing if the options do not fit this candidate, or if no round is done
-/// @throws Failure if a simulation cannot go on
-std::optional<Prediction> predict(const Candidate& candidate, const Settings& settings,
-                                  const Options& shared, int seeds, std::optional<double> target);
+/// @param stop      set by another thread to end it early
+/// @return nothing if it was stopped
+/// @throws BadInput if the options do not fit this candidate, or if no round is done
+/// @throws Failure if the simulation cannot go on
+std::optional<TimeToTarget> time_to_target(const Candidate& candidate, const Settings& settings,
+                                           const Options& shared, int number,
+                                           std::optional<double> target,
+                                           const std::atomic<bool>& stop);
 
 /// Returns how many simulations this machine can make side by side: one for each core, but with
 /// data no more than half of its memory is enough for; at least 1. Local.
@@ -67,8 +79,9 @@ int simulations_at_once(const Settings& settings);
 
 /// Simulates --rounds rounds of a candidate with the first seed, and returns the training loss that
 /// it reaches. Without data it simulates too, for the errors, and returns nothing. Local.
+/// @param stop  set by another thread to end it early; what is returned is then worth nothing
 /// @throws BadInput if an option is wrong, or --evaluate-every is 0  @throws Failure as simulate()
 std::optional<double> final_loss(const Candidate& candidate, const Settings& settings,
-                                 const Options& shared);
+                                 const Options& shared, const std::atomic<bool>& stop);
 
 }  // namespace quorate

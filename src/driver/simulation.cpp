@@ -225,7 +225,11 @@ trace::Trace simulate(const Settings& settings, const std::atomic<bool>& stop, W
 {
     refuse_files(settings);
     Simulated simulated(settings);
-    const auto run = simulated.run(nullptr);
+    auto run = simulated.run(nullptr);
+    // Models that are kept may take as long to score as the rounds took.
+    run.evaluate = [&stop, evaluate = run.evaluate](const auto& next, const auto& scored) {
+        evaluate([&] { return stop ? std::vector<Point>() : next(); }, scored);
+    };
     trace::Memory memory(header_of(simulated.settings(), run, simulated.clock()));
     train(run, memory, stop, std::move(watch));
     return memory.take();

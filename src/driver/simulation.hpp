@@ -18,7 +18,7 @@ std::vector<Option> simulation_options();
 /// models that are kept (--evaluate-every). Starts MPI and PETSc with data. Local.
 /// @param settings  with all of simulation_options()
 /// @param stop      another thread or a signal sets it to end the run early; the trace then has the
-///                  status `interrupted`
+///                  status `interrupted`; models that are not scored yet stay without scores
 /// @param watch     called on this thread as the run goes on
 /// @throws BadInput if an option is wrong  @throws Failure if the run cannot go on
 trace::Trace simulate(const Settings& settings, const std::atomic<bool>& stop = never_stop,

@@ -244,22 +244,30 @@ std::string command_here(const std::string& name, const std::vector<std::string>
 }
 
 // Returns the ranking of `quorate advise`: for each candidate its scheme, its options, seconds to
-// the target by seed, seconds a round, rounds, the closed form or none, and how often it was the
-// fastest.
-py::list advise_here(const Options& options)
+// the target by seed, half of their interval or none, seconds a round, rounds, the closed form or
+// none, and how often it was the fastest.
+// @param shown  called with simulations done and their number, with the lock; or None
+py::list advise_here(const Options& options, const py::object& shown)
 {
     if (options.contains("data")) check_process();
     Advice advice;
     {
+        AdviceProgress progress;
+        if (!shown.is_none())
+            progress = [&](std::size_t done, std::size_t all_of_them) {
+                const py::gil_scoped_acquire gil;
+                shown(done, all_of_them);
+            };
         const py::gil_scoped_release release;
         const Running running;
-        advice = advise(make_settings(advice_options(), options));
+        advice = advise(make_settings(advice_options(), options), progress);
     }
     py::list all;
     for (std::size_t i = 0; i < advice.ranked.size(); ++i) {
         const auto& one = advice.ranked[i];
         all.append(py::make_tuple(one.candidate.scheme, one.candidate.options, one.seconds,
-                                  one.round_seconds, one.rounds, one.closed, advice.fastest[i]));
+                                  advice.half_interval(one), one.round_seconds, one.rounds,
+                                  one.closed, advice.fastest[i]));
     }
     return all;
 }
@@ -350,7 +358,7 @@ PYBIND11_MODULE(_quorate, module)
                py::arg("shown") = py::none());
     module.def("run", &run_here, py::arg("options"));
     module.def("command", &command_here);
-    module.def("advise", &advise_here);
+    module.def("advise", &advise_here, py::arg("options"), py::arg("shown") = py::none());
     module.def("check_scheme", &check_scheme);
     module.def("options", &options_of, py::arg("command"));
     module.def("end_runs", [] {

@@ -69,10 +69,37 @@ def test_the_command_of_the_winner_is_printed():
     assert "redundancy costs nothing: give --row-time" in done.stdout
 
 
+def test_intervals_are_there_only_where_they_mean_something():
+    words = ["--schemes", "uncoded,frc", "--row-time", 1e-5]
+    random = advice(*words, "--delay", "exponential:0.1", "--repeat", 3)
+    assert all(one["half_interval"] > 0 for one in random.values())
+    assert {one["simulations"] for one in random.values()} == {3}
+    single = advice(*words, "--delay", "exponential:0.1", "--repeat", 1)
+    alike = advice(*words, "--delay", "constant:0.1", "--repeat", 3)
+    for one in [*single.values(), *alike.values()]:
+        assert one["half_interval"] is None and one["simulations"] == 1
+    done = call(*COMMON, *words, "--delay", "constant:0.1")
+    assert "no intervals: nothing is random" in done.stdout
+    assert all(len(line) <= 80 for line in done.stdout.splitlines()[:-1])
+
+
+def test_what_takes_too_long_is_left_out_by_name(gaussians):
+    # A worker of amb computes for as long as others are late: 10^6 rows a round.
+    words = ["--data", gaussians, "--step", 0.1, "--delay", "exponential:0.1", "--row-time", 1e-6]
+    done = call(*COMMON, *words, "--schemes", "uncoded,amb", "--time-limit", "4s", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "uncoded" in {one["scheme"] for one in json.loads(done.stdout)}
+    assert "too slow to simulate within 4s: amb --compute-time auto" in done.stderr
+
+
 @pytest.mark.parametrize(
     "words, message",
     [
         (["advise"], "needs --workers N"),
+        ([*COMMON, "--time-limit", "soon"], "--time-limit is soon: write 60s or 5min"),
+        ([*COMMON, "--time-limit", 0], "--time-limit is 0: write"),
+        ([*COMMON[:3], "--rounds", 10**6, "--time-limit", "10ms"], "write 60s"),
+        ([*COMMON[:3], "--rounds", 10**6, "--time-limit", "0.01s"], "too short for one simulation"),
         ([*COMMON, "--delay", "weibull:1"], "--delay is weibull:1"),
         ([*COMMON, "--schemes", "frk"], "frk is none that is compared"),
         ([*COMMON, "--target-loss", 0.1], "nothing is trained without --data"),

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/interval.hpp"
 #include "base/path.hpp"
 #include "base/random.hpp"
 #include "base/settings.hpp"
@@ -170,6 +171,32 @@ TEST(Random, UniformNormalAndExponentialHaveTheirMoments)
     EXPECT_NEAR(normal, 0, five_sigma);
     EXPECT_NEAR(square, 1, five_sigma * std::sqrt(2));
     EXPECT_NEAR(exponential, 3, five_sigma * 3);
+}
+
+TEST(Interval, IsThatOfStudentsDistribution)
+{
+    // By hand: the standard error of 1, 2, 3 is 1 / sqrt(3), and t with 2 degrees of freedom 4.3027.
+    EXPECT_NEAR(half_interval({1, 2, 3}).value(), 4.302653 / std::sqrt(3), 1e-6);
+    EXPECT_NEAR(half_interval({0, 1}).value(), 12.706205 * 0.5, 1e-6);
+    EXPECT_EQ(half_interval({0.1, 0.1, 0.1}), 0);
+    EXPECT_FALSE(half_interval({}));
+    EXPECT_FALSE(half_interval({1}));
+    EXPECT_FALSE(half_interval({1, INFINITY}));
+}
+
+// The mean is within its interval in 95 % of all cases, also with few values.
+TEST(Interval, HoldsTheMeanAsOftenAsItSays)
+{
+    Stream stream(1, Purpose::samples);
+    int inside = 0;
+    constexpr int count = 4000;
+    for (int i = 0; i < count; ++i) {
+        std::vector<double> values;
+        for (int j = 0; j < 3; ++j) values.push_back(stream.normal());
+        inside += std::abs(values[0] + values[1] + values[2]) / 3 <= half_interval(values).value();
+    }
+    const double three_sigma = 3 * std::sqrt(0.95 * 0.05 / count);
+    EXPECT_NEAR(inside / static_cast<double>(count), 0.95, three_sigma);
 }
 
 }  // namespace
