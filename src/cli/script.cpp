@@ -5,6 +5,7 @@
 #include <cctype>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -98,7 +99,7 @@ std::string submit_one(const JobPlan& plan, const std::string& script,
         throw Failure(
             fmt::format("{} failed with status {}: {}", command, ended.status, ended.first_line()));
     fmt::print("{}\t{}\n", id, command);
-    record_job(plan.request.folder, {id, script, array});
+    record_job(plan.request.folder, {id, script, array, plan.profile.scheduler});
     return id;
 }
 
@@ -118,7 +119,13 @@ int submit(const Settings& settings)
         fmt::print("all {} runs are complete: nothing is submitted\n", request.rows.size());
         return exit_done;
     }
-    const auto queued = rows_in_queue(jobs, plan.profile.scheduler);
+    std::set<std::int64_t> queued;
+    try {
+        for (const auto& job : jobs_in_queue(jobs)) queued.insert(job.row);
+    } catch (const Failure& unknown) {
+        throw Failure(fmt::format("{}; nothing is submitted, as what is queued is not known",
+                                  unknown.what()));
+    }
     const auto there = std::erase_if(left, [&](auto row) { return queued.contains(row); });
     if (there > 0)
         log(LogLevel::note, fmt::format("{} runs are queued or running already{}", there,

@@ -785,13 +785,14 @@ def test_what_is_queued_is_not_submitted_again(tmp_path):
     assert len(calls) == 3 and "--array=1-4" in calls[0]
     out = tmp_path / "out"
     assert (out / "jobs.tsv").read_text().splitlines() == [
-        "job\tscript\truns",
-        "101\trun.sh\t1-4",
-        "102\trun.sh\t1-4",
-        "103\tanalyse.sh\t",
+        "job\tscript\truns\tscheduler",
+        "101\trun.sh\t1-4\tslurm",
+        "102\trun.sh\t1-4\tslurm",
+        "103\tanalyse.sh\t\tslurm",
     ]
     # A job of others, one element of ours that runs and one that waits, and our analysis.
-    queue = "printf '99 2\\n101 1\\n102 1\\n102 3\\n103 N/A\\n'\n"
+    there = ["99 2 RUNNING x", "101 1 RUNNING x", "102 1 PENDING x", "102 3 PENDING x", "103 N/A"]
+    queue = "".join(f"echo {one}\n" for one in there)
     stand_in(tmp_path / "bin", "squeue", queue)
     complete(out / "4-seed4.h5")
     done, calls = submit(tmp_path, text, "--cluster", "local")
