@@ -23,7 +23,8 @@ struct Command {
     std::function<int(const std::vector<std::string>&)> run_words = {};
 };
 
-// Return the commands. Each is made in the file of its name; submit is in script.cpp.
+// Return the commands. Each is made in the file of its name; submit is in script.cpp,
+// cancel in status.cpp.
 Command import_command();
 Command generate_command();
 Command run_command();
@@ -36,6 +37,8 @@ Command inspect_command();
 Command advise_command();
 Command script_command();
 Command submit_command();
+Command status_command();
+Command cancel_command();
 Command todo_command();
 Command analysis_command();
 Command list_command();

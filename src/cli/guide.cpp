@@ -22,19 +22,22 @@ const Names common = {common_options, {"config", "plugin", "quiet", "verbose", "
 
 // Of all commands that train or simulate.
 const std::vector<Names> of_training = {
-    {"advice", {"measured", "schemes", "repeat", "target-loss", "heterogeneity", "show", "json"}},
+    {"advice",
+     {"measured", "schemes", "repeat", "target-loss", "heterogeneity", "time-limit", "show",
+      "json"}},
     {"search", {"grid", "folds", "metric", "output"}},
     {"data and model", {"data", "model", "init", "l2", "l1"}},
     {"scheme", {"scheme", "workers", "threads", "batch", "seed"}},
     {"optimiser",
- {"optimizer", "step", "schedule", "clip", "rounds", "stop-at", "patience", "on-divergence"}},
+     {"optimizer", "step", "schedule", "clip", "rounds", "stop-at", "patience", "on-divergence"}},
     {"stragglers", {"delay", "slowdown", "row-time", "byzantine"}},
     {"simulation",
      {"dry", "rows", "columns", "latency", "bandwidth", "port", "load-time", "replay"}},
     {"resilience",
      {"checkpoint", "checkpoint-every", "resume", "stop-before", "walltime", "resilient", "standby",
       "timeout", "events", "on-loss"}},
-    {"output", {"trace", "overwrite", "evaluate", "evaluate-every", "trace-arrivals", "log"}},
+    {"output",
+     {"trace", "folder", "overwrite", "evaluate", "evaluate-every", "trace-arrivals", "log"}},
     {"experiments", {"manifest", "row"}},
     common};
 

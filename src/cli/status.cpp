@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// quorate status and quorate cancel: what has become of the runs of a manifest, and an end to them.
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/algorithm/string/replace.hpp>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+#include <tuple>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "cli/command.hpp"
+#include "job/queue.hpp"
+#include "job/status.hpp"
+#include "job/units.hpp"
+
+namespace quorate {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr RunStage stages[] = {RunStage::completed, RunStage::running, RunStage::queued,
+                               RunStage::failed, RunStage::left};
+
+// The path of the manifest that the operand names: itself, or that of a folder.
+std::string manifest_of(const Settings& settings)
+{
+    const auto& path = settings.text("MANIFEST");
+    return fs::is_directory(path) ? (fs::path(path) / "manifest.tsv").string() : path;
+}
+
+template <class T>
+std::string shown(const std::optional<T>& value, const char* format)
+{
+    return value ? fmt::format(fmt::runtime(format), *value) : "-";
+}
+
+std::string shown_time(const std::optional<double>& seconds)
+{
+    return seconds ? spoken_time(*seconds) : "-";
+}
+
+// Adds what is known of it over all runs; nothing if it is not known of any.
+std::optional<double> sum(const std::vector<RunStatus>& runs,
+                          std::optional<double> RunStatus::*value)
+{
+    std::optional<double> total;
+    for (const auto& run : runs)
+        if (run.*value) total = total.value_or(0) + *(run.*value);
+    return total;
+}
+
+std::optional<double> longest(const std::vector<RunStatus>& runs)
+{
+    std::optional<double> most;
+    for (const auto& run : runs)
+        if (run.seconds_left) most = std::max(most.value_or(0), *run.seconds_left);
+    return most;
+}
+
+// The cells of a line of the table; the last one is the run's name.
+using Cells = std::array<std::string, 8>;
+
+Cells cells_of(const RunStatus& run)
+{
+    auto name = fs::path(run.trace).stem().string();
+    // The number that begins the name stands in the first column.
+    if (const auto number = fmt::format("{}-", run.run); name.starts_with(number))
+        name.erase(0, number.size());
+    return {std::to_string(run.run),
+            to_string(run.stage),
+            fmt::format("{}/{}", run.rounds, shown(run.rounds_wanted, "{}")),
+            shown(run.loss, "{:.4g}"),
+            shown_time(run.seconds_left),
+            shown(run.core_hours, "{:.3g}"),
+            shown(run.core_hours_left, "{:.3g}"),
+            name};
+}
+
+// Prints a table; names are cut to what a line of `width` characters leaves them.
+void print_table(const std::vector<Cells>& lines, std::size_t width)
+{
+    constexpr std::size_t name = std::tuple_size_v<Cells> - 1, least = 8;
+    std::array<std::size_t, name> widths{};
+    std::size_t room = std::max(width, least);
+    for (std::size_t i = 0; i < name; ++i) {
+        for (const auto& cells : lines) widths[i] = std::max(widths[i], cells[i].size());
+        room = std::max(least, room - std::min(room, widths[i] + 2));
+    }
+    for (const auto& cells : lines) {
+        for (std::size_t i = 0; i < name; ++i)
+            fmt::print(fmt::runtime(i == 1 ? "{:<{}}  " : "{:>{}}  "), cells[i], widths[i]);
+        const bool fits = cells[name].size() <= room;
+        fmt::print("{}{}\n", cells[name].substr(0, fits ? room : room - 1), fits ? "" : "~");
+    }
+}
+
+// Prints why a run failed, in one line that fits unless the log's path alone is too long.
+void print_failure(const RunStatus& run, std::size_t width)
+{
+    const auto log = run.log.empty() ? "" : fmt::format(" ({})", run.log);
+    constexpr std::size_t before = 5, least = 30;
+    const auto room = std::max(width, before + log.size() + least) - before - log.size();
+    auto reason = run.reason;
+    if (reason.size() > room) reason = reason.substr(0, room - 3) + "...";
+    fmt::print("{:>3}  {}{}\n", run.run, reason, log);
+}
+
+std::map<RunStage, std::vector<std::int64_t>> by_stage(const std::vector<RunStatus>& runs)
+{
+    std::map<RunStage, std::vector<std::int64_t>> all;
+    for (const auto& run : runs) all[run.stage].push_back(run.run);
+    return all;
+}
+
+// With a blank behind each comma, where a line may break.
+std::string spaced(std::string list)
+{
+    boost::replace_all(list, ",", ", ");
+    return list;
+}
+
+// Prints all runs, or if they are many only those that somebody may look for.
+// @param all  whether to print each of them anyhow
+void print_status(const ManifestStatus& status, bool all, std::size_t width)
+{
+    constexpr std::size_t many = 40;
+    const bool each = all || status.runs.size() <= many;
+    const auto staged = by_stage(status.runs);
+    std::vector<Cells> lines = {
+        {"run", "state", "rounds", "loss", "left", "core-h", "needed", "name"}};
+    for (const auto& run : status.runs)
+        if (each || run.stage == RunStage::running || run.stage == RunStage::failed)
+            lines.push_back(cells_of(run));
+    print_table(lines, width);
+    if (!each)
+        for (const auto stage : {RunStage::completed, RunStage::queued, RunStage::left})
+            if (const auto at = staged.find(stage); at != staged.end())
+                fmt::print(
+                    "{:<9}  {}\n", to_string(stage),
+                    wrapped(spaced(ranges(at->second)), std::max<std::size_t>(width, 40) - 11, 11));
+    if (staged.contains(RunStage::failed)) fmt::print("why runs failed:\n");
+    for (const auto& run : status.runs)
+        if (run.stage == RunStage::failed) print_failure(run, width);
+    std::set<std::string> reasons;
+    for (const auto& run : status.runs)
+        if (run.stage == RunStage::queued && !run.reason.empty()) reasons.insert(run.reason);
+    for (const auto& reason : reasons) fmt::print("queued for: {}\n", reason);
+    std::string counts;
+    for (const auto& [stage, runs] : staged)
+        counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", runs.size(), to_string(stage));
+    fmt::print("{} run{}: {}\n", status.runs.size(), status.runs.size() == 1 ? "" : "s", counts);
+    const auto& runs = status.runs;
+    fmt::print("core-hours: {} spent", shown(sum(runs, &RunStatus::core_hours), "{:.3g}"));
+    if (const auto needed = sum(runs, &RunStatus::core_hours_left))
+        fmt::print(", {:.3g} still needed", *needed);
+    if (const auto most = longest(runs)) fmt::print("; longest run: {} left", spoken_time(*most));
+    fmt::print("\n");
+    if (!status.no_queue.empty() && status.no_queue != "no job is recorded")
+        fmt::print("the queue does not answer, so this is by the traces alone: {}\n",
+                   status.no_queue);
+}
+
+// A number, or null if it is not known or not finite.
+Json number(const std::optional<double>& value)
+{
+    return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
+}
+
+Json words(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json as_json(const ManifestStatus& status, const std::string& path)
+{
+    Json runs = Json::array(), counts;
+    for (const auto stage : stages) counts[to_string(stage)] = 0;
+    for (const auto& run : status.runs) {
+        counts[to_string(run.stage)] = counts[to_string(run.stage)].get<int>() + 1;
+        runs.push_back({{"run", run.run},
+                        {"state", to_string(run.stage)},
+                        {"trace", run.trace},
+                        {"rounds", run.rounds},
+                        {"rounds_wanted", run.rounds_wanted ? Json(*run.rounds_wanted) : Json()},
+                        {"loss", number(run.loss)},
+                        {"seconds_left", number(run.seconds_left)},
+                        {"core_hours", number(run.core_hours)},
+                        {"core_hours_left", number(run.core_hours_left)},
+                        {"reason", words(run.reason)},
+                        {"log", words(run.log)}});
+    }
+    const auto& all = status.runs;
+    return {{"manifest", path},
+            {"queue_error", words(status.no_queue)},
+            {"runs", runs},
+            {"total",
+             {{"runs", counts},
+              {"seconds_left", number(longest(all))},
+              {"core_hours", number(sum(all, &RunStatus::core_hours))},
+              {"core_hours_left", number(sum(all, &RunStatus::core_hours_left))}}}};
+}
+
+std::size_t terminal_width()
+{
+    winsize size{};
+    constexpr std::size_t usual = 80;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : usual;
+}
+
+// Whether a run may still go on by itself.
+bool is_under_way(const ManifestStatus& status)
+{
+    return std::ranges::any_of(status.runs, [](const auto& run) {
+        return run.stage == RunStage::running || run.stage == RunStage::queued;
+    });
+}
+
+int show_status(const Settings& settings)
+{
+    const auto path = manifest_of(settings);
+    const auto every = to_duration(settings.text("every"));
+    if (!every || *every < 0.1 || *every > 3600) settings.refuse("every", ": write 0.1s to 1h");
+    if (settings.on("json") && settings.on("watch"))
+        settings.refuse("watch", ", but --json is printed once: leave out one of the two");
+    const bool terminal = isatty(STDOUT_FILENO) == 1;
+    // Between two runs of a script that makes one after the other nothing runs for a moment.
+    for (int idle = 0;;) {
+        const auto status = status_of(Manifest::read(path), path);
+        if (settings.on("json")) {
+            fmt::print("{}\n", as_json(status, path).dump(2));
+            return exit_done;
+        }
+        if (settings.on("watch") && terminal) fmt::print("\x1b[H\x1b[J");
+        print_status(status, settings.on("all"), terminal_width());
+        std::fflush(stdout);
+        const bool done = std::ranges::all_of(
+            status.runs, [](const auto& run) { return run.stage == RunStage::completed; });
+        idle = is_under_way(status) ? 0 : idle + 1;
+        if (!settings.on("watch") || done || idle > 1) return exit_done;
+        std::this_thread::sleep_for(std::chrono::duration<double>(*every));
+        if (!terminal) fmt::print("\n");
+    }
+}
+
+int cancel(const Settings& settings)
+{
+    const auto path = manifest_of(settings);
+    const auto manifest = Manifest::read(path);
+    const auto folder = fs::path(path).parent_path().string();
+    const auto jobs = submitted_jobs(folder.empty() ? "." : folder);
+    std::map<std::string, std::set<std::int64_t>> rows;
+    try {
+        for (const auto& job : jobs_in_queue(jobs)) rows[job.id].insert(job.row);
+        // Jobs that wait for others go first, or they would begin when those have ended.
+        std::vector<SubmittedJob> there;
+        for (auto job = jobs.rbegin(); job != jobs.rend(); ++job)
+            if (rows.contains(job->id)) there.push_back(*job);
+        cancel_jobs(there);
+    } catch (const Failure& failed) {
+        throw Failure(fmt::format("{}; quorate status tells what is queued now", failed.what()));
+    }
+    for (const auto& job : jobs) {
+        if (!rows.contains(job.id)) continue;
+        const auto& some = rows[job.id];
+        const auto which = ranges({some.begin(), some.end()});
+        fmt::print(
+            "cancelled {} ({}{})\n", job.id, job.script,
+            job.rows.empty() ? "" : fmt::format(", run{} {}", some.size() > 1 ? "s" : "", which));
+    }
+    if (rows.empty()) fmt::print("nothing to cancel: no job of {} is queued or running\n", path);
+    return exit_done;
+}
+
+}  // namespace
+
+Command status_command()
+{
+    return {"status",
+            "what has become of the runs of a manifest, from their traces and the queue",
+            "MANIFEST",
+            {{"watch", "", "", "show it anew until nothing is queued or running"},
+             {"every", "TIME", "10s", "with --watch, so often"},
+             {"all", "", "",
+              "a line for each run, also if there are more than 40; else those that run or failed"},
+             {"json", "", "", "print all of it as JSON"}},
+            show_status};
+}
+
+Command cancel_command()
+{
+    return {"cancel",
+            "cancels the jobs of a manifest that quorate submit has queued",
+            "MANIFEST",
+            {},
+            cancel};
+}
+
+}  // namespace quorate

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""status and cancel: what has become of the runs of a manifest, with stand-ins of the schedulers."""
+
+import json
+import os
+import time
+
+import h5py
+import numpy
+import pytest
+
+from program import call, our_lines
+
+OLD = time.time() - 7200
+# run, trace, options; five workers are six ranks.
+HEADER = "run\ttrace\tscheme\tseed\tworkers\trounds\tthreads\n"
+QUIET = {"squeue": "exit 0", "sacct": "exit 1"}
+
+
+def manifest(folder, count=5):
+    folder.mkdir(exist_ok=True)
+    rows = [f"{i}\t{i}-agc-seed{i}.h5\tagc\t{i}\t5\t100\t2\n" for i in range(1, count + 1)]
+    (folder / "manifest.tsv").write_text(HEADER + "".join(rows))
+    return folder / "manifest.tsv"
+
+
+def trace(path, status, rounds, *, job="", scored=None, age=OLD, seconds=0.5):
+    """A trace as a run leaves it, or as it stands while the run goes on."""
+    with h5py.File(path, "w") as file:
+        attributes = {"format": "quorate trace", "status": status, "clock": "wall", "data": "d"}
+        file.attrs.update({**attributes, "scheduler_job_id": job, "rounds": 100})
+        file["round/time"] = seconds * numpy.arange(1.0, rounds + 1)
+        file["round/loss_estimate"] = 1 / numpy.arange(1.0, rounds + 1)
+        file["evaluation/round"] = numpy.array([] if scored is None else [5, 2], dtype=int)
+        file["evaluation/train_loss"] = [] if scored is None else [scored, 9.0]
+    if age:
+        os.utime(path, (age, age))
+
+
+def jobs(folder, *lines):
+    (folder / "jobs.tsv").write_text("job\tscript\truns\tscheduler\n" + "".join(lines))
+
+
+def programs(folder, stands):
+    """An environment in which these programs stand for those of a scheduler; they write their words."""
+    (folder / "bin").mkdir(exist_ok=True)
+    for name, text in stands.items():
+        path = folder / "bin" / name
+        path.write_text(f'#!/bin/bash\necho "{name} $*" >> "$(dirname "$0")/calls"\n{text}\n')
+        path.chmod(0o755)
+    return {"PATH": f"{folder}/bin:/usr/bin:/bin"}
+
+
+def calls(folder):
+    path = folder / "bin" / "calls"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def told(path, *words, env=None):
+    done = call("status", path, "--json", *words, env=env)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def states(report):
+    return [one["state"] for one in report["runs"]]
+
+
+def text(path, *words, env=None):
+    done = call("status", path, *words, env=env)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_traces_tell_stages_losses_times_and_core_hours(tmp_path):
+    path = manifest(tmp_path)
+    trace(tmp_path / "1-agc-seed1.h5", "completed", 100, scored=0.25)
+    trace(tmp_path / "2-agc-seed2.h5", "interrupted", 40)
+    trace(tmp_path / "3-agc-seed3.h5", "running", 20, age=None)
+    trace(tmp_path / "4-agc-seed4.h5", "running", 10)
+    before = sorted(tmp_path.iterdir())
+    report = told(path)
+    assert sorted(tmp_path.iterdir()) == before
+    assert states(report) == ["completed", "left", "running", "failed", "left"]
+    runs = report["runs"]
+    assert [one["rounds"] for one in runs] == [100, 40, 20, 10, 0]
+    assert {one["rounds_wanted"] for one in runs} == {100}
+    assert [one["loss"] for one in runs] == pytest.approx([0.25, 1 / 40, 1 / 20, 1 / 10, None])
+    assert [one["seconds_left"] for one in runs] == pytest.approx([None, 30, 40, 45, 50])
+    # 6 ranks of 2 threads, a second each two rounds.
+    spent = [12 * 0.5 * rounds / 3600 for rounds in (100, 40, 20, 10)]
+    assert [one["core_hours"] for one in runs] == pytest.approx([*spent, None])
+    assert report["total"]["core_hours"] == pytest.approx(sum(spent))
+    assert report["total"]["core_hours_left"] == pytest.approx(12 * (30 + 40 + 45 + 50) / 3600)
+    assert report["total"]["runs"] == dict(completed=1, running=1, queued=0, failed=1, left=2)
+    assert "its trace has not changed for 2 h" in runs[3]["reason"]
+
+
+def test_it_fits_a_terminal_and_takes_the_folder_too(tmp_path):
+    path = manifest(tmp_path)
+    trace(tmp_path / "1-agc-seed1.h5", "completed", 100, scored=0.25)
+    trace(tmp_path / "4-agc-seed4.h5", "failed", 10)
+    said = text(path)
+    assert said == text(tmp_path)
+    lines = said.splitlines()
+    assert lines[0].split() == "run state rounds loss left core-h needed name".split()
+    assert lines[1].split() == "1 completed 100/100 0.25 - 0.167 - agc-seed1".split()
+    assert lines[-2] == "5 runs: 1 completed, 1 failed, 3 left"
+    assert lines[-1].startswith("core-hours: 0.183 spent, 0.65 still needed; longest run: 50 s")
+    assert "  4  its trace says failed, and there is no log" in lines
+    assert max(map(len, lines)) <= 80
+
+
+def test_many_runs_are_told_in_few_lines(tmp_path):
+    path = manifest(tmp_path, 1000)
+    for i in (1, 2, 3, 7):
+        trace(tmp_path / f"{i}-agc-seed{i}.h5", "completed", 100)
+    trace(tmp_path / "9-agc-seed9.h5", "running", 10, age=None)
+    lines = text(path).splitlines()
+    assert len(lines) == 6
+    assert "completed  1-3, 7" in lines[2] and "left       4-6, 8, 10-1000" in lines[3]
+    assert len(text(path, "--all").splitlines()) == 1003
+
+
+def test_the_queue_tells_who_waits_runs_and_is_gone(tmp_path):
+    path = manifest(tmp_path, 6)
+    jobs(tmp_path, "100\tprepare.sh\t\tslurm\n", "101\trun.sh\t1-5\tslurm\n")
+    jobs_of_others = "printf '77 6 RUNNING None\\n101 1 RUNNING None\\n101 2 PENDING Dependency\\n'"
+    env = programs(tmp_path, {**QUIET, "squeue": jobs_of_others})
+    trace(tmp_path / "3-agc-seed3.h5", "running", 10, job="4711", age=None)
+    trace(tmp_path / "4-agc-seed4.h5", "running", 10, age=None)  # by hand
+    report = told(path, env=env)
+    assert states(report) == ["running", "queued", "failed", "running", "left", "left"]
+    assert report["runs"][1]["reason"] == "Dependency" and report["queue_error"] is None
+    assert "queued for: Dependency" in text(path, env=env)
+    env = programs(tmp_path, {**QUIET, "squeue": "echo no socket >&2; exit 1"})
+    report = told(path, env=env)
+    assert states(report) == ["left", "left", "running", "running", "left", "left"]
+    assert report["queue_error"] == "squeue failed with status 1: no socket"
+    assert "the queue does not answer" in text(path, env=env)
+
+
+@pytest.mark.parametrize("state, stage", [("R", "running"), ("Q", "queued"), ("C", "left")])
+def test_pbs_is_asked_too(tmp_path, state, stage):
+    path = manifest(tmp_path, 2)
+    jobs(tmp_path, "5.host\trun.sh\t1\topenpbs\n")
+    env = programs(tmp_path, {"qstat": f"echo '$1 run me 0 {state} main'"})
+    assert states(told(path, env=env)) == [stage, "left"]
+
+
+def test_jobs_of_older_versions_are_understood(tmp_path):
+    path = manifest(tmp_path, 2)
+    (tmp_path / "jobs.tsv").write_text("job\tscript\truns\n101\trun.sh\t1\n5.host\trun.sh\t2\n")
+    env = programs(tmp_path, {"squeue": "echo 101 1 RUNNING None", "qstat": "echo x a b 0 Q main"})
+    assert states(told(path, env=env)) == ["running", "queued"]
+
+
+@pytest.mark.parametrize(
+    "log, state, reason",
+    [
+        ("quorate: cannot write x\nsrun: error: task 0: Exited", "", "quorate: cannot write x"),
+        ("round 3/100\n", "TIMEOUT", "TIMEOUT"),
+        ("quorate: a note\nslurmstepd: error: oom\n", "OUT_OF_MEMORY", "OUT_OF_MEMORY: slurmstepd"),
+        ("bash: module: command not found\n", "", "bash: module: command not found"),
+        ("round 1/9\rquorate[rank 2 of 6]: bad news\n", "", "quorate[rank 2 of 6]: bad news"),
+    ],
+)
+def test_a_failure_has_a_reason_and_a_log(tmp_path, log, state, reason):
+    path = manifest(tmp_path, 1)
+    jobs(tmp_path, "99\trun.sh\t1\tslurm\n", "101\trun.sh\t1\tslurm\n")
+    (tmp_path / "x.99_1.log").write_text("quorate: an older one\n")
+    (tmp_path / "x.101_1.log").write_text(log)
+    (tmp_path / "x.101_11.log").write_text("quorate: of another run\n")
+    account = f"printf '99_1|FAILED|3600\\n101_1|{state}|1800\\n'" if state else "exit 1"
+    env = programs(tmp_path, {**QUIET, "sacct": account})
+    (run,) = told(path, env=env)["runs"]
+    assert run["state"] == "failed" and run["reason"].startswith(reason)
+    assert run["log"] == str(tmp_path / "x.101_1.log")
+    assert run["core_hours"] == (1.5 if state else None)
+    assert f"({tmp_path}/x.101_1.log)" in text(path, env=env)
+    assert len([line for line in text(path, env=env).splitlines() if "x.101" in line]) == 1
+
+
+def test_a_trace_that_cannot_be_read_does_not_hide_the_others(tmp_path):
+    path = manifest(tmp_path, 2)
+    (tmp_path / "1-agc-seed1.h5").write_text("no HDF5")
+    trace(tmp_path / "2-agc-seed2.h5", "completed", 100)
+    report = told(path)
+    assert states(report) == ["failed", "completed"]
+    assert "1-agc-seed1.h5" in report["runs"][0]["reason"]
+
+
+def test_watch_ends_when_nothing_is_under_way(tmp_path):
+    path = manifest(tmp_path, 2)
+    assert text(path, "--watch", "--every", "0.1s").count("2 runs: 2 left") == 2
+    for i in (1, 2):
+        trace(tmp_path / f"{i}-agc-seed{i}.h5", "completed", 100)
+    assert text(path, "--watch", "--every", "0.1s").count("2 runs: 2 completed") == 1
+
+
+def test_simulated_runs_have_no_core_hours(tmp_path):
+    path = manifest(tmp_path, 2)
+    (tmp_path / "run.sh").write_text("quorate simulate --manifest manifest.tsv --row 1\n")
+    trace(tmp_path / "1-agc-seed1.h5", "completed", 100)
+    report = told(path)
+    assert [one["core_hours"] for one in report["runs"]] == [None, None]
+    assert report["total"]["core_hours_left"] is None
+
+
+def test_cancel_ends_what_is_queued_last_jobs_first(tmp_path):
+    path = manifest(tmp_path, 4)
+    chain = ["100\tprepare.sh\t\t", "101\trun.sh\t1-4\t", "102\tanalyse.sh\t\t", "90\trun.sh\t1\t"]
+    jobs(tmp_path, *[f"{one}slurm\n" for one in chain])
+    queued = ["77 6 RUNNING x", "101 2 RUNNING x", "101 3 PENDING x", "102 N/A PENDING x"]
+    queue = "".join(f"echo {one};" for one in queued)
+    env = programs(tmp_path, {"squeue": queue, "scancel": "exit 0"})
+    done = call("cancel", path, env=env)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "cancelled 101 (run.sh, runs 2-3)\ncancelled 102 (analyse.sh)\n"
+    assert calls(tmp_path)[-1] == "scancel 102 101"
+
+
+def test_cancel_is_harmless_when_nothing_is_queued(tmp_path):
+    path = manifest(tmp_path, 2)
+    for record in (False, True):
+        if record:
+            jobs(tmp_path, "101\trun.sh\t1-2\tslurm\n")
+        done = call("cancel", path, env=programs(tmp_path, {"squeue": "exit 0", "scancel": "exit 0"}))
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("nothing to cancel: ")
+    assert not any(one.startswith("scancel") for one in calls(tmp_path))
+
+
+def test_cancel_fails_if_the_scheduler_does_not_answer_or_refuses(tmp_path):
+    path = manifest(tmp_path, 2)
+    jobs(tmp_path, "5.host\trun.sh\t1\ttorque\n")
+    down = programs(tmp_path, {"qstat": "echo qstat: no server >&2; exit 111", "qdel": "exit 0"})
+    done = call("cancel", path, env=down)
+    assert done.returncode == 1 and "qstat failed with status 111: qstat: no server" in done.stderr
+    assert "qdel 5.host" not in calls(tmp_path)
+    mine = programs(tmp_path, {"qstat": "echo x a b 0 R main", "qdel": "echo not yours; exit 159"})
+    done = call("cancel", path, env=mine)
+    assert done.returncode == 1 and "qdel failed with status 159: not yours" in done.stderr
+    assert calls(tmp_path)[-1] == "qdel 5.host"
+
+
+@pytest.mark.parametrize("command", ["status", "cancel"])
+def test_bad_input_is_refused(tmp_path, command):
+    path = manifest(tmp_path / "a", 2)
+    (tmp_path / "b").mkdir()
+    jobs(path.parent, "what is this\n")
+    for words, message in [
+        ([], f"quorate {command} needs MANIFEST"),
+        ([tmp_path / "b"], "cannot read " + str(tmp_path / "b" / "manifest.tsv")),
+        ([path], "'what is this' is no job"),
+    ]:
+        done = call(command, *words)
+        assert done.returncode == 2, done.stdout
+        lines = our_lines(done.stderr)
+        assert len(lines) == 1 and message in lines[0]
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["--every", "never"], "--every is never"),
+        (["--every", "0"], "--every is 0"),
+        (["--json", "--watch"], "leave out one of the two"),
+    ],
+)
+def test_bad_options_of_status_are_refused(tmp_path, words, message):
+    done = call("status", manifest(tmp_path), *words)
+    assert done.returncode == 2 and message in done.stderr
