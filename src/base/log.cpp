@@ -26,6 +26,12 @@ std::function<void(LogLevel, const std::string&)>& elsewhere()
     return function;
 }
 
+std::function<void(LogLevel, const std::string&)>& also()
+{
+    static std::function<void(LogLevel, const std::string&)> function;
+    return function;
+}
+
 }  // namespace
 
 void log_up_to(LogLevel level) { shown = level; }
@@ -34,10 +40,15 @@ void log_to(std::function<void(LogLevel, const std::string&)> function)
 {
     elsewhere() = std::move(function);
 }
+void log_also_to(std::function<void(LogLevel, const std::string&)> function)
+{
+    also() = std::move(function);
+}
 void log_above_line(bool there) { above_line = there; }
 
 void log(LogLevel level, const std::string& text)
 {
+    if (also()) also()(level, text);
     if (elsewhere()) {
         elsewhere()(level, text);
         return;

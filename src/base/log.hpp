@@ -26,6 +26,10 @@ void log_above_line(bool there);
 /// the thread that logs.
 void log_to(std::function<void(LogLevel level, const std::string& text)> function);
 
+/// Hands messages of all levels to a function as well from now on, whatever else becomes of them. Set it
+/// before other threads log; any of them may call it then.
+void log_also_to(std::function<void(LogLevel level, const std::string& text)> function);
+
 /// Prints "quorate: text", with what the level adds; line breaks in the text become blanks.
 void log(LogLevel level, const std::string& text);
 

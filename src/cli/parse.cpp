@@ -12,6 +12,7 @@
 #include "base/ini.hpp"
 #include "base/text.hpp"
 #include "driver/plugins.hpp"
+#include "driver/run_folder.hpp"
 #include "job/manifest.hpp"
 
 namespace quorate {
@@ -63,6 +64,28 @@ void read_config(const std::string& path, const std::vector<Option>& options,
             refuse_unknown(value.origin, name, options, command);
         settings.set(name, {stored_value(*known, value.text, value.origin), value.origin, true});
     }
+}
+
+// Sets the options of the run that --folder and --resume name, except for those that are given.
+void read_run(const Command& command, Settings& settings)
+{
+    const auto path = options_to_resume(settings);
+    if (path.empty()) return;
+    const auto known = all_options(command);
+    for (const auto& value : read_ini(path)) {
+        const auto option = std::ranges::find(known, value.name, &Option::name);
+        if (option == known.end()) refuse_unknown(value.origin, value.name, known, command);
+        if (settings.given(value.name)) continue;
+        settings.set(value.name,
+                     {stored_value(*option, value.text, value.origin), value.origin, true});
+    }
+}
+
+// The trace in the folder of a run, if the operand is one; else as it is.
+std::string operand_of(const std::string& word)
+{
+    const auto trace = std::filesystem::path(word) / run_file::trace;
+    return std::filesystem::exists(trace) ? trace.string() : word;
 }
 
 // Whether the value of an option is a path, which a manifest gives relative to its own folder.
@@ -176,13 +199,14 @@ Settings parse(const Command& command, const std::vector<std::string>& given_wor
     if (settings.on("help")) return settings;
     if (settings.has("row") && settings.has("trace")) read_row(command, settings);
 
+    if (settings.has("folder")) read_run(command, settings);
     std::size_t taken = 0;
     for (const auto& operand : split(command.operand, ' ')) {
         if (operand.empty()) continue;
         const bool optional = operand.front() == '[';
         const auto name = optional ? operand.substr(1, operand.size() - 2) : operand;
         if (taken < operands.size())
-            settings.set(name, {operands[taken++], "", true});
+            settings.set(name, {operand_of(operands[taken++]), "", true});
         else if (optional)
             settings.set(name, {});
         else

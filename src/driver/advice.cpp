@@ -32,13 +32,28 @@ namespace {
 // candidate chooses, nor those that make sense for a single run only, such as its files.
 std::vector<Option> shared_options()
 {
-    std::set<std::string> others = {"scheme",      "trace",    "trace-arrivals",
-                                    "checkpoint",  "resume",   "checkpoint-every",
-                                    "stop-before", "walltime", "events",
-                                    "on-loss",     "standby",  "timeout",
-                                    "load-time",   "replay",   "log",
-                                    "manifest",    "row",      "dry",
-                                    "overwrite",   "evaluate", "workers",
+    std::set<std::string> others = {"scheme",
+                                    "folder",
+                                    "trace",
+                                    "trace-arrivals",
+                                    "checkpoint",
+                                    "resume",
+                                    "checkpoint-every",
+                                    "stop-before",
+                                    "walltime",
+                                    "events",
+                                    "on-loss",
+                                    "standby",
+                                    "timeout",
+                                    "load-time",
+                                    "replay",
+                                    "log",
+                                    "manifest",
+                                    "row",
+                                    "dry",
+                                    "overwrite",
+                                    "evaluate",
+                                    "workers",
                                     "rounds"};
     const auto kinds = run_components();
     const auto schemes = std::ranges::find(kinds, "scheme", &ComponentKind::option);

@@ -73,7 +73,7 @@ void refuse_unknown_columns(const Manifest& manifest, const std::string& path, R
     const auto known = names(options_of_rows(kind));
     for (const auto& name : manifest.options())
         if (std::ranges::find(known, name) == known.end() || name == "manifest" || name == "row" ||
-            name == "overwrite")
+            name == "overwrite" || name == "folder")
             throw BadInput(fmt::format("{}: quorate {} has no option {}{}", path, word_of(kind),
                                        plain(name), suggestion(name, known)));
 }

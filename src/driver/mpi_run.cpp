@@ -14,6 +14,7 @@
 #include "base/log.hpp"
 #include "driver/launch.hpp"
 #include "driver/plugins.hpp"
+#include "driver/run_folder.hpp"
 #include "driver/session.hpp"
 #include "driver/stop.hpp"
 #include "driver/supervisor.hpp"
@@ -303,12 +304,16 @@ int run_over_mpi(const Settings& settings)
     const mpi::Comm comm(MPI_COMM_WORLD);
     listen_for_signals(comm.rank() == 0);
     const mpi::Comm scoring(MPI_COMM_WORLD);  // for messages with the rank that scores live
+    std::optional<RunFolder> folder;
     const Coordinator coordinator{
-        [](const Settings& given, const Training& training) {
+        [&](const Settings& given, const Training& training) {
+            folder.emplace(given);
             stop_in(seconds_to_run(given));
-            return resumption(given, training);
+            return folder->prepare(training);
         },
-        [](const Settings& given, const Run& run) { return traced_run(given, run, "wall"); },
+        [&](const Settings&, const Run& run) {
+            return folder->ended(traced_run(folder->settings(), run, "wall"));
+        },
         [](const std::exception& error) {
             // Under the launcher of another MPI every rank leads a world of its own and fails
             // alike; one message is enough.

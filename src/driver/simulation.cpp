@@ -12,6 +12,7 @@
 #include "driver/launch.hpp"
 #include "driver/plugins.hpp"
 #include "driver/recorded.hpp"
+#include "driver/run_folder.hpp"
 #include "driver/session.hpp"
 #include "driver/stop.hpp"
 #include "driver/traced_run.hpp"
@@ -239,13 +240,13 @@ int simulate_with_trace(const Settings& given)
 {
     refuse_launcher("simulate");
     if (std::error_code error;
-        given.on("replay") &&
+        given.on("replay") && !given.on("folder") &&
         std::filesystem::equivalent(given.text("replay"), given.text("trace"), error))
         given.refuse("trace", ", which is the trace that is replayed: give another name");
     Simulated simulated(given);
-    const auto& settings = simulated.settings();
-    stop_in(seconds_to_run(settings));
-    const auto resumed = resumption(settings, simulated.training());
+    RunFolder folder(simulated.settings());
+    stop_in(seconds_to_run(folder.settings()));
+    const auto resumed = folder.prepare(simulated.training());
     if (resumed && resumed->completed) return exit_done;
     listen_for_signals(true);
     const auto run = simulated.run(resumed ? &*resumed : nullptr);
@@ -253,7 +254,7 @@ int simulate_with_trace(const Settings& given)
         log(LogLevel::note,
             "computing takes no time here: --row-time gives the seconds of a row, or a trace to "
             "take them from");
-    return traced_run(settings, run, simulated.clock());
+    return folder.ended(traced_run(folder.settings(), run, simulated.clock()));
 }
 
 }  // namespace quorate

@@ -8,6 +8,7 @@
 #include "driver/checkpoint.hpp"
 #include "driver/initialiser.hpp"
 #include "driver/progress.hpp"
+#include "driver/run_folder.hpp"
 #include "driver/scoring.hpp"
 #include "driver/stability.hpp"
 #include "driver/stop.hpp"
@@ -84,8 +85,8 @@ void print_summary(const std::string& path, std::int64_t answers)
 
 void refuse_files(const Settings& settings)
 {
-    for (const auto* name : {"trace", "overwrite", "checkpoint", "checkpoint-every", "resume",
-                             "log", "manifest", "row", "stop-before", "walltime"})
+    for (const auto* name : {"trace", "folder", "overwrite", "checkpoint", "checkpoint-every",
+                             "resume", "log", "manifest", "row", "stop-before", "walltime"})
         if (settings.given(name))
             settings.refuse(name, ", but what is kept in memory only has none of it: leave it out");
 }
@@ -145,7 +146,7 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
         log(LogLevel::error,
             fmt::format("interrupted after round {} of {}; {} holds what was done{}",
                         outcome.rounds, training.engine.rounds, path,
-                        can_go_on ? "; the same command with --resume goes on" : ""));
+                        can_go_on ? "; " + how_to_resume(path) + " goes on" : ""));
         return exit_run_again;
     }
     if (!quiet) {

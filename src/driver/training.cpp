@@ -14,6 +14,7 @@
 #include "driver/divergence.hpp"
 #include "driver/initialiser.hpp"
 #include "driver/penalties.hpp"
+#include "driver/run_folder.hpp"
 #include "driver/stop.hpp"
 #include "trace/reader.hpp"
 #include "trace/recorded_times.hpp"
@@ -87,6 +88,7 @@ std::vector<Option> training_options()
         {"trace", "FILE", "trace.h5", "where the trace goes"},
         {"overwrite", "", "",
          "replace the trace of a complete run, or of one that could go on from its checkpoint"},
+        folder_option(),
         {"workers", "N", "", "workers; default: one for each rank but the coordinator's"},
         {"scheme", "NAME", "uncoded",
          "who computes what and when to stop waiting; see quorate list schemes"},

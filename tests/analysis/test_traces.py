@@ -201,3 +201,13 @@ def test_columns_of_arrivals_that_cannot_be_read_are_refused(runs, tmp_path):
     trace = read_trace(edited(runs["frc"], tmp_path, damage))
     with pytest.raises(BadInput, match="cannot be read as a trace"):
         trace.arrivals("sent")
+
+
+def test_the_folder_of_a_run_stands_for_its_trace(runs, tmp_path, analyse):
+    for number in (1, 2):
+        folder = tmp_path / f"{number:04}"
+        folder.mkdir()
+        shutil.copy(runs["uncoded" if number == 1 else "frc"], folder / "trace.h5")
+    assert read_trace(tmp_path / "0001").path == tmp_path / "0001" / "trace.h5"
+    status, out, _ = analyse("compare", *sorted(tmp_path.iterdir()))
+    assert status == 0 and "uncoded" in out and "frc" in out

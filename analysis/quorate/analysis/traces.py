@@ -21,6 +21,7 @@ TRIES = 3  # a trace that is being written may be caught in the middle of a comm
 NEEDED = ("scheme", "status", "data", "rows", "columns", "workers", "optimizer", "delay", "clock")
 EAGER = ("round", "evaluation", "worker", "membership")
 JOURNAL_PAGE = 4096  # bytes: src/data/journal.cpp
+RUN_TRACE = "trace.h5"  # in a folder that --folder made
 DIVERGED = 1.5  # times the loss of the first point
 
 T = TypeVar("T")
@@ -268,6 +269,8 @@ def attempt(path: Path, read: Callable[[], T]) -> T:
 def read_trace(path: object) -> Trace:
     """Reads one trace, finished or not. Raises BadInput."""
     file = Path(str(path))
+    if (file / RUN_TRACE).is_file():  # the folder of a run
+        file = file / RUN_TRACE
     if file.is_dir():
         raise NoTrace(f"{path} is a folder: give a trace that 'quorate run' wrote")
     if not file.is_file():

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Folders of runs: --folder runs makes runs/0001, ..., each with trace, checkpoint, options and log."""
+
+import json
+import os
+import signal
+
+import h5py
+import numpy
+import pytest
+
+from program import call, our_lines, rounds_in, start, wait_until
+
+SIMULATE = ["simulate", "--quiet", "--workers", 4, "--rounds", 6, "--step", 0.1]
+DRY = ["simulate", "--quiet", "--dry", "--workers", 4, "--rounds", 6]
+
+
+def ok(done):
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def files(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def final(folder):
+    with h5py.File(folder / "trace.h5") as trace:
+        return trace["model/final"][:]
+
+
+def test_each_run_gets_the_next_folder(gaussians, tmp_path):
+    runs = tmp_path / "runs"
+    for seed in (1, 2):
+        ok(call(*SIMULATE, "--data", gaussians, "--seed", seed, "--folder", runs))
+    (runs / "0041").mkdir()
+    (runs / "notes").mkdir()
+    ok(call(*DRY, "--folder", f"{runs}/"))
+    assert files(runs) == ["0001", "0002", "0041", "0042", "notes"]
+    assert files(runs / "0001") == ["log.txt", "options.ini", "trace.h5"]
+    assert "seed = 2\n" in (runs / "0002" / "options.ini").read_text()
+    log = (runs / "0001" / "log.txt").read_text()
+    assert "--seed 1 --folder" in log and "status 0" in log
+
+
+def test_the_options_make_the_same_run_again(gaussians, tmp_path):
+    words = ["--data", os.path.relpath(gaussians), "--seed", 5, "--delay", "exponential:0.1"]
+    ok(call(*SIMULATE, *words, "--folder", tmp_path))
+    again = ["simulate", "--quiet", "--config", tmp_path / "0001" / "options.ini"]
+    ok(call(*again, "--folder", tmp_path))
+    assert (final(tmp_path / "0001") == final(tmp_path / "0002")).all()
+    first, second = ((tmp_path / name / "options.ini").read_text() for name in ("0001", "0002"))
+    assert first.split("\n", 1)[1] == second.split("\n", 1)[1]
+    ok(call(*again, "--trace", tmp_path / "mine.h5"))
+
+
+def test_a_run_over_mpi_goes_on_in_its_folder(gaussians, tmp_path):
+    runs = tmp_path / "runs"
+    words = ["run", "--data", gaussians, "--step", 0.1, "--rounds", 400, "--seed", 3]
+    words += ["--delay", "exponential:0.01", "--checkpoint-every", "5r"]
+    job = start(*words, "--folder", runs, ranks=4)
+    wait_until(lambda: rounds_in(runs / "0001" / "trace.h5") > 10)
+    os.kill(job.rank(0), signal.SIGTERM)
+    done = job.wait()
+    assert done.returncode == 75
+    assert f"--folder {runs}/0001 --resume goes on" in done.stderr
+    assert files(runs / "0001")[:1] == ["checkpoint.h5"]
+    done = ok(call("run", "--folder", runs / "0001", "--resume", ranks=4))
+    assert "going on after round" in done.stderr and files(runs) == ["0001"]
+    assert rounds_in(runs / "0001" / "trace.h5") == 400
+    log = (runs / "0001" / "log.txt").read_text()
+    assert "status 75" in log and "going on after round" in log and "status 0" in log
+    done = ok(call("run", "--folder", runs / "0001", "--resume", ranks=4))
+    assert "all 400 rounds are done" in done.stdout
+
+
+def test_runs_that_begin_at_once_get_folders_of_their_own(tmp_path):
+    jobs = [start(*DRY, "--seed", seed, "--folder", tmp_path / "runs") for seed in range(8)]
+    for job in jobs:
+        ok(job.wait())
+    found = sorted((tmp_path / "runs").iterdir())
+    assert [path.name for path in found] == [f"{i:04}" for i in range(1, 9)]
+    seeds = []
+    for path in found:
+        with h5py.File(path / "trace.h5") as trace:
+            seeds.append(int(trace.attrs["seed"]))
+            assert f"seed = {seeds[-1]}\n" in (path / "options.ini").read_text()
+    assert sorted(seeds) == list(range(8))
+
+
+def test_commands_take_the_folder_for_the_trace(gaussians, tmp_path):
+    ok(call(*SIMULATE, "--data", gaussians, "--folder", tmp_path))
+    folder = tmp_path / "0001"
+    assert json.loads(ok(call("inspect", folder, "--json")).stdout)["rounds"] == 6
+    ok(call("predict", folder, "--output", tmp_path / "scores.csv"))
+    assert numpy.loadtxt(tmp_path / "scores.csv", delimiter=",", skiprows=1).size > 0
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["--trace", "x.h5"], "--trace is x.h5, but --folder says where files are"),
+        (["--checkpoint", "x"], "--checkpoint is x, but --folder says where files are"),
+        (["--overwrite"], "--folder makes a new folder"),
+        (["--resume"], "runs, which holds no options.ini of a run"),
+        (["--rounds", 0], "--rounds is 0"),
+        (["--checkpoint-every", "x"], "--checkpoint-every is x"),
+        (["--stop-before", "x"], "--stop-before is x"),
+    ],
+)
+def test_a_run_that_is_refused_leaves_no_folder(gaussians, tmp_path, words, message):
+    runs = tmp_path / "runs"
+    words = ["--data", gaussians, "--workers", 4, *words, "--folder", runs]
+    done = call("simulate", "--quiet", *words)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert message in our_lines(done.stderr)[0]
+    assert files(tmp_path) == []
+
+
+def test_the_folder_of_a_run_holds_no_others(tmp_path):
+    ok(call(*DRY, "--folder", tmp_path))
+    before = files(tmp_path / "0001")
+    done = call(*DRY, "--folder", tmp_path / "0001")
+    assert done.returncode == 2 and "the folder of a run: add --resume" in done.stderr
+    assert files(tmp_path / "0001") == before
+    (tmp_path / "file").write_text("")
+    done = call(*DRY, "--folder", tmp_path / "file")
+    assert done.returncode == 2 and "--folder is" in done.stderr
