@@ -43,13 +43,13 @@ const std::vector<Names> of_training = {
 
 const std::vector<Names> of_import = {
     {"input",
-     {"input", "test-input", "labels", "test-labels", "format", "label", "header", "columns",
-      "array", "csr", "limit-rows", "max-bytes"}},
+     {"input", "test-input", "labels", "test-labels", "format", "separator", "decimal", "label",
+      "header", "columns", "array", "csr", "limit-rows", "max-bytes"}},
     {"test rows and order", {"test-fraction", "split-seed", "shuffle"}},
     {"labels", {"task", "label-map", "label-scale"}},
     {"columns",
      {"use", "drop", "categorical", "categorical-by", "interactions", "exclude-pairs", "divide",
-      "scale", "intercept", "image", "like"}},
+      "missing", "scale", "intercept", "image", "like"}},
     {"output", {"output", "name", "storage", "float32"}},
     common};
 

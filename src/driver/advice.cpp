@@ -54,7 +54,10 @@ std::vector<Option> shared_options()
                                     "overwrite",
                                     "evaluate",
                                     "workers",
-                                    "rounds"};
+                                    "rounds",
+                                    "stop-at",
+                                    "patience",
+                                    "on-divergence"};
     const auto kinds = run_components();
     const auto schemes = std::ranges::find(kinds, "scheme", &ComponentKind::option);
     for (const auto& scheme : schemes->all)
@@ -62,7 +65,6 @@ std::vector<Option> shared_options()
     std::vector<Option> all;
     for (auto& option : simulation_options())
         if (!others.contains(option.name)) all.push_back(std::move(option));
-    std::ranges::find(all, "rounds", &Option::name)->fallback = "100";
     return all;
 }
 
@@ -92,7 +94,8 @@ Options shared_values(const Settings& settings)
         if (settings.given(option.name) && option.name != "seed")
             values.emplace(option.name, settings.text(option.name));
     if (settings.on("data"))
-        for (const auto& [name, value] : update_rule(settings)) values.insert_or_assign(name, value);
+        for (const auto& [name, value] : update_rule(settings))
+            values.insert_or_assign(name, value);
     else
         values.emplace("dry", "on");
     return values;
