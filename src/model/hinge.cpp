@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Support vector machines: the hinge loss max(0, 1 - m) with margin m = y x.w, and its square.
 #include <algorithm>
+#include <limits>
 
 #include "model/learning_task.hpp"
 #include "model/linear_model.hpp"
@@ -14,6 +15,10 @@ class HingeLoss final : public TwoClassLoss {
 public:
     HingeLoss(double threshold, bool squared) : TwoClassLoss(threshold), squared_(squared) {}
 
+    double curvature() const override
+    {
+        return squared_ ? 2 : std::numeric_limits<double>::quiet_NaN();
+    }
     double evaluate(const double* scores, const double* labels, std::int64_t rows,
                     double* weights) const override
     {
