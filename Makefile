@@ -404,18 +404,20 @@ bench-report: build ## what a report of 20 traces takes
 # tests/fuzz/corpus/NAME what it begins with.
 fuzzers      := $(patsubst tests/fuzz/%.cpp,%,$(wildcard tests/fuzz/*.cpp))
 fuzz_sources := $(filter-out src/data/shard.cpp,$(wildcard src/base/*.cpp src/data/*.cpp)) \
-  $(wildcard src/trace/*.cpp) src/model/data_shape.cpp src/cli/parse.cpp
+  $(wildcard src/trace/*.cpp) src/model/data_shape.cpp src/cli/parse.cpp \
+  src/driver/plugins.cpp src/job/manifest.cpp
 fuzz_objects := $(fuzz_sources:%.cpp=$(B)/fuzz/%.o) $(B)/fuzz/src/base/version.o
-fuzz_flags    = -std=c++20 -O1 -g -fsanitize=fuzzer-no-link,address,undefined -Isrc -Itests/unit \
+fuzz_flags    = -std=c++20 -O1 -g -fsanitize=fuzzer-no-link,address,undefined -Isrc -I$(B)/include -Itests/unit \
   -Itests/fuzz $(index_flag) $(found_pure_cflags) $(found_mpi_cflags)
 FUZZ_SECONDS ?= 60
 
 $(B)/fuzz/%.o: %.cpp $(B)/flags | $$(@D)/.dir
 	$(call say,CLANG,$<) clang++ $(fuzz_flags) -MMD -MP -c -o $@ $<
-$(B)/fuzz/src/base/version.o: $(B)/version.cpp | $$(@D)/.dir
+$(B)/fuzz/src/base/version.o: $(B)/version.cpp $(B)/include/quorate/build.hpp | $$(@D)/.dir
 	$(Q)clang++ $(fuzz_flags) -c -o $@ $<
 $(fuzzers:%=$(B)/fuzz/%): $(B)/fuzz/%: $(B)/fuzz/tests/fuzz/%.o $(fuzz_objects)
-	$(call say,LINK,$@) clang++ -fsanitize=fuzzer,address,undefined -o $@ $^ $(link_libs)
+	$(call say,LINK,$@) clang++ -fsanitize=fuzzer,address,undefined -o $@ $^ $(link_libs) \
+	  "$$($(found_cxx) -print-file-name=libgomp.so)"
 
 fuzz-deps:
 	@$(if $(filter no,$(DEPS)),,env/deps fuzz)

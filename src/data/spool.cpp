@@ -33,7 +33,8 @@ bool holds(std::span<const double> values)
 {
     bool all = true;
     for (const double value : values) {
-        const auto clamped = std::clamp(value, double{std::numeric_limits<T>::lowest()},
+        const double number = value == value ? value : 0;  // which no NaN equals
+        const auto clamped = std::clamp(number, double{std::numeric_limits<T>::lowest()},
                                         double{std::numeric_limits<T>::max()});
         all &= static_cast<double>(static_cast<T>(clamped)) == value;
     }
