@@ -330,26 +330,28 @@ bool begins(const std::string& bytes)
 
 Entry<Format> csv_entry()
 {
-    return {.name = "csv",
-            .text = "values separated by commas, semicolons or tabs; quoted fields",
-            .source = "RFC 4180",
-            .options = {{"label", "COLUMN|ARRAY", "", "the column or HDF5 array with the labels"},
-                        {"header", "yes|no", "yes",
-                         "whether the first line names the columns; else they are 1, 2, ..."},
-                        {"separator", "auto|comma|semicolon|tab", "auto",
-                         "what separates fields; auto: what the first line has most of"},
-                        Missing::option(),
-                        {"decimal", "point|comma", "point", "what decimals of numbers begin with"},
-                        {"use", "A,B..C", "", "columns to use, by names and ranges; default: all"},
-                        {"drop", "A,B..C", "", "columns not to use"},
-                        {"categorical", "all|none|A,B..C", "none",
-                         "columns to encode as one column for each value"},
-                        {"categorical-by", "text|value", "text",
-                         "what tells categories apart: how they are written, or their numbers"},
-                        {"interactions", "1|2", "1",
-                         "2: also a column for each pair of values of categorical columns"},
-                        {"exclude-pairs", "A*B,C*D", "", "pairs of columns without interaction"}},
-            .make = {read, begins}};
+    return {
+        .name = "csv",
+        .text = "values separated by commas, semicolons or tabs; quoted fields",
+        .source = "RFC 4180",
+        .options = {{"label", "COLUMN|ARRAY", "",
+                     "the column or array with the labels; of .npz y or y_train if it is left out"},
+                    {"header", "yes|no", "yes",
+                     "whether the first line names the columns; else they are 1, 2, ..."},
+                    {"separator", "auto|comma|semicolon|tab", "auto",
+                     "what separates fields; auto: what the first line has most of"},
+                    Missing::option(),
+                    {"decimal", "point|comma", "point", "what decimals of numbers begin with"},
+                    {"use", "A,B..C", "", "columns to use, by names and ranges; default: all"},
+                    {"drop", "A,B..C", "", "columns not to use"},
+                    {"categorical", "all|none|A,B..C", "none",
+                     "columns to encode as one column for each value"},
+                    {"categorical-by", "text|value", "text",
+                     "what tells categories apart: how they are written, or their numbers"},
+                    {"interactions", "1|2", "1",
+                     "2: also a column for each pair of values of categorical columns"},
+                    {"exclude-pairs", "A*B,C*D", "", "pairs of columns without interaction"}},
+        .make = {read, begins}};
 }
 
 }  // namespace quorate

@@ -166,16 +166,18 @@ void read(const Settings& settings, const std::string& path, const Reading&, Raw
 
 Entry<Format> hdf5_entry()
 {
-    return {.name = "hdf5",
-            .text = "arrays in an HDF5 file, dense or CSR, by their names",
-            .options = {{"array", "NAME", "", "dense rows"},
-                        {"csr", "START,COLUMN,VALUE", "",
-                         "sparse rows, columns from 0; without VALUE all values are one"},
-                        {"label", "COLUMN|ARRAY", "", "the column or HDF5 array with the labels"},
-                        {"columns", "N", "", "number of columns; default: the largest index"}},
-            .make = {read, [](const std::string& bytes) {
-                         return bytes.starts_with("\x89HDF\r\n\x1a\n");
-                     }}};
+    return {
+        .name = "hdf5",
+        .text = "arrays in an HDF5 file, dense or CSR, by their names",
+        .options = {{"array", "NAME", "",
+                     "dense rows; of .npz X, x, X_train or x_train if it is left out"},
+                    {"csr", "START,COLUMN,VALUE", "",
+                     "sparse rows, columns from 0; without VALUE all values are one"},
+                    {"label", "COLUMN|ARRAY", "",
+                     "the column or array with the labels; of .npz y or y_train if it is left out"},
+                    {"columns", "N", "", "number of columns; default: the largest index"}},
+        .make = {read,
+                 [](const std::string& bytes) { return bytes.starts_with("\x89HDF\r\n\x1a\n"); }}};
 }
 
 }  // namespace quorate

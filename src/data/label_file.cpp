@@ -2,12 +2,14 @@
 // Labels in a file of their own.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "data/formats.hpp"
 #include "data/idx.hpp"
+#include "data/npz.hpp"
 #include "data/petsc_binary.hpp"
 
 namespace quorate {
@@ -69,6 +71,15 @@ std::vector<double> read_labels(const std::string& path, const Reading& reading,
         }
         idx.end();
         return labels;
+    }
+    if (is_npy(first)) {
+        NpyReader array(ByteSource(path, reading), "y");
+        return read_npy_labels(array, words);
+    }
+    if (is_zip(first)) {
+        const Npz npz(path, reading);
+        auto array = npz.open(npz.has("y") ? "y" : npz.names()[0]);
+        return read_npy_labels(array, words);
     }
     if (is_petsc_vector(first)) return read_petsc_vector(path, reading);
     return read_text(path, reading, words);

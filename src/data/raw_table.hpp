@@ -72,8 +72,20 @@ public:
     void leave_out_last() { left_out_.push_back(rows() - 1); }
     /// The numbers of such rows, ascending.
     const std::vector<std::int64_t>& left_out() const { return left_out_; }
-    /// Limits the number of rows, those that are there included.
-    void take_up_to(std::int64_t rows) { most_ = rows; }
+    /// Limits the number of rows that are added from now on, of each split of a file.
+    void take_up_to(std::int64_t rows)
+    {
+        limit_ = rows;
+        most_ = this->rows() + rows;
+    }
+    /// Says that what is added from now on are test rows, in the file of the training rows.
+    void begin_test()
+    {
+        test_begin_ = rows();
+        if (limit_ > 0) take_up_to(limit_);
+    }
+    /// The number of the first of these rows, if there are any.
+    std::optional<std::int64_t> test_begin() const { return test_begin_; }
     /// Numbers of all rows that are not zero.
     std::int64_t entries() const { return entries_; }
     /// Whether all of these are one.
@@ -85,7 +97,9 @@ private:
     Spool spool_;
     std::int64_t most_ = std::numeric_limits<std::int64_t>::max(), entries_ = 0;
     bool ones_ = true;
+    std::int64_t limit_ = 0;  // 0: none
     std::vector<std::int64_t> left_out_;
+    std::optional<std::int64_t> test_begin_;
     std::optional<bool> words_;  // whether labels are words, if some file has said so
 };
 

@@ -10,6 +10,7 @@ Entry<Format> csv_entry();
 Entry<Format> hdf5_entry();
 Entry<Format> idx_entry();
 Entry<Format> libsvm_entry();
+Entry<Format> numpy_entry();
 Entry<Format> petsc_entry();
 
 namespace {
@@ -17,7 +18,8 @@ namespace {
 std::vector<Entry<Format>>& entries()
 {
     static std::vector<Entry<Format>> all = {
-        hdf5_entry(), idx_entry(), petsc_entry(), cifar10_entry(), csv_entry(), libsvm_entry(),
+        hdf5_entry(),    numpy_entry(), idx_entry(),    petsc_entry(),
+        cifar10_entry(), csv_entry(),   libsvm_entry(),
     };
     return all;
 }

@@ -29,6 +29,12 @@ class ByteSource {
 public:
     /// @param reading  must outlive this object  @throws BadInput as open_source()
     ByteSource(const std::string& path, const Reading& reading);
+    /// Reads from a stream that throws exceptions of a library if its data are damaged.
+    /// @param name  of the file, for messages
+    ByteSource(std::unique_ptr<std::istream> in, std::string name, const Reading& reading)
+        : name_(std::move(name)), reading_(reading), in_(std::move(in))
+    {
+    }
     /// Reads up to `size` bytes. @return how many; fewer only at the end of the file
     /// @throws BadInput if compressed data are damaged, or the file is longer than
     ///     reading.max_bytes

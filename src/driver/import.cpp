@@ -97,9 +97,9 @@ std::int64_t read_files(const Settings& settings, const Format& format, const Re
         if (!settings.on(set + "input")) continue;
         const auto& path = settings.text(set + "input");
         const auto before = table.rows();
-        if (limit > 0) table.take_up_to(before + limit);
+        if (limit > 0) table.take_up_to(limit);
         format.read(settings, path, reading, table);
-        if (set.empty()) train_rows = table.rows();
+        if (set.empty()) train_rows = table.test_begin().value_or(table.rows());
         const auto labels = std::span(table.label).subspan(static_cast<std::size_t>(before));
         if (settings.on(set + "labels"))
             replace_labels(settings.text(set + "labels"), reading, before, limit > 0, table);
@@ -222,7 +222,8 @@ std::vector<Option> import_options()
     std::vector<Option> all = {
         {"input", "FILE", "", "rows to import; plain, .gz, .bz2 or .xz"},
         {"labels", "FILE", "",
-         "their labels, in place of those in the input: a number or word in each line, IDX, or a "
+         "their labels, in place of those in the input: a number or word in each line, IDX, .npy, "
+         "or a "
          "PETSc vector"},
         {"test-input", "FILE", "", "test rows; else see --test-fraction"},
         {"test-labels", "FILE", "", "their labels, likewise"},

@@ -19,7 +19,10 @@ void replace_labels(const std::string& path, const Reading& reading, std::int64_
 {
     Levels words;
     auto read = read_labels(path, reading, words);
-    const auto labels = std::span(table.label).subspan(static_cast<std::size_t>(first));
+    const auto end = first == 0 ? table.test_begin().value_or(table.rows()) : table.rows();
+    const auto labels =
+        std::span(table.label)
+            .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first));
     if (read.size() != labels.size() && !(may_be_more && read.size() > labels.size()))
         throw BadInput(fmt::format("{} has {} labels for {} rows: give one for each", path,
                                    read.size(), labels.size()));

@@ -185,7 +185,7 @@ def test_import_refuses_options_that_contradict_its_files(folder):
     for words, message in [
         (
             ["--input", svm, "--label", "y"],
-            "--label is y, but the input is libsvm and only hdf5 or csv uses it: leave it out",
+            "--label is y, but the input is libsvm and only hdf5, numpy or csv uses it: leave it out",
         ),
         (["--input", csv], "CSV needs --label COLUMN: the name of the column with the labels"),
         (

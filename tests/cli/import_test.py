@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Data as people have them: words, gaps and semicolons in CSV, NumPy's and SciPy's arrays, new rows
+to predict."""
+
+import csv
+import json
+
+import h5py
+import numpy as np
+import pytest
+
+from program import call, inspect
+
+TABLE = """city;minutes;pages;bought
+Bonn;7,5;8;yes
+Celle;NA;3;no
+?;1,5;2;no
+Bonn;9;;yes
+Celle;2;1;no
+Aachen;3;4;yes
+Celle;4;2;
+"""
+
+
+def imported(folder, *words, output="d.h5"):
+    done = call("import", "--output", folder / output, *words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def refused(folder, *words):
+    done = call("import", "--output", folder / "x.h5", *words)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr
+    assert not (folder / "x.h5").exists()
+    return done.stderr.removeprefix("quorate: ").strip()
+
+
+def rows_of(path, split="train"):
+    with h5py.File(path) as file:
+        return file[f"{split}/values"][:], file[f"{split}/label"][:]
+
+
+@pytest.fixture
+def visits(tmp_path):
+    (tmp_path / "visits.csv").write_text(TABLE)
+    return ["--input", tmp_path / "visits.csv", "--label", "bought", "--categorical", "city"]
+
+
+def test_a_table_with_words_gaps_and_semicolons(visits, tmp_path):
+    assert "give --decimal comma" in refused(tmp_path, *visits)
+    words = [*visits, "--decimal", "comma"]
+    assert refused(tmp_path, *words) == (
+        f"{tmp_path}/visits.csv:3:7: column minutes: the value is missing, 'NA'; fill it, or give "
+        "--missing mean or drop"
+    )
+    told = imported(tmp_path, *words, "--missing", "mean,category,drop")
+    assert "1 rows with missing values are left out" in told
+    assert "3 of 6 labels positive (yes)" in told
+    found = inspect(tmp_path / "d.h5")
+    assert found["class_values"] == "no, yes" and found["train_rows"] == 6
+    assert found["command_line"].startswith("quorate import --output ")
+    with h5py.File(tmp_path / "d.h5") as file:
+        names = [name.decode() for name in file["feature/name"]]
+        assert [name.decode() for name in file["class/name"]] == ["no", "yes"]
+    assert sorted(names) == sorted(
+        ["city=Bonn", "city=Celle", "city=missing", "city=Aachen", "minutes", "pages"]
+    )
+    values, label = rows_of(tmp_path / "d.h5")
+    assert list(label) == [1, -1, -1, 1, -1, 1]
+    assert values[1, names.index("minutes")] == pytest.approx((7.5 + 1.5 + 9 + 2 + 3) / 5)
+    assert values[2, names.index("city=missing")] == 1
+
+
+def test_new_rows_need_no_options_no_labels_and_lose_no_row(visits, tmp_path):
+    words = [*visits, "--decimal", "comma", "--missing", "mean,category,drop"]
+    imported(tmp_path, *words, "--scale", "standardise", "--intercept", "--test-fraction", "0.2")
+    old, new = tmp_path / "d.h5", tmp_path / "new.csv"
+    new.write_text("minutes;city;extra;pages\n7,5;Bonn;x;8\nNA;Ulm;y;3\n")
+    told = imported(tmp_path, "--input", new, "--like", old, output="n.h5")
+    assert "1 columns that" in told and "city=Ulm" in told
+    found = inspect(tmp_path / "n.h5")
+    assert (found["train_rows"], found["unlabelled"], found["test_rows"]) == (2, "2", 0)
+    with h5py.File(old) as file:
+        names = [name.decode() for name in file["feature/name"]]
+    values, label = rows_of(tmp_path / "n.h5")
+    assert np.isnan(label).all()
+    assert values[1, names.index("minutes")] == pytest.approx(0), "the mean, standardised"
+    assert list(values[:, names.index("intercept")]) == [1, 1]
+    done = call("simulate", "--data", tmp_path / "n.h5", "--workers", 2, "--trace", tmp_path / "t")
+    assert done.returncode == 2 and "has 2 rows without a label" in done.stderr
+    new.write_text("minutes;city\n7,5;Bonn\n")
+    assert refused(tmp_path, "--input", new, "--like", old) == (
+        f"{new} has no column pages, which the data set that --like names was made of: give files "
+        "of one form"
+    )
+    new.write_text("minutes;city;pages\n1;Bonn;many\n")
+    assert "column pages: expected a finite number, got 'many'" in refused(
+        tmp_path, "--input", new, "--like", old
+    )
+    new.write_text("minutes;city;pages;bought\n1;Bonn;1;maybe\n")
+    assert "label maybe is none of the classes no, yes" in refused(
+        tmp_path, "--input", new, "--like", old
+    )
+
+
+def test_rows_are_dropped_on_demand_only(tmp_path):
+    (tmp_path / "a.csv").write_text("y,a\n1,2\n0,\n0,3\n")
+    words = ["--input", tmp_path / "a.csv"]
+    imported(tmp_path, *words, "--label", "y", "--missing", "drop")
+    like = [*words, "--like", tmp_path / "d.h5"]
+    assert "give --missing drop, which leaves the row out" in refused(tmp_path, *like)
+    assert "holds no means" in refused(tmp_path, *like, "--missing", "mean")
+    assert "1 rows with missing" in imported(tmp_path, *like, "--missing", "drop", output="n.h5")
+
+
+def test_columns_without_names_are_found_without_the_labels_column(tmp_path):
+    (tmp_path / "a.csv").write_text("5,1,2\n7,3,4\n")
+    (tmp_path / "b.csv").write_text("1,2\n3,4\n")
+    imported(tmp_path, "--input", tmp_path / "a.csv", "--header", "no", "--label", 1)
+    imported(tmp_path, "--input", tmp_path / "b.csv", "--like", tmp_path / "d.h5", output="n.h5")
+    assert np.array_equal(rows_of(tmp_path / "n.h5")[0], [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize("model", ["logistic", "softmax"])
+def test_predictions_on_raw_csv_are_probabilities_in_the_words_of_the_file(model, tmp_path):
+    kinds = ["setosa", "versicolor", "virginica"] if model == "softmax" else ["no", "yes"]
+    random = np.random.default_rng(1)
+    which = random.integers(len(kinds), size=200)
+    text = "a,b,kind\n" + "".join(
+        f"{c + random.normal(0, 0.3):.3f},{-c + random.normal(0, 0.3):.3f},{kinds[c]}\n"
+        for c in which
+    )
+    (tmp_path / "rows.csv").write_text(text)
+    imported(tmp_path, "--input", tmp_path / "rows.csv", "--label", "kind", "--intercept")
+    trace = tmp_path / "t.h5"
+    words = ["--data", tmp_path / "d.h5", "--model", model, "--workers", 4, "--rounds", 200]
+    words += ["--optimizer", "agd", "--step", 0.2]
+    assert call("simulate", *words, "--trace", trace, "--quiet").returncode == 0
+    new = tmp_path / "new.csv"
+    new.write_text("b,a\n" + "".join(f"{-c},{c}\n" for c in range(len(kinds))))
+    before = sorted(tmp_path.iterdir())
+    done = call("predict", trace, "--data", new, "--json")
+    assert done.returncode == 0, done.stderr
+    assert sorted(tmp_path.iterdir()) == before, "something is left"
+    told = json.loads(done.stdout)
+    assert told["classes"] == kinds and "loss" not in told
+    assert [row["predicted"] for row in told["predictions"]] == kinds
+    for row in told["predictions"]:
+        assert list(row["probabilities"]) == kinds and "label" not in row
+        assert sum(row["probabilities"].values()) == pytest.approx(1, abs=1e-12)
+        assert row["predicted"] == max(row["probabilities"], key=row["probabilities"].get)
+
+    output = tmp_path / "scores.csv"
+    done = call("predict", trace, "--data", tmp_path / "rows.csv", "--output", output)
+    assert done.returncode == 0 and "accuracy" in done.stdout
+    with open(output, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["label"] for row in rows] == [kinds[c] for c in which]
+    right = np.mean([row["label"] == row["predicted"] for row in rows])
+    assert f"accuracy {right:.4f}" in done.stdout and right > 0.8
+    for row in rows:
+        probabilities = [float(row[f"probability_{kind}"]) for kind in kinds]
+        assert sum(probabilities) == pytest.approx(1, abs=1e-12)
+    done = call("predict", trace, "--data", tmp_path / "none.csv", "--json")
+    assert done.returncode == 2 and "cannot open" in done.stderr
+    done = call("predict", trace)
+    assert done.returncode == 2 and "needs --output FILE, .csv or .h5, or --json" in done.stderr
+
+
+# --- NumPy and SciPy ------------------------------------------------------------------------------
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.normal(size=(50, 4))
+Y = (X[:, 0] > 0).astype(int)
+WORDS = np.array(["no", "yes"])[Y]
+
+
+@pytest.mark.parametrize("dtype", ["<f8", ">f8", "<f4", "<i2", ">i4", "u1", "i8", "?"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_of_every_type_and_order(dtype, order, tmp_path):
+    values = np.abs(10 * X).astype(dtype, order=order)
+    np.savez_compressed(tmp_path / "a.npz", X=values, y=Y.reshape(-1, 1).astype(dtype))
+    imported(tmp_path, "--input", tmp_path / "a.npz", "--storage", "dense")
+    got, label = rows_of(tmp_path / "d.h5")
+    assert np.array_equal(got, values.astype(float)) and np.array_equal(label, 2 * Y - 1)
+
+
+def test_archives_have_labels_in_words_and_test_rows(tmp_path):
+    path = tmp_path / "a.npz"
+    for names in (["X", "y", "X_test", "y_test"], ["x_train", "y_train", "x_test", "y_test"]):
+        np.savez(path, **dict(zip(names, [X, WORDS, X[:5], WORDS[:5].astype("S3")])))
+        told = imported(tmp_path, "--input", path)
+        assert "50 x 4 training rows, 5 test rows" in told and "positive (yes)" in told
+        assert np.array_equal(rows_of(tmp_path / "d.h5", "test")[0], X[:5])
+    assert "has test rows of its own, x_test" in refused(
+        tmp_path, "--input", path, "--test-fraction", 0.2
+    )
+    assert "3 x 4 training rows, 3 test rows" in imported(
+        tmp_path, "--input", path, "--limit-rows", 3
+    )
+    np.savez(path, features=X, target=Y)
+    words = ["--input", path, "--array", "features", "--label", "target"]
+    assert "50 x 4 training rows" in imported(tmp_path, *words)
+    assert "did you mean features?" in refused(tmp_path, "--input", path, "--array", "feature")
+    assert "it holds features, target" in refused(tmp_path, "--input", path)
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "y.npy", WORDS)
+    words = ["--input", tmp_path / "x.npy", "--labels", tmp_path / "y.npy"]
+    assert "positive (yes)" in imported(tmp_path, *words)
+    images = RANDOM.integers(0, 256, size=(50, 3, 4)).astype("u1")
+    np.savez(path, X=np.asfortranarray(images), y=Y)
+    imported(tmp_path, "--input", path)
+    assert inspect(tmp_path / "d.h5")["image"] == "1x3x4"
+    assert np.array_equal(rows_of(tmp_path / "d.h5")[0], images.reshape(50, -1))
+
+
+def test_nan_is_a_missing_value(tmp_path):
+    path, values, labels = tmp_path / "a.npz", X.copy(), Y.astype(float)
+    values[3, 2] = np.nan
+    np.savez(path, X=values, y=labels)
+    assert "array X holds nan in row 3, column 2" in refused(tmp_path, "--input", path)
+    imported(tmp_path, "--input", path, "--missing", "mean")
+    assert rows_of(tmp_path / "d.h5")[0][3, 2] == pytest.approx(np.nanmean(values[:, 2]))
+    imported(tmp_path, "--input", path, "--missing", "drop")
+    assert np.array_equal(rows_of(tmp_path / "d.h5")[0], np.delete(values, 3, 0))
+    labels[7] = np.nan
+    np.savez(path, X=X, y=labels)
+    assert "NaN for a label in row 7" in refused(tmp_path, "--input", path)
+    assert "49 x 4" in imported(tmp_path, "--input", path, "--missing", "drop")
+    np.savez(path, X=np.full((3, 2), np.nan), y=[0, 1, 1])
+    assert "column 1 has no number" in refused(tmp_path, "--input", path, "--missing", "mean")
+
+
+@pytest.mark.parametrize(
+    "arrays, message",
+    [
+        ({"X": X.astype(object), "y": Y}, "array X holds Python objects"),
+        ({"X": X, "y": Y.astype(object)}, "array y holds Python objects"),
+        ({"X": X.astype(complex), "y": Y}, "array X holds complex numbers (<c16)"),
+        ({"X": X.astype("f2"), "y": Y}, "elements of the type <f2"),
+        ({"X": X.astype(str), "y": Y}, "array X holds text (<U32) where numbers are needed"),
+        ({"X": X[:, 0], "y": Y}, "give rows x columns, as X.reshape(-1, 1) for one column"),
+        ({"X": X[:0], "y": Y[:0]}, "has the shape (0, 4)"),
+        ({"X": np.zeros(3, [("a", "f8")]), "y": Y}, "rows of several types"),
+        ({"X": X, "y": Y[1:]}, "array y has 49 labels for 50 rows"),
+        ({"X": X, "y": np.eye(50)}, "of one-hot rows give y.argmax(axis=1)"),
+        ({"X": X, "y": Y, "X_test": X}, "has no array y_test"),
+        ({"X": X, "y": Y, "X_test": X[:, :2], "y_test": Y}, "has 2 columns, the training file 4"),
+        ({"X": np.full_like(X, np.inf), "y": Y}, "inf in row 0"),
+    ],
+)
+def test_arrays_that_are_no_rows_and_labels_are_refused(arrays, message, tmp_path):
+    np.savez(tmp_path / "a.npz", **arrays)
+    assert message in refused(tmp_path, "--input", tmp_path / "a.npz")
+
+
+def test_damaged_arrays_are_refused(tmp_path):
+    path = tmp_path / "a.npz"
+    for save in (np.savez, np.savez_compressed):
+        save(path, X=X, y=Y)
+        whole = path.read_bytes()
+        for left in (10, 200, len(whole) // 2, len(whole) - 30, len(whole) - 1):
+            path.write_bytes(whole[:left])
+            assert "is damaged or truncated" in refused(tmp_path, "--input", path)
+        for at in (400, len(whole) // 3):
+            path.write_bytes(whole[:at] + bytes([whole[at] ^ 255]) + whole[at + 1 :])
+            assert "is damaged" in refused(tmp_path, "--input", path)
+    np.save(tmp_path / "x.npy", X)
+    whole = (tmp_path / "x.npy").read_bytes()
+    words = ["--input", tmp_path / "x.npy", "--labels", tmp_path / "y.npy"]
+    np.save(tmp_path / "y.npy", Y)
+    (tmp_path / "x.npy").write_bytes(whole[:-8])
+    assert "is truncated" in refused(tmp_path, *words)
+    (tmp_path / "x.npy").write_bytes(whole + b"more")
+    assert "longer than it says" in refused(tmp_path, *words)
+    (tmp_path / "x.npy").write_bytes(whole.replace(b"(50, 4)", b"(9999999999, 4)"[:7]))
+    assert "is damaged" in refused(tmp_path, *words)
+
+
+def sparse(path, form, dense, **changed):
+    """What scipy.sparse.save_npz writes."""
+    row, column = np.nonzero(dense)
+    arrays = {"format": form.encode(), "shape": dense.shape, "data": dense[row, column]}
+    if form == "csr":
+        arrays |= {"indices": column, "indptr": np.searchsorted(row, np.arange(len(dense) + 1))}
+    elif form == "csc":
+        column, row = np.nonzero(dense.T)
+        begin = np.searchsorted(column, np.arange(dense.shape[1] + 1))
+        arrays |= {"indices": row, "indptr": begin, "data": dense[row, column]}
+    else:
+        arrays |= {"row": row[::-1], "col": column[::-1], "data": dense[row, column][::-1]}
+    np.savez_compressed(path, **{k: v for k, v in (arrays | changed).items() if v is not None})
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_sparse_matrices_of_scipy(form, tmp_path):
+    path, dense = tmp_path / "a.npz", np.where(X > 1, X, 0)
+    np.save(tmp_path / "y.npy", Y)
+    words = ["--input", path, "--labels", tmp_path / "y.npy"]
+    sparse(path, form, dense)
+    imported(tmp_path, *words, "--storage", "dense")
+    assert np.array_equal(rows_of(tmp_path / "d.h5")[0], dense)
+    imported(tmp_path, *words, "--storage", "sparse")
+    with h5py.File(tmp_path / "d.h5") as file:
+        assert np.array_equal(file["train/value"], dense[dense != 0])
+    assert "has no labels" in refused(tmp_path, "--input", path)
+    sparse(path, form, dense, shape=(50, 2))
+    message = "has 5 elements, not 3" if form == "csc" else "give finite numbers, in the matrix"
+    assert message in refused(tmp_path, *words)
+    sparse(path, form, dense, format=b"bsr")
+    assert "of the format bsr: save it as CSR, CSC or COO" in refused(tmp_path, *words)
+    sparse(path, form, dense, data=dense.astype(complex)[dense != 0])
+    assert "complex" in refused(tmp_path, *words)
+    missing = "row" if form == "coo" else "indptr"
+    sparse(path, form, dense, **{missing: None})
+    assert f"has no array {missing}" in refused(tmp_path, *words)
+
+
+def test_entries_of_one_place_add_up(tmp_path):
+    path = tmp_path / "a.npz"
+    np.save(tmp_path / "y.npy", [0, 1])
+    row, column = np.array([0, 1, 0]), np.array([1, 0, 1])
+    arrays = {"row": row, "col": column, "data": np.array([1.0, 2, 3])}
+    np.savez(path, format=b"coo", shape=(2, 2), **arrays)
+    words = ["--input", path, "--labels", tmp_path / "y.npy", "--storage", "dense"]
+    imported(tmp_path, *words)
+    assert np.array_equal(rows_of(tmp_path / "d.h5")[0], [[0, 4], [2, 0]])
