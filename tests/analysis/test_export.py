@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""export and watch: other programs read it, and so do people."""
+"""export and the panel of watch: other programs read it, and so do people."""
 
 import json
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas
 import pytest
 from conftest import edited
-from quorate.analysis import watch
+from quorate.analysis import panel
 from quorate.analysis.traces import read_trace
 
 
@@ -85,21 +85,21 @@ def test_the_view_of_a_running_job(simulated, runs, analyse, tmp_path):
         file.attrs["rounds"] = 60
 
     trace = read_trace(edited(simulated["uncoded-1"], tmp_path, cut))
-    lines = watch.lines(trace, 100, 2.0)
+    lines = panel.lines(trace, 100, 2.0)
     assert "running" in lines[0]
     assert "round 30 of 60" in lines[1] and "left" in lines[1]
     assert any(line.startswith("loss") for line in lines)
     assert all(len(line) <= 100 for line in lines)
-    assert "may be dead" in watch.lines(trace, 100, 100.0)[-1]
-    status, out, _ = analyse("watch", simulated["members"])  # ends, as the run has
+    assert "may be dead" in panel.lines(trace, 100, 100.0)[-1]
+    status, out, _ = analyse("watch", simulated["members"], "--panel")  # ends, as the run has
     assert status == 0 and "1 left" in out and "1 joined" in out
     assert analyse("watch", runs["data"], "--once")[0] == 2
 
 
 def test_sparks_and_durations():
-    assert watch.spark(np.array([0, 1, 2, 3]), 4, "0123") == "0123"
-    assert watch.spark(np.full(10, 2.0), 3, "01") == "000"
-    assert watch.spark(np.array([np.nan]), 3, "01") == ""
-    assert watch.duration(5.04) == "5.0 s"
-    assert watch.duration(125) == "2 min 05 s" and watch.duration(7265) == "2 h 01 min"
-    assert watch.bar(0.5, 4) == "[##--]"
+    assert panel.spark(np.array([0, 1, 2, 3]), 4, "0123") == "0123"
+    assert panel.spark(np.full(10, 2.0), 3, "01") == "000"
+    assert panel.spark(np.array([np.nan]), 3, "01") == ""
+    assert panel.duration(5.04) == "5.0 s"
+    assert panel.duration(125) == "2 min 05 s" and panel.duration(7265) == "2 h 01 min"
+    assert panel.bar(0.5, 4) == "[##--]"

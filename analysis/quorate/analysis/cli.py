@@ -163,7 +163,7 @@ def run_export(given: argparse.Namespace) -> None:
 
 
 def run_watch(given: argparse.Namespace) -> None:
-    watch.watch(given.trace, given.every, given.once)
+    watch.watch(given.trace, given.every, given.once, given.panel)
 
 
 def parser() -> Parser:
@@ -242,9 +242,20 @@ def parser() -> Parser:
     new.add_argument("--to", choices=list(export.FORMATS), default="csv", help="[csv]")
     new.add_argument("--out", metavar="DIR", default=".", help="folder [.]")
 
-    new = command("watch", run_watch, "a running job in the terminal, from its trace", False)
+    new = commands.add_parser(
+        "watch",
+        help="a run that goes on elsewhere, in one line",
+        description="A run that goes on elsewhere, in one line of the terminal, from its trace.",
+    )
+    new.set_defaults(run=run_watch)
+    new.add_argument(
+        "trace",
+        metavar="TRACE|MANIFEST|FOLDER",
+        help="of a manifest the runs that go on, of a folder of runs the newest",
+    )
     new.add_argument("--every", type=seconds, default=2.0, metavar="S", help="[2]")
     new.add_argument("--once", action="store_true", help="show it once")
+    new.add_argument("--panel", action="store_true", help="more lines, with curves")
     return top
 
 

@@ -1,134 +1,243 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""watch: a running job in a terminal, from its trace alone."""
+"""watch: a run that goes on elsewhere, in one line of a terminal, from its trace alone."""
 
-import os
 import shutil
 import sys
 import time
+from pathlib import Path
 
+import h5py
 import numpy as np
 
-from .tasks import CHANGES, JOINED
-from .traces import BadInput, Floats, Trace, read_trace
+from .panel import BLOCKS, LATEST, PLAIN, QUIET, RECENT, duration, lines
+from .tasks import DIED, JOINED, LEFT, LOADING, REENCODED
+from .traces import RUN_TRACE, BadInput, Trace, read_trace
 
-RECENT = 50  # rounds
-LATEST = 4000  # contributions
 LOST = 10  # times in a row that a trace may not be read
-QUIET = 30.0  # seconds without a row after which a run may be dead
-BLOCKS = "▁▂▃▄▅▆▇█"
-PLAIN = "_.-=+*%#"
+SLOW = 1.5  # times the median of the workers' times
+MOST_SLOW = 3  # workers that are named
+MOST_NEWS = 5  # of what was before watch began
 
 
-def spark(values: Floats, width: int, blocks: str) -> str:
-    """The values as a line of blocks, the last ones if there are too many to average."""
-    values = values[np.isfinite(values)]
-    if not len(values):
-        return ""
-    edges = np.linspace(0, len(values), min(width, len(values)) + 1).astype(int)
-    means = np.array([values[a:b].mean() for a, b in zip(edges[:-1], edges[1:])])
-    low, high = means.min(), means.max()
-    level = (means - low) / (high - low) if high > low else np.zeros(len(means))
-    return "".join(blocks[int(round(x * (len(blocks) - 1)))] for x in level)
+def slow(trace: Trace) -> list[int]:
+    """Who is slow: answers to less than half as many of the last rounds as who answers most, or takes
+    much longer than the median. The slowest first."""
+    table = trace.arrivals("round", "worker", "sent", "arrived", last=LATEST)
+    table = table[table["round"] > trace.rounds - RECENT]
+    if table.empty:
+        return []
+    answers = np.bincount(table.drop_duplicates(["round", "worker"])["worker"])
+    answers = np.pad(answers, (0, max(0, trace.workers - len(answers))))
+    seconds = (table["arrived"] - table["sent"]).groupby(table["worker"]).mean()
+    seconds = seconds.reindex(range(len(answers)), fill_value=np.inf).to_numpy()
+    usual = np.median(seconds[np.isfinite(seconds)])
+    late = np.nonzero((answers < answers.max() / 2) | (seconds > SLOW * usual))[0]
+    return [int(worker) for worker in sorted(late, key=lambda w: (answers[w], -seconds[w]))]
 
 
-def bar(share: float, width: int) -> str:
-    done = int(round(min(max(share, 0.0), 1.0) * width))
-    return "[" + "#" * done + "-" * (width - done) + "]"
+def line(trace: Trace, age: float, pace: float = float("nan")) -> str:
+    """Round, loss, time, time left, answers used, who is slow.
 
-
-def duration(seconds: float) -> str:
-    if not np.isfinite(seconds):
-        return "-"
-    if seconds < 100:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
-
-
-def lines(trace: Trace, width: int, age: float, blocks: str = BLOCKS) -> list[str]:
-    """The view. Age: seconds since the file changed."""
+    Age: seconds since the file changed. Pace: seconds of a round as watched, for runs whose clock is
+    not the wall's.
+    """
     wanted = int(trace.attributes.get("rounds", 0))
-    head = f"{trace.path.name}: {trace.scheme}, {trace.workers} workers, {trace.status}"
-    found = [head + f" on {trace.attributes.get('host', '')}, {trace.clock} time"]
-    if not trace.rounds:
-        return [*found, "no round yet"]
-    recent = trace.durations[-RECENT:]
-    left = (wanted - trace.rounds) * recent.mean() if trace.status == "running" else 0.0
-    found.append(
-        f"{bar(trace.rounds / max(wanted, 1), max(10, width // 3))} round {trace.rounds} of "
-        f"{wanted}, {duration(trace.time)}" + (f", {duration(left)} left" if left > 0 else "")
-    )
-    room = max(10, width - 52)
-    table = trace.round
-    loss = table["loss_estimate"].to_numpy()
-    if not trace.dry and np.isfinite(loss).any():
-        words = f"loss      {loss[0]:.4g} to {loss[-1]:.4g}"
-        found.append(f"{words:50}  {spark(loss, room, blocks)}")
-    words = f"ms/round  {1000 * recent.mean():.2f}, 95 % {1000 * np.quantile(recent, 0.95):.2f}"
-    found.append(f"{words:50}  {spark(recent, room, blocks)}")
-    used = table["used"].to_numpy()[-RECENT:]
-    words = f"used      {used.mean():.1f} of {trace.workers} workers"
-    found.append(f"{words:50}  {spark(used.astype(float), room, blocks)}")
-    means = table.tail(RECENT).mean(skipna=False)
-    error, stale = means["decode_error"], means["staleness_mean"]
-    found.append(f"decoding  error {error:.3g}, staleness {stale:.3g}")
-    if trace.evaluated:
-        last = trace.evaluation.iloc[-1]
-        words = ", ".join(
-            f"{n} {last[n]:.4f}" for n in ("train_loss", "accuracy", "auc") if np.isfinite(last[n])
-        )
-        found.append(f"scored    round {last['round']:.0f}: {words}")
-    found += slow_lines(trace)
-    if trace.diverged:
-        found.append("the loss has diverged")
+    words = [f"round {trace.rounds}/{wanted}"]
+    if trace.rounds:
+        loss = trace.round["loss_estimate"].iloc[-1]
+        if not trace.dry:
+            words.append(f"loss {loss:.4g}")
+        words.append(duration(trace.time))
+        recent = trace.durations[-RECENT:].mean() if trace.clock == "wall" else pace
+        if trace.status == "running" and np.isfinite(recent):
+            words.append(f"{duration((wanted - trace.rounds) * recent)} left")
+        used = trace.round["used"].to_numpy()[-RECENT:].mean()
+        words.append(f"used {used:.3g}/{trace.workers}")
+        late = slow(trace)
+        if late:
+            more = ", ..." if len(late) > MOST_SLOW else ""
+            words.append("slow " + ", ".join(map(str, late[:MOST_SLOW])) + more)
     if trace.status == "running" and age > QUIET:
-        found.append(f"nothing new for {duration(age)}: the job may be dead")
-    return [line[:width] for line in found]
+        words.append(f"nothing new for {duration(age)}")
+    return "  ".join(words)
 
 
-def slow_lines(trace: Trace) -> list[str]:
-    """Who answered least often in recent rounds, and who came or went last."""
-    table = trace.arrivals("round", "worker", last=LATEST)
-    recent = table[table["round"] > trace.rounds - RECENT]
-    found = []
-    if len(recent):
-        first = max(table["round"].min(), trace.rounds - RECENT + 1)
-        answers = np.bincount(recent.drop_duplicates()["worker"], minlength=trace.workers)
-        worst = np.argsort(answers, kind="stable")[:5]
-        words = ", ".join(f"{worker} ({answers[worker]})" for worker in worst)
-        found.append(f"slowest   worker (answers in {trace.rounds - first + 1} rounds): {words}")
-    member = trace.membership
-    changes = member[(member["kind"] != JOINED) | (member["time"] > 0)].tail(3)
-    if len(changes):
-        last = [
-            f"{change.worker} {CHANGES.get(change.kind, '')} at {duration(change.time)}"
-            for change in changes.itertuples()
+def news(trace: Trace) -> list[str]:
+    """Who came and went, a line for each change, in their order."""
+    told = []
+    for change in trace.membership.itertuples():
+        if change.kind == JOINED and change.time <= 0:
+            continue
+        worker = f"worker {change.worker}"
+        text = {
+            JOINED: f"{worker} has joined",
+            LEFT: f"{worker} has left",
+            DIED: f"{worker} has died",
+            REENCODED: f"the code was made anew for {change.worker} workers",
+            LOADING: f"a standby rank takes the place of {worker}",
+        }.get(change.kind, f"{worker}: change {change.kind}")
+        number = 1 + int(np.searchsorted(trace.round["time"], change.time))
+        told.append(f"{text} in round {number}, at {duration(change.time)}")
+    return told
+
+
+def age_of(path: Path) -> float:
+    """Seconds since the file changed."""
+    return time.time() - path.stat().st_mtime
+
+
+def traces_of(manifest: Path) -> list[Path]:
+    """The traces of a manifest's runs, which may not be there yet. Raises BadInput."""
+    try:
+        rows = [
+            row.split("\t")
+            for row in manifest.read_text().splitlines()
+            if row.strip() and not row.startswith("#")
         ]
-        found.append(f"members   {', '.join(last)}")
-    return found
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{manifest} cannot be read: {error}") from error
+    if not rows or rows[0][:2] != ["run", "trace"]:
+        raise BadInput(f"{manifest} is neither a trace nor a manifest, nor a folder of runs")
+    return [manifest.parent / row[1] for row in rows[1:] if len(row) > 1]
 
 
-def watch(path: str, every: float, once: bool) -> None:
-    """Shows the trace until its run ends. Raises BadInput if it cannot be read."""
-    terminal = sys.stdout.isatty()
-    blocks = BLOCKS if "utf" in (sys.stdout.encoding or "").lower() else PLAIN
-    failures = LOST  # in a row; the first time there is no patience
-    while True:
+def under_way(traces: list[Path]) -> Path | None:
+    """The trace of a run that goes on; of several, the one that changed last."""
+    for path in sorted((p for p in traces if p.is_file()), key=age_of):
         try:
             trace = read_trace(path)
-            age = time.time() - os.stat(path).st_mtime
-            shown = lines(trace, shutil.get_terminal_size((100, 24)).columns, age, blocks)
-            failures = 0
         except BadInput:
-            failures += 1
-            if once or failures > LOST:
-                raise
-            time.sleep(every)
             continue
-        print("\x1b[H\x1b[J" * terminal + "\n".join(shown), flush=True)
-        if once or trace.status != "running":
-            return
-        if not terminal:
+        mean = trace.durations[-RECENT:].mean() if trace.rounds and trace.clock == "wall" else 0.0
+        if trace.status == "running" and age_of(path) < max(2 * QUIET, 10 * mean):
+            return path
+    return None
+
+
+def is_complete(path: Path) -> bool:
+    try:
+        return path.is_file() and read_trace(path).status == "completed"
+    except BadInput:
+        return False
+
+
+class Target:
+    """What to watch: the trace of one run, or the runs of a manifest. Raises BadInput."""
+
+    def __init__(self, word: str) -> None:
+        path = Path(word)
+        self.manifest: Path | None = None
+        self._trace = path / RUN_TRACE if (path / RUN_TRACE).is_file() else path
+        if path.is_file() and not h5py.is_hdf5(path):
+            self.manifest = path
+        elif self._trace.is_dir() and (path / "manifest.tsv").is_file():
+            self.manifest = path / "manifest.tsv"
+        elif self._trace.is_dir():
+            runs = sorted(path.glob(f"*/{RUN_TRACE}"), key=age_of)
+            if not runs:
+                raise BadInput(f"{word} holds neither runs nor a manifest.tsv: give a trace")
+            self._trace = runs[0]
+        self.count()  # to refuse what is no manifest
+
+    def now(self) -> Path | None:
+        """The trace to show; None if no run of the manifest goes on."""
+        return under_way(traces_of(self.manifest)) if self.manifest else self._trace
+
+    def count(self) -> tuple[int, int]:
+        """How many runs of the manifest are complete, of how many."""
+        traces = traces_of(self.manifest) if self.manifest else []
+        return sum(map(is_complete, traces)), len(traces)
+
+
+class Screen:
+    """A line that is written over and over, and lines above it; without a terminal, lines."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stdout.isatty()
+        self._last = ""
+
+    def above(self, text: str) -> None:
+        print(("\r\x1b[K" if self._terminal else "") + text, flush=True)
+
+    def show(self, text: str) -> None:
+        if self._terminal:
+            width = shutil.get_terminal_size((80, 24)).columns
+            print("\r" + text[: width - 1] + "\x1b[K", end="", flush=True)
+        elif text != self._last:
+            print(text, flush=True)
+        self._last = text
+
+    def end(self) -> None:
+        if self._terminal and self._last:
             print(flush=True)
+        self._last = ""
+
+    def panel(self, trace: Trace, age: float) -> None:
+        blocks = BLOCKS if "utf" in (sys.stdout.encoding or "").lower() else PLAIN
+        width = shutil.get_terminal_size((100, 24)).columns
+        text = "\n".join(lines(trace, width, age, blocks))
+        print("\x1b[H\x1b[J" * self._terminal + text + "\n" * (not self._terminal), flush=True)
+
+
+class Follower:
+    """Shows one trace, time and again."""
+
+    def __init__(self, path: Path, screen: Screen, panel: bool) -> None:
+        self.path, self._screen, self._panel = path, screen, panel
+        self._told: int | None = None  # changes of members
+        self._begin: tuple[float, int] | None = None
+
+    def show(self) -> bool:
+        """Shows it now. Returns whether its run goes on. Raises BadInput."""
+        trace, age = read_trace(self.path), age_of(self.path)
+        if self._panel:
+            self._screen.panel(trace, age)
+            return trace.status == "running"
+        told = news(trace)
+        for text in told[max(0, len(told) - MOST_NEWS) if self._told is None else self._told :]:
+            self._screen.above(text)
+        self._told = len(told)
+        now = time.monotonic()
+        begin, rounds = self._begin = self._begin or (now, trace.rounds)
+        done = trace.rounds - rounds
+        pace = (now - begin) / done if done else float("nan")
+        ended = "" if trace.status == "running" else f"  {trace.status}"
+        self._screen.show(line(trace, age, pace) + ended)
+        return trace.status == "running"
+
+
+def watch(word: str, every: float, once: bool, panel: bool) -> None:
+    """Shows a run until it ends; of a manifest one after the other, until all are complete. Raises
+    BadInput if what is to be watched cannot be read."""
+    target, screen = Target(word), Screen()
+    follower: Follower | None = None
+    failures = LOST  # in a row; the first time there is no patience
+    while True:
+        path = follower.path if follower else target.now()
+        if path is None:
+            done, count = target.count()
+            screen.show(f"{done} of {count} runs are complete, and none goes on")
+            if once or done == count:
+                screen.end()
+                return
+        else:
+            if follower is None:
+                follower = Follower(path, screen, panel)
+                if target.manifest:
+                    screen.above(f"{path.name}:")
+            try:
+                goes_on = follower.show()
+                failures = 0
+            except BadInput:
+                failures += 1
+                if once or failures > LOST:
+                    screen.end()
+                    raise
+                goes_on = True
+            if once or not goes_on:
+                screen.end()
+                if once or not target.manifest:
+                    return
+                follower = None
+                continue
         time.sleep(every)
