@@ -44,10 +44,11 @@ bool is_fresh(const Glance& trace)
 // Returns the stage of a run that is neither in the queue nor complete.
 RunStage ended_stage(const Evidence& known, bool has_log)
 {
-    const auto& state = known.accounted ? known.accounted->state : "";
-    const bool broken = !state.empty() && state != "COMPLETED" && state != "CANCELLED" &&
-                        state != "PENDING" && state != "RUNNING" && state != "PREEMPTED";
-    if (!known.trace) return broken || has_log ? RunStage::failed : RunStage::left;
+    const std::string state = known.accounted ? known.accounted->state : "";
+    const bool stopped = state == "CANCELLED" || state == "PREEMPTED";
+    const bool broken = !state.empty() && !stopped && state != "COMPLETED" && state != "PENDING" &&
+                        state != "RUNNING";
+    if (!known.trace) return broken || (has_log && !stopped) ? RunStage::failed : RunStage::left;
     if (known.trace->status == "interrupted") return RunStage::left;
     if (known.trace->status != "running") return RunStage::failed;
     // A job that is not in the queue writes no more.
@@ -61,7 +62,7 @@ std::string reason_of_failure(const Evidence& known, const std::string& log)
     const auto add = [&](const std::string& more) {
         if (!more.empty()) reason += (reason.empty() ? "" : ": ") + more;
     };
-    const auto state = known.accounted ? known.accounted->state : "";
+    const std::string state = known.accounted ? known.accounted->state : "";
     if (state != "COMPLETED" && state != "FAILED") add(state);
     const bool told =
         known.trace ? known.trace->status == "failed" : state.empty() || state == "FAILED";

@@ -181,6 +181,15 @@ def test_a_failure_has_a_reason_and_a_log(tmp_path, log, state, reason):
     assert len([line for line in text(path, env=env).splitlines() if "x.101" in line]) == 1
 
 
+@pytest.mark.parametrize("state, stage", [("CANCELLED by 1000", "left"), ("NODE_FAIL", "failed")])
+def test_a_run_that_was_cancelled_before_its_trace_is_left(tmp_path, state, stage):
+    path = manifest(tmp_path, 1)
+    jobs(tmp_path, "101\trun.sh\t1\tslurm\n")
+    (tmp_path / "x.101_1.log").write_text("slurmstepd: error: *** JOB 101 CANCELLED ***\n")
+    env = programs(tmp_path, {**QUIET, "sacct": f"echo '101_1|{state}|60'"})
+    assert states(told(path, env=env)) == [stage]
+
+
 def test_a_trace_that_cannot_be_read_does_not_hide_the_others(tmp_path):
     path = manifest(tmp_path, 2)
     (tmp_path / "1-agc-seed1.h5").write_text("no HDF5")

@@ -3,6 +3,7 @@
 
 import contextlib
 import fcntl
+import json
 import os
 import pathlib
 import re
@@ -206,6 +207,29 @@ def test_an_experiment_goes_from_data_to_report(cluster, profile, tmp_path):
     assert (
         cluster.call(QUORATE, "submit", *words) == "all 6 runs are complete: nothing is submitted\n"
     )
+
+
+def test_status_tells_of_jobs_under_way_and_cancel_ends_them(cluster, profile, tmp_path):
+    text = RUN.replace("seed = 1", "seed = 1..2") + "rounds = 2000\ndelay = constant:0.2\n" + DATA
+    jobs = cluster.submit(*experiment(tmp_path, text), "--cluster", profile)
+    out = tmp_path / "out"
+    traces = [out / f"{seed}-seed{seed}.h5" for seed in (1, 2)]
+    wait_until(lambda: all(rounds_in(trace) > 0 for trace in traces), timeout=LIMIT)
+
+    def status():
+        told = json.loads(cluster.call(QUORATE, "status", out, "--json"))
+        assert told["queue_error"] is None
+        return told["runs"]
+
+    assert [run["state"] for run in status()] == ["running", "running"]
+    assert all(run["seconds_left"] > 0 and run["core_hours_left"] > 0 for run in status())
+    said = cluster.call(QUORATE, "cancel", out).splitlines()
+    assert said == [f"cancelled {jobs[1]} (run.sh, runs 1-2)", f"cancelled {jobs[2]} (analyse.sh)"]
+    cluster.wait_for_end()
+    # They were told to stop in time, and can go on.
+    assert [run["state"] for run in status()] == ["left", "left"], logs(tmp_path)
+    assert not (out / "report").exists()
+    assert cluster.call(QUORATE, "cancel", out).startswith("nothing to cancel")
 
 
 def test_what_fails_stops_what_needs_it_and_is_submitted_again(cluster, profile, tmp_path):
