@@ -7,6 +7,7 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -128,8 +129,7 @@ class Optimum(NamedTuple):
 
 
 def optimum(data: Any, **options: Any) -> Optimum:
-    """Finds a reference optimum of a linear model, and keeps it beside the data set. Options:
-    """
+    """Finds a reference optimum of a linear model, and keeps it beside the data set. Options:"""
     told = _command("optimum", [], {"data": data, **options})
     found = re.search(r"objective (\S+), not below (\S+), gradient (\S+),", told)
     if found is None:
@@ -182,22 +182,21 @@ def _made(command: str, output: str | os.PathLike[str], options: dict[str, Any])
 
 
 def import_(input: Any, output: str | os.PathLike[str], **options: Any) -> DataSet:
-    """Makes a data set from files: CSV, libsvm, IDX, .... Options:
-    """
+    """Makes a data set from files: CSV, libsvm, IDX, .... Options:"""
     return _made("import", output, {"input": input, **options})
 
 
 def generate(output: str | os.PathLike[str], **options: Any) -> DataSet:
-    """Makes a synthetic data set. Options:
-    """
+    """Makes a synthetic data set. Options:"""
     return _made("generate", output, options)
 
 
-for made, command in {
-    advise: "advise",
-    tune: "tune",
-    optimum: "optimum",
-    import_: "import",
-    generate: "generate",
-}.items():
-    document(made, command)
+_DOCUMENTED: dict[str, Callable[..., Any]] = {
+    "advise": advise,
+    "tune": tune,
+    "optimum": optimum,
+    "import": import_,
+    "generate": generate,
+}
+for _command_name, _function in _DOCUMENTED.items():
+    document(_function, _command_name)

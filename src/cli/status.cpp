@@ -92,7 +92,8 @@ Cells cells_of(const RunStatus& run)
 // Prints a table; names are cut to what a line of `width` characters leaves them.
 void print_table(const std::vector<Cells>& lines, std::size_t width)
 {
-    constexpr std::size_t name = std::tuple_size_v<Cells> - 1, least = 8;
+    constexpr std::size_t name = std::tuple_size<Cells>::value - 1;
+    constexpr std::size_t least = 8;
     std::array<std::size_t, name> widths{};
     std::size_t room = std::max(width, least);
     for (std::size_t i = 0; i < name; ++i) {

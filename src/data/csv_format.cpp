@@ -36,13 +36,13 @@ struct Layout {
 
     Missing missing;
     bool may_lack_labels;
-    char separator;
-    bool decimal_comma;
-    bool has_header;
+    char separator = ',';
+    bool decimal_comma = false;
+    bool has_header = false;
     std::vector<std::string> header;
     std::optional<std::size_t> label;
     bool label_is_word = false;
-    bool by_value;
+    bool by_value = false;
     std::vector<Use> uses;
     std::vector<RawTable::Column> columns;  // of the table, one for each use
 };

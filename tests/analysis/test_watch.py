@@ -74,7 +74,14 @@ def test_a_run_is_watched_while_it_writes_its_trace(runs, tmp_path):
             assert time.monotonic() < limit and job.poll() is None
             time.sleep(0.05)
         told = subprocess.run(
-            [sys.executable, ROOT / "analysis" / "quorate-analysis", "watch", path, "--every", ".1"],
+            [
+                sys.executable,
+                ROOT / "analysis" / "quorate-analysis",
+                "watch",
+                path,
+                "--every",
+                ".1",
+            ],
             capture_output=True,
             text=True,
             timeout=60,

