@@ -2,6 +2,7 @@
 #include "driver/progress.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -41,15 +42,16 @@ bool ends_on_terminal()
 
 }  // namespace
 
-ProgressLine::ProgressLine(std::int64_t rounds, bool loss, bool quiet)
-    : rounds_(rounds), loss_(loss), quiet_(quiet), terminal_(!quiet && ends_on_terminal()),
-      began_(clock_seconds()), next_(terminal_ ? 0.1 : 1)
+ProgressLine::ProgressLine(std::int64_t rounds, int workers, bool loss, bool quiet)
+    : rounds_(rounds), count_(workers), workers_(workers), loss_(loss), quiet_(quiet),
+      terminal_(!quiet && ends_on_terminal()), began_(clock_seconds()), next_(terminal_ ? 0.1 : 1)
 {
     log_above_line(terminal_);
 }
 
 void ProgressLine::show(const Progress& progress)
 {
+    workers_.round_over();
     const bool last = progress.round == rounds_;
     const double passed = clock_seconds() - began_;  // progress.time may be simulated
     if (quiet_ || (passed < next_ && !last)) return;
@@ -59,9 +61,23 @@ void ProgressLine::show(const Progress& progress)
     const double left = passed / static_cast<double>(progress.round) *
                         static_cast<double>(rounds_ - progress.round);
     const auto loss = loss_ ? fmt::format("  loss about {:.6g}", progress.loss) : "";
-    fmt::print(stderr, "{}round {}/{}{}  {:.1f} s  {:.0f} s left{}", terminal_ ? "\r" : "",
-               progress.round, rounds_, loss, progress.time, left, terminal_ ? "   " : "\n");
+    fmt::print(stderr, "{}round {}/{}{}  {:.1f} s  {:.0f} s left{}{}", terminal_ ? "\r" : "",
+               progress.round, rounds_, loss, progress.time, left, who_answers(),
+               terminal_ ? "   " : "\n");
     std::fflush(stderr);
+}
+
+// Returns "  used 6.98/8  slow 5, 2".
+std::string ProgressLine::who_answers() const
+{
+    constexpr std::size_t most = 3;
+    auto slow = workers_.slow();
+    const bool more = slow.size() > most;
+    if (more) slow.resize(most);
+    auto text = fmt::format("  used {:.3g}/{}", workers_.used(), count_);
+    if (!slow.empty())
+        text += fmt::format("  slow {}{}", fmt::join(slow, ", "), more ? ", ..." : "");
+    return text;
 }
 
 void ProgressLine::finish()

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/seconds.hpp"
+#include "driver/slow_workers.hpp"
 
 namespace quorate {
 
@@ -14,17 +16,25 @@ struct Progress;
 class ProgressLine {
 public:
     /// @param rounds  of the run
+    /// @param workers  of the run
     /// @param loss    whether there is a loss to show; a dry run has none
     /// @param quiet   show nothing
-    ProgressLine(std::int64_t rounds, bool loss, bool quiet);
-    /// Shows a round if it is time, and always the last one. The seconds left are an estimate, from
-    /// the time since the constructor.
+    ProgressLine(std::int64_t rounds, int workers, bool loss, bool quiet);
+    /// Takes note of a contribution whose use is known.
+    void arrived(const trace::Arrival& row) { workers_.arrived(row); }
+    /// Shows a round if it is time, and always the last one: its loss, the answers that rounds use
+    /// and who is slow, both over the last fifty. The seconds left are an estimate, from the time
+    /// since the constructor.
     void show(const Progress& progress);
     /// Ends the line on a terminal. Messages no longer clear it then.
     void finish();
 
 private:
+    std::string who_answers() const;
+
     std::int64_t rounds_;
+    int count_;
+    SlowWorkers workers_;
     bool loss_, quiet_, terminal_;
     Seconds began_, next_;
 };

@@ -106,12 +106,15 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
             ? trace::Writer(path, run.resumed->checkpoint.snapshot.position, training.width())
             : trace::Writer(path, header_of(settings, run, clock), training.width());
 
-    ProgressLine line(training.engine.rounds, training.data.has_value(), quiet);
+    ProgressLine line(training.engine.rounds, training.workers, training.data.has_value(), quiet);
     Watch watch;
     watch.engine.round = [&](const Progress& progress) { line.show(progress); };
     // What a scheme notes, such as a time that it chose, is to be known with --quiet too.
     watch.engine.note = [](const std::string& text) { log(LogLevel::error, text); };
-    if (settings.on("log")) watch.engine.arrival = print_arrival;
+    watch.engine.arrival = [&, all = settings.on("log")](const trace::Arrival& row) {
+        line.arrived(row);
+        if (all) print_arrival(row);
+    };
     if (!quiet) watch.scored = print_quality;
     watch.engine.change = [&](const Change& change, std::int64_t round) {
         const auto& worker = run.fleet.workers()[static_cast<std::size_t>(change.worker)];
