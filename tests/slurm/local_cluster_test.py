@@ -11,13 +11,23 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 
 import h5py
 import numpy
 import pytest
 
-from program import OPEN_MPI, QUORATE, REPOSITORY, call, environment, rounds_in, wait_until
+from program import (
+    LAUNCHER,
+    OPEN_MPI,
+    QUORATE,
+    REPOSITORY,
+    call,
+    environment,
+    rounds_in,
+    wait_until,
+)
 
 LOCAL_CLUSTER = REPOSITORY / "slurm" / "local-cluster"
 SLURM_PROFILES = sorted(
@@ -399,3 +409,41 @@ def test_slurm_with_the_nodes_and_limits_of_a_profile_takes_its_scripts(
         ]:
             done = cluster.try_call("sbatch", "--test-only", *words, "run.sh", cwd=out)
             assert not re.search(f"^{key} =", limits, re.M) or done.returncode != 0, key
+
+
+def test_a_day_with_quorate(cluster, profile, tmp_path):
+    """Every command of docs/day.md, in its order, ends as the page says."""
+    text = (REPOSITORY / "docs" / "day.md").read_text()
+    blocks = re.findall(r"^((?:    .*\n)+)", text, re.M)
+    commands = []
+    for block in blocks:
+        for line in re.sub("^    ", "", block, flags=re.M).splitlines():
+            if line.startswith("$ "):
+                commands.append(line[2:])
+            else:  # of a here-document
+                commands[-1] += "\n" + line
+    assert len(commands) > 15
+    bin_folder = tmp_path / "bin"
+    bin_folder.mkdir()
+    (bin_folder / "quorate").symlink_to(QUORATE)
+    (bin_folder / "python3").symlink_to(sys.executable)
+    env = {**cluster.env, "PATH": f"{bin_folder}:{cluster.env['PATH']}"}
+    for command in commands:
+        line, _, status = command.partition("    # ")
+        if OPEN_MPI:
+            line = line.replace("mpiexec.mpich", " ".join(LAUNCHER))
+        line = line.replace("--cluster local", f"--cluster {profile}")
+        done = subprocess.run(
+            ["bash", "-c", line.rstrip()],
+            cwd=tmp_path,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+        )
+        assert done.returncode == int(status or 0), f"{line}\n{done.stdout}{done.stderr}"
+        print(f"$ {line}\n{done.stdout}{done.stderr}")
+    scores = [row.split(",") for row in (tmp_path / "scores.csv").read_text().splitlines()]
+    assert [sum(map(float, row[-2:])) for row in scores[1:]] == [pytest.approx(1)] * 2
+    assert {row[3] for row in scores[1:]} <= {"yes", "no"}
+    cluster.wait_for_end()
