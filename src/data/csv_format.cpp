@@ -247,7 +247,7 @@ Rows parse(TextBlock block, const std::string& name, const Layout& layout)
                                  ? missing(use.field, layout.missing.category(), "category")
                                  : missing(use.field, layout.missing.mean(), "mean");
             if (use.is_word)
-                rows.word.push_back(gap ? missing_level : std::move(fields[use.field]));
+                rows.word.push_back(gap ? missing_level : fields[use.field]);
             else
                 rows.number.push_back(gap ? none
                                           : number(use.field, "a finite number",

@@ -70,7 +70,7 @@ struct Log {
     void write(const std::string& text)
     {
         const std::lock_guard lock(mutex);
-        file << now() << "  " << text << std::endl;
+        file << now() << "  " << text << '\n' << std::flush;
     }
 };
 

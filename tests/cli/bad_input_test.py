@@ -42,7 +42,8 @@ def test_an_unknown_command_names_the_nearest(folder):
     assert refused(folder, "runn") == "quorate has no command runn; did you mean run?"
     assert refused(folder, "juggle") == (
         "quorate has no command juggle; known: import, generate, run, simulate, evaluate, predict, "
-        "optimum, tune, inspect, analysis, advise, script, submit, status, cancel, todo, list or help"
+        "optimum, tune, inspect, analysis, advise, script, submit, status, cancel, todo, list or "
+        "help"
     )
 
 
@@ -185,7 +186,8 @@ def test_import_refuses_options_that_contradict_its_files(folder):
     for words, message in [
         (
             ["--input", svm, "--label", "y"],
-            "--label is y, but the input is libsvm and only hdf5, numpy or csv uses it: leave it out",
+            "--label is y, but the input is libsvm and only hdf5, numpy or csv uses it: "
+            "leave it out",
         ),
         (["--input", csv], "CSV needs --label COLUMN: the name of the column with the labels"),
         (

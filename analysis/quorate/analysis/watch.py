@@ -20,7 +20,7 @@ MOST_NEWS = 5  # of what was before watch began
 
 
 def slow(trace: Trace) -> list[int]:
-    """Who is slow: answers to less than half as many of the last rounds as who answers most, or takes
+    """Who is slow: answers to less than half as many of the last rounds as others do, or takes
     much longer than the median. The slowest first."""
     table = trace.arrivals("round", "worker", "sent", "arrived", last=LATEST)
     table = table[table["round"] > trace.rounds - RECENT]
@@ -38,7 +38,7 @@ def slow(trace: Trace) -> list[int]:
 def line(trace: Trace, age: float, pace: float = float("nan")) -> str:
     """Round, loss, time, time left, answers used, who is slow.
 
-    Age: seconds since the file changed. Pace: seconds of a round as watched, for runs whose clock is
+    Age: seconds since the file changed. Pace: seconds of a round as watched, if their clock is
     not the wall's.
     """
     wanted = int(trace.attributes.get("rounds", 0))
