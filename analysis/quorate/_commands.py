@@ -59,7 +59,7 @@ class Advice:
 def advise(data: Any = None, **options: Any) -> Advice:
     """Simulates schemes with all redundancies that make sense, on all cores, and ranks them by the
     time to a target: a training loss, or without data the progress of so many exact rounds. Half of
-    the 95 % confidence interval of that time is by Student's t over the seeds; NaN if there is none.
+    the 95 % confidence interval of that time is Student's t over seeds; NaN if there is none.
     Options:
     """
     import pandas as pd
