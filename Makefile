@@ -207,7 +207,7 @@ $(B)/$(soname): $(library) $(B)/sources
 	  $(link_libs) && ln -sf $(soname) $(B)/libquorate.so
 
 # The package of Python, as PYTHONPATH=$(B)/python finds it: links to what is written in Python, and the module.
-module_suffix = $(shell $(found_python) -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')
+module_suffix = $(if $(found_python),$(shell $(found_python) -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))'))
 module  = $(B)/python/quorate/_quorate$(module_suffix)
 package := $(wildcard analysis/quorate/*)
 links   := $(filter-out %__pycache__,$(package:analysis/quorate/%=$(B)/python/quorate/%))
