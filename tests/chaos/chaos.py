@@ -28,6 +28,7 @@ from program import call, inspect, start, wait_until  # noqa: E402
 
 RANKS = 9
 ROUNDS = 300
+TRAINING = ["--rounds", ROUNDS, "--optimizer", "gd", "--step", 0.02, "--seed", 3, "--quiet"]
 # Exact codes end at the same model whoever is there; all others end, and are replayed.
 EXACT = ["uncoded", "frc --stragglers 1", "cyclic --stragglers 2", "elastic --needed 1"]
 OTHERS = ["agc", "amb --compute-time 0.01", "async", "pgc-cyclic", "m-sgc"]
@@ -57,19 +58,7 @@ class Chaos:
 
     def simulate(self, name, *words):
         path = self.folder / name
-        given = [
-            "--data",
-            self.data,
-            "--rounds",
-            ROUNDS,
-            "--optimizer",
-            "gd",
-            "--step",
-            0.02,
-            "--seed",
-            3,
-            "--quiet",
-        ]
+        given = ["--data", self.data, *TRAINING]
         done = call("simulate", *given, *words, "--trace", path)
         assert done.returncode == 0, done.stderr
         return path
@@ -78,18 +67,7 @@ class Chaos:
         """A run of about three seconds, and its trace."""
         trace = self.folder / "run.h5"
         words = ["run", "--data", self.data, "--scheme", *scheme.split(), "--trace", trace]
-        words += [
-            "--rounds",
-            ROUNDS,
-            "--optimizer",
-            "gd",
-            "--step",
-            0.02,
-            "--seed",
-            3,
-            "--quiet",
-            "--resilient",
-        ]
+        words += [*TRAINING, "--resilient"]
         return [*words, "--timeout", 5, "--delay", "exponential:0.005"], trace
 
     def faults(self, scheme, trace):
