@@ -51,10 +51,11 @@ ProgressLine::ProgressLine(std::int64_t rounds, int workers, bool loss, bool qui
 
 void ProgressLine::show(const Progress& progress)
 {
+    if (quiet_) return;
     workers_.round_over();
     const bool last = progress.round == rounds_;
     const double passed = clock_seconds() - began_;  // progress.time may be simulated
-    if (quiet_ || (passed < next_ && !last)) return;
+    if (passed < next_ && !last) return;
     // A terminal is refreshed ten times a second. A file gets a line after 1, 2, 4, ... seconds,
     // and every ten minutes when the intervals have grown to that.
     next_ = terminal_ ? passed + 0.1 : passed + std::min(passed, 600.0);

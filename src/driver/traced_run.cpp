@@ -111,10 +111,11 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
     watch.engine.round = [&](const Progress& progress) { line.show(progress); };
     // What a scheme notes, such as a time that it chose, is to be known with --quiet too.
     watch.engine.note = [](const std::string& text) { log(LogLevel::error, text); };
-    watch.engine.arrival = [&, all = settings.on("log")](const trace::Arrival& row) {
-        line.arrived(row);
-        if (all) print_arrival(row);
-    };
+    if (const bool all = settings.on("log"); all || !quiet)
+        watch.engine.arrival = [&, all](const trace::Arrival& row) {
+            line.arrived(row);
+            if (all) print_arrival(row);
+        };
     if (!quiet) watch.scored = print_quality;
     watch.engine.change = [&](const Change& change, std::int64_t round) {
         const auto& worker = run.fleet.workers()[static_cast<std::size_t>(change.worker)];
