@@ -78,13 +78,10 @@ Options update_rule(const Settings& settings)
     const auto batch = settings.integer("batch", 0);
     const EstimateKind estimates{.exact = batch == 0, .samples = batch};
     const auto resolved = with_defaults(settings, estimates, model.get(), regularizer);
-    const auto step =
-        settings.text("step") == "auto"
-            ? fmt::format("{}", automatic_step(resolved, data, *model, regularizer, estimates))
-            : settings.text("step");
+    const auto step = step_of(resolved, data, *model, regularizer, estimates);
     return {{"optimizer", resolved.text("optimizer")},
             {"schedule", resolved.text("schedule")},
-            {"step", step}};
+            {"step", fmt::format("{}", step)}};
 }
 
 Options shared_values(const Settings& settings)

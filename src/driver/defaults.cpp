@@ -68,4 +68,12 @@ double automatic_step(const Settings& settings, const DataSet& data, const Model
     return stale / (2 * (all + (curvature(of_rows.row_square) - all) * spread));
 }
 
+double step_of(const Settings& settings, const DataSet& data, const Model& model,
+               const Regularizer& regularizer, const EstimateKind& estimates)
+{
+    return settings.text("step") == "auto"
+               ? automatic_step(settings, data, model, regularizer, estimates)
+               : settings.real("step", 0);
+}
+
 }  // namespace quorate

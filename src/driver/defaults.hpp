@@ -41,5 +41,9 @@ double curvature_of(const DataSet& data, const Model& model, const Regularizer& 
 /// Local; reads as curvature_of().
 double automatic_step(const Settings& settings, const DataSet& data, const Model& model,
                       const Regularizer& regularizer, const EstimateKind& estimates);
+/// Returns --step as a number: what is given, or for auto the automatic one.
+/// @throws BadInput, Failure  as automatic_step()
+double step_of(const Settings& settings, const DataSet& data, const Model& model,
+               const Regularizer& regularizer, const EstimateKind& estimates);
 
 }  // namespace quorate

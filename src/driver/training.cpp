@@ -95,8 +95,7 @@ std::vector<Option> training_options()
         {"model", "NAME", "logistic", "what is trained; see quorate list models"},
         {"optimizer", "NAME", "",
          "update rule; see quorate list optimizers. Default: agd for smooth linear models with "
-         "exact "
-         "estimates, else gd"},
+         "exact estimates, else gd"},
         {"step", "ETA|auto", "auto",
          "step size of the first round; auto: one over the curvature of a linear model, less "
          "for estimates that are not exact or stale; for networks a number that goes with the "
