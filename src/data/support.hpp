@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/index.hpp"
+#include "base/wire.hpp"
 
 namespace quorate {
 
@@ -47,35 +48,56 @@ public:
     bool full() const { return full_; }
     /// How many columns it holds.
     std::size_t size() const { return full_ ? static_cast<std::size_t>(columns_) : chosen_.size(); }
+    /// How many columns there are, held or not.
+    std::int64_t whole() const { return columns_; }
     /// The columns that it holds, ascending; empty if it holds all.
     std::span<const Index> chosen() const { return chosen_; }
     bool operator==(const Support&) const = default;
 
-    /// Sets packed[i] = whole[column i]. @param packed  size() elements
-    void gather(std::span<const double> whole, double* packed) const
+    /// Sets packed[i] = whole[column i]. @param packed  size() elements, of any kind of number
+    template <class Number>
+    void gather(std::span<const double> whole, Number* packed) const
     {
         if (full_)
-            std::copy(whole.begin(), whole.end(), packed);
+            convert(whole, packed);
         else
-            for (const auto column : chosen_) *packed++ = whole[static_cast<std::size_t>(column)];
+            for (const auto column : chosen_)
+                *packed++ = static_cast<Number>(whole[static_cast<std::size_t>(column)]);
     }
 
     /// Adds: whole[column i] += weight * packed[i].
-    void add(double weight, std::span<const double> packed, std::span<double> whole) const
+    /// @tparam Numbers  a span or vector of any kind of number
+    template <class Numbers>
+    void add(double weight, const Numbers& packed, std::span<double> whole) const
     {
-        if (full_)
-            for (std::size_t i = 0; i < packed.size(); ++i) whole[i] += weight * packed[i];
-        else
-            for (std::size_t i = 0; i < packed.size(); ++i)
-                whole[static_cast<std::size_t>(chosen_[i])] += weight * packed[i];
+        add(weight, packed, whole, 0, whole.size());
+    }
+    /// Adds only what belongs to the columns first..last-1. O(last - first + log size()).
+    template <class Numbers>
+    void add(double weight, const Numbers& packed, std::span<double> whole, std::size_t first,
+             std::size_t last) const
+    {
+        if (full_) {
+            for (auto i = first; i < last; ++i) whole[i] += weight * static_cast<double>(packed[i]);
+            return;
+        }
+        const auto place = [this](std::size_t column) {
+            return static_cast<std::size_t>(
+                std::ranges::lower_bound(chosen_, static_cast<Index>(column)) - chosen_.begin());
+        };
+        const auto end = place(last);
+        for (auto i = place(first); i < end; ++i)
+            whole[static_cast<std::size_t>(chosen_[i])] += weight * static_cast<double>(packed[i]);
     }
 
     /// Returns the inner product, the sum over i of packed[i] * whole[column i].
-    double dot(std::span<const double> packed, std::span<const double> whole) const
+    template <class Numbers>
+    double dot(const Numbers& packed, std::span<const double> whole) const
     {
         double sum = 0;
         for (std::size_t i = 0; i < packed.size(); ++i)
-            sum += packed[i] * whole[full_ ? i : static_cast<std::size_t>(chosen_[i])];
+            sum += static_cast<double>(packed[i]) *
+                   whole[full_ ? i : static_cast<std::size_t>(chosen_[i])];
         return sum;
     }
 

@@ -3,6 +3,11 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "model/dense_products.hpp"
 
 namespace quorate::linear {
 
@@ -11,40 +16,81 @@ namespace {
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using View = Eigen::Map<const Matrix>;
 
+// Eigen cuts the sums of matrix products into blocks by the sizes of the processor's caches. They would
+// differ between the hosts of a run, and so the bits of replicas: these sizes hold everywhere.
+const bool blocks_are_fixed = [] {
+    Eigen::setCpuCacheSizes(32 << 10, 1 << 20, 16 << 20);
+    return true;
+}();
+
+// The numbers of four columns. They are read in pairs: what limits sparse products is how many reads a
+// core begins in a cycle, not how many additions.
+std::array<std::size_t, 4> four(const Index* column)
+{
+    if constexpr (sizeof(Index) == 4 && std::endian::native == std::endian::little) {
+        std::uint64_t pair[2];
+        std::memcpy(pair, column, sizeof pair);
+        return {pair[0] & 0xffffffff, pair[0] >> 32, pair[1] & 0xffffffff, pair[1] >> 32};
+    } else {
+        const auto at = [column](int k) { return static_cast<std::size_t>(column[k]); };
+        return {at(0), at(1), at(2), at(3)};
+    }
+}
+
 // Four running sums, because with one sum each addition would wait four cycles for the one before.
 template <class Value>
 double dot(const Index* column, std::int64_t entries, const double* w, Value value)
 {
     double sum[4] = {0, 0, 0, 0};
     std::int64_t k = 0;
-    for (; k + 4 <= entries; k += 4)
-        for (int lane = 0; lane < 4; ++lane) sum[lane] += value(k + lane) * w[column[k + lane]];
+    for (; k + 4 <= entries; k += 4) {
+        const auto at = four(column + k);
+        for (std::size_t lane = 0; lane < 4; ++lane)
+            sum[lane] += value(k + static_cast<std::int64_t>(lane)) * w[at[lane]];
+    }
     for (; k < entries; ++k) sum[0] += value(k) * w[column[k]];
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-void sparse_product(const RowView& rows, const double* w, double* z)
+template <class Value>
+void add_row(const Index* column, std::int64_t entries, double weight, Value value,
+             double* gradient)
+{
+    std::int64_t k = 0;
+    for (; k + 4 <= entries; k += 4) {
+        const auto at = four(column + k);
+        for (std::size_t lane = 0; lane < 4; ++lane)
+            gradient[at[lane]] += weight * value(k + static_cast<std::int64_t>(lane));
+    }
+    for (; k < entries; ++k) gradient[column[k]] += weight * value(k);
+}
+
+// Calls f(row, its column numbers, how many, their values as a function of k) for each row.
+template <class F>
+void for_rows(const RowView& rows, F f)
 {
     for (std::int64_t i = 0; i < rows.rows; ++i) {
         const auto first = rows.start[i];
         const auto entries = rows.start[i + 1] - first;
-        const auto value = rows.value ? rows.value + first : nullptr;
-        z[i] = value ? dot(rows.column + first, entries, w, [value](auto k) { return value[k]; })
-                     : dot(rows.column + first, entries, w, [](auto) { return 1.0; });
+        if (const auto value = rows.value ? rows.value + first : nullptr)
+            f(i, rows.column + first, entries, [value](auto k) { return value[k]; });
+        else
+            f(i, rows.column + first, entries, [](auto) { return 1.0; });
     }
+}
+
+void sparse_product(const RowView& rows, const double* w, double* z)
+{
+    for_rows(rows, [=](auto i, auto column, auto entries, auto value) {
+        z[i] = dot(column, entries, w, value);
+    });
 }
 
 void sparse_transpose_product(const RowView& rows, const double* r, double* gradient)
 {
-    for (std::int64_t i = 0; i < rows.rows; ++i) {
-        const double weight = r[i];
-        if (rows.value)
-            for (auto k = rows.start[i]; k < rows.start[i + 1]; ++k)
-                gradient[rows.column[k]] += weight * rows.value[k];
-        else
-            for (auto k = rows.start[i]; k < rows.start[i + 1]; ++k)
-                gradient[rows.column[k]] += weight;
-    }
+    for_rows(rows, [=](auto i, auto column, auto entries, auto value) {
+        add_row(column, entries, r[i], value, gradient);
+    });
 }
 
 // Calls f(row, value, the first of the column's `width` elements) for each entry.
@@ -60,13 +106,11 @@ void for_entries(const RowView& rows, std::int64_t width, F f)
 
 void product(const RowView& rows, const double* w, std::int64_t width, double* z)
 {
-    if (!rows.start) {
-        const View x(rows.dense, rows.rows, rows.columns);
-        if (width == 1)  // Eigen would not treat a matrix with one column as a vector
-            Eigen::Map<Eigen::VectorXd>(z, rows.rows).noalias() =
-                x * Eigen::Map<const Eigen::VectorXd>(w, rows.columns);
-        else
-            Eigen::Map<Matrix>(z, rows.rows, width).noalias() = x * View(w, rows.columns, width);
+    if (!rows.start && width <= dense::most_columns) {
+        dense::product(rows, w, width, z);
+    } else if (!rows.start) {
+        Eigen::Map<Matrix>(z, rows.rows, width).noalias() =
+            View(rows.dense, rows.rows, rows.columns) * View(w, rows.columns, width);
     } else if (width == 1) {
         sparse_product(rows, w, z);
     } else {
@@ -80,14 +124,11 @@ void product(const RowView& rows, const double* w, std::int64_t width, double* z
 void add_transpose_product(const RowView& rows, const double* r, std::int64_t width,
                            double* gradient)
 {
-    if (!rows.start) {
-        const View x(rows.dense, rows.rows, rows.columns);
-        if (width == 1)
-            Eigen::Map<Eigen::VectorXd>(gradient, rows.columns).noalias() +=
-                x.transpose() * Eigen::Map<const Eigen::VectorXd>(r, rows.rows);
-        else
-            Eigen::Map<Matrix>(gradient, rows.columns, width).noalias() +=
-                x.transpose() * View(r, rows.rows, width);
+    if (!rows.start && width <= dense::most_columns) {
+        dense::add_transpose_product(rows, r, width, gradient);
+    } else if (!rows.start) {
+        Eigen::Map<Matrix>(gradient, rows.columns, width).noalias() +=
+            View(rows.dense, rows.rows, rows.columns).transpose() * View(r, rows.rows, width);
     } else if (width == 1) {
         sparse_transpose_product(rows, r, gradient);
     } else {
@@ -95,6 +136,14 @@ void add_transpose_product(const RowView& rows, const double* r, std::int64_t wi
             for (std::int64_t c = 0; c < width; ++c) gradient[at + c] += value * r[i * width + c];
         });
     }
+}
+
+std::int64_t tile_rows(const RowView& rows, std::int64_t width)
+{
+    if (rows.start || width > 1) return tile;
+    constexpr std::int64_t entries_in_tile = 1 << 16;  // half a megabyte
+    const auto whole = entries_in_tile / std::max<std::int64_t>(1, rows.columns);
+    return std::clamp<std::int64_t>(whole / 8 * 8, 8, tile);
 }
 
 std::int64_t chunk_rows(double entries_per_row, std::int64_t width)

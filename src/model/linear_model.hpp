@@ -23,11 +23,12 @@ public:
                         std::span<double> gradient) const override
     {
         const auto width = outputs();
-        std::vector<double> z(static_cast<std::size_t>(std::min(rows.rows, linear::tile) * width));
+        const auto tile = std::min(rows.rows, linear::tile_rows(rows, width));
+        std::vector<double> z(static_cast<std::size_t>(tile * width));
         auto r = z;
         double sum = 0;
-        for (std::int64_t first = 0; first < rows.rows; first += linear::tile) {
-            const auto part = rows.slice(first, std::min(linear::tile, rows.rows - first));
+        for (std::int64_t first = 0; first < rows.rows; first += tile) {
+            const auto part = rows.slice(first, std::min(tile, rows.rows - first));
             linear::product(part, point.data(), width, z.data());
             sum += loss().evaluate(z.data(), part.label, part.rows, r.data());
             if (coefficient != 1)

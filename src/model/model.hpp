@@ -58,8 +58,8 @@ public:
     /// gradient += coefficient * sum over the rows of the gradient of the loss at `point`.
     ///
     /// Rows are added one after the other in their order. Cutting them into several calls changes
-    /// no bit of a linear model's gradient: sparse rows anywhere, dense ones at multiples of 256
-    /// rows. One pass over the entries.
+    /// no bit of a linear model's gradient, anywhere; with dense rows and more than 24 scores, at
+    /// multiples of 256 rows. One pass over the entries.
     /// @param point, gradient  parameters(rows.columns) elements
     /// @return sum over the rows of the loss at `point` (not weighted with the coefficient)
     virtual double add_gradient(const RowView& rows, std::span<const double> point,

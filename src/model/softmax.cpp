@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Softmax (multinomial logistic) regression: loss log(sum_c exp(z_c)) - z_y with z = x'W.
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
@@ -26,19 +27,29 @@ public:
     double evaluate(const double* scores, const double* labels, std::int64_t rows,
                     double* weights) const override
     {
+        const auto at_once = std::min(rows, std::max<std::int64_t>(1, 2048 / classes_));
+        Eigen::ArrayXd e(whole_vectors(at_once * classes_)), total(whole_vectors(at_once));
+        std::vector<double> rest(static_cast<std::size_t>(at_once));
         double sum = 0;
-        std::vector<double> e(static_cast<std::size_t>(classes_));
-        for (std::int64_t i = 0; i < rows; ++i) {
-            const double* z = scores + i * classes_;
-            const auto label = class_of(labels[i]);
-            const double largest = *std::max_element(z, z + classes_);
-            double total = e[0] = std::exp(z[0] - largest);
-            for (std::size_t c = 1; c < e.size(); ++c) total += e[c] = std::exp(z[c] - largest);
-            sum += largest - z[label] + std::log(total);
-            if (!weights) continue;
-            double* r = weights + i * classes_;  // r = P - onehot(y)
-            for (std::size_t c = 0; c < e.size(); ++c) r[c] = e[c] / total;
-            r[label] -= 1;
+        for (std::int64_t first = 0; first < rows; first += at_once) {
+            const auto count = std::min(at_once, rows - first);
+            for (std::int64_t i = 0; i < count; ++i)
+                rest[static_cast<std::size_t>(i)] =
+                    shift(scores + (first + i) * classes_, class_of(labels[first + i]),
+                          e.data() + i * classes_);
+            e.tail(e.size() - count * classes_).setZero();
+            e = e.exp();
+            total.setOnes();
+            for (std::int64_t i = 0; i < count; ++i) total[i] = add_up(e.data() + i * classes_);
+            const Eigen::ArrayXd logarithm = total.log();
+            for (std::int64_t i = 0; i < count; ++i) {
+                sum += rest[static_cast<std::size_t>(i)] + logarithm[i];
+                if (!weights) continue;
+                double* r = weights + (first + i) * classes_;  // r = P - onehot(y)
+                const double* p = e.data() + i * classes_;
+                for (std::int64_t c = 0; c < classes_; ++c) r[c] = p[c] / total[i];
+                r[class_of(labels[first + i])] -= 1;
+            }
         }
         return sum;
     }
@@ -89,6 +100,29 @@ public:
     }
 
 private:
+    // Functions of whole vectors only, so that a row gives the same bits wherever it stands.
+    static std::int64_t whole_vectors(std::int64_t count) { return (count + 7) & ~std::int64_t{7}; }
+
+    // Scores less the largest, so that no exponential overflows. @return what is left of the loss
+    double shift(const double* z, std::int64_t label, double* shifted) const
+    {
+        const double largest = *std::max_element(z, z + classes_);
+        for (std::int64_t c = 0; c < classes_; ++c) shifted[c] = z[c] - largest;
+        return largest - z[label];
+    }
+
+    // The exponentials of a row. Eigen's do not go below 5.6e-309, and products with such numbers are
+    // slow.
+    double add_up(double* e) const
+    {
+        double total = 0;
+        for (std::int64_t c = 0; c < classes_; ++c) {
+            e[c] = e[c] < 1e-300 ? 0 : e[c];
+            total += e[c];
+        }
+        return total;
+    }
+
     std::int64_t class_of(double label) const
     {
         return binary_ ? label > 0 : static_cast<std::int64_t>(label);

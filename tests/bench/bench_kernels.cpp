@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The gradient kernel against PETSc's two products on the same matrix, and what the coordinator does
-// with a contribution. Counters: seconds of the rival over ours where there is one, and bytes a
-// second against the memory's. The matrix is one-hot like the Amazon data: 26,215 rows of 44 ones
+// The gradient kernel against PETSc's two products on the same matrix and a plain loop, on dense rows
+// against BLAS, and what the coordinator does with a contribution. Counter: bytes a second against the
+// memory's. The matrix is one-hot like the Amazon data: 26,215 rows of 44 ones
 // in 241,915 columns.
 #include <benchmark/benchmark.h>
 #include <petscmat.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "data/petsc.hpp"
@@ -36,13 +37,16 @@ void set_matrix_bytes(benchmark::State& state, std::size_t bytes_per_entry)
     state.SetBytesProcessed(state.iterations() * bytes);
 }
 
-std::unique_ptr<Model> logistic()
+std::unique_ptr<Model> model_of(const char* name, const DataShape& shape)
 {
     Settings settings;
-    settings.set("model", {"logistic", "", true});
+    settings.set("model", {name, "", true});
     settings.set("threshold", {"0", "", false});
-    return chosen(models(), settings, "model").make(settings, {});
+    settings.set("top-k", {"5", "", false});
+    return chosen(models(), settings, "model").make(settings, shape);
 }
+
+std::unique_ptr<Model> logistic() { return model_of("logistic", {}); }
 
 // Loss and gradient of the logistic model in one pass.
 void gradient(benchmark::State& state)
@@ -54,6 +58,32 @@ void gradient(benchmark::State& state)
     set_matrix_bytes(state, ones ? sizeof(Index) : sizeof(Index) + sizeof(double));
 }
 BENCHMARK(gradient)->ArgName("ones")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
+
+// The rival of one page: the gradient without the loss, row by row, as one would write it.
+template <bool ones>
+void add_gradient_plainly(const RowView& x, const double* w, double* gradient)
+{
+    const auto value = [&x](auto k) { return ones ? 1 : x.value[k]; };
+    for (std::int64_t i = 0; i < x.rows; ++i) {
+        double z = 0;
+        for (auto k = x.start[i]; k < x.start[i + 1]; ++k) z += value(k) * w[x.column[k]];
+        const double r = -x.label[i] / (1 + std::exp(x.label[i] * z));
+        for (auto k = x.start[i]; k < x.start[i + 1]; ++k) gradient[x.column[k]] += r * value(k);
+    }
+}
+
+template <bool ones>
+void plain_loop(benchmark::State& state)
+{
+    std::vector<double> w(columns, 0.01), g(columns);
+    for (auto _ : state) {
+        add_gradient_plainly<ones>(data().view(ones), w.data(), g.data());
+        benchmark::ClobberMemory();
+    }
+    set_matrix_bytes(state, ones ? sizeof(Index) : sizeof(Index) + sizeof(double));
+}
+BENCHMARK(plain_loop<true>)->Name("plain_loop/ones:1")->Unit(benchmark::kMillisecond);
+BENCHMARK(plain_loop<false>)->Name("plain_loop/ones:0")->Unit(benchmark::kMillisecond);
 
 // The two products alone, without loss or weights.
 void run_products(benchmark::State& state, const petsc::Matrix& matrix)
@@ -122,6 +152,17 @@ void gradient_shard(benchmark::State& state)
 }
 BENCHMARK(gradient_shard)->Unit(benchmark::kMicrosecond);
 
+void plain_loop_shard(benchmark::State& state)
+{
+    const ShardData shard;
+    std::vector<double> w(static_cast<std::size_t>(shard.columns), 0.01), g(w.size());
+    for (auto _ : state) {
+        add_gradient_plainly<true>(shard.view(), w.data(), g.data());
+        benchmark::ClobberMemory();
+    }
+}
+BENCHMARK(plain_loop_shard)->Unit(benchmark::kMicrosecond);
+
 void petsc_products_shard(benchmark::State& state)
 {
     ShardData shard;
@@ -133,6 +174,71 @@ void petsc_products_shard(benchmark::State& state)
     run_products(state, matrix);
 }
 BENCHMARK(petsc_products_shard)->Unit(benchmark::kMicrosecond);
+
+// Dense rows of MNIST's width, a worker's share of them; one score (logistic) or ten (softmax).
+struct DenseData {
+    static constexpr std::int64_t rows = 2000, columns = 784;
+    std::vector<double> x, label;
+
+    explicit DenseData(std::int64_t width)
+    {
+        Stream stream(1, Purpose::generated_data);
+        for (std::int64_t i = 0; i < rows * columns; ++i) x.push_back(stream.uniform());
+        for (std::int64_t i = 0; i < rows; ++i)
+            label.push_back(width == 1 ? (i % 2 ? 1.0 : -1.0) : static_cast<double>(i % width));
+    }
+    RowView view() const
+    {
+        return {.rows = rows, .columns = columns, .dense = x.data(), .label = label.data()};
+    }
+};
+
+void gradient_dense(benchmark::State& state)
+{
+    const auto width = state.range(0);
+    const DenseData dense(width);
+    const auto model =
+        width == 1 ? logistic()
+                   : model_of("softmax", {.task = LearningTask::multiclass, .classes = width});
+    std::vector<double> w(static_cast<std::size_t>(DenseData::columns * width), 1e-4), g(w.size());
+    for (auto _ : state) benchmark::DoNotOptimize(model->add_gradient(dense.view(), w, 1, g));
+    state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(dense.x.size() * 8));
+}
+BENCHMARK(gradient_dense)->ArgName("width")->Arg(1)->Arg(10)->Unit(benchmark::kMicrosecond);
+
+// The rival: the two products alone, by PETSc's dense matrices, which call BLAS. They are stored by
+// columns, so all of ours stand transposed there.
+void blas_products(benchmark::State& state)
+{
+    const auto width = static_cast<Index>(state.range(0));
+    constexpr Index m = DenseData::rows, n = DenseData::columns;
+    DenseData dense(width);
+    petsc::Matrix x, w, z, g;
+    const auto make = [](Index size, Index count, double* from, petsc::Matrix& matrix) {
+        petsc::check(MatCreateSeqDense(PETSC_COMM_SELF, size, count, from, matrix.made()),
+                     "MatCreateSeqDense");
+    };
+    make(n, m, dense.x.data(), x);
+    make(width, n, nullptr, w);
+    make(width, m, nullptr, z);
+    make(width, n, nullptr, g);
+    petsc::Vector point, scores, gradient;
+    petsc::check(MatCreateVecs(x.get(), scores.made(), point.made()), "MatCreateVecs");
+    petsc::check(VecDuplicate(point.get(), gradient.made()), "VecDuplicate");
+    petsc::check(VecSet(point.get(), 1e-4), "VecSet");
+    auto z_ = z.get(), g_ = g.get();
+    for (auto _ : state)
+        if (width == 1) {
+            petsc::check(MatMultTranspose(x.get(), point.get(), scores.get()), "MatMultTranspose");
+            petsc::check(MatMult(x.get(), scores.get(), gradient.get()), "MatMult");
+        } else {
+            petsc::check(MatMatMult(w.get(), x.get(), MAT_REUSE_MATRIX, 1, &z_), "MatMatMult");
+            petsc::check(MatMatTransposeMult(z.get(), x.get(), MAT_REUSE_MATRIX, 1, &g_),
+                         "MatMatTransposeMult");
+        }
+    state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(dense.x.size() * 8));
+}
+BENCHMARK(blas_products)->ArgName("width")->Arg(1)->Arg(10)->Unit(benchmark::kMicrosecond);
 
 // The physical bound: reading the kernel's bytes, the column numbers, once.
 void read_columns(benchmark::State& state)
@@ -159,14 +265,15 @@ Support support()
 void encode_task(benchmark::State& state)
 {
     const auto columns_held = support();
-    const Point point = std::make_shared<std::vector<double>>(columns, 1.0);
+    const Point point = std::make_shared<Point::element_type>(columns, 1.0);
     TaskMessage message;
     message.recipients = {{0, 0}};
     message.plan = Plan{{Part{{Item{0}}}}, false};
-    message.inputs = {{0, true}};
+    message.inputs = {{0, TaskMessage::Travel::packed}};
     mpi::Pool pool;
     for (auto _ : state)
-        benchmark::DoNotOptimize(encode(message, std::span(&point, 1), columns_held, pool));
+        benchmark::DoNotOptimize(
+            encode(message, std::span(&point, 1), columns_held, Wire::binary64, pool));
     state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(columns_held.size()));
 }
 BENCHMARK(encode_task)->Unit(benchmark::kMicrosecond);

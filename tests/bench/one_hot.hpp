@@ -16,14 +16,15 @@ constexpr Index rows = 26215, columns = 241915, entries_per_row = 44;
 struct OneHot {
     std::vector<Index> start = {0}, column;
     std::vector<double> value, label;
+    Index width;
 
-    OneHot()
+    explicit OneHot(Index height = rows, Index of_columns = columns) : width(of_columns)
     {
         Stream stream(1, Purpose::generated_data);
-        for (Index i = 0; i < rows; ++i) {
+        for (Index i = 0; i < height; ++i) {
             std::vector<Index> row;
             while (row.size() < entries_per_row) {
-                const Index range = row.size() % 2 ? columns : 2000;
+                const Index range = row.size() % 2 ? width : std::min<Index>(width, 2000);
                 const auto j = static_cast<Index>(stream.uniform() * range);
                 if (std::find(row.begin(), row.end(), j) == row.end()) row.push_back(j);
             }
@@ -38,8 +39,8 @@ struct OneHot {
     RowView view(bool ones) const
     {
         RowView view;
-        view.rows = rows;
-        view.columns = columns;
+        view.rows = static_cast<std::int64_t>(label.size());
+        view.columns = width;
         view.start = start.data();
         view.column = column.data();
         view.value = ones ? nullptr : value.data();

@@ -126,39 +126,89 @@ TEST(Logistic, MarginsOfTenThousandStayFinite)
     EXPECT_EQ(loss_of(*model, scores, {-1, 1}), 2e4);
 }
 
-TEST(Logistic, CuttingSparseRowsAnywhereChangesNoBitOfTheGradient)
+// Margins of both signs from the smallest to the largest, and dense where exp(-m) goes from 1 to 0.
+Reals margins()
+{
+    Reals all = {0.0, -0.0};
+    for (double m = 1e-300; m < 1e300; m *= 1.7) all.insert(all.end(), {m, -m});
+    for (double m = 0.001; m < 800; m += 0.173) all.insert(all.end(), {m, -m});
+    return all;
+}
+
+TEST(Logistic, LossAndDerivativeAreRightToFourUnitsInTheLastPlaceForEveryMargin)
+{
+    const auto loss = logistic_loss(0);
+    for (const double m : margins()) {
+        const long double e = std::exp(-std::abs(static_cast<long double>(m)));
+        const auto exact =
+            static_cast<double>(std::max(0.0L, -static_cast<long double>(m)) + std::log1p(e));
+        const auto slope = static_cast<double>(-(m < 0 ? 1 : e) / (1 + e));
+        constexpr double units = 4 * std::numeric_limits<double>::epsilon();
+        for (const double label : {1.0, -1.0}) {
+            const double score = label * m;
+            double derivative = 0;
+            // Eigen's exp does not go below 5.6e-309.
+            EXPECT_NEAR(loss->evaluate(&score, &label, 1, &derivative), exact,
+                        units * exact + 6e-309)
+                << m;
+            EXPECT_NEAR(derivative, label * slope, units * -slope + 6e-309) << m;
+        }
+    }
+}
+
+TEST(Logistic, ARowsLossHasTheSameBitsWhereverItStands)
+{
+    const auto loss = logistic_loss(0);
+    for (const double m : {-3.7, 1e-9, 0.3, 12.25}) {
+        const double label = -1, score = label * m;
+        double derivative = 0;
+        const double alone = loss->evaluate(&score, &label, 1, &derivative);
+        for (const std::size_t rows : {2, 7, 256, 300})
+            for (std::size_t at = 0; at < rows; ++at) {
+                Reals scores(rows, 1e4), labels(rows, 1), slopes(rows);  // losses that add nothing
+                scores[at] = score;
+                labels[at] = label;
+                ASSERT_EQ(
+                    loss->evaluate(scores.data(), labels.data(), std::ssize(scores), slopes.data()),
+                    alone);
+                ASSERT_EQ(slopes[at], derivative);
+            }
+    }
+}
+
+TEST(Logistic, LossOfAScoreThatIsNotFiniteIsNotHidden)
+{
+    const auto loss = logistic_loss(0);
+    const double nan = std::numeric_limits<double>::quiet_NaN(),
+                 infinity = std::numeric_limits<double>::infinity();
+    const Reals labels = {1, 1, 1};
+    Reals slopes(3);
+    EXPECT_TRUE(
+        std::isnan(loss->evaluate(Reals{1, nan, 1}.data(), labels.data(), 3, slopes.data())));
+    EXPECT_TRUE(std::isnan(slopes[1]));
+    EXPECT_TRUE(std::isfinite(slopes[0]) && std::isfinite(slopes[2]));
+    EXPECT_EQ(loss->evaluate(Reals{1, -infinity, 1}.data(), labels.data(), 3, slopes.data()),
+              infinity);
+    EXPECT_EQ(slopes[1], -1);
+}
+
+TEST(Logistic, CuttingRowsAnywhereChangesNoBitOfTheGradient)
 {
     const auto model = logistic();
-    for (const bool ones : {false, true}) {
-        const Rows rows(1000, 9, ones);
-        const auto w = rows.point();
-        const auto whole = gradient(*model, rows.sparse(), w, 0.7);
+    const Rows some(1000, 9), ones(1000, 9, true);
+    for (const auto& rows : {some.sparse(), some.full(), ones.sparse()}) {
+        const auto w = some.point();
+        const auto whole = gradient(*model, rows, w, 0.7);
         std::mt19937 random(3);
         for (int trial = 0; trial < 50; ++trial) {
             Reals sum(w.size(), 0.0);
             for (std::int64_t at = 0; at < rows.rows;) {
                 const auto count = std::min<std::int64_t>(rows.rows - at, 1 + random() % 400);
-                model->add_gradient(rows.sparse().slice(at, count), w, 0.7, sum);
+                model->add_gradient(rows.slice(at, count), w, 0.7, sum);
                 at += count;
             }
             ASSERT_TRUE(test::same_bits(sum, whole)) << "trial " << trial;
         }
-    }
-}
-
-// Dense rows go through matrix products, whose sums depend on where a tile ends: workers cut at
-// multiples of a tile (MpiWorker), and replicas cut alike.
-TEST(Logistic, CuttingDenseRowsAtTilesChangesNoBitOfTheGradient)
-{
-    const auto model = logistic();
-    const Rows rows(1000, 9);
-    const auto w = rows.point();
-    const auto whole = gradient(*model, rows.full(), w);
-    for (const std::int64_t chunk : {256, 512, 768}) {
-        Reals sum(w.size(), 0.0);
-        for (std::int64_t at = 0; at < rows.rows; at += chunk)
-            model->add_gradient(rows.full().slice(at, std::min(chunk, rows.rows - at)), w, 1, sum);
-        EXPECT_TRUE(test::same_bits(sum, whole)) << "chunks of " << chunk;
     }
 }
 
@@ -369,6 +419,69 @@ TEST(Models, EveryOneOfTheRegistryIsTestedHere)
         const auto tested = cases();
         const bool here = std::ranges::find(tested, entry.name, &Case::model) != tested.end();
         EXPECT_TRUE(here || entry.name == "cnn") << entry.name << ": cnn_test.cpp has cnn";
+    }
+}
+
+TEST(Softmax, LossAndDerivativesAreRightToEightUnitsInTheLastPlaceAndAnotherForEach256Classes)
+{
+    std::mt19937 random(7);
+    std::normal_distribution<double> normal;
+    for (const std::int64_t classes : {2, 3, 10, 129, 3000})
+        for (const double scale : {1e-3, 1.0, 30.0, 300.0, 1e4}) {
+            const DataShape shape = {.task = LearningTask::multiclass, .classes = classes};
+            const auto loss = softmax_loss(shape, 1);
+            Reals z(static_cast<std::size_t>(classes)), r(z.size());
+            for (auto& one : z) one = scale * normal(random);
+            const auto label = random() % z.size();
+            const double labels[] = {static_cast<double>(label)};
+            const double value = loss->evaluate(z.data(), labels, 1, r.data());
+            const long double largest = *std::ranges::max_element(z);
+            long double total = 0;
+            for (const double one : z) total += std::exp(one - largest);
+            const auto exact = static_cast<double>(largest - z[label] + std::log(total));
+            const double units =
+                static_cast<double>(8 + classes / 256) * std::numeric_limits<double>::epsilon();
+            // The sum of the exponentials is at least one: of a smaller loss only that is right.
+            EXPECT_NEAR(value, exact, units * std::max(1.0, exact));
+            for (std::size_t c = 0; c < z.size(); ++c) {
+                const auto p = static_cast<double>(std::exp(z[c] - largest) / total);
+                // Rounding z - largest moves the exponential by that much.
+                const double moved = 1 + static_cast<double>(largest - z[c]) / 8;
+                EXPECT_NEAR(r[c], p - (c == label), units * moved * (c == label ? 1 : p) + 1e-300);
+            }
+        }
+}
+
+TEST(Softmax, ARowsDerivativesHaveTheSameBitsWhereverItStandsAndLossesAddUp)
+{
+    for (const std::int64_t classes : {3, 10, 129}) {
+        const auto loss = softmax_loss({.task = LearningTask::multiclass, .classes = classes}, 1);
+        constexpr std::int64_t rows = 700;
+        const auto width = static_cast<std::size_t>(classes);
+        std::mt19937 random(8);
+        std::normal_distribution<double> normal(0, 4);
+        Reals z(rows * width), labels(rows), all(z.size()), one(width);
+        for (auto& score : z) score = normal(random);
+        for (auto& label : labels) label = static_cast<double>(random() % width);
+        double sum = 0;
+        const double total = loss->evaluate(z.data(), labels.data(), rows, all.data());
+        for (std::size_t i = 0; i < rows; ++i) {
+            sum += loss->evaluate(z.data() + i * width, labels.data() + i, 1, one.data());
+            ASSERT_TRUE(test::same_bits(one, std::span(all).subspan(i * width, width)));
+        }
+        EXPECT_EQ(sum, total);
+    }
+}
+
+TEST(Softmax, AScoreThatIsNotANumberIsNotHidden)
+{
+    const auto loss = softmax_loss({.task = LearningTask::multiclass, .classes = 3}, 1);
+    for (std::size_t where = 0; where < 3; ++where) {
+        Reals z = {0.5, -1, 2}, r(3);
+        z[where] = std::numeric_limits<double>::quiet_NaN();
+        const double label = 1;
+        EXPECT_TRUE(std::isnan(loss->evaluate(z.data(), &label, 1, r.data())));
+        EXPECT_TRUE(std::isnan(r[0]));
     }
 }
 
