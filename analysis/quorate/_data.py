@@ -65,16 +65,33 @@ def open(path: str | os.PathLike[str]) -> DataSet:
     return DataSet(path)
 
 
-def _labels(y: Any, task: str | None) -> tuple[npt.NDArray[np.float64], str, int]:
-    """Labels as data sets store them, what they mean, and how many classes there are."""
-    labels = np.asarray(y).ravel()
-    if labels.dtype.kind in "OUS":
-        raise BadInput("labels are no numbers: encode the classes as 0, 1, ...")
-    labels = labels.astype(np.float64)
+def _numbered(labels: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], list[str]]:
+    """Labels as numbers, words by the alphabet as `quorate import` takes them; and these words."""
+    if labels.dtype.kind not in "OUS":
+        return labels.astype(np.float64), []
+    for row, label in enumerate(labels):
+        if label is None or label != label or str(label) in ("", "<NA>"):
+            raise BadInput(f"label {row} is missing: leave out the rows without label")
+    texts = [label.decode() if isinstance(label, bytes) else str(label) for label in labels]
+    try:
+        numbers = np.array(texts, np.float64)
+        if np.isfinite(numbers).all():
+            return numbers, []
+    except ValueError:
+        pass
+    words, places = np.unique(texts, return_inverse=True)
+    return places.astype(np.float64), [str(word) for word in words]
+
+
+def _labels(y: Any, task: str | None) -> tuple[npt.NDArray[np.float64], str, int, list[str]]:
+    """Labels as data sets store them, what they mean, how many classes, and their names if any."""
+    labels, words = _numbered(np.asarray(y).ravel())
+    if words and task == "regression":
+        raise BadInput(f"task is 'regression', but {words[0]!r} is no number: leave task out")
     values = np.unique(labels)
     if task is None:
         whole = np.isfinite(labels).all() and (labels == np.round(labels)).all()
-        integers = np.asarray(y).dtype.kind in "iub"
+        integers = bool(words) or np.asarray(y).dtype.kind in "iub"
         two = len(values) <= 2 and whole
         task = "binary" if two else "multiclass" if whole and integers else "regression"
     if task not in TASKS:
@@ -85,12 +102,12 @@ def _labels(y: Any, task: str | None) -> tuple[npt.NDArray[np.float64], str, int
                 f"a binary task has two different labels, here there are {len(values)}: give both,"
                 " or task='multiclass' or 'regression'"
             )
-        return np.where(labels == values[1], 1.0, -1.0), task, 2
+        return np.where(labels == values[1], 1.0, -1.0), task, 2, words
     if task == "multiclass":
         if not ((values >= 0) & (values == np.round(values))).all():
             raise BadInput("labels of a multiclass task are whole numbers from 0: encode them so")
-        return labels, task, int(values[-1]) + 1
-    return labels, task, 0
+        return labels, task, int(values[-1]) + 1, words
+    return labels, task, 0, words
 
 
 def _matrix(X: Any) -> tuple[Any, ...]:
@@ -124,15 +141,16 @@ def dataset(
 ) -> DataSet:
     """Makes a data set of arrays, DataFrames or sparse matrices.
 
-    X: rows x columns; y: a label a row: two classes, integers from 0, or numbers. task: binary,
-    multiclass or regression; default: what y looks like. image: CxHxW, if rows are images. path:
+    X: rows x columns; y: a label a row: two classes, integers from 0, numbers, or words, which are
+    classes by the alphabet and keep their names. task: binary, multiclass or regression; default:
+    what y looks like. image: CxHxW, if rows are images. path:
     the file to write; default: one in the folder for temporary files, which is removed with the
     object. In a run over MPI each rank makes its own; where that is too much, one process writes a
     file before the run, and all ranks `open` it.
     """
     train = _matrix(X)
     columns = _columns(X)
-    labels, task, classes = _labels(y, task)
+    labels, task, classes, words = _labels(y, task)
     if (X_test is None) != (y_test is None):
         raise BadInput("test rows need X_test and y_test: give both, or none")
     if X_test is None:
@@ -146,7 +164,7 @@ def dataset(
         test = _matrix(X_test)
         if _columns(X_test) != columns:
             raise BadInput(f"X_test has {_columns(X_test)} columns, X has {columns}: give the same")
-        both, task, classes = _labels(np.concatenate([np.ravel(y), np.ravel(y_test)]), task)
+        both, task, classes, words = _labels(np.concatenate([np.ravel(y), np.ravel(y_test)]), task)
         labels, test_labels = both[: len(labels)], both[len(labels) :]
     if len(train) != len(test):
         raise BadInput("X and X_test are a dense and a sparse matrix: give two of a kind")
@@ -163,6 +181,7 @@ def dataset(
         columns,
         task,
         classes,
+        words,
         image,
         ones,
         False,

@@ -195,6 +195,7 @@ def write_data(
     columns: int,
     task: str,
     classes: int,
+    class_names: Sequence[str],
     image: str,
     ones: bool,
     float32: bool,

@@ -11,10 +11,34 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace quorate {
+
+std::string cannot_open(const std::string& path)
+{
+    const int why = errno;
+    const std::filesystem::path file(path);
+    const auto stem = [](const std::string& name) { return name.substr(0, name.find('.')); };
+    // The nearest name with the nearest stem: endings agree whatever the file is.
+    std::vector<std::string> there, stems;
+    std::error_code error;
+    const auto folder = file.has_parent_path() ? file.parent_path() : ".";
+    if (why == ENOENT)
+        for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+            there.push_back(entry.path().filename().string());
+    for (const auto& name : there) stems.push_back(stem(name));
+    const auto near = nearest(stem(file.filename().string()), stems);
+    std::erase_if(there, [&](const auto& name) { return stem(name) != near; });
+    const auto meant = near.empty() ? "" : nearest(file.filename().string(), there);
+    return fmt::format(
+        "cannot open {}: {}; {}", path, std::strerror(why),
+        meant.empty() ? "give a file that can be read"
+                      : fmt::format("did you mean {}?", (file.parent_path() / meant).string()));
+}
 
 void check_writable(const std::string& path, const std::string& option)
 {

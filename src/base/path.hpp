@@ -6,6 +6,9 @@
 
 namespace quorate {
 
+/// What to say of a file that has not opened: why, by errno, and the nearest name in its folder.
+std::string cannot_open(const std::string& path);
+
 /// Finds out, before any work, whether a file can be written: makes a file beside it and removes it.
 /// @param option  the option that named the path, for the message
 /// @throws BadInput if the folder is missing or cannot be written, or the path is a folder

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/algorithm/string/split.hpp>
 #include <charconv>
@@ -64,6 +66,12 @@ std::optional<double> to_duration(std::string_view text)
     const auto number = to_real(text);
     if (!number || *number < 0) return std::nullopt;
     return *number * unit;
+}
+
+std::string brief_number(const std::string& text)
+{
+    const auto number = to_real(text);
+    return text.size() < 8 || !number ? text : fmt::format("{:.4g}", *number);
 }
 
 std::vector<std::string> split(std::string_view text, char separator)

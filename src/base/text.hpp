@@ -19,6 +19,10 @@ std::optional<std::int64_t> to_integer(std::string_view text);
 /// Seconds: a number with s, min, h or d, or none of them. Nothing if the text is not one, or negative.
 std::optional<double> to_duration(std::string_view text);
 
+/// A number as a person reads it: as it was written if that is short, else with four digits. Any other text as it
+/// stands.
+std::string brief_number(const std::string& text);
+
 /// The pieces of `text` between separators, as they stand; one empty piece for an empty text.
 std::vector<std::string> split(std::string_view text, char separator);
 

@@ -87,6 +87,29 @@ std::string cases_of_list()
     return cases + "      esac ;;\n";
 }
 
+// The commands of `quorate analysis` and their options, which Python knows too: tests/cli compares.
+constexpr std::pair<const char*, const char*> analyses[] = {
+    {"report", "--any-data --base --out"},
+    {"compare", "--any-data --base --axes --panel --out --name --target --quiet --by"},
+    {"sweep", "--any-data --base --over --what --out --name"},
+    {"workers", "--out --rounds --last --per-node"},
+    {"rounds", "--any-data --base --out --against"},
+    {"cost", "--any-data --base --out"},
+    {"export", "--to --out"},
+    {"watch", "--every --once --panel"},
+};
+
+// Returns what may stand behind `quorate analysis`: a command, and then its options, or files.
+std::string cases_of_analysis()
+{
+    std::string cases, all;
+    for (const auto& [name, options] : analyses) {
+        all += fmt::format("{} ", name);
+        cases += fmt::format("  analysis:{}) words=\"{} --help\" ;;\n", name, options);
+    }
+    return cases + fmt::format("  analysis:) words=\"{}--help\" ;;\n", all);
+}
+
 }  // namespace
 
 std::string bash_completion()
@@ -106,11 +129,14 @@ _quorate() {
   1:*) command="" words=")";
     text += joined(names(commands())) + R"( --help --version" ;;
   2:list: | 2:list:[!-] | 3:list: | 3:list:[!-]) command="list:$place" ;;
+  2:analysis:*) command="analysis:" ;;
+  *:analysis:-) command="analysis:${COMP_WORDS[at + 2]}" ;;
   esac
   case "$command" in
 )";
-    text += cases_of_list();
-    for (const auto& command : commands()) text += case_of(command);
+    text += cases_of_list() + cases_of_analysis();
+    for (const auto& command : commands())
+        if (!command.run_words) text += case_of(command);
     text += R"(  esac
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$2")
 }

@@ -137,6 +137,21 @@ bool take_help_for_all(std::vector<std::string>& words)
     return true;
 }
 
+// Refuses an option without its argument. Boost would take the option behind it for that.
+void check_arguments(const std::vector<std::string>& words, const std::vector<Option>& options,
+                     const Command& command)
+{
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const auto option = std::ranges::find_if(
+            options, [&](const Option& one) { return words[i] == "--" + one.name; });
+        if (option == options.end() || option->argument.empty()) continue;
+        ++i;
+        if (i == words.size() || words[i].starts_with("--"))
+            throw BadInput(fmt::format("quorate {}: --{} is without its argument: give --{} {}",
+                                       command.name, option->name, option->name, option->argument));
+    }
+}
+
 }  // namespace
 
 std::vector<Option> all_options(const Command& command)
@@ -157,6 +172,7 @@ Settings parse(const Command& command, const std::vector<std::string>& given_wor
     auto arguments = given_words;
     const bool all = take_help_for_all(arguments);
     const auto options = all_options(command);
+    check_arguments(arguments, options, command);
     auto description = describe(options);
     const std::string operand_key = "operand";
     description.add_options()(operand_key.c_str(), po::value<std::vector<std::string>>());

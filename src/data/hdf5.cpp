@@ -3,12 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "base/error.hpp"
+#include "base/path.hpp"
 #include "data/journal.hpp"
 
 namespace quorate::h5 {
@@ -62,7 +61,7 @@ File open_existing(const std::string& path, unsigned flags)
     const std::lock_guard lock(libraries());
     be_quiet();
     std::ifstream readable(path, std::ios::binary);
-    if (!readable) throw BadInput(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
+    if (!readable) throw BadInput(cannot_open(path));
     if (H5Fis_hdf5(path.c_str()) <= 0)
         throw BadInput(path +
                        " is not an HDF5 file (or it is truncated): give a data set made by "

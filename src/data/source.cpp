@@ -10,12 +10,11 @@
 #include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filter/lzma.hpp>
 #include <boost/iostreams/filtering_stream.hpp>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "base/error.hpp"
+#include "base/path.hpp"
 
 namespace quorate {
 
@@ -32,7 +31,7 @@ std::ifstream open_file(const std::string& path)
     if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
         throw BadInput(path + " is a device or a pipe: give a file");
     std::ifstream file(path, std::ios::binary);
-    if (!file) throw BadInput(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
+    if (!file) throw BadInput(cannot_open(path));
     return file;
 }
 

@@ -25,7 +25,10 @@ std::vector<Choice> grid_of(const Settings& settings)
         const auto values = equals == std::string::npos ? std::vector<std::string>()
                                                         : split(word.substr(equals + 1), ':');
         if (values.empty() || values[0].empty())
-            settings.refuse("grid", fmt::format(": '{}' is not NAME=V:V:...", word));
+            settings.refuse(
+                "grid",
+                fmt::format(", where '{}' is not NAME=V:V:...: write l2=1e-5:1e-4,step=1:10",
+                            word));
         if (!settings.has(name) || name == "grid" || name == "folds" || name == "data" ||
             name == "metric" || name == "output")
             settings.refuse("grid", fmt::format(", but {} is no option that a trial has", name));

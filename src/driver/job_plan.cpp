@@ -265,9 +265,13 @@ JobPlan make_job_plan(const Settings& settings)
         const auto experiment = read_experiment(source);
         request.name = experiment.name;
         request.folder = folder(settings.on("output") ? settings.text("output") : experiment.name);
+        if (fs::exists(request.folder) && !fs::is_directory(request.folder))
+            throw BadInput(fmt::format("{} is a file: give a folder as --output", request.folder));
         const auto raw =
             settings.on("data-folder") ? settings.text("data-folder") : environment("QUORATE_DATA");
         const auto raw_path = raw.empty() ? raw : folder(raw);
+        if (settings.on("data-folder") && fs::exists(raw) && !fs::is_directory(raw))
+            settings.refuse("data-folder", ", which is a file: give the folder of the raw data");
         plan.manifest = expand(experiment, request.kind, raw_path, settings.integer("max-runs", 1));
         const auto data = settings.on("data") ? fs::absolute(settings.text("data")).string()
                                               : std::string("data.h5");

@@ -110,7 +110,8 @@ private:
 };
 
 void write(const std::string& path, const std::string& name, std::int64_t columns,
-           const std::string& task, std::int64_t classes, const std::string& image, bool ones,
+           const std::string& task, std::int64_t classes,
+           const std::vector<std::string>& class_names, const std::string& image, bool ones,
            bool float32, const py::tuple& train, const py::tuple& test)
 {
     if (columns < 1) throw BadInput("the rows have no columns: give X of n x p");
@@ -125,6 +126,7 @@ void write(const std::string& path, const std::string& name, std::int64_t column
     DataSetWriter writer(path, name, shape, ones, float32);
     train_rows.write(writer, Split::train);
     test_rows.write(writer, Split::test);
+    if (!class_names.empty()) writer.write_classes(class_names);
     writer.finish({}, {{"command_line", "quorate.dataset()"},
                        {"quorate_version", version},
                        {"options", ""},

@@ -191,7 +191,7 @@ def test_warm_up_is_marked_and_told(simulated, tmp_path, analyse):
         file["round/time"][:] = file["round/time"][:] + 5.0
 
     path = edited(simulated["uncoded-1"], tmp_path, slow)
-    assert "the first 1 rounds are warm-up" in analyse("compare", path)[1]
+    assert "the first round is warm-up" in analyse("compare", path)[1]
     axis = compare.panel(group([read_trace(path)])).figure.axes[0]
     assert "warm-up" in [text.get_text() for text in axis.texts]
 
@@ -277,6 +277,40 @@ def test_what_is_no_trace_is_left_out_with_a_note(runs, analyse, tmp_path):
     for wrong in ([runs["frc"], tmp_path / "none.h5"], others):
         status, out, error = analyse("compare", *wrong)
         assert (status, out) == (2, "") and error.count("\n") == 1
+
+
+def test_what_is_wrong_is_one_line_even_where_some_files_are_no_traces(runs, analyse, tmp_path):
+    (tmp_path / "notes.txt").write_text("not HDF5\n")
+    for words, line in [
+        (["--axees", "loss"], "compare has no option --axees; did you mean --axes?"),
+        (["--axes", "height"], "'height' cannot be drawn: say one of "),
+        (["--out", tmp_path / "notes.txt"], f"--out is {tmp_path}/notes.txt, which is a file: "),
+        (["--base", "frcc"], "frcc"),
+    ]:
+        status, out, error = analyse("compare", runs["frc"], tmp_path / "notes.txt", *words)
+        assert (status, out) == (2, "") and error.count("\n") == 1, error
+        assert line in error
+
+
+def test_runs_that_differ_in_how_their_command_was_given_only_are_one(runs, analyse, tmp_path):
+    def with_config(file):
+        file.attrs["config"] += "config = a.ini\noverwrite = on\nseed = 9\n"
+
+    other = edited(runs["frc"], tmp_path, with_config)
+    status, out, _ = analyse("compare", runs["frc"], other, runs["uncoded"])
+    assert status == 0 and "config" not in out
+    assert [line.split()[0] for line in out.splitlines()[1:3]] == ["uncoded", "frc"]
+    assert len([line for line in out.splitlines() if line.startswith("frc")]) == 1
+
+
+def test_runs_in_folders_of_their_own_have_the_names_of_these(runs, analyse, tmp_path):
+    for name in ("0001", "0002"):
+        (tmp_path / name).mkdir()
+        edited(runs["frc"], tmp_path / name, lambda file: None, "trace")
+        with h5py.File(tmp_path / name / "trace.h5", "r+") as file:
+            file.attrs["status"] = "interrupted"
+    _, out, _ = analyse("compare", tmp_path / "0001", tmp_path / "0002")
+    assert "0001: interrupted after round 5" in out and "0002: interrupted" in out
 
 
 def rounds_of(file):

@@ -58,6 +58,14 @@ def test_an_unknown_command_names_the_nearest(folder):
         ),
         (["generate", "--row", 3], "quorate generate has no option --row; did you mean --rows?"),
         (["inspect", "--jsn", "x"], "quorate inspect has no option --jsn; did you mean --json?"),
+        (
+            ["simulate", "--scheme", "--workers", 3],
+            "quorate simulate: --scheme is without its argument: give --scheme NAME",
+        ),
+        (
+            ["generate", "--rows"],
+            "quorate generate: --rows is without its argument: give --rows N",
+        ),
         (["inspect"], "quorate inspect needs FILE: quorate inspect FILE"),
         (["inspect", "a", "b"], "quorate inspect: b is one word too many: options begin with --"),
         (["list"], "quorate list needs WHAT: quorate list WHAT [NAME]"),
@@ -106,7 +114,10 @@ def test_import_refuses_files_it_cannot_read(folder):
     missing = folder / "none.svm"
     assert import_refused(folder) == "quorate import needs --input FILE"
     assert import_refused(folder, "--input", missing) == (
-        f"cannot open {missing}: No such file or directory"
+        f"cannot open {missing}: No such file or directory; give a file that can be read"
+    )
+    assert import_refused(folder, "--input", folder / "god.csv") == (
+        f"cannot open {folder}/god.csv: No such file or directory; did you mean {folder}/good.csv?"
     )
     assert import_refused(folder, "--input", folder) == f"{folder} is a folder: give a file"
     empty = folder / "empty"
@@ -256,7 +267,7 @@ def test_inspect_refuses_what_is_neither_trace_nor_data_set(folder, gaussians):
     )
     assert refused(folder, "inspect", text) == f"{text} {not_hdf5}"
     assert refused(folder, "inspect", folder / "none.h5") == (
-        f"cannot open {folder}/none.h5: No such file or directory"
+        f"cannot open {folder}/none.h5: No such file or directory; give a file that can be read"
     )
     assert refused(folder, "inspect", cut).startswith(str(cut))
 
@@ -293,7 +304,10 @@ def run_refused(folder, data, *words, ranks=RANKS, env=None):
         (["--log", "everything"], "--log is everything; known: workers"),
         (["--init", "normal"], "--init is normal: write normal:SD with SD of at least 0"),
         (["--init", "normal:-1"], "--init is normal:-1: write normal:SD with SD of at least 0"),
-        (["--init", "none.h5"], "cannot open none.h5: No such file or directory"),
+        (
+            ["--init", "none.h5"],
+            "cannot open none.h5: No such file or directory; give a file that can be read",
+        ),
         (["--scheme", "frcc"], "--scheme is frcc; did you mean frc?"),
         (["--model", "logistics"], "--model is logistics; did you mean logistic?"),
         (["--optimizer", "gdd"], "--optimizer is gdd; did you mean gd?"),
@@ -336,7 +350,7 @@ def test_run_wants_a_data_set(folder):
     make = "make one with 'quorate import' or 'quorate generate'"
     assert run_refused(folder, other) == f"{other} is not a data set: {make}"
     assert run_refused(folder, folder / "none.h5") == (
-        f"cannot open {folder}/none.h5: No such file or directory"
+        f"cannot open {folder}/none.h5: No such file or directory; give a file that can be read"
     )
     assert run_refused(folder, folder / "good.svm").startswith(
         f"{folder}/good.svm is not an HDF5 file (or it is truncated)"

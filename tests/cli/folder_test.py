@@ -43,6 +43,17 @@ def test_each_run_gets_the_next_folder(gaussians, tmp_path):
     assert "--seed 1 --folder" in log and "status 0" in log
 
 
+def test_the_log_has_what_the_run_printed(gaussians, tmp_path):
+    words = [word for word in SIMULATE if word != "--quiet"]
+    done = ok(call(*words, "--data", gaussians, "--folder", tmp_path))
+    log = (tmp_path / "0001" / "log.txt").read_text()
+    lines = [line.partition("  ")[2] for line in log.splitlines()]
+    said = done.stdout.splitlines()
+    assert said[0].startswith("data ") and any(line.startswith("setting ") for line in said)
+    first = lines[1:].index(said[1])  # data are named by their whole path
+    assert [line for line in lines[first + 1 :] if line in said] == said[1:]
+
+
 def test_the_options_make_the_same_run_again(gaussians, tmp_path):
     words = ["--data", os.path.relpath(gaussians), "--seed", 5, "--delay", "exponential:0.1"]
     ok(call(*SIMULATE, *words, "--folder", tmp_path))

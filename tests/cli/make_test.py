@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What only looks configures nothing: no package is installed, nothing is downloaded or built."""
 
+import json
 import os
 import subprocess
+import sys
 
 import pytest
 
-from program import REPOSITORY
+from program import REPOSITORY, environment
 
 
 def make(*words, **more):
@@ -69,6 +71,35 @@ def test_a_level_that_does_not_exist_is_refused():
 
 
 def test_the_benchmarks_are_built_and_run():
-    words = [REPOSITORY / os.environ["B"] / "bench", "--benchmark_filter=^dry_run/agc$"]
+    words = [REPOSITORY / os.environ["B"] / "bench", "--benchmark_filter=^dry_run/agc/1000$"]
     done = subprocess.run([*words, "--benchmark_min_time=0.01"], capture_output=True, text=True)
-    assert done.returncode == 0 and "dry_run/agc" in done.stdout, done.stderr
+    assert done.returncode == 0 and "dry_run/agc/1000" in done.stdout, done.stderr
+
+
+def rivals(*words, **more):
+    """The table of make bench-rivals, whose programs tests-ready has built."""
+    command = [sys.executable, REPOSITORY / "tests" / "bench" / "rivals" / "table", *words]
+    env = environment({"B": str(REPOSITORY / os.environ["B"]), **more})
+    return subprocess.run(
+        list(map(str, command)), cwd=REPOSITORY, env=env, capture_output=True, text=True
+    )
+
+
+def test_quorate_and_its_rivals_do_the_same_rounds(tmp_path):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    done = rivals("--smoke", "--json", tmp_path / "table.json", TMPDIR=str(folder))
+    assert done.returncode == 0, done.stderr
+    assert not list(folder.iterdir())
+    rows = {row["row"]: row for row in json.loads((tmp_path / "table.json").read_text())["rows"]}
+    same = ["workers30", "workers2", "workers2-loop", "worker1", "resilient", "iterates"]
+    assert [rows[name]["notes"] for name in same] == [["same loss"]] * len(same)
+    optional = {"scipy", "sklearn"}
+    assert all(row["ours"] > 0 and row["bound"] > 0 for n, row in rows.items() if n not in optional)
+    assert rows["startup"]["quorate"] in done.stdout
+
+
+def test_a_row_of_rivals_that_does_not_exist_is_refused():
+    done = rivals("--only", "workers31")
+    assert done.returncode == 2
+    assert "there is no row 'workers31'" in done.stderr

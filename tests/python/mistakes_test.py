@@ -6,11 +6,12 @@ import subprocess
 import sys
 import threading
 
+import h5py
 import numpy as np
 import pytest
 from conftest import PACKAGE
 
-from program import environment
+from program import call, environment
 
 RUN = {"workers": 4, "rounds": 4, "delay": "exponential:1"}
 
@@ -200,9 +201,10 @@ def test_options_of_a_class_are_checked(q, base):
     [
         (np.zeros((5, 0)), [0, 1, 0, 1, 0], "no columns"),
         (np.zeros((3, 2)), [0, 0, 0], "two different labels"),
-        (np.zeros((3, 2)), ["a", "b", "a"], "no numbers"),
         (np.zeros(4), [0, 1, 0, 1], "rows x columns"),
         (np.zeros((3, 2)), [-2, 0, 4], "whole numbers from 0"),
+        (np.zeros((3, 2)), ["a", None, "b"], "label 1 is missing"),
+        (np.zeros((3, 2)), ["a", "a", "a"], "two different labels"),
     ],
 )
 def test_data_that_are_none_are_refused(q, X, y, sentence):
@@ -225,6 +227,33 @@ def test_sparse_data_are_checked_and_left_as_they_are(q):
 def test_labels_of_lists_and_of_two_numbers_are_binary(q):
     data = q.dataset([[1.0, 2], [3, 4]], [1, 2])
     assert data.attributes["task"] == "binary" and list(data.arrays()[1]) == [-1, 1]
+
+
+def test_words_are_classes_by_the_alphabet_as_import_takes_them(q, tmp_path):
+    words = ["yes", "no", "maybe", "no", "yes"]
+    X = np.arange(10.0).reshape(5, 2)
+    rows = "".join(f"{a},{b},{word}\n" for (a, b), word in zip(X, words))
+    (tmp_path / "x.csv").write_text("a,b,y\n" + rows)
+    for count, labels in [(3, [2, 1, 0, 1, 2]), (2, [1, -1])]:
+        if count == 2:
+            (tmp_path / "x.csv").write_text("".join(("a,b,y\n" + rows).splitlines(True)[:3]))
+        path = tmp_path / f"imported-{count}.h5"
+        words_of_import = ["--input", tmp_path / "x.csv", "--label", "y", "--output", path]
+        assert call("import", *words_of_import).returncode == 0
+        some = words[: len(labels)]
+        data = q.dataset(X[: len(labels)], some, path=tmp_path / f"made-{count}.h5")
+        assert list(data.arrays()[1]) == list(q.open(path).arrays()[1]) == labels
+        assert data.attributes["task"] == q.open(path).attributes["task"]
+        names = []
+        for one in (path, data.path):
+            with h5py.File(one) as file:
+                names.append(list(file["class/name"].asstr()))
+        assert names[0] == names[1] == sorted(set(some))
+    # Words that are numbers are numbers.
+    numbers = q.dataset(X, np.array([0.5, "2", 3, 4, 5], dtype=object))
+    assert list(numbers.arrays()[1]) == [0.5, 2, 3, 4, 5]
+    both = q.dataset(X, words, X[:2], ["no", "maybe"])
+    assert list(both.arrays("test")[1]) == [1, 0]
 
 
 def test_what_commands_log_is_raised(q, data):

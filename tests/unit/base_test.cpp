@@ -61,6 +61,15 @@ TEST(Text, NearestFindsWhatWasMeantAndNothingFarAway)
     EXPECT_EQ(suggestion("banana", known), "; known: scheme, optimizer or step");
 }
 
+TEST(Text, ANumberIsBriefWithFourDigitsUnlessItIsShort)
+{
+    EXPECT_EQ(brief_number("1.106738228934375"), "1.107");
+    EXPECT_EQ(brief_number("0.00012345678"), "0.0001235");
+    EXPECT_EQ(brief_number("0.05678"), "0.05678");
+    EXPECT_EQ(brief_number("1e-6"), "1e-6");
+    EXPECT_EQ(brief_number("automatic"), "automatic");
+}
+
 TEST(Text, WrappedBreaksAtBlanks)
 {
     EXPECT_EQ(wrapped("one two three", 7, 2), "one two\n  three");

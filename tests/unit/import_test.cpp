@@ -516,7 +516,8 @@ TEST(Source, WhatCannotBeOpenedOrIsEmptyIsRefused)
 {
     const Folder folder;
     EXPECT_EQ(refusal([&] { open_source(folder.file("none")); }),
-              "cannot open " + folder.file("none") + ": No such file or directory");
+              "cannot open " + folder.file("none") +
+                  ": No such file or directory; give a file that can be read");
     EXPECT_EQ(refusal([&] { open_source(folder.file("")); }),
               folder.file("") + " is a folder: give a file");
     const auto empty = folder.write("empty", "");

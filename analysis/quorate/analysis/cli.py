@@ -2,14 +2,15 @@
 """The command line of `quorate analysis`."""
 
 import argparse
+import difflib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from . import compare, cost, export, report, rounds, sweep, watch, workers
 from .curves import metric_of
-from .figures import Plot, folder_of, save
+from .figures import Plot, folder_of, refuse_file, save
 from .groups import group, read_all
 from .tables import text
 from .traces import BadInput, Trace
@@ -18,11 +19,28 @@ from .traces import BadInput, Trace
 class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
+    commands: Mapping[str, "Parser"]
+
     def __init__(self, **options: Any) -> None:
         super().__init__(**options, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def refuse_unknown(top: Parser, words: list[str]) -> None:
+    """Raises BadInput for an option that the command does not have: argparse would miss others."""
+    name = words[0] if words else ""
+    if name not in top.commands:
+        return
+    command = top.commands[name]
+    known = list(command._option_string_actions)
+    for word in words[1:]:
+        option = word.partition("=")[0]
+        if option.startswith("--") and option not in known:
+            near = difflib.get_close_matches(option, known, 1)
+            meant = f"did you mean {near[0]}?" if near else f"see {command.prog} --help"
+            raise BadInput(f"{name} has no option {option}; {meant}")
 
 
 def target_of(word: str) -> tuple[str, float]:
@@ -61,19 +79,16 @@ def write(plots: list[Plot], out: str, name: str = "") -> None:
 
 
 def read_given(given: argparse.Namespace) -> list[Trace]:
-    """The traces that a command is given. What is no trace is told on stderr."""
-
-    def note(text: str) -> None:
-        print(f"quorate analysis: {text}", file=sys.stderr)
-
-    return read_all(given.traces, given.any_data, note)
+    """The traces that a command is given. What is no trace is noted, to be told at the end."""
+    return read_all(given.traces, given.any_data, given.notes.append)
 
 
 def run_compare(given: argparse.Namespace) -> None:
+    axes = compare.axes_of(given.axes) if given.axes else []
     groups = group(read_given(given), given.base, given.by and [given.by])
     parts = compare.split(groups, given.by)
     if given.out:
-        axes = compare.axes_of(given.axes) if given.axes else compare.usual_axes(groups)
+        axes = axes or compare.usual_axes(groups)
         if given.panel:
             write([compare.panel(groups, axes, by=given.by)], given.out, given.name)
         else:
@@ -256,13 +271,22 @@ def parser() -> Parser:
     new.add_argument("--every", type=seconds, default=2.0, metavar="S", help="[2]")
     new.add_argument("--once", action="store_true", help="show it once")
     new.add_argument("--panel", action="store_true", help="more lines, with curves")
+    top.commands = commands.choices
     return top
 
 
 def main(words: list[str] | None = None) -> int:
-    given = parser().parse_args(words)
+    top = parser()
+    words = sys.argv[1:] if words is None else words
     try:
+        refuse_unknown(top, words)
+        given = top.parse_args(words)
+        given.notes = []
+        if getattr(given, "out", None):
+            refuse_file(given.out)
         given.run(given)
+        for note in given.notes:
+            print(f"quorate analysis: {note}", file=sys.stderr)
         sys.stdout.flush()
     except BadInput as error:
         print(f"quorate analysis: {error}", file=sys.stderr)

@@ -371,7 +371,7 @@ def warnings(groups: Sequence[Group]) -> list[str]:
     if any(trace.rounds and not trace.evaluated and not trace.dry for trace in traces):
         lines.append("~ the last round's estimate: that trace holds no evaluation")
     for trace in traces:
-        name = trace.path.name
+        name = trace.name
         bad = np.flatnonzero(~np.isfinite(trace.losses))
         if len(bad):
             lines.append(f"{name}: {len(bad)} losses are not finite, the first at row {bad[0] + 1}")
@@ -384,8 +384,9 @@ def warnings(groups: Sequence[Group]) -> list[str]:
             lines.append(f"{name}: {trace.status} after round {trace.rounds}")
         if trace.warmup:
             rest = np.mean(trace.durations[trace.warmup :])
+            first = "first round is" if trace.warmup == 1 else f"first {trace.warmup} rounds are"
             lines.append(
-                f"{name}: the first {trace.warmup} rounds are warm-up, counted above; without "
-                f"them {1000 * rest:.2f} ms per round"
+                f"{name}: the {first} warm-up, counted above; without "
+                f"that {1000 * rest:.2f} ms per round"
             )
     return lines

@@ -136,4 +136,4 @@ def scheduler_line(trace: Trace) -> str | None:
     if done.returncode or not lines[0]:
         return None
     words = zip(SACCT.split(","), lines[0].split("|"))
-    return f"{trace.path.name}: " + ", ".join(f"{name} {value}" for name, value in words if value)
+    return f"{trace.name}: " + ", ".join(f"{name} {value}" for name, value in words if value)

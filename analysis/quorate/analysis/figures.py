@@ -133,13 +133,20 @@ def mark_warmup(axis: Axes, end: float) -> None:
     words.set_in_layout(False)
 
 
+def refuse_file(out: str) -> None:
+    """Raises BadInput if the folder for figures is a file."""
+    if Path(out).is_file():
+        raise BadInput(f"--out is {out}, which is a file: give a folder")
+
+
 def folder_of(out: str) -> Path:
     """The folder for figures, made if need be. Raises BadInput."""
     folder = Path(out)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadInput(f"cannot make the folder {out}: {error.strerror}") from error
+        wrong = f"cannot make the folder {out}: {error.strerror}; give another one"
+        raise BadInput(wrong) from error
     return folder
 
 

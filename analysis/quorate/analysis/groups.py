@@ -4,14 +4,16 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 
 from .tables import brief
 from .traces import BadInput, NoTrace, Trace, read_trace
 
 # Options that say where and how long a run goes on, not what it computes.
 INCIDENTAL = (
-    "checkpoint checkpoint-every data evaluate evaluate-every log manifest quiet resume row"
-    " seed stop-before threads timeout trace trace-arrivals walltime workers"
+    "checkpoint checkpoint-every config coordinator-threads data evaluate evaluate-every log"
+    " manifest overwrite quiet resume row seed stop-before threads timeout trace"
+    " trace-arrivals transport verbose walltime workers"
 ).split()
 MOST_WORDS = 3  # options in a label
 MOST_NAMES = 20  # options that are tried for it
@@ -126,7 +128,7 @@ def apart(traces: Sequence[Trace], but: Sequence[str]) -> list[str]:
                 found.append(words)
         if found:
             return min(found, key=lambda words: max(map(len, words)))
-    stems = [trace.path.stem for trace in traces]
+    stems = [Path(trace.name).stem for trace in traces]
     return stems if len(set(stems)) == len(stems) else [str(trace.path) for trace in traces]
 
 

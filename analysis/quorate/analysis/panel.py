@@ -43,7 +43,7 @@ def duration(seconds: float) -> str:
 def lines(trace: Trace, width: int, age: float, blocks: str = BLOCKS) -> list[str]:
     """The view. Age: seconds since the file changed."""
     wanted = int(trace.attributes.get("rounds", 0))
-    head = f"{trace.path.name}: {trace.scheme}, {trace.workers} workers, {trace.status}"
+    head = f"{trace.name}: {trace.scheme}, {trace.workers} workers, {trace.status}"
     found = [head + f" on {trace.attributes.get('host', '')}, {trace.clock} time"]
     if not trace.rounds:
         return [*found, "no round yet"]

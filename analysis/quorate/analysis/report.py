@@ -23,7 +23,7 @@ def runs(traces: Sequence[Trace]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "trace": trace.path.name,
+                "trace": trace.name,
                 "scheme": trace.scheme,
                 "seed": str(trace.seed),
                 "workers": str(trace.workers),
@@ -136,7 +136,7 @@ class Report:
         for trace in self.traces:
             attributes = trace.attributes
             words = [str(attributes.get(n, "")) for n in ("command_line", "config", "libraries")]
-            self.page.fold(trace.path.name, "\n\n".join(words))
+            self.page.fold(trace.name, "\n\n".join(words))
 
 
 def twins(traces: Sequence[Trace]) -> list[tuple[Trace, Trace]]:

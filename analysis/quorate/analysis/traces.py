@@ -50,6 +50,11 @@ class Trace:
     membership: pd.DataFrame
 
     @property
+    def name(self) -> str:
+        """The file's name; of a run with a folder of its own (--folder) that of the folder."""
+        return self.path.absolute().parent.name if self.path.name == RUN_TRACE else self.path.name
+
+    @property
     def scheme(self) -> str:
         return str(self.attributes["scheme"])
 

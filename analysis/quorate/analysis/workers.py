@@ -81,7 +81,7 @@ def window_of(trace: Trace, words: str) -> tuple[int, int]:
         return 1, min(WINDOW, trace.rounds)
     first, _, last = words.partition(":")
     if not first.isdigit() or not (last or first).isdigit():
-        raise BadInput(f"--rounds: '{words}' is no range, as 1:20")
+        raise BadInput(f"--rounds: '{words}' is no range: give one, as 1:20")
     begin, end = int(first), int(last or first)
     if not 1 <= begin <= end <= trace.rounds:
         raise BadInput(f"--rounds {words}: {trace.path} has rounds 1:{trace.rounds}")
