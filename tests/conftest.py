@@ -46,3 +46,13 @@ def gaussians(tmp_path_factory):
     done = call("generate", *size, "--seed", 3, "--output", output)
     assert done.returncode == 0, done.stderr
     return output
+
+
+@pytest.fixture(scope="session")
+def sparse(tmp_path_factory):
+    """Rows of which a worker's touch some of the columns, as a rule an odd number of them."""
+    output = tmp_path_factory.mktemp("sparse") / "sparse.h5"
+    size = ["--rows", 400, "--columns", 5000, "--nnz-per-row", 20, "--test-rows", 40]
+    done = call("generate", *size, "--seed", 5, "--output", output)
+    assert done.returncode == 0, done.stderr
+    return output

@@ -3,9 +3,48 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <optional>
 
 namespace quorate {
+
+namespace {
+
+constexpr auto unlimited = std::numeric_limits<std::int64_t>::max();
+
+std::optional<std::int64_t> number_in(const std::string& path)
+{
+    std::int64_t value = 0;
+    std::ifstream file(path);
+    return file >> value ? std::optional(value) : std::nullopt;
+}
+
+// Returns the sum of the numbers behind these words in a file of lines "word number".
+std::int64_t sum_of(const std::string& path, std::initializer_list<std::string_view> words)
+{
+    std::ifstream file(path);
+    std::string word, rest;
+    std::int64_t sum = 0, value = 0;
+    while (file >> word >> value) {
+        if (std::ranges::find(words, word) != words.end()) sum += value;
+        std::getline(file, rest);
+    }
+    return sum;
+}
+
+// What a control group leaves. Its cache of files does not count as used: the system gives it up.
+std::int64_t left_in(const std::string& group, const char* limit, const char* usage)
+{
+    const auto most = number_in(group + limit);
+    if (!most) return unlimited;
+    return *most - number_in(group + usage).value_or(0) +
+           sum_of(group + "/memory.stat", {"inactive_file", "active_file"});
+}
+
+}  // namespace
 
 std::string host_name()
 {
@@ -18,6 +57,27 @@ std::string host_name()
 std::int64_t host_memory()
 {
     return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
+
+std::int64_t free_memory()
+{
+    auto left = 1024 * sum_of("/proc/meminfo", {"MemAvailable:"});
+    std::ifstream groups("/proc/self/cgroup");
+    // A line of these is NUMBER:CONTROLLERS:PATH, without controllers in version 2.
+    for (std::string line; std::getline(groups, line);) {
+        const auto first = line.find(':'), second = line.find(':', first + 1);
+        const auto controllers = line.substr(first + 1, second - first - 1);
+        if (!controllers.empty() && controllers != "memory") continue;
+        const bool old = !controllers.empty();
+        const std::string root = old ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup";
+        for (auto path = line.substr(second + 1);; path.resize(path.rfind('/'))) {
+            left = std::min(
+                left, old ? left_in(root + path, "/memory.limit_in_bytes", "/memory.usage_in_bytes")
+                          : left_in(root + path, "/memory.max", "/memory.current"));
+            if (path.empty()) break;
+        }
+    }
+    return std::max<std::int64_t>(0, left);
 }
 
 std::string environment(const char* name)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <sstream>
 
 namespace quorate {
 
@@ -45,6 +46,14 @@ void log_also_to(std::function<void(LogLevel, const std::string&)> function)
     also() = std::move(function);
 }
 void log_above_line(bool there) { above_line = there; }
+
+void say(const std::string& lines)
+{
+    std::fputs(lines.c_str(), stdout);
+    std::fflush(stdout);
+    std::istringstream each(lines);
+    for (std::string line; also() && std::getline(each, line);) also()(LogLevel::note, line);
+}
 
 void log(LogLevel level, const std::string& text)
 {

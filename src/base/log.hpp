@@ -30,6 +30,9 @@ void log_to(std::function<void(LogLevel level, const std::string& text)> functio
 /// before other threads log; any of them may call it then.
 void log_also_to(std::function<void(LogLevel level, const std::string& text)> function);
 
+/// Prints whole lines on stdout, and hands each to the function of log_also_to() as a note.
+void say(const std::string& lines);
+
 /// Prints "quorate: text", with what the level adds; line breaks in the text become blanks.
 void log(LogLevel level, const std::string& text);
 

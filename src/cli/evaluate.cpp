@@ -52,7 +52,7 @@ int evaluate(const Settings& settings)
     trace.close();
     if (settings.on("quiet")) return exit_done;
     fmt::print("{}: {} models scored, {} were before\n", path, scored.size() - before, before);
-    if (last.round > 0) print_quality(last);
+    if (last.round > 0) fmt::print("{}", quality_line(last));
     return exit_done;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/wire.hpp"
 #include "cli/command.hpp"
 #include "cli/trace_report.hpp"
 #include "data/data_set.hpp"
@@ -98,9 +99,10 @@ Json describe(const trace::Trace& trace, const std::string& data)
     json["bytes_received_per_round"] = sum(&trace::Round::bytes_received) / count;
     std::int64_t held = 0;
     for (const auto& worker : trace.workers) held += worker.columns_held;
-    // What one round sends in one direction, if each worker's message has its support: 8 bytes an
-    // element. Dense vectors would take 8 p bytes for each worker instead.
-    json["bytes_of_supports_one_way"] = 8 * held;
+    // What one round sends in one direction, if each worker's message has its support. Dense vectors
+    // would take as many bytes for each of p elements and each worker instead.
+    const auto number = static_cast<std::int64_t>(bytes_of(wire_named(trace.text("wire"))));
+    json["bytes_of_supports_one_way"] = number * held;
     json["arrivals"] = trace.arrivals.size();
     json["arrivals_used"] = std::count_if(trace.arrivals.begin(), trace.arrivals.end(),
                                           [](const auto& arrival) { return arrival.used != 0; });

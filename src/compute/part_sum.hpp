@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/wire.hpp"
 #include "compute/cached_gradients.hpp"
 #include "data/shard.hpp"
 #include "model/model.hpp"
@@ -21,9 +22,10 @@ namespace quorate {
 struct Computing {
     const Model& model;
     const Batches* batches;
-    std::int64_t chunk_rows;  // rows of a chunk, for each thread (Model::chunk_rows)
-    int threads;              // at least 1
-    double l2 = 0;            // coefficient of the regulariser in local steps
+    std::int64_t chunk_rows;     // rows of a chunk, for each thread (Model::chunk_rows)
+    int threads;                 // at least 1
+    double l2 = 0;               // coefficient of the regulariser in local steps
+    Wire wire = Wire::binary64;  // what contributions are rounded to
 };
 
 /// Returns the parameters that a shard's rows touch. O(their number).

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "driver/defaults.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
+#include "base/wire.hpp"
 #include "data/curvature.hpp"
 #include "optimizer/optimizer.hpp"
 
@@ -13,6 +16,26 @@ namespace {
 bool is_smooth(const Model& model)
 {
     return model.linear() && std::isfinite(model.loss().curvature());
+}
+
+// Returns the step size of automatic_step() for a linear model. Infinite if nothing is curved.
+double step_by_curvature(const DataSet& data, const Model& model, const Regularizer& regularizer,
+                         const EstimateKind& estimates)
+{
+    const auto of_rows = curvature_of(data);
+    const double stale = std::min(1.0, estimates.stable_step / 2);
+    // For a loss with a kink: of steps from 1 to 16 over the eigenvalue, with the schedules inverse-sqrt:1 and
+    // inverse-sqrt:10, large ones that fall late ended lowest on three data sets.
+    if (!is_smooth(model)) return 10 * stale / of_rows.eigenvalue;
+    const auto curvature = [&](double of_x) {
+        return model.loss().curvature() * of_x + 2 * regularizer.l2;
+    };
+    const double all = curvature(of_rows.eigenvalue);
+    if (estimates.exact) return stale / all;
+    const auto n = static_cast<double>(data.rows(Split::train));
+    const auto b = static_cast<double>(estimates.samples);
+    const double spread = n > 1 ? (n - b) / (b * (n - 1)) : 0;
+    return stale / (2 * (all + (curvature(of_rows.row_square) - all) * spread));
 }
 
 }  // namespace
@@ -33,7 +56,9 @@ Settings with_defaults(Settings settings, const EstimateKind& estimates, const M
     };
     const bool linear = model && model->linear();
     const bool exact = linear && estimates.exact, smooth = linear && is_smooth(*model);
-    const bool certified = exact && smooth && regularizer.l2 > 0 && settings.real("clip", 0) == 0;
+    const bool rough = settings.has("wire") && wire_of(settings) == Wire::bfloat16;
+    const bool certified =
+        exact && smooth && regularizer.l2 > 0 && settings.real("clip", 0) == 0 && !rough;
     choose("optimizer", exact && smooth ? "agd" : "gd");
     choose("schedule", linear && !smooth ? "inverse-sqrt:10" : "constant");
     choose("stop-at", certified && !settings.on("rounds") ? "gap=0.01" : "none");
@@ -52,20 +77,13 @@ double automatic_step(const Settings& settings, const DataSet& data, const Model
 {
     const auto& rule = chosen(optimizers(), settings, "optimizer").properties;
     if (!model.linear() || !rule.by_curvature) return rule.step;
-    const auto of_rows = curvature_of(data);
-    const double stale = std::min(1.0, estimates.stable_step / 2);
-    // For a loss with a kink: of steps from 1 to 16 over the eigenvalue, with the schedules inverse-sqrt:1 and
-    // inverse-sqrt:10, large ones that fall late ended lowest on three data sets.
-    if (!is_smooth(model)) return 10 * stale / of_rows.eigenvalue;
-    const auto curvature = [&](double of_x) {
-        return model.loss().curvature() * of_x + 2 * regularizer.l2;
-    };
-    const double all = curvature(of_rows.eigenvalue);
-    if (estimates.exact) return stale / all;
-    const auto n = static_cast<double>(data.rows(Split::train));
-    const auto b = static_cast<double>(estimates.samples);
-    const double spread = n > 1 ? (n - b) / (b * (n - 1)) : 0;
-    return stale / (2 * (all + (curvature(of_rows.row_square) - all) * spread));
+    const auto step = step_by_curvature(data, model, regularizer, estimates);
+    if (!std::isfinite(step))
+        settings.refuse("step",
+                        fmt::format(", but no step follows from rows that are zero: the training "
+                                    "rows of {} teach nothing; give other data, or --step",
+                                    settings.text("data")));
+    return step;
 }
 
 double step_of(const Settings& settings, const DataSet& data, const Model& model,

@@ -39,6 +39,7 @@ double curvature_of(const DataSet& data, const Model& model, const Regularizer& 
 /// that of the longest row (Gower et al., "SGD: General analysis and improved rates", 2019); half the limit of stability
 /// for stale ones (Needs::stable_step); and the optimiser's own number where curvature says nothing, as for networks.
 /// Local; reads as curvature_of().
+/// @throws BadInput if the rows are zero and nothing else is curved, and as curvature_of()
 double automatic_step(const Settings& settings, const DataSet& data, const Model& model,
                       const Regularizer& regularizer, const EstimateKind& estimates);
 /// Returns --step as a number: what is given, or for auto the automatic one.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 
 #include "base/error.hpp"
@@ -35,10 +34,15 @@ bool scores_live(const Settings& settings)
     return settings.one_of("evaluate", {"after", "live"}) == "live";
 }
 
+// Whether ranks of the coordinator's host read points and write contributions in shared memory.
+// build() checks the word.
+bool shares_memory(const Settings& settings) { return settings.text("transport") == "shared"; }
+
 // Builds the training of a world of so many ranks, the same on all ranks. Local.
 // @throws BadInput if there are too few ranks, or as build_training()
 Training build(const Settings& settings, int ranks)
 {
+    settings.one_of("transport", {"shared", "messages"});
     const int spare = scores_live(settings) ? 1 : 0;
     const auto standby = settings.integer("standby", 0, std::max(0, ranks - 2 - spare));
     auto training =
@@ -67,7 +71,8 @@ constexpr int nothing_to_do = -1;
 /// The coordinator's answer to the hello of a rank: whether the run takes place, and which worker
 /// the rank is.
 struct JoinReply {
-    DoorbellAddress bells;
+    SharedAddress bells, points;
+    std::int64_t reads;     // whether the coordinator reads the rank's contributions in place
     std::int64_t launched;  // the coordinator's launched_process()
     // exit_done: the run takes place. Otherwise why not: nothing_to_do, or an exit status.
     std::int64_t status;
@@ -77,6 +82,7 @@ struct JoinReply {
 /// What the ranks say of themselves. Element 0 is that of rank 1.
 struct Hellos {
     std::vector<std::string> hosts, plugins;
+    std::vector<SharedAddress> contributions;
 };
 
 /// Waits for the hello of every other rank. On the coordinator.
@@ -86,8 +92,10 @@ Hellos receive_hellos(const mpi::Comm& comm)
     Hellos hellos;
     for (int rank = 1; rank < comm.size(); ++rank) {
         const auto message = mpi::receive_blocking(comm, rank, pool);
-        const std::string text(reinterpret_cast<const char*>(message.bytes->data()),
-                               message.bytes->size());
+        Reader in(*message.bytes);
+        hellos.contributions.push_back(in.get<SharedAddress>());
+        const auto rest = in.rest();
+        const std::string text(reinterpret_cast<const char*>(rest.data()), rest.size());
         const auto end = text.find('\n');
         hellos.hosts.push_back(text.substr(0, end));
         hellos.plugins.push_back(text.substr(end + 1));
@@ -95,18 +103,22 @@ Hellos receive_hellos(const mpi::Comm& comm)
     return hellos;
 }
 
-/// Tells the coordinator what this rank says of itself: its host, a line break, and its plugins.
-void say_hello(const mpi::Comm& comm, mpi::Pool& pool)
+/// Tells the coordinator what this rank says of itself: where it writes contributions, its host, a
+/// line break, and its plugins.
+void say_hello(const mpi::Comm& comm, mpi::Pool& pool, const SharedAddress& contributions)
 {
     const auto text = host_name() + '\n' + loaded_plugins();
-    auto bytes = pool.take(text.size());
-    std::memcpy(bytes->data(), text.data(), text.size());
+    auto bytes = pool.take(sizeof contributions + text.size());
+    Writer out(*bytes);
+    out.put(contributions);
+    for (const char letter : text) out.put(letter);
     mpi::send_blocking(comm, 0, mpi::Tag::hello, std::move(bytes));
 }
 
 /// Sends every other rank its join reply. On the coordinator.
 /// @param ranks  for each worker, its rank; none if the run does not take place
-void send_join_replies(const mpi::Comm& comm, const Doorbells& bells, int status,
+void send_join_replies(const mpi::Comm& comm, const Doorbells& bells,
+                       const CoordinatorMemory& memory, int status,
                        const std::vector<int>& ranks = {})
 {
     mpi::Pool pool;
@@ -116,7 +128,9 @@ void send_join_replies(const mpi::Comm& comm, const Doorbells& bells, int status
         const auto worker = at == ranks.end() ? -1 : static_cast<Worker>(at - ranks.begin());
         sends.push_back(mpi::send(
             comm, rank, mpi::Tag::join_reply,
-            encode_values(pool, JoinReply{bells.address(), launched_process(), status, worker})));
+            encode_values(pool,
+                          JoinReply{bells.address(), memory.points_address(), memory.reads(rank),
+                                    launched_process(), status, worker})));
     }
     mpi::wait_until_sent(std::move(sends));
 }
@@ -131,7 +145,7 @@ struct End {
 /// process may end soon, and every join reply must have arrived before that.
 End dismiss(const mpi::Comm& comm, const Doorbells& bells, int status)
 {
-    send_join_replies(comm, bells, status);
+    send_join_replies(comm, bells, {}, status);
     mpi::Pool pool;
     for (int rank = 1; rank < comm.size(); ++rank) mpi::receive_blocking(comm, rank, pool);
     return {status == nothing_to_do ? exit_done : status};
@@ -178,7 +192,7 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
     std::optional<Resumption> resumed;
     Optimizers optimizers;
     Doorbells bells(comm.size());
-    auto [hosts, plugins] = receive_hellos(comm);
+    auto [hosts, plugins, contributions] = receive_hellos(comm);
     try {
         check_world(comm.size());
         for (std::size_t i = 0; i < plugins.size(); ++i)
@@ -196,15 +210,17 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
         coordinator.failed(error);
         return dismiss(comm, bells, exit_failed);
     }
+    std::optional<CoordinatorMemory> memory(std::in_place);
+    if (shares_memory(settings)) memory.emplace(bells, contributions);
     hosts.resize(static_cast<std::size_t>(training->workers));
     const auto ranks = place_ranks(hosts);
-    send_join_replies(comm, bells, exit_done, ranks);
+    send_join_replies(comm, bells, *memory, exit_done, ranks);
     has_started();
     std::vector<int> standby, idle;
     for (int rank = training->workers + 1; rank < comm.size(); ++rank)
         (rank <= training->workers + training->standby ? standby : idle).push_back(rank);
-    MpiFleet fleet(comm, ranks, standby, idle, training->width(), settings.real("timeout", 0.1),
-                   bells);
+    MpiFleet fleet(comm, ranks, standby, idle, training->width(), training->wire,
+                   settings.real("timeout", 0.1), bells, *memory);
     std::optional<LiveScoring> live;
     if (scores_live(settings)) live.emplace(scoring, comm.size() - 1);
     End end{exit_failed};
@@ -243,7 +259,9 @@ void let_go_first(const Doorbells& bells, const JoinReply& join_reply)
 End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scoring)
 {
     mpi::Pool pool;
-    say_hello(comm, pool);
+    WorkerMemory memory;
+    if (shares_memory(settings)) memory.contributions = {"quorate-contributions", 1};
+    say_hello(comm, pool, memory.contributions.address());
     const auto join_reply = Reader(*mpi::receive_blocking(comm, 0, pool).bytes).get<JoinReply>();
     Doorbells bells(join_reply.bells, comm.rank(), comm.size());
     if (join_reply.status != exit_done) {
@@ -258,11 +276,13 @@ End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& sco
         return {join_reply.status == nothing_to_do ? exit_done
                                                    : static_cast<int>(join_reply.status)};
     }
+    memory.points = {join_reply.points, comm.size(), comm.rank()};
+    if (!join_reply.reads) memory.contributions = {};
     has_started();
     const auto training = build(settings, comm.size());
     MpiWorker worker(comm, *training.data, training.computing(), training.engine.reencode,
                      {training.row_time, *training.delays, *training.slowdowns}, training.byzantine,
-                     settings.real("timeout", 0.1), bells);
+                     settings.real("timeout", 0.1), bells, memory);
     if (join_reply.worker >= 0)
         worker.take(Assignment{join_reply.worker, training.workers, join_reply.worker});
     if (scores_live(settings) && comm.rank() == comm.size() - 1)
@@ -289,6 +309,9 @@ std::vector<Option> mpi_run_options()
     options.push_back({"evaluate", "after|live", "after",
                        "score models after the run, or on a spare rank, the last one, as it comes "
                        "round to them; the others after the run"});
+    options.push_back({"transport", "shared|messages", "shared",
+                       "how points and contributions travel on the coordinator's host: in shared "
+                       "memory, where it can be had, or in messages, as between hosts"});
     options.push_back({"resilient", "", "",
                        "survive the death of any worker: messages by TCP, a supervisor for each "
                        "rank; start it with mpiexec.mpich -disable-auto-cleanup, mpiexec.openmpi "

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "driver/prediction.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,9 +22,11 @@ namespace {
 
 constexpr double unreached = std::numeric_limits<double>::infinity();
 
-// Simulates a candidate with one seed. The trace lists no contributions, which nothing here reads.
+// Simulates a candidate with one seed, until it has reached the target, if there is one. The trace lists no
+// contributions, which nothing here reads.
 trace::Trace simulated(const Candidate& candidate, Options values, std::int64_t seed,
-                       std::int64_t rounds, const std::atomic<bool>& stop)
+                       std::int64_t rounds, std::optional<double> target,
+                       const std::atomic<bool>& stop)
 {
     for (const auto& [name, value] : candidate.options) values.insert_or_assign(name, value);
     values.insert_or_assign("scheme", candidate.scheme);
@@ -30,6 +34,9 @@ trace::Trace simulated(const Candidate& candidate, Options values, std::int64_t 
     values.insert_or_assign("rounds", std::to_string(rounds));
     values.insert_or_assign("trace-arrivals", "none");
     values.insert_or_assign("on-divergence", "ignore");
+    values.insert_or_assign("stop-at", target && std::isfinite(*target)
+                                           ? fmt::format("train-loss={}", *target)
+                                           : "none");
     return simulate(make_settings(simulation_options(), values), stop);
 }
 
@@ -110,7 +117,7 @@ std::optional<TimeToTarget> time_to_target(const Candidate& candidate, const Set
     // With a target, candidates that need more rounds than uncoded must have the time to reach it.
     const auto most = settings.integer("rounds", 1) * (target ? 2 : 1);
     const auto trace =
-        simulated(candidate, shared, settings.integer("seed", 0) + number, most, stop);
+        simulated(candidate, shared, settings.integer("seed", 0) + number, most, target, stop);
     if (stop) return std::nullopt;
     if (trace.rounds.empty()) throw BadInput(candidate.text() + " does no round");
     const double total = trace.rounds.back().time;
@@ -149,7 +156,7 @@ std::optional<double> final_loss(const Candidate& candidate, const Settings& set
                                  const Options& shared, const std::atomic<bool>& stop)
 {
     const auto trace = simulated(candidate, shared, settings.integer("seed", 0),
-                                 settings.integer("rounds", 1), stop);
+                                 settings.integer("rounds", 1), {}, stop);
     if (!settings.on("data") || stop) return std::nullopt;
     if (trace.evaluations.empty())
         throw BadInput("--evaluate-every is 0, but losses are what is aimed at: leave it out");

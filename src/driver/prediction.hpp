@@ -50,8 +50,8 @@ Prediction prediction(const Candidate& candidate, const std::vector<TimeToTarget
 /// Simulates a candidate with one seed, on this thread. Any number of threads may call it at once.
 /// Local.
 ///
-/// With data, the target is a training loss. Twice --rounds rounds are run, so that a candidate
-/// that needs more rounds than another can reach it too.
+/// With data, the target is a training loss, and the simulation ends where it is reached. Twice
+/// --rounds rounds are run at most, so that a candidate that needs more rounds than another can reach it too.
 ///
 /// Without data, the target is as much progress as --rounds exact rounds make. Weights a of n
 /// partitions with |a - 1|^2 = e that add up to n make a relative error of h e / n^2 in the

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -61,11 +62,17 @@ void ProgressLine::show(const Progress& progress)
     next_ = terminal_ ? passed + 0.1 : passed + std::min(passed, 600.0);
     const double left = passed / static_cast<double>(progress.round) *
                         static_cast<double>(rounds_ - progress.round);
-    const auto loss = loss_ ? fmt::format("  loss about {:.6g}", progress.loss) : "";
+    const auto loss = loss_ ? fmt::format("  loss about {:.6g}{}", progress.loss, quality_) : "";
     fmt::print(stderr, "{}round {}/{}{}  {:.1f} s  {:.0f} s left{}{}", terminal_ ? "\r" : "",
                progress.round, rounds_, loss, progress.time, left, who_answers(),
                terminal_ ? "   " : "\n");
     std::fflush(stderr);
+}
+
+void ProgressLine::scored(const trace::Evaluation& row)
+{
+    quality_ = std::isnan(row.accuracy) ? fmt::format("  test loss {:.4g}", row.test_loss)
+                                        : fmt::format("  accuracy {:.4f}", row.accuracy);
 }
 
 // Returns "  used 6.98/8  slow 5, 2".

@@ -27,13 +27,13 @@ trace::Evaluation evaluation_row(std::int64_t round, std::int64_t model, double 
             .top_k = scored.test.top_k};
 }
 
-void print_quality(const trace::Evaluation& row)
+std::string quality_line(const trace::Evaluation& row)
 {
-    fmt::print("round {}: training loss {:.4g}, test loss {:.4g}", row.round, row.train_loss,
-               row.test_loss);
-    if (!std::isnan(row.accuracy)) fmt::print(", accuracy {:.4f}", row.accuracy);
-    if (!std::isnan(row.auc)) fmt::print(", AUC {:.4f}", row.auc);
-    fmt::print("\n");
+    auto line = fmt::format("round {}: training loss {:.4g}, test loss {:.4g}", row.round,
+                            row.train_loss, row.test_loss);
+    if (!std::isnan(row.accuracy)) line += fmt::format(", accuracy {:.4f}", row.accuracy);
+    if (!std::isnan(row.auc)) line += fmt::format(", AUC {:.4f}", row.auc);
+    return line + '\n';
 }
 
 }  // namespace quorate

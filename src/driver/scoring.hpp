@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -68,7 +69,7 @@ trace::Evaluation score_kept(Trace& trace, const std::vector<Round>& rounds,
     return row;
 }
 
-/// Prints a line on stdout: the losses, and accuracy and AUC if the model has them.
-void print_quality(const trace::Evaluation& row);
+/// Returns a line: the losses, and accuracy and AUC if the model has them.
+std::string quality_line(const trace::Evaluation& row);
 
 }  // namespace quorate

@@ -132,7 +132,7 @@ public:
         auto& training = *training_;
         if (size_) {
             recipes_.emplace(training.coding->needs, training.coding->batches, training.byzantine,
-                             training.columns);
+                             training.columns, training.wire);
         } else {
             computing_.emplace(training.computing());
             recipes_.emplace(training.coding->needs, training.byzantine, *training.data,

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "base/text.hpp"
 #include "driver/defaults.hpp"
 
 namespace quorate {
@@ -20,7 +21,7 @@ std::string stability_warning(const Settings& settings, const Training& training
     return fmt::format(
         "--step {} may be too large: gradients that are {:.3g} updates old on average allow about "
         "{:.2g} on these data, whose curvature is up to {:.3g}: use less, or less stale gradients",
-        settings.text("step"), needs.staleness, most, curvature);
+        brief_number(settings.text("step")), needs.staleness, most, curvature);
 }
 
 }  // namespace quorate

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/wire.hpp"
 
 namespace quorate {
 
@@ -19,6 +20,7 @@ using Of = StopRule::Of;
 const std::pair<const char*, Of> words[] = {{"gap", Of::gap},
                                             {"gradient", Of::gradient},
                                             {"loss", Of::loss},
+                                            {"train-loss", Of::train_loss},
                                             {"test-loss", Of::test_loss},
                                             {"accuracy", Of::accuracy}};
 
@@ -52,8 +54,9 @@ std::vector<Option> stopping_options()
          "end the run as soon as one of these is reached: gap (how far the objective can be above "
          "its "
          "optimum at most, as a share of the optimum), gradient (norm of the objective's), loss "
-         "(of training), or, of "
-         "models that are scored as the run goes on, test-loss or accuracy; none: only --rounds. "
+         "(of training, as the round's answers have it), or, of "
+         "models that are scored as the run goes on, train-loss, test-loss or accuracy; none: only "
+         "--rounds. "
          "Default: gap=0.01 for smooth linear models "
          "with exact estimates, if --rounds is not given"},
         {"patience", "N", "0",
@@ -63,6 +66,13 @@ std::vector<Option> stopping_options()
 bool StopRules::scored() const
 {
     return patience > 0 || std::ranges::any_of(rules, &StopRule::scored);
+}
+
+bool StopRules::may_be_met(double loss_estimate) const
+{
+    return patience > 0 || std::ranges::any_of(rules, [&](const StopRule& rule) {
+               return rule.scored() && (rule.of != Of::train_loss || loss_estimate <= rule.value);
+           });
 }
 
 StopRules stop_rules(const Settings& settings, const Regularizer& regularizer, bool exact)
@@ -79,6 +89,10 @@ StopRules stop_rules(const Settings& settings, const Regularizer& regularizer, b
             settings.refuse("stop-at",
                             ", but the gap follows from exact estimates of all rows only, and "
                             "these are not: use gradient=X or loss=X");
+        if (rule.of == Of::gap && wire_of(settings) == Wire::bfloat16)
+            settings.refuse("stop-at",
+                            ", but --wire bfloat16 rounds the gradient that the gap follows from "
+                            "to 3 digits: use gradient=X or loss=X, or --wire float");
         if (measures_gradient(rule) && settings.real("clip", 0) > 0)
             settings.refuse("stop-at",
                             ", but --clip changes the gradient that it looks at: use loss=X");
@@ -126,6 +140,8 @@ void Stopping::look_at_gradient(const Update& update)
 void Stopping::scored(const trace::Evaluation& row)
 {
     for (const auto& rule : rules_.rules) {
+        if (rule.of == Of::train_loss && row.train_loss <= rule.value)
+            why_ = fmt::format("training loss {:.4g} in round {}", row.train_loss, row.round);
         if (rule.of == Of::test_loss && row.test_loss <= rule.value)
             why_ = fmt::format("test loss {:.4g} in round {}", row.test_loss, row.round);
         if (rule.of == Of::accuracy && row.accuracy >= rule.value)

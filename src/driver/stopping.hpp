@@ -18,11 +18,14 @@ std::vector<Option> stopping_options();
 
 /// One condition of --stop-at: what is measured has come to a value.
 struct StopRule {
-    enum class Of { gap, gradient, loss, test_loss, accuracy } of;
+    enum class Of { gap, gradient, loss, train_loss, test_loss, accuracy } of;
     double value;
     /// Whether models must be scored while the run goes on. The others are measured at every tenth round from what the
     /// coordinator has anyway; the loss at every one.
-    bool scored() const { return of == Of::test_loss || of == Of::accuracy; }
+    bool scored() const
+    {
+        return of == Of::train_loss || of == Of::test_loss || of == Of::accuracy;
+    }
 };
 
 /// What a run stops at.
@@ -32,6 +35,9 @@ struct StopRules {
 
     /// Whether models must be scored while the run goes on.
     bool scored() const;
+    /// Whether the model of a round may be one to stop at, so that it is worth scoring at once. A training loss is scored
+    /// only where its estimate is as low.
+    bool may_be_met(double loss_estimate) const;
 };
 
 /// Reads both options.

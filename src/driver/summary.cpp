@@ -51,9 +51,10 @@ std::string setting_of(const trace::Trace& trace)
             text += fmt::format(", {} {}", name, value);
     text += fmt::format(", seed {}", trace.text("seed"));
     if (trace.text("model").empty()) return text + "; times only";
-    text += fmt::format(
-        "; {}, {}, step {}", with_options("model", trace.text("model"), false, options),
-        with_options("optimizer", trace.text("optimizer"), false, options), option("step"));
+    text +=
+        fmt::format("; {}, {}, step {}", with_options("model", trace.text("model"), false, options),
+                    with_options("optimizer", trace.text("optimizer"), false, options),
+                    brief_number(option("step")));
     return text + fmt::format("; {}, {} x {}", trace.text("data"), trace.text("rows"),
                               trace.text("columns"));
 }

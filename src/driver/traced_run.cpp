@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "driver/checkpoint.hpp"
 #include "driver/initialiser.hpp"
 #include "driver/progress.hpp"
@@ -20,27 +21,30 @@ namespace quorate {
 
 namespace {
 
-void print_configuration(const Settings& settings, const Training& training)
+std::string configuration_lines(const Settings& settings, const Training& training)
 {
+    std::string lines;
     if (training.data) {
-        fmt::print("data       {}: {} x {} training rows, {} test rows\n", settings.text("data"),
-                   training.rows, training.columns, training.data->rows(Split::test));
-        fmt::print("objective  {}, l2 {:.9g}, l1 {:.9g}\n", settings.text("model"),
-                   training.regularizer.l2, training.regularizer.l1);
+        lines = fmt::format("data       {}: {} x {} training rows, {} test rows\n",
+                            settings.text("data"), training.rows, training.columns,
+                            training.data->rows(Split::test));
+        lines += fmt::format("objective  {}, l2 {:.9g}, l1 {:.9g}\n", settings.text("model"),
+                             training.regularizer.l2, training.regularizer.l1);
     } else {
-        fmt::print("data       none, {} rows: times only\n", training.rows);
+        lines = fmt::format("data       none, {} rows: times only\n", training.rows);
     }
     std::string scheme = settings.text("scheme");
     for (const auto& option : chosen(schemes(), settings, "scheme").options)
         if (settings.on(option.name))
             scheme += fmt::format(" --{} {}", option.name, settings.text(option.name));
-    fmt::print("scheme     {}, {} workers, delay {}, slowdown {}, {:g} s a row, seed {}\n", scheme,
-               training.workers, settings.text("delay"), settings.text("slowdown"),
-               training.row_time, training.seed);
-    fmt::print("optimizer  {}, step {}, {} rounds, init {}\n", settings.text("optimizer"),
-               settings.text("step"), settings.text("rounds"),
-               initialiser_of(settings, training.model.get()));
-    std::fflush(stdout);
+    lines +=
+        fmt::format("scheme     {}, {} workers, delay {}, slowdown {}, {:g} s a row, seed {}\n",
+                    scheme, training.workers, settings.text("delay"), settings.text("slowdown"),
+                    training.row_time, training.seed);
+    return lines + fmt::format("optimizer  {}, step {}, {} rounds, init {}\n",
+                               settings.text("optimizer"), brief_number(settings.text("step")),
+                               settings.text("rounds"),
+                               initialiser_of(settings, training.model.get()));
 }
 
 void print_arrival(const trace::Arrival& row)
@@ -66,16 +70,16 @@ std::string told(const Change& change, const std::string& host, std::int64_t rou
                        host.empty() ? "" : " on " + host, what, round);
 }
 
-// Prints what the run spent its time on. A trace that is gone does not make the run fail.
+// Says what the run spent its time on. A trace that is gone does not make the run fail.
 // @param answers  that it had, about
-void print_summary(const std::string& path, std::int64_t answers)
+void say_summary(const std::string& path, std::int64_t answers)
 {
     constexpr std::int64_t many = 1'000'000;  // reading them would take more than a second
     try {
         if (answers > many)
-            fmt::print("{}", summary_lines("summary", "quorate inspect " + path));
+            say(summary_lines("summary", "quorate inspect " + path));
         else
-            for (const auto& lines : summary(trace::read(path))) fmt::print("{}", lines);
+            for (const auto& lines : summary(trace::read(path))) say(lines);
     } catch (const BadInput& gone) {
         log(LogLevel::warning, std::string("no summary: ") + gone.what());
     }
@@ -96,7 +100,7 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
     const auto& training = run.training;
     const bool quiet = settings.on("quiet");
     const auto& path = settings.text("trace");
-    if (!quiet) print_configuration(settings, training);
+    if (!quiet) say(configuration_lines(settings, training));
     if (const auto warning = training.coding->scheme->warning(); !warning.empty())
         log(LogLevel::warning, warning);
     if (const auto warning = stability_warning(settings, training); !warning.empty())
@@ -116,7 +120,7 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
             line.arrived(row);
             if (all) print_arrival(row);
         };
-    if (!quiet) watch.scored = print_quality;
+    watch.scored = [&](const trace::Evaluation& row) { line.scored(row); };
     watch.engine.change = [&](const Change& change, std::int64_t round) {
         const auto& worker = run.fleet.workers()[static_cast<std::size_t>(change.worker)];
         log(LogLevel::note, told(change, clock == "wall" ? worker.host : "", round));
@@ -154,11 +158,11 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
         return exit_run_again;
     }
     if (!quiet) {
-        fmt::print("{}: {} rounds in {:.3f} s, {:.6f} s a round{}\n", path, outcome.rounds,
-                   outcome.time, outcome.time / static_cast<double>(outcome.rounds),
-                   outcome.stopped_at.empty() ? "" : "; stopped at " + outcome.stopped_at);
-        if (outcome.last.round > 0) print_quality(outcome.last);
-        print_summary(path, outcome.rounds * training.workers);
+        say(fmt::format("{}: {} rounds in {:.3f} s, {:.6f} s a round{}\n", path, outcome.rounds,
+                        outcome.time, outcome.time / static_cast<double>(outcome.rounds),
+                        outcome.stopped_at.empty() ? "" : "; stopped at " + outcome.stopped_at));
+        if (outcome.last.round > 0) say(quality_line(outcome.last));
+        say_summary(path, outcome.rounds * training.workers);
     }
     return exit_done;
 }

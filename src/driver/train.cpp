@@ -56,7 +56,7 @@ struct History {
           recipes(
               resumed.checkpoint.snapshot.arrivals.empty()
                   ? Recipes(training.coding->needs, training.coding->batches, training.byzantine,
-                            training.width())
+                            training.width(), training.wire)
                   : Recipes(training.coding->needs, training.byzantine, *training.data, computing)),
           fleet(recipes, resumed.trace)
     {
@@ -101,6 +101,7 @@ trace::Header header_of(const Settings& settings, const Run& run, const std::str
                    {"optimizer", settings.text("optimizer")},
                    {"delay", settings.text("delay")},
                    {"slowdown", settings.text("slowdown")},
+                   {"wire", settings.text("wire")},
                    {"nodes", fmt::format("{}", fmt::join(Nodes(run.fleet.workers()).names, " "))},
                    {"trace_arrivals", recorded == Arrivals::all    ? "all"
                                       : recorded == Arrivals::used ? "used"
@@ -111,13 +112,15 @@ trace::Header header_of(const Settings& settings, const Run& run, const std::str
     if (const auto expected = expected_delay(settings, training))
         header.real["expected_delay"] = *expected;
     const bool varying = chosen(schemes(), settings, "scheme").properties.varying_samples;
-    header.integer = {{"varying_samples", varying},
-                      {"seed", static_cast<std::int64_t>(training.seed)},
-                      {"workers", training.workers},
-                      {"rows", training.rows},
-                      {"test_rows", training.data ? training.data->rows(Split::test) : 0},
-                      {"columns", training.columns},
-                      {"rounds", training.engine.rounds}};
+    header.integer = {
+        {"varying_samples", varying},
+        {"seed", static_cast<std::int64_t>(training.seed)},
+        {"workers", training.workers},
+        {"shared_workers", std::ranges::count_if(run.fleet.workers(), &WorkerInfo::shared)},
+        {"rows", training.rows},
+        {"test_rows", training.data ? training.data->rows(Split::test) : 0},
+        {"columns", training.columns},
+        {"rounds", training.engine.rounds}};
     return header;
 }
 
@@ -127,7 +130,7 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
     const auto* resumed = run.resumed;
     std::vector<Progress> rounds;
     std::set<std::int64_t> scored;
-    Point kept;  // a model that is to be scored at once
+    Point kept;  // a model that may have to be scored at once
     if (resumed) {
         for (const auto& round : resumed->trace.rounds)
             rounds.push_back({std::ssize(rounds) + 1, round.loss_estimate, round.time,
@@ -179,13 +182,15 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
     observer.round = [&](const Progress& progress) {
         rounds.push_back(progress);
         if (watch.engine.round) watch.engine.round(progress);
-        if (kept) {
-            penalty = training.regularizer.value(*kept);
-            scored_live(progress.round, run.score(std::exchange(kept, nullptr)));
+        if (const auto model = std::exchange(kept, nullptr);
+            model && training.stop_rules.may_be_met(progress.loss)) {
+            penalty = training.regularizer.value(*model);
+            scored_live(progress.round, run.score(model));
         }
         if (run.live) run.live->poll(scored_live);
     };
     auto options = training.engine;
+    options.point_memory = run.fleet.point_memory();
     if (training.data && !training.coding->needs.coded.empty()) {
         options.estimates.loss_derivatives =
             loss_derivatives(*training.data, training.model->loss());

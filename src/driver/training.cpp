@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/median.hpp"
+#include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "driver/checkpoint.hpp"
 #include "driver/components.hpp"
@@ -113,7 +114,11 @@ std::vector<Option> training_options()
         {"init", "zero|normal:SD|he|glorot|FILE", "",
          "initial model; FILE: the final one of a trace; default: zero for linear models, he for "
          "networks"},
+        wire_option(),
         {"threads", "N", "1", "threads of a worker"},
+        {"coordinator-threads", "N|auto", "auto",
+         "threads that add up contributions and update the model, which changes no bit; auto: one "
+         "for each 65,536 parameters, as far as there are cores"},
         {"seed", "N", "0", "key of all random streams"},
         {"delay", "MODEL", "none",
          "seconds each worker waits before a task: " + grammar(delays()) +
@@ -208,6 +213,11 @@ Training build_training(const Settings& given, int default_workers,
                                       .read_times = trace::read_times});
     training.byzantine = byzantine_workers(settings, training.seed, n);
     training.threads = static_cast<int>(settings.integer("threads", 1, 1024));
+    training.wire = wire_of(settings);
+    if (training.wire != Wire::binary64 && training.coding->needs.projection)
+        settings.refuse("wire",
+                        ", but this scheme finds Byzantine workers by sums that agree to more "
+                        "digits than that: use --wire double");
     if (!dry) training.regularizer = regularizer_of(settings, training.rows);
     training.estimates = kind_of(training.coding->needs, training.rows, batch);
     settings =
@@ -228,7 +238,8 @@ Training build_training(const Settings& given, int default_workers,
                        .reencode = make_coding,
                        .estimates = {.clip = settings.real("clip", 0),
                                      .l2 = training.regularizer.l2,
-                                     .seed = training.seed}};
+                                     .seed = training.seed,
+                                     .wire = training.wire}};
     if (!training.coding->needs.coded.empty() && training.model && !training.model->linear())
         settings.refuse("model",
                         ", but coded storage serves linear models only: ridge, logistic, hinge, "
@@ -243,6 +254,19 @@ Training build_training(const Settings& given, int default_workers,
     }
     return training;
 }
+
+namespace {
+
+int coordinator_threads(const Settings& settings, std::int64_t parameters)
+{
+    constexpr std::int64_t worth_a_thread = 65536;
+    if (settings.text("coordinator-threads") != "auto")
+        return static_cast<int>(settings.integer("coordinator-threads", 1, 1024));
+    return static_cast<int>(
+        std::clamp<std::int64_t>(parameters / worth_a_thread, 1, usable_cores()));
+}
+
+}  // namespace
 
 Optimizers begin_training(Training& training)
 {
@@ -268,6 +292,9 @@ Optimizers begin_training(Training& training)
                                         *training.model, training.columns)
                         : std::vector<double>(),
                     training.regularizer));
+    const auto threads = coordinator_threads(settings, training.width());
+    training.engine.estimates.threads = threads;
+    for (const auto& optimizer : optimizers) optimizer->use_threads(threads);
     return optimizers;
 }
 

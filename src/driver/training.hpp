@@ -39,20 +39,22 @@ struct Training {
     std::unique_ptr<Model> model;    // null if dry
     std::unique_ptr<DelayModel> delays, slowdowns;
     int threads;  // of a worker
+    Wire wire;    // what points and contributions are rounded to
 
     /// Elements of the model; 0 if dry.
     std::int64_t width() const { return model ? model->parameters(columns) : 0; }
     /// Returns what workers compute with. Not of a dry run. It refers to this object.
     Computing computing() const
     {
-        return {*model, &coding->batches, model->chunk_rows(data->shape()), threads,
-                regularizer.l2};
+        return {*model,  &coding->batches, model->chunk_rows(data->shape()),
+                threads, regularizer.l2,   wire};
     }
 };
 
 /// Options that mean nothing to a dry run, because they concern data or a model.
-inline constexpr const char* options_of_data[] = {"data", "model", "init",    "l2",
-                                                  "l1",   "clip",  "threads", "evaluate-every"};
+inline constexpr const char* options_of_data[] = {
+    "data",          "model", "init", "l2", "l1", "clip", "threads", "coordinator-threads",
+    "evaluate-every"};
 
 /// The size of a problem without data.
 struct DrySize {

@@ -143,7 +143,7 @@ void Engine::receive(const Change& change)
         if (known) events_.push_back(WorkerJoined{worker});
     } else if (known) {
         for (const auto& open : open_)
-            if (open.task.worker == worker && !open.answered()) hand_over(open);
+            if (open.worker == worker) hand_over_again(open);
     } else if (options_.on_loss == OnLoss::reencode) {
         reencode_next_ = true;
     }

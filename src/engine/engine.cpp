@@ -13,30 +13,63 @@ namespace quorate {
 
 namespace {
 
-// Returns how many vectors a run allocates in advance: for the iterates that may wait in memory
-// until the trace has written them, and for the few points that are alive at a time.
-std::size_t stock(const EngineOptions& options, std::size_t width)
+// The points that are alive at a time in most runs.
+constexpr std::size_t points_alive = 4;
+
+// Returns how many vectors a run allocates in advance for the models that may wait in memory until
+// the trace has written them.
+std::size_t kept_in_memory(const EngineOptions& options, std::size_t width)
 {
-    constexpr std::int64_t alive = 4;
     const auto kept = options.evaluate_every > 0 ? options.rounds / options.evaluate_every : 0;
     const auto bytes = std::max<std::size_t>(1, width) * sizeof(double);  // no width: a dry run
     const auto most = static_cast<std::int64_t>(trace::iterates_in_memory / bytes);
-    return static_cast<std::size_t>(std::min(kept, most) + alive);
+    return static_cast<std::size_t>(std::min(kept, most));
+}
+
+// Returns needs without what workers store, which the engine leaves to its fleet.
+Needs without_storage(Needs needs)
+{
+    needs.blocks = {};
+    needs.shard = {};
+    needs.coded = needs.coded_columns = {};
+    return needs;
+}
+
+// Where an element stands in a vector that ascends by id, if the ids have no gaps; null: it is not
+// there then. Does not look at the element.
+template <class Element>
+Element* guess(std::vector<Element>& all, std::int64_t id)
+{
+    if (all.empty() || id < all.front().id || id - all.front().id >= std::ssize(all))
+        return nullptr;
+    return &all[static_cast<std::size_t>(id - all.front().id)];
+}
+
+// Finds the element of that id in a vector that ascends by id; null: there is none. The ids mostly
+// have no gaps, so the guess is tried before a search.
+template <class Element>
+Element* find(std::vector<Element>& all, std::int64_t id)
+{
+    if (auto* guessed = guess(all, id); guessed && guessed->id == id) return guessed;
+    const auto at = std::ranges::lower_bound(all, id, {}, &Element::id);
+    return at != all.end() && at->id == id ? &*at : nullptr;
 }
 
 }  // namespace
 
 Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
                std::span<const std::unique_ptr<Optimizer>> optimizers, trace::Sink& trace)
-    : options_(options), scheme_(&scheme), needs_(scheme.needs()), fleet_(&fleet),
+    : options_(options), scheme_(&scheme), needs_(without_storage(scheme.needs())), fleet_(&fleet),
       optimizers_(optimizers), trace_(&trace),
-      points_(optimizers[0]->model().size(), stock(options, optimizers[0]->model().size())),
+      blanks_(optimizers[0]->model().size(), points_alive, options.point_memory),
+      kept_(optimizers[0]->model().size(), kept_in_memory(options, optimizers[0]->model().size())),
       computed_(options.estimates, needs_, points_, optimizers[0]->model().size()),
       members_(fleet.workers().size()), counts_(fleet.workers().size()), updates_(optimizers.size())
 {
     for (std::size_t model = 0; model < optimizers.size(); ++model) {
-        auto initial = points_.blank();
+        auto initial = blanks_.blank();
         std::ranges::copy(optimizers[model]->model(), initial->begin());
+        round(options.estimates.wire, *initial);
         points_.publish(std::move(initial), static_cast<int>(model));
         if (optimizers.size() > 1) update_of_.push_back(0);
     }
@@ -83,9 +116,10 @@ void Engine::run_rounds(const std::atomic<bool>& stop)
             continue;
         }
         const auto until = std::min(next_timer(), plan.next());
-        const auto arrivals = fleet_->wait(until, history_ ? unstopped : stop);
+        auto arrivals = fleet_->wait(until, history_ ? unstopped : stop);
+        for (const auto& [worker, task] : fleet_->expected()) fetch_ahead(worker, task);
         if (!arrivals.empty())
-            receive(arrivals);
+            receive(std::move(arrivals));
         else if (receive_changes())
             continue;
         else if (fleet_->now() >= plan.next())
@@ -130,9 +164,16 @@ void Engine::end_if_done(int model)
 void Engine::give(Event event)
 {
     actions_.clear();
-    scheme_->handle(names_.to_scheme(std::move(event)), fleet_->now(), actions_);
-    for (auto& action : actions_)
-        std::visit([this](const auto& one) { carry_out(one); }, names_.to_run(std::move(action)));
+    names_.to_scheme(event);
+    scheme_->handle(event, fleet_->now(), actions_);
+    if (auto* arrived = std::get_if<Arrived>(&event)) {
+        told_ = std::move(*arrived);
+        told_.contributions.clear();
+    }
+    for (auto& action : actions_) {
+        names_.to_run(action);
+        std::visit([this](auto& one) { carry_out(one); }, action);
+    }
 }
 
 // Tells the scheme of the timer that is due first; of several, of that with the least number.
@@ -159,32 +200,39 @@ Contribution Engine::describe(const Live& live)
     return told;
 }
 
-void Engine::receive(const std::vector<Arrival>& arrivals)
+void Engine::receive(std::vector<Arrival> arrivals)
 {
-    Arrived arrived;
+    auto arrived = std::move(told_);
     ++event_;
-    for (const auto& arrival : arrivals) {
-        auto* open = open_task(arrival.task);
-        Live live{contributions_, arrival, event_, round_ + 1, open ? open->task.control.step : 0};
+    for (auto& arrival : arrivals) {
+        auto* open = find(open_, arrival.task);
+        const auto* control = open ? &terms_.at(open->terms).control : nullptr;
         // Contributions of closed tasks are counted and dropped. So are parts that came already: a
         // worker that joins again begins its task anew, and sends once more what it had sent before
         // it was lost.
-        if (!open || (!open->task.control.repeat &&
-                      static_cast<std::size_t>(arrival.part) < open->received)) {
-            finish(live);
+        if (!open ||
+            (!control->repeat && static_cast<std::uint32_t>(arrival.part) < open->received)) {
+            finish({contributions_, std::move(arrival), event_, round_ + 1, 0});
             continue;
         }
         ++open->received;
-        if (open->task.control.draw == own_count) {
+        if (control->draw == own_count) {
             auto& count = counts_[static_cast<std::size_t>(arrival.worker)];
             count = std::max(count, arrival.draw + 1);
         }
-        if (open->answered()) members_.settled(open->task.worker, open->id());
-        ++contributions_;
-        live_.push_back(std::move(live));
+        if (answered(*open)) members_.settled(open->worker, open->id);
+        live_.push_back({contributions_++, std::move(arrival), event_, round_ + 1, control->step});
         arrived.contributions.push_back(describe(live_.back()));
     }
     if (!arrived.contributions.empty()) events_.push_back(std::move(arrived));
+}
+
+// Fetches into the cache what receive() and the scheme look at for a task.
+void Engine::fetch_ahead(Worker worker, TaskId task)
+{
+    if (const auto* open = guess(open_, task)) prefetch(open);
+    members_.fetch_ahead(worker);
+    if (const auto known = names_.scheme_of(worker); known >= 0) scheme_->fetch_ahead(known);
 }
 
 std::vector<trace::ItemRow> Engine::items_of(const Live& live)
@@ -204,54 +252,73 @@ void Engine::finish(const Live& live)
 
 void Engine::record(const Live& live)
 {
+    const bool listed = options_.arrivals == Arrivals::all ||
+                        (options_.arrivals == Arrivals::used && live.used != 0);
+    if (!listed && !observer_.arrival) return;
     const auto row = live.row();
-    if (options_.arrivals == Arrivals::all || (options_.arrivals == Arrivals::used && row.used)) {
+    if (listed) {
         trace_->add(row);
         for (const auto& item : items_of(live)) trace_->add(item);
     }
     if (observer_.arrival) observer_.arrival(row);
 }
 
-Engine::OpenTask* Engine::open_task(TaskId task)
-{
-    if (open_.empty() || task < open_.front().id()) return nullptr;
-    // The numbers mostly have no gaps, so the distance from the first is tried before a search.
-    const auto guess = static_cast<std::size_t>(task - open_.front().id());
-    if (guess < open_.size() && open_[guess].id() == task) return &open_[guess];
-    const auto at = std::ranges::lower_bound(open_, task, {}, &OpenTask::id);
-    return at != open_.end() && at->id() == task ? &*at : nullptr;
-}
-
 Engine::Live& Engine::live(ContributionId id)
 {
-    const auto at = std::ranges::lower_bound(live_, id, {}, &Live::id);
-    if (at == live_.end() || at->id != id)
-        throw std::logic_error("a scheme named a contribution that it closed or never got");
-    return *at;
+    auto* one = find(live_, id);
+    if (!one) throw std::logic_error("a scheme named a contribution that it closed or never got");
+    return *one;
 }
 
-void Engine::carry_out(const Dispatch& asked)
+void Engine::carry_out(Dispatch& task)
 {
-    open_.push_back({asked});
-    auto& task = open_.back().task;
     task.control.step = needs_.displaces ? options_.schedule(batches_) : 0;
-    for (const auto version : task.inputs) points_.hold(version);
     next_task_ = task.task + 1;
     next_draw_ = std::max(next_draw_, task.control.draw + 1);
     members_.asked(task.worker, task.task);
     quiescent_ = false;
-    hand_over(open_.back());
+    const auto terms = terms_of(task);
+    hand_over(task);
+    open_.push_back({.id = task.task,
+                     .worker = task.worker,
+                     .terms = static_cast<std::uint32_t>(terms),
+                     .parts = static_cast<std::uint32_t>(task.plan->parts.size()),
+                     .plan = std::move(task.plan)});
+}
+
+// Returns the terms of a task that is opened now: those of the last one, if they are the same.
+std::size_t Engine::terms_of(const Dispatch& task)
+{
+    const auto same = [&](const Terms& terms) {
+        return terms.open > 0 && terms.control == task.control && terms.inputs == task.inputs &&
+               terms.operands == task.operands;
+    };
+    if (!newest_terms_ || !same(terms_.at(*newest_terms_))) {
+        newest_terms_ = terms_.take();
+        terms_.at(*newest_terms_) = {task.inputs, task.operands, task.control};
+        for (const auto version : task.inputs) points_.hold(version);
+    }
+    ++terms_.at(*newest_terms_).open;
+    return *newest_terms_;
 }
 
 // Gives a task to its worker; does nothing if the worker does not take part.
-void Engine::hand_over(const OpenTask& open)
+void Engine::hand_over(const Dispatch& task)
 {
-    if (!members_.active(open.task.worker)) return;
+    if (!members_.active(task.worker)) return;
     PointList inputs;
-    for (const auto version : open.task.inputs) inputs.push_back(points_.at(version));
-    if (open.task.operands)
-        for (const auto& operand : estimates_->form(open.task.operands)) inputs.push_back(operand);
-    fleet_->dispatch(open.task, std::move(inputs));
+    for (const auto version : task.inputs) inputs.push_back(points_.at(version));
+    if (task.operands)
+        for (const auto& operand : estimates_->form(task.operands)) inputs.push_back(operand);
+    fleet_->dispatch(task, std::move(inputs));
+}
+
+// Gives an open task to its worker once more, unless it is answered.
+void Engine::hand_over_again(const OpenTask& open)
+{
+    if (answered(open)) return;
+    const auto& terms = terms_.at(open.terms);
+    hand_over({open.id, open.worker, open.plan, terms.inputs, terms.operands, terms.control});
 }
 
 void Engine::carry_out(const Close& close)
@@ -259,9 +326,14 @@ void Engine::carry_out(const Close& close)
     const auto first = std::ranges::lower_bound(open_, close.first, {}, &OpenTask::id);
     const auto last = std::ranges::upper_bound(open_, close.last, {}, &OpenTask::id);
     for (auto open = first; open != last; ++open) {
-        for (const auto version : open->task.inputs) points_.let_go(version);
-        members_.settled(open->task.worker, open->id());
-        fleet_->close(open->task.worker, open->id());
+        auto& terms = terms_.at(open->terms);
+        if (--terms.open == 0) {
+            for (const auto version : terms.inputs) points_.let_go(version);
+            terms.operands.reset();
+            terms_.give_back(open->terms);
+        }
+        members_.settled(open->worker, open->id);
+        fleet_->close(open->worker, open->id);
     }
     open_.erase(first, last);
     std::erase_if(live_, [&](const Live& one) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "base/slots.hpp"
 #include "engine/churn_schedule.hpp"
 #include "engine/estimates.hpp"
 #include "engine/membership_table.hpp"
@@ -45,6 +46,7 @@ struct EngineOptions {
     OnLoss on_loss = OnLoss::stop;
     MakeCoding reencode = {};  // makes the scheme again; needed for OnLoss::reencode
     EstimateOptions estimates = {};
+    PointMemory* point_memory = nullptr;  // where points lie; null: on the heap
 };
 
 /// What is shown of a round while a run goes on.
@@ -117,15 +119,21 @@ private:
         std::int64_t used = 0;      // the round whose step used it; 0: none yet
         trace::Arrival row() const { return row_of(arrival, event, round, used); }
     };
+    // What open tasks that were given together ask for beside their plans. Its points are held.
+    struct Terms {
+        Versions inputs;
+        std::shared_ptr<const std::vector<Operand>> operands;
+        TaskControl control;
+        std::size_t open = 0;  // tasks
+    };
     // A task that the scheme has not closed.
     struct OpenTask {
-        Dispatch task;
-        std::size_t received = 0;  // parts that have come
-        TaskId id() const { return task.task; }
-        bool answered() const
-        {
-            return !task.control.repeat && received == task.plan->parts.size();
-        }
+        TaskId id;
+        Worker worker;
+        std::uint32_t terms;         // in terms_
+        std::uint32_t parts;         // of the plan
+        std::uint32_t received = 0;  // parts that have come
+        std::shared_ptr<const Plan> plan;
     };
 
     void run_rounds(const std::atomic<bool>& stop);
@@ -143,11 +151,12 @@ private:
     bool receive_changes();
     void receive(const Change& change);
     void note_membership(trace::Change kind, std::int64_t worker);
-    void hand_over(const OpenTask& open);
+    void hand_over(const Dispatch& task);
+    void hand_over_again(const OpenTask& open);
     void take_snapshot();
     void end_of_history();
     void go_on_with(Fleet& live);
-    void carry_out(const Dispatch& dispatch);
+    void carry_out(Dispatch& dispatch);
     void carry_out(const Close& close);
     void carry_out(const Combine& combine);
     void carry_out(const Step& step);
@@ -157,8 +166,13 @@ private:
     void carry_out(const SetTimer& timer);
     void carry_out(const Note& note);
     void carry_out(const Undecodable& undecodable);
-    void receive(const std::vector<Arrival>& arrivals);
-    OpenTask* open_task(TaskId task);
+    void receive(std::vector<Arrival> arrivals);
+    std::size_t terms_of(const Dispatch& task);
+    bool answered(const OpenTask& open) const
+    {
+        return open.received == open.parts && !terms_.at(open.terms).control.repeat;
+    }
+    void fetch_ahead(Worker worker, TaskId task);
     Live& live(ContributionId id);
     Contribution describe(const Live& live);
     std::int64_t staleness(Version version, int model) const;
@@ -185,11 +199,14 @@ private:
     Observer later_observer_;
     Fleet* later_fleet_ = nullptr;
 
+    VectorPool blanks_, kept_;  // for points, and for models that are kept
     Points points_;
     ComputedEstimates computed_;
     Estimates* estimates_ = &computed_;
     std::vector<Live> live_;      // ascending by id
     std::vector<OpenTask> open_;  // ascending by task
+    Slots<Terms> terms_;
+    std::optional<std::size_t> newest_terms_;  // those of the last task; in use if it is open
     MembershipTable members_;
     std::vector<std::int64_t> counts_;      // by worker, its own count of tasks (own_count)
     Renumbering names_;                     // between the scheme's numbers and the run's
@@ -203,6 +220,7 @@ private:
     std::vector<Action> actions_;
     std::map<int, Seconds> timers_;  // that run, with the time at which they go off
     std::vector<Event> events_;      // that the scheme is told next
+    Arrived told_;                   // empty: memory of the last such event
     ContributionId contributions_ = 0;
     std::int64_t event_ = 0, round_ = 0;
     double batches_ = 0;                   // samples seen, in batches: what schedules count

@@ -4,7 +4,9 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "base/parallel.hpp"
 #include "base/random.hpp"
 
 namespace quorate {
@@ -18,6 +20,11 @@ Eigen::Map<Vector> map(std::span<Value> x)
 {
     return {x.data(), static_cast<Eigen::Index>(x.size())};
 }
+
+// Parameters that are worked on at a time: they stay in the nearest cache.
+constexpr std::size_t block = 4096;
+
+std::size_t blocks(std::size_t parameters) { return (parameters + block - 1) / block; }
 
 void divide(std::span<double> x, double divisor) { map<Eigen::VectorXd>(x) /= divisor; }
 
@@ -48,27 +55,44 @@ trace::Measure ComputedEstimates::measure(const Needs& needs, Fleet& fleet, cons
         measure.fingerprint = static_cast<std::int64_t>(fleet.fingerprint(arrival.handle));
     if (needs.projection) {
         const auto values = fleet.values(arrival.handle);
-        measure.projection = values.support.dot(values.packed, probe_);
+        measure.projection = std::visit(
+            [&](auto packed) { return values.support.dot(packed, probe_); }, values.packed);
     }
     return measure;
 }
 
-// estimate += weight * values. A worker decays in its local steps only the parameters that its rows
-// touch, so the L2 decay of all others is added here.
-void ComputedEstimates::add(Fleet& fleet, const Summand& term, bool displacement)
+// A worker decays in its local steps only the parameters that its rows touch, so the L2 decay of
+// all others is added here.
+ComputedEstimates::Addend ComputedEstimates::addend(Fleet& fleet, const Summand& term,
+                                                    bool displacement) const
 {
     const auto& arrival = *term.arrival;
-    const auto weight = term.weight;
-    const auto values = fleet.values(arrival.handle);
-    values.support.add(weight, values.packed, estimate_);
-    if (!displacement || options_.l2 == 0 || values.support.full() || estimate_.empty()) return;
-    const double shrunk =
-        std::pow(1 - 2 * options_.l2 * term.descent_step, static_cast<double>(arrival.samples)) - 1;
+    Addend one{fleet.values(arrival.handle), term.weight, 0, nullptr, {}};
+    const auto& support = one.values.support;
+    if (!displacement || options_.l2 == 0 || support.full() || estimate_.empty()) return one;
+    one.decay = term.weight * (std::pow(1 - 2 * options_.l2 * term.descent_step,
+                                        static_cast<double>(arrival.samples)) -
+                               1);
     const auto& point = *points_.at(arrival.newest);
-    std::vector<double> touched(values.support.size());
-    values.support.gather(point, touched.data());
-    for (std::size_t i = 0; i < point.size(); ++i) estimate_[i] += weight * shrunk * point[i];
-    values.support.add(-weight * shrunk, touched, estimate_);
+    one.point = point.data();
+    one.touched.resize(support.size());
+    support.gather(point, one.touched.data());
+    return one;
+}
+
+// Adds up a range of parameters. @param begun  whether it holds a sum already
+void ComputedEstimates::add_up(std::span<const Addend> addends, std::size_t first, std::size_t last,
+                               bool begun)
+{
+    if (!begun) std::ranges::fill(std::span(estimate_).subspan(first, last - first), 0.0);
+    for (const auto& one : addends) {
+        const auto& support = one.values.support;
+        std::visit([&](auto packed) { support.add(one.weight, packed, estimate_, first, last); },
+                   one.values.packed);
+        if (!one.point) continue;
+        for (auto i = first; i < last; ++i) estimate_[i] += one.decay * one.point[i];
+        support.add(-one.decay, one.touched, estimate_, first, last);
+    }
 }
 
 void ComputedEstimates::combine(Fleet& fleet, std::span<const Summand> placed)
@@ -92,12 +116,16 @@ void ComputedEstimates::place(Fleet& fleet, std::span<const Summand> placed,
         if (!term.used_before) handles.push_back(term.arrival->handle);
     fleet.prepare(handles);
     for (const auto& term : placed) {
-        const auto values = fleet.values(term.arrival->handle).packed;
+        const auto values = fleet.values(term.arrival->handle);
         const auto first = term.at * options_.outputs;
         const auto count = std::min(term.from.count * options_.outputs, std::ssize(sum) - first);
-        const auto* source = values.data() + term.from.first * options_.outputs;
-        auto* target = sum.data() + first;
-        for (std::int64_t i = 0; i < count; ++i) target[i] += term.weight * source[i];
+        const auto add = [&](auto packed) {
+            const auto* source = packed.data() + term.from.first * options_.outputs;
+            auto* target = sum.data() + first;
+            for (std::int64_t i = 0; i < count; ++i)
+                target[i] += term.weight * static_cast<double>(source[i]);
+        };
+        std::visit(add, values.packed);
     }
 }
 
@@ -113,7 +141,7 @@ PointList ComputedEstimates::form(const std::shared_ptr<const std::vector<Operan
 // Makes one operand from the formed vector. Rows behind the last training row count as zeros.
 Point ComputedEstimates::form(const Operand& operand) const
 {
-    auto vector = std::make_shared<std::vector<double>>();
+    auto vector = std::make_shared<std::pmr::vector<double>>();
     if (!options_.loss_derivatives) return vector;
     for (const auto& piece : operand) {
         const auto begin = vector->size();
@@ -125,6 +153,7 @@ Point ComputedEstimates::form(const Operand& operand) const
                 (*vector)[begin + static_cast<std::size_t>(i)] += weight * source[i];
         }
     }
+    round(options_.wire, *vector);
     return vector;
 }
 
@@ -135,25 +164,38 @@ void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
     std::vector<std::size_t> handles;
     for (const auto& term : terms) handles.push_back(term.arrival->handle);
     fleet.prepare(handles);
-    std::fill(estimate_.begin(), estimate_.end(), 0.0);
-    place(fleet, placed, estimate_);
+    const bool begun = !placed.empty();
+    if (begun) {
+        std::ranges::fill(estimate_, 0.0);
+        place(fleet, placed, estimate_);
+    }
     double loss = 0;
+    std::vector<Addend> addends;
     for (const auto& term : terms) {
-        add(fleet, term, step.displacement);
-        loss += fleet.values(term.arrival->handle).loss;
+        addends.push_back(addend(fleet, term, step.displacement));
+        loss += addends.back().values.loss;
     }
     loss = std::exchange(formed_loss_, {}).value_or(loss);
     row.loss_estimate = row.samples > 0 ? loss / static_cast<double>(row.samples) : 0;
-    // Mean and norm are computed block by block, so that each block is still in cache for the norm.
-    constexpr std::size_t block = 4096;
-    double square = 0;
-    for (std::size_t first = 0; first < estimate_.size(); first += block) {
-        const auto mean =
-            std::span(estimate_).subspan(first, std::min(block, estimate_.size() - first));
-        divide(mean, step.divisor);
-        square += inner_product(mean, mean);
-    }
-    row.gradient_norm = std::sqrt(square);
+    // All terms are added to one range of parameters before the next: it stays in the cache of a
+    // core, and is long enough for the terms to be read ahead. Mean and norm go block by block, of
+    // the nearest cache.
+    constexpr std::size_t blocks_of_range = 8;
+    const auto size = estimate_.size();
+    std::vector<double> squares(blocks(size));
+    in_parallel((squares.size() + blocks_of_range - 1) / blocks_of_range, options_.threads,
+                [&](std::size_t range) {
+                    const auto first = range * blocks_of_range;
+                    const auto last = std::min(first + blocks_of_range, squares.size());
+                    add_up(addends, first * block, std::min(last * block, size), begun);
+                    for (auto i = first; i < last; ++i) {
+                        const auto mean = std::span(estimate_).subspan(
+                            i * block, std::min(block, size - i * block));
+                        divide(mean, step.divisor);
+                        squares[i] = inner_product(mean, mean);
+                    }
+                });
+    row.gradient_norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
     if (options_.clip > 0 && row.gradient_norm > options_.clip)
         for (auto& element : estimate_) element *= options_.clip / row.gradient_norm;
     if (!needs.inner_product) return;
@@ -162,12 +204,18 @@ void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
 }
 
 void ComputedEstimates::update(Optimizer& optimizer, bool displacement, double step_size, Version,
-                               const std::shared_ptr<std::vector<double>>& next)
+                               const std::shared_ptr<std::pmr::vector<double>>& next)
 {
     if (displacement)
         optimizer.move(estimate_, *next);
     else
         optimizer.update(estimate_, step_size, *next);
+    if (options_.wire == Wire::binary64) return;
+    in_parallel(blocks(next->size()), options_.threads, [&](std::size_t i) {
+        const auto first = i * block;
+        round(options_.wire,
+              std::span(*next).subspan(first, std::min(block, next->size() - first)));
+    });
 }
 
 void ComputedEstimates::forget_last() { std::ranges::fill(last_, 0.0); }

@@ -28,6 +28,8 @@ struct EstimateOptions {
     /// run.
     std::function<double(std::span<double> scores)> loss_derivatives = {};
     std::int64_t rows = 0, outputs = 1;  // training rows, and scores of each
+    int threads = 1;                     // that share out the parameters
+    Wire wire = Wire::binary64;          // what points and operands are rounded to
 };
 
 /// A contribution in a weighted sum.
@@ -63,12 +65,12 @@ public:
     virtual void form(const Needs& needs, Fleet& fleet, const Step& step,
                       std::span<const Summand> placed, std::span<const Summand> terms,
                       trace::Round& row) = 0;
-    /// Makes the update of a model with the estimate that was formed last. O(parameters).
+    /// Makes the update of a model with the estimate that was formed last, and rounds the next point. O(parameters).
     /// @param displacement  whether the estimate is added to the model as it is
     /// @param version       of the next point
     /// @param next          receives the next point
     virtual void update(Optimizer& optimizer, bool displacement, double step_size, Version version,
-                        const std::shared_ptr<std::vector<double>>& next) = 0;
+                        const std::shared_ptr<std::pmr::vector<double>>& next) = 0;
     /// Forgets the last estimate, so that the inner product of the next one with it is 0.
     virtual void forget_last() = 0;
 };
@@ -88,7 +90,7 @@ public:
     void form(const Needs& needs, Fleet& fleet, const Step& step, std::span<const Summand> placed,
               std::span<const Summand> terms, trace::Round& row) override;
     void update(Optimizer& optimizer, bool displacement, double step_size, Version version,
-                const std::shared_ptr<std::vector<double>>& next) override;
+                const std::shared_ptr<std::pmr::vector<double>>& next) override;
     void forget_last() override;
 
     /// The estimate that was formed last, clipped.
@@ -100,7 +102,15 @@ public:
 private:
     Point form(const Operand& operand) const;
     void place(Fleet& fleet, std::span<const Summand> placed, std::span<double> sum) const;
-    void add(Fleet& fleet, const Summand& term, bool displacement);
+    // A contribution that an estimate adds up, and the L2 decay that its worker left out.
+    struct Addend {
+        Values values;
+        double weight, decay;
+        const double* point;          // where it was taken; null: no decay
+        std::vector<double> touched;  // the point at the parameters that the worker has decayed
+    };
+    Addend addend(Fleet& fleet, const Summand& term, bool displacement) const;
+    void add_up(std::span<const Addend> addends, std::size_t first, std::size_t last, bool begun);
 
     EstimateOptions options_;
     const Points& points_;

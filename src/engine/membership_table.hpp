@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/prefetch.hpp"
 #include "scheme/types.hpp"
 
 namespace quorate {
@@ -42,6 +43,8 @@ public:
     {
         if (at(worker).newest == task) set(worker, {at(worker).status, nothing});
     }
+    /// Fetches what is known of a worker into the cache.
+    void fetch_ahead(Worker worker) const { prefetch(&at(worker)); }
     /// Whether any active worker still owes an answer. O(1).
     bool anybody_owes() const { return owing_ > 0; }
 

@@ -8,38 +8,32 @@
 #include <span>
 #include <vector>
 
+#include "base/poison.hpp"
 #include "fleet/fleet.hpp"
 
 namespace quorate {
 
-/// The published points that a task or a model still names. A point is immutable once it is
-/// published. Memory is used again, because fresh memory costs a page fault every 4 KiB. Local;
-/// used by the engine's thread, but the last owner of a vector may be on any thread.
-class Points {
+/// Vectors that are used again, because fresh memory costs a page fault every 4 KiB. Vectors are
+/// taken by one thread, but the last owner of one may be on any thread.
+class VectorPool {
 public:
-    /// @param width  elements of a point
-    /// @param stock  vectors to make in advance, with their memory touched
-    Points(std::size_t width, std::size_t stock) : shelf_(std::make_shared<Shelf>()), width_(width)
+    /// @param width   elements of a vector
+    /// @param stock   vectors to make in advance, with their memory touched
+    /// @param memory  where they lie; must outlive all vectors; null: on the heap
+    VectorPool(std::size_t width, std::size_t stock, PointMemory* memory = nullptr)
+        : shelf_(std::make_shared<Shelf>()), width_(width), memory_(memory)
     {
-        for (; stock > 0; --stock)
-            shelf_->free.push_back(std::make_unique<std::vector<double>>(width, 0.0));
+        for (; stock > 0; --stock) shelf_->free.push_back(make());
     }
 
     /// Returns a vector to be filled; its values are left over from earlier use. When its last
-    /// owner drops it, its memory becomes free for the next one.
-    std::shared_ptr<std::vector<double>> blank()
+    /// owner drops it, and no worker reads it any more, its memory becomes free for the next one.
+    std::shared_ptr<std::pmr::vector<double>> blank()
     {
-        std::unique_ptr<std::vector<double>> values;
-        {
-            const std::lock_guard lock(shelf_->mutex);  // the trace's thread drops iterates
-            if (!shelf_->free.empty()) {
-                values = std::move(shelf_->free.back());
-                shelf_->free.pop_back();
-            }
-        }
-        if (!values) values = std::make_unique<std::vector<double>>(width_);
-        const auto give_back = [shelf = std::weak_ptr(shelf_)](std::vector<double>* used) {
-            std::unique_ptr<std::vector<double>> owned(used);
+        auto values = free_one();
+        if (!values) values = make();
+        const auto give_back = [shelf = std::weak_ptr(shelf_)](std::pmr::vector<double>* used) {
+            std::unique_ptr<std::pmr::vector<double>> owned(used);
             if (const auto home = shelf.lock()) {
                 const std::lock_guard lock(home->mutex);
                 home->free.push_back(std::move(owned));
@@ -48,6 +42,42 @@ public:
         return {values.release(), give_back};
     }
 
+private:
+    using Owned = std::unique_ptr<std::pmr::vector<double>>;
+    struct Shelf {
+        std::mutex mutex;
+        std::vector<Owned> free;
+    };
+    Owned make() const
+    {
+        std::pmr::memory_resource* memory = memory_;
+        return std::make_unique<std::pmr::vector<double>>(
+            width_, memory ? memory : std::pmr::new_delete_resource());
+    }
+    // The one that was used last, because a cache may still hold it; null: there is none.
+    Owned free_one()
+    {
+        const std::lock_guard lock(shelf_->mutex);  // the trace's thread drops iterates
+        auto& free = shelf_->free;
+        const auto at = std::find_if(free.rbegin(), free.rend(), [this](const Owned& one) {
+            return !memory_ || !memory_->is_read(one->data());
+        });
+        if (at == free.rend()) return nullptr;
+        auto found = std::move(*at);
+        free.erase(std::next(at).base());
+        poison(*found);
+        return found;
+    }
+
+    std::shared_ptr<Shelf> shelf_;
+    std::size_t width_;
+    PointMemory* memory_;
+};
+
+/// The published points that a task or a model still names. A point is immutable once it is
+/// published. Local; used by the engine's thread.
+class Points {
+public:
     /// Publishes a point as the newest of a model, and returns its version. O(log points).
     Version publish(Point point, int model = 0)
     {
@@ -93,13 +123,6 @@ private:
     {
         if (at->second.holders == 0) alive_.erase(at);
     }
-    // Vectors that are free to be used again.
-    struct Shelf {
-        std::mutex mutex;
-        std::vector<std::unique_ptr<std::vector<double>>> free;
-    };
-    std::shared_ptr<Shelf> shelf_;
-    std::size_t width_;
     std::map<Version, Alive> alive_;
     std::vector<Version> newest_;  // of each model
     Version next_ = 0;

@@ -29,7 +29,7 @@ public:
     void combine(Fleet&, std::span<const Summand>) override {}
     PointList form(const std::shared_ptr<const std::vector<Operand>>& operands) override
     {
-        return PointList(operands->size(), std::make_shared<std::vector<double>>());
+        return PointList(operands->size(), std::make_shared<std::pmr::vector<double>>());
     }
     void form(const Needs&, Fleet&, const Step&, std::span<const Summand>, std::span<const Summand>,
               trace::Round& row) override
@@ -37,7 +37,7 @@ public:
         row.inner = past_.inner.at(rounds_++);
     }
     void update(Optimizer&, bool, double, Version version,
-                const std::shared_ptr<std::vector<double>>& next) override
+                const std::shared_ptr<std::pmr::vector<double>>& next) override
     {
         points_[version] = next;
     }
@@ -50,7 +50,7 @@ public:
 private:
     Past past_;
     std::size_t rounds_ = 0;  // gone through so far
-    std::map<Version, std::weak_ptr<std::vector<double>>> points_;
+    std::map<Version, std::weak_ptr<std::pmr::vector<double>>> points_;
 };
 
 }  // namespace quorate

@@ -8,8 +8,8 @@ namespace quorate {
 Worker Renumbering::scheme_of(Worker worker) const
 {
     if (members_.empty()) return worker;
-    const auto at = std::ranges::find(members_, worker);
-    return at == members_.end() ? -1 : static_cast<Worker>(at - members_.begin());
+    const auto at = std::ranges::lower_bound(members_, worker);
+    return at == members_.end() || *at != worker ? -1 : static_cast<Worker>(at - members_.begin());
 }
 
 Version Renumbering::run_of(Version version) const
@@ -24,8 +24,9 @@ Version Renumbering::scheme_of(Version version) const
     return std::ranges::find(newest_, version) - newest_.begin();
 }
 
-Action Renumbering::to_run(Action action) const
+void Renumbering::to_run(Action& action) const
 {
+    if (members_.empty()) return;
     if (auto* dispatch = std::get_if<Dispatch>(&action)) {
         dispatch->task += task_;
         dispatch->worker = run_of(dispatch->worker);
@@ -35,11 +36,11 @@ Action Renumbering::to_run(Action action) const
         close->first += task_;
         close->last += task_;
     }
-    return action;
 }
 
-Event Renumbering::to_scheme(Event event) const
+void Renumbering::to_scheme(Event& event) const
 {
+    if (members_.empty()) return;
     if (auto* arrived = std::get_if<Arrived>(&event)) {
         for (auto& one : arrived->contributions) {
             one.worker = scheme_of(one.worker);
@@ -54,7 +55,6 @@ Event Renumbering::to_scheme(Event event) const
     } else if (auto* joined = std::get_if<WorkerJoined>(&event)) {
         joined->worker = scheme_of(joined->worker);
     }
-    return event;
 }
 
 }  // namespace quorate

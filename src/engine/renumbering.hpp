@@ -15,7 +15,7 @@ public:
     /// For the first scheme of a run, whose numbers are the run's.
     Renumbering() = default;
     /// For a scheme that a run was re-encoded with.
-    /// @param members  for each worker of the scheme, its number in the run
+    /// @param members  for each worker of the scheme, its number in the run, ascending
     /// @param task     the run's number of the scheme's task 0
     /// @param draw     the run's number of the scheme's draw 0
     /// @param newest   for each model, the run's version of its newest point; these are the
@@ -34,13 +34,13 @@ public:
         return members_.empty() ? worker : members_[static_cast<std::size_t>(worker)];
     }
     /// Returns the scheme's number of a worker of the run; -1: the scheme does not have that
-    /// worker. O(workers).
+    /// worker. O(log workers).
     Worker scheme_of(Worker worker) const;
 
-    /// Returns an action of the scheme in the run's numbers.
-    Action to_run(Action action) const;
-    /// Returns an event in the scheme's numbers.
-    Event to_scheme(Event event) const;
+    /// Turns an action of the scheme into the run's numbers.
+    void to_run(Action& action) const;
+    /// Turns an event into the scheme's numbers.
+    void to_scheme(Event& event) const;
 
 private:
     Version run_of(Version version) const;

@@ -48,9 +48,9 @@ void Engine::end_of_history()
 
 void RecordedEstimates::restore_points()
 {
-    for (auto& [version, values] : past_.points)
+    for (const auto& [version, values] : past_.points)
         if (const auto known = points_.find(version); known != points_.end())
-            if (const auto point = known->second.lock()) *point = std::move(values);
+            if (const auto point = known->second.lock()) std::ranges::copy(values, point->begin());
 }
 
 // Goes on with a fleet that knows nothing of the history. It takes over the values of the
@@ -65,8 +65,7 @@ void Engine::go_on_with(Fleet& live)
     for (auto& one : live_) {
         auto& handle = one.arrival.handle;
         const auto values = before.values(handle);
-        handle = live.adopt(one.arrival.worker, {values.packed.begin(), values.packed.end()},
-                            values.loss);
+        handle = live.adopt(one.arrival.worker, values.doubles(), values.loss);
     }
     fleet_ = &live;
     live.set_clock(before.now(), counts_);
@@ -79,8 +78,7 @@ void Engine::go_on_with(Fleet& live)
             members.push_back(names_.run_of(index));
         live.reencode(coding_, members);
     }
-    for (const auto& open : open_)
-        if (!open.answered()) hand_over(open);
+    for (const auto& open : open_) hand_over_again(open);
     for (Worker worker = 0; worker < std::ssize(members_); ++worker)
         if (!members_.active(worker)) receive({Change::Kind::joined, worker});
 }

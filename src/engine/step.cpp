@@ -119,7 +119,7 @@ void Engine::carry_out(const Step& step)
     row.step_size = step_size * step.scale;
     last_ = {.loss = row.loss_estimate, .step_size = row.step_size};
     if (observer_.done) last_.at = points_.at(points_.newest(step.model));
-    auto next = points_.blank();
+    auto next = blanks_.blank();
     estimates_->update(*optimizers_[static_cast<std::size_t>(step.model)], step.displacement,
                        row.step_size, points_.next(), next);
     const auto version = points_.publish(std::move(next), step.model);
@@ -150,15 +150,10 @@ void Engine::carry_out(const Step& step)
 
 void Engine::keep_model(int number)
 {
-    // For most update rules the model is the point just published, and needs no copy.
-    const auto& optimizer = *optimizers_[static_cast<std::size_t>(number)];
-    Point kept = points_.at(points_.newest(number));
-    if (!optimizer.publishes_model()) {
-        const auto model = optimizer.model();
-        auto copy = points_.blank();
-        std::copy(model.begin(), model.end(), copy->begin());
-        kept = std::move(copy);
-    }
+    // A copy even where the model is the point just published: memory that workers read is needed
+    // for the next points, and some of it is in a cache.
+    auto kept = kept_.blank();
+    std::ranges::copy(optimizers_[static_cast<std::size_t>(number)]->model(), kept->begin());
     if (observer_.kept) observer_.kept(round_, kept);
     trace_->keep(round_, std::move(kept));
 }

@@ -17,6 +17,12 @@ std::pair<Version, Version> versions_of(const Part& part, const Versions& inputs
     return {version(oldest), version(newest)};
 }
 
+std::vector<double> Values::doubles() const
+{
+    return std::visit(
+        [](auto numbers) { return std::vector<double>(numbers.begin(), numbers.end()); }, packed);
+}
+
 // NOLINTNEXTLINE(performance-unnecessary-value-param): MpiFleet keeps the values
 std::size_t Fleet::adopt(Worker, std::vector<double>, double)
 {
@@ -25,9 +31,15 @@ std::size_t Fleet::adopt(Worker, std::vector<double>, double)
 
 std::uint64_t Fleet::fingerprint(std::size_t handle)
 {
-    const auto packed = values(handle).packed;
-    return std::hash<std::string_view>()(
-        {reinterpret_cast<const char*>(packed.data()), packed.size_bytes()});
+    const auto hash = [](std::span<const double> numbers) {
+        return std::hash<std::string_view>()(
+            {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()});
+    };
+    const auto values = this->values(handle);
+    if (const auto* numbers = std::get_if<std::span<const double>>(&values.packed))
+        return hash(*numbers);
+    // One worker's values may lie in shared memory, as doubles, and its replica's in a message.
+    return hash(values.doubles());
 }
 
 }  // namespace quorate

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/wire.hpp"
 #include "compute/point.hpp"
 #include "data/support.hpp"
 #include "fleet/arrival.hpp"
@@ -22,9 +23,11 @@ namespace quorate {
 
 /// The values of a contribution. Valid until it is released.
 struct Values {
-    const Support& support;          // the parameters that the worker's rows touch
-    std::span<const double> packed;  // at these parameters; of a product, its elements
-    double loss;                     // sum over the samples of the loss at the points used
+    const Support& support;  // the parameters that the worker's rows touch
+    Packed packed;           // at these parameters; of a product, its elements
+    double loss;             // sum over the samples of the loss at the points used
+    /// The values as doubles.
+    std::vector<double> doubles() const;
 };
 
 /// A change of membership, in the words of the trace; never a re-encoding.
@@ -39,6 +42,7 @@ struct WorkerInfo {
     int rank;
     std::string host;
     std::int64_t rows, columns;  // rows of its shard, parameters of its support
+    bool shared = false;         // whether points and contributions lie in memory that it shares
 };
 
 /// Returns the oldest and the newest version of the points that a part's items are taken at; for a
@@ -53,6 +57,9 @@ public:
     virtual ~Fleet() = default;
 
     virtual const std::vector<WorkerInfo>& workers() const = 0;
+    /// Where points are to lie so that workers read them in place; null: it does not matter. It
+    /// lives as long as the fleet.
+    virtual PointMemory* point_memory() { return nullptr; }
     /// Seconds since the first dispatch, by this fleet's clock; 0 before.
     virtual Seconds now() const = 0;
 
@@ -70,6 +77,14 @@ public:
     /// @return nothing if time is up, `stop` is set or membership changes before a message comes
     /// @throws Failure if nothing can come any more; see the fleets
     virtual std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) = 0;
+    /// A task whose contribution is expected.
+    struct Expected {
+        Worker worker;
+        TaskId task;
+    };
+    /// Returns what a simulation knows to come soon, each task about once: a hint, so that what is
+    /// known of these workers can be fetched into the cache. Valid until wait() is called.
+    virtual std::span<const Expected> expected() const { return {}; }
 
     /// Has a worker leave, die without notice, or come back; changes() tells when it has. The
     /// caller asks only for what is a change: no worker that has left to leave, and none that takes

@@ -12,9 +12,7 @@ namespace quorate {
 
 namespace {
 
-constexpr auto number = static_cast<std::int64_t>(sizeof(double));  // bytes
-
-std::vector<double> gather(const Support& support, const std::vector<double>& point)
+std::vector<double> gather(const Support& support, std::span<const double> point)
 {
     std::vector<double> packed(support.size());
     support.gather(point, packed.data());
@@ -24,8 +22,8 @@ std::vector<double> gather(const Support& support, const std::vector<double>& po
 }  // namespace
 
 Recipes::Recipes(const Needs& needs, const Batches& batches, const ByzantineWorkers& byzantine,
-                 std::int64_t parameters)
-    : parameters_(parameters), batches_(&batches), byzantine_(byzantine)
+                 std::int64_t parameters, Wire wire)
+    : parameters_(parameters), wire_(wire), batches_(&batches), byzantine_(byzantine)
 {
     for (Worker worker = 0; worker < std::ssize(needs.shard); ++worker)
         rows_.push_back(rows_of(needs, worker));
@@ -33,7 +31,8 @@ Recipes::Recipes(const Needs& needs, const Batches& batches, const ByzantineWork
 
 Recipes::Recipes(const Needs& needs, const ByzantineWorkers& byzantine, const DataSet& data,
                  const Computing& computing)
-    : Recipes(needs, *computing.batches, byzantine, computing.model.parameters(data.columns()))
+    : Recipes(needs, *computing.batches, byzantine, computing.model.parameters(data.columns()),
+              computing.wire)
 {
     computing_.emplace(computing);
     data_ = &data;
@@ -83,6 +82,7 @@ std::shared_ptr<const ShardBlock> Recipes::give_up_rows()
 std::vector<WorkerInfo> Recipes::workers() const
 {
     std::vector<WorkerInfo> all;
+    all.reserve(rows_.size());
     for (std::size_t i = 0; i < rows_.size(); ++i)
         all.push_back(
             {static_cast<int>(i) + 1, "simulated", rows_[i], width(static_cast<Worker>(i))});
@@ -94,21 +94,23 @@ std::int64_t Recipes::width(Worker worker) const
     return dry() ? parameters_ : static_cast<std::int64_t>(store(worker).support().size());
 }
 
-std::int64_t Recipes::payload(Worker worker) const { return number * width(worker); }
+std::int64_t Recipes::number() const { return static_cast<std::int64_t>(bytes_of(wire_)); }
 
-std::int64_t Recipes::operand_bytes(const Dispatch& task) const
+std::int64_t Recipes::payload(Worker worker) const { return number() * width(worker); }
+
+std::int64_t Recipes::operand_bytes(const Terms& terms) const
 {
-    if (!task.operands) return 0;
+    if (!terms.operands) return 0;
     std::int64_t rows = 0;
-    for (const auto& operand : *task.operands)
+    for (const auto& operand : *terms.operands)
         for (const auto& piece : operand) rows += piece[0].rows.count;
-    return number * rows * outputs();
+    return number() * rows * outputs();
 }
 
 std::int64_t Recipes::payload(Worker worker, const Part& part) const
 {
     const auto support = static_cast<std::size_t>(width(worker));
-    return number * static_cast<std::int64_t>(length_of(part, support, outputs()));
+    return number() * static_cast<std::int64_t>(length_of(part, support, outputs()));
 }
 
 // The work of a row or column of a product in rows of gradients, as if the data were dense (load_of
@@ -136,23 +138,35 @@ std::int64_t Recipes::micro_batch(const Budget& budget) const
     return dry() ? of_dry_runs : quorate::micro_batch(*computing_, {});
 }
 
-std::int64_t Recipes::samples(const Dispatch& task, const Part& part) const
+std::int64_t Recipes::samples(const Budget& budget, const Part& part) const
 {
-    const auto asked = task.control.budget.samples;
-    return asked > 0 ? asked : batches_->samples(part);
+    return budget.samples > 0 ? budget.samples : batches_->samples(part);
 }
 
-std::size_t Recipes::add(const Dispatch& task, Made made)
+// Honest replicas sum the same items at the same points. So their plans and points are the same
+// objects, and hashing addresses suffices.
+std::size_t Recipes::hash(const Plan* plan, const Terms& terms, const Made& made) const
 {
+    std::size_t hash =
+        std::hash<const Plan*>()(plan) ^ static_cast<std::size_t>(made.part) * 0x9e3779b97f4a7c15;
+    for (const auto& point : terms.points) hash = hash * 31 + std::hash<const void*>()(point.get());
+    if (byzantine_.contains(made.worker)) hash += static_cast<std::size_t>(made.worker) + 1;
+    return hash;
+}
+
+std::size_t Recipes::add(const std::shared_ptr<const Plan>& plan, const Terms& terms, Made made)
+{
+    if (dry()) return hash(plan.get(), terms, made);
     const auto handle = recipes_.take();
     auto& recipe = recipes_.at(handle);
-    recipe.plan = task.plan;
-    const auto& [budget, step] = std::tie(task.control.budget, task.control.step);
+    recipe.plan = plan;
+    recipe.inputs = terms.points;
+    const auto& [budget, step] = std::tie(terms.control.budget, terms.control.step);
     recipe.extent = {.samples = {}, .micro_batch = budget.micro_batch, .step = step};
     if (budget.limited()) recipe.extent.samples = made.samples;
     recipe.keys.clear();
-    for (const auto version : task.inputs)
-        recipe.keys.push_back(task.control.key(made.draw, version));
+    for (const auto version : terms.inputs)
+        recipe.keys.push_back(terms.control.key(made.draw, version));
     recipe.made = std::move(made);
     recipe.computed = false;
     return handle;
@@ -160,6 +174,7 @@ std::size_t Recipes::add(const Dispatch& task, Made made)
 
 std::size_t Recipes::add_late(Worker worker)
 {
+    if (dry()) return 0;
     const auto handle = recipes_.take();
     recipes_.at(handle).made.worker = worker;
     recipes_.at(handle).computed = true;
@@ -203,7 +218,6 @@ void Recipes::compute(Recipe& recipe) const
 {
     if (recipe.computed) return;
     recipe.computed = true;
-    if (dry()) return;
     const auto& made = recipe.made;
     const auto& from = store(made.worker);
     const auto& part = recipe.plan->parts[static_cast<std::size_t>(made.part)];
@@ -221,17 +235,18 @@ void Recipes::compute(Recipe& recipe) const
         std::vector<std::vector<double>> points;
         std::vector<At> at;
         for (std::size_t i = 0; i < recipe.keys.size(); ++i) {
-            points.push_back(gather(from.support(), *made.inputs[i]));
+            points.push_back(gather(from.support(), *recipe.inputs[i]));
             at.push_back({points.back(), recipe.keys[i]});
         }
-        for (std::size_t i = recipe.keys.size(); i < made.inputs.size(); ++i)
-            at.push_back({*made.inputs[i], 0});  // operands
+        for (std::size_t i = recipe.keys.size(); i < recipe.inputs.size(); ++i)
+            at.push_back({*recipe.inputs[i], 0});  // operands
         const auto work =
             begin_work(*computing_, from.held(), part, std::move(at), recipe.extent, recipe.values);
         while (!work->done()) work->step();
         recipe.loss = work->loss();
     }
     byzantine_.corrupt(made.worker, made.draw, made.part, recipe.values);
+    round(wire_, recipe.values);
 }
 
 void Recipes::prepare(std::span<const std::size_t> handles)
@@ -250,30 +265,18 @@ void Recipes::prepare(std::span<const std::size_t> handles)
 
 Values Recipes::values(std::size_t handle)
 {
+    if (dry()) return {nothing_, {}, 0};
     auto& recipe = recipes_.at(handle);
     compute(recipe);
-    const auto& support = dry() ? nothing_ : store(recipe.made.worker).support();
-    return {support, recipe.values, recipe.loss};
-}
-
-std::uint64_t Recipes::fingerprint(std::size_t handle)
-{
-    const auto& recipe = recipes_.at(handle);
-    // Honest replicas sum the same items at the same points. So their plans and points are the same
-    // objects, and hashing addresses suffices.
-    std::size_t hash = std::hash<const Plan*>()(recipe.plan.get()) ^
-                       static_cast<std::size_t>(recipe.made.part) * 0x9e3779b97f4a7c15;
-    for (const auto& point : recipe.made.inputs)
-        hash = hash * 31 + std::hash<const void*>()(point.get());
-    if (byzantine_.contains(recipe.made.worker))
-        hash += static_cast<std::size_t>(recipe.made.worker) + 1;
-    return hash;
+    return {store(recipe.made.worker).support(), recipe.values, recipe.loss};
 }
 
 void Recipes::release(std::size_t handle)
 {
+    if (dry()) return;
     auto& recipe = recipes_.at(handle);
     recipe.plan.reset();
+    recipe.inputs.clear();
     recipe.made = {};
     recipes_.give_back(handle);
 }

@@ -14,6 +14,7 @@
 #include "compute/product.hpp"
 #include "compute/store.hpp"
 #include "fleet/fleet.hpp"
+#include "fleet/terms.hpp"
 #include "scheme/scheme.hpp"
 #include "straggler/byzantine.hpp"
 
@@ -37,8 +38,9 @@ class Recipes {
 public:
     /// For a dry run: there are no data, nothing is ever computed, and all values are empty.
     /// @param parameters  number of parameters of the model, for the size of messages
+    /// @param wire        what contributions are rounded to, likewise
     Recipes(const Needs& needs, const Batches& batches, const ByzantineWorkers& byzantine,
-            std::int64_t parameters);
+            std::int64_t parameters, Wire wire = Wire::binary64);
     /// Reads every worker's shard. Workers that store the same blocks share one shard, and dense
     /// rows are held once for all.
     Recipes(const Needs& needs, const ByzantineWorkers& byzantine, const DataSet& data,
@@ -60,7 +62,7 @@ public:
     /// Bytes of one point, packed to the worker's support; dry: of all parameters.
     std::int64_t payload(Worker worker) const;
     /// Bytes of a task's operands.
-    std::int64_t operand_bytes(const Dispatch& task) const;
+    std::int64_t operand_bytes(const Terms& terms) const;
     /// Bytes of the contribution of a part.
     std::int64_t payload(Worker worker, const Part& part) const;
     /// The work of a part, in rows of gradients: its samples, or for products what their rows cost.
@@ -70,7 +72,7 @@ public:
     /// budget says it).
     std::int64_t micro_batch(const Budget& budget) const;
     /// Samples of a part that no limit of time cuts off; of descent, steps.
-    std::int64_t samples(const Dispatch& task, const Part& part) const;
+    std::int64_t samples(const Budget& budget, const Part& part) const;
 
     /// What was computed for a contribution.
     struct Made {
@@ -78,11 +80,12 @@ public:
         int part;
         std::int64_t draw;       // the worker's own count, if the task is keyed by it
         std::int64_t samples;    // descent: steps
-        PointList inputs;        // the points that its task names, and behind them its operands
         CachedList cached = {};  // gradients of its items, if it is a sum of cached ones
     };
-    /// Adds a contribution; computes nothing yet. @return its handle
-    std::size_t add(const Dispatch& task, Made made);
+    /// Adds a contribution; computes nothing yet. @return its handle. A dry run, which has no
+    /// values, keeps nothing: there the handle is a hash of the recipe, equal for honest replicas; a
+    /// Byzantine worker's differs from all others
+    std::size_t add(const std::shared_ptr<const Plan>& plan, const Terms& terms, Made made);
     /// Adds a contribution whose task is closed: it has no values. @return its handle
     std::size_t add_late(Worker worker);
     /// Returns the recipe of a gradient that workers cache. Equal arguments, and workers that share
@@ -95,9 +98,6 @@ public:
     void prepare(std::span<const std::size_t> handles);
     /// Returns the values of a contribution, and computes them if that has not been done.
     Values values(std::size_t handle);
-    /// A hash of the recipe, for dry runs, which have no values. It is equal for honest replicas; a
-    /// Byzantine worker's differs from all others.
-    std::uint64_t fingerprint(std::size_t handle);
     /// Frees a contribution; its handle may be given out again.
     void release(std::size_t handle);
 
@@ -107,9 +107,11 @@ public:
 
 private:
     double dry_load(Item::Operation operation) const;
+    std::size_t hash(const Plan* plan, const Terms& terms, const Made& made) const;
     struct Recipe {
         Made made = {};
         std::shared_ptr<const Plan> plan;
+        PointList inputs;
         Extent extent;
         boost::container::small_vector<std::int64_t, 1> keys;  // of the inputs' samples
         bool computed = false;
@@ -121,10 +123,12 @@ private:
     std::int64_t outputs() const { return computing_ ? computing_->model.outputs() : 1; }
     void compute(Recipe& recipe) const;
     void compute(CachedRecipe& cached) const;
+    std::int64_t number() const;  // bytes of one that travels
     // Parameters that a worker's rows touch; dry: all.
     std::int64_t width(Worker worker) const;
 
     std::int64_t parameters_;
+    Wire wire_;
     std::shared_ptr<const Coding> coding_;  // the running one after reencode(); null before
     const Batches* batches_;
     const ByzantineWorkers& byzantine_;

@@ -117,18 +117,18 @@ std::vector<Arrival> ReplayFleet::wait(Seconds until, const std::atomic<bool>& s
             if (row.part < 0 || row.part >= static_cast<std::int64_t>(task.plan->parts.size()))
                 refuse(row.event, fmt::format("task {} has no part {}", row.task, row.part));
             const auto& part = task.plan->parts[static_cast<std::size_t>(row.part)];
-            const auto rows = recipes_.samples(task, part);
+            const auto rows = recipes_.samples(task.control.budget, part);
             if (task.control.budget.seconds == never && rows != row.samples)
                 refuse(row.event, fmt::format("part {} of task {} has {} samples, not {}", row.part,
                                               row.task, rows, row.samples));
             auto cached = cached_of(task, row);
             for (const auto& one : cached) versions.push_back(one->gradient.version);
-            handle = recipes_.add(task, {.worker = task.worker,
-                                         .part = static_cast<int>(row.part),
-                                         .draw = row.draw,
-                                         .samples = row.samples,
-                                         .inputs = points,
-                                         .cached = std::move(cached)});
+            handle = recipes_.add(task.plan, Terms(task, points),
+                                  {.worker = task.worker,
+                                   .part = static_cast<int>(row.part),
+                                   .draw = row.draw,
+                                   .samples = row.samples,
+                                   .cached = std::move(cached)});
         } else {
             handle = recipes_.add_late(static_cast<Worker>(row.worker));
         }

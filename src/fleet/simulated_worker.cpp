@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <tuple>
 
 #include "base/error.hpp"
 
@@ -37,15 +37,15 @@ void SimulatedWorker::clear(Seconds now)
 
 void SimulatedWorker::reset(Seconds now)
 {
-    cache_.clear();
-    begun_.reset();
-    measured_.reset();
+    cached_.reset();
+    plan_.reset();
     idle_since_ = now;
 }
 
 void SimulatedWorker::add_points(std::map<Version, Point>& points) const
 {
-    for (const auto& [block, cached] : cache_)
+    if (!cached_) return;
+    for (const auto& [block, cached] : cached_->gradients)
         points.emplace(cached->gradient.version, cached->point);
 }
 
@@ -63,64 +63,74 @@ bool SimulatedWorker::has(TaskId task) const
 // Finds out what the running task computes. @return the rows that it asks for
 std::int64_t SimulatedWorker::measure()
 {
-    const auto& task = tasks_.running().task;
-    const auto& plan = task.plan;
-    updates_.clear();
-    if (std::ranges::any_of(plan->parts, is_cached)) {
-        measured_.reset();
-        plan_updates();
-    } else if (measured_ != plan) {
-        measured_ = plan;
-        rows_.clear();
-        for (const auto& part : plan->parts) rows_.push_back(recipes_->load(task.worker, part));
+    auto& order = tasks_.running();
+    if (auto plan = std::move(order.plan); plan && plan != plan_) measure(std::move(plan));
+    if (cached_) {
+        cached_->updates.clear();
+        if (cached_->wanted) plan_updates();
     }
-    const auto& budget = task.control.budget;
-    if (budget.samples > 0) return recipes_->batches().samples(budget, plan->parts[0]);
-    return std::accumulate(rows_.begin(), rows_.end(), std::int64_t{0});
+    const auto& budget = order.terms->control.budget;
+    if (budget.samples > 0) return recipes_->batches().samples(budget, plan_->parts[0]);
+    std::int64_t rows = 0;
+    for (const auto& load : loads_) rows += load.rows;
+    return rows;
+}
+
+void SimulatedWorker::measure(std::shared_ptr<const Plan> plan)
+{
+    plan_ = std::move(plan);
+    const bool caches = std::ranges::any_of(plan_->parts, is_cached);
+    if (caches && !cached_) cached_ = std::make_unique<Cached>();
+    if (cached_) cached_->wanted = caches;
+    loads_.clear();
+    for (const auto& part : plan_->parts)
+        loads_.push_back({recipes_->load(worker_, part), recipes_->batches().samples(part),
+                          recipes_->payload(worker_, part)});
 }
 
 // Finds out which cached gradients the running task computes, and evicts those that it does not
 // name.
 void SimulatedWorker::plan_updates()
 {
-    const auto& task = tasks_.running().task;
-    rows_.assign(task.plan->parts.size(), 0);
+    const auto& inputs = tasks_.running().terms->inputs;
+    auto& [wanted, gradients, updates, begun, begun_rows] = *cached_;
     std::map<int, Version> versions;
-    for (const auto& [block, cached] : cache_) versions[block] = cached->gradient.version;
+    for (const auto& [block, cached] : gradients) versions[block] = cached->gradient.version;
     bool goes_on = false;
-    for (std::size_t part = 0; part < rows_.size(); ++part) {
-        const auto& items = task.plan->parts[part].items;
-        std::erase_if(cache_, [&](const auto& cached) {
+    for (std::size_t part = 0; part < loads_.size(); ++part) {
+        const auto& items = plan_->parts[part].items;
+        loads_[part].rows = 0;
+        std::erase_if(gradients, [&](const auto& cached) {
             return std::ranges::find(items, cached.first, &Item::block) == items.end();
         });
         for (const auto& [item, version] :
-             cache_updates(task.plan->parts[part], task.inputs, versions, begun_)) {
+             cache_updates(plan_->parts[part], inputs, versions, begun)) {
             auto rows = recipes_->batches().samples(item->block);
-            if (begun_ == std::pair(item->block, version)) {
-                rows -= begun_rows_;
+            if (begun == std::pair(item->block, version)) {
+                rows -= begun_rows;
                 goes_on = true;
             }
-            updates_.push_back({item, version, rows});
-            rows_[part] += rows;
+            updates.push_back({item, version, rows});
+            loads_[part].rows += rows;
         }
     }
-    if (!goes_on) begun_.reset();
+    if (!goes_on) begun.reset();
 }
 
 // Keeps what the running task, which ends before its time, has computed of cached gradients.
 void SimulatedWorker::leave_off(Seconds now)
 {
-    if (updates_.empty()) return;
+    if (!cached_) return;
     const auto row = seconds_for(1);
     auto rows = now <= from_ ? 0
                 : row > 0    ? static_cast<std::int64_t>((now - from_) / row)
                              : std::numeric_limits<std::int64_t>::max();
-    for (const auto& [item, version, left] : updates_) {
+    for (const auto& [item, version, left] : cached_->updates) {
         if (rows < left) {
             if (rows == 0) return;
             const auto all = recipes_->batches().samples(item->block);
-            begun_ = {item->block, version};
-            begun_rows_ = all - left + rows;
+            cached_->begun = {item->block, version};
+            cached_->begun_rows = all - left + rows;
             return;
         }
         rows -= left;
@@ -130,24 +140,24 @@ void SimulatedWorker::leave_off(Seconds now)
 
 void SimulatedWorker::cache(const Item& item, Version version)
 {
-    const auto& [task, points, sent] = tasks_.running();
-    const auto input = std::ranges::find(task.inputs, version) - task.inputs.begin();
-    cache_[item.block] =
-        recipes_->cache(task.worker, item.block, version, points[static_cast<std::size_t>(input)],
-                        task.control.key(draw_, version));
-    if (begun_ == std::pair(item.block, version)) begun_.reset();
+    const auto& terms = *tasks_.running().terms;
+    const auto input = std::ranges::find(terms.inputs, version) - terms.inputs.begin();
+    cached_->gradients[item.block] =
+        recipes_->cache(worker_, item.block, version, terms.points[static_cast<std::size_t>(input)],
+                        terms.control.key(draw_, version));
+    if (cached_->begun == std::pair(item.block, version)) cached_->begun.reset();
 }
 
-void SimulatedWorker::begin(Seconds now)
+Seconds SimulatedWorker::begin(Seconds now)
 {
     tasks_.begin();
     part_ = 0;
     idle_ = now - idle_since_;
-    const auto& control = tasks_.running().task.control;
+    const auto& control = tasks_.running().terms->control;
     draw_ = control.draw == own_count ? count_++ : control.draw;
     const double share =
         static_cast<double>(measure()) / static_cast<double>(recipes_->batches().samples());
-    straggling_.begin(models_, machine_, draw_, share, now);
+    straggling_.begin(*models_, machine_, draw_, share, now);
     const auto ends = now + control.budget.seconds;
     delay_ = std::max(0.0, std::min(straggling_.delayed_until(), ends) - now);
     from_ = std::max(now, straggling_.delayed_until());
@@ -155,15 +165,16 @@ void SimulatedWorker::begin(Seconds now)
         compute_limited(ends);
     else
         compute(from_);
+    return complete_at_;
 }
 
 // Computes a task with a budget, which has one part and one item: whole micro-batches, or steps of
 // descent, until it has its samples or its time is over.
 void SimulatedWorker::compute_limited(Seconds ends)
 {
-    const auto& task = tasks_.running().task;
-    const auto& budget = task.control.budget;
-    const auto& item = task.plan->parts[0].items[0];
+    const auto& budget = tasks_.running().terms->control.budget;
+    const auto& part = plan_->parts[0];
+    const auto& item = part.items[0];
     const bool descends = item.operation == Item::Operation::descent;
     const auto row = seconds_for(1);
     if (row <= 0 && budget.samples == 0)
@@ -171,7 +182,7 @@ void SimulatedWorker::compute_limited(Seconds ends)
     const auto whole =
         descends ? recipes_->batches().samples(item.block) : recipes_->micro_batch(budget);
     limited_ = budget.samples;
-    const auto asked = recipes_->batches().samples(budget, task.plan->parts[0]);
+    const auto asked = recipes_->batches().samples(budget, part);
     auto done = from_ + static_cast<double>(asked) * row;
     if (budget.samples == 0 || done > ends) {
         // The small number makes a micro-batch that ends exactly at the limit count despite
@@ -188,33 +199,35 @@ void SimulatedWorker::compute_limited(Seconds ends)
 // Where the parts of the next message end.
 std::size_t SimulatedWorker::parts_end() const
 {
-    const auto& plan = *tasks_.running().task.plan;
-    return plan.each_when_ready ? part_ + 1 : plan.parts.size();
+    return loads_.size() > 1 && plan_->each_when_ready ? part_ + 1 : loads_.size();
 }
 
 // Computes the parts of the next message, beginning at the time `from`.
 void SimulatedWorker::compute(Seconds from)
 {
     std::int64_t rows = 0;
-    for (auto part = part_; part < parts_end(); ++part) rows += rows_[part];
+    for (std::size_t part = part_; part < parts_end(); ++part) rows += loads_[part].rows;
     complete_at_ = from + seconds_for(rows) + straggling_.message_delay();
 }
 
+// Looks at the plan only if it must: what there is to tell follows from its loads mostly.
 Arrival SimulatedWorker::contribution(std::size_t part, Seconds now)
 {
-    const auto& [task, points, sent] = tasks_.running();
-    const auto& asked = task.plan->parts[part];
-    const bool limited = task.control.budget.limited();
-    Recipes::Made made{.worker = task.worker,
+    const auto& order = tasks_.running();
+    const auto& terms = *order.terms;
+    const auto& load = loads_[part];
+    const bool limited = terms.control.budget.limited();
+    Recipes::Made made{.worker = worker_,
                        .part = static_cast<int>(part),
                        .draw = draw_,
-                       .samples = limited ? limited_ : recipes_->samples(task, asked),
-                       .inputs = points};
-    auto [oldest, newest] = versions_of(asked, task.inputs);
+                       .samples = limited ? limited_ : load.samples};
+    auto oldest = terms.inputs[0], newest = oldest;
+    if (terms.inputs.size() > 1)
+        std::tie(oldest, newest) = versions_of(plan_->parts[part], terms.inputs);
     std::vector<Version> versions;
-    if (is_cached(asked)) {
-        for (const auto& item : asked.items) {
-            made.cached.push_back(cache_.at(item.block));
+    if (cached_ && is_cached(plan_->parts[part])) {
+        for (const auto& item : plan_->parts[part].items) {
+            made.cached.push_back(cached_->gradients.at(item.block));
             versions.push_back(made.cached.back()->gradient.version);
         }
         const auto [low, high] = std::ranges::minmax(versions);
@@ -222,32 +235,35 @@ Arrival SimulatedWorker::contribution(std::size_t part, Seconds now)
         newest = high;
     }
     const auto samples = made.samples;
-    return {{.worker = task.worker,
+    return {{.worker = worker_,
              .part = static_cast<int>(part),
-             .task = task.task,
+             .task = order.task,
              .draw = draw_,
              .samples = samples,
              .oldest = oldest,
              .newest = newest,
-             .compute = limited ? computed_limited_ : seconds_for(rows_[part]),
+             .compute = limited ? computed_limited_ : seconds_for(load.rows),
              .delay = std::exchange(delay_, 0) + straggling_.message_delay(),
              .idle = std::exchange(idle_, 0),
              .send = send_},
             std::move(versions),
-            sent,
+            order.sent,
             now,
-            recipes_->payload(task.worker, asked),
-            recipes_->add(task, std::move(made))};
+            load.bytes,
+            recipes_->add(plan_, terms, std::move(made))};
 }
 
 std::vector<Arrival> SimulatedWorker::finish(Seconds now)
 {
-    for (const auto& [item, version, left] : updates_) cache(*item, version);
-    updates_.clear();
+    if (cached_) {
+        for (const auto& [item, version, left] : cached_->updates) cache(*item, version);
+        cached_->updates.clear();
+    }
     std::vector<Arrival> arrivals;
-    for (const auto end = parts_end(); part_ < end; ++part_)
-        arrivals.push_back(contribution(part_, now));
-    if (part_ < tasks_.running().task.plan->parts.size()) {
+    const auto end = parts_end();
+    arrivals.reserve(end - part_);
+    for (; part_ < end; ++part_) arrivals.push_back(contribution(part_, now));
+    if (part_ < loads_.size()) {
         compute(now);
     } else {
         tasks_.finish();

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 
+#include "base/prefetch.hpp"
 #include "compute/task_queue.hpp"
 #include "fleet/recipes.hpp"
 #include "straggler/emulation.hpp"
@@ -16,20 +18,26 @@ namespace quorate {
 /// from call to call. Local.
 class SimulatedWorker {
 public:
-    /// A task with the points that it names, as a worker gets it.
+    /// Bytes from the beginning of a worker that finish() mostly looks at. With many workers that
+    /// is memory which no cache holds.
+    static constexpr std::size_t read_by_finish = 4 * cache_line;
+
+    /// A task as a worker gets it.
     struct Order {
-        Dispatch task;
-        PointList points;
+        TaskId task;
+        std::shared_ptr<const Plan> plan;  // null: that of the task before, which is over; and once
+                                           // it has begun, because the worker holds it then
+        SharedTerms terms;
         Seconds sent = 0;
-        TaskId id() const { return task.task; }
-        bool follows() const { return task.control.follows(); }
-        bool repeats() const { return task.control.repeat; }
+        TaskId id() const { return task; }
+        bool follows() const { return terms->control.follows(); }
+        bool repeats() const { return terms->control.repeat; }
     };
 
     /// @param recipes  computes the contributions; must outlive this object, like the models
-    /// @param machine  the key of its delays
-    SimulatedWorker(Recipes& recipes, const StragglerModels& models, int machine)
-        : recipes_(&recipes), models_(models), machine_(machine)
+    /// @param worker   its number; first also that of its machine, which is the key of its delays
+    SimulatedWorker(Recipes& recipes, const StragglerModels& models, Worker worker)
+        : worker_(worker), machine_(worker), recipes_(&recipes), models_(&models)
     {
     }
 
@@ -40,7 +48,10 @@ public:
     /// Drops all tasks.
     void clear(Seconds now);
     /// Drops the cached gradients, because the machine is gone.
-    void forget_gradients() { cache_.clear(); }
+    void forget_gradients()
+    {
+        if (cached_) cached_->gradients.clear();
+    }
     /// Makes it begin anew with another shard, after clear().
     void reset(Seconds now);
     /// Adds the points at which its cached gradients were taken.
@@ -50,6 +61,8 @@ public:
     /// Lets it count the time from now on as idle.
     void wait_from(Seconds now) { idle_since_ = now; }
 
+    /// The plan of the task begun last; null: there was none.
+    const Plan* plan() const { return plan_.get(); }
     bool is_running() const { return tasks_.is_running(); }
     bool can_begin() const { return !is_running() && tasks_.has_next(); }
     bool has(TaskId task) const;
@@ -59,9 +72,10 @@ public:
     std::uint32_t epoch() const { return epoch_; }
 
     /// Begins the next task. Only if can_begin().
+    /// @return when its first message is complete
     /// @throws Failure if it ends with its time and rows take none
-    void begin(Seconds now);
-    /// When the next message of the running task is complete.
+    Seconds begin(Seconds now);
+    /// When the next message of the running task is complete. Only if is_running().
     Seconds complete_at() const { return complete_at_; }
     /// Completes that message. Then the task goes on with the next one, or has ended.
     /// @return the contributions; their bytes are those of their values
@@ -70,16 +84,30 @@ public:
     void sent_in(Seconds seconds) { send_ = seconds; }
 
 private:
+    // What a part of a plan is to this worker.
+    struct Load {
+        std::int64_t rows;     // its work, in rows of gradients
+        std::int64_t samples;  // that go into it
+        std::int64_t bytes;    // of its contribution
+    };
     // A cached gradient that the running task computes.
     struct Evaluation {
         const Item* item;
-        Version version;
-        std::int64_t rows;  // still to compute
+        Version version;    // of the point it is taken at
+        std::int64_t rows;  // that are left to compute
+    };
+    struct Cached {
+        bool wanted;                                             // by plan_
+        std::map<int, std::shared_ptr<CachedRecipe>> gradients;  // by block
+        std::vector<Evaluation> updates;  // by the running task, in order of computation
+        std::optional<std::pair<int, Version>> begun = {};  // a gradient left unfinished
+        std::int64_t begun_rows = 0;                        // the rows of it that are computed
     };
 
     void stop(Seconds now);
     void leave_off(Seconds now);
     std::int64_t measure();
+    void measure(std::shared_ptr<const Plan> plan);
     void plan_updates();
     void cache(const Item& item, Version version);
     void compute(Seconds from);
@@ -89,29 +117,30 @@ private:
     // Seconds that computing so many rows takes.
     Seconds seconds_for(std::int64_t rows) const
     {
-        return static_cast<double>(rows) * models_.row_time * straggling_.slowdown();
+        return static_cast<double>(rows) * models_->row_time * straggling_.slowdown();
     }
 
-    Recipes* recipes_;
-    StragglerModels models_;
+    // What finish() reads stands first.
+    std::uint32_t epoch_ = 0;
+    std::uint32_t part_ = 0;  // of the running task, the next part to be sent
+    Worker worker_;
     int machine_;
     TaskQueue<Order> tasks_;
-    std::uint32_t epoch_ = 0;
-    std::size_t part_ = 0;            // of the running task, the next part to be sent
-    std::vector<std::int64_t> rows_;  // the load of each part of measured_
-    std::shared_ptr<const Plan> measured_;
-    std::int64_t limited_ = 0;         // of a task with a budget, its samples
-    Seconds computed_limited_ = 0;     // and how long it computes
-    std::vector<Evaluation> updates_;  // by the running task, in the order of computation
-    std::map<int, std::shared_ptr<CachedRecipe>> cache_;  // by block
-    std::optional<std::pair<int, Version>> begun_;        // a cached gradient left unfinished
-    std::int64_t begun_rows_ = 0;                         // the rows of it that are computed
-    std::int64_t count_ = 0;                              // tasks begun that this count keys
-    std::int64_t draw_ = 0;                               // of the running task
+    boost::container::small_vector<Load, 1> loads_;  // of the parts of plan_
+    std::shared_ptr<const Plan> plan_;               // of the running or last task
+    std::int64_t draw_ = 0;                          // of the running task
+    Seconds delay_ = 0, idle_ = 0, send_ = 0;        // as in Arrival
+    Seconds idle_since_ = 0;
     StragglerEmulation straggling_;
-    Seconds from_ = 0;                                          // when it began to compute
-    Seconds complete_at_ = 0;                                   // its next message
-    Seconds delay_ = 0, idle_ = 0, idle_since_ = 0, send_ = 0;  // as in Arrival
+    Recipes* recipes_;
+    const StragglerModels* models_;
+    std::unique_ptr<Cached> cached_;  // if it has ever computed cached gradients
+    // The rest.
+    std::int64_t count_ = 0;        // tasks begun that this count keys
+    Seconds from_ = 0;              // when the running task began to compute
+    Seconds complete_at_ = 0;       // its next message
+    std::int64_t limited_ = 0;      // of a task with a budget, its samples
+    Seconds computed_limited_ = 0;  // and how long it computes
 };
 
 }  // namespace quorate

@@ -17,8 +17,10 @@ VirtualFleet::VirtualFleet(Recipes& recipes, const VirtualTimes& times)
     : recipes_(recipes), times_(times), info_(recipes.workers()), standby_(times.standby),
       machines_used_(static_cast<int>(info_.size()))
 {
-    for (int machine = 0; machine < machines_used_; ++machine)
-        links_.push_back({.worker = {recipes, times.stragglers, machine}});
+    links_.reserve(info_.size());
+    busy_.resize(info_.size());
+    for (Worker worker = 0; worker < machines_used_; ++worker)
+        links_.push_back({.worker = {recipes, times_.stragglers, worker}});
 }
 
 void VirtualFleet::dispatch(const Dispatch& task, PointList inputs)
@@ -26,29 +28,52 @@ void VirtualFleet::dispatch(const Dispatch& task, PointList inputs)
     auto& to = link(task.worker);
     // The latest task wins: it takes the place of those that wait to be sent. A task that follows
     // others replaces only those that would repeat.
-    std::erase_if(to.waiting, [&](const Order& waiting) {
-        return task.control.replaces(waiting.task.control);
-    });
-    to.waiting.push_back({task, std::move(inputs), now_});
+    to.orders.erase(std::remove_if(to.waiting(), to.orders.end(),
+                                   [&](const Order& waiting) {
+                                       return task.control.replaces(waiting.terms->control);
+                                   }),
+                    to.orders.end());
+    if (!fresh_ || !fresh_->are_of(task, inputs)) fresh_ = new Terms(task, std::move(inputs));
+    const bool was_busy = std::exchange(busy_[static_cast<std::size_t>(task.worker)], true);
+    const bool same_plan = !was_busy && to.worker.plan() == task.plan.get();
+    to.orders.push_back({task.task, same_plan ? nullptr : task.plan, fresh_});
     if (!std::exchange(to.queued, true)) outbox_.push_back(task.worker);
 }
 
 void VirtualFleet::close(Worker worker, TaskId task)
 {
-    closed_.emplace_back(worker, task);
-    std::erase_if(link(worker).waiting, [&](const Order& order) { return order.id() == task; });
+    if (!busy_[static_cast<std::size_t>(worker)]) return;
+    auto& to = link(worker);
+    if (to.travelling > 0 || to.worker.has(task)) closed_.emplace_back(worker, task);
+    to.orders.erase(std::remove_if(to.waiting(), to.orders.end(),
+                                   [&](const Order& order) { return order.id() == task; }),
+                    to.orders.end());
+}
+
+const VirtualFleet::Event& VirtualFleet::first_event()
+{
+    return events_.top([this](const Event& soon) {
+        prefetch(&link(soon.worker), SimulatedWorker::read_by_finish);
+        if (soon.kind == Kind::finished) expected_.push_back({soon.worker, soon.task});
+    });
+}
+
+void VirtualFleet::add_event(Seconds time, Kind kind, Worker worker, TaskId task, std::size_t what)
+{
+    events_.push({time, task, worker, static_cast<std::uint32_t>(what), kind});
 }
 
 std::vector<Arrival> VirtualFleet::wait(Seconds until, const std::atomic<bool>& stop)
 {
+    expected_.clear();
     while (!stop && changes_.empty()) {
         const bool due =
-            !events_.empty() && events_.top().time <= now_ && events_.top().kind < Kind::again;
+            !events_.empty() && first_event().time <= now_ && first_event().kind < Kind::again;
         if (!due && until > now_ && post()) continue;
         // Deliveries at the time of the deadline come after it: the scheme acts on the deadline
         // first.
-        if (events_.empty() || events_.top().time > until ||
-            (events_.top().time == until && events_.top().kind > Kind::finished)) {
+        if (events_.empty() || first_event().time > until ||
+            (first_event().time == until && first_event().kind > Kind::finished)) {
             if (until == never)
                 throw Failure(
                     "the scheme waits, but no worker computes and no timer runs: report this as a "
@@ -56,7 +81,7 @@ std::vector<Arrival> VirtualFleet::wait(Seconds until, const std::atomic<bool>& 
             now_ = std::max(now_, until);
             return {};
         }
-        const auto event = events_.top();
+        const auto event = first_event();
         events_.pop();
         now_ = event.time;
         if (auto arrivals = take(event); !arrivals.empty()) return arrivals;
@@ -80,9 +105,9 @@ std::vector<Arrival> VirtualFleet::take(const Event& event)
             break;  // the task was dropped meanwhile
         case Kind::delivery:
             // If the worker has gone meanwhile, the task is no longer under way and is lost.
-            if (to.travelling.empty() || to.travelling.front().id() != event.task) break;
-            deliver(event.worker, std::move(to.travelling.front()));
-            to.travelling.pop_front();
+            if (to.travelling == 0 || to.orders.front().id() != event.task) break;
+            --to.travelling;
+            deliver(event.worker, to.orders.begin());
             break;
         case Kind::change: notice(event.worker, static_cast<Change::Kind>(event.what)); break;
         case Kind::cancel:
@@ -104,47 +129,50 @@ bool VirtualFleet::post()
     while (!outbox_.empty()) {
         if (!network.free() && network.shared_port && sending_.free_at() > now_) {
             if (std::exchange(wake_at_port_, sending_.free_at()) != sending_.free_at())
-                events_.push({sending_.free_at(), Kind::port_free, 0, 0, 0});
+                add_event(sending_.free_at(), Kind::port_free, 0, 0, 0);
             break;
         }
         const auto worker = outbox_.front();
         outbox_.pop_front();
         auto& to = link(worker);
-        to.queued = !to.waiting.empty();
+        to.queued = to.waits();
         if (!to.queued) continue;
         send(worker);
         any = true;
-        to.queued = !to.waiting.empty();
+        to.queued = to.waits();
         if (to.queued) outbox_.push_back(worker);
     }
     for (const auto& [worker, task] : closed_) cancel(worker, task);
     closed_.clear();
+    fresh_.reset();
     return any;
 }
 
 void VirtualFleet::send(Worker worker)
 {
     auto& to = link(worker);
-    auto order = std::move(to.waiting.front());
-    to.waiting.pop_front();
-    const auto& inputs = order.task.inputs;
+    const auto order = to.waiting();
+    const auto& inputs = order->terms->inputs;
     const auto unknown = std::ranges::count_if(
         inputs, [&](Version v) { return std::ranges::find(to.held, v) == to.held.end(); });
     const auto bytes =
-        header_bytes + unknown * recipes_.payload(worker) + recipes_.operand_bytes(order.task);
+        header_bytes + unknown * recipes_.payload(worker) + recipes_.operand_bytes(*order->terms);
     bytes_sent_ += bytes;
-    if (to.gone) return;
+    if (to.gone) {
+        to.orders.erase(order);
+        return;
+    }
     to.held = inputs;
-    order.sent = now_;
+    order->sent = now_;
     const auto& network = times_.network;
     if (network.free()) {
-        deliver(worker, std::move(order));
+        deliver(worker, order);
         return;
     }
     const auto wire = network.wire(bytes);
     const auto left = network.shared_port ? sending_.pass(now_, wire) : now_ + wire;
-    events_.push({left + network.latency, Kind::delivery, worker, order.id(), 0});
-    to.travelling.push_back(std::move(order));
+    add_event(left + network.latency, Kind::delivery, worker, order->id(), 0);
+    ++to.travelling;
 }
 
 // Carries out a change that the engine wants: that a worker joins, leaves or dies. A death is
@@ -163,8 +191,8 @@ void VirtualFleet::change(const Change& wanted)
         return;
     }
     to.worker.forget_gradients();
-    events_.push({now_ + times_.timeout, Kind::change, wanted.worker, 0,
-                  static_cast<std::size_t>(wanted.kind)});
+    add_event(now_ + times_.timeout, Kind::change, wanted.worker, 0,
+              static_cast<std::size_t>(wanted.kind));
 }
 
 void VirtualFleet::join(Worker worker)
@@ -190,8 +218,8 @@ void VirtualFleet::notice(Worker worker, Change::Kind kind)
         --standby_;
         changes_.push_back({Change::Kind::loading, worker});
         link(worker).worker.replace_machine(machines_used_++);
-        events_.push({now_ + loading(worker), Kind::change, worker, 0,
-                      static_cast<std::size_t>(Change::Kind::joined)});
+        add_event(now_ + loading(worker), Kind::change, worker, 0,
+                  static_cast<std::size_t>(Change::Kind::joined));
     }
 }
 
@@ -199,8 +227,8 @@ void VirtualFleet::notice(Worker worker, Change::Kind kind)
 void VirtualFleet::clear(Link& link)
 {
     link.worker.clear(now_);
-    link.waiting.clear();
-    link.travelling.clear();
+    link.orders.clear();
+    link.travelling = 0;
     link.held.clear();
 }
 
@@ -219,17 +247,18 @@ void VirtualFleet::reencode(std::shared_ptr<const Coding> coding, std::span<cons
 void VirtualFleet::cancel(Worker worker, TaskId task)
 {
     const auto& to = link(worker);
-    if (!to.worker.is_running() || !to.waiting.empty() || !to.travelling.empty()) return;
-    if (!to.worker.has(task)) return;
+    if (!to.worker.is_running() || !to.orders.empty() || !to.worker.has(task)) return;
     const auto latency = times_.network.free() ? 0 : times_.network.latency;
-    events_.push({now_ + latency, Kind::cancel, worker, task, 0});
+    add_event(now_ + latency, Kind::cancel, worker, task, 0);
 }
 
-void VirtualFleet::deliver(Worker worker, Order order)
+// Gives a worker one of its orders.
+void VirtualFleet::deliver(Worker worker, std::vector<Order>::iterator order)
 {
-    auto& to = link(worker).worker;
-    to.add(std::move(order), now_);
-    if (to.can_begin()) begin(worker);
+    auto& to = link(worker);
+    to.worker.add(std::move(*order), now_);
+    to.orders.erase(order);
+    if (to.worker.can_begin()) begin(worker);
 }
 
 // Has a worker begin its next task, as soon as it has loaded its rows.
@@ -237,18 +266,11 @@ void VirtualFleet::begin(Worker worker)
 {
     auto& to = link(worker);
     if (now_ < to.ready) {
-        events_.push({to.ready, Kind::again, worker, 0, to.worker.epoch()});
+        add_event(to.ready, Kind::again, worker, 0, to.worker.epoch());
         return;
     }
-    to.worker.begin(now_);
-    expect_message(worker);
-}
-
-// Sets the event of the time when a worker, which computes, has completed its next message.
-void VirtualFleet::expect_message(Worker worker)
-{
-    const auto& to = link(worker).worker;
-    events_.push({to.complete_at(), Kind::finished, worker, to.task(), to.epoch()});
+    const auto complete = to.worker.begin(now_);
+    add_event(complete, Kind::finished, worker, to.worker.task(), to.worker.epoch());
 }
 
 // Sends the message that is complete now. @return its contributions if messages take no time
@@ -264,23 +286,20 @@ std::vector<Arrival> VirtualFleet::finish(Worker worker)
     // The next task begins after all other events of this time, so that it finds what has just
     // come.
     if (from.worker.is_running())
-        expect_message(worker);
+        add_event(from.worker.complete_at(), Kind::finished, worker, task, from.worker.epoch());
     else if (from.worker.can_begin())
-        events_.push({now_, Kind::again, worker, task, from.worker.epoch()});
+        add_event(now_, Kind::again, worker, task, from.worker.epoch());
+    else
+        busy_[static_cast<std::size_t>(worker)] = !from.orders.empty();
     const auto& network = times_.network;
     if (network.free()) return arrivals;
     auto& port = network.shared_port ? receiving_ : from.port;
     const auto arrived = port.pass(now_ + network.latency, network.wire(bytes));
     from.worker.sent_in(arrived - now_);
     const auto number = messages_.take();
-    events_.push({arrived, Kind::arrival, worker, task, number});
+    add_event(arrived, Kind::arrival, worker, task, number);
     messages_.at(number) = std::move(arrivals);
     return {};
-}
-
-std::uint64_t VirtualFleet::fingerprint(std::size_t handle)
-{
-    return recipes_.dry() ? recipes_.fingerprint(handle) : Fleet::fingerprint(handle);
 }
 
 }  // namespace quorate

@@ -5,10 +5,11 @@
 #pragma once
 
 #include <deque>
-#include <queue>
 #include <tuple>
 
+#include "base/prefetch.hpp"
 #include "base/slots.hpp"
+#include "fleet/event_queue.hpp"
 #include "fleet/network.hpp"
 #include "fleet/simulated_worker.hpp"
 
@@ -31,12 +32,14 @@ struct VirtualTimes {
 /// that workers complete, deadlines, deliveries to workers, cancels, workers that go on with their
 /// next task; within one kind by worker and task. So an answer at the deadline counts, a worker
 /// that is done at the moment when its task is replaced has answered, and a worker that repeats its
-/// task begins with the point that has just come. An event costs O(log events in the queue).
+/// task begins with the point that has just come. An event costs O(1) (EventQueue).
 class VirtualFleet final : public Fleet {
 public:
     /// @param recipes  computes the contributions; must outlive this object, like the models in
     ///                 `times`
     VirtualFleet(Recipes& recipes, const VirtualTimes& times);
+    VirtualFleet(const VirtualFleet&) = delete;  // workers refer to their models in it
+    VirtualFleet& operator=(const VirtualFleet&) = delete;
 
     const std::vector<WorkerInfo>& workers() const override { return info_; }
     Seconds now() const override { return now_; }
@@ -45,13 +48,17 @@ public:
     /// @throws Failure if nothing can happen any more, because no worker computes and no timer
     ///         runs; or if a task ends with its time and rows take none
     std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) override;
+    std::span<const Expected> expected() const override { return expected_; }
     void change(const Change& wanted) override;
     void add_points(std::map<Version, Point>& points) const override;
     std::vector<Change> changes(std::int64_t) override { return std::exchange(changes_, {}); }
     void reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members) override;
     void prepare(std::span<const std::size_t> handles) override { recipes_.prepare(handles); }
     Values values(std::size_t handle) override { return recipes_.values(handle); }
-    std::uint64_t fingerprint(std::size_t handle) override;
+    std::uint64_t fingerprint(std::size_t handle) override
+    {
+        return recipes_.dry() ? handle : Fleet::fingerprint(handle);
+    }
     void release(std::size_t handle) override { recipes_.release(handle); }
     std::int64_t bytes_sent() const override { return bytes_sent_; }
     std::int64_t bytes_received() const override { return bytes_received_; }
@@ -59,15 +66,19 @@ public:
 private:
     using Order = SimulatedWorker::Order;
     // A worker, and what the coordinator knows of it.
-    struct Link {
+    struct alignas(cache_line) Link {
         SimulatedWorker worker;
-        std::deque<Order> waiting = {},
-                          travelling = {};  // tasks, at the coordinator and on the way
-        bool queued = false;                // it stands in outbox_
-        Versions held = {};                 // points that it holds: those of the task sent last
-        Port port = {};                     // to the coordinator, unless all share its port
+        std::vector<Order> orders = {};  // tasks: those on the way, then those that wait to be sent
+        std::uint32_t travelling = 0;    // how many are on the way
+        bool queued = false;             // it stands in outbox_
         bool gone = false;
-        Seconds ready = 0;  // when it has loaded its rows
+        Versions held = {};  // points that it holds: those of the task sent last
+        Port port = {};      // to the coordinator, unless all share its port
+        Seconds ready = 0;   // when it has loaded its rows
+
+        bool waits() const { return orders.size() > travelling; }
+        // The first task that waits to be sent.
+        std::vector<Order>::iterator waiting() { return orders.begin() + travelling; }
     };
     // The kinds of events, in the order in which those at the same time are taken.
     enum class Kind : std::uint8_t {
@@ -81,10 +92,10 @@ private:
     };
     struct Event {
         Seconds time;
-        Kind kind;
+        TaskId task;  // cancel: the last task to drop
         Worker worker;
-        TaskId task;       // cancel: the last task to drop
-        std::size_t what;  // finished, again: epoch; arrival: slot of the message; change: its kind
+        std::uint32_t what;  // finished, again: epoch; arrival: slot of the message; change: kind
+        Kind kind;
         bool operator>(const Event& other) const
         {
             return std::tie(time, kind, worker, task, what) >
@@ -93,6 +104,9 @@ private:
     };
 
     Link& link(Worker worker) { return links_[static_cast<std::size_t>(worker)]; }
+    // The first event. Notes and fetches those workers whose events come soon.
+    const Event& first_event();
+    void add_event(Seconds time, Kind kind, Worker worker, TaskId task, std::size_t what);
     // Carries out an event. @return the contributions that have arrived by it
     std::vector<Arrival> take(const Event& event);
     // Starts the sends that can start now, and cancels closed tasks. @return whether a task was
@@ -100,9 +114,8 @@ private:
     bool post();
     void send(Worker worker);
     void cancel(Worker worker, TaskId task);
-    void deliver(Worker worker, Order order);
+    void deliver(Worker worker, std::vector<Order>::iterator order);
     void begin(Worker worker);
-    void expect_message(Worker worker);
     std::vector<Arrival> finish(Worker worker);
     void join(Worker worker);
     void clear(Link& link);
@@ -116,12 +129,15 @@ private:
     Recipes& recipes_;
     VirtualTimes times_;
     std::vector<WorkerInfo> info_;
-    std::vector<Link> links_;    // by worker
+    std::vector<Link> links_;  // by worker
+    std::vector<char> busy_;   // by worker, whether it may have tasks: most are known to have none
     std::deque<Worker> outbox_;  // workers with orders waiting, in the order of dispatch
     std::vector<std::pair<Worker, TaskId>> closed_;  // since the last post()
     Port sending_, receiving_;                       // the coordinator's, if it is shared
     Seconds wake_at_port_ = -1;                      // time of the newest port_free event
-    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+    EventQueue<Event> events_;
+    std::vector<Expected> expected_;        // by the last wait()
+    SharedTerms fresh_;                     // of the last task that was given since the last post()
     std::vector<Change> changes_;           // not yet told by changes()
     int standby_;                           // standby machines that are left
     int machines_used_;                     // how many machine numbers are given out

@@ -17,13 +17,16 @@ void Backoff::wait(Seconds at_most)
     constexpr Seconds longest = 0.5;  // so that the caller sees the flag of a signal in time
     const bool bell = bells_ && bells_->present();
     if (waits_ == 0) since_ = clock_seconds();
-    if (waits_++ < yields) {
-        if (bell) received_ = bells_->rings();
-        sched_yield();
+    // With a bell, the caller looks once more after the rings were counted, and then sleeps.
+    if (waits_++ < (bell ? 1 : yields)) {
+        if (bell)
+            received_ = bells_->rings();
+        else
+            sched_yield();
         return;
     }
     const Seconds waited = clock_seconds() - since_;
-    const Seconds scale = bell ? 10 : 1;
+    const Seconds scale = !bell ? 1 : bells_->all_ring() ? 100 : 10;
     const Seconds nap = std::min(
         {std::clamp(scale * waited / 8, scale * shortest, scale * bound_), at_most, longest});
     if (nap <= 0) return;

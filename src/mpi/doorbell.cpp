@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "mpi/doorbell.hpp"
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <linux/futex.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,64 +10,44 @@
 #include <cerrno>
 #include <cmath>
 #include <csignal>
-#include <random>
 
 namespace quorate {
 
-// One cache line for each rank, so that ranks do not share one. Cell 0 is the coordinator's, and
-// the only one whose token is set.
+// One cache line for each rank, so that ranks do not share one. Cell 0 is the coordinator's.
 struct alignas(64) Doorbells::Cell {
     std::atomic<std::uint32_t> rings;
     std::atomic<pid_t> process;  // 0: the rank has not joined
     std::atomic<std::uint32_t> asleep;
-    std::uint64_t token;
 };
 
-void Doorbells::map(int file, int ranks)
+void Doorbells::map(int ranks)
 {
-    size_ = static_cast<std::size_t>(ranks) * sizeof(Cell);
-    void* memory = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (memory == MAP_FAILED) return;
-    cells_ = static_cast<Cell*>(memory);
+    mapping_ = file_.map(SharedFile::first, static_cast<std::size_t>(ranks) * sizeof(Cell));
+    if (!mapping_) return;
+    cells_ = reinterpret_cast<Cell*>(mapping_->data());
+    cells_[rank_].process = getpid();
     ranks_ = ranks;
 }
 
-Doorbells::Doorbells(int ranks)
+Doorbells::Doorbells(int ranks) : file_("quorate-doorbells")
 {
-    const int file = memfd_create("quorate-doorbells", MFD_CLOEXEC);
-    if (file < 0) return;
-    if (ftruncate(file, static_cast<off_t>(static_cast<std::size_t>(ranks) * sizeof(Cell))) == 0)
-        map(file, ranks);
-    if (!cells_) {
-        close(file);
-        return;
-    }
-    std::random_device random;
-    address_ = {getpid(), file, (std::uint64_t{random()} << 32) | random()};
-    cells_[0].token = address_.token;
-    cells_[0].process = getpid();
+    if (file_.extend(static_cast<std::size_t>(ranks) * sizeof(Cell)))
+        map(ranks);
+    else
+        file_ = SharedFile();
 }
 
-Doorbells::Doorbells(const DoorbellAddress& address, int rank, int ranks) : rank_(rank)
+Doorbells::Doorbells(const SharedAddress& address, int rank, int ranks)
+    : file_(address), rank_(rank)
 {
-    if (address.file < 0) return;
-    const auto path = fmt::format("/proc/{}/fd/{}", address.process, address.file);
-    const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
-    if (file < 0) return;
-    const auto wanted = static_cast<off_t>(static_cast<std::size_t>(ranks) * sizeof(Cell));
-    if (lseek(file, 0, SEEK_END) == wanted) map(file, ranks);
-    close(file);
-    if (cells_ && cells_[0].token != address.token) {
-        munmap(cells_, size_);
-        cells_ = nullptr;
-    }
-    if (cells_) cells_[rank].process = getpid();
+    if (file_.present()) map(ranks);
 }
 
-Doorbells::~Doorbells()
+bool Doorbells::all_ring()
 {
-    if (cells_) munmap(cells_, size_);
-    if (address_.file >= 0) close(static_cast<int>(address_.file));
+    if (!cells_ || rank_ != 0) return cells_ != nullptr;
+    while (joined_ < ranks_ && cells_[joined_].process != 0) ++joined_;
+    return joined_ == ranks_;
 }
 
 void Doorbells::ring(int rank)

@@ -7,15 +7,9 @@
 #include <cstdint>
 
 #include "base/seconds.hpp"
+#include "mpi/shared_file.hpp"
 
 namespace quorate {
-
-/// Where to find the coordinator's doorbells. The coordinator sends it in its first message
-/// (`join_reply`).
-struct DoorbellAddress {
-    std::int64_t process = 0, file = -1;  // process number and file descriptor; file -1: no bells
-    std::uint64_t token = 0;  // random: tells this memory from another host's with the same numbers
-};
 
 /// A bell (a futex) for each rank, in memory that the processes of one host share. A rank on
 /// another host has no bell and polls. Messages always travel by MPI, so a ring that is lost costs
@@ -28,15 +22,15 @@ public:
     /// @param ranks  size of the communicator
     explicit Doorbells(int ranks);
     /// Joins the coordinator's bells, on another rank. There are none if it is on another host.
+    /// @param address      as the coordinator's first message (`join_reply`) has it
     /// @param rank, ranks  this rank, and the size of the communicator
-    Doorbells(const DoorbellAddress& address, int rank, int ranks);
-    Doorbells(const Doorbells&) = delete;
-    Doorbells& operator=(const Doorbells&) = delete;
-    ~Doorbells();
+    Doorbells(const SharedAddress& address, int rank, int ranks);
 
-    DoorbellAddress address() const { return address_; }
+    const SharedAddress& address() const { return file_.address(); }
     /// Whether this rank can be woken.
     bool present() const { return cells_ != nullptr; }
+    /// Whether everybody who sends messages to this rank can ring: the coordinator, or all ranks.
+    bool all_ring();
     /// Wakes a rank, if it has a bell. Costs an atomic increment, and a system call if the rank
     /// sleeps.
     void ring(int rank);
@@ -53,12 +47,13 @@ public:
 
 private:
     struct Cell;
-    void map(int file, int ranks);
+    void map(int ranks);
 
-    DoorbellAddress address_;
+    SharedFile file_;
+    std::shared_ptr<SharedMapping> mapping_;
     Cell* cells_ = nullptr;
-    std::size_t size_ = 0;  // of the mapping, bytes
     int rank_ = 0, ranks_ = 0;
+    int joined_ = 1;  // ranks that are known to have joined, from 0 on
 };
 
 }  // namespace quorate

@@ -22,7 +22,7 @@ std::vector<Point> decode_models(const mpi::Bytes& bytes, std::int64_t parameter
     std::vector<Point> models(static_cast<std::size_t>(in.get<std::int64_t>()));
     for (auto& model : models) {
         const auto values = in.doubles(static_cast<std::size_t>(parameters));
-        model = std::make_shared<std::vector<double>>(values.begin(), values.end());
+        model = std::make_shared<std::pmr::vector<double>>(values.begin(), values.end());
     }
     return models;
 }

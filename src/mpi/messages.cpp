@@ -2,6 +2,7 @@
 #include "mpi/messages.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/error.hpp"
 
@@ -37,50 +38,68 @@ struct Recipient {
 };
 struct InputHead {
     Version version;
-    std::int64_t included;
+    TaskMessage::Travel travel;
+    std::int64_t block;
 };
 
+bool is_packed(const TaskMessage::Input& input)
+{
+    return input.travel == TaskMessage::Travel::packed;
+}
+
+// Bytes of so many numbers, with the padding before the next ones.
+std::size_t size_of(Wire wire, std::size_t numbers)
+{
+    return Writer::aligned(numbers * bytes_of(wire));
+}
+
 std::size_t encoded_size(const TaskMessage& message, std::span<const Point> operands,
-                         const Support& support)
+                         const Support& support, Wire wire)
 {
     std::size_t size = sizeof(TaskHead) + message.recipients.size() * sizeof(Recipient);
     for (const auto& part : message.plan.parts)
         size += sizeof(std::int64_t) + part.items.size() * sizeof(Item);
     for (const auto& input : message.inputs)
-        size += sizeof(InputHead) + (input.included ? support.size() * sizeof(double) : 0);
+        size += sizeof(InputHead) + (is_packed(input) ? size_of(wire, support.size()) : 0);
     for (const auto& operand : operands)
-        size += sizeof(std::int64_t) + operand->size() * sizeof(double);
+        size += sizeof(std::int64_t) + size_of(wire, operand->size());
     return Writer::aligned(size);
 }
 
 }  // namespace
 
 std::shared_ptr<mpi::Bytes> encode(const TaskMessage& message, std::span<const Point> points,
-                                   const Support& support, mpi::Pool& pool)
+                                   const Support& support, Wire wire, mpi::Pool& pool)
 {
     const auto operands = points.subspan(message.inputs.size());
-    auto bytes = pool.take(encoded_size(message, operands, support));
+    auto bytes = pool.take(encoded_size(message, operands, support, wire));
     Writer out(*bytes);
     const auto number = [](std::size_t count) { return static_cast<std::int32_t>(count); };
     out.put(TaskHead{message.control, number(message.recipients.size()),
                      number(message.inputs.size()), number(message.plan.parts.size()),
                      message.plan.each_when_ready, number(operands.size())});
     for (const auto& [worker, task] : message.recipients) out.put(Recipient{worker, task});
-    for (const auto& input : message.inputs) out.put(InputHead{input.version, input.included});
+    for (const auto& input : message.inputs)
+        out.put(InputHead{input.version, input.travel, input.block});
     for (const auto& part : message.plan.parts) {
         out.put(static_cast<std::int64_t>(part.items.size()));
         for (const auto& item : part.items) out.put(item);
     }
     for (const auto& operand : operands) out.put(static_cast<std::int64_t>(operand->size()));
-    for (std::size_t i = 0; i < message.inputs.size(); ++i)
-        if (message.inputs[i].included) support.gather(*points[i], out.doubles(support.size()));
-    for (const auto& operand : operands) std::ranges::copy(*operand, out.doubles(operand->size()));
+    with_number(wire, [&]<class Number>(Number) {
+        for (std::size_t i = 0; i < message.inputs.size(); ++i)
+            if (is_packed(message.inputs[i]))
+                support.gather(*points[i], out.numbers<Number>(support.size()));
+        for (const auto& operand : operands)
+            convert(std::span<const double>(*operand), out.numbers<Number>(operand->size()));
+    });
     return bytes;
 }
 
-TaskMessage decode_task(const mpi::Bytes& bytes, std::size_t support_size)
+TaskMessage decode_task(std::shared_ptr<const mpi::Bytes> bytes, std::size_t support_size,
+                        Wire wire, mpi::Pool& pool)
 {
-    Reader in(bytes);
+    Reader in(*bytes);
     TaskMessage message;
     const auto head = in.get<TaskHead>();
     message.control = head.control;
@@ -91,7 +110,7 @@ TaskMessage decode_task(const mpi::Bytes& bytes, std::size_t support_size)
     }
     for (int i = 0; i < head.inputs; ++i) {
         const auto input = in.get<InputHead>();
-        message.inputs.push_back({input.version, input.included != 0});
+        message.inputs.push_back({input.version, input.travel, input.block});
     }
     for (int i = 0; i < head.parts; ++i) {
         Part part;
@@ -101,10 +120,28 @@ TaskMessage decode_task(const mpi::Bytes& bytes, std::size_t support_size)
     }
     std::vector<std::int64_t> lengths;
     for (int i = 0; i < head.operands; ++i) lengths.push_back(in.get<std::int64_t>());
+    std::shared_ptr<mpi::Bytes> copy;
+    std::size_t copied = 0;  // numbers
+    if (wire != Wire::binary64) {
+        const auto packed = std::ranges::count_if(message.inputs, is_packed);
+        const auto all = std::accumulate(lengths.begin(), lengths.end(),
+                                         packed * static_cast<std::int64_t>(support_size));
+        copy = pool.take(static_cast<std::size_t>(all) * sizeof(double));
+    }
+    const auto next = [&](std::size_t count) -> std::span<const double> {
+        if (!copy) return in.doubles(count);
+        auto* to = reinterpret_cast<double*>(copy->data()) + std::exchange(copied, copied + count);
+        with_number(wire, [&]<class Number>(Number) { convert(in.numbers<Number>(count), to); });
+        return {to, count};
+    };
     for (auto& input : message.inputs)
-        if (input.included) input.packed = in.doubles(support_size);
+        if (is_packed(input)) input.packed = next(support_size);
     for (const auto length : lengths)
-        message.operands.push_back(in.doubles(static_cast<std::size_t>(length)));
+        message.operands.push_back(next(static_cast<std::size_t>(length)));
+    if (copy)
+        message.owner = std::move(copy);
+    else
+        message.owner = std::move(bytes);
     return message;
 }
 
@@ -112,9 +149,10 @@ std::shared_ptr<mpi::Bytes> encode_ready(const WorkerInfo& info, const Support& 
                                          mpi::Pool& pool)
 {
     const auto chosen = support.chosen();
-    auto bytes = pool.take(4 * sizeof(std::int64_t) + info.host.size() + chosen.size_bytes());
+    auto bytes = pool.take(5 * sizeof(std::int64_t) + info.host.size() + chosen.size_bytes());
     Writer out(*bytes);
     out.put(info.rows);
+    out.put(static_cast<std::int64_t>(info.shared));
     out.put(static_cast<std::int64_t>(support.full()));
     out.put(static_cast<std::int64_t>(chosen.size()));
     out.put(static_cast<std::int64_t>(info.host.size()));
@@ -128,6 +166,7 @@ std::pair<WorkerInfo, Support> decode_ready(const mpi::Bytes& bytes, std::int64_
     Reader in(bytes);
     WorkerInfo info{};
     info.rows = in.get<std::int64_t>();
+    info.shared = in.get<std::int64_t>() != 0;
     const bool full = in.get<std::int64_t>() != 0;
     std::vector<Index> chosen(static_cast<std::size_t>(in.get<std::int64_t>()));
     info.host.resize(static_cast<std::size_t>(in.get<std::int64_t>()));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Encodes and decodes messages. A message is a header and a payload of doubles in one buffer.
+// Encodes and decodes messages. A message is a header and a payload of numbers in one buffer: points
+// and contributions as --wire says (base/wire.hpp), all else doubles.
 // Values are sent as they stand in memory, so all ranks must run on machines of one architecture
 // and run the same program. Everything here is local.
 #pragma once
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/wire.hpp"
 #include "data/support.hpp"
 #include "fleet/fleet.hpp"
 #include "mpi/mpi.hpp"
@@ -30,13 +32,15 @@ public:
         static_assert(std::is_trivially_copyable_v<T>);
         std::memcpy(place(sizeof(T)), &value, sizeof(T));
     }
-    /// Appends room for `count` doubles, aligned to 8 bytes, which the caller fills.
+    /// Appends room for `count` numbers, aligned to 8 bytes, which the caller fills.
     /// @throws Failure if they do not fit
-    double* doubles(std::size_t count)
+    template <class Number>
+    Number* numbers(std::size_t count)
     {
         at_ = aligned(at_);
-        return reinterpret_cast<double*>(place(count * sizeof(double)));
+        return reinterpret_cast<Number*>(place(count * sizeof(Number)));
     }
+    double* doubles(std::size_t count) { return numbers<double>(count); }
     /// The next multiple of 8, in bytes.
     static std::size_t aligned(std::size_t at) { return (at + 7) & ~std::size_t{7}; }
 
@@ -60,11 +64,19 @@ public:
         std::memcpy(&value, place(sizeof(T)), sizeof(T));
         return value;
     }
-    /// @return the next `count` doubles, in place: valid as long as the message
-    std::span<const double> doubles(std::size_t count)
+    /// @return the next `count` numbers, in place: valid as long as the message
+    template <class Number>
+    std::span<const Number> numbers(std::size_t count)
     {
         at_ = Writer::aligned(at_);
-        return {reinterpret_cast<const double*>(place(count * sizeof(double))), count};
+        return {reinterpret_cast<const Number*>(place(count * sizeof(Number))), count};
+    }
+    std::span<const double> doubles(std::size_t count) { return numbers<double>(count); }
+
+    /// @return all bytes that were not read yet
+    std::span<const std::byte> rest() const
+    {
+        return std::span(bytes_.data(), bytes_.size()).subspan(at_);
     }
 
 private:
@@ -80,39 +92,51 @@ struct TaskMessage {
     std::vector<std::pair<Worker, TaskId>> recipients;
     TaskControl control;
     Plan plan;
+    /// How a point comes to the receivers: they hold it already, the message includes it, or it
+    /// lies in memory that they share with the coordinator.
+    enum class Travel : std::int64_t { held, packed, shared };
     struct Input {
         Version version;
-        bool included;                        // false: the receiver holds the point already
-        std::span<const double> packed = {};  // set by decode_task(): a view of the message's bytes
+        Travel travel;
+        std::int64_t block = 0;               // its name, if it is shared
+        std::span<const double> packed = {};  // set by decode_task()
     };
     std::vector<Input> inputs;
-    std::vector<std::span<const double>> operands;  // set by decode_task(): views likewise
+    std::vector<std::span<const double>> operands;  // set by decode_task()
+    std::shared_ptr<const void> owner;  // set by decode_task(): of the packed inputs and operands
 };
 
 /// Writes a task message. O(its size).
-/// @param points   for each input the whole vector, read only if it is included; behind them the
-///                 operands
+/// @param points   for each input the whole vector, read only if it is packed; behind them the
+///                 operands. All are rounded to what travels
 /// @param support  the parameters that the recipients' rows touch; points are packed to these
 std::shared_ptr<mpi::Bytes> encode(const TaskMessage& message, std::span<const Point> points,
-                                   const Support& support, mpi::Pool& pool);
-/// Reads a task message.
-/// @param bytes         must outlive the result, whose inputs and operands are views of it
+                                   const Support& support, Wire wire, mpi::Pool& pool);
+/// Reads a task message. Its inputs and operands are views of the bytes if these are doubles, else
+/// of a copy. O(header), or of a copy O(message).
 /// @param support_size  elements of a packed point
 /// @throws Failure if the message ends too early
-TaskMessage decode_task(const mpi::Bytes& bytes, std::size_t support_size);
+TaskMessage decode_task(std::shared_ptr<const mpi::Bytes> bytes, std::size_t support_size,
+                        Wire wire, mpi::Pool& pool);
 
-/// What a contribution message says of one part. The message begins with the number of its parts, a
-/// std::int64_t; their heads follow, then the versions of their items, then their values, part by
-/// part.
+/// How a contribution message begins. The heads of its parts follow, then the versions of their
+/// items, then their values, part by part, unless these lie in shared memory.
+struct ContributionHead {
+    std::int64_t parts;
+    std::int64_t block;   // the name of the values in the worker's shared memory; 0: they follow
+    std::int64_t values;  // how many numbers
+};
+
+/// What a contribution message says of one part.
 struct PartHead {
     ContributionInfo info;
     std::int64_t versions = 0;  // how many are listed; 0: all items have the newest
-    std::int64_t length;        // doubles among the values
+    std::int64_t length;        // numbers among the values
     double loss = 0;            // sum over its samples
 };
 
 /// Writes the message of a worker that has loaded its shard. O(support).
-/// @param info     host and rows are sent; rank and columns are not
+/// @param info     host, rows and shared are sent; rank and columns are not
 /// @param support  the parameters that the shard's rows touch
 std::shared_ptr<mpi::Bytes> encode_ready(const WorkerInfo& info, const Support& support,
                                          mpi::Pool& pool);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "mpi/backoff.hpp"
+
 namespace quorate::mpi {
 
 void check(int code, const char* call)
@@ -20,7 +22,11 @@ void check(int code, const char* call)
 
 Comm::Comm(MPI_Comm parent)
 {
-    check(MPI_Comm_dup(parent, &comm_), "MPI_Comm_dup");
+    // Where there are more ranks than cores, a blocking call of all ranks takes a third of a second,
+    // because those that wait in it spin.
+    Transfer made;
+    check(MPI_Comm_idup(parent, &comm_, &made.request), "MPI_Comm_idup");
+    for (Backoff backoff(1e-3); !made.done();) backoff.wait();
     check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");

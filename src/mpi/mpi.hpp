@@ -117,7 +117,10 @@ struct Transfer {
     std::shared_ptr<Bytes> bytes;
     int peer = 0;  // the other rank
     Tag tag{};
-    bool failed = false;  // set by MpiFleet: the peer is gone, and the bytes must not be read
+    // Set by MpiFleet: the peer is gone, and the bytes must not be read; and the values that a
+    // contribution has in shared memory.
+    bool failed = false;
+    std::shared_ptr<const double> values = {};
 
     /// Whether it has completed (MPI_Test). Local; may be called again after that.
     /// @throws Error if MPI fails

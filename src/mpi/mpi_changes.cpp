@@ -168,18 +168,20 @@ void MpiFleet::take_note(const mpi::Transfer& message)
     if (message.tag == mpi::Tag::ready) be_ready(message);
     if (worker < 0) return;
     auto& from = link(worker);
-    if (message.tag == mpi::Tag::leaving && from.state == State::here) {
-        clear(from);
-        from.state = State::away;
-        changes_.push_back({Change::Kind::left, worker});
-    }
+    from.leaves |= message.tag == mpi::Tag::leaving;
     const bool slow = from.state == State::dead && !detector_.is_dead(message.peer);
-    const bool back = slow || (from.joins && from.state == State::here);
-    if (!back) return;
     // The worker was only slow and not dead, or it has loaded the rows of a worker that died.
-    from.state = State::here;
-    from.joins = false;
-    changes_.push_back({Change::Kind::joined, worker});
+    if (slow || (from.joins && from.state == State::here)) {
+        from.state = State::here;
+        from.joins = false;
+        changes_.push_back({Change::Kind::joined, worker});
+    }
+    if (!from.leaves || from.state == State::loading) return;
+    from.leaves = false;
+    if (from.state != State::here) return;
+    clear(from);
+    from.state = State::away;
+    changes_.push_back({Change::Kind::left, worker});
 }
 
 }  // namespace quorate

@@ -18,12 +18,12 @@ constexpr Seconds soon = 20e-6;
 }  // namespace
 
 MpiFleet::MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::vector<int> standby,
-                   std::vector<int> idle, std::int64_t parameters, Seconds timeout,
-                   Doorbells& bells)
-    : comm_(comm), bells_(bells), info_(ranks.size()),
+                   std::vector<int> idle, std::int64_t parameters, Wire wire, Seconds timeout,
+                   Doorbells& bells, CoordinatorMemory& memory)
+    : comm_(comm), bells_(bells), memory_(memory), info_(ranks.size()),
       worker_of_(static_cast<std::size_t>(comm.size()), -1), links_(info_.size()),
       standby_(std::move(standby)), idle_(std::move(idle)), code_index_(info_.size()),
-      coded_for_(static_cast<int>(info_.size())), parameters_(parameters),
+      coded_for_(static_cast<int>(info_.size())), parameters_(parameters), wire_(wire),
       detector_(comm.size(), timeout, bells)
 {
     std::iota(code_index_.begin(), code_index_.end(), 0);
@@ -38,9 +38,15 @@ MpiFleet::MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::ve
 
 Seconds MpiFleet::now() const { return began_ < 0 ? 0 : clock_seconds() - began_; }
 
+PointMemory* MpiFleet::point_memory()
+{
+    return std::ranges::any_of(info_, &WorkerInfo::shared) ? &memory_ : nullptr;
+}
+
 void MpiFleet::dispatch(const Dispatch& task, PointList inputs)
 {
     if (began_ < 0) began_ = clock_seconds();
+    memory_.begin();
     auto& link = links_.at(static_cast<std::size_t>(task.worker));
     if (link.state == State::loading) {
         link.unready.emplace_back(task, std::move(inputs));
@@ -56,7 +62,7 @@ void MpiFleet::dispatch(const Dispatch& task, PointList inputs)
         auto shared = std::make_shared<SharedTask>();
         shared->message.control = task.control;
         shared->message.plan = *task.plan;
-        for (const auto version : task.inputs) shared->message.inputs.push_back({version, true});
+        for (const auto version : task.inputs) shared->message.inputs.push_back({version, {}});
         shared->plan = task.plan;
         shared->points = std::move(inputs);
         shared->support = link.support.get();
@@ -118,26 +124,43 @@ void MpiFleet::post(Link& link, Worker worker)
     link.cancel = -1;
     const auto order = std::move(link.waiting.front());
     link.waiting.pop_front();
-    auto& shared = *order.shared;
-    send(link, worker, mpi::Tag::task, bytes_for(shared, link.held));
+    send_task(link, worker, *order.shared);
     link.sent.emplace_back(order.task, now());
     link.held.clear();
-    for (const auto& input : shared.message.inputs) link.held.push_back(input.version);
+    for (const auto& input : order.shared->message.inputs) link.held.push_back(input.version);
 }
 
-std::shared_ptr<mpi::Bytes> MpiFleet::bytes_for(SharedTask& shared, const Versions& held)
+TaskMessage::Travel MpiFleet::travel(const Link& link, Worker worker, Version version,
+                                     const Point& point) const
 {
-    std::vector<bool> included;
-    for (const auto& input : shared.message.inputs)
-        included.push_back(std::find(held.begin(), held.end(), input.version) == held.end());
-    for (const auto& [inputs, bytes] : shared.encoded)
-        if (inputs == included) return bytes;
-    for (std::size_t i = 0; i < included.size(); ++i)
-        shared.message.inputs[i].included = included[i];
-    auto bytes = encode(shared.message, {shared.points.data(), shared.points.size()},
-                        *shared.support, pool_);
-    shared.encoded.emplace_back(std::move(included), bytes);
-    return bytes;
+    using enum TaskMessage::Travel;
+    if (std::find(link.held.begin(), link.held.end(), version) != link.held.end()) return held;
+    const bool reads = info_[static_cast<std::size_t>(worker)].shared;
+    return reads && memory_.name(point) != 0 ? shared : packed;
+}
+
+void MpiFleet::send_task(Link& link, Worker worker, SharedTask& shared)
+{
+    auto& inputs = shared.message.inputs;
+    std::vector<TaskMessage::Travel> travels;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const auto& point = shared.points[i];
+        travels.push_back(travel(link, worker, inputs[i].version, point));
+        if (travels.back() != TaskMessage::Travel::shared) continue;
+        memory_.lend(point, rank(worker));
+        bytes_sent_ += static_cast<std::int64_t>(shared.support->size() * bytes_of(wire_));
+    }
+    auto at = std::ranges::find(shared.encoded, travels, [](const auto& one) { return one.first; });
+    if (at == shared.encoded.end()) {
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            inputs[i].travel = travels[i];
+            inputs[i].block = memory_.name(shared.points[i]);
+        }
+        auto bytes = encode(shared.message, {shared.points.data(), shared.points.size()},
+                            *shared.support, wire_, pool_);
+        at = shared.encoded.emplace(at, std::move(travels), std::move(bytes));
+    }
+    send(link, worker, mpi::Tag::task, at->second);
 }
 
 void MpiFleet::send(Link& link, Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes)
@@ -182,6 +205,14 @@ bool MpiFleet::progress()
         if (message.failed) return true;
         bytes_received_ += static_cast<std::int64_t>(message.bytes->size());
         detector_.is_alive(message.peer);
+        if (message.tag == mpi::Tag::contribution) {
+            const auto head = Reader(*message.bytes).get<ContributionHead>();
+            const auto values = static_cast<std::size_t>(head.values);
+            if (head.block != 0) {
+                message.values = memory_.contribution(message.peer, head.block, values);
+                bytes_received_ += static_cast<std::int64_t>(values * bytes_of(wire_));
+            }
+        }
         arrived_.push_back(std::move(message));
         return any = true;
     });
@@ -217,7 +248,7 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& message)
     const Worker worker = worker_of(message.peer);
     auto& link = links_.at(static_cast<std::size_t>(worker));
     Reader in(*message.bytes);
-    const auto count = in.get<std::int64_t>();
+    const auto [count, block, total] = in.get<ContributionHead>();
     std::vector<PartHead> parts;
     for (std::int64_t i = 0; i < count; ++i) parts.push_back(in.get<PartHead>());
     std::vector<std::vector<Version>> versions(parts.size());
@@ -230,18 +261,27 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& message)
     // A contribution from before the worker was assigned another shard has no values: they belong
     // to the support that it had then.
     const bool current = link.state != State::loading;
+    const auto bytes = static_cast<std::int64_t>(message.bytes->size()) +
+                       (message.values ? total * static_cast<std::int64_t>(bytes_of(wire_)) : 0);
+    const auto size = static_cast<std::size_t>(total);
+    const Packed all = message.values ? std::span<const double>(message.values.get(), size)
+                                      : with_number(wire_, [&]<class Number>(Number) -> Packed {
+                                            return in.numbers<Number>(size);
+                                        });
+    const auto owner = message.values ? std::shared_ptr<const void>(message.values) : message.bytes;
+    std::size_t before = 0;  // values of earlier parts
     std::vector<Arrival> arrivals;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const auto& part = parts[i];
         const auto handle = slots_.take();
-        if (current)
-            slots_.at(handle) = {message.bytes,
-                                 in.doubles(static_cast<std::size_t>(part.length)),
-                                 {},
-                                 worker,
-                                 part.loss};
-        arrivals.push_back({part.info, std::move(versions[i]), sent, now(),
-                            static_cast<std::int64_t>(message.bytes->size()) / count, handle});
+        if (current) {
+            const auto length = static_cast<std::size_t>(part.length);
+            const auto packed = std::visit(
+                [&](auto numbers) -> Packed { return numbers.subspan(before, length); }, all);
+            slots_.at(handle) = {owner, packed, {}, worker, part.loss};
+            before += length;
+        }
+        arrivals.push_back({part.info, std::move(versions[i]), sent, now(), bytes / count, handle});
     }
     return arrivals;
 }
@@ -251,7 +291,7 @@ std::size_t MpiFleet::adopt(Worker worker, std::vector<double> values, double lo
     const auto handle = slots_.take();
     auto& slot = slots_.at(handle);
     slot = {nullptr, {}, std::move(values), worker, loss};
-    slot.packed = slot.adopted;
+    slot.packed = std::span<const double>(slot.adopted);
     return handle;
 }
 

@@ -13,6 +13,7 @@
 #include "mpi/backoff.hpp"
 #include "mpi/evaluation.hpp"
 #include "mpi/failure_detector.hpp"
+#include "mpi/host_memory.hpp"
 #include "mpi/messages.hpp"
 #include "mpi/mpi.hpp"
 
@@ -26,17 +27,20 @@ namespace quorate {
 class MpiFleet final : public Fleet {
 public:
     /// Waits until every worker has loaded its shard or is dead. One message from each.
-    /// @param comm, bells  must outlive this object
+    /// @param comm, bells, memory  must outlive this object
     /// @param ranks        for each worker, its rank
     /// @param standby      ranks that take the places of workers that die
     /// @param idle         other ranks, which only wait for the end
     /// @param parameters   number of parameters of the model
+    /// @param wire         what points and contributions are rounded to
     /// @param timeout      seconds of silence after which a rank is taken for dead
     MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::vector<int> standby,
-             std::vector<int> idle, std::int64_t parameters, Seconds timeout, Doorbells& bells);
+             std::vector<int> idle, std::int64_t parameters, Wire wire, Seconds timeout,
+             Doorbells& bells, CoordinatorMemory& memory);
 
     // What these do is said in fleet/fleet.hpp.
     const std::vector<WorkerInfo>& workers() const override { return info_; }
+    PointMemory* point_memory() override;
     /// Seconds on the monotonic clock since the first dispatch.
     Seconds now() const override;
     void dispatch(const Dispatch& task, PointList inputs) override;
@@ -49,8 +53,9 @@ public:
     void set_clock(Seconds now, std::span<const std::int64_t> counts) override;
     Values values(std::size_t handle) override;
     void release(std::size_t handle) override;
-    /// Bytes of tasks, cancels and models to score. Short messages that do not wait for these
-    /// (pings, assignments, the end) are not counted.
+    /// Bytes of tasks, cancels and models to score, and those of what workers read in shared memory
+    /// instead, as if it had travelled.
+    /// Short messages that do not wait for these (pings, assignments, the end) are not counted.
     std::int64_t bytes_sent() const override { return bytes_sent_; }
     std::int64_t bytes_received() const override { return bytes_received_; }
 
@@ -85,8 +90,8 @@ private:
         std::shared_ptr<const Plan> plan;
         PointList points;
         const Support* support;
-        std::vector<std::pair<std::vector<bool>, std::shared_ptr<mpi::Bytes>>>
-            encoded;  // the bytes, for each choice of inputs that they include
+        std::vector<std::pair<std::vector<TaskMessage::Travel>, std::shared_ptr<mpi::Bytes>>>
+            encoded;  // the bytes, for each choice of how the inputs travel
     };
     struct Order {
         TaskId task;
@@ -99,6 +104,7 @@ private:
     struct Link {
         State state = State::loading;
         bool joins = false;  // it loads the shard of a worker that died, and joins then
+        bool leaves = false;  // it has given notice; that counts once it has loaded its shard
         std::vector<std::pair<Dispatch, PointList>> unready;  // given while it was loading
         std::shared_ptr<const Support> support;
         std::deque<Order> waiting;
@@ -109,10 +115,10 @@ private:
             sent;  // tasks from the newest one that was answered on, and when they were sent
         TaskId cancel = -1;  // tell the worker to drop tasks up to this one; -1: nothing to tell
     };
-    // A contribution: a view of its message.
+    // A contribution: a view of its message, or of shared memory.
     struct Slot {
-        std::shared_ptr<mpi::Bytes> bytes;
-        std::span<const double> packed;
+        std::shared_ptr<const void> owner;
+        Packed packed;
         std::vector<double> adopted;  // the values, if they came by adopt() and not in a message
         Worker worker = 0;
         double loss = 0;
@@ -145,8 +151,11 @@ private:
     std::optional<mpi::Transfer> try_send(int rank, mpi::Tag tag,
                                           std::shared_ptr<mpi::Bytes> bytes);
     bool done(mpi::Transfer& transfer);
-    // The message of a task for a worker that holds these points; made once for equal workers.
-    std::shared_ptr<mpi::Bytes> bytes_for(SharedTask& shared, const Versions& held);
+    // Sends a task. Its message is made once for equal workers.
+    void send_task(Link& link, Worker worker, SharedTask& shared);
+    // How an input of a task comes to a worker.
+    TaskMessage::Travel travel(const Link& link, Worker worker, Version version,
+                               const Point& point) const;
     void send(Link& link, Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
     // Receives what has come into arrived_. @return whether a message is complete
     bool progress();
@@ -167,6 +176,7 @@ private:
     const mpi::Comm& comm_;
     mpi::Pool pool_;
     Doorbells& bells_;
+    CoordinatorMemory& memory_;
     Backoff backoff_{200e-6, &bells_};
     std::vector<WorkerInfo> info_;
     std::vector<Worker> worker_of_;  // by rank
@@ -176,6 +186,7 @@ private:
     std::vector<Worker> code_index_;  // of each worker in the running coding; -1: not part of it
     int coded_for_;                   // number of workers of that coding
     std::int64_t parameters_;
+    Wire wire_;
     FailureDetector detector_;
     Seconds checked_ = 0;  // when the dead were looked for last
     // Short sends under way; transfers with dead ranks, which are never waited for nor freed.

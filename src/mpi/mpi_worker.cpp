@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 
 #include "base/error.hpp"
@@ -16,10 +17,11 @@ namespace quorate {
 
 MpiWorker::MpiWorker(const mpi::Comm& comm, const DataSet& data, const Computing& computing,
                      MakeCoding make_coding, const StragglerModels& stragglers,
-                     const ByzantineWorkers& byzantine, Seconds timeout, Doorbells& bells)
-    : comm_(comm), data_(data), make_coding_(std::move(make_coding)),
+                     const ByzantineWorkers& byzantine, Seconds timeout, Doorbells& bells,
+                     WorkerMemory& memory)
+    : comm_(comm), data_(data), make_coding_(std::move(make_coding)), memory_(memory),
       mailbox_(comm, bells, 10 * timeout), context_{computing, stragglers, byzantine,
-                                                    mailbox_.pool()}
+                                                    mailbox_.pool(), memory.contributions}
 {
 }
 
@@ -35,9 +37,31 @@ void MpiWorker::take(const Assignment& assignment)
     log(LogLevel::detail, fmt::format("worker {} on {}: {} rows and {} columns, loaded in {:.3f} s",
                                       assignment.worker, host_name(), context_.store->rows(),
                                       context_.store->support().size(), clock_seconds() - began));
-    const WorkerInfo info{comm_.rank(), host_name(), context_.store->rows(), 0};
+    reserve_contributions();
+    const WorkerInfo info{comm_.rank(), host_name(), context_.store->rows(), 0,
+                          memory_.points.present() && memory_.contributions.present()};
     mailbox_.send(mpi::Tag::ready, encode_ready(info, context_.store->support(), mailbox_.pool()));
     if (idle_since_) idle_since_ = clock_seconds();
+}
+
+// So that a lack of memory ends the run before it begins. There are two, because the coordinator
+// may still read one.
+void MpiWorker::reserve_contributions()
+{
+    if (!memory_.contributions.present()) return;
+    const auto size = context_.store->support().size();
+    const std::array<double*, 2> blocks = {memory_.contributions.take(size),
+                                           memory_.contributions.take(size)};
+    for (const auto* block : blocks) {
+        if (block)
+            memory_.contributions.give_back(block);
+        else if (!idle_since_)
+            throw Failure(
+                fmt::format("there are no {} bytes of memory left for the contributions "
+                            "of worker {}: ask for more memory, or start fewer ranks on "
+                            "this host",
+                            size * sizeof(double), context_.worker));
+    }
 }
 
 bool MpiWorker::run(const std::atomic<bool>& leave)
@@ -96,18 +120,19 @@ void MpiWorker::receive(const mpi::Transfer& message)
     }
 }
 
-void MpiWorker::accept(const std::shared_ptr<mpi::Bytes>& bytes)
+void MpiWorker::accept(std::shared_ptr<mpi::Bytes> bytes)
 {
-    auto message = decode_task(*bytes, context_.store->support().size());
+    auto message = decode_task(std::move(bytes), context_.store->support().size(),
+                               context_.computing.wire, mailbox_.pool());
     const auto own =
         std::ranges::find(message.recipients, context_.worker, &std::pair<Worker, TaskId>::first);
     if (own == message.recipients.end())
         throw Failure("a task came to a worker it does not name: report this as a bug");
     for (const auto& input : message.inputs)
-        if (input.included)
-            context_.points.try_emplace(input.version, HeldPoint{bytes, input.packed});
+        if (input.travel != TaskMessage::Travel::held)
+            context_.points.try_emplace(input.version, hold(input, message));
     const auto id = own->second;
-    tasks_.add({id, std::move(message), bytes}, [this] { stop_task(); });
+    tasks_.add({id, std::move(message)}, [this] { stop_task(); });
     // Drop points that no task names any more. The coordinator reckons with that: it only leaves
     // out points that the task it sent last names.
     std::erase_if(context_.points, [this](const auto& held) {
@@ -119,10 +144,25 @@ void MpiWorker::accept(const std::shared_ptr<mpi::Bytes>& bytes)
     });
 }
 
+// A point in shared memory is read where it is if the worker needs all of it. Otherwise a packed copy is faster: its
+// few values stay in a cache.
+HeldPoint MpiWorker::hold(const TaskMessage::Input& input, const TaskMessage& message)
+{
+    if (input.travel == TaskMessage::Travel::packed) return {message.owner, input.packed};
+    const auto& support = context_.store->support();
+    const auto columns = static_cast<std::size_t>(support.whole());
+    auto whole = memory_.points.borrow(input.block, columns);
+    if (support.full()) return {whole, {whole.get(), columns}};
+    auto packed = mailbox_.pool().take(support.size() * sizeof(double));
+    auto* values = reinterpret_cast<double*>(packed->data());
+    support.gather({whole.get(), columns}, values);
+    return {std::move(packed), {values, support.size()}};
+}
+
 void MpiWorker::begin()
 {
     tasks_.begin();
-    const auto& [task, message, bytes] = tasks_.running();
+    const auto& [task, message] = tasks_.running();
     const auto now = clock_seconds();
     idle_ = now - idle_since_.value_or(now);
     const auto draw = message.control.draw == own_count ? count_++ : message.control.draw;

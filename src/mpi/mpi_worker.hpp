@@ -25,12 +25,14 @@ public:
     ///                     times as long
     MpiWorker(const mpi::Comm& comm, const DataSet& data, const Computing& computing,
               MakeCoding make_coding, const StragglerModels& stragglers,
-              const ByzantineWorkers& byzantine, Seconds timeout, Doorbells& bells);
+              const ByzantineWorkers& byzantine, Seconds timeout, Doorbells& bells,
+              WorkerMemory& memory);
 
     /// Drops all tasks, loads the shard of a worker of the coding, and sends `ready`. Reads the
     /// worker's rows from the data set.
     /// @throws Orphaned if the coordinator dies meanwhile
     /// @throws BadInput if there is no coding for that many workers
+    /// @throws Failure if there is no memory for contributions
     void take(const Assignment& assignment);
 
     /// Works until the coordinator sends `stop`, whatever the worker is doing then, and says
@@ -45,7 +47,6 @@ private:
     struct Order {
         TaskId task;
         TaskMessage message;
-        std::shared_ptr<mpi::Bytes> bytes;  // keeps the values of its operands alive
         TaskId id() const { return task; }
         bool follows() const { return message.control.follows(); }
         bool repeats() const { return message.control.repeat; }
@@ -53,7 +54,9 @@ private:
 
     void poll();
     void receive(const mpi::Transfer& message);
-    void accept(const std::shared_ptr<mpi::Bytes>& bytes);
+    void accept(std::shared_ptr<mpi::Bytes> bytes);
+    HeldPoint hold(const TaskMessage::Input& input, const TaskMessage& message);
+    void reserve_contributions();
     void begin();
     void send_contribution();
     void stop_task();
@@ -65,6 +68,7 @@ private:
     const DataSet& data_;
     MakeCoding make_coding_;
     std::shared_ptr<const Coding> coding_;
+    WorkerMemory& memory_;
     Mailbox mailbox_;
     WorkerContext context_;
     TaskQueue<Order> tasks_;

@@ -38,7 +38,10 @@ TaskExecution::TaskExecution(WorkerContext& context, TaskId id, const TaskMessag
 bool TaskExecution::step()
 {
     switch (stage_) {
-        case Stage::computing: compute_chunk(); return false;
+        case Stage::computing:
+            compute_chunk();
+            if (stage_ != Stage::computed || paused_ > 0) return false;
+            [[fallthrough]];
         case Stage::computed: return finish_part();
         case Stage::held_back: return true;
     }
@@ -57,7 +60,7 @@ std::size_t TaskExecution::values_at() const
     std::size_t versions = 0;
     for (const auto& part : message_.plan.parts)
         if (is_cached(part)) versions += part.items.size();
-    return Writer::aligned(sizeof(std::int64_t) + parts_in_message() * sizeof(PartHead) +
+    return Writer::aligned(sizeof(ContributionHead) + parts_in_message() * sizeof(PartHead) +
                            versions * sizeof(Version));
 }
 
@@ -76,10 +79,29 @@ std::size_t TaskExecution::length_before(std::size_t part) const
     return sum;
 }
 
+std::size_t TaskExecution::values_in_message() const
+{
+    return parts_in_message() == 1 ? length(part_) : length_before(message_.plan.parts.size());
+}
+
+void TaskExecution::make_room()
+{
+    const auto size = values_in_message();
+    const auto give_back = [&blocks = context_.shared](const double* block) {
+        if (block) blocks.give_back(block);
+    };
+    block_ = {context_.shared.take(size), give_back};
+    const auto wire = context_.computing.wire;
+    if (!block_ && wire != Wire::binary64) unpacked_ = context_.pool.take(size * sizeof(double));
+    output_ = context_.pool.take(values_at() + (block_ ? 0 : size * bytes_of(wire)));
+}
+
 // The room for the values of the running part.
 std::span<double> TaskExecution::output()
 {
-    auto* values = reinterpret_cast<double*>(output_->data() + values_at());
+    auto* values = block_      ? block_.get()
+                   : unpacked_ ? reinterpret_cast<double*>(unpacked_->data())
+                               : reinterpret_cast<double*>(output_->data() + values_at());
     return {values + length_before(part_), length(part_)};
 }
 
@@ -94,11 +116,7 @@ void TaskExecution::begin_part()
     rows_ = 0;
     compute_ = 0;
     part_began_ = clock_seconds();
-    if (!output_)
-        output_ = context_.pool.take(
-            values_at() +
-            (parts_in_message() == 1 ? length(part_) : length_before(message_.plan.parts.size())) *
-                sizeof(double));
+    if (!output_) make_room();
     const auto [oldest, newest] = versions_of(part(), inputs_);
     heads_.push_back({.info = {.worker = context_.worker,
                                .part = static_cast<int>(part_),
@@ -164,6 +182,7 @@ void TaskExecution::compute_chunk()
             context_.row_seconds =
                 chunk * std::max(1.0, context_.straggling.slowdown()) / static_cast<double>(rows);
         pace(chunk);
+        if (paused_ == 0 && !updating && work->done()) complete_part();
     }
 }
 
@@ -229,6 +248,7 @@ bool TaskExecution::finish_part()
     if (paused_ > 0) compute_ += now - std::exchange(paused_, 0);
     heads_.back().info.compute = compute_;
     context_.byzantine.corrupt(context_.worker, draw_, static_cast<int>(part_), output());
+    if (block_) round(context_.computing.wire, output());  // otherwise they are, as they are packed
     ++part_;
     begun_ = false;
     work_.reset();
@@ -243,7 +263,11 @@ bool TaskExecution::finish_part()
 std::shared_ptr<mpi::Bytes> TaskExecution::take_message(Seconds idle, Seconds send)
 {
     Writer out(*output_);
-    out.put(std::int64_t{std::ssize(heads_)});
+    std::int64_t values = 0;
+    for (const auto& head : heads_) values += head.length;
+    out.put(ContributionHead{std::ssize(heads_), block_ ? context_.shared.lend(block_.get(), 0) : 0,
+                             values});
+    block_.reset();
     const auto delay = std::exchange(delay_, 0);
     for (auto& head : heads_) {
         head.info.delay = delay;
@@ -252,10 +276,21 @@ std::shared_ptr<mpi::Bytes> TaskExecution::take_message(Seconds idle, Seconds se
         out.put(head);
     }
     for (const auto version : versions_) out.put(version);
+    if (unpacked_) pack(out, static_cast<std::size_t>(values));
     heads_.clear();
     versions_.clear();
     stage_ = Stage::computing;
     return std::exchange(output_, nullptr);
+}
+
+// Appends the values to the message.
+void TaskExecution::pack(Writer& out, std::size_t size)
+{
+    const auto* values = reinterpret_cast<const double*>(unpacked_->data());
+    with_number(context_.computing.wire, [&]<class Number>(Number) {
+        convert(std::span(values, size), out.numbers<Number>(size));
+    });
+    unpacked_.reset();
 }
 
 void TaskExecution::stop(Seconds now)

@@ -8,6 +8,7 @@
 
 #include "compute/gradient_cache.hpp"
 #include "compute/store.hpp"
+#include "mpi/host_memory.hpp"
 #include "mpi/messages.hpp"
 #include "straggler/byzantine.hpp"
 #include "straggler/emulation.hpp"
@@ -20,7 +21,8 @@ struct WorkerContext {
     StragglerModels stragglers;
     const ByzantineWorkers& byzantine;
     mpi::Pool& pool;
-    Worker worker = -1;  // its number in the run; -1: not assigned yet
+    SharedBlocks& shared;  // for contributions, if the coordinator reads them in place
+    Worker worker = -1;    // its number in the run; -1: not assigned yet
     std::optional<Store> store = {};
     std::map<Version, HeldPoint> points = {};  // the points that its tasks name
     GradientCache cache = {};
@@ -47,7 +49,7 @@ public:
     /// When the next step is due, by clock_seconds(): when the injected delay is over, or when the
     /// machine that is emulated would have got this far.
     Seconds wake() const { return wake_; }
-    /// Computes a chunk (Model::chunk_rows), or completes a part.
+    /// Computes a chunk (Model::chunk_rows), and completes the part if it was the last.
     /// @return whether a message is complete
     bool step();
     /// Returns the complete message (PartHead). To be called once after step() returned true.
@@ -75,6 +77,9 @@ private:
     std::size_t length_before(std::size_t part) const;
     std::size_t parts_in_message() const;
     std::size_t values_at() const;
+    std::size_t values_in_message() const;
+    void make_room();
+    void pack(Writer& out, std::size_t size);
 
     WorkerContext& context_;
     TaskId id_;
@@ -91,7 +96,10 @@ private:
     Seconds part_began_ = 0, paused_ = 0, compute_ = 0;  // paused_: when a pause began; 0: none
     std::vector<PartHead> heads_;  // of the parts computed and not yet sent, and the running one
     Versions versions_;            // of the items of those parts that are sums of cached gradients
-    std::shared_ptr<mpi::Bytes> output_;
+    std::shared_ptr<mpi::Bytes> output_;  // the message
+    // Its values, if they lie in shared memory, or are packed before they are sent.
+    std::shared_ptr<double> block_;
+    std::shared_ptr<mpi::Bytes> unpacked_;
 };
 
 }  // namespace quorate

@@ -25,13 +25,15 @@ public:
     {
         const auto t = static_cast<double>(++updates_);
         const double scaled = step * std::sqrt(1 - std::pow(beta2_, t)) / (1 - std::pow(beta1_, t));
-        for (std::size_t i = 0; i < w_.size(); ++i) {
-            const double g = estimate[i] + 2 * regularizer_.l2 * w_[i];
-            m_[i] = beta1_ * m_[i] + (1 - beta1_) * g;
-            v_[i] = beta2_ * v_[i] + (1 - beta2_) * g * g;
-            const double w = w_[i] - scaled * m_[i] / (std::sqrt(v_[i]) + 1e-8);
-            next[i] = w_[i] = regularizer_.shrunk(w, step);
-        }
+        for_parameters([=, beta1 = beta1_, beta2 = beta2_, regularizer = regularizer_,
+                        w = w_.data(), m = m_.data(), v = v_.data(), estimate = estimate.data(),
+                        point = next.data()](std::size_t i) {
+            const double g = estimate[i] + 2 * regularizer.l2 * w[i];
+            m[i] = beta1 * m[i] + (1 - beta1) * g;
+            v[i] = beta2 * v[i] + (1 - beta2) * g * g;
+            const double moved = w[i] - scaled * m[i] / (std::sqrt(v[i]) + 1e-8);
+            point[i] = w[i] = regularizer.shrunk(moved, step);
+        });
     }
 
     std::vector<std::span<double>> memory() override { return {w_, m_, v_}; }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <algorithm>
-
 #include "optimizer/rule.hpp"
 
 namespace quorate {
@@ -20,12 +18,13 @@ public:
         const double t = static_cast<double>(updates_);
         const double momentum = updates_ > 0 ? (t - 1) / (t + 2) : 0;
         const double kept = (updates_ > 0 ? momentum : -1) + regularizer_.kept(step);
-        for (std::size_t i = 0; i < w_.size(); ++i) {
-            const double w =
-                regularizer_.shrunk(kept * w_[i] - momentum * last_[i] - step * estimate[i], step);
-            last_[i] = w_[i];
-            next[i] = w_[i] = w;
-        }
+        for_parameters([=, regularizer = regularizer_, w = w_.data(), last = last_.data(),
+                        g = estimate.data(), point = next.data()](std::size_t i) {
+            const double now =
+                regularizer.shrunk(kept * w[i] - momentum * last[i] - step * g[i], step);
+            last[i] = w[i];
+            point[i] = w[i] = now;
+        });
         ++updates_;
     }
 

@@ -13,13 +13,16 @@ public:
     void update(std::span<const double> estimate, double step, std::span<double> next) override
     {
         const double kept = regularizer_.kept(step);
-        for (std::size_t i = 0; i < w_.size(); ++i)
-            next[i] = w_[i] = regularizer_.shrunk(kept * w_[i] - step * estimate[i], step);
+        for_parameters([=, regularizer = regularizer_, w = w_.data(), g = estimate.data(),
+                        point = next.data()](std::size_t i) {
+            point[i] = w[i] = regularizer.shrunk(kept * w[i] - step * g[i], step);
+        });
     }
 
     void move(std::span<const double> displacement, std::span<double> next) override
     {
-        for (std::size_t i = 0; i < w_.size(); ++i) next[i] = w_[i] = w_[i] + displacement[i];
+        for_parameters([w = w_.data(), d = displacement.data(),
+                        point = next.data()](std::size_t i) { point[i] = w[i] = w[i] + d[i]; });
     }
 
     std::vector<std::span<double>> memory() override { return {w_}; }

@@ -18,10 +18,11 @@ public:
 
     void update(std::span<const double> estimate, double step, std::span<double> next) override
     {
-        for (std::size_t i = 0; i < w_.size(); ++i) {
-            v_[i] = momentum_ * v_[i] + estimate[i] + 2 * regularizer_.l2 * w_[i];
-            next[i] = w_[i] = regularizer_.shrunk(w_[i] - step * v_[i], step);
-        }
+        for_parameters([=, momentum = momentum_, regularizer = regularizer_, w = w_.data(),
+                        v = v_.data(), g = estimate.data(), point = next.data()](std::size_t i) {
+            v[i] = momentum * v[i] + g[i] + 2 * regularizer.l2 * w[i];
+            point[i] = w[i] = regularizer.shrunk(w[i] - step * v[i], step);
+        });
     }
 
     std::vector<std::span<double>> memory() override { return {w_, v_}; }

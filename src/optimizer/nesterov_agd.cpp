@@ -18,16 +18,16 @@ public:
     {
         const double kept = regularizer_.kept(step);
         const double momentum = this->momentum(updates_);
-        for (std::size_t i = 0; i < w_.size(); ++i) {
-            const double w = regularizer_.shrunk(kept * y_[i] - step * estimate[i], step);
-            next[i] = y_[i] = w + momentum * (w - w_[i]);
-            w_[i] = w;
-        }
+        for_parameters([=, regularizer = regularizer_, w = w_.data(), y = y_.data(),
+                        g = estimate.data(), point = next.data()](std::size_t i) {
+            const double now = regularizer.shrunk(kept * y[i] - step * g[i], step);
+            point[i] = y[i] = now + momentum * (now - w[i]);
+            w[i] = now;
+        });
         ++updates_;
     }
 
     std::vector<std::span<double>> memory() override { return {w_, y_}; }
-    bool publishes_model() const override { return false; }
 
 private:
     virtual double momentum(long t) const = 0;

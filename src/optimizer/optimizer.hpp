@@ -36,17 +36,18 @@ public:
 
     /// The model w after the updates so far, p elements.
     virtual std::span<const double> model() const = 0;
-    /// Whether the points handed out are the models themselves.
-    virtual bool publishes_model() const { return true; }
 
     /// All vectors on which later updates depend, the model first, p elements each. A checkpoint
     /// keeps them, and a resumed run sets them.
     virtual std::vector<std::span<double>> memory() = 0;
     /// The number of updates so far. A resumed run sets it.
     long& updates() { return updates_; }
+    /// Has updates share out the parameters among so many threads, which changes no bit.
+    void use_threads(int threads) { threads_ = threads; }
 
 protected:
     long updates_ = 0;
+    int threads_ = 1;
 };
 
 /// Makes an optimiser. @param initial  w_0, p elements; also the first point

@@ -19,12 +19,13 @@ public:
 
     void update(std::span<const double> estimate, double step, std::span<double> next) override
     {
-        for (std::size_t i = 0; i < w_.size(); ++i) {
-            const double g = estimate[i] + 2 * regularizer_.l2 * w_[i];
-            s_[i] = decay_ * s_[i] + (1 - decay_) * g * g;
-            const double w = w_[i] - step * g / std::sqrt(s_[i] + 1e-10);
-            next[i] = w_[i] = regularizer_.shrunk(w, step);
-        }
+        for_parameters([=, decay = decay_, regularizer = regularizer_, w = w_.data(), s = s_.data(),
+                        estimate = estimate.data(), point = next.data()](std::size_t i) {
+            const double g = estimate[i] + 2 * regularizer.l2 * w[i];
+            s[i] = decay * s[i] + (1 - decay) * g * g;
+            const double moved = w[i] - step * g / std::sqrt(s[i] + 1e-10);
+            point[i] = w[i] = regularizer.shrunk(moved, step);
+        });
     }
 
     std::vector<std::span<double>> memory() override { return {w_, s_}; }

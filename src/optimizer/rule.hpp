@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
+
+#include "base/parallel.hpp"
 #include "optimizer/optimizer.hpp"
 
 namespace quorate {
@@ -16,6 +19,19 @@ public:
     std::span<const double> model() const override { return w_; }
 
 protected:
+    /// Calls f(i) for each parameter. What f needs it is to hold by value: then the compiler knows
+    /// that no result overwrites it, and uses vectors.
+    template <class F>
+    void for_parameters(F f) const
+    {
+        constexpr std::size_t range = 4096;
+        const auto size = w_.size();
+        in_parallel((size + range - 1) / range, threads_, [=](std::size_t part) {
+            const auto last = std::min((part + 1) * range, size);
+            for (auto i = part * range; i < last; ++i) f(i);
+        });
+    }
+
     std::vector<double> w_;
     Regularizer regularizer_;
 };

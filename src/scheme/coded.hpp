@@ -17,6 +17,7 @@ public:
 
     Needs needs() const override;
     std::string warning() const override { return code_.warning; }
+    void fetch_ahead(Worker worker) const override { received_.fetch_ahead(worker); }
 
 protected:
     std::shared_ptr<const Plan> plan(Worker worker) const override;

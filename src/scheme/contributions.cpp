@@ -3,18 +3,27 @@
 
 namespace quorate {
 
-Contributions::Contributions(std::vector<int> parts) : parts_(std::move(parts)), missing_(parts_)
+Contributions::Contributions(const std::vector<int>& parts)
 {
-    for (const int count : parts_) ids_.emplace_back(static_cast<std::size_t>(count));
+    int end = 0;
+    for (const int count : parts) parts_.push_back({end += count, count});
+    ids_.resize(static_cast<std::size_t>(end));
 }
 
-void Contributions::clear() { missing_ = parts_; }
+void Contributions::clear()
+{
+    int begin = 0;
+    for (auto& [end, missing] : parts_) {
+        missing = end - begin;
+        begin = end;
+    }
+}
 
 bool Contributions::add(const Contribution& contribution)
 {
     const auto worker = static_cast<std::size_t>(contribution.worker);
-    ids_[worker][static_cast<std::size_t>(contribution.part)] = contribution.id;
-    return --missing_[worker] == 0;
+    ids_[begin(worker) + static_cast<std::size_t>(contribution.part)] = contribution.id;
+    return --parts_[worker].missing == 0;
 }
 
 Step Contributions::step(const Decoding& decoding, std::int64_t samples) const
@@ -24,7 +33,8 @@ Step Contributions::step(const Decoding& decoding, std::int64_t samples) const
     for (const auto& [worker, part, value] : decoding.weights)
         if (value != 0)
             terms.push_back(
-                {ids_[static_cast<std::size_t>(worker)][static_cast<std::size_t>(part)], value});
+                {ids_[begin(static_cast<std::size_t>(worker)) + static_cast<std::size_t>(part)],
+                 value});
     // The estimate is scale * (sum of the weighted messages) / samples, so divisor = samples /
     // scale.
     return {std::move(terms), static_cast<double>(samples) / decoding.scale, decoding.error};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include "base/prefetch.hpp"
 #include "code/gradient_code.hpp"
 #include "scheme/types.hpp"
 
@@ -10,20 +11,35 @@ namespace quorate {
 class Contributions {
 public:
     /// @param parts  of each worker, how many parts its task has
-    explicit Contributions(std::vector<int> parts);
+    explicit Contributions(const std::vector<int>& parts);
 
     /// Begins a round.
     void clear();
     /// Adds a contribution. @return whether all parts of its worker have come now
     bool add(const Contribution& contribution);
+    /// Fetches into the cache what add() looks at for a worker.
+    void fetch_ahead(Worker worker) const
+    {
+        const auto i = static_cast<std::size_t>(worker);
+        prefetch(&parts_[i]);
+        prefetch(&ids_[i]);  // right where each worker has one part, and else a guess
+    }
 
     /// Turns a decoding into a step; weights of 0 are left out. O(weights).
     /// @param samples  of a round, counted once: the estimate is the mean over them
     Step step(const Decoding& decoding, std::int64_t samples) const;
 
 private:
-    std::vector<int> parts_, missing_;              // by worker
-    std::vector<std::vector<ContributionId>> ids_;  // by worker and part
+    struct Parts {
+        int end;      // in ids_, where those of the worker end
+        int missing;  // how many have not come
+    };
+    std::size_t begin(std::size_t worker) const
+    {
+        return worker == 0 ? 0 : static_cast<std::size_t>(parts_[worker - 1].end);
+    }
+    std::vector<Parts> parts_;         // by worker
+    std::vector<ContributionId> ids_;  // by worker and part
 };
 
 }  // namespace quorate

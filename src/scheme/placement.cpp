@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "code/fractional_repetition.hpp"
 #include "code/partition.hpp"
@@ -77,11 +78,11 @@ std::vector<int> parts_of(const Plans& plans)
 
 std::vector<Worker> distinct_first(const Plans& plans, std::vector<Worker> workers)
 {
-    std::map<const Plan*, int> next_turn;
-    std::map<Worker, int> turn;
-    for (const auto worker : workers)
-        turn[worker] = next_turn[plans.at(static_cast<std::size_t>(worker)).get()]++;
-    std::ranges::stable_sort(workers, {}, [&](Worker worker) { return turn.at(worker); });
+    std::unordered_map<const Plan*, int> next_turn;
+    std::vector<int> turn(plans.size());  // by worker
+    const auto at = [](Worker worker) { return static_cast<std::size_t>(worker); };
+    for (const auto worker : workers) turn[at(worker)] = next_turn[plans.at(at(worker)).get()]++;
+    std::ranges::stable_sort(workers, {}, [&](Worker worker) { return turn[at(worker)]; });
     return workers;
 }
 

@@ -57,6 +57,9 @@ public:
     /// @param now  point in time on the fleet's clock, seconds
     /// @param out  receives the actions, in the order in which they are to be carried out
     virtual void handle(const Event& event, Seconds now, std::vector<Action>& out) = 0;
+    /// A hint that a contribution of this worker may come soon: what the scheme will look at can be
+    /// fetched into the cache. Nothing else may follow from it.
+    virtual void fetch_ahead(Worker) const {}
 };
 
 /// What a scheme is made for.

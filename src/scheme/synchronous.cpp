@@ -47,6 +47,7 @@ void SynchronousScheme::dispatch(Version version, std::vector<Action>& out)
     const auto before = std::exchange(first_, next_);
     missing_ = 0;
     expired_ = false;
+    out.reserve(out.size() + active_.size() + 3);
     for (const auto worker : active_) give(worker, task(worker, version), out);
     if (auto text = say(); !text.empty()) out.push_back(Note{std::move(text)});
     if (looks_back() && version > 0) out.push_back(Close{before, first_ - 1});

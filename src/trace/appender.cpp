@@ -22,8 +22,8 @@ std::vector<std::int64_t> Appender::iterate_rounds() const
 
 Iterate Appender::iterate(std::int64_t i) const
 {
-    return std::make_shared<std::vector<double>>(
-        h5::read_rows<double>(file_.get(), "iterate/model", i, 1));
+    const auto model = h5::read_rows<double>(file_.get(), "iterate/model", i, 1);
+    return std::make_shared<std::pmr::vector<double>>(model.begin(), model.end());
 }
 
 void Appender::add(const Evaluation& row)

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <variant>
@@ -20,7 +21,7 @@ using Row =
     std::variant<Round, Arrival, ItemRow, Measure, Timer, Membership, Evaluation, WorkerRow>;
 
 /// A model that is kept: shared and immutable.
-using Iterate = std::shared_ptr<const std::vector<double>>;
+using Iterate = std::shared_ptr<const std::pmr::vector<double>>;
 
 /// Bytes of waiting iterates at which a sink begins to write them at once. At twice that, a round
 /// waits for the disk.

@@ -174,8 +174,8 @@ Iterate Writer::iterate(std::int64_t i) const
 {
     const auto in_file = iterates_ - static_cast<std::int64_t>(last_.size());
     if (i >= in_file) return last_[static_cast<std::size_t>(i - in_file)];
-    return std::make_shared<std::vector<double>>(
-        h5::read_rows<double>(iterate_group_.get(), "model", i, 1));
+    const auto model = h5::read_rows<double>(iterate_group_.get(), "model", i, 1);
+    return std::make_shared<std::pmr::vector<double>>(model.begin(), model.end());
 }
 
 std::vector<std::int64_t> Writer::iterate_rounds() const

@@ -87,6 +87,26 @@ def test_a_replay_ends_where_its_run_did(visits, tmp_path, words):
         assert np.array_equal(a["iterate/round"], b["iterate/round"])
 
 
+def test_a_run_ends_where_its_scored_loss_is_low_and_not_where_its_estimate_is(visits, tmp_path):
+    """An approximate scheme's estimates come to the value before the training loss does."""
+    words = ["--scheme", "ignore", "--stragglers", 2, "--delay", "exponential:0.01"]
+    whole, cut = tmp_path / "whole.h5", tmp_path / "cut.h5"
+    assert simulate(visits, whole, *words, "--rounds", 60).returncode == 0
+    with h5py.File(whole) as file:
+        rounds, losses = file["evaluation/round"][:], file["evaluation/train_loss"][:]
+        target, estimates = losses[40], file["round/loss_estimate"][:]
+        first = rounds[losses <= target].min()
+        assert rounds[40] >= first > np.argmax(estimates <= target) + 1
+        before = dict(zip(rounds, losses))
+    words += ["--rounds", 60, "--stop-at", f"train-loss={target}"]
+    assert simulate(visits, cut, *words).returncode == 0
+    with h5py.File(cut) as file:
+        cut_at = len(file["round/time"])
+        after = dict(zip(file["evaluation/round"][:], file["evaluation/train_loss"][:]))
+    assert after == {round_: before[round_] for round_ in range(1, cut_at + 1)}
+    assert after[cut_at] <= target and first <= cut_at < 60
+
+
 @pytest.mark.parametrize("live", [False, True])
 def test_a_run_over_mpi_stops_and_is_replayed(visits, tmp_path, live):
     trace, again = tmp_path / "t.h5", tmp_path / "again.h5"
@@ -96,6 +116,8 @@ def test_a_run_over_mpi_stops_and_is_replayed(visits, tmp_path, live):
     assert re.search(
         r"stopped at (accuracy 0\.7\d+ in round \d+|gap at most 0\.00\d+)", done.stdout
     )
+    # Of the models that are scored meanwhile the last one alone is told.
+    assert len(re.findall("^round .*training loss", done.stdout, re.M)) == 1
     done = call("simulate", "--replay", trace, "--trace", again, "--quiet")
     assert done.returncode == 0, done.stderr
     with h5py.File(trace) as a, h5py.File(again) as b:

@@ -5,10 +5,11 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 
 import pytest
 
-from program import QUORATE, call, environment
+from program import QUORATE, REPOSITORY, call, environment
 
 COMMANDS = re.findall(r"^  quorate (\S+)", call("help").stdout, re.MULTILINE)
 LISTS = "schemes models optimizers schedules delays formats clusters experiments".split()
@@ -43,8 +44,8 @@ def test_help_of_a_run_begins_with_ten_options_and_two_examples():
     text = ok("run", "--help")
     assert len(options_in(text)) == 10
     assert text.count("quorate run --data") == 2
-    assert len(text.splitlines()) < 50
-    for group in ("data and model", "scheme", "optimiser", "stragglers", "resilience", "output"):
+    assert len(text.splitlines()) <= 50
+    for group in ("data and model", "scheme", "optimiser", "messages", "resilience", "output"):
         assert f"\n  {group} " in text
     # The others are named there, and told in groups.
     everything = ok("run", "--help=all")
@@ -170,9 +171,24 @@ def complete(tmp_path_factory):
         (["mpiexec", "-n", "9", "quorate", "sim"], ["simulate"]),
         (["mpiexec", "-n", "9", "build/quorate", "run", "--optimizer", "ad"], ["adam"]),
         (["srun", "-n", "9", "quorate", "list", "sched"], ["schedules"]),
+        (["quorate", "analysis", "re"], ["report"]),
+        (["quorate", "analysis", "report", "--o"], ["--out"]),
+        (["quorate", "analysis", "sweep", "a.h5", "--wh"], ["--what"]),
+        (["quorate", "analysis", "compare", ""], []),
         (["mpiexec", "-n"], []),
         (["mpiexec", "-n", "9", "other", "ru"], []),
     ],
 )
 def test_completion_knows_what_can_follow(complete, words, offered):
     assert complete(*words) == offered
+
+
+def test_completion_knows_all_commands_of_the_analysis_and_their_options(complete):
+    sys.path.insert(0, str(REPOSITORY / "analysis"))
+    from quorate.analysis.cli import parser
+
+    commands = parser().commands
+    assert set(complete("quorate", "analysis", "")) == {*commands, "--help"}
+    for name, command in commands.items():
+        known = {option for option in command._option_string_actions if option[:2] == "--"}
+        assert set(complete("quorate", "analysis", name, "--")) == known

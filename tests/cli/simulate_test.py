@@ -297,7 +297,10 @@ def test_simulate_refuses_what_makes_no_sense(gaussians, tmp_path):
             "--byzantine is nan: write KIND:WORKER,... with KIND random, sign-flip or nan",
         ),
         ([*dry, "--byzantine", "nan:4"], None),
-        ([*dry, "--delay", "trace:none.csv"], "cannot open none.csv: No such file or directory"),
+        (
+            [*dry, "--delay", "trace:none.csv"],
+            "cannot open none.csv: No such file or directory; give a file that can be read",
+        ),
         ([*dry, "--slowdown", "fixed:0.5"], None),
         (
             [*dry, "--slowdown", "fixed:2,1"],

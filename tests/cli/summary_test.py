@@ -48,6 +48,15 @@ def test_a_run_ends_with_a_summary_for_a_mail(gaussians, tmp_path):
     assert ok("run", "--trace", trace, *words, ranks=5).stdout == ""
 
 
+def test_a_step_that_is_chosen_is_read_with_four_digits_and_kept_with_all(gaussians, tmp_path):
+    words = ["--data", gaussians, "--rounds", 3, "--workers", 2, "--trace", tmp_path / "t.h5"]
+    said = ok("simulate", *words).stdout + ok("inspect", tmp_path / "t.h5").stdout
+    config = inspect(tmp_path / "t.h5")["config"]
+    kept = re.search("^step = (.*)", config, re.M).group(1)
+    assert len(kept) > 12
+    assert re.findall(r"step\s+([\d.]+)", said) == [f"{float(kept):.4g}"] * 3
+
+
 @pytest.mark.parametrize("stragglers", [1, 2])
 def test_what_a_better_scheme_would_have_saved_is_what_it_takes(stragglers, tmp_path):
     """Delays have the same keys, so that the promise can be kept to the last digit."""

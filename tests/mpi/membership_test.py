@@ -4,6 +4,7 @@
 import os
 import re
 import signal
+import time
 
 import h5py
 import numpy
@@ -143,6 +144,27 @@ def test_a_signalled_worker_leaves_with_notice(gaussians, tmp_path):
     happened = membership(run)
     assert (LEFT, 1) in happened and (LEFT, 4) in happened and (DIED, 1) not in happened
     assert happened[-1] == (RECODED, 6)
+
+
+@pytest.mark.launcher
+def test_two_workers_leave_at_once(gaussians, tmp_path):
+    # The coordinator learns of both together. Re-encoding for the first, it must not lose the
+    # notice of the second, which is loading its new rows then.
+    run = tmp_path / "run.h5"
+    words = ["run", "--data", gaussians, "--trace", run, *COMMON, "--rounds", 100]
+    job = start(*words, ranks=RANKS)
+    wait_until(lambda: rounds_in(run) > 0)
+    os.kill(job.rank(0), signal.SIGSTOP)
+    for rank in 2, 5:
+        os.kill(job.rank(rank), signal.SIGUSR2)
+    time.sleep(1)  # workers give notice a moment after the signal
+    os.kill(job.rank(0), signal.SIGCONT)
+    done = job.wait()
+    assert done.returncode == 0, done.stderr
+    happened = membership(run)
+    assert {(LEFT, 1), (LEFT, 4)} < set(happened)
+    assert happened[-1] == (RECODED, 6)
+    replay(run, tmp_path / "again.h5")
 
 
 @pytest.mark.parametrize("more", [[], ["--evaluate", "live"]])

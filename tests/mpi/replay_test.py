@@ -38,8 +38,12 @@ WAYS = [
     ("sr-sgc", ["--burst", 0, "--lambda", 2]),
     ("m-sgc", ["--burst", 2, "--window", 4, "--lambda", 2, "--models", 5, "--batch", 100]),
     ("m-sgc", ["--lambda", 7, "--mu", 0.2]),
+    ("agc", ["--wire", "float"]),
+    ("anytime-sgd", ["--compute-time", 0.004, "--batch", 70, "--wire", "bfloat16"]),
+    ("pgc-cyclic", ["--stragglers", 2, "--wire", "bfloat16"]),
     ("draco-repetition", ["--byzantine", "sign-flip:2", "--stragglers", 0]),
     ("draco-repetition", ["--byzantine", "nan:0,5", "--stragglers", 1, "--tolerate", 2]),
+    ("draco-repetition", ["--byzantine", "sign-flip:2", "--stragglers", 0, "--wire", "float"]),
     ("draco-cyclic", ["--byzantine", "random:2,3", "--stragglers", 1, "--tolerate", 2]),
 ]
 

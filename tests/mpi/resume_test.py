@@ -15,7 +15,11 @@ from program import call, inspect, our_lines, parent, rounds_in, start, wait_unt
 ROUNDS = 300
 COMMON = ["--rounds", ROUNDS, "--step", 0.02, "--delay", "exponential:0.004", "--seed", 3]
 COMMON += ["--quiet", "--resilient", "--timeout", 5, "--checkpoint-every", "20r"]
-DETERMINISTIC = [("uncoded", []), ("elastic", ["--needed", 3])]
+DETERMINISTIC = [
+    ("uncoded", []),
+    ("uncoded", ["--wire", "bfloat16"]),
+    ("elastic", ["--needed", 3]),
+]
 OTHERS = [
     ("cyclic", ["--stragglers", 2]),
     ("agc", []),
@@ -23,7 +27,7 @@ OTHERS = [
     ("amb", ["--compute-time", 0.004]),
     ("amb-dg", ["--compute-time", 0.004]),
     ("async", ["--batch", 100]),
-    ("pgc-cyclic", []),
+    ("pgc-cyclic", ["--wire", "float"]),
     ("m-sgc", []),
     ("draco-repetition", ["--tolerate", 1]),
 ]

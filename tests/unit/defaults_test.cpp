@@ -143,11 +143,33 @@ TEST(Defaults, TheStepFollowsFromTheCurvature)
         std::isnan(curvature_of(data, *model_of(run_with({"--model", "hinge"}), data), {})));
 }
 
+TEST(Defaults, NoStepFollowsFromRowsThatAreZero)
+{
+    const Folder folder;
+    write(folder.file("d.h5"), 0, 0, true);
+    const DataSet data(folder.file("d.h5"));
+    const auto step = [&](const std::string& name, double l2, const EstimateKind& estimates) {
+        const auto given = run_with({"--data", "d.h5", "--model", name});
+        const auto model = model_of(given, data);
+        const auto all = with_defaults(given, estimates, model.get(), {.l2 = l2});
+        return automatic_step(all, data, *model, {.l2 = l2}, estimates);
+    };
+    const std::string message =
+        "--step is auto, but no step follows from rows that are zero: the training rows of d.h5 "
+        "teach nothing; give other data, or --step";
+    for (const auto* name : {"logistic", "hinge", "ridge"})
+        for (const bool exact : {false, true})
+            EXPECT_EQ(refusal([&] { step(name, 0, {.exact = exact, .samples = 1}); }), message);
+    // An objective with an L2 term is curved even so, unless its loss has a kink.
+    EXPECT_EQ(step("logistic", 0.1, {.exact = true}), 5);
+    EXPECT_EQ(refusal([&] { step("hinge", 0.1, {.exact = true}); }), message);
+}
+
 /// Looks at an update of the objective |w|^2 / 2 + l2 |w|^2 + l1 |w|_1 at w, whose step is 1/4.
 bool done_at(Stopping& stopping, std::int64_t round, double w)
 {
     const std::vector<double> gradient = {w};
-    const auto at = std::make_shared<const std::vector<double>>(1, w);
+    const auto at = std::make_shared<Point::element_type>(1, w);
     return stopping.done({round, w * w / 2, 0.25, gradient, at});
 }
 
@@ -184,7 +206,7 @@ TEST(Stopping, TheGapIsNeverBelowTheTrueOne)
         double w = 10;
         for (std::int64_t round = 10;; round += 10, w *= 0.9) {
             const std::vector<double> gradient = {w};
-            const auto at = std::make_shared<const std::vector<double>>(1, w);
+            const auto at = std::make_shared<Point::element_type>(1, w);
             if (stopping.done({round, w * w / 2 + c, 0.25, gradient, at})) break;
         }
         EXPECT_LE(w * w, share * c);

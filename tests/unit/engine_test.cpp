@@ -225,12 +225,12 @@ TEST_F(EngineTest, AnUnfinishedTraceOpensAndSaysRunning)
 {
     trace::Writer trace(path_, header(5), 2);
     trace.add(trace::Round{});
-    trace.keep(1, std::make_shared<std::vector<double>>(2, 1.5));
+    trace.keep(1, std::make_shared<std::pmr::vector<double>>(2, 1.5));
     trace.pause();
     const auto seen = trace::read(path_);
     EXPECT_EQ(seen.status(), "running");
     EXPECT_EQ(seen.rounds.size(), 1U);
-    EXPECT_EQ(*trace.iterate(0), std::vector<double>(2, 1.5));
+    EXPECT_EQ(*trace.iterate(0), std::pmr::vector<double>(2, 1.5));
 }
 
 TEST(Messages, ATaskSurvivesItsJourney)
@@ -238,17 +238,17 @@ TEST(Messages, ATaskSurvivesItsJourney)
     mpi::Pool pool;
     const auto support = Support::of(5, {1, 4});
     const Point point =
-        std::make_shared<std::vector<double>>(std::vector<double>{0, 10, 20, 30, 40});
+        std::make_shared<Point::element_type>(std::initializer_list<double>{0, 10, 20, 30, 40});
     TaskMessage message;
     message.recipients = {{3, 17}, {4, 18}};
     message.control.draw = 9;
     message.control.begin = TaskControl::Begin::after;
     message.control.step = 0.5;
     message.plan = Plan{{Part{{Item{2, 0, 0.5}, Item{3, 1, -1}}}, Part{{Item{7, 0, 1}}}}, true};
-    message.inputs = {{5, false}, {6, true}};
+    message.inputs = {{5, TaskMessage::Travel::held}, {6, TaskMessage::Travel::packed}};
     const std::vector<Point> points = {nullptr, point};
-    const auto bytes = encode(message, points, support, pool);
-    const auto got = decode_task(*bytes, support.size());
+    const auto bytes = encode(message, points, support, Wire::binary64, pool);
+    const auto got = decode_task(bytes, support.size(), Wire::binary64, pool);
     EXPECT_EQ(got.recipients, message.recipients);
     EXPECT_EQ(got.control, message.control);
     ASSERT_EQ(got.plan.parts.size(), 2U);
@@ -258,9 +258,9 @@ TEST(Messages, ATaskSurvivesItsJourney)
     EXPECT_TRUE(got.inputs[0].packed.empty());
     EXPECT_EQ(std::vector<double>(got.inputs[1].packed.begin(), got.inputs[1].packed.end()),
               (std::vector<double>{10, 40}));
-    const mpi::Bytes cut(bytes->size() - 8);
-    std::copy(bytes->data(), bytes->data() + cut.size(), const_cast<std::byte*>(cut.data()));
-    EXPECT_THROW(decode_task(cut, support.size()), Failure);
+    const auto cut = std::make_shared<mpi::Bytes>(bytes->size() - 8);
+    std::copy(bytes->data(), bytes->data() + cut->size(), cut->data());
+    EXPECT_THROW(decode_task(cut, support.size(), Wire::binary64, pool), Failure);
 }
 
 }  // namespace

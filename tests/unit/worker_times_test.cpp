@@ -141,7 +141,7 @@ TEST(WorkerTimes, WhatIsWrongIsNamedWithItsPlace)
     };
     for (const auto& [text, message] : table) EXPECT_EQ(refused(text), message) << text;
     EXPECT_EQ(refusal([] { read_worker_times("none.csv"); }),
-              "cannot open none.csv: No such file or directory");
+              "cannot open none.csv: No such file or directory; give a file that can be read");
 }
 
 TEST(WorkerTimes, ManyWordsCostNoTableOfAllTheirPairs)
@@ -361,7 +361,7 @@ TEST(RecordedTimes, TracesAndCsvAreToldByTheirContent)
     EXPECT_EQ(trace::read_times(folder.write("times.h5", "worker,round,seconds\n0,0,7\n")).seconds,
               (std::vector<double>{7}));
     EXPECT_EQ(refusal([] { trace::read_times("none"); }),
-              "cannot open none: No such file or directory");
+              "cannot open none: No such file or directory; give a file that can be read");
     const auto other = folder.file("other.h5");
     h5::create(other).close("close");
     EXPECT_EQ(refusal([&] { trace::read_times(other); }),
