@@ -169,8 +169,11 @@ python    := $(wildcard src/python/*.cpp)
 sources   := $(filter-out $(main) $(python),$(wildcard src/*/*.cpp))
 units     := $(wildcard tests/unit/*.cpp)
 benches   := $(wildcard tests/bench/*.cpp)
+# Each a program of its own.
+rivals    := $(wildcard tests/bench/rivals/*.cpp)
+rival_programs := $(rivals:tests/bench/%.cpp=$(B)/%)
 every     := $(if $(SAN),env/sanitizers.cpp)
-all_cpp   := $(main) $(sources) $(python) $(units) $(benches) $(every)
+all_cpp   := $(main) $(sources) $(python) $(units) $(benches) $(rivals) $(every)
 objects_of = $(patsubst %.cpp,$(B)/obj/%.o,$(1))
 library   := $(call objects_of,$(sources)) $(B)/obj/version.o
 # Each version has an ABI of its own.
@@ -188,7 +191,7 @@ endif
 
 # --- Targets -----------------------------------------------------------------------------
 .PHONY: help info deps configure build demo amazon lambda networks anytime sequential elastic advice experiments cluster-demo \
-        cluster-deps python python-deps python-tests-deps chaos test tests-ready check-layers bench bench-against bench-python bench-build fuzz fuzz-deps plot format lint \
+        cluster-deps python python-deps python-tests-deps chaos test tests-ready check-layers bench bench-against bench-rivals bench-python bench-build fuzz fuzz-deps plot format lint \
         install uninstall clean force
 force:
 
@@ -278,7 +281,7 @@ python     $(found_python)
 endef
 
 info: ## the effective configuration, as compiled into the program
-	$(info $(configuration))$(info pybind11   $(or $(shell pkg-config --modversion pybind11 2>/dev/null),none; make python needs it))@:
+	$(info $(configuration))$(info pybind11   $(or $(shell pkg-config --modversion pybind11 2>/dev/null),none; make python needs it))$(info shared     $(if $(shell $(found_python) -c 'import os; print(os.memfd_create("x"))' 2>/dev/null),memory of one host can be shared,no memory of this host: points and contributions travel in messages))@:
 
 # What produced a result: the git revision and the configuration, compiled in.
 revision = $(or $(shell git describe --always --dirty 2>/dev/null),unknown)
@@ -365,7 +368,7 @@ cluster-demo: build cluster-deps ## an experiment as jobs of a private SLURM on 
 
 # For tests/run: builds what the levels need and writes down what to run them with.
 tests-ready: $(if $(filter unit,$(or $(levels),unit)),$(B)/tests/unit) \
-             $(if $(filter cli,$(or $(levels),cli)),$(B)/bench) \
+             $(if $(filter cli,$(or $(levels),cli)),$(B)/bench $(rival_programs)) \
              $(if $(filter python,$(or $(levels),python)),python python-tests-deps) \
              $(if $(filter-out unit,$(or $(levels),all)),build cluster-deps)
 	@mkdir -p $(B)/tests
@@ -382,6 +385,9 @@ $(B)/tests/unit: $(call objects_of,$(units) $(every)) $(B)/$(soname) $(B)/source
 $(B)/bench: $(call objects_of,$(benches) tests/unit/simulation.cpp $(every)) $(B)/libquorate.a
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(found_benchmark_libs) $(link_libs)
 
+$(rival_programs): $(B)/%: $(B)/obj/tests/bench/%.o $(call objects_of,$(every)) $(B)/libquorate.a | $$(@D)/.dir
+	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(link_libs)
+
 chaos: build ## kill processes of runs at random, 50 runs of each kind; ARGS="--runs 5"
 	@$(run_env) $(found_python) tests/chaos/chaos.py $(ARGS)
 
@@ -390,6 +396,9 @@ bench: build $(B)/bench ## Google Benchmark programs; ARGS="--benchmark_filter=.
 
 bench-against: build $(B)/bench ## this build beside that of another checkout: OTHER=FOLDER (QUORATE_DATA=folder)
 	@$(run_env) tests/bench/against '$(B)' '$(OTHER)' $(ARGS)
+
+bench-rivals: build $(rival_programs) ## rounds and gradients beside a bare loop, MPI_Allreduce, TAO, SciPy; ARGS="--only agc30" (QUORATE_DATA=folder)
+	@$(run_env) $(found_python) tests/bench/rivals/table $(ARGS)
 
 bench-build: configure ## what building takes, from no PETSc and no objects; ARGS="--against REV"
 	@env/bench-build $(ARGS)

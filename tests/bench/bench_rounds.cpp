@@ -9,9 +9,7 @@
 #include <filesystem>
 #include <string>
 
-#include "data/data_set_writer.hpp"
-#include "data/first_use.hpp"
-#include "one_hot.hpp"
+#include "one_hot_file.hpp"
 #include "trace/reader.hpp"
 
 namespace {
@@ -24,24 +22,11 @@ std::string file(const std::string& name)
            ("quorate-bench-" + std::to_string(getpid()) + "-" + name);
 }
 
-// The one-hot data as a data set, its columns numbered as import would.
 const std::string& data_set()
 {
     static const std::string path = [] {
-        const bench::OneHot data;
         const auto made = file("data.h5");
-        DataSetWriter writer(made, "one-hot", {.columns = bench::columns}, true, false);
-        writer.begin(Split::train);
-        FirstUse number(bench::columns);
-        for (std::size_t row = 0; row < bench::rows; ++row) {
-            std::vector<std::pair<std::int64_t, double>> entries;
-            for (auto k = data.start[row]; k < data.start[row + 1]; ++k)
-                entries.emplace_back(number(data.column[static_cast<std::size_t>(k)]), 1.0);
-            std::ranges::sort(entries);
-            writer.add(entries, data.label[row]);
-        }
-        writer.begin(Split::test);
-        writer.finish({}, {});
+        bench::write(bench::OneHot(), made);
         std::atexit([] { std::filesystem::remove(file("data.h5")); });
         return made;
     }();

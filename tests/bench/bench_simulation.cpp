@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rounds of a dry run under the virtual clock, through the whole engine. The bound is what no
-// simulation of 10,000 workers can do without: to draw their delays and to find the smallest in each
-// group. Reported: the time of a round and arrivals a second.
+// Rounds of a dry run under the virtual clock, through the whole engine, with few and with many
+// workers. The bound is what no simulation can do without: to draw the delays and to find the
+// smallest in each group. Reported: the time of a task.
 #include <benchmark/benchmark.h>
 
 #include "../unit/simulation.hpp"
@@ -10,22 +10,31 @@ namespace {
 
 using namespace quorate;
 
-constexpr int workers = 10000;
-constexpr std::int64_t rounds = 20;
+// The time of a task that is given and answered.
+void report(benchmark::State& state, std::int64_t tasks)
+{
+    state.counters["task"] =
+        benchmark::Counter(static_cast<double>(state.iterations() * tasks),
+                           benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
 
 void dry_run(benchmark::State& state, const std::string& scheme, const std::string& stragglers)
 {
-    test::Simulation simulation{scheme, {}, workers, rounds};
+    constexpr std::int64_t tasks = 1'000'000;
+    const auto workers = static_cast<int>(state.range(0));
+    test::Simulation simulation{scheme, {}, workers, tasks / workers};
     if (!stragglers.empty()) simulation.options["stragglers"] = stragglers;
     simulation.rows_each = 1000;
     for (auto _ : state) benchmark::DoNotOptimize(simulation.run());
-    state.counters["round"] =
-        benchmark::Counter(static_cast<double>(state.iterations() * rounds),
-                           benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+    report(state, tasks);
 }
-BENCHMARK_CAPTURE(dry_run, uncoded, "uncoded", "")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(dry_run, frc, "frc", "1")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(dry_run, agc, "agc", "1")->Unit(benchmark::kMillisecond);
+void sizes(benchmark::internal::Benchmark* benchmark)
+{
+    benchmark->Arg(1000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
+}
+BENCHMARK_CAPTURE(dry_run, uncoded, "uncoded", "")->Apply(sizes);
+BENCHMARK_CAPTURE(dry_run, frc, "frc", "1")->Apply(sizes);
+BENCHMARK_CAPTURE(dry_run, agc, "agc", "1")->Apply(sizes);
 
 // Time of a message, 1000 workers: what coordinator and simulator together do for it.
 void message(benchmark::State& state, const std::string& scheme, const std::string& option,
@@ -58,6 +67,7 @@ BENCHMARK_CAPTURE(message, m_sgc, "m-sgc", "lambda", "20", 1000)->Unit(benchmark
 
 void bound_draws_alone(benchmark::State& state)
 {
+    const auto workers = static_cast<int>(state.range(0));
     const auto delays = test::make_delays("exponential:1", workers, 1);
     std::int64_t round = 0;
     for (auto _ : state) {
@@ -68,7 +78,8 @@ void bound_draws_alone(benchmark::State& state)
         benchmark::DoNotOptimize(last);
         ++round;
     }
+    report(state, workers);
 }
-BENCHMARK(bound_draws_alone)->Unit(benchmark::kMillisecond);
+BENCHMARK(bound_draws_alone)->Apply(sizes);
 
 }  // namespace
