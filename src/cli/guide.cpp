@@ -36,7 +36,7 @@ const std::vector<Names> of_training = {
     {"resilience",
      {"checkpoint", "checkpoint-every", "resume", "stop-before", "walltime", "resilient", "standby",
       "timeout", "events", "on-loss"}},
-    {"messages", {"transport", "wire"}},
+    {"messages", {"transport", "aggregate", "wire"}},
     {"output",
      {"trace", "folder", "overwrite", "evaluate", "evaluate-every", "trace-arrivals", "log"}},
     {"experiments", {"manifest", "row"}},

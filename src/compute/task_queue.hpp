@@ -20,6 +20,8 @@ class TaskQueue {
 public:
     bool is_running() const { return running_; }
     bool has_next() const { return running_ ? !rest_.empty() : first_.has_value(); }
+    /// The next task. Only if has_next() and not is_running().
+    const Task& next() const { return *first_; }
     /// The running task, which stays where it is while it runs. Only if is_running().
     Task& running() { return *first_; }
     const Task& running() const { return *first_; }

@@ -65,6 +65,23 @@ public:
                 *packed++ = static_cast<Number>(whole[static_cast<std::size_t>(column)]);
     }
 
+    /// Sets whole[column i] = 0.
+    void clear(std::span<double> whole) const
+    {
+        if (full_)
+            std::ranges::fill(whole, 0.0);
+        else
+            for (const auto column : chosen_) whole[static_cast<std::size_t>(column)] = 0;
+    }
+    /// Sets whole[column i] = packed[i].
+    template <class Number>
+    void scatter(std::span<const Number> packed, std::span<double> whole) const
+    {
+        for (std::size_t i = 0; i < packed.size(); ++i)
+            whole[full_ ? i : static_cast<std::size_t>(chosen_[i])] =
+                static_cast<double>(packed[i]);
+    }
+
     /// Adds: whole[column i] += weight * packed[i].
     /// @tparam Numbers  a span or vector of any kind of number
     template <class Numbers>

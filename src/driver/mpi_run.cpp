@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/log.hpp"
+#include "driver/aggregation.hpp"
 #include "driver/launch.hpp"
 #include "driver/plugins.hpp"
 #include "driver/run_folder.hpp"
@@ -18,6 +19,7 @@
 #include "driver/stop.hpp"
 #include "driver/supervisor.hpp"
 #include "driver/traced_run.hpp"
+#include "fleet/replay_fleet.hpp"
 #include "mpi/blocking.hpp"
 #include "mpi/mpi_fleet.hpp"
 #include "mpi/mpi_worker.hpp"
@@ -62,6 +64,7 @@ Training build(const Settings& settings, int ranks)
                         fmt::format(", but {} ranks make a coordinator and {} workers: start {} "
                                     "ranks",
                                     ranks, ranks - 1, needed));
+    check_aggregation(training);
     return training;
 }
 
@@ -221,6 +224,9 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
         (rank <= training->workers + training->standby ? standby : idle).push_back(rank);
     MpiFleet fleet(comm, ranks, standby, idle, training->width(), training->wire,
                    settings.real("timeout", 0.1), bells, *memory);
+    const auto groups =
+        resumed ? recorded_groups(resumed->trace) : groups_to_aggregate(*training, fleet.workers());
+    if (!groups.empty()) fleet.aggregate(groups, contributions);
     std::optional<LiveScoring> live;
     if (scores_live(settings)) live.emplace(scoring, comm.size() - 1);
     End end{exit_failed};
@@ -277,7 +283,7 @@ End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& sco
                                                    : static_cast<int>(join_reply.status)};
     }
     memory.points = {join_reply.points, comm.size(), comm.rank()};
-    if (!join_reply.reads) memory.contributions = {};
+    memory.read_here = join_reply.reads != 0;
     has_started();
     const auto training = build(settings, comm.size());
     MpiWorker worker(comm, *training.data, training.computing(), training.engine.reencode,
@@ -312,6 +318,7 @@ std::vector<Option> mpi_run_options()
     options.push_back({"transport", "shared|messages", "shared",
                        "how points and contributions travel on the coordinator's host: in shared "
                        "memory, where it can be had, or in messages, as between hosts"});
+    options.push_back(aggregation_option());
     options.push_back({"resilient", "", "",
                        "survive the death of any worker: messages by TCP, a supervisor for each "
                        "rank; start it with mpiexec.mpich -disable-auto-cleanup, mpiexec.openmpi "

@@ -15,25 +15,12 @@
 #include "driver/divergence.hpp"
 #include "driver/expected.hpp"
 #include "driver/plugins.hpp"
+#include "fleet/nodes.hpp"
 #include "fleet/replay_fleet.hpp"
 
 namespace quorate {
 
 namespace {
-
-// The hosts of the workers, numbered from 0 in the order in which the workers name them.
-struct Nodes {
-    explicit Nodes(const std::vector<WorkerInfo>& workers)
-    {
-        for (const auto& worker : workers)
-            if (std::ranges::find(names, worker.host) == names.end()) names.push_back(worker.host);
-    }
-    std::int64_t number(const std::string& host) const
-    {
-        return std::ranges::find(names, host) - names.begin();
-    }
-    std::vector<std::string> names;
-};
 
 // Gives the optimisers the memory that a checkpoint holds.
 void restore(const Optimizers& optimizers, const Checkpoint& checkpoint)
@@ -103,6 +90,7 @@ trace::Header header_of(const Settings& settings, const Run& run, const std::str
                    {"slowdown", settings.text("slowdown")},
                    {"wire", settings.text("wire")},
                    {"nodes", fmt::format("{}", fmt::join(Nodes(run.fleet.workers()).names, " "))},
+                   {"aggregate", run.fleet.groups() > 1 ? "node" : "flat"},
                    {"trace_arrivals", recorded == Arrivals::all    ? "all"
                                       : recorded == Arrivals::used ? "used"
                                                                    : "none"}};

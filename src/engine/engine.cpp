@@ -102,6 +102,10 @@ void Engine::run_rounds(const std::atomic<bool>& stop)
     start(members_.all(MembershipTable::Status::active));
     while (!stop || history_) {
         if (give_events()) return;
+        if (std::exchange(step_lost_, false)) {
+            reencode();
+            continue;
+        }
         if (history_ && event_ >= history_->past().event) {
             end_of_history();
         } else if (std::exchange(updated_, false) && observer_.snapshot) {
@@ -134,7 +138,7 @@ void Engine::run_rounds(const std::atomic<bool>& stop)
 // @return whether all rounds are done
 bool Engine::give_events()
 {
-    while (!events_.empty()) {
+    while (!events_.empty() && !step_lost_) {
         auto event = std::move(events_.front());
         events_.erase(events_.begin());
         if (const auto* stepped = std::get_if<Stepped>(&event)) {

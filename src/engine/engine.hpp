@@ -177,6 +177,7 @@ private:
     Contribution describe(const Live& live);
     std::int64_t staleness(Version version, int model) const;
     void finish(const Live& live);
+    void lose_step(const std::string& why);
     void keep_model(int number);
     void record(const Live& live);
     static std::vector<trace::ItemRow> items_of(const Live& live);
@@ -213,6 +214,7 @@ private:
     std::shared_ptr<const Coding> coding_;  // the newest, if the run was re-encoded
     std::vector<Worker> coded_for_;         // the active workers when the scheme was started
     bool reencode_next_ = false;            // after the next step, for workers that have joined
+    bool step_lost_ = false;                // the round is to begin anew (lose_step())
     std::string undecodable_;               // why the scheme cannot go on; empty: it can
     bool quiescent_ = false;                // the scheme was told Quiescent since its last task
     TaskId next_task_ = 0;

@@ -61,37 +61,78 @@ trace::Measure ComputedEstimates::measure(const Needs& needs, Fleet& fleet, cons
     return measure;
 }
 
+// Collects what a step adds up, by group of workers. Groups whose sum the fleet has formed where the
+// contributions are have that sum as their one addend.
+ComputedEstimates::Sum ComputedEstimates::gather(Fleet& fleet, std::span<const Summand> terms,
+                                                 bool displacement) const
+{
+    std::vector<std::size_t> handles;
+    for (const auto& term : terms) handles.push_back(term.arrival->handle);
+    fleet.prepare(handles);
+    std::vector<std::vector<Weighted>> groups(static_cast<std::size_t>(fleet.groups()));
+    for (const auto& term : terms) {
+        const auto& worker = fleet.workers()[static_cast<std::size_t>(term.arrival->worker)];
+        groups[static_cast<std::size_t>(worker.group)].push_back(
+            {term.arrival->handle, term.weight});
+    }
+    const auto formed = fleet.sums(groups);
+    Sum sum;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        auto& group = sum.groups.emplace_back(i < formed.size() && formed[i]);
+        if (group.formed)
+            group.addends.push_back({*formed[i], 1});
+        else
+            for (const auto& one : groups[i])
+                group.addends.push_back({fleet.values(one.handle), one.weight});
+    }
+    if (displacement && options_.l2 != 0 && !estimate_.empty())
+        for (const auto& term : terms)
+            if (!fleet.support(term.arrival->worker).full())
+                sum.decays.push_back(decay(fleet, term));
+    return sum;
+}
+
 // A worker decays in its local steps only the parameters that its rows touch, so the L2 decay of
 // all others is added here.
-ComputedEstimates::Addend ComputedEstimates::addend(Fleet& fleet, const Summand& term,
-                                                    bool displacement) const
+ComputedEstimates::Decay ComputedEstimates::decay(Fleet& fleet, const Summand& term) const
 {
     const auto& arrival = *term.arrival;
-    Addend one{fleet.values(arrival.handle), term.weight, 0, nullptr, {}};
-    const auto& support = one.values.support;
-    if (!displacement || options_.l2 == 0 || support.full() || estimate_.empty()) return one;
-    one.decay = term.weight * (std::pow(1 - 2 * options_.l2 * term.descent_step,
-                                        static_cast<double>(arrival.samples)) -
-                               1);
-    const auto& point = *points_.at(arrival.newest);
-    one.point = point.data();
-    one.touched.resize(support.size());
-    support.gather(point, one.touched.data());
+    const auto kept =
+        std::pow(1 - 2 * options_.l2 * term.descent_step, static_cast<double>(arrival.samples));
+    Decay one{
+        fleet.support(arrival.worker), term.weight * (kept - 1), *points_.at(arrival.newest), {}};
+    one.touched.resize(one.support.size());
+    one.support.gather(one.point, one.touched.data());
     return one;
 }
 
 // Adds up a range of parameters. @param begun  whether it holds a sum already
-void ComputedEstimates::add_up(std::span<const Addend> addends, std::size_t first, std::size_t last,
-                               bool begun)
+void ComputedEstimates::add_up(const Sum& sum, std::size_t first, std::size_t last, bool begun)
 {
-    if (!begun) std::ranges::fill(std::span(estimate_).subspan(first, last - first), 0.0);
-    for (const auto& one : addends) {
+    const auto range = [&](std::vector<double>& whole) {
+        return std::span(whole).subspan(first, last - first);
+    };
+    const auto clear = [&](std::vector<double>& whole) { std::ranges::fill(range(whole), 0.0); };
+    const auto add = [&](const Addend& one, std::vector<double>& to) {
         const auto& support = one.values.support;
-        std::visit([&](auto packed) { support.add(one.weight, packed, estimate_, first, last); },
+        std::visit([&](auto packed) { support.add(one.weight, packed, to, first, last); },
                    one.values.packed);
-        if (!one.point) continue;
-        for (auto i = first; i < last; ++i) estimate_[i] += one.decay * one.point[i];
-        support.add(-one.decay, one.touched, estimate_, first, last);
+    };
+    if (!begun) clear(estimate_);
+    for (const auto& [formed, addends] : sum.groups) {
+        if (formed || sum.groups.size() == 1) {
+            for (const auto& one : addends) add(one, estimate_);
+            continue;
+        }
+        if (addends.empty()) continue;
+        clear(of_group_);
+        for (const auto& one : addends) add(one, of_group_);
+        round(options_.wire, range(of_group_));
+        for (auto i = first; i < last; ++i) estimate_[i] += of_group_[i];
+    }
+    for (const auto& one : sum.decays) {
+        for (auto i = first; i < last; ++i) estimate_[i] += one.weight * one.point[i];
+        one.support.add(-one.weight, one.touched, estimate_, first, last);
     }
 }
 
@@ -161,20 +202,15 @@ void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
                              std::span<const Summand> placed, std::span<const Summand> terms,
                              trace::Round& row)
 {
-    std::vector<std::size_t> handles;
-    for (const auto& term : terms) handles.push_back(term.arrival->handle);
-    fleet.prepare(handles);
     const bool begun = !placed.empty();
     if (begun) {
         std::ranges::fill(estimate_, 0.0);
         place(fleet, placed, estimate_);
     }
+    const auto sum = gather(fleet, terms, step.displacement);
+    if (sum.groups.size() > 1) of_group_.resize(estimate_.size());
     double loss = 0;
-    std::vector<Addend> addends;
-    for (const auto& term : terms) {
-        addends.push_back(addend(fleet, term, step.displacement));
-        loss += addends.back().values.loss;
-    }
+    for (const auto& term : terms) loss += fleet.loss(term.arrival->handle);
     loss = std::exchange(formed_loss_, {}).value_or(loss);
     row.loss_estimate = row.samples > 0 ? loss / static_cast<double>(row.samples) : 0;
     // All terms are added to one range of parameters before the next: it stays in the cache of a
@@ -187,7 +223,7 @@ void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
                 [&](std::size_t range) {
                     const auto first = range * blocks_of_range;
                     const auto last = std::min(first + blocks_of_range, squares.size());
-                    add_up(addends, first * block, std::min(last * block, size), begun);
+                    add_up(sum, first * block, std::min(last * block, size), begun);
                     for (auto i = first; i < last; ++i) {
                         const auto mean = std::span(estimate_).subspan(
                             i * block, std::min(block, size - i * block));

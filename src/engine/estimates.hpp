@@ -102,19 +102,35 @@ public:
 private:
     Point form(const Operand& operand) const;
     void place(Fleet& fleet, std::span<const Summand> placed, std::span<double> sum) const;
-    // A contribution that an estimate adds up, and the L2 decay that its worker left out.
+    // A contribution that is added up here, or the sum of a group.
     struct Addend {
         Values values;
-        double weight, decay;
-        const double* point;          // where it was taken; null: no decay
-        std::vector<double> touched;  // the point at the parameters that the worker has decayed
+        double weight;
     };
-    Addend addend(Fleet& fleet, const Summand& term, bool displacement) const;
-    void add_up(std::span<const Addend> addends, std::size_t first, std::size_t last, bool begun);
+    // The L2 decay of local steps that a worker has left out.
+    struct Decay {
+        const Support& support;  // what the worker has decayed
+        double weight;
+        std::span<const double> point;  // where the contribution was taken
+        std::vector<double> touched;    // the point at the support
+    };
+    struct Group {
+        bool formed;  // the one addend is the sum, which the fleet has formed
+        std::vector<Addend> addends;
+    };
+    // What an estimate is added up from.
+    struct Sum {
+        std::vector<Group> groups;
+        std::vector<Decay> decays;
+    };
+    Sum gather(Fleet& fleet, std::span<const Summand> terms, bool displacement) const;
+    Decay decay(Fleet& fleet, const Summand& term) const;
+    void add_up(const Sum& sum, std::size_t first, std::size_t last, bool begun);
 
     EstimateOptions options_;
     const Points& points_;
     std::vector<double> estimate_, last_;
+    std::vector<double> of_group_;       // the sum of one group; empty if there is just one group
     std::vector<double> probe_;          // a random vector to project contributions on
     std::vector<double> formed_;         // see combine()
     std::optional<double> formed_loss_;  // the sum of losses that belongs to it, until it is used

@@ -109,7 +109,13 @@ void Engine::carry_out(const Step& step)
     const auto terms = summands(step.terms);
     const auto placed = summands(step.placed);
     auto row = summary(step, terms);
-    estimates_->form(needs_, *fleet_, step, placed, terms, row);
+    try {
+        if (fleet_->has_lost(event_ + 1)) throw LostContributions("");
+        estimates_->form(needs_, *fleet_, step, placed, terms, row);
+    } catch (const LostContributions& why) {
+        lose_step(why.what());
+        return;
+    }
     const auto step_size = options_.schedule(batches_);
     if (!std::isfinite(row.gradient_norm))
         throw Failure(fmt::format(
@@ -146,6 +152,19 @@ void Engine::carry_out(const Step& step)
         if (one.used) finish(one);
         return one.used != 0;
     });
+}
+
+// Contributions were lost between the decision and the sum. The model is as before, but the scheme
+// has gone on: so it is made again for the workers that are left, and the round begins anew.
+void Engine::lose_step(const std::string& why)
+{
+    for (auto& one : live_) one.used = 0;
+    note_membership(trace::Change::lost, -1);
+    receive_changes();
+    undecodable_ = why;
+    if (observer_.note) observer_.note(fmt::format("round {} begins anew: {}", round_ + 1, why));
+    if (options_.on_loss != OnLoss::reencode) fail(why);
+    step_lost_ = true;
 }
 
 void Engine::keep_model(int number)

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/wire.hpp"
 #include "compute/point.hpp"
 #include "data/support.hpp"
@@ -30,6 +31,18 @@ struct Values {
     std::vector<double> doubles() const;
 };
 
+/// A contribution in a sum.
+struct Weighted {
+    std::size_t handle;
+    double weight;
+};
+
+/// Contributions that a step has used are lost before they were added up.
+class LostContributions : public Failure {
+public:
+    using Failure::Failure;
+};
+
 /// A change of membership, in the words of the trace; never a re-encoding.
 struct Change {
     using Kind = trace::Change;
@@ -43,6 +56,7 @@ struct WorkerInfo {
     std::string host;
     std::int64_t rows, columns;  // rows of its shard, parameters of its support
     bool shared = false;         // whether points and contributions lie in memory that it shares
+    int group = 0;               // in which its contributions are added up
 };
 
 /// Returns the oldest and the newest version of the points that a part's items are taken at; for a
@@ -57,6 +71,9 @@ public:
     virtual ~Fleet() = default;
 
     virtual const std::vector<WorkerInfo>& workers() const = 0;
+    /// How many groups of workers there are. The contributions of each are added up by themselves,
+    /// and then the sums of the groups, so that a node can add up what its workers have.
+    virtual int groups() const { return 1; }
     /// Where points are to lie so that workers read them in place; null: it does not matter. It
     /// lives as long as the fleet.
     virtual PointMemory* point_memory() { return nullptr; }
@@ -115,6 +132,22 @@ public:
     /// Announces that the values of these contributions are wanted next. A fleet that computes them
     /// itself computes all of them at once then, on all cores.
     virtual void prepare(std::span<const std::size_t>) {}
+    /// Has contributions added up where they are, if that is elsewhere.
+    /// @param groups  for each group of workers the contributions, in the order of summation
+    /// @return for each group its sum, rounded as if it were a contribution; null where the caller
+    ///         adds up values(). Valid until the next call; none: the caller adds up all of them
+    /// @throws LostContributions
+    virtual std::vector<std::optional<Values>> sums(std::span<const std::vector<Weighted>>)
+    {
+        return {};
+    }
+    /// Whether the recorded run that is being replayed has lost contributions of a step.
+    /// @param event  the number that the next event will have
+    virtual bool has_lost(std::int64_t) const { return false; }
+    /// The parameters that a worker's rows touch.
+    virtual const Support& support(Worker worker) = 0;
+    /// The loss of a contribution, as in Values.
+    virtual double loss(std::size_t handle) { return values(handle).loss; }
     /// Returns the values of a contribution. A fleet that computes them itself may do so now.
     virtual Values values(std::size_t handle) = 0;
     /// A hash that is equal for contributions whose values are equal bit by bit. Not safe against

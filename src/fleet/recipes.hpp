@@ -59,6 +59,11 @@ public:
     /// Rows that a worker stores.
     std::int64_t rows(Worker worker) const { return rows_[static_cast<std::size_t>(worker)]; }
 
+    /// The parameters that a worker's rows touch; dry: none.
+    const Support& support(Worker worker) const
+    {
+        return dry() ? nothing_ : store(worker).support();
+    }
     /// Bytes of one point, packed to the worker's support; dry: of all parameters.
     std::int64_t payload(Worker worker) const;
     /// Bytes of a task's operands.

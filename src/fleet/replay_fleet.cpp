@@ -9,11 +9,24 @@
 
 namespace quorate {
 
+std::vector<int> recorded_groups(const trace::Trace& trace)
+{
+    std::vector<int> groups;
+    if (trace.text("aggregate") == "node")
+        for (const auto& worker : trace.workers) groups.push_back(static_cast<int>(worker.node));
+    return groups;
+}
+
 ReplayFleet::ReplayFleet(Recipes& recipes, const trace::Trace& trace)
     : recipes_(recipes), info_(recipes.workers())
 {
     for (std::size_t i = 0; i < info_.size() && i < trace.workers.size(); ++i)
         info_[i].rank = static_cast<int>(trace.workers[i].rank);
+    const auto groups = recorded_groups(trace);
+    for (std::size_t i = 0; i < groups.size() && i < info_.size(); ++i) {
+        info_[i].group = groups[i];
+        groups_ = std::max(groups_, groups[i] + 1);
+    }
     for (const auto& arrival : trace.arrivals) messages_[arrival.event].push_back(arrival);
     for (auto& [event, message] : messages_) std::ranges::sort(message, {}, &trace::Arrival::part);
     for (const auto& item : trace.items) {
@@ -22,9 +35,13 @@ ReplayFleet::ReplayFleet(Recipes& recipes, const trace::Trace& trace)
         last = std::max(last, item.event);
     }
     for (const auto& timer : trace.timers) timers_.emplace(timer.event, timer);
-    const auto reencoded = static_cast<std::int64_t>(trace::Change::reencoded);
-    for (const auto& change : trace.membership)
-        if (change.event > 0 && change.kind != reencoded) membership_.emplace(change.event, change);
+    for (const auto& change : trace.membership) {
+        const auto kind = static_cast<trace::Change>(change.kind);
+        if (kind == trace::Change::lost)
+            lost_.insert(change.event);
+        else if (change.event > 0 && kind != trace::Change::reencoded)
+            membership_.emplace(change.event, change);
+    }
 }
 
 void ReplayFleet::refuse(std::int64_t event, const std::string& why) const

@@ -5,11 +5,16 @@
 #pragma once
 
 #include <map>
+#include <set>
 
 #include "fleet/recipes.hpp"
 #include "trace/reader.hpp"
 
 namespace quorate {
+
+/// Returns for each worker of a recorded run the group in which its contributions were added up;
+/// empty: there was one group.
+std::vector<int> recorded_groups(const trace::Trace& trace);
 
 /// The workers of a recorded run, as the engine sees them. What the overrides do is said in
 /// fleet/fleet.hpp. Local.
@@ -21,6 +26,7 @@ public:
     ReplayFleet(Recipes& recipes, const trace::Trace& trace);
 
     const std::vector<WorkerInfo>& workers() const override { return info_; }
+    int groups() const override { return groups_; }
     Seconds now() const override { return now_; }
     void dispatch(const Dispatch& task, PointList inputs) override;
     void close(Worker worker, TaskId task) override;
@@ -35,6 +41,8 @@ public:
         recipes_.reencode(std::move(coding), members);
     }
     void prepare(std::span<const std::size_t> handles) override { recipes_.prepare(handles); }
+    bool has_lost(std::int64_t event) const override { return lost_.contains(event); }
+    const Support& support(Worker worker) override { return recipes_.support(worker); }
     Values values(std::size_t handle) override { return recipes_.values(handle); }
     void release(std::size_t handle) override { recipes_.release(handle); }
     std::int64_t bytes_sent() const override { return 0; }
@@ -45,9 +53,11 @@ private:
 
     Recipes& recipes_;
     std::vector<WorkerInfo> info_;
+    int groups_ = 1;
     std::map<std::int64_t, std::vector<trace::Arrival>> messages_;  // by event
     std::map<std::int64_t, trace::Timer> timers_;                   // by event
     std::map<std::int64_t, trace::Membership> membership_;          // by event
+    std::set<std::int64_t> lost_;                                   // events
     CachedList cached_of(const Dispatch& task, const trace::Arrival& row);
 
     std::map<TaskId, std::pair<Dispatch, PointList>> open_;

@@ -53,7 +53,9 @@ private:
 
 /// The side of every other rank.
 struct WorkerMemory {
-    SharedBlocks contributions;  // which the coordinator, as reader 0, is lent
+    SharedBlocks
+        contributions;  // which the coordinator or the leader of the node, as reader 0, is lent
+    bool read_here = false;  // whether the coordinator reads them in place
     BorrowedBlocks points;
 };
 

@@ -18,17 +18,17 @@ void Mailbox::poll(const std::function<void(const mpi::Transfer&)>& receive)
         if (outgoing_->tag == mpi::Tag::contribution) send_seconds_ = clock_seconds() - send_began_;
         outgoing_.reset();
     }
-    if (!incoming_) incoming_ = mpi::receive(comm_, 0, pool_);
+    if (!incoming_) incoming_ = mpi::receive(comm_, MPI_ANY_SOURCE, pool_);
     while (incoming_ && incoming_->done()) {
         backoff_.reset();
-        detector_.is_alive(0);
+        if (incoming_->peer == 0) detector_.is_alive(0);
         if (incoming_->tag != mpi::Tag::ping) {
             receive(*incoming_);
         } else if (!pong_ || pong_->done()) {  // otherwise the last pong is still leaving
             pong_ = mpi::send(comm_, 0, mpi::Tag::pong, pool_.take(0));
             bells_.ring(0);
         }
-        incoming_ = mpi::receive(comm_, 0, pool_);
+        incoming_ = mpi::receive(comm_, MPI_ANY_SOURCE, pool_);
     }
 }
 

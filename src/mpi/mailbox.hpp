@@ -16,8 +16,8 @@ public:
     using Failure::Failure;
 };
 
-/// A worker's messages to and from the coordinator. At most one is under way in each direction, and
-/// the answer to a ping. Local. All functions that speak to MPI throw mpi::Error if it fails.
+/// A worker's messages to the coordinator, and those from there and from the leader of its node. At most
+/// one is under way in each direction, and the answer to a ping. Local. All functions that speak to MPI throw mpi::Error if it fails.
 class Mailbox {
 public:
     /// @param comm, bells  must outlive this object

@@ -92,9 +92,9 @@ struct TaskMessage {
     std::vector<std::pair<Worker, TaskId>> recipients;
     TaskControl control;
     Plan plan;
-    /// How a point comes to the receivers: they hold it already, the message includes it, or it
-    /// lies in memory that they share with the coordinator.
-    enum class Travel : std::int64_t { held, packed, shared };
+    /// How a point comes to the receivers: they hold it already, the message includes it, it lies in
+    /// memory that they share with the coordinator, or the leader of their node hands it out.
+    enum class Travel : std::int64_t { held, packed, shared, by_leader };
     struct Input {
         Version version;
         Travel travel;

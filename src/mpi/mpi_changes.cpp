@@ -22,6 +22,7 @@ void MpiFleet::be_ready(const mpi::Transfer& message)
     auto& to = link(worker);
     auto [info, support] = decode_ready(*message.bytes, parameters_);
     info.rank = message.peer;
+    info.group = info_[static_cast<std::size_t>(worker)].group;
     info_[static_cast<std::size_t>(worker)] = std::move(info);
     // Replicas share one support, so that their tasks can share one message.
     for (auto& other : links_)
@@ -29,6 +30,7 @@ void MpiFleet::be_ready(const mpi::Transfer& message)
     if (!to.support || *to.support != support)
         to.support = std::make_shared<const Support>(std::move(support));
     to.state = State::here;
+    if (auto* node = node_of(worker)) node->knows_supports = false;
     for (auto& [task, inputs] : std::exchange(to.unready, {})) dispatch(task, std::move(inputs));
 }
 
@@ -130,8 +132,12 @@ void MpiFleet::mark_dead(Worker worker)
     to.state = State::dead;
     abandon(to, rank(worker));
     changes_.push_back({Change::Kind::died, worker});
+    auto* node = node_of(worker);
     const auto code_index = code_index_[static_cast<std::size_t>(worker)];
-    if (standby_.empty() || code_index < 0) return;
+    const bool replaced = !standby_.empty() && code_index >= 0;
+    if (node && replaced) node->replaced.push_back(worker);
+    if (node && node->leader == worker) appoint_leader(*node);
+    if (!replaced) return;
     worker_of_[static_cast<std::size_t>(rank(worker))] = -1;
     info_[static_cast<std::size_t>(worker)].rank = standby_.front();
     worker_of_[static_cast<std::size_t>(standby_.front())] = worker;

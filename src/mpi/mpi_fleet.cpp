@@ -82,6 +82,9 @@ void MpiFleet::close(Worker worker, TaskId task)
 {
     auto& link = links_[static_cast<std::size_t>(worker)];
     std::erase_if(link.waiting, [&](const auto& order) { return order.task == task; });
+    if (auto* node = node_of(worker))
+        std::erase_if(node->handed_out,
+                      [&](const auto& one) { return one.worker == worker && one.task == task; });
     if (link.sent.empty() || link.sent.back().first != task) return;
     if (link.cancel < 0) cancelled_.push_back(worker);
     link.cancel = task;
@@ -101,6 +104,7 @@ void MpiFleet::post()
         if (to.cancel >= 0) post(to, worker);
         return to.cancel < 0;
     });
+    for (auto& node : nodes_) tell_leader(node);
 }
 
 void MpiFleet::post(Link& link, Worker worker)
@@ -124,28 +128,32 @@ void MpiFleet::post(Link& link, Worker worker)
     link.cancel = -1;
     const auto order = std::move(link.waiting.front());
     link.waiting.pop_front();
-    send_task(link, worker, *order.shared);
+    send_task(link, worker, order.task, *order.shared);
     link.sent.emplace_back(order.task, now());
     link.held.clear();
     for (const auto& input : order.shared->message.inputs) link.held.push_back(input.version);
 }
 
 TaskMessage::Travel MpiFleet::travel(const Link& link, Worker worker, Version version,
-                                     const Point& point) const
+                                     const Point& point)
 {
     using enum TaskMessage::Travel;
     if (std::find(link.held.begin(), link.held.end(), version) != link.held.end()) return held;
-    const bool reads = info_[static_cast<std::size_t>(worker)].shared;
-    return reads && memory_.name(point) != 0 ? shared : packed;
+    const auto& info = info_[static_cast<std::size_t>(worker)];
+    if (info.shared && memory_.name(point) != 0) return shared;
+    return node_of(worker) ? by_leader : packed;
 }
 
-void MpiFleet::send_task(Link& link, Worker worker, SharedTask& shared)
+void MpiFleet::send_task(Link& link, Worker worker, TaskId task, SharedTask& shared)
 {
     auto& inputs = shared.message.inputs;
     std::vector<TaskMessage::Travel> travels;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const auto& point = shared.points[i];
         travels.push_back(travel(link, worker, inputs[i].version, point));
+        if (auto* node = node_of(worker))
+            node->handed_out.push_back({worker, task, inputs[i].version, point,
+                                        travels.back() != TaskMessage::Travel::by_leader});
         if (travels.back() != TaskMessage::Travel::shared) continue;
         memory_.lend(point, rank(worker));
         bytes_sent_ += static_cast<std::int64_t>(shared.support->size() * bytes_of(wire_));
@@ -208,7 +216,7 @@ bool MpiFleet::progress()
         if (message.tag == mpi::Tag::contribution) {
             const auto head = Reader(*message.bytes).get<ContributionHead>();
             const auto values = static_cast<std::size_t>(head.values);
-            if (head.block != 0) {
+            if (head.block != 0 && memory_.reads(message.peer)) {
                 message.values = memory_.contribution(message.peer, head.block, values);
                 bytes_received_ += static_cast<std::int64_t>(values * bytes_of(wire_));
             }
@@ -261,14 +269,20 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& message)
     // A contribution from before the worker was assigned another shard has no values: they belong
     // to the support that it had then.
     const bool current = link.state != State::loading;
+    const bool kept = block != 0 && !message.values;  // at its node
     const auto bytes = static_cast<std::int64_t>(message.bytes->size()) +
                        (message.values ? total * static_cast<std::int64_t>(bytes_of(wire_)) : 0);
-    const auto size = static_cast<std::size_t>(total);
+    const auto size = kept ? 0 : static_cast<std::size_t>(total);
     const Packed all = message.values ? std::span<const double>(message.values.get(), size)
                                       : with_number(wire_, [&]<class Number>(Number) -> Packed {
                                             return in.numbers<Number>(size);
                                         });
-    const auto owner = message.values ? std::shared_ptr<const void>(message.values) : message.bytes;
+    std::shared_ptr<const void> owner = message.bytes;
+    if (message.values) owner = message.values;
+    if (kept)
+        owner = {nullptr, [this, worker, name = block](const void*) {
+                     if (auto* node = node_of(worker)) node->released.push_back({worker, name});
+                 }};
     std::size_t before = 0;  // values of earlier parts
     std::vector<Arrival> arrivals;
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -276,9 +290,16 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& message)
         const auto handle = slots_.take();
         if (current) {
             const auto length = static_cast<std::size_t>(part.length);
-            const auto packed = std::visit(
-                [&](auto numbers) -> Packed { return numbers.subspan(before, length); }, all);
-            slots_.at(handle) = {owner, packed, {}, worker, part.loss};
+            auto& slot = slots_.at(handle);
+            slot = {owner, {}, {}, worker, part.loss};
+            if (kept) {
+                slot.block = block;
+                slot.first = static_cast<std::int64_t>(before);
+                slot.length = part.length;
+            } else {
+                slot.packed = std::visit(
+                    [&](auto numbers) -> Packed { return numbers.subspan(before, length); }, all);
+            }
             before += length;
         }
         arrivals.push_back({part.info, std::move(versions[i]), sent, now(), bytes / count, handle});
@@ -290,7 +311,7 @@ std::size_t MpiFleet::adopt(Worker worker, std::vector<double> values, double lo
 {
     const auto handle = slots_.take();
     auto& slot = slots_.at(handle);
-    slot = {nullptr, {}, std::move(values), worker, loss};
+    slot = {nullptr, {}, std::move(values), worker, loss, 0, 0, 0};
     slot.packed = std::span<const double>(slot.adopted);
     return handle;
 }
@@ -307,6 +328,8 @@ void MpiFleet::set_clock(Seconds now, std::span<const std::int64_t> counts)
 Values MpiFleet::values(std::size_t handle)
 {
     const auto& slot = slots_.at(handle);
+    if (slot.block != 0)
+        throw std::logic_error("a scheme needs contributions here that lie at their nodes");
     return {*links_[static_cast<std::size_t>(slot.worker)].support, slot.packed, slot.loss};
 }
 

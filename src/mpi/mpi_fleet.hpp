@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The coordinator's side of a fleet of MPI ranks: it sends tasks, receives contributions, and finds
-// out which ranks have died. mpi_changes.cpp holds what concerns membership, mpi_scoring.cpp what
-// concerns the scoring of models.
+// out which ranks have died. mpi_changes.cpp holds what concerns membership, mpi_nodes.cpp what
+// concerns aggregation by node, mpi_scoring.cpp what concerns the scoring of models.
 #pragma once
 
 #include <deque>
@@ -16,6 +16,7 @@
 #include "mpi/host_memory.hpp"
 #include "mpi/messages.hpp"
 #include "mpi/mpi.hpp"
+#include "mpi/node_messages.hpp"
 
 namespace quorate {
 
@@ -23,7 +24,8 @@ namespace quorate {
 /// worker; a newer task replaces one that waits to be sent. No call waits for a worker whose answer
 /// the caller does not need. Local: all messages are point-to-point, and only the coordinator has
 /// this object. An error of MPI in a message to or from a rank marks that rank as dead and is not
-/// thrown.
+/// thrown. With aggregation by node the workers of other nodes get points from the leader of their
+/// node, keep their contributions, and the leader adds them up when a step needs them.
 class MpiFleet final : public Fleet {
 public:
     /// Waits until every worker has loaded its shard or is dead. One message from each.
@@ -38,8 +40,19 @@ public:
              std::vector<int> idle, std::int64_t parameters, Wire wire, Seconds timeout,
              Doorbells& bells, CoordinatorMemory& memory);
 
+    /// Begins aggregation by node, before the first dispatch. A node whose workers cannot read each
+    /// other's memory, or that has only one, goes on without. Two messages from each worker.
+    /// @param groups         of each worker, the group in which its contributions are added up; its
+    ///                       workers must be on one node for that node to do it
+    /// @param contributions  for each rank but 0, where it writes them
+    void aggregate(std::span<const int> groups, std::span<const SharedAddress> contributions);
+
     // What these do is said in fleet/fleet.hpp.
     const std::vector<WorkerInfo>& workers() const override { return info_; }
+    int groups() const override { return groups_; }
+    std::vector<std::optional<Values>> sums(std::span<const std::vector<Weighted>> groups) override;
+    const Support& support(Worker worker) override { return *link(worker).support; }
+    double loss(std::size_t handle) override { return slots_.at(handle).loss; }
     PointMemory* point_memory() override;
     /// Seconds on the monotonic clock since the first dispatch.
     Seconds now() const override;
@@ -103,7 +116,7 @@ private:
     // What the coordinator knows of one worker.
     struct Link {
         State state = State::loading;
-        bool joins = false;  // it loads the shard of a worker that died, and joins then
+        bool joins = false;   // it loads the shard of a worker that died, and joins then
         bool leaves = false;  // it has given notice; that counts once it has loaded its shard
         std::vector<std::pair<Dispatch, PointList>> unready;  // given while it was loading
         std::shared_ptr<const Support> support;
@@ -115,13 +128,36 @@ private:
             sent;  // tasks from the newest one that was answered on, and when they were sent
         TaskId cancel = -1;  // tell the worker to drop tasks up to this one; -1: nothing to tell
     };
-    // A contribution: a view of its message, or of shared memory.
+    // A contribution: a view of its message, or of shared memory; or it lies at its node.
     struct Slot {
         std::shared_ptr<const void> owner;
         Packed packed;
         std::vector<double> adopted;  // the values, if they came by adopt() and not in a message
         Worker worker = 0;
         double loss = 0;
+        // Where it lies at its node: numbers first..first+length-1 of this block; 0: it does not.
+        std::int64_t block = 0, first = 0, length = 0;
+    };
+    // A point that the leader of a node has handed out, or is to, for a task that is not closed.
+    struct HandedOut {
+        Worker worker;
+        TaskId task;
+        Version version;
+        Point point;
+        bool told = false;  // the leader has been told
+    };
+    // A node with a leader: one of its workers, that hands out points and adds up contributions.
+    struct Node {
+        std::vector<Worker> workers = {};
+        Worker leader = -1;                           // -1: there is none
+        bool knows_supports = false;                  // the leader knows the present ones
+        std::shared_ptr<const Support> touched = {};  // their union
+        std::vector<Version> points = {};             // that the leader has
+        std::vector<HandedOut> handed_out = {};
+        std::vector<KeptBlock> released = {};   // what the leader is to be told of
+        std::vector<Worker> replaced = {};      // by ranks that may be on any node
+        std::int64_t request = 0;               // for a sum, the last one
+        std::optional<mpi::Transfer> sum = {};  // its answer
     };
 
     int rank(Worker worker) const { return info_[static_cast<std::size_t>(worker)].rank; }
@@ -136,6 +172,17 @@ private:
     void find_dead();
     // Waits until no worker loads rows any more. Drops contributions that come meanwhile.
     void settle();
+    // The node that a worker belongs to, if it has a leader; else null.
+    Node* node_of(Worker worker);
+    bool all_meet(const Node& node, std::span<const SharedAddress> contributions);
+    void appoint_leader(Node& node);
+    void tell_supports(Node& node);
+    void tell_leader(Node& node);
+    bool take_sum(mpi::Transfer& message);
+    [[noreturn]] void lose(const Node& node) const;
+    void ask_for_sum(Node& node, std::span<const Weighted> terms);
+    bool is_at_node(const Weighted& term) const { return slots_.at(term.handle).block != 0; }
+    void send_to_leader(const Node& node, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
     void ping(int rank);
     void mark_dead(Worker worker);
     void abandon(Link& link, int rank);
@@ -152,10 +199,10 @@ private:
                                           std::shared_ptr<mpi::Bytes> bytes);
     bool done(mpi::Transfer& transfer);
     // Sends a task. Its message is made once for equal workers.
-    void send_task(Link& link, Worker worker, SharedTask& shared);
+    void send_task(Link& link, Worker worker, TaskId task, SharedTask& shared);
     // How an input of a task comes to a worker.
     TaskMessage::Travel travel(const Link& link, Worker worker, Version version,
-                               const Point& point) const;
+                               const Point& point);
     void send(Link& link, Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
     // Receives what has come into arrived_. @return whether a message is complete
     bool progress();
@@ -199,6 +246,9 @@ private:
     std::vector<std::shared_ptr<SharedTask>>
         fresh_;  // made since the last post(), so that further workers may share them
     std::deque<mpi::Transfer> incoming_, arrived_;
+    int groups_ = 1;
+    std::vector<Node> nodes_;    // by group
+    std::int64_t requests_ = 0;  // for sums, so far
     Slots<Slot> slots_;
     Seconds began_ = -1;  // clock_seconds() at the first dispatch; negative: not yet
     std::int64_t bytes_sent_ = 0, bytes_received_ = 0;

@@ -21,7 +21,10 @@ MpiWorker::MpiWorker(const mpi::Comm& comm, const DataSet& data, const Computing
                      WorkerMemory& memory)
     : comm_(comm), data_(data), make_coding_(std::move(make_coding)), memory_(memory),
       mailbox_(comm, bells, 10 * timeout), context_{computing, stragglers, byzantine,
-                                                    mailbox_.pool(), memory.contributions}
+                                                    mailbox_.pool(),
+                                                    memory.read_here ? &memory.contributions
+                                                                     : nullptr},
+      leader_(comm, mailbox_.pool(), computing.model.parameters(data.columns()), computing.wire)
 {
 }
 
@@ -39,22 +42,22 @@ void MpiWorker::take(const Assignment& assignment)
                                       context_.store->support().size(), clock_seconds() - began));
     reserve_contributions();
     const WorkerInfo info{comm_.rank(), host_name(), context_.store->rows(), 0,
-                          memory_.points.present() && memory_.contributions.present()};
+                          memory_.points.present() && memory_.read_here};
     mailbox_.send(mpi::Tag::ready, encode_ready(info, context_.store->support(), mailbox_.pool()));
     if (idle_since_) idle_since_ = clock_seconds();
 }
 
-// So that a lack of memory ends the run before it begins. There are two, because the coordinator
-// may still read one.
+// So that a lack of memory ends the run before it begins. There are two, because one may still be
+// read.
 void MpiWorker::reserve_contributions()
 {
-    if (!memory_.contributions.present()) return;
+    if (!context_.shared) return;
     const auto size = context_.store->support().size();
-    const std::array<double*, 2> blocks = {memory_.contributions.take(size),
-                                           memory_.contributions.take(size)};
+    const std::array<double*, 2> blocks = {context_.shared->take(size),
+                                           context_.shared->take(size)};
     for (const auto* block : blocks) {
         if (block)
-            memory_.contributions.give_back(block);
+            context_.shared->give_back(block);
         else if (!idle_since_)
             throw Failure(
                 fmt::format("there are no {} bytes of memory left for the contributions "
@@ -69,7 +72,7 @@ bool MpiWorker::run(const std::atomic<bool>& leave)
     while (!stopped_) {
         poll();
         if (leave && !has_left_) give_notice();
-        if (!tasks_.is_running() && tasks_.has_next()) begin();
+        if (!tasks_.is_running() && tasks_.has_next() && has_points(tasks_.next())) begin();
         if (!tasks_.is_running()) {
             mailbox_.wait();
         } else if (const auto now = clock_seconds(); now < execution_->wake()) {
@@ -87,6 +90,7 @@ bool MpiWorker::run(const std::atomic<bool>& leave)
         // both are to meet in MPI_Finalize.
         if (finalize_) throw;
     }
+    while (finalize_ && !leader_.has_sent()) mailbox_.wait();
     return finalize_;
 }
 
@@ -115,6 +119,23 @@ void MpiWorker::receive(const mpi::Transfer& message)
             finalize_ = Reader(*message.bytes).get<std::int64_t>() != 0;
             stopped_ = true;
             break;
+        case mpi::Tag::peers:
+            mailbox_.send(mpi::Tag::met, encode_values(mailbox_.pool(),
+                                                       std::int64_t{leader_.meet(*message.bytes)}));
+            break;
+        case mpi::Tag::keep:
+            context_.shared = &memory_.contributions;
+            reserve_contributions();
+            break;
+        case mpi::Tag::lead: leader_.lead(*message.bytes); break;
+        case mpi::Tag::node_point: leader_.hand_out(*message.bytes); break;
+        case mpi::Tag::release: leader_.release(*message.bytes); break;
+        case mpi::Tag::sum:
+            mailbox_.send(mpi::Tag::sum_answer, leader_.add_up(*message.bytes));
+            break;
+        case mpi::Tag::delivery:
+            take_point(Reader(*message.bytes).get<Delivered>(), message.peer);
+            break;
         default:
             throw Failure("a worker got a message that is not for workers: report this as a bug");
     }
@@ -129,29 +150,58 @@ void MpiWorker::accept(std::shared_ptr<mpi::Bytes> bytes)
     if (own == message.recipients.end())
         throw Failure("a task came to a worker it does not name: report this as a bug");
     for (const auto& input : message.inputs)
-        if (input.travel != TaskMessage::Travel::held)
-            context_.points.try_emplace(input.version, hold(input, message));
-    const auto id = own->second;
-    tasks_.add({id, std::move(message)}, [this] { stop_task(); });
+        if (input.travel == TaskMessage::Travel::packed)
+            context_.points.try_emplace(input.version, message.owner, input.packed);
+        else if (input.travel == TaskMessage::Travel::shared)
+            context_.points.try_emplace(input.version, hold(memory_.points, input.block));
+    newest_ = own->second;
+    tasks_.add({newest_, std::move(message)}, [this] { stop_task(); });
+    std::erase_if(early_, [this](auto& one) {
+        if (one.task == newest_) context_.points.try_emplace(one.version, std::move(one.point));
+        return one.task <= newest_;
+    });
     // Drop points that no task names any more. The coordinator reckons with that: it only leaves
     // out points that the task it sent last names.
-    std::erase_if(context_.points, [this](const auto& held) {
-        return !tasks_.any_of([&](const Order& order) {
-            return std::ranges::any_of(order.message.inputs, [&](const auto& input) {
-                return input.version == held.first;
-            });
-        });
+    std::erase_if(context_.points, [this](const auto& held) { return !is_named(held.first); });
+}
+
+// Whether a task names this point.
+bool MpiWorker::is_named(Version version)
+{
+    return tasks_.any_of([&](const Order& order) {
+        return std::ranges::any_of(order.message.inputs,
+                                   [&](const auto& input) { return input.version == version; });
     });
+}
+
+// Whether the leader of the node has handed out all points of a task.
+bool MpiWorker::has_points(const Order& order) const
+{
+    return std::ranges::all_of(order.message.inputs, [this](const auto& input) {
+        return context_.points.contains(input.version);
+    });
+}
+
+// Takes a point that the leader of the node hands out. It may come before its task, or when that
+// task is gone.
+void MpiWorker::take_point(const Delivered& point, int leader)
+{
+    auto [at, fresh] = leaders_points_.try_emplace(leader);
+    if (fresh) at->second = {point.points, leader_.readers(), comm_.rank()};
+    auto held = hold(at->second, point.block);
+    if (is_named(point.version))
+        context_.points.try_emplace(point.version, std::move(held));
+    else if (point.task > newest_)
+        early_.push_back({point.task, point.version, std::move(held)});
 }
 
 // A point in shared memory is read where it is if the worker needs all of it. Otherwise a packed copy is faster: its
 // few values stay in a cache.
-HeldPoint MpiWorker::hold(const TaskMessage::Input& input, const TaskMessage& message)
+HeldPoint MpiWorker::hold(BorrowedBlocks& points, std::int64_t block)
 {
-    if (input.travel == TaskMessage::Travel::packed) return {message.owner, input.packed};
     const auto& support = context_.store->support();
     const auto columns = static_cast<std::size_t>(support.whole());
-    auto whole = memory_.points.borrow(input.block, columns);
+    auto whole = points.borrow(block, columns);
     if (support.full()) return {whole, {whole.get(), columns}};
     auto packed = mailbox_.pool().take(support.size() * sizeof(double));
     auto* values = reinterpret_cast<double*>(packed->data());
@@ -210,6 +260,7 @@ void MpiWorker::clear()
     if (tasks_.is_running()) stop_task();
     tasks_ = {};
     context_.points.clear();
+    early_.clear();
 }
 
 // Leaves the run: drops all tasks and idles until the end. It waits a moment first, because the

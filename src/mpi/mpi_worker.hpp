@@ -8,6 +8,7 @@
 #include "data/shard.hpp"
 #include "mpi/mailbox.hpp"
 #include "mpi/messages.hpp"
+#include "mpi/node_leader.hpp"
 #include "mpi/task_execution.hpp"
 #include "scheme/coding.hpp"
 
@@ -55,7 +56,10 @@ private:
     void poll();
     void receive(const mpi::Transfer& message);
     void accept(std::shared_ptr<mpi::Bytes> bytes);
-    HeldPoint hold(const TaskMessage::Input& input, const TaskMessage& message);
+    HeldPoint hold(BorrowedBlocks& points, std::int64_t block);
+    bool is_named(Version version);
+    bool has_points(const Order& order) const;
+    void take_point(const Delivered& point, int leader);
     void reserve_contributions();
     void begin();
     void send_contribution();
@@ -72,7 +76,17 @@ private:
     Mailbox mailbox_;
     WorkerContext context_;
     TaskQueue<Order> tasks_;
-    std::optional<TaskExecution> execution_;  // of the running task
+    NodeLeader leader_;
+    // Points that the leader of the node has handed out, and whose tasks are still to come.
+    struct EarlyPoint {
+        TaskId task;
+        Version version;
+        HeldPoint point;
+    };
+    std::vector<EarlyPoint> early_;
+    std::map<int, BorrowedBlocks> leaders_points_;  // by rank of the leader
+    TaskId newest_ = -1;                            // task that has come
+    std::optional<TaskExecution> execution_;        // of the running task
     bool stopped_ = false, finalize_ = true;
     std::optional<Seconds> asked_to_leave_;  // when the signal was seen
     bool has_left_ = false;

@@ -87,10 +87,10 @@ std::size_t TaskExecution::values_in_message() const
 void TaskExecution::make_room()
 {
     const auto size = values_in_message();
-    const auto give_back = [&blocks = context_.shared](const double* block) {
-        if (block) blocks.give_back(block);
-    };
-    block_ = {context_.shared.take(size), give_back};
+    if (auto* blocks = context_.shared)
+        block_ = {blocks->take(size), [blocks](const double* block) {
+                      if (block) blocks->give_back(block);
+                  }};
     const auto wire = context_.computing.wire;
     if (!block_ && wire != Wire::binary64) unpacked_ = context_.pool.take(size * sizeof(double));
     output_ = context_.pool.take(values_at() + (block_ ? 0 : size * bytes_of(wire)));
@@ -265,8 +265,8 @@ std::shared_ptr<mpi::Bytes> TaskExecution::take_message(Seconds idle, Seconds se
     Writer out(*output_);
     std::int64_t values = 0;
     for (const auto& head : heads_) values += head.length;
-    out.put(ContributionHead{std::ssize(heads_), block_ ? context_.shared.lend(block_.get(), 0) : 0,
-                             values});
+    out.put(ContributionHead{std::ssize(heads_),
+                             block_ ? context_.shared->lend(block_.get(), 0) : 0, values});
     block_.reset();
     const auto delay = std::exchange(delay_, 0);
     for (auto& head : heads_) {

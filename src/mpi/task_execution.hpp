@@ -21,7 +21,7 @@ struct WorkerContext {
     StragglerModels stragglers;
     const ByzantineWorkers& byzantine;
     mpi::Pool& pool;
-    SharedBlocks& shared;  // for contributions, if the coordinator reads them in place
+    SharedBlocks* shared;  // for contributions that are read in place; null: messages have them
     Worker worker = -1;    // its number in the run; -1: not assigned yet
     std::optional<Store> store = {};
     std::map<Version, HeldPoint> points = {};  // the points that its tasks name

@@ -34,6 +34,7 @@ public:
     Needs needs() const override
     {
         auto needs = own_.needs;
+        needs.answers = ways_.collect;
         needs.staleness = ways_.staleness;
         needs.stable_step = stable_step(ways_.staleness);
         return needs;

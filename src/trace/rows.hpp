@@ -129,11 +129,12 @@ enum class Change : std::int64_t {
     left = 2,    // the worker has left with notice
     died = 3,
     reencoded = 4,
-    loading = 5  // a standby rank has begun to load the shard of this worker, which died
+    loading = 5,  // a standby rank has begun to load the shard of this worker, which died
+    lost = 6      // contributions were lost after a step was decided; the round begins anew
 };
 
 /// A change of membership. If the run was re-encoded, `worker` is the number of workers of the new
-/// code; else it names the worker that the change is of.
+/// code; if contributions were lost, -1; else it names the worker that the change is of.
 struct Membership {
     std::int64_t event;
     double time;

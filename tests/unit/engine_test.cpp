@@ -17,7 +17,7 @@ namespace {
 using namespace quorate;
 
 // Worker i's contribution is i + 1 + (sum of the point) / 10 in each of two columns.
-class ScriptedFleet final : public Fleet {
+class ScriptedFleet : public Fleet {
 public:
     ScriptedFleet(int n, unsigned seed) : generator_(seed)
     {
@@ -40,8 +40,8 @@ public:
         const auto at = static_cast<std::ptrdiff_t>(generator_() % pending_.size());
         const auto task = pending_[static_cast<std::size_t>(at)];
         pending_.erase(pending_.begin() + at);
-        const double sum = (*task.point)[0] + (*task.point)[1];
-        values_.push_back(std::vector<double>(2, (task.worker + 1) * 0.1 + sum / 10));
+        values_.push_back(contribution(task));
+        workers_.push_back(task.worker);
         return {{{.worker = task.worker,
                   .part = 0,
                   .task = task.task,
@@ -58,6 +58,7 @@ public:
     void change(const Change&) override {}
     std::vector<Change> changes(std::int64_t) override { return {}; }
     void reencode(std::shared_ptr<const Coding>, std::span<const Worker>) override {}
+    const Support& support(Worker) override { return support_; }
     Values values(std::size_t handle) override { return {support_, values_[handle], 1}; }
     void release(std::size_t handle) override { ++released[handle]; }
     std::int64_t bytes_sent() const override { return 0; }
@@ -66,7 +67,7 @@ public:
     std::map<std::size_t, int> released;
     std::size_t delivered() const { return values_.size(); }
 
-private:
+protected:
     struct Pending {
         TaskId task;
         Worker worker;
@@ -74,12 +75,67 @@ private:
         Version version;
         Point point;
     };
-    std::mt19937 generator_;
+    virtual std::vector<double> contribution(const Pending& task) const
+    {
+        const double sum = (*task.point)[0] + (*task.point)[1];
+        return std::vector<double>(2, (task.worker + 1) * 0.1 + sum / 10);
+    }
     std::vector<WorkerInfo> info_;
+    std::vector<Worker> workers_;  // of contributions, by handle
+
+private:
+    std::mt19937 generator_;
     std::vector<Pending> pending_;
     std::vector<std::vector<double>> values_;
     Support support_ = Support::all(2);
     Seconds time_ = 0;
+};
+
+// Contributions of four workers whose sum depends on the groups in which they are added up.
+class GroupedFleet final : public ScriptedFleet {
+public:
+    explicit GroupedFleet(int groups) : ScriptedFleet(4, 1), groups_(groups)
+    {
+        for (std::size_t i = 0; i < 4; ++i) info_[i].group = static_cast<int>(i) * groups / 4;
+    }
+    int groups() const override { return groups_; }
+    std::vector<double> contribution(const Pending& task) const override
+    {
+        constexpr double values[] = {1e16, 1, -1e16, 1};
+        return {values[task.worker], 0};
+    }
+
+private:
+    int groups_;
+};
+
+// Loses the contributions of the third step, and worker 1 with them.
+class LosingFleet final : public ScriptedFleet {
+public:
+    using ScriptedFleet::ScriptedFleet;
+    std::vector<std::optional<Values>> sums(std::span<const std::vector<Weighted>> groups) override
+    {
+        for (const auto& term : groups[0]) lost_with_ |= lost_ && workers_[term.handle] == 1;
+        if (++sums_ != 3) return {};
+        lost_ = true;
+        throw LostContributions("lost");
+    }
+    std::vector<Change> changes(std::int64_t) override
+    {
+        if (!lost_ || told_) return {};
+        told_ = true;
+        return {{Change::Kind::died, 1}};
+    }
+    void reencode(std::shared_ptr<const Coding>, std::span<const Worker> members) override
+    {
+        members_.assign(members.begin(), members.end());
+    }
+    std::vector<Worker> members_;
+    bool lost_with_ = false;
+
+private:
+    int sums_ = 0;
+    bool lost_ = false, told_ = false;
 };
 
 class EngineTest : public ::testing::Test {
@@ -117,6 +173,60 @@ TEST_F(EngineTest, OrderOfArrivalChangesNoBit)
 {
     ScriptedFleet a(6, 1), b(6, 99);
     EXPECT_EQ(run("uncoded", 20, a), run("uncoded", 20, b));
+}
+
+TEST_F(EngineTest, GroupsAreAddedUpByThemselves)
+{
+    const auto sum = [&](int groups) {
+        GroupedFleet fleet(groups);
+        Settings settings;
+        settings.set("scheme", {"uncoded", "", true});
+        settings.set("optimizer", {"gd", "", true});
+        const auto scheme = chosen(schemes(), settings, "scheme").make(settings, {4, 4});
+        std::vector<std::unique_ptr<Optimizer>> made;
+        made.push_back(chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, {}));
+        trace::Writer trace(path_, header(1), 2);
+        Engine engine({.rounds = 1, .schedule = [](double) { return -4; }}, *scheme, fleet, made,
+                      trace);
+        const std::atomic<bool> stop = false;
+        engine.run(stop, {});
+        return made[0]->model()[0];
+    };
+    EXPECT_EQ(sum(1), 1);
+    EXPECT_EQ(sum(2), 0);
+}
+
+TEST_F(EngineTest, ARoundWhoseContributionsAreLostBeginsAnewWithoutThose)
+{
+    LosingFleet fleet(6, 1);
+    Settings settings;
+    settings.set("scheme", {"uncoded", "", true});
+    settings.set("optimizer", {"gd", "", true});
+    const auto make = [&](int workers) {
+        return std::make_shared<Coding>(
+            chosen(schemes(), settings, "scheme").make(settings, {workers, 6}), 0, 0);
+    };
+    const auto first = make(6);
+    std::vector<std::unique_ptr<Optimizer>> made;
+    made.push_back(chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, {}));
+    trace::Writer trace(path_, header(5), 2);
+    for (int i = 0; i < 6; ++i) trace.add(trace::WorkerRow{i + 1, 1, 2, 0});
+    Engine engine({.rounds = 5,
+                   .schedule = [](double) { return 0.1; },
+                   .on_loss = OnLoss::reencode,
+                   .reencode = make},
+                  *first->scheme, fleet, made, trace);
+    const std::atomic<bool> stop = false;
+    EXPECT_EQ(engine.run(stop, {}), 5);
+    trace.finish(made[0]->model(), "completed", "");
+    EXPECT_EQ(fleet.members_, (std::vector<Worker>{0, 2, 3, 4, 5}));
+    EXPECT_FALSE(fleet.lost_with_);
+    const auto written = trace::read(path_);
+    std::vector<std::int64_t> kinds;
+    for (const auto& change : written.membership)
+        if (change.event > 0) kinds.push_back(change.kind);
+    EXPECT_EQ(kinds, (std::vector<std::int64_t>{6, 3, 4}));
+    for (const auto& [handle, times] : fleet.released) EXPECT_EQ(times, 1) << handle;
 }
 
 TEST_F(EngineTest, EndsWhenTheObserverSaysSoAndKeepsTheLastModel)

@@ -25,13 +25,14 @@ COLUMNS = (
 # States of a worker, in the order of legends.
 STATES = ["delay", "computing", "message", "waiting", "cancelled", "not used", "absent"]
 DELAY, COMPUTING, MESSAGE, WAITING, CANCELLED, UNUSED, ABSENT = range(len(STATES))
-JOINED, LEFT, DIED, REENCODED, LOADING = range(1, 6)
+JOINED, LEFT, DIED, REENCODED, LOADING, LOST = range(1, 7)
 CHANGES = {
     JOINED: "joined",
     LEFT: "left",
     DIED: "died",
     REENCODED: "re-encoded",
     LOADING: "loading",
+    LOST: "contributions lost",
 }
 PIECE = ("begin", "end", "worker", "state", "round")
 EPSILON = 1e-9

@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 
 from .panel import BLOCKS, LATEST, PLAIN, QUIET, RECENT, duration, lines
-from .tasks import DIED, JOINED, LEFT, LOADING, REENCODED
+from .tasks import DIED, JOINED, LEFT, LOADING, LOST, REENCODED
 from .traces import RUN_TRACE, BadInput, Trace, read_trace
 
 LOST = 10  # times in a row that a trace may not be read
@@ -74,6 +74,7 @@ def news(trace: Trace) -> list[str]:
             LEFT: f"{worker} has left",
             DIED: f"{worker} has died",
             REENCODED: f"the code was made anew for {change.worker} workers",
+            LOST: "contributions were lost after a decision, and the round began anew",
             LOADING: f"a standby rank takes the place of {worker}",
         }.get(change.kind, f"{worker}: change {change.kind}")
         number = 1 + int(np.searchsorted(trace.round["time"], change.time))

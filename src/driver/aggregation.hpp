@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Whether contributions are added up where the workers are.
+#pragma once
+
+#include <vector>
+
+#include "driver/training.hpp"
+#include "fleet/fleet.hpp"
+
+namespace quorate {
+
+/// --aggregate, for runs and simulations.
+Option aggregation_option();
+/// @throws BadInput if --aggregate is wrong, or not for this scheme
+void check_aggregation(const Training& training);
+
+/// Decides whether contributions are added up by node, and says which way it is if there is a
+/// choice. Local. O(workers x parameters).
+/// @param workers  with their hosts and supports known
+/// @return of each worker its group, the number of its node; empty: there is just one group
+std::vector<int> groups_to_aggregate(const Training& training,
+                                     const std::vector<WorkerInfo>& workers);
+
+}  // namespace quorate

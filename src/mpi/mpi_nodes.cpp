@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The part of MpiFleet that speaks to the leaders of nodes, in aggregation by node.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "mpi/mpi_fleet.hpp"
+
+namespace quorate {
+
+MpiFleet::Node* MpiFleet::node_of(Worker worker)
+{
+    const auto group = static_cast<std::size_t>(info_[static_cast<std::size_t>(worker)].group);
+    if (group >= nodes_.size() || nodes_[group].leader < 0) return nullptr;
+    auto& node = nodes_[group];
+    return std::ranges::count(node.replaced, worker) > 0 ? nullptr : &node;
+}
+
+void MpiFleet::aggregate(std::span<const int> groups, std::span<const SharedAddress> contributions)
+{
+    for (std::size_t i = 0; i < info_.size(); ++i) {
+        info_[i].group = groups[i];
+        groups_ = std::max(groups_, groups[i] + 1);
+    }
+    nodes_.resize(static_cast<std::size_t>(groups_));
+    for (std::size_t i = 0; i < info_.size(); ++i)
+        nodes_[static_cast<std::size_t>(groups[i])].workers.push_back(static_cast<Worker>(i));
+    for (auto& node : nodes_) {
+        if (!all_meet(node, contributions)) continue;
+        for (const auto worker : node.workers)
+            send_aside(rank(worker), mpi::Tag::keep, pool_.take(0));
+        appoint_leader(node);
+    }
+}
+
+// Whether the workers of a node can read what each other writes.
+bool MpiFleet::all_meet(const Node& node, std::span<const SharedAddress> contributions)
+{
+    const auto& host = info_[static_cast<std::size_t>(node.workers.front())].host;
+    std::vector<Peer> peers;
+    std::vector<int> unmet;
+    for (const auto worker : node.workers) {
+        const auto& info = info_[static_cast<std::size_t>(worker)];
+        const auto& address = contributions[static_cast<std::size_t>(info.rank - 1)];
+        if (info.host != host || memory_.reads(info.rank) || address.file < 0) return false;
+        peers.push_back({worker, info.rank, address});
+        unmet.push_back(info.rank);
+    }
+    if (peers.size() < 2) return false;
+    for (const int rank : unmet) send_aside(rank, mpi::Tag::peers, encode_peers(peers, pool_));
+    bool all = true;
+    backoff_.reset();
+    while (!unmet.empty()) {
+        find_dead();
+        if (!progress()) backoff_.wait();
+        std::erase_if(arrived_, [&](const mpi::Transfer& message) {
+            if (message.tag != mpi::Tag::met) return false;
+            all &= Reader(*message.bytes).get<std::int64_t>() != 0;
+            std::erase(unmet, message.peer);
+            return true;
+        });
+        const auto before = unmet.size();
+        std::erase_if(unmet, [this](int rank) { return detector_.is_dead(rank); });
+        all &= unmet.size() == before;
+    }
+    return all;
+}
+
+// Has the first worker of a node that lives lead it. The leader before, if there was one, is dead:
+// the points that it was told to hand out are handed out again.
+void MpiFleet::appoint_leader(Node& node)
+{
+    const auto can_lead = [&](Worker worker) {
+        return link(worker).state != State::dead && std::ranges::count(node.replaced, worker) == 0;
+    };
+    const auto next = std::ranges::find_if(node.workers, can_lead);
+    node.leader = next == node.workers.end() ? -1 : *next;
+    node.knows_supports = false;
+    node.points.clear();
+    node.sum.reset();
+    for (auto& one : node.handed_out) one.told = false;
+}
+
+void MpiFleet::send_to_leader(const Node& node, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes)
+{
+    bytes_sent_ += static_cast<std::int64_t>(bytes->size());
+    send_aside(rank(node.leader), tag, std::move(bytes));
+}
+
+void MpiFleet::tell_supports(Node& node)
+{
+    if (std::exchange(node.knows_supports, true)) return;
+    std::vector<Touched> all;
+    for (const auto worker : node.workers)
+        if (link(worker).support) all.push_back({worker, link(worker).support});
+    node.touched = std::make_shared<const Support>(union_of(all, parameters_));
+    send_aside(rank(node.leader), mpi::Tag::lead, encode_lead(all, pool_));
+    // What the leader has kept was of the old supports.
+    node.points.clear();
+}
+
+// Tells the leader what it does not know yet: what may be used again, and points.
+void MpiFleet::tell_leader(Node& node)
+{
+    if (node.leader < 0) return;
+    if (!node.released.empty())
+        send_to_leader(node, mpi::Tag::release,
+                       encode_release(std::exchange(node.released, {}), pool_));
+    for (;;) {
+        auto& all = node.handed_out;
+        const auto first = std::ranges::find(all, false, &HandedOut::told);
+        if (first == all.end()) return;
+        tell_supports(node);
+        const auto point = first->point;
+        NodePoint message{
+            first->version, {}, {}, std::ranges::count(node.points, first->version) == 0};
+        for (auto& one : all) {
+            if (std::ranges::count(message.keep, one.version) == 0)
+                message.keep.push_back(one.version);
+            if (one.told || one.version != message.version) continue;
+            one.told = true;
+            message.to.push_back({rank(one.worker), one.task});
+        }
+        node.points.push_back(message.version);
+        std::erase_if(node.points, [&](Version version) {
+            return std::ranges::count(message.keep, version) == 0;
+        });
+        send_to_leader(node, mpi::Tag::node_point,
+                       encode(message, *node.touched, *point, wire_, pool_));
+    }
+}
+
+void MpiFleet::ask_for_sum(Node& node, std::span<const Weighted> terms)
+{
+    tell_supports(node);
+    SumOrder order{++requests_, {}, {}};
+    std::vector<std::vector<double>> unpacked;
+    for (const auto& [handle, weight] : terms) {
+        const auto& slot = slots_.at(handle);
+        auto length = slot.length;
+        if (slot.block == 0) {
+            unpacked.push_back(values(handle).doubles());
+            length = std::ssize(unpacked.back());
+        }
+        order.terms.push_back({slot.worker, slot.block, slot.first, length, weight});
+    }
+    order.values.assign(unpacked.begin(), unpacked.end());
+    node.request = order.number;
+    send_to_leader(node, mpi::Tag::sum, encode(order, pool_));
+}
+
+// Takes the answer to the newest request of a node. @return whether the message is an answer
+bool MpiFleet::take_sum(mpi::Transfer& message)
+{
+    if (message.tag != mpi::Tag::sum_answer) return false;
+    const auto number = Reader(*message.bytes).get<SumAnswer>().number;
+    for (auto& node : nodes_)
+        if (node.request == number) node.sum = std::move(message);
+    return true;
+}
+
+void MpiFleet::lose(const Node& node) const
+{
+    throw LostContributions(
+        fmt::format("the contributions of workers {} were lost with their node before they were "
+                    "added up",
+                    fmt::join(node.workers, ", ")));
+}
+
+std::vector<std::optional<Values>> MpiFleet::sums(std::span<const std::vector<Weighted>> groups)
+{
+    std::vector<std::optional<Values>> found(groups.size());
+    const auto lies_at_node = [this](const Weighted& term) { return is_at_node(term); };
+    std::map<std::size_t, Worker> asked;  // leaders, by group
+    for (std::size_t i = 0; i < groups.size(); ++i)
+        if (std::ranges::any_of(groups[i], lies_at_node)) {
+            nodes_[i].sum.reset();
+            asked[i] = -1;
+        }
+    backoff_.reset();
+    while (std::ranges::any_of(asked, [&](const auto& one) { return !nodes_[one.first].sum; })) {
+        for (auto& [group, leader] : asked) {
+            auto& node = nodes_[group];
+            if (node.leader < 0) lose(node);
+            if (node.leader == leader) continue;
+            ask_for_sum(node, groups[group]);
+            leader = node.leader;
+        }
+        find_dead();
+        if (!progress()) backoff_.wait();
+        std::erase_if(arrived_, [&](mpi::Transfer& message) { return take_sum(message); });
+    }
+    for (const auto& [group, leader] : asked) {
+        auto& node = nodes_[group];
+        Reader in(*node.sum->bytes);
+        if (!in.get<SumAnswer>().whole) lose(node);
+        const auto size = node.touched->size();
+        found[group].emplace(
+            *node.touched,
+            with_number(wire_,
+                        [&]<class Number>(Number) -> Packed { return in.numbers<Number>(size); }),
+            0);
+    }
+    return found;
+}
+
+}  // namespace quorate

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "mpi/node_leader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <span>
+
+#include "base/error.hpp"
+
+namespace quorate {
+
+bool NodeLeader::meet(const mpi::Bytes& peers)
+{
+    bool all = true;
+    for (const auto& [worker, rank, address] : decode_peers(peers)) {
+        auto& memory = peers_[worker] = BorrowedBlocks(address, 1, 0);
+        processes_[rank] = static_cast<pid_t>(address.process);
+        all &= memory.present();
+    }
+    return all;
+}
+
+void NodeLeader::lead(const mpi::Bytes& message)
+{
+    const auto workers = decode_lead(message, parameters_);
+    supports_.clear();
+    for (const auto& one : workers) supports_[one.worker] = one.support;
+    touched_ = union_of(workers, parameters_);
+    sum_.resize(static_cast<std::size_t>(parameters_));
+    if (points_.present()) return;
+    points_ = {"quorate-node-points", readers(), [this](int rank) {
+                   const auto known = processes_.find(rank);
+                   return known == processes_.end() ||
+                          (kill(known->second, 0) != 0 && errno == ESRCH);
+               }};
+    // Two, because workers may still read one when the next comes.
+    const double* blocks[] = {room_for_point(), room_for_point()};
+    for (const auto* block : blocks) points_.give_back(block);
+}
+
+double* NodeLeader::room_for_point()
+{
+    auto* values = points_.take(static_cast<std::size_t>(parameters_));
+    if (!values)
+        throw Failure(
+            fmt::format("there are no {} bytes of memory left for a point of the "
+                        "workers of this node: ask for more memory, start fewer ranks "
+                        "on it, or use --aggregate flat",
+                        static_cast<std::size_t>(parameters_) * sizeof(double)));
+    return values;
+}
+
+void NodeLeader::hand_out(const mpi::Bytes& message)
+{
+    double* fresh = nullptr;
+    const auto point = decode_node_point(message, touched_, wire_, [&] {
+        fresh = room_for_point();
+        return std::span(fresh, static_cast<std::size_t>(parameters_));
+    });
+    std::erase_if(kept_, [&](const auto& one) {
+        const bool drop = (fresh && one.first == point.version) ||
+                          std::ranges::find(point.keep, one.first) == point.keep.end();
+        if (drop) points_.give_back(one.second);
+        return drop;
+    });
+    if (fresh) kept_.emplace(point.version, fresh);
+    has_sent();
+    const auto* values = kept_.at(point.version);
+    for (const auto& [to, task] : point.to) {
+        const auto rank = static_cast<int>(to);
+        const Delivered told{points_.address(), points_.lend(values, rank), point.version, task};
+        try {
+            sending_.push_back(
+                mpi::send(comm_, rank, mpi::Tag::delivery, encode_values(pool_, told)));
+        } catch (const mpi::Error&) {
+            // The worker is dead, of which the coordinator takes note.
+        }
+    }
+}
+
+void NodeLeader::release(const mpi::Bytes& message)
+{
+    for (const auto& [worker, block] : decode_release(message)) {
+        if (held_.erase({worker, block}) > 0) continue;
+        // Nobody has read it: borrowing it gives it back.
+        if (const auto peer = peers_.find(worker); peer != peers_.end())
+            peer->second.borrow(block, 0);
+    }
+}
+
+std::shared_ptr<const double> NodeLeader::contribution(const SumTerm& term)
+{
+    auto& held = held_[{term.worker, term.block}];
+    if (!held)
+        held = peers_.at(term.worker)
+                   .borrow(term.block, static_cast<std::size_t>(term.first + term.length));
+    return held;
+}
+
+std::shared_ptr<mpi::Bytes> NodeLeader::add_up(const mpi::Bytes& message)
+{
+    const auto order = decode_sum_order(message);
+    touched_.clear(sum_);
+    auto values = order.values.begin();
+    try {
+        for (const auto& term : order.terms) {
+            const auto& support = *supports_.at(term.worker);
+            if (term.block == 0)
+                support.add(term.weight, *values++, sum_);
+            else
+                support.add(term.weight,
+                            std::span(contribution(term).get() + term.first,
+                                      static_cast<std::size_t>(term.length)),
+                            sum_);
+        }
+    } catch (const Failure&) {  // the memory of a worker that has died is gone
+        return encode_values(pool_, SumAnswer{order.number, false});
+    }
+    auto bytes = pool_.take(Writer::aligned(sizeof(SumAnswer)) + touched_.size() * bytes_of(wire_));
+    Writer out(*bytes);
+    out.put(SumAnswer{order.number, true});
+    with_number(wire_, [&]<class Number>(Number) {
+        touched_.gather(sum_, out.numbers<Number>(touched_.size()));
+    });
+    return bytes;
+}
+
+bool NodeLeader::has_sent()
+{
+    std::erase_if(sending_, [](mpi::Transfer& one) {
+        try {
+            return one.done();
+        } catch (const mpi::Error&) {
+            return true;  // likewise
+        }
+    });
+    return sending_.empty();
+}
+
+}  // namespace quorate

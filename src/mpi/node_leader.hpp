@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "mpi/node_messages.hpp"
+#include "mpi/shared_blocks.hpp"
+
+namespace quorate {
+
+/// What a worker does for the others of its node, in aggregation by node: it can read what they
+/// write from the beginning, and when the coordinator makes it the leader it hands out points to
+/// them and adds up their contributions. Local; never waits.
+class NodeLeader {
+public:
+    /// @param comm, pool   must outlive this object
+    /// @param parameters   of the model
+    /// @param wire         what points and sums are rounded to
+    NodeLeader(const mpi::Comm& comm, mpi::Pool& pool, std::int64_t parameters, Wire wire)
+        : comm_(comm), pool_(pool), parameters_(parameters), wire_(wire)
+    {
+    }
+
+    /// Opens the memory of the other workers of the node. It stays there when they die.
+    /// @return whether all of it could be opened
+    bool meet(const mpi::Bytes& peers);
+    /// How many readers the memory of a leader's points has: comm.size().
+    int readers() const { return comm_.size(); }
+    /// Begins to lead, or takes note of new supports. @throws Failure if there is no memory
+    void lead(const mpi::Bytes& message);
+    /// Keeps a point, if the message has it, and tells those workers of it that need it.
+    /// @throws Failure if there is no memory for it
+    void hand_out(const mpi::Bytes& message);
+    /// Gives workers back what they may use again.
+    void release(const mpi::Bytes& message);
+    /// Adds up contributions. @return the answer
+    std::shared_ptr<mpi::Bytes> add_up(const mpi::Bytes& message);
+    /// Whether all messages to other workers have left.
+    bool has_sent();
+
+private:
+    std::shared_ptr<const double> contribution(const SumTerm& term);
+    double* room_for_point();
+
+    const mpi::Comm& comm_;
+    mpi::Pool& pool_;
+    std::int64_t parameters_;
+    Wire wire_;
+    std::map<std::int64_t, BorrowedBlocks> peers_;  // by worker
+    std::map<std::int64_t, pid_t> processes_;       // of the peers, by rank
+    // Contributions that a sum has used and that may be used once more, by worker and block.
+    std::map<std::pair<std::int64_t, std::int64_t>, std::shared_ptr<const double>> held_;
+    std::map<std::int64_t, std::shared_ptr<const Support>> supports_;  // by worker
+    Support touched_ = Support::all(0);                                // their union
+    std::vector<double> sum_;
+    SharedBlocks points_;
+    std::map<Version, const double*> kept_;  // points
+    std::vector<mpi::Transfer> sending_;
+};
+
+}  // namespace quorate

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "mpi/node_messages.hpp"
+
+#include <algorithm>
+
+namespace quorate {
+
+namespace {
+
+// A list of plain values: how many, and then these.
+template <class Value>
+void put_list(Writer& out, std::span<const Value> values)
+{
+    out.put(static_cast<std::int64_t>(values.size()));
+    for (const auto& value : values) out.put(value);
+}
+
+template <class Value>
+std::vector<Value> get_list(Reader& in)
+{
+    std::vector<Value> values(static_cast<std::size_t>(in.get<std::int64_t>()));
+    for (auto& value : values) value = in.get<Value>();
+    return values;
+}
+
+template <class List>
+std::size_t size_of_list(const List& values)
+{
+    return sizeof(std::int64_t) + values.size() * sizeof(values[0]);
+}
+
+template <class Value>
+std::shared_ptr<mpi::Bytes> encode_list(std::span<const Value> values, mpi::Pool& pool)
+{
+    auto bytes = pool.take(sizeof(std::int64_t) + values.size_bytes());
+    Writer out(*bytes);
+    put_list(out, values);
+    return bytes;
+}
+
+}  // namespace
+
+std::shared_ptr<mpi::Bytes> encode_peers(std::span<const Peer> peers, mpi::Pool& pool)
+{
+    return encode_list(peers, pool);
+}
+
+std::vector<Peer> decode_peers(const mpi::Bytes& bytes)
+{
+    Reader in(bytes);
+    return get_list<Peer>(in);
+}
+
+std::shared_ptr<mpi::Bytes> encode_lead(std::span<const Touched> workers, mpi::Pool& pool)
+{
+    std::size_t size = sizeof(std::int64_t);
+    for (const auto& one : workers)
+        size += 3 * sizeof(std::int64_t) + one.support->chosen().size_bytes();
+    auto bytes = pool.take(size);
+    Writer out(*bytes);
+    out.put(static_cast<std::int64_t>(workers.size()));
+    for (const auto& [worker, support] : workers) {
+        out.put(static_cast<std::int64_t>(worker));
+        out.put(static_cast<std::int64_t>(support->full()));
+        put_list(out, support->chosen());
+    }
+    return bytes;
+}
+
+std::vector<Touched> decode_lead(const mpi::Bytes& bytes, std::int64_t parameters)
+{
+    Reader in(bytes);
+    std::vector<Touched> workers;
+    for (auto count = in.get<std::int64_t>(); count > 0; --count) {
+        const auto worker = static_cast<Worker>(in.get<std::int64_t>());
+        const bool full = in.get<std::int64_t>() != 0;
+        auto chosen = get_list<Index>(in);
+        workers.push_back({worker, std::make_shared<const Support>(
+                                       full ? Support::all(parameters)
+                                            : Support::of(parameters, std::move(chosen)))});
+    }
+    return workers;
+}
+
+Support union_of(std::span<const Touched> workers, std::int64_t parameters)
+{
+    std::vector<char> touched(static_cast<std::size_t>(parameters));
+    for (const auto& one : workers) {
+        if (one.support->full()) return Support::all(parameters);
+        for (const auto column : one.support->chosen())
+            touched[static_cast<std::size_t>(column)] = 1;
+    }
+    std::vector<Index> chosen;
+    for (std::size_t i = 0; i < touched.size(); ++i)
+        if (touched[i]) chosen.push_back(static_cast<Index>(i));
+    return Support::of(parameters, std::move(chosen));
+}
+
+std::shared_ptr<mpi::Bytes> encode(const NodePoint& message, const Support& touched,
+                                   std::span<const double> point, Wire wire, mpi::Pool& pool)
+{
+    const auto numbers = message.packed ? touched.size() : 0;
+    auto bytes = pool.take(Writer::aligned(2 * sizeof(std::int64_t) + size_of_list(message.to) +
+                                           size_of_list(message.keep)) +
+                           numbers * bytes_of(wire));
+    Writer out(*bytes);
+    out.put(message.version);
+    out.put(static_cast<std::int64_t>(message.packed));
+    put_list(out, std::span<const Delivery>(message.to));
+    put_list(out, std::span<const Version>(message.keep));
+    if (message.packed)
+        with_number(wire, [&]<class Number>(Number) {
+            touched.gather(point, out.numbers<Number>(numbers));
+        });
+    return bytes;
+}
+
+NodePoint decode_node_point(const mpi::Bytes& bytes, const Support& touched, Wire wire,
+                            const std::function<std::span<double>()>& whole)
+{
+    Reader in(bytes);
+    NodePoint message{};
+    message.version = in.get<Version>();
+    message.packed = in.get<std::int64_t>() != 0;
+    message.to = get_list<Delivery>(in);
+    message.keep = get_list<Version>(in);
+    if (message.packed)
+        with_number(wire, [&]<class Number>(Number) {
+            touched.scatter(in.numbers<Number>(touched.size()), whole());
+        });
+    return message;
+}
+
+std::shared_ptr<mpi::Bytes> encode_release(std::span<const KeptBlock> blocks, mpi::Pool& pool)
+{
+    return encode_list(blocks, pool);
+}
+
+std::vector<KeptBlock> decode_release(const mpi::Bytes& bytes)
+{
+    Reader in(bytes);
+    return get_list<KeptBlock>(in);
+}
+
+std::shared_ptr<mpi::Bytes> encode(const SumOrder& order, mpi::Pool& pool)
+{
+    std::size_t numbers = 0;
+    for (const auto& values : order.values) numbers += values.size();
+    auto bytes = pool.take(Writer::aligned(sizeof order.number + size_of_list(order.terms)) +
+                           numbers * sizeof(double));
+    Writer out(*bytes);
+    out.put(order.number);
+    put_list(out, std::span<const SumTerm>(order.terms));
+    for (const auto& values : order.values) std::ranges::copy(values, out.doubles(values.size()));
+    return bytes;
+}
+
+SumOrder decode_sum_order(const mpi::Bytes& bytes)
+{
+    Reader in(bytes);
+    SumOrder order{};
+    order.number = in.get<std::int64_t>();
+    order.terms = get_list<SumTerm>(in);
+    for (const auto& term : order.terms)
+        if (term.block == 0)
+            order.values.push_back(in.doubles(static_cast<std::size_t>(term.length)));
+    return order;
+}
+
+}  // namespace quorate

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Messages of aggregation by node: between the coordinator and the leader of a node, a worker that
+// hands out points on its node and adds up what the workers there have computed. Everything here is
+// local.
+#pragma once
+
+#include <functional>
+
+#include "mpi/messages.hpp"
+#include "mpi/shared_file.hpp"
+
+namespace quorate {
+
+/// A worker of a node, and where it writes its contributions.
+struct Peer {
+    std::int64_t worker, rank;
+    SharedAddress contributions;
+};
+/// Tells a worker of those of its node (`peers`). It answers with whether it can read what they
+/// write. O(peers).
+std::shared_ptr<mpi::Bytes> encode_peers(std::span<const Peer> peers, mpi::Pool& pool);
+std::vector<Peer> decode_peers(const mpi::Bytes& bytes);
+
+/// What the rows of a worker touch.
+struct Touched {
+    Worker worker;
+    std::shared_ptr<const Support> support;
+};
+/// Makes a worker the leader of its node (`lead`), or tells the leader of new supports. O(supports).
+std::shared_ptr<mpi::Bytes> encode_lead(std::span<const Touched> workers, mpi::Pool& pool);
+/// @param parameters  of the model
+std::vector<Touched> decode_lead(const mpi::Bytes& bytes, std::int64_t parameters);
+/// The parameters that some worker's rows touch. O(workers x parameters).
+Support union_of(std::span<const Touched> workers, std::int64_t parameters);
+
+/// A worker's task that needs a point.
+struct Delivery {
+    std::int64_t rank;
+    TaskId task;
+};
+/// A point for some workers of a node (`node_point`).
+struct NodePoint {
+    Version version;
+    std::vector<Delivery> to;
+    std::vector<Version> keep;  // the points that the leader is to keep, this one among them
+    bool packed;                // the message has its values; otherwise the leader has kept it
+};
+/// @param point  all of it; read only if message.packed
+/// @param touched  the union of the supports, at which values travel
+std::shared_ptr<mpi::Bytes> encode(const NodePoint& message, const Support& touched,
+                                   std::span<const double> point, Wire wire, mpi::Pool& pool);
+/// @param whole  receives the values if the message has them
+NodePoint decode_node_point(const mpi::Bytes& bytes, const Support& touched, Wire wire,
+                            const std::function<std::span<double>()>& whole);
+
+/// What the leader tells a worker of a point for its task (`delivery`): where it lies, all of it.
+struct Delivered {
+    SharedAddress points;
+    std::int64_t block;
+    Version version;
+    TaskId task;
+};
+
+/// A contribution that lies at its node.
+struct KeptBlock {
+    std::int64_t worker, block;
+};
+/// What the workers of a node may use again (`release`).
+std::shared_ptr<mpi::Bytes> encode_release(std::span<const KeptBlock> blocks, mpi::Pool& pool);
+std::vector<KeptBlock> decode_release(const mpi::Bytes& bytes);
+
+/// A contribution in the sum of a node, or a part of one.
+struct SumTerm {
+    std::int64_t worker;
+    std::int64_t block;          // 0: the values are in the message
+    std::int64_t first, length;  // numbers of the block
+    double weight;
+};
+/// Asks for the sum of contributions (`sum`).
+struct SumOrder {
+    std::int64_t number;  // the answer has it too
+    std::vector<SumTerm> terms;
+    std::vector<std::span<const double>> values;  // of terms with block 0, in their order
+};
+std::shared_ptr<mpi::Bytes> encode(const SumOrder& order, mpi::Pool& pool);
+/// The values are views of the bytes.
+SumOrder decode_sum_order(const mpi::Bytes& bytes);
+
+/// How the answer to a SumOrder begins (`sum_answer`). The sum at the union of the supports follows
+/// if `whole`.
+struct SumAnswer {
+    std::int64_t number;
+    std::int64_t whole;  // whether all contributions were there
+};
+
+}  // namespace quorate
