@@ -24,6 +24,12 @@ void FailureDetector::extend_grace(int rank)
     ranks_[static_cast<std::size_t>(rank)].last_message = clock_seconds() + 9 * timeout_;
 }
 
+void FailureDetector::end_grace(int rank)
+{
+    auto& one = ranks_[static_cast<std::size_t>(rank)];
+    one.last_message = std::min(one.last_message, clock_seconds());
+}
+
 void FailureDetector::mark_unreachable(int rank)
 {
     ranks_[static_cast<std::size_t>(rank)].last_message = -never;

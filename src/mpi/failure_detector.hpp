@@ -22,6 +22,8 @@ public:
     /// Allows the rank ten timeouts of silence from now on, because it loads rows or scores models.
     /// A rank that was marked unreachable is alive again.
     void extend_grace(int rank);
+    /// The rank has done that: from now on one timeout of silence is too long again.
+    void end_grace(int rank);
     /// Records that MPI cannot reach the rank: it is dead from now on.
     void mark_unreachable(int rank);
     /// Whether to ping the rank now: it has neither spoken nor been pinged for a quarter of the

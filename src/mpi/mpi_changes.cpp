@@ -20,6 +20,7 @@ void MpiFleet::be_ready(const mpi::Transfer& message)
     const auto worker = worker_of(message.peer);
     if (worker < 0 || link(worker).state != State::loading) return;
     auto& to = link(worker);
+    detector_.end_grace(message.peer);
     auto [info, support] = decode_ready(*message.bytes, parameters_);
     info.rank = message.peer;
     info.group = info_[static_cast<std::size_t>(worker)].group;
