@@ -29,6 +29,24 @@ std::optional<int> number_in(const char* variable)
     return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
+// Sends Hydra a message of PMI-1, and waits for a part of the answer; a second at most.
+void ask_hydra(int socket, std::string_view words, std::string_view answer)
+{
+    if (socket < 0) return;
+    // A failed write is ignored, because nothing can be done about it here.
+    [[maybe_unused]] const auto written = write(socket, words.data(), words.size());
+    constexpr int a_second = 1000;
+    pollfd ready{socket, POLLIN, 0};
+    char text[256];
+    std::size_t matched = 0;
+    while (matched < answer.size() && poll(&ready, 1, a_second) > 0) {
+        const auto size = read(socket, text, sizeof text);
+        if (size <= 0) break;
+        for (ssize_t i = 0; i < size && matched < answer.size(); ++i)
+            matched = text[i] == answer[matched] ? matched + 1 : text[i] == answer[0];
+    }
+}
+
 }  // namespace
 
 Launch launch_environment()
@@ -104,22 +122,15 @@ int hydra_socket()
     return file && std::getenv("MPI_LOCALNRANKS") ? std::atoi(file) : -1;
 }
 
-void tell_hydra_of_end(int socket)
+void tell_hydra_of_end(int socket) { ask_hydra(socket, "cmd=finalize\n", "finalize_ack"); }
+
+void end_hydra(int socket, int status)
 {
     if (socket < 0) return;
-    constexpr std::string_view words = "cmd=finalize\n", answer = "finalize_ack";
-    // A failed write is ignored, because nothing can be done about it here.
+    // Hydra has passed on all that was written before, when it answers a question.
+    ask_hydra(socket, "cmd=get_maxes\n", "cmd=maxes");
+    const auto words = fmt::format("cmd=abort exitcode={}\n", status);
     [[maybe_unused]] const auto written = write(socket, words.data(), words.size());
-    constexpr int a_second = 1000;
-    pollfd ready{socket, POLLIN, 0};
-    char text[256];
-    std::size_t matched = 0;
-    while (matched < answer.size() && poll(&ready, 1, a_second) > 0) {
-        const auto size = read(socket, text, sizeof text);
-        if (size <= 0) break;
-        for (ssize_t i = 0; i < size && matched < answer.size(); ++i)
-            matched = text[i] == answer[matched] ? matched + 1 : text[i] == answer[0];
-    }
 }
 
 void refuse_launcher(const std::string& command)

@@ -25,6 +25,12 @@ int hydra_socket();
 /// @param socket  from hydra_socket(); -1: does nothing
 void tell_hydra_of_end(int socket);
 
+/// Has Hydra end at once, with all ranks that are left: it would wait for ever for those of a host
+/// that is gone. What this process has written is printed before. Local.
+/// @param socket  from hydra_socket(); -1: does nothing
+/// @param status  what mpiexec ends with
+void end_hydra(int socket, int status);
+
 /// Runs a check on every rank. If it throws BadInput on some, the lowest of these ranks logs the
 /// message. Collective over MPI_COMM_WORLD.
 /// @param check  other exceptions than BadInput pass through, before the ranks have agreed

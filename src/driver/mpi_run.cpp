@@ -142,6 +142,7 @@ void send_join_replies(const mpi::Comm& comm, const Doorbells& bells,
 struct End {
     int status;
     bool finalize = true;  // whether by MPI_Finalize, which would wait for ever for dead ranks
+    bool lost = false;     // whether there are ranks for which the launcher may wait for ever
 };
 
 /// Tells all ranks that the run does not take place. Waits for the farewell of each, because this
@@ -250,6 +251,7 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
     if (live) live->finish([](auto, const auto&) {});
     end.finalize = !fleet.has_dead_ranks() && !settings.on("resilient");
     fleet.finish(end.finalize);
+    end.lost = fleet.has_lost_ranks();
     return end;
 }
 
@@ -353,6 +355,7 @@ int run_over_mpi(const Settings& settings)
                                       : follow(settings, comm, scoring);
     if (end.finalize && !settings.on("resilient")) return end.status;
     std::fflush(nullptr);
+    if (end.lost) end_hydra(hydra_socket(), end.status);
     std::_Exit(end.status);
 }
 

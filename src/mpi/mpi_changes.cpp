@@ -88,6 +88,14 @@ void MpiFleet::send_aside(int rank, mpi::Tag tag, std::shared_ptr<mpi::Bytes> by
     if (auto sent = try_send(rank, tag, std::move(bytes))) aside_.push_back(std::move(*sent));
 }
 
+bool MpiFleet::has_died(int rank)
+{
+    const bool dead = detector_.is_dead(rank);
+    has_dead_ranks_ |= dead;
+    has_lost_ranks_ |= dead && !bells_.gone(rank);
+    return dead;
+}
+
 void MpiFleet::find_dead()
 {
     constexpr Seconds interval = 0.02;
@@ -95,13 +103,12 @@ void MpiFleet::find_dead()
     if (now - checked_ < interval) return;
     checked_ = now;
     for (const auto worker : living()) {
-        if (detector_.is_dead(rank(worker)))
+        if (has_died(rank(worker)))
             mark_dead(worker);
         else
             ping(rank(worker));
     }
-    has_dead_ranks_ |=
-        std::erase_if(standby_, [this](int rank) { return detector_.is_dead(rank); }) > 0;
+    std::erase_if(standby_, [this](int rank) { return has_died(rank); });
     for (const int rank : standby_) ping(rank);
     // They too would take a coordinator that is silent for dead.
     for (const int rank : idle_) ping(rank);
@@ -128,7 +135,6 @@ void MpiFleet::abandon(Link& link, int rank)
 void MpiFleet::mark_dead(Worker worker)
 {
     auto& to = link(worker);
-    has_dead_ranks_ = true;
     clear(to);
     to.state = State::dead;
     abandon(to, rank(worker));

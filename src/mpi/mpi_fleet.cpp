@@ -355,7 +355,7 @@ void MpiFleet::finish(bool finalize)
         for (const auto& message : arrived_)
             if (message.tag == mpi::Tag::farewell) std::erase(ranks, message.peer);
         arrived_.clear();
-        std::erase_if(ranks, [this](int rank) { return detector_.is_dead(rank); });
+        std::erase_if(ranks, [this](int rank) { return has_died(rank); });
     }
     if (!finalize) return;
     const auto settle = [this](mpi::Transfer& one) {

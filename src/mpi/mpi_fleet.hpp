@@ -74,6 +74,8 @@ public:
 
     /// Whether a worker or a standby rank has died. MPI_Finalize would wait for it for ever.
     bool has_dead_ranks() const { return has_dead_ranks_; }
+    /// Whether a rank is dead whose process nobody has seen end: its host may be gone.
+    bool has_lost_ranks() const { return has_lost_ranks_; }
 
     /// Scores models on all rows after the last round; all living workers share the rows. Standby
     /// ranks take no places any more from here on. Models are sent one batch ahead of the scores.
@@ -168,6 +170,8 @@ private:
     void post(Link& link, Worker worker);
     // Forgets all tasks of a worker.
     void clear(Link& link);
+    // Whether a rank is dead; remembers it.
+    bool has_died(int rank);
     // Pings silent ranks and marks dead ones, every 20 ms at most.
     void find_dead();
     // Waits until no worker loads rows any more. Drops contributions that come meanwhile.
@@ -239,7 +243,7 @@ private:
     // Short sends under way; transfers with dead ranks, which are never waited for nor freed.
     std::vector<mpi::Transfer> aside_, abandoned_;
     std::vector<Change> changes_;
-    bool has_dead_ranks_ = false;
+    bool has_dead_ranks_ = false, has_lost_ranks_ = false;
     std::size_t scorers_ = 0;        // workers that score models
     std::deque<Worker> queue_;       // workers with orders waiting, in the order of dispatch
     std::vector<Worker> cancelled_;  // workers that are to be told to drop tasks
