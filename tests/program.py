@@ -52,6 +52,17 @@ def descendants(pid):
     return found
 
 
+def is_rank(pid, wanted):
+    """Whether a process is this rank of the program, or its supervisor."""
+    try:
+        variables = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        program = os.readlink(f"/proc/{pid}/exe")
+    except OSError:
+        return False
+    names = (f"PMI_RANK={wanted}", f"OMPI_COMM_WORLD_RANK={wanted}")
+    return program == os.path.realpath(QUORATE) and any(n.encode() in variables for n in names)
+
+
 def parent(pid):
     return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
@@ -74,13 +85,7 @@ class Job:
         """The process of a rank; of a resilient one, the supervised."""
         found = None
         for pid in descendants(self.process.pid):
-            try:
-                variables = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-                program = os.readlink(f"/proc/{pid}/exe")
-            except OSError:
-                continue
-            names = (f"PMI_RANK={wanted}", f"OMPI_COMM_WORLD_RANK={wanted}")
-            if program == os.path.realpath(QUORATE) and any(n.encode() in variables for n in names):
+            if is_rank(pid, wanted):
                 found = pid
         return found
 

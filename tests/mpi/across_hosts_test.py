@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs over hosts, each with its own network, processes and shared memory, all on this machine."""
+
+import os
+import signal
+import time
+
+import h5py
+import numpy
+import pytest
+
+from many_hosts import Hosts, need_root
+from program import OPEN_MPI, QUORATE, call, inspect, our_lines, output, rounds_in, wait_until
+
+JOINED, DIED, LOADING = 1, 3, 5
+TWO = {"n1": 3, "n2": 2}
+FOUR = {"n1": 3, "n2": 2, "n3": 2, "n4": 2}
+RESILIENT = ["--resilient", "--delay", "constant:0.05", "--rounds", 80]
+
+
+@pytest.fixture
+def hosts(tmp_path):
+    need_root()
+    with Hosts(tmp_path / "hosts", 4) as hosts:
+        yield hosts
+
+
+def run_words(data, trace, *words):
+    given = ["run", "--data", data, "--trace", trace, "--step", 0.1, "--quiet"]
+    return [*given, *words]
+
+
+def check(trace, again):
+    """A trace is sound and complete, and its replay has the same bits."""
+    report = inspect(trace)
+    assert (report["status"], report["faults"]) == ("completed", [])
+    done = call("simulate", "--replay", trace, "--trace", again, "--quiet")
+    assert done.returncode == 0, done.stderr
+    with h5py.File(trace, "r") as first, h5py.File(again, "r") as second:
+        for name in ["iterate/model", "round/used", "arrival/event"]:
+            assert numpy.array_equal(first[name][:], second[name][:]), name
+
+
+def changes(trace):
+    """Changes of membership after the start: (kind, worker)."""
+    with h5py.File(trace, "r") as file:
+        table = file["membership"]
+        later = table["event"][:] > 0
+        return list(zip(table["kind"][:][later].tolist(), table["worker"][:][later].tolist()))
+
+
+def workers_on(trace, host):
+    with h5py.File(trace, "r") as file:
+        node = file.attrs["nodes"].split().index(host)
+        return numpy.flatnonzero(file["worker/node"][:] == node).tolist()
+
+
+@pytest.mark.launcher
+@pytest.mark.parametrize("places", [TWO, FOUR], ids=["two", "four"])
+@pytest.mark.parametrize("words", [[], ["--transport", "messages"], ["--resilient"]])
+def test_a_run_over_hosts_ends_and_shares_memory_on_the_coordinators_alone(
+    places, words, hosts, sparse, tmp_path
+):
+    trace = tmp_path / "run.h5"
+    options = ["--rounds", 20, *words]
+    done = hosts.start(places, *run_words(sparse, trace, *options)).wait()
+    assert (done.returncode, our_lines(done.stderr)) == (0, [])
+    check(trace, tmp_path / "again.h5")
+    for host, ranks in places.items():
+        assert len(workers_on(trace, host)) == ranks - (host == "n1")
+    with h5py.File(trace, "r") as file:
+        assert file.attrs["shared_workers"] == (0 if "messages" in words else places["n1"] - 1)
+    # The same bits as on one host.
+    alone = tmp_path / "alone.h5"
+    words = run_words(sparse, alone, "--rounds", 20)
+    assert call(*words, ranks=sum(places.values())).returncode == 0
+    with h5py.File(trace, "r") as first, h5py.File(alone, "r") as second:
+        assert numpy.array_equal(first["iterate/model"][:], second["iterate/model"][:])
+
+
+# Workers are interrupted, and answers come that nobody wants any more.
+@pytest.mark.parametrize("scheme", ["agc --stragglers 1 --collect 4", "async", "m-sgc"])
+def test_any_scheme_runs_over_hosts_of_which_one_has_a_slow_link(scheme, hosts, sparse, tmp_path):
+    trace = tmp_path / "run.h5"
+    for host in hosts.names:
+        hosts.manage("link", host, "rate", "20mbit" if host == "n3" else "200mbit")
+    words = ["--scheme", *scheme.split(), "--rounds", 40, "--delay", "exponential:0.001"]
+    done = hosts.start(FOUR, *run_words(sparse, trace, *words)).wait()
+    assert (done.returncode, our_lines(done.stderr)) == (0, [])
+    check(trace, tmp_path / "again.h5")
+
+
+def start_resilient(hosts, data, trace, *words, timeout=1):
+    """A run that has done some rounds."""
+    words = [*RESILIENT, "--timeout", timeout, *words]
+    job = hosts.start(FOUR, *run_words(data, trace, *words))
+    wait_until(lambda: rounds_in(trace) > 10 or job.process.poll() is not None)
+    return job
+
+
+@pytest.mark.launcher
+def test_a_worker_on_another_host_may_be_killed(hosts, gaussians, tmp_path):
+    trace = tmp_path / "run.h5"
+    job = start_resilient(hosts, gaussians, trace)
+    os.kill(hosts.rank(4), signal.SIGKILL)
+    done = job.wait()
+    assert done.returncode == 0, done.stderr
+    check(trace, tmp_path / "again.h5")
+    dead = [worker for kind, worker in changes(trace) if kind == DIED]
+    assert len(dead) == 1 and dead[0] in workers_on(trace, "n2")
+
+
+@pytest.mark.skipif(OPEN_MPI, reason="Open MPI's mpiexec does not end without a host")
+@pytest.mark.parametrize("standby", [0, 1])
+def test_a_host_may_vanish(standby, hosts, gaussians, tmp_path):
+    trace = tmp_path / "run.h5"
+    job = start_resilient(hosts, gaussians, trace, "--standby", standby)
+    lost = workers_on(trace, "n3")
+    assert len(lost) == 2
+    hosts.kill("n3")
+    done = job.wait()
+    assert done.returncode == 0, done.stderr
+    check(trace, tmp_path / "again.h5")
+    happened = changes(trace)
+    assert {worker for kind, worker in happened if kind == DIED} == set(lost)
+    # A standby rank, which is on n4, takes one of the places.
+    replaced = [worker for kind, worker in happened if kind == LOADING]
+    assert len(replaced) == standby and set(replaced) < set(lost)
+
+
+@pytest.mark.launcher
+@pytest.mark.parametrize("timeout", [1, 20])
+def test_a_link_may_be_down_for_a_while(timeout, hosts, gaussians, tmp_path):
+    trace = tmp_path / "run.h5"
+    job = start_resilient(hosts, gaussians, trace, timeout=timeout)
+    cut = workers_on(trace, "n3")
+    hosts.manage("link", "n3", "down")
+    time.sleep(5)
+    hosts.manage("link", "n3", "up")
+    done = job.wait()
+    assert done.returncode == 0, done.stderr
+    check(trace, tmp_path / "again.h5")
+    happened = changes(trace)
+    assert all(worker in cut for kind, worker in happened if kind in (DIED, JOINED))
+    assert timeout == 1 or happened == []
+
+
+def test_ranks_end_without_the_coordinators_host_and_the_run_goes_on_elsewhere(
+    hosts, gaussians, tmp_path
+):
+    trace, checkpoint = tmp_path / "run.h5", tmp_path / "run.checkpoint"
+    words = ["--checkpoint", checkpoint, "--checkpoint-every", "5r", "--resume"]
+    job = start_resilient(hosts, gaussians, trace, *words, timeout=0.5)
+    hosts.kill("n1")
+    job.wait()
+    # Who hears nothing of the coordinator for ten timeouts leaves.
+    wait_until(lambda: not any(hosts.processes(host) for host in hosts.names))
+    places = {"n2": 3, "n3": 3, "n4": 3}
+    words = run_words(gaussians, trace, *RESILIENT, *words)
+    done = hosts.start(places, *words, launcher="n2").wait()
+    assert done.returncode == 0, done.stderr
+    check(trace, tmp_path / "again.h5")
+    assert rounds_in(trace) == 80
+
+
+def test_hosts_that_ssh_reaches_are_ready_for_scripts(hosts, tmp_path):
+    (tmp_path / "list").write_text("n1:3\nn2:2\n")
+    words = ["script", "--experiment", "jobs/stragglers.ini", "--cluster", "hosts"]
+    words += ["--hostfile", tmp_path / "list", "--output", tmp_path / "out", "--quiet"]
+    output(*hosts.on("n1", QUORATE, *words))
+    assert output(*hosts.on("n1", QUORATE, *words, "--check")) == ""
