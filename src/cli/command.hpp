@@ -40,6 +40,7 @@ Command submit_command();
 Command status_command();
 Command cancel_command();
 Command todo_command();
+Command doctor_command();
 Command analysis_command();
 Command list_command();
 Command help_command();

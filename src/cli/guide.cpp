@@ -146,6 +146,10 @@ Guide guide_of(const std::string& command)
     if (command == "list") return {{}, {"quorate list schemes", "quorate list schemes agc"}};
     if (command == "script" || command == "submit")
         return {{}, {"quorate " + command + " --experiment stragglers --cluster trillium"}};
+    if (command == "doctor")
+        return {{},
+                {"quorate doctor", fmt::format("{} -n 9 quorate doctor --data data.h5 --trace frc.h5",
+                                               launcher)}};
     if (command == "todo") return {{}, {"quorate todo --manifest stragglers/manifest.tsv"}};
     return {};
 }

@@ -78,13 +78,18 @@ void has_started()
     if (started) *started = true;
 }
 
-void supervise()
+void choose_tcp()
 {
-    // Messages go by TCP. When a peer dies during a transfer by shared memory, UCX (in MPICH)
-    // aborts the ranks that are left or lets them wait for ever; Open MPI does likewise.
+    // When a peer dies during a transfer by shared memory, UCX (in MPICH) aborts the ranks that are
+    // left or lets them wait for ever; Open MPI does likewise.
     setenv("UCX_TLS", "tcp,self", 0);
     setenv("OMPI_MCA_pml", "ob1", 0);
     setenv("OMPI_MCA_btl", "tcp,self", 0);
+}
+
+void supervise()
+{
+    choose_tcp();
     void* shared =
         mmap(nullptr, sizeof *started, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
