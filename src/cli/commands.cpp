@@ -15,7 +15,7 @@ std::vector<Command> commands()
         evaluate_command(), predict_command(),  optimum_command(), tune_command(),
         inspect_command(),  analysis_command(), advise_command(),  script_command(),
         submit_command(),   status_command(),   cancel_command(),  todo_command(),
-        doctor_command(),   list_command(),    help_command(),
+        doctor_command(),   list_command(),     help_command(),
     };
 }
 

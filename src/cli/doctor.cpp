@@ -64,9 +64,11 @@ template <class Numbers>
 std::vector<std::int64_t> united(const std::vector<const RankFacts*>& ranks, Numbers numbers)
 {
     std::vector<std::int64_t> all;
-    for (const auto* rank : ranks) all.insert(all.end(), numbers(*rank).begin(), numbers(*rank).end());
+    for (const auto* rank : ranks)
+        all.insert(all.end(), numbers(*rank).begin(), numbers(*rank).end());
     std::ranges::sort(all);
-    all.erase(std::ranges::unique(all).begin(), all.end());
+    const auto twice = std::ranges::unique(all);
+    all.erase(twice.begin(), twice.end());
     return all;
 }
 
@@ -100,7 +102,8 @@ void print_hosts(const DoctorFacts& facts)
             files = std::min(files, rank->open_files_limit);
             shares &= rank->shares;
         }
-        const auto cores = united(ranks, [](auto& rank) -> auto& { return rank.cores; });
+        const auto cores = united(
+            ranks, [](auto& rank) -> auto& { return rank.cores; });
         lines.push_back({host, ranges(numbers_of(ranks)),
                          fmt::format("{} of {}", cores.size(), first.machine_cores),
                          gib(free) + " of " + gib(first.memory),
@@ -136,7 +139,8 @@ void print_ranks(const DoctorFacts& facts, bool each)
                     bandwidth.push_back(at->second->bandwidth);
                 }
             const auto& own = group[0]->cores;
-            const auto all = united(group, [](auto& rank) -> auto& { return rank.cores; });
+            const auto all = united(
+                group, [](auto& rank) -> auto& { return rank.cores; });
             lines.push_back({ranges(numbers_of(group)), host,
                              own.size() == all.size()
                                  ? listed_numbers(own)
@@ -154,16 +158,17 @@ void print_files(const DoctorFacts& facts)
     for (const auto& rank : facts.ranks)
         for (const auto& file : rank.files) {
             const bool written = file.option == "trace", good = file.wrong.empty();
-            lines.push_back({file.path, rank.host, file.file_system.empty() ? "?" : file.file_system,
+            lines.push_back({file.path, rank.host,
+                             file.file_system.empty() ? "?" : file.file_system,
                              !good     ? "no"
                              : written ? gib(file.free) + " GiB free"
                                        : "read",
-                             !good                ? "-"
+                             !good               ? "-"
                              : file.lock.empty() ? "yes"
-                                                  : "no",
-                             !good || !written     ? "-"
+                                                 : "no",
+                             !good || !written    ? "-"
                              : file.flush.empty() ? "yes"
-                                                   : "no"});
+                                                  : "no"});
         }
     print_table(lines);
 }
@@ -173,18 +178,18 @@ void print_links(const DoctorFacts& facts)
 {
     const auto hosts = hosts_of(facts);
     const auto host_of_first = [&](int rank) -> std::string {
-        const auto at = std::ranges::find(
-            hosts, rank, [](const HostRanks& one) { return one.ranks[0]->rank; });
+        const auto at =
+            std::ranges::find(hosts, rank, [](const HostRanks& one) { return one.ranks[0]->rank; });
         return at == hosts.end() ? "" : at->host;
     };
     std::vector<Line> lines = {{"hosts", "ping", "bandwidth", "clock"}};
     for (const auto& ping : facts.pings) {
         const auto from = host_of_first(ping.from), to = host_of_first(ping.to);
         if (from.empty() || to.empty()) continue;
-        lines.push_back({from + " - " + to, span({ping.seconds}, 1e-6, "us"),
-                         span({ping.bandwidth}, 1e6, "MB/s"),
-                         fmt::format("{:+.3g} s, to within {:.2g}", ping.clock_ahead,
-                                     ping.clock_error)});
+        lines.push_back(
+            {from + " - " + to, span({ping.seconds}, 1e-6, "us"),
+             span({ping.bandwidth}, 1e6, "MB/s"),
+             fmt::format("{:+.3g} s, to within {:.2g}", ping.clock_ahead, ping.clock_error)});
     }
     print_table(lines);
 }
@@ -201,8 +206,8 @@ std::string transport(const DoctorFacts& facts)
 void print_facts(const DoctorFacts& facts, bool each)
 {
     const auto hosts = hosts_of(facts).size();
-    fmt::print("quorate {} ({}), {} rank{} on {} host{}\n", version, git_revision, facts.ranks.size(),
-               facts.ranks.size() > 1 ? "s" : "", hosts, hosts > 1 ? "s" : "");
+    fmt::print("quorate {} ({}), {} rank{} on {} host{}\n", version, git_revision,
+               facts.ranks.size(), facts.ranks.size() > 1 ? "s" : "", hosts, hosts > 1 ? "s" : "");
     fmt::print("MPI: {}\ntransport: {}\n", facts.ranks[0].mpi, transport(facts));
     if (facts.parameters > 0)
         fmt::print("run: {} parameters, {} GiB of rows\n", facts.parameters,
@@ -236,9 +241,9 @@ int doctor(const Settings& settings)
     for (const auto& finding : findings)
         log(finding.error ? LogLevel::error : LogLevel::warning, finding.text);
     if (!settings.on("quiet"))
-        fmt::print("{}\n", fails                ? "a run would fail"
+        fmt::print("{}\n", fails              ? "a run would fail"
                            : findings.empty() ? "nothing speaks against a run"
-                                                : "a run would work, but see the warnings");
+                                              : "a run would work, but see the warnings");
     return fails ? exit_failed : exit_done;
 }
 
@@ -249,9 +254,10 @@ Command doctor_command()
     auto options = doctor_options();
     options.push_back({"all", "", "", "a line for each rank; else those that are alike share one"});
     options.push_back({"json", "", "", "print all that was found as JSON"});
-    return {"doctor",
-            "whether hosts, ranks and links will do for a run; alone, or started as the run would be",
-            "", std::move(options), doctor};
+    return {
+        "doctor",
+        "whether hosts, ranks and links will do for a run; alone, or started as the run would be",
+        "", std::move(options), doctor};
 }
 
 }  // namespace quorate

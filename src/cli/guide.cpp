@@ -148,8 +148,8 @@ Guide guide_of(const std::string& command)
         return {{}, {"quorate " + command + " --experiment stragglers --cluster trillium"}};
     if (command == "doctor")
         return {{},
-                {"quorate doctor", fmt::format("{} -n 9 quorate doctor --data data.h5 --trace frc.h5",
-                                               launcher)}};
+                {"quorate doctor",
+                 fmt::format("{} -n 9 quorate doctor --data data.h5 --trace frc.h5", launcher)}};
     if (command == "todo") return {{}, {"quorate todo --manifest stragglers/manifest.tsv"}};
     return {};
 }

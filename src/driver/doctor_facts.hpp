@@ -14,13 +14,13 @@ namespace quorate {
 
 /// A file that a run is to read or write, as one rank sees it.
 struct FileFacts {
-    std::string option;        // "data" or "trace"
-    std::string path;          // as it was given
-    std::string wrong;         // why it cannot be read or written; empty: it can
-    std::string file_system;   // its type: ext4, nfs4, lustre; empty: not known
-    std::int64_t bytes = 0;    // of the data set
-    std::int64_t free = 0;     // bytes that are left where the trace is to be
-    std::string lock, flush;   // why flock() or fsync() fails there; empty: it works
+    std::string option;       // "data" or "trace"
+    std::string path;         // as it was given
+    std::string wrong;        // why it cannot be read or written; empty: it can
+    std::string file_system;  // its type: ext4, nfs4, lustre; empty: not known
+    std::int64_t bytes = 0;   // of the data set
+    std::int64_t free = 0;    // bytes that are left where the trace is to be
+    std::string lock, flush;  // why flock() or fsync() fails there; empty: it works
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FileFacts, option, path, wrong, file_system, bytes, free, lock,
                                    flush)
@@ -40,17 +40,17 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PingFacts, from, to, seconds, bandwidth, cloc
 struct RankFacts {
     int rank = 0;
     std::string host;
-    std::string program;            // its build
-    std::string mpi;                // the MPI library, with its version
-    std::vector<std::string> mpis;  // whose libraries are loaded: mpich, openmpi
+    std::string program;                             // its build
+    std::string mpi;                                 // the MPI library, with its version
+    std::vector<std::string> mpis;                   // whose libraries are loaded: mpich, openmpi
     std::map<std::string, std::string> environment;  // variables that choose MPI's transport
-    std::vector<std::int64_t> cpus;    // hardware threads that it may use, ascending
-    std::vector<std::int64_t> cores;   // and the cores that they belong to
-    std::vector<std::int64_t> numa;    // and the NUMA nodes
-    std::int64_t machine_cores = 0;    // of the whole host
+    std::vector<std::int64_t> cpus;                  // hardware threads that it may use, ascending
+    std::vector<std::int64_t> cores;                 // and the cores that they belong to
+    std::vector<std::int64_t> numa;                  // and the NUMA nodes
+    std::int64_t machine_cores = 0;                  // of the whole host
     std::int64_t memory = 0, free_memory = 0;
     std::int64_t shm = 0, shm_free = 0;  // of /dev/shm
-    bool shares = false;  // whether memory of the host's first rank can be shared
+    bool shares = false;                 // whether memory of the host's first rank can be shared
     std::int64_t open_files = 0, open_files_limit = 0, open_files_most = 0;
     std::int64_t file_size_limit = -1;
     double clock_resolution = 0;  // seconds, of the monotonic clock
@@ -76,16 +76,17 @@ struct DoctorFacts {
     int size = 1;           // of the world
     std::string world;      // what is wrong with the world; empty: nothing
     bool resilient = false;
-    int threads = 1;               // of a rank
-    double data_bytes = 0;         // of all training rows in memory; 0: not known
-    std::int64_t parameters = 0;   // of the model; 0: not known
+    int threads = 1;                       // of a rank
+    double data_bytes = 0;                 // of all training rows in memory; 0: not known
+    std::int64_t parameters = 0;           // of the model; 0: not known
     std::vector<LauncherFacts> launchers;  // on the coordinator's host
     std::vector<RankFacts> ranks;          // those that have answered, ascending
     std::vector<int> silent;               // those that have not
     std::vector<PingFacts> pings;  // of rank 0 with each other, then between first ranks of hosts
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DoctorFacts, built_mpi, launcher, launched, size, world, resilient,
-                                   threads, data_bytes, parameters, launchers, ranks, silent, pings)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DoctorFacts, built_mpi, launcher, launched, size, world,
+                                   resilient, threads, data_bytes, parameters, launchers, ranks,
+                                   silent, pings)
 
 /// The ranks of one host.
 struct HostRanks {

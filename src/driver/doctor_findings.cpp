@@ -79,21 +79,25 @@ private:
     {
         if (!facts_.world.empty()) error("{}", facts_.world);
         if (!facts_.silent.empty())
-            error("{} of {} did not answer in time: look whether that host is up, and let its "
-                  "ranks reach rank 0 (firewall, network interface), or give a longer --timeout",
-                  spoken(std::vector<std::int64_t>(facts_.silent.begin(), facts_.silent.end())), facts_.size);
+            error(
+                "{} of {} did not answer in time: look whether that host is up, and let its "
+                "ranks reach rank 0 (firewall, network interface), or give a longer --timeout",
+                spoken(std::vector<std::int64_t>(facts_.silent.begin(), facts_.silent.end())),
+                facts_.size);
         // What is wrong with the launcher that was used, the world says.
         if (facts_.launched) return;
         for (const auto& one : facts_.launchers)
             if (!one.mpi.empty() && one.mpi != facts_.built_mpi)
-                warn("{} in the PATH is that of {}, and this program was built with {}: start runs "
-                     "with {}",
-                     one.name, one.mpi, facts_.built_mpi, facts_.launcher);
+                warn(
+                    "{} in the PATH is that of {}, and this program was built with {}: start runs "
+                    "with {}",
+                    one.name, one.mpi, facts_.built_mpi, facts_.launcher);
         if (std::ranges::find(facts_.launchers, facts_.launcher, &LauncherFacts::name) ==
             facts_.launchers.end())
-            warn("{}, the launcher of this build, is not in the PATH: install it, or load its "
-                 "module; srun does without",
-                 facts_.launcher);
+            warn(
+                "{}, the launcher of this build, is not in the PATH: install it, or load its "
+                "module; srun does without",
+                facts_.launcher);
     }
 
     void libraries()
@@ -101,17 +105,20 @@ private:
         const auto& first = facts_.ranks.front();
         for (const auto& rank : facts_.ranks) {
             if (rank.mpis.size() > 1)
-                error("rank {} on {} has loaded the libraries of two MPIs, {} and {}: build HDF5, "
-                      "PETSc and Quorate with the same one, or mend LD_LIBRARY_PATH",
-                      rank.rank, rank.host, rank.mpis[0], rank.mpis[1]);
+                error(
+                    "rank {} on {} has loaded the libraries of two MPIs, {} and {}: build HDF5, "
+                    "PETSc and Quorate with the same one, or mend LD_LIBRARY_PATH",
+                    rank.rank, rank.host, rank.mpis[0], rank.mpis[1]);
             else if (!rank.mpis.empty() && rank.mpis[0] != facts_.built_mpi)
-                error("rank {} on {} has loaded {}, and the program was built with {}: mend "
-                      "LD_LIBRARY_PATH, or load the module of the build",
-                      rank.rank, rank.host, rank.mpis[0], facts_.built_mpi);
+                error(
+                    "rank {} on {} has loaded {}, and the program was built with {}: mend "
+                    "LD_LIBRARY_PATH, or load the module of the build",
+                    rank.rank, rank.host, rank.mpis[0], facts_.built_mpi);
             else if (rank.program != first.program)
-                error("rank {} on {} runs another build ({}) than rank 0 ({}): install the same "
-                      "one on all hosts",
-                      rank.rank, rank.host, rank.program, first.program);
+                error(
+                    "rank {} on {} runs another build ({}) than rank 0 ({}): install the same "
+                    "one on all hosts",
+                    rank.rank, rank.host, rank.program, first.program);
             else if (rank.mpi != first.mpi)
                 warn("rank {} on {} has {}, and rank 0 has {}: install the same one on all hosts",
                      rank.rank, rank.host, rank.mpi, first.mpi);
@@ -145,30 +152,33 @@ private:
             for (const auto& [cores, ranks] : by_cores)
                 if (ranks.size() * threads > cores.size()) {
                     const bool several = ranks.size() > 1;
-                    warn("host {}: {}{} {} bound to core{} {}{}: they take turns there; start the "
-                         "ranks with {}, or srun --cpus-per-task={} --cpu-bind=cores",
-                         host.host, spoken(ranks), each, several ? "are" : "is",
-                         cores.size() > 1 ? "s" : "", ranges(cores),
-                         several ? " together" : "", binding(), threads);
+                    warn(
+                        "host {}: {}{} {} bound to core{} {}{}: they take turns there; start the "
+                        "ranks with {}, or srun --cpus-per-task={} --cpu-bind=cores",
+                        host.host, spoken(ranks), each, several ? "are" : "is",
+                        cores.size() > 1 ? "s" : "", ranges(cores), several ? " together" : "",
+                        binding(), threads);
                     return;
                 }
         if (wanted > usable.size()) {
             const bool more = host.ranks[0]->machine_cores > std::ssize(usable);
-            warn("host {}: {} rank{}{} share {} core{}{}: times of rounds will not be those of the "
-                 "workers; start {} there, or ask for more cores{}",
-                 host.host, host.ranks.size(), host.ranks.size() > 1 ? "s" : "", each,
-                 usable.size(), usable.size() > 1 ? "s" : "",
-                 more ? fmt::format(" of the machine's {}", host.ranks[0]->machine_cores) : "",
-                 std::max<std::size_t>(1, usable.size() / threads),
-                 more ? ", or bind ranks to more: " + binding() : "");
+            warn(
+                "host {}: {} rank{}{} share {} core{}{}: times of rounds will not be those of the "
+                "workers; start {} there, or ask for more cores{}",
+                host.host, host.ranks.size(), host.ranks.size() > 1 ? "s" : "", each, usable.size(),
+                usable.size() > 1 ? "s" : "",
+                more ? fmt::format(" of the machine's {}", host.ranks[0]->machine_cores) : "",
+                std::max<std::size_t>(1, usable.size() / threads),
+                more ? ", or bind ranks to more: " + binding() : "");
             return;
         }
         if (host.ranks.size() < 2) return;
         for (const auto& [cores, ranks] : by_cores)
             if (ranks.size() > 1) {
-                warn("host {}: {} are not bound, each may use cores {}: the system moves them "
-                     "about; start them with {}, or srun --cpus-per-task={} --cpu-bind=cores",
-                     host.host, spoken(ranks), ranges(cores), binding(), threads);
+                warn(
+                    "host {}: {} are not bound, each may use cores {}: the system moves them "
+                    "about; start them with {}, or srun --cpus-per-task={} --cpu-bind=cores",
+                    host.host, spoken(ranks), ranges(cores), binding(), threads);
                 return;
             }
     }
@@ -179,19 +189,21 @@ private:
         for (const auto* rank : host.ranks)
             if (!rank->shares) apart.push_back(rank);
         if (!apart.empty() && facts_.size > 1)
-            warn("host {}: {} cannot share memory with rank {}: points and contributions travel in "
-                 "messages; give all ranks of the host one container and one user, or let "
-                 "/proc/PID/fd be opened (ptrace_scope, hidepid)",
-                 host.host, spoken(apart), host.ranks[0]->rank);
+            warn(
+                "host {}: {} cannot share memory with rank {}: points and contributions travel in "
+                "messages; give all ranks of the host one container and one user, or let "
+                "/proc/PID/fd be opened (ptrace_scope, hidepid)",
+                host.host, spoken(apart), host.ranks[0]->rank);
         // A resilient run has MPI use TCP.
         const auto needed = 8 * mib * std::ssize(host.ranks);
         const auto& first = *host.ranks[0];
         if (host.ranks.size() > 1 && !facts_.resilient && first.shm_free < needed)
-            warn("host {}: /dev/shm has {} MiB left, and MPI takes up to {} MiB there for {} ranks: "
-                 "make it larger (docker --shm-size, mount -o remount,size=), or have MPI use TCP "
-                 "({})",
-                 host.host, first.shm_free / mib, needed / mib, host.ranks.size(),
-                 facts_.built_mpi == "openmpi" ? "OMPI_MCA_btl=tcp,self" : "UCX_TLS=tcp,self");
+            warn(
+                "host {}: /dev/shm has {} MiB left, and MPI takes up to {} MiB there for {} ranks: "
+                "make it larger (docker --shm-size, mount -o remount,size=), or have MPI use TCP "
+                "({})",
+                host.host, first.shm_free / mib, needed / mib, host.ranks.size(),
+                facts_.built_mpi == "openmpi" ? "OMPI_MCA_btl=tcp,self" : "UCX_TLS=tcp,self");
     }
 
     // What a run takes at least: its share of the rows, the newest points and, for each worker, two
@@ -201,9 +213,8 @@ private:
         if (facts_.parameters == 0) return;
         const bool coordinator = host.ranks[0]->rank == 0;
         const double all = std::max(1, facts_.size - 1);
-        const double here = facts_.size == 1 ? 1
-                                             : static_cast<double>(host.ranks.size()) -
-                                                   (coordinator ? 1 : 0);
+        const double here =
+            facts_.size == 1 ? 1 : static_cast<double>(host.ranks.size()) - (coordinator ? 1 : 0);
         const double vector = 8.0 * static_cast<double>(facts_.parameters);
         const double needed =
             facts_.data_bytes * here / all + vector * (2 * here + (coordinator ? 4 : 0));
@@ -211,13 +222,15 @@ private:
         for (const auto* rank : host.ranks)
             free = std::max(free, static_cast<double>(rank->free_memory));
         if (needed > free)
-            error("host {}: a run takes {} there at least, and {} are free: ask for more memory, "
-                  "or spread the ranks over more hosts",
-                  host.host, gib(needed), gib(free));
+            error(
+                "host {}: a run takes {} there at least, and {} are free: ask for more memory, "
+                "or spread the ranks over more hosts",
+                host.host, gib(needed), gib(free));
         else if (2 * needed > free)
-            warn("host {}: a run takes {} there at least, twice that with a code that stores rows "
-                 "twice, and {} are free: ask for more memory, or more hosts",
-                 host.host, gib(needed), gib(free));
+            warn(
+                "host {}: a run takes {} there at least, twice that with a code that stores rows "
+                "twice, and {} are free: ask for more memory, or more hosts",
+                host.host, gib(needed), gib(free));
     }
 
     void limits(const HostRanks& host)
@@ -237,9 +250,10 @@ private:
         }
         const auto size = host.ranks[0]->file_size_limit;
         if (size >= 0 && size < 1024 * mib && host.ranks[0]->rank == 0)
-            warn("rank 0 on {} may write files of {} MiB at most, and a trace may become longer: "
-                 "write ulimit -f unlimited before the launcher",
-                 host.host, size / mib);
+            warn(
+                "rank 0 on {} may write files of {} MiB at most, and a trace may become longer: "
+                "write ulimit -f unlimited before the launcher",
+                host.host, size / mib);
     }
 
     void look_at(const FileFacts& file, const std::string& host)
@@ -249,18 +263,21 @@ private:
             return;
         }
         if (!file.flush.empty())
-            error("host {}: --{} is {}, on {}, where a file cannot be flushed to disk ({}): give a "
-                  "file elsewhere",
-                  host, file.option, file.path, file.file_system, file.flush);
+            error(
+                "host {}: --{} is {}, on {}, where a file cannot be flushed to disk ({}): give a "
+                "file elsewhere",
+                host, file.option, file.path, file.file_system, file.flush);
         if (!file.lock.empty())
-            warn("host {}: --{} is {}, on {}, where files cannot be locked ({}): runs do without, "
-                 "for other programs that read the trace set HDF5_USE_FILE_LOCKING=FALSE",
-                 host, file.option, file.path, file.file_system, file.lock);
+            warn(
+                "host {}: --{} is {}, on {}, where files cannot be locked ({}): runs do without, "
+                "for other programs that read the trace set HDF5_USE_FILE_LOCKING=FALSE",
+                host, file.option, file.path, file.file_system, file.lock);
         constexpr std::int64_t little = 100 * mib;
         if (file.option == "trace" && file.free < little)
-            warn("host {}: --trace is {}, where {} MiB are free: make room, or give a file "
-                 "elsewhere",
-                 host, file.path, file.free / mib);
+            warn(
+                "host {}: --trace is {}, where {} MiB are free: make room, or give a file "
+                "elsewhere",
+                host, file.path, file.free / mib);
     }
 
     void same_data()
@@ -272,9 +289,10 @@ private:
                     if (file.option != "data" || !file.wrong.empty()) continue;
                     if (!first) first = &file;
                     if (file.bytes == first->bytes) continue;
-                    error("host {}: --data is {}, which has {} bytes there and {} on {}: share the "
-                          "folder, or copy the file",
-                          host.host, file.path, file.bytes, first->bytes, hosts_[0].host);
+                    error(
+                        "host {}: --data is {}, which has {} bytes there and {} on {}: share the "
+                        "folder, or copy the file",
+                        host.host, file.path, file.bytes, first->bytes, hosts_[0].host);
                     return;
                 }
     }
@@ -284,19 +302,21 @@ private:
         constexpr double coarse = 1e-5;
         for (const auto& host : hosts_)
             if (host.ranks[0]->clock_resolution > coarse)
-                warn("host {}: the clock has steps of {:.2g} s, too long for the times of a round: "
-                     "have the kernel use another clock source (now {})",
-                     host.host, host.ranks[0]->clock_resolution, host.ranks[0]->clock_source);
+                warn(
+                    "host {}: the clock has steps of {:.2g} s, too long for the times of a round: "
+                    "have the kernel use another clock source (now {})",
+                    host.host, host.ranks[0]->clock_resolution, host.ranks[0]->clock_source);
         std::set<std::string> told;
         for (const auto& ping : facts_.pings) {
             const auto* there = rank(ping.to);
             if (ping.from != 0 || !there || std::abs(ping.clock_ahead) <= 1 + ping.clock_error ||
                 !told.insert(there->host).second)
                 continue;
-            warn("host {}: its clock is {:.1f} s {} that of {}: runs do not mind, dates of files "
-                 "and logs do; have both take their time from a server (chrony)",
-                 there->host, std::abs(ping.clock_ahead), ping.clock_ahead > 0 ? "ahead of" : "behind",
-                 facts_.ranks[0].host);
+            warn(
+                "host {}: its clock is {:.1f} s {} that of {}: runs do not mind, dates of files "
+                "and logs do; have both take their time from a server (chrony)",
+                there->host, std::abs(ping.clock_ahead),
+                ping.clock_ahead > 0 ? "ahead of" : "behind", facts_.ranks[0].host);
         }
     }
 
@@ -319,10 +339,11 @@ private:
         constexpr double share = 0.25;
         for (const auto& [host, rate] : bandwidth)
             if (rate < share * best)
-                warn("host {}: its link has {:.3g} MB/s, and the best one {:.3g} MB/s: its workers "
-                     "will be stragglers; leave that host out, or use a scheme that does without "
-                     "them",
-                     host, rate / 1e6, best / 1e6);
+                warn(
+                    "host {}: its link has {:.3g} MB/s, and the best one {:.3g} MB/s: its workers "
+                    "will be stragglers; leave that host out, or use a scheme that does without "
+                    "them",
+                    host, rate / 1e6, best / 1e6);
     }
 
     const DoctorFacts& facts_;

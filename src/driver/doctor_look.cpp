@@ -87,9 +87,8 @@ std::vector<std::int64_t> nodes_of(const std::vector<std::int64_t>& cpus)
     std::vector<std::int64_t> nodes;
     for (const auto node : list_in(of_nodes + "online")) {
         const auto there = list_in(fmt::format("{}node{}/cpulist", of_nodes, node));
-        if (std::ranges::any_of(cpus, [&](auto cpu) {
-                return std::ranges::binary_search(there, cpu);
-            }))
+        if (std::ranges::any_of(cpus,
+                                [&](auto cpu) { return std::ranges::binary_search(there, cpu); }))
             nodes.push_back(node);
     }
     return nodes;
@@ -138,9 +137,9 @@ std::string mpi_library()
 // Variables that decide how messages travel.
 std::map<std::string, std::string> transport_variables()
 {
-    constexpr const char* beginnings[] = {"UCX_",          "FI_",       "OMPI_MCA_pml",
-                                          "OMPI_MCA_btl",  "OMPI_MCA_mtl", "MPIR_CVAR_CH4_",
-                                          "MPICH_NETMOD",  "I_MPI_FABRICS", "PSM2_", "PSM3_"};
+    constexpr const char* beginnings[] = {
+        "UCX_",           "FI_",          "OMPI_MCA_pml",  "OMPI_MCA_btl", "OMPI_MCA_mtl",
+        "MPIR_CVAR_CH4_", "MPICH_NETMOD", "I_MPI_FABRICS", "PSM2_",        "PSM3_"};
     std::map<std::string, std::string> found;
     for (char** variable = environ; *variable; ++variable) {
         const std::string text = *variable;
@@ -326,9 +325,9 @@ std::vector<LauncherFacts> launchers_in_path()
         const auto has = [&](const char* word) {
             return ended.output.find(word) != std::string::npos;
         };
-        found.push_back({name, has("HYDRA") || has("Intel(R) MPI")                    ? "mpich"
+        found.push_back({name, has("HYDRA") || has("Intel(R) MPI")                 ? "mpich"
                                : has("Open MPI") || has("OpenRTE") || has("PRRTE") ? "openmpi"
-                                                                                      : ""});
+                                                                                   : ""});
     }
     return found;
 }

@@ -148,8 +148,7 @@ std::optional<Seconds> round_trip(World& world, int to, std::size_t bytes, doubl
     const auto pong = world.receive(to);
     if (!pong) return std::nullopt;
     const auto took = clock_seconds() - before;
-    if (pong->bytes->size() == sizeof clock)
-        std::memcpy(&clock, pong->bytes->data(), sizeof clock);
+    if (pong->bytes->size() == sizeof clock) std::memcpy(&clock, pong->bytes->data(), sizeof clock);
     return took;
 }
 
@@ -188,8 +187,7 @@ std::optional<PingFacts> ping(World& world, int to)
     for (std::size_t bytes = shortest; bytes <= longest; bytes *= 4) {
         const auto took = round_trip(world, to, bytes, there);
         if (!took) return std::nullopt;
-        facts.bandwidth =
-            static_cast<double>(bytes) / std::max(*took - facts.seconds, *took / 10);
+        facts.bandwidth = static_cast<double>(bytes) / std::max(*took - facts.seconds, *took / 10);
         if (*took > enough) break;
     }
     return facts;
@@ -399,7 +397,8 @@ std::optional<DoctorFacts> find_out(const Settings& settings)
     const auto limit = time_limit(settings);
     const auto begin = clock_seconds();
     const TimeLimit end(limit);
-    doing = "quorate: the host does not answer in time: a file system in the PATH, or /proc, hangs\n";
+    doing =
+        "quorate: the host does not answer in time: a file system in the PATH, or /proc, hangs\n";
     DoctorFacts facts;
     facts.built_mpi = built_mpi();
     facts.launcher = own_launcher();
@@ -410,7 +409,8 @@ std::optional<DoctorFacts> find_out(const Settings& settings)
     if (!facts.launched) facts.launchers = launchers_in_path();
     auto own = look_at_host();
     doing =
-        "quorate: MPI does not start in time: start the ranks with the launcher of this build (make "
+        "quorate: MPI does not start in time: start the ranks with the launcher of this build "
+        "(make "
         "info), and look whether the hosts reach each other (firewall, network interface)\n";
     start_mpi();
     own.open_files = count_open_files();

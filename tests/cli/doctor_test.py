@@ -114,7 +114,9 @@ def test_a_model_of_many_parameters_counts(gaussians):
 
 
 def test_the_launcher_of_another_mpi_is_an_error():
-    names = ("PMI_RANK", "PMI_SIZE") if OPEN_MPI else ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")
+    names = (
+        ("PMI_RANK", "PMI_SIZE") if OPEN_MPI else ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")
+    )
     (error,) = errors_of(env=dict(zip(names, "03")))
     assert "3 ranks that each see a world of one" in error and "start this build with" in error
     # The others leave it to the first one.

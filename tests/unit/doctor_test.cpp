@@ -195,7 +195,8 @@ TEST(Doctor, RefusesARunThatDoesNotFit)
     for (auto& rank : facts.ranks) rank.free_memory = 9 * gib;
     EXPECT_TRUE(judge(facts).empty());
     for (auto& rank : facts.ranks) rank.free_memory = 7 * gib;
-    expect_one(facts, false, {"host b: a run takes 4 GiB", "7 GiB are free", "ask for more memory"});
+    expect_one(facts, false,
+               {"host b: a run takes 4 GiB", "7 GiB are free", "ask for more memory"});
     for (auto& rank : facts.ranks)
         if (rank.host == "b") rank.free_memory = 3 * gib;
     EXPECT_TRUE(judge(facts)[0].error);
