@@ -179,6 +179,17 @@ Request small(Request request, const Profile& profile, const std::string& suffix
     return request;
 }
 
+// The launcher's options that bind each rank to as many cores of its own as it has threads. More
+// ranks than cores share them, as Open MPI must be told.
+std::string binding(const Profile& profile)
+{
+    if (profile.binding != "cores") return profile.binding;
+    if (profile.launcher.starts_with("srun")) return "--cpus-per-task={threads} --cpu-bind=cores";
+    return (profile.mpi.empty() ? built_mpi() : profile.mpi) == "openmpi"
+               ? "--bind-to core:overload-allowed --map-by slot:pe={threads}"
+               : "-bind-to core:{threads}";
+}
+
 // Returns the command that starts the ranks, without the program that they run.
 std::string launch_command(const Request& request, const Profile& profile)
 {
@@ -189,8 +200,7 @@ std::string launch_command(const Request& request, const Profile& profile)
     if (request.resilient) add(keep_going(profile));
     if (!request.hostfile.empty())
         add((built_mpi() == "openmpi" ? "--hostfile " : "-f ") + quoted(request.hostfile));
-    if (request.threads > 1 || profile.binding.find("{per-node}") != std::string::npos)
-        add(profile.binding);
+    add(binding(profile));
     // srun starts as many ranks as the job has tasks.
     if (!command.starts_with("srun")) add("-n {ranks}");
     return command;
@@ -215,9 +225,14 @@ std::string run_script(const Request& request, const Profile& profile, const Ori
     const auto row =
         profile.scheduler == Scheduler::slurm ? "\"$SLURM_ARRAY_TASK_ID\"" : "\"$row\"";
     const auto indent = alone ? "  " : "";
-    std::string command = request.kind == RunKind::run
-                              ? launch_command(request, profile) + " " + program + " run"
-                              : program + " simulate";
+    std::string command = program + " simulate";
+    if (request.kind == RunKind::run) {
+        const auto ranks = launch_command(request, profile) + " " + program;
+        text += "# Whether hosts and ranks will do: " + one_line(ranks) + " doctor";
+        if (request.threads > 1) text += fmt::format(" --threads {}", request.threads);
+        text += request.resilient ? " --resilient\n" : "\n";
+        command = ranks + " run";
+    }
     command += fmt::format(" --manifest manifest.tsv --row {}", row);
     if (request.may_be_done) command += " --resume";
     if (!alone && request.resumes)

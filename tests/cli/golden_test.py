@@ -38,7 +38,9 @@ def scripts(tmp_path_factory):
 def without_places(text, folder):
     """A script without what differs between machines and between MPIs."""
     hostfile = "--hostfile" if OPEN_MPI else "-f"
+    bind = "--bind-to core:overload-allowed --map-by slot:pe=" if OPEN_MPI else "-bind-to core:"
     for place, name in [
+        (f"{folder}/machines {bind}2", f"{folder}/machines BIND_2_CORES"),
         (f" {hostfile} {folder}/machines", " HOSTFILE_OPTION"),
         (f"{' '.join(LAUNCHER)} {' '.join(KEEP_GOING)}", "LAUNCHER KEEP_GOING"),
         (f"{' '.join(LAUNCHER)} -n", "LAUNCHER -n"),

@@ -66,7 +66,7 @@ def test_each_fault_of_a_host_is_one_line(hosts, tmp_path):
 def test_the_launcher_gets_the_host_file(hosts, tmp_path):
     assert hosts("good", ready=True).returncode == 0
     script = (tmp_path / "out" / "run.sh").read_text()
-    assert f" {tmp_path / 'hosts'} -n 9 " in script
+    assert f" {tmp_path / 'hosts'} " in script and " -n 9 " in script
 
 
 @pytest.mark.parametrize("line", ["-oProxyCommand=x", "a;b", "$(touch x)", ""])

@@ -407,7 +407,31 @@ def test_a_host_file_names_hosts(tmp_path):
     assert not (tmp_path / "out").exists()
     ok(hosts("node1:4  # big\n\nnode2\n"))
     option = "--hostfile" if OPEN_MPI else "-f"
-    assert f" {option} {tmp_path}/hosts -n 5 " in (tmp_path / "out" / "run.sh").read_text()
+    bind = "--bind-to core:overload-allowed --map-by slot:pe=1" if OPEN_MPI else "-bind-to core:1"
+    run = (tmp_path / "out" / "run.sh").read_text()
+    assert f" {option} {tmp_path}/hosts {bind} -n 5 " in run
+
+
+@pytest.mark.parametrize(
+    "launch, binding, words",
+    [
+        ("launcher = srun", "cores", "srun --cpus-per-task=1 --cpu-bind=cores Q"),
+        ("launcher = srun --mpi=pmi2", "--cpu-bind=none", "srun --mpi=pmi2 --cpu-bind=none Q"),
+        ("launcher = srun", "", "srun Q"),
+        ("launcher = mpirun\nmpi = openmpi", "cores", "slot:pe=1 -n 5 Q"),
+        ("launcher = mpirun\nmpi = mpich", "cores", "mpirun -bind-to core:1 -n 5 Q"),
+        ("launcher = mpirun", "--rankfile r{ranks}", "mpirun --rankfile r5 -n 5 Q"),
+    ],
+)
+def test_ranks_are_bound_as_the_profile_says(launch, binding, words, tmp_path):
+    profile = tmp_path / "own.ini"
+    profile.write_text(
+        f"scheduler = slurm\n{launch}\n" + (f"binding = {binding}\n" * bool(binding))
+    )
+    ok(script(tmp_path, BASE, "--time", "1h", cluster=profile))
+    text = (tmp_path / "out" / "run.sh").read_text().replace(os.path.realpath(QUORATE), "Q")
+    assert f"{words} run --manifest" in text
+    assert f"{words} doctor\n" in text
 
 
 # --- nothing of a user's words is executed --------------------------------------------------------

@@ -16,8 +16,9 @@
 set -eo pipefail
 cd FOLDER/generic-slurm
 export SLURM_EXPORT_ENV=ALL
+# Whether hosts and ranks will do: srun --kill-on-bad-exit=0 --no-kill --cpus-per-task=2 --cpu-bind=cores QUORATE doctor --threads 2 --resilient
 rc=0
-srun --kill-on-bad-exit=0 --no-kill --cpus-per-task=2 QUORATE run --manifest manifest.tsv --row "$SLURM_ARRAY_TASK_ID" --resume --walltime 10800 --stop-before 300 || rc=$?
+srun --kill-on-bad-exit=0 --no-kill --cpus-per-task=2 --cpu-bind=cores QUORATE run --manifest manifest.tsv --row "$SLURM_ARRAY_TASK_ID" --resume --walltime 10800 --stop-before 300 || rc=$?
 # With killed ranks the launcher's status is not the run's: its trace knows.
 rc=0; QUORATE todo --manifest manifest.tsv --row "$SLURM_ARRAY_TASK_ID" || rc=$?
 [ "$rc" -eq 75 ] && rc=0  # stopped in time: the next link, or a new submission, goes on

@@ -13,6 +13,7 @@ set -eo pipefail
 cd FOLDER/generic-torque
 row=${PBS_ARRAY_INDEX:-${PBS_ARRAYID:-${SLURM_ARRAY_TASK_ID:-${row:-1}}}}
 exec > experiment."$row".log 2>&1
+# Whether hosts and ranks will do: LAUNCHER KEEP_GOING -n 16 QUORATE doctor --threads 2 --resilient
 rc=0
 LAUNCHER KEEP_GOING -n 16 QUORATE run --manifest manifest.tsv --row "$row" --resume --walltime 10800 --stop-before 300 || rc=$?
 # With killed ranks the launcher's status is not the run's: its trace knows.

@@ -17,6 +17,7 @@
 set -eo pipefail
 cd FOLDER/local
 export SLURM_EXPORT_ENV=ALL
+# Whether hosts and ranks will do: srun --mpi=pmi2 --kill-on-bad-exit=0 --no-kill --cpus-per-task=2 QUORATE doctor --threads 2 --resilient
 rc=0
 srun --mpi=pmi2 --kill-on-bad-exit=0 --no-kill --cpus-per-task=2 QUORATE run --manifest manifest.tsv --row "$SLURM_ARRAY_TASK_ID" --resume --walltime 10800 --stop-before 300 || rc=$?
 # With killed ranks the launcher's status is not the run's: its trace knows.

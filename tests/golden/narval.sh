@@ -19,8 +19,9 @@ cd FOLDER/narval
 export SLURM_EXPORT_ENV=ALL
 module purge
 module load StdEnv/2023 gcc/12.3 openmpi/4.1.5 petsc/3.23.4 hdf5-mpi/1.14.5 boost/1.85.0
+# Whether hosts and ranks will do: srun --kill-on-bad-exit=0 --no-kill --cpus-per-task=2 --cpu-bind=cores QUORATE doctor --threads 2 --resilient
 rc=0
-srun --kill-on-bad-exit=0 --no-kill --cpus-per-task=2 QUORATE run --manifest manifest.tsv --row "$SLURM_ARRAY_TASK_ID" --resume --walltime 10800 --stop-before 300 || rc=$?
+srun --kill-on-bad-exit=0 --no-kill --cpus-per-task=2 --cpu-bind=cores QUORATE run --manifest manifest.tsv --row "$SLURM_ARRAY_TASK_ID" --resume --walltime 10800 --stop-before 300 || rc=$?
 # With killed ranks the launcher's status is not the run's: its trace knows.
 rc=0; QUORATE todo --manifest manifest.tsv --row "$SLURM_ARRAY_TASK_ID" || rc=$?
 [ "$rc" -eq 75 ] && rc=0  # stopped in time: the next link, or a new submission, goes on

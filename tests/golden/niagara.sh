@@ -19,8 +19,9 @@ cd FOLDER/niagara
 export SLURM_EXPORT_ENV=ALL
 module purge
 module load CCEnv StdEnv/2020 gcc/9.3.0
+# Whether hosts and ranks will do: mpirun --bind-to core --map-by ppr:16:node:pe=2 -n 16 QUORATE doctor --threads 2 --resilient
 rc=0
-mpirun -n 16 QUORATE run --manifest manifest.tsv --row "$SLURM_ARRAY_TASK_ID" --resume --walltime 10800 --stop-before 300 || rc=$?
+mpirun --bind-to core --map-by ppr:16:node:pe=2 -n 16 QUORATE run --manifest manifest.tsv --row "$SLURM_ARRAY_TASK_ID" --resume --walltime 10800 --stop-before 300 || rc=$?
 # With killed ranks the launcher's status is not the run's: its trace knows.
 rc=0; QUORATE todo --manifest manifest.tsv --row "$SLURM_ARRAY_TASK_ID" || rc=$?
 [ "$rc" -eq 75 ] && rc=0  # stopped in time: the next link, or a new submission, goes on

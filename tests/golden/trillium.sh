@@ -20,6 +20,7 @@ export SLURM_EXPORT_ENV=ALL
 module purge
 module load StdEnv/2023 gcc/12.3 openmpi/4.1.5 petsc/3.23.4 hdf5-mpi/1.14.5 boost/1.85.0
 source /scinet/vast/etc/vastpreload-openmpi.bash
+# Whether hosts and ranks will do: mpirun --mca orte_allowed_exit_without_sync 1 --bind-to core --map-by ppr:16:node:pe=2 -n 16 QUORATE doctor --threads 2 --resilient
 rc=0
 mpirun --mca orte_allowed_exit_without_sync 1 --bind-to core --map-by ppr:16:node:pe=2 -n 16 QUORATE run --manifest manifest.tsv --row "$SLURM_ARRAY_TASK_ID" --resume --walltime 10800 --stop-before 300 || rc=$?
 # With killed ranks the launcher's status is not the run's: its trace knows.
