@@ -3,6 +3,7 @@
 // which takes the cores from whatever else runs there, and only its environment could forbid it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 
@@ -15,5 +16,15 @@ int usable_cores();
 /// Returns when all calls have. Inside of f it is a plain loop. Costs some microseconds a thread.
 /// @throws what a call threw, one of them; then others may not have been made
 void in_parallel(std::size_t count, int threads, const std::function<void(std::size_t)>& f);
+
+/// Calls f(first, last) for the ranges first..last-1 of so many elements that 0..size-1 are cut into; the
+/// last one may be shorter. As in_parallel().
+template <class F>
+void ranges_in_parallel(std::size_t size, std::size_t range, int threads, F f)
+{
+    in_parallel((size + range - 1) / range, threads, [&](std::size_t part) {
+        f(part * range, std::min((part + 1) * range, size));
+    });
+}
 
 }  // namespace quorate

@@ -24,8 +24,6 @@ Eigen::Map<Vector> map(std::span<Value> x)
 // Parameters that are worked on at a time: they stay in the nearest cache.
 constexpr std::size_t block = 4096;
 
-std::size_t blocks(std::size_t parameters) { return (parameters + block - 1) / block; }
-
 void divide(std::span<double> x, double divisor) { map<Eigen::VectorXd>(x) /= divisor; }
 
 double inner_product(std::span<const double> x, std::span<const double> y)
@@ -216,21 +214,17 @@ void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
     // All terms are added to one range of parameters before the next: it stays in the cache of a
     // core, and is long enough for the terms to be read ahead. Mean and norm go block by block, of
     // the nearest cache.
-    constexpr std::size_t blocks_of_range = 8;
-    const auto size = estimate_.size();
-    std::vector<double> squares(blocks(size));
-    in_parallel((squares.size() + blocks_of_range - 1) / blocks_of_range, options_.threads,
-                [&](std::size_t range) {
-                    const auto first = range * blocks_of_range;
-                    const auto last = std::min(first + blocks_of_range, squares.size());
-                    add_up(sum, first * block, std::min(last * block, size), begun);
-                    for (auto i = first; i < last; ++i) {
-                        const auto mean = std::span(estimate_).subspan(
-                            i * block, std::min(block, size - i * block));
-                        divide(mean, step.divisor);
-                        squares[i] = inner_product(mean, mean);
-                    }
-                });
+    std::vector<double> squares((estimate_.size() + block - 1) / block);
+    ranges_in_parallel(estimate_.size(), 8 * block, options_.threads,
+                       [&](std::size_t first, std::size_t last) {
+                           add_up(sum, first, last, begun);
+                           for (auto i = first; i < last; i += block) {
+                               const auto mean = std::span(estimate_).subspan(
+                                   i, std::min(block, last - i));
+                               divide(mean, step.divisor);
+                               squares[i / block] = inner_product(mean, mean);
+                           }
+                       });
     row.gradient_norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
     if (options_.clip > 0 && row.gradient_norm > options_.clip)
         for (auto& element : estimate_) element *= options_.clip / row.gradient_norm;
@@ -247,11 +241,10 @@ void ComputedEstimates::update(Optimizer& optimizer, bool displacement, double s
     else
         optimizer.update(estimate_, step_size, *next);
     if (options_.wire == Wire::binary64) return;
-    in_parallel(blocks(next->size()), options_.threads, [&](std::size_t i) {
-        const auto first = i * block;
-        round(options_.wire,
-              std::span(*next).subspan(first, std::min(block, next->size() - first)));
-    });
+    ranges_in_parallel(next->size(), block, options_.threads,
+                       [&](std::size_t first, std::size_t last) {
+                           round(options_.wire, std::span(*next).subspan(first, last - first));
+                       });
 }
 
 void ComputedEstimates::forget_last() { std::ranges::fill(last_, 0.0); }

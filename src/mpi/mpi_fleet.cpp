@@ -104,7 +104,7 @@ void MpiFleet::post()
         if (to.cancel >= 0) post(to, worker);
         return to.cancel < 0;
     });
-    for (auto& node : nodes_) tell_leader(node);
+    tell_leaders();
 }
 
 void MpiFleet::post(Link& link, Worker worker)
@@ -138,10 +138,11 @@ TaskMessage::Travel MpiFleet::travel(const Link& link, Worker worker, Version ve
                                      const Point& point)
 {
     using enum TaskMessage::Travel;
+    // A point may still wait for its turn to go to the leader, so the worker need not hold it.
+    if (node_of(worker)) return by_leader;
     if (std::find(link.held.begin(), link.held.end(), version) != link.held.end()) return held;
-    const auto& info = info_[static_cast<std::size_t>(worker)];
-    if (info.shared && memory_.name(point) != 0) return shared;
-    return node_of(worker) ? by_leader : packed;
+    const bool reads = info_[static_cast<std::size_t>(worker)].shared;
+    return reads && memory_.name(point) != 0 ? shared : packed;
 }
 
 void MpiFleet::send_task(Link& link, Worker worker, TaskId task, SharedTask& shared)
@@ -152,8 +153,7 @@ void MpiFleet::send_task(Link& link, Worker worker, TaskId task, SharedTask& sha
         const auto& point = shared.points[i];
         travels.push_back(travel(link, worker, inputs[i].version, point));
         if (auto* node = node_of(worker))
-            node->handed_out.push_back({worker, task, inputs[i].version, point,
-                                        travels.back() != TaskMessage::Travel::by_leader});
+            node->handed_out.push_back({worker, task, inputs[i].version, point});
         if (travels.back() != TaskMessage::Travel::shared) continue;
         memory_.lend(point, rank(worker));
         bytes_sent_ += static_cast<std::int64_t>(shared.support->size() * bytes_of(wire_));
@@ -361,6 +361,7 @@ void MpiFleet::finish(bool finalize)
     const auto settle = [this](mpi::Transfer& one) {
         while (!done(one)) backoff_.wait();
     };
+    if (point_) settle(*point_);
     for (auto& one : aside_) settle(one);
     for (auto& link : links_)
         if (link.sending) settle(*link.sending);

@@ -158,8 +158,9 @@ private:
         std::vector<HandedOut> handed_out = {};
         std::vector<KeptBlock> released = {};   // what the leader is to be told of
         std::vector<Worker> replaced = {};      // by ranks that may be on any node
-        std::int64_t request = 0;               // for a sum, the last one
-        std::optional<mpi::Transfer> sum = {};  // its answer
+        std::int64_t request = 0;                    // for a sum, the last one
+        std::shared_ptr<const Support> summed = {};  // at which it is
+        std::optional<mpi::Transfer> sum = {};       // the answer
     };
 
     int rank(Worker worker) const { return info_[static_cast<std::size_t>(worker)].rank; }
@@ -181,7 +182,9 @@ private:
     bool all_meet(const Node& node, std::span<const SharedAddress> contributions);
     void appoint_leader(Node& node);
     void tell_supports(Node& node);
-    void tell_leader(Node& node);
+    void tell_leaders();
+    void hand_out(Node& node);
+    bool is_point_under_way();
     bool take_sum(mpi::Transfer& message);
     [[noreturn]] void lose(const Node& node) const;
     void ask_for_sum(Node& node, std::span<const Weighted> terms);
@@ -253,6 +256,9 @@ private:
     int groups_ = 1;
     std::vector<Node> nodes_;    // by group
     std::int64_t requests_ = 0;  // for sums, so far
+    std::size_t turn_ = 0;       // the node that gets points next
+    std::optional<mpi::Transfer> point_;  // on its way to a leader
+    Seconds point_sent_ = 0, point_takes_ = 0.01;  // when; how long the slowest took
     Slots<Slot> slots_;
     Seconds began_ = -1;  // clock_seconds() at the first dispatch; negative: not yet
     std::int64_t bytes_sent_ = 0, bytes_received_ = 0;

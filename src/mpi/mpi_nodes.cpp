@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "mpi/clock.hpp"
 #include "mpi/mpi_fleet.hpp"
 
 namespace quorate {
@@ -95,41 +96,69 @@ void MpiFleet::tell_supports(Node& node)
     std::vector<Touched> all;
     for (const auto worker : node.workers)
         if (link(worker).support) all.push_back({worker, link(worker).support});
-    node.touched = std::make_shared<const Support>(union_of(all, parameters_));
+    node.touched = union_of(all, parameters_);
     send_aside(rank(node.leader), mpi::Tag::lead, encode_lead(all, pool_));
     // What the leader has kept was of the old supports.
     node.points.clear();
 }
 
-// Tells the leader what it does not know yet: what may be used again, and points.
-void MpiFleet::tell_leader(Node& node)
+// Tells leaders what they do not know yet: what may be used again, and points. Points go to one node
+// after the other: sent side by side they would all come when the last one does, and those who have
+// one early can answer early.
+void MpiFleet::tell_leaders()
 {
-    if (node.leader < 0) return;
-    if (!node.released.empty())
-        send_to_leader(node, mpi::Tag::release,
-                       encode_release(std::exchange(node.released, {}), pool_));
-    for (;;) {
-        auto& all = node.handed_out;
-        const auto first = std::ranges::find(all, false, &HandedOut::told);
-        if (first == all.end()) return;
-        tell_supports(node);
-        const auto point = first->point;
-        NodePoint message{
-            first->version, {}, {}, std::ranges::count(node.points, first->version) == 0};
-        for (auto& one : all) {
-            if (std::ranges::count(message.keep, one.version) == 0)
-                message.keep.push_back(one.version);
-            if (one.told || one.version != message.version) continue;
-            one.told = true;
-            message.to.push_back({rank(one.worker), one.task});
+    for (auto& node : nodes_)
+        if (node.leader >= 0 && !node.released.empty())
+            send_to_leader(node, mpi::Tag::release,
+                           encode_release(std::exchange(node.released, {}), pool_));
+    for (std::size_t looked = 0; looked < nodes_.size(); ++looked) {
+        auto& node = nodes_[turn_];
+        while (node.leader >= 0 && !std::ranges::all_of(node.handed_out, &HandedOut::told)) {
+            if (is_point_under_way()) return;
+            hand_out(node);
         }
-        node.points.push_back(message.version);
-        std::erase_if(node.points, [&](Version version) {
-            return std::ranges::count(message.keep, version) == 0;
-        });
-        send_to_leader(node, mpi::Tag::node_point,
-                       encode(message, *node.touched, *point, wire_, pool_));
+        turn_ = (turn_ + 1) % nodes_.size();
     }
+}
+
+// Whether a point is on its way to a leader, and it is too early to think that it never arrives.
+bool MpiFleet::is_point_under_way()
+{
+    if (!point_) return false;
+    const auto lasted = clock_seconds() - point_sent_;
+    if (done(*point_)) {
+        point_takes_ = std::max(point_takes_, lasted);
+        point_.reset();
+        return false;
+    }
+    if (lasted < 2 * point_takes_) return true;
+    aside_.push_back(std::move(*point_));
+    point_.reset();
+    return false;
+}
+
+// Sends the leader of a node the first point that it has not been told of, for all who need it.
+void MpiFleet::hand_out(Node& node)
+{
+    tell_supports(node);
+    auto& all = node.handed_out;
+    const auto first = std::ranges::find(all, false, &HandedOut::told);
+    const auto point = first->point;
+    NodePoint message{first->version, {}, {}, std::ranges::count(node.points, first->version) == 0};
+    for (auto& one : all) {
+        if (std::ranges::count(message.keep, one.version) == 0) message.keep.push_back(one.version);
+        if (one.told || one.version != message.version) continue;
+        one.told = true;
+        message.to.push_back({rank(one.worker), one.task});
+    }
+    node.points.push_back(message.version);
+    std::erase_if(node.points, [&](Version version) {
+        return std::ranges::count(message.keep, version) == 0;
+    });
+    auto bytes = encode(message, *node.touched, *point, wire_, pool_);
+    bytes_sent_ += static_cast<std::int64_t>(bytes->size());
+    point_ = try_send(rank(node.leader), mpi::Tag::node_point, std::move(bytes));
+    point_sent_ = clock_seconds();
 }
 
 void MpiFleet::ask_for_sum(Node& node, std::span<const Weighted> terms)
@@ -137,8 +166,11 @@ void MpiFleet::ask_for_sum(Node& node, std::span<const Weighted> terms)
     tell_supports(node);
     SumOrder order{++requests_, {}, {}};
     std::vector<std::vector<double>> unpacked;
+    std::vector<Touched> used;
     for (const auto& [handle, weight] : terms) {
         const auto& slot = slots_.at(handle);
+        if (used.empty() || used.back().worker != slot.worker)
+            used.push_back({slot.worker, link(slot.worker).support});
         auto length = slot.length;
         if (slot.block == 0) {
             unpacked.push_back(values(handle).doubles());
@@ -148,6 +180,7 @@ void MpiFleet::ask_for_sum(Node& node, std::span<const Weighted> terms)
     }
     order.values.assign(unpacked.begin(), unpacked.end());
     node.request = order.number;
+    node.summed = union_of(used, parameters_);
     send_to_leader(node, mpi::Tag::sum, encode(order, pool_));
 }
 

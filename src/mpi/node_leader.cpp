@@ -28,7 +28,7 @@ void NodeLeader::lead(const mpi::Bytes& message)
     const auto workers = decode_lead(message, parameters_);
     supports_.clear();
     for (const auto& one : workers) supports_[one.worker] = one.support;
-    touched_ = union_of(workers, parameters_);
+    touched_ = *union_of(workers, parameters_);
     sum_.resize(static_cast<std::size_t>(parameters_));
     if (points_.present()) return;
     points_ = {"quorate-node-points", readers(), [this](int rank) {
@@ -103,7 +103,12 @@ std::shared_ptr<const double> NodeLeader::contribution(const SumTerm& term)
 std::shared_ptr<mpi::Bytes> NodeLeader::add_up(const mpi::Bytes& message)
 {
     const auto order = decode_sum_order(message);
-    touched_.clear(sum_);
+    std::vector<Touched> used;
+    for (const auto& term : order.terms)
+        if (used.empty() || used.back().worker != term.worker)
+            used.push_back({static_cast<Worker>(term.worker), supports_.at(term.worker)});
+    const auto touched = union_of(used, parameters_);
+    touched->clear(sum_);
     auto values = order.values.begin();
     try {
         for (const auto& term : order.terms) {
@@ -119,11 +124,11 @@ std::shared_ptr<mpi::Bytes> NodeLeader::add_up(const mpi::Bytes& message)
     } catch (const Failure&) {  // the memory of a worker that has died is gone
         return encode_values(pool_, SumAnswer{order.number, false});
     }
-    auto bytes = pool_.take(Writer::aligned(sizeof(SumAnswer)) + touched_.size() * bytes_of(wire_));
+    auto bytes = pool_.take(Writer::aligned(sizeof(SumAnswer)) + touched->size() * bytes_of(wire_));
     Writer out(*bytes);
     out.put(SumAnswer{order.number, true});
     with_number(wire_, [&]<class Number>(Number) {
-        touched_.gather(sum_, out.numbers<Number>(touched_.size()));
+        touched->gather(sum_, out.numbers<Number>(touched->size()));
     });
     return bytes;
 }

@@ -30,8 +30,8 @@ struct Touched {
 std::shared_ptr<mpi::Bytes> encode_lead(std::span<const Touched> workers, mpi::Pool& pool);
 /// @param parameters  of the model
 std::vector<Touched> decode_lead(const mpi::Bytes& bytes, std::int64_t parameters);
-/// The parameters that some worker's rows touch. O(workers x parameters).
-Support union_of(std::span<const Touched> workers, std::int64_t parameters);
+/// The parameters that some worker's rows touch. O(parameters + supports).
+std::shared_ptr<const Support> union_of(std::span<const Touched> workers, std::int64_t parameters);
 
 /// A worker's task that needs a point.
 struct Delivery {
@@ -86,8 +86,8 @@ std::shared_ptr<mpi::Bytes> encode(const SumOrder& order, mpi::Pool& pool);
 /// The values are views of the bytes.
 SumOrder decode_sum_order(const mpi::Bytes& bytes);
 
-/// How the answer to a SumOrder begins (`sum_answer`). The sum at the union of the supports follows
-/// if `whole`.
+/// How the answer to a SumOrder begins (`sum_answer`). The sum at the union of the supports of the
+/// workers in it follows if `whole`.
 struct SumAnswer {
     std::int64_t number;
     std::int64_t whole;  // whether all contributions were there

@@ -25,10 +25,8 @@ protected:
     void for_parameters(F f) const
     {
         constexpr std::size_t range = 4096;
-        const auto size = w_.size();
-        in_parallel((size + range - 1) / range, threads_, [=](std::size_t part) {
-            const auto last = std::min((part + 1) * range, size);
-            for (auto i = part * range; i < last; ++i) f(i);
+        ranges_in_parallel(w_.size(), range, threads_, [=](std::size_t first, std::size_t last) {
+            for (auto i = first; i < last; ++i) f(i);
         });
     }
 
