@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "fleet/nodes.hpp"
+#include "fleet/replay_fleet.hpp"
 
 namespace quorate {
 
@@ -82,6 +84,18 @@ std::vector<int> groups_to_aggregate(const Training& training,
     if (!chosen) return {};
     std::vector<int> groups;
     for (const auto& worker : workers)
+        groups.push_back(static_cast<int>(nodes.number(worker.host)));
+    return groups;
+}
+
+std::vector<int> groups_to_go_on_with(const trace::Trace& trace,
+                                      std::span<const WorkerInfo> workers)
+{
+    auto groups = recorded_groups(trace);
+    if (groups.empty()) return groups;
+    const auto later = workers.subspan(groups.size());
+    const Nodes nodes(later, split(trace.text("nodes"), ' '));
+    for (const auto& worker : later)
         groups.push_back(static_cast<int>(nodes.number(worker.host)));
     return groups;
 }

@@ -2,10 +2,12 @@
 // Whether contributions are added up where the workers are.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "driver/training.hpp"
 #include "fleet/fleet.hpp"
+#include "trace/reader.hpp"
 
 namespace quorate {
 
@@ -20,5 +22,10 @@ void check_aggregation(const Training& training);
 /// @return of each worker its group, the number of its node; empty: there is just one group
 std::vector<int> groups_to_aggregate(const Training& training,
                                      const std::vector<WorkerInfo>& workers);
+
+/// Returns the groups of a run that goes on: those that it had, and for workers that have come since the
+/// nodes that they are on. Empty: there is just one group.
+std::vector<int> groups_to_go_on_with(const trace::Trace& trace,
+                                      std::span<const WorkerInfo> workers);
 
 }  // namespace quorate

@@ -62,10 +62,11 @@ std::string identity(const Training& training)
 
 // The options that may differ between a run and its resumption. Those that name files are among
 // them, because files may have moved; the contents of data sets and plugins are compared instead.
+// Whether a run may go on with other workers is for resumption() to say.
 const std::set<std::string> free_options = {"checkpoint",  "checkpoint-every", "config",  "data",
                                             "log",         "overwrite",        "quiet",   "plugin",
                                             "resilient",   "resume",           "timeout", "trace",
-                                            "stop-before", "verbose",          "walltime"};
+                                            "stop-before", "verbose",          "walltime", "workers"};
 
 // Returns the options that a resumption must not change.
 std::map<std::string, std::string> options_of(const std::string& config)
@@ -160,9 +161,6 @@ std::optional<Checkpoint> read_checkpoint(const Settings& settings, const Traini
     if (h5::read_string(root, "data") != identity(training))
         throw BadInput(fmt::format("{} is of a run on other data than {}: give its data set",
                                    read.path, training.data ? training.data->path() : "none"));
-    if (const auto workers = h5::read_integer(root, "workers"); workers != training.workers)
-        throw BadInput(fmt::format("{} is of a run with {} workers, these are {}: start as many",
-                                   read.path, workers, training.workers));
     auto& snapshot = read.snapshot;
     snapshot.event = h5::read_integer(root, "event");
     snapshot.round = h5::read_integer(root, "round");
@@ -189,7 +187,6 @@ std::optional<Checkpoint> read_checkpoint(const Settings& settings, const Traini
 // All that the writing thread needs: a copy, because the run goes on and changes the originals.
 struct Checkpointing::Job {
     std::string path, config, data;
-    std::int64_t workers;
     Snapshot snapshot;
     std::vector<Checkpoint::Memory> optimizers;
 
@@ -206,7 +203,6 @@ struct Checkpointing::Job {
             h5::write_attribute(root, "quorate_version", std::string(version));
             h5::write_attribute(root, "config", config);
             h5::write_attribute(root, "data", data);
-            h5::write_attribute(root, "workers", workers);
             h5::write_attribute(root, "event", snapshot.event);
             h5::write_attribute(root, "round", snapshot.round);
             const auto position = h5::create_group(root, "position");
@@ -282,7 +278,7 @@ bool Checkpointing::write()
         memories.push_back(std::move(memory));
     }
     const auto job = std::make_shared<const Job>(
-        Job{path_, config_, data_, training_.workers, *last_, std::move(memories)});
+        Job{path_, config_, data_, *last_, std::move(memories)});
     written_ = clock_seconds();
     written_round_ = last_->round;
     trace_.after_commit([job, warning = warning_] {

@@ -19,7 +19,6 @@
 #include "driver/stop.hpp"
 #include "driver/supervisor.hpp"
 #include "driver/traced_run.hpp"
-#include "fleet/replay_fleet.hpp"
 #include "mpi/blocking.hpp"
 #include "mpi/mpi_fleet.hpp"
 #include "mpi/mpi_worker.hpp"
@@ -41,29 +40,32 @@ bool scores_live(const Settings& settings)
 bool shares_memory(const Settings& settings) { return settings.text("transport") == "shared"; }
 
 // Builds the training of a world of so many ranks, the same on all ranks. Local.
+// @param began_with  workers that the run began with, if it is to go on
 // @throws BadInput if there are too few ranks, or as build_training()
-Training build(const Settings& settings, int ranks)
+Training build(const Settings& settings, int ranks, const std::optional<int>& began_with)
 {
     settings.one_of("transport", {"shared", "messages"});
     const int spare = scores_live(settings) ? 1 : 0;
     const auto standby = settings.integer("standby", 0, std::max(0, ranks - 2 - spare));
     auto training =
-        build_training(settings, std::max(1, ranks - 1 - spare - static_cast<int>(standby)));
-    if (spare == 1 && training.workers > ranks - 2)
+        build_training(settings, std::max(1, ranks - 1 - spare - static_cast<int>(standby)), {},
+                       began_with);
+    if (spare == 1 && training.here > ranks - 2)
         settings.refuse("evaluate", fmt::format(", but of {} ranks none is to spare beside a "
                                                 "coordinator and {} workers: start {} ranks",
-                                                ranks, training.workers, training.workers + 2));
+                                                ranks, training.here, training.here + 2));
     if (spare == 0 && training.stop_rules.scored())
         settings.refuse(
             training.stop_rules.patience > 0 ? "patience" : "stop-at",
             ", for which models are scored as the run goes on: add --evaluate live, and a "
             "rank for it");
-    const auto needed = 1 + training.workers + training.standby + spare;
+    const auto needed = 1 + training.here + training.standby + spare;
     if (needed > ranks)
         settings.refuse(training.standby > 0 ? "standby" : "workers",
                         fmt::format(", but {} ranks make a coordinator and {} workers: start {} "
-                                    "ranks",
-                                    ranks, ranks - 1, needed));
+                                    "ranks{}",
+                                    ranks, ranks - 1, needed,
+                                    began_with ? ", or give fewer to go on with" : ""));
     check_aggregation(training);
     return training;
 }
@@ -80,6 +82,8 @@ struct JoinReply {
     // exit_done: the run takes place. Otherwise why not: nothing_to_do, or an exit status.
     std::int64_t status;
     Worker worker;  // -1: no worker; the rank is a standby rank, idle, or scores models
+    int began_with;    // workers that the run began with
+    std::int64_t loads;  // whether that worker loads at once what it stored in the beginning
 };
 
 /// What the ranks say of themselves. Element 0 is that of rank 1.
@@ -120,9 +124,10 @@ void say_hello(const mpi::Comm& comm, mpi::Pool& pool, const SharedAddress& cont
 
 /// Sends every other rank its join reply. On the coordinator.
 /// @param ranks  for each worker, its rank; none if the run does not take place
+/// @param began_with, loads  as in JoinReply
 void send_join_replies(const mpi::Comm& comm, const Doorbells& bells,
                        const CoordinatorMemory& memory, int status,
-                       const std::vector<int>& ranks = {})
+                       const std::vector<int>& ranks = {}, int began_with = 0, bool loads = false)
 {
     mpi::Pool pool;
     std::vector<mpi::Transfer> sends;
@@ -133,7 +138,7 @@ void send_join_replies(const mpi::Comm& comm, const Doorbells& bells,
             comm, rank, mpi::Tag::join_reply,
             encode_values(pool,
                           JoinReply{bells.address(), memory.points_address(), memory.reads(rank),
-                                    launched_process(), status, worker})));
+                                    launched_process(), status, worker, began_with, loads})));
     }
     mpi::wait_until_sent(std::move(sends));
 }
@@ -178,6 +183,18 @@ void evaluate(MpiFleet& fleet, const Training& training,
     }
 }
 
+// Returns for each worker of the run its rank; -1: it has none any more.
+// @param hosts  of the ranks that are workers, from rank 1 on
+std::vector<int> ranks_of(const std::vector<std::string>& hosts, const Resumption* resumed)
+{
+    const auto placed = place_ranks(hosts);
+    if (!resumed) return placed;
+    std::vector<int> ranks(static_cast<std::size_t>(resumed->workers()), -1);
+    for (std::size_t i = 0; i < placed.size(); ++i)
+        ranks[static_cast<std::size_t>(resumed->here[i])] = placed[i];
+    return ranks;
+}
+
 // What the coordinator of run_over_mpi() does otherwise than that of run_in_memory().
 struct Coordinator {
     /// Checks the files of the run. @return what it goes on from, if anything  @throws BadInput
@@ -201,7 +218,7 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
         check_world(comm.size());
         for (std::size_t i = 0; i < plugins.size(); ++i)
             check_same_plugins(fmt::format("rank {}", i + 1), plugins[i]);
-        training.emplace(build(settings, comm.size()));
+        training.emplace(build(settings, comm.size(), workers_to_resume(settings)));
         optimizers = begin_training(*training);
         resumed = coordinator.prepare(training->settings, *training);
         if (resumed && resumed->completed) return dismiss(comm, bells, nothing_to_do);
@@ -216,17 +233,19 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
     }
     std::optional<CoordinatorMemory> memory(std::in_place);
     if (shares_memory(settings)) memory.emplace(bells, contributions);
-    hosts.resize(static_cast<std::size_t>(training->workers));
-    const auto ranks = place_ranks(hosts);
-    send_join_replies(comm, bells, *memory, exit_done, ranks);
+    hosts.resize(static_cast<std::size_t>(training->here));
+    const auto ranks = ranks_of(hosts, resumed ? &*resumed : nullptr);
+    // If others are there than in the beginning, the code is made for them before they do anything.
+    const bool loads = std::ssize(ranks) == training->workers && std::ranges::find(ranks, -1) == ranks.end();
+    send_join_replies(comm, bells, *memory, exit_done, ranks, training->workers, loads);
     has_started();
     std::vector<int> standby, idle;
-    for (int rank = training->workers + 1; rank < comm.size(); ++rank)
-        (rank <= training->workers + training->standby ? standby : idle).push_back(rank);
+    for (int rank = training->here + 1; rank < comm.size(); ++rank)
+        (rank <= training->here + training->standby ? standby : idle).push_back(rank);
     MpiFleet fleet(comm, ranks, standby, idle, training->width(), training->wire,
                    settings.real("timeout", 0.1), bells, *memory);
-    const auto groups =
-        resumed ? recorded_groups(resumed->trace) : groups_to_aggregate(*training, fleet.workers());
+    const auto groups = resumed ? groups_to_go_on_with(resumed->trace, fleet.workers())
+                                : groups_to_aggregate(*training, fleet.workers());
     if (!groups.empty()) fleet.aggregate(groups, contributions);
     std::optional<LiveScoring> live;
     if (scores_live(settings)) live.emplace(scoring, comm.size() - 1);
@@ -287,11 +306,13 @@ End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& sco
     memory.points = {join_reply.points, comm.size(), comm.rank()};
     memory.read_here = join_reply.reads != 0;
     has_started();
-    const auto training = build(settings, comm.size());
+    const auto training = build(settings, comm.size(), join_reply.began_with);
     MpiWorker worker(comm, *training.data, training.computing(), training.engine.reencode,
                      {training.row_time, *training.delays, *training.slowdowns}, training.byzantine,
                      settings.real("timeout", 0.1), bells, memory);
-    if (join_reply.worker >= 0)
+    if (join_reply.worker >= 0 && !join_reply.loads)
+        worker.present();
+    else if (join_reply.worker >= 0)
         worker.take(Assignment{join_reply.worker, training.workers, join_reply.worker});
     if (scores_live(settings) && comm.rank() == comm.size() - 1)
         score_live(scoring, *training.data, *training.model);

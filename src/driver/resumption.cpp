@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -53,6 +55,7 @@ void cut(trace::Trace& trace, const Snapshot& snapshot)
     cut(trace.timers, snapshot.position);
     cut(trace.membership, snapshot.position);
     cut(trace.evaluations, snapshot.position);
+    cut(trace.workers, snapshot.position);
     trace.arrivals.insert(trace.arrivals.end(), snapshot.arrivals.begin(), snapshot.arrivals.end());
     trace.items.insert(trace.items.end(), snapshot.items.begin(), snapshot.items.end());
 }
@@ -124,10 +127,14 @@ bool is_complete(const Settings& settings, const Training& training)
     const auto file = h5::open(path);
     check_same_run(path, "trace", h5::read_string(file.get(), "config"),
                    configuration(settings, !training.data));
-    const std::pair<const char*, std::int64_t> sizes[] = {
-        {"workers", training.workers}, {"rows", training.rows}, {"columns", training.columns}};
-    for (const auto& [name, ours] : sizes)
-        if (const auto theirs = h5::read_integer(file.get(), name); theirs != ours)
+    const auto read = [&](const char* name) { return h5::read_integer(file.get(), name); };
+    const auto began = trace::first_workers(trace::read_table<trace::Membership>(file.get()));
+    const std::tuple<const char*, std::int64_t, std::int64_t> sizes[] = {
+        {"workers", began, training.workers},
+        {"rows", read("rows"), training.rows},
+        {"columns", read("columns"), training.columns}};
+    for (const auto& [name, theirs, ours] : sizes)
+        if (theirs != ours)
             throw BadInput(
                 fmt::format("{} is of a run with {} {}, this one has {}: give the data and "
                             "workers of that run, or another --trace",
@@ -135,7 +142,75 @@ bool is_complete(const Settings& settings, const Training& training)
     return true;
 }
 
+// The workers of a run at the end of a trace.
+struct Members {
+    std::vector<bool> active;        // by worker
+    std::vector<Worker> coded_for;   // who was there when the code was made
+    std::vector<Worker> all(bool wanted) const
+    {
+        std::vector<Worker> some;
+        for (std::size_t i = 0; i < active.size(); ++i)
+            if (active[i] == wanted) some.push_back(static_cast<Worker>(i));
+        return some;
+    }
+};
+
+Members members_of(const trace::Trace& trace)
+{
+    using enum trace::Change;
+    Members members{std::vector<bool>(trace.workers.size()), {}};
+    for (const auto& row : trace.membership) {
+        const auto kind = static_cast<trace::Change>(row.kind);
+        const auto worker = static_cast<std::size_t>(row.worker);
+        if (kind == joined || kind == left || kind == died)
+            members.active.at(worker) = kind == joined;
+        if (row.event == 0 || kind == reencoded) members.coded_for = members.all(true);
+    }
+    return members;
+}
+
+// Returns the workers with which a run goes on if so many are there.
+std::vector<Worker> places(const Members& members, int many)
+{
+    auto all = members.all(true);
+    for (const auto gone : members.all(false)) all.push_back(gone);
+    while (std::ssize(all) < many) all.push_back(static_cast<Worker>(all.size()));
+    all.resize(static_cast<std::size_t>(many));
+    std::ranges::sort(all);
+    return all;
+}
+
+// Refuses to go on if the scheme cannot be made for any of so many workers. @throws BadInput
+void check_code(const Training& training, const std::string& path, const Resumption& resumption)
+{
+    std::string why;
+    for (int some = training.here; some > 0; --some) {
+        try {
+            training.engine.reencode(some);
+            return;
+        } catch (const BadInput& none) {
+            if (why.empty()) why = none.what();
+        }
+    }
+    throw BadInput(fmt::format(
+        "{} cannot go on with {} workers, as there is no code for so few: {}; it was left with {}",
+        path, training.here, why, members_of(resumption.trace).all(true).size()));
+}
+
 }  // namespace
+
+std::optional<int> began_with(const std::string& trace, const std::string& checkpoint)
+{
+    if (!has_checkpoint(checkpoint) && state_of_trace(trace) != RunState::complete) return {};
+    try {
+        const auto file = h5::open(trace);
+        const auto began = trace::first_workers(trace::read_table<trace::Membership>(file.get()));
+        if (began > 0) return static_cast<int>(began);
+    } catch (const std::exception&) {
+        // What is wrong with the files is said when they are checked.
+    }
+    return {};
+}
 
 Past Resumption::past() const
 {
@@ -180,6 +255,14 @@ std::optional<Resumption> resumption(const Settings& settings, const Training& t
     Resumption resumption{std::move(*checkpoint), trace::read(path)};
     check_same_plugins(path, resumption.trace.text("plugins"));
     cut(resumption.trace, resumption.checkpoint.snapshot);
+    if (const auto began = resumption.trace.first_workers(); began != training.workers)
+        throw BadInput(fmt::format("{} is of a run with {} workers, these are {}: give as many, and "
+                                   "--events for those that leave or join",
+                                   resumption.checkpoint.path, began, training.workers));
+    const auto members = members_of(resumption.trace);
+    resumption.here = places(members, training.here);
+    if (resumption.here != members.coded_for)
+        check_code(training, resumption.checkpoint.path, resumption);
     log(LogLevel::note, fmt::format("going on after round {} of {}",
                                     resumption.checkpoint.snapshot.round, training.engine.rounds));
     return resumption;

@@ -110,6 +110,16 @@ std::string options_to_resume(const Settings& settings)
     return (folder / run_file::options).string();
 }
 
+std::optional<int> workers_to_resume(const Settings& settings)
+{
+    if (!settings.on("resume")) return {};
+    const fs::path folder = settings.text("folder");
+    if (!folder.empty())
+        return began_with((folder / run_file::trace).string(),
+                          (folder / run_file::checkpoint).string());
+    return began_with(settings.text("trace"), settings.text("checkpoint"));
+}
+
 std::string how_to_resume(const std::string& trace)
 {
     const auto folder = fs::path(trace).parent_path();

@@ -26,6 +26,10 @@ Option folder_option();
 /// @throws BadInput if --resume is given and the folder is not that of a run, or the other way round
 std::string options_to_resume(const Settings& settings);
 
+/// Returns how many workers the run began with that is to go on; none: a run begins, or nothing can be
+/// read of it yet, which RunFolder::prepare() says. Local.
+std::optional<int> workers_to_resume(const Settings& settings);
+
 /// Returns how a run that was stopped goes on, for the user: "the same command with --resume".
 /// @param trace  of the run
 std::string how_to_resume(const std::string& trace);

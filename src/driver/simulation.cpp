@@ -46,7 +46,7 @@ Settings with_options_of(const trace::Trace& trace, Settings settings)
     // them. Nor is a checkpoint: a replay that was interrupted is soon repeated.
     for (const auto* name : {"events", "checkpoint", "resume"})
         settings.set(name, {"", path + ": ", false});
-    settings.set("workers", {trace.attributes.at("workers"), path + ": ", true});
+    settings.set("workers", {std::to_string(trace.first_workers()), path + ": ", true});
     return settings;
 }
 
@@ -139,7 +139,7 @@ public:
                              *computing_);
         }
         if (recorded_)
-            fleet_ = std::make_unique<ReplayFleet>(*recipes_, *recorded_);
+            fleet_ = std::make_unique<ReplayFleet>(*recipes_, *recorded_, recorded_->workers.size());
         else
             fleet_ = std::make_unique<VirtualFleet>(
                 *recipes_, VirtualTimes{{training.row_time, *training.delays, *training.slowdowns},

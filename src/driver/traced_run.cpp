@@ -39,7 +39,7 @@ std::string configuration_lines(const Settings& settings, const Training& traini
             scheme += fmt::format(" --{} {}", option.name, settings.text(option.name));
     lines +=
         fmt::format("scheme     {}, {} workers, delay {}, slowdown {}, {:g} s a row, seed {}\n",
-                    scheme, training.workers, settings.text("delay"), settings.text("slowdown"),
+                    scheme, training.here, settings.text("delay"), settings.text("slowdown"),
                     training.row_time, training.seed);
     return lines + fmt::format("optimizer  {}, step {}, {} rounds, init {}\n",
                                settings.text("optimizer"), brief_number(settings.text("step")),
@@ -107,10 +107,12 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
         log(LogLevel::warning, warning);
     auto trace =
         run.resumed
-            ? trace::Writer(path, run.resumed->checkpoint.snapshot.position, training.width())
+            ? trace::Writer(path, run.resumed->checkpoint.snapshot.position, changed_header(run),
+                            training.width())
             : trace::Writer(path, header_of(settings, run, clock), training.width());
 
-    ProgressLine line(training.engine.rounds, training.workers, training.data.has_value(), quiet);
+    const auto workers = static_cast<int>(run.fleet.workers().size());
+    ProgressLine line(training.engine.rounds, workers, training.data.has_value(), quiet);
     Watch watch;
     watch.engine.round = [&](const Progress& progress) { line.show(progress); };
     // What a scheme notes, such as a time that it chose, is to be known with --quiet too.
@@ -162,7 +164,7 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
                         outcome.time, outcome.time / static_cast<double>(outcome.rounds),
                         outcome.stopped_at.empty() ? "" : "; stopped at " + outcome.stopped_at));
         if (outcome.last.round > 0) say(quality_line(outcome.last));
-        say_summary(path, outcome.rounds * training.workers);
+        say_summary(path, outcome.rounds * workers);
     }
     return exit_done;
 }

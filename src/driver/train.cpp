@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "compute/loss_derivatives.hpp"
 #include "driver/divergence.hpp"
@@ -21,6 +22,26 @@
 namespace quorate {
 
 namespace {
+
+void add_workers(trace::Record& record, std::span<const WorkerInfo> workers, const Nodes& nodes)
+{
+    for (const auto& worker : workers)
+        record.add(trace::WorkerRow{worker.rank, worker.rows, worker.columns,
+                                    nodes.number(worker.host)});
+}
+
+// Returns the workers that a run has had since it was resumed only.
+std::span<const WorkerInfo> later_workers(const Run& run)
+{
+    return std::span(run.fleet.workers()).subspan(run.resumed->trace.workers.size());
+}
+
+// Returns the hosts of all workers that a resumed run has had.
+Nodes all_nodes(const Run& run)
+{
+    const auto before = run.resumed->trace.text("nodes");
+    return Nodes(later_workers(run), before.empty() ? std::vector<std::string>() : split(before, ' '));
+}
 
 // Gives the optimisers the memory that a checkpoint holds.
 void restore(const Optimizers& optimizers, const Checkpoint& checkpoint)
@@ -45,7 +66,7 @@ struct History {
                   ? Recipes(training.coding->needs, training.coding->batches, training.byzantine,
                             training.width(), training.wire)
                   : Recipes(training.coding->needs, training.byzantine, *training.data, computing)),
-          fleet(recipes, resumed.trace)
+          fleet(recipes, resumed.trace, static_cast<std::size_t>(resumed.workers()))
     {
     }
     Computing computing;
@@ -103,12 +124,20 @@ trace::Header header_of(const Settings& settings, const Run& run, const std::str
     header.integer = {
         {"varying_samples", varying},
         {"seed", static_cast<std::int64_t>(training.seed)},
-        {"workers", training.workers},
+        {"workers", std::ssize(run.fleet.workers())},
         {"shared_workers", std::ranges::count_if(run.fleet.workers(), &WorkerInfo::shared)},
         {"rows", training.rows},
         {"test_rows", training.data ? training.data->rows(Split::test) : 0},
         {"columns", training.columns},
         {"rounds", training.engine.rounds}};
+    return header;
+}
+
+trace::Header changed_header(const Run& run)
+{
+    trace::Header header;
+    header.text["nodes"] = fmt::format("{}", fmt::join(all_nodes(run).names, " "));
+    header.integer["workers"] = std::ssize(run.fleet.workers());
     return header;
 }
 
@@ -125,10 +154,7 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
                               static_cast<int>(round.model)});
         for (const auto& row : resumed->trace.evaluations) scored.insert(row.round);
     } else {
-        const Nodes nodes(run.fleet.workers());
-        for (const auto& worker : run.fleet.workers())
-            record.add(trace::WorkerRow{worker.rank, worker.rows, worker.columns,
-                                        nodes.number(worker.host)});
+        add_workers(record, run.fleet.workers(), Nodes(run.fleet.workers()));
     }
 
     Stopping stopping(training.stop_rules, training.regularizer);
@@ -150,6 +176,7 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
         if (watch.scored) watch.scored(outcome.last);
     };
     auto observer = watch.engine;
+    observer.goes_on = [&] { add_workers(record, later_workers(run), all_nodes(run)); };
     if (run.live)
         observer.kept = [&](std::int64_t round, const Point& model) {
             if (run.live->offer(round, model)) penalty = training.regularizer.value(*model);

@@ -53,6 +53,10 @@ struct Watch {
 /// @param clock  "wall", "virtual" or "replayed"
 trace::Header header_of(const Settings& settings, const Run& run, const std::string& clock);
 
+/// Returns those attributes that are no longer as they were, where a run goes on: it may have more
+/// workers, on more hosts. Local.
+trace::Header changed_header(const Run& run);
+
 /// For train() and simulate(): the run is not stopped.
 inline const std::atomic<bool> never_stop = false;
 

@@ -153,7 +153,7 @@ std::vector<Option> training_options()
 }
 
 Training build_training(const Settings& given, int default_workers,
-                        const std::optional<DrySize>& dry)
+                        const std::optional<DrySize>& dry, const std::optional<int>& began_with)
 {
     Training training{};
     training.settings = given;
@@ -167,16 +167,17 @@ Training build_training(const Settings& given, int default_workers,
     }
     training.rows = dry ? dry->rows : training.data->rows(Split::train);
     training.columns = dry ? dry->columns : training.data->columns();
-    training.workers =
+    training.here =
         settings.on("workers")
             ? static_cast<int>(settings.integer("workers", 1, std::numeric_limits<int>::max()))
             : default_workers;
-    const auto n = training.workers;
+    training.workers = began_with.value_or(training.here);
+    const auto n = training.workers, most = std::max(n, training.here);
     training.standby = static_cast<int>(settings.integer("standby", 0, 1'000'000));
-    if (n > training.rows)
+    if (most > training.rows)
         throw BadInput(fmt::format(
             "{} has {} training rows, too few for {} workers: use --workers {} or fewer",
-            dry ? "the dry run" : training.data->path(), training.rows, n, training.rows));
+            dry ? "the dry run" : training.data->path(), training.rows, most, training.rows));
     training.seed = static_cast<std::uint64_t>(settings.integer("seed", 0));
     training.row_time = row_time_of(settings);
     const auto batch = settings.integer("batch", 0);
@@ -204,14 +205,14 @@ Training build_training(const Settings& given, int default_workers,
         return chosen(delays(), settings, setup.option).make(settings, setup);
     };
     training.delays = delay_model(
-        {.seed = training.seed, .machines = n + training.standby, .read_times = trace::read_times});
+        {.seed = training.seed, .machines = most + training.standby, .read_times = trace::read_times});
     training.slowdowns = delay_model({.option = "slowdown",
                                       .neutral = 1,
                                       .purpose = Purpose::slowdown,
                                       .seed = training.seed,
-                                      .machines = n + training.standby,
+                                      .machines = most + training.standby,
                                       .read_times = trace::read_times});
-    training.byzantine = byzantine_workers(settings, training.seed, n);
+    training.byzantine = byzantine_workers(settings, training.seed, most);
     training.threads = static_cast<int>(settings.integer("threads", 1, 1024));
     training.wire = wire_of(settings);
     if (training.wire != Wire::binary64 && training.coding->needs.projection)
@@ -233,7 +234,7 @@ Training build_training(const Settings& given, int default_workers,
     training.engine = {.rounds = rounds,
                        .evaluate_every = dry ? 0 : settings.integer("evaluate-every", 0),
                        .arrivals = arrivals_of(settings, rounds * n, dry.has_value()),
-                       .churn = ChurnSchedule(settings, n, training.seed),
+                       .churn = ChurnSchedule(settings, most, training.seed),
                        .on_loss = on_loss_of(settings),
                        .reencode = make_coding,
                        .estimates = {.clip = settings.real("clip", 0),

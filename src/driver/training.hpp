@@ -25,7 +25,8 @@ struct Training {
     Settings settings;            // with what was left open chosen
     std::optional<DataSet> data;  // none: a dry run
     std::int64_t rows, columns;   // of the training split
-    int workers, standby;         // how many of each
+    int workers, standby;  // how many of each the run begins with, or began with
+    int here;              // workers that are there: another number than `workers` only when a run goes on
     std::uint64_t seed;
     Regularizer regularizer;
     Seconds row_time;  // that a worker takes for a row at least
@@ -66,9 +67,11 @@ struct DrySize {
 /// --row-time, --delay and --slowdown names, but reads no rows.
 /// @param default_workers  number of workers if --workers is not given
 /// @param dry              size of a run without data; none: --data is opened
+/// @param began_with       workers that the run began with, if it is to go on; none: it begins
 /// @throws BadInput if an option is wrong
 Training build_training(const Settings& settings, int default_workers,
-                        const std::optional<DrySize>& dry = {});
+                        const std::optional<DrySize>& dry = {},
+                        const std::optional<int>& began_with = {});
 
 /// An optimiser for each model that the scheme trains.
 using Optimizers = std::vector<std::unique_ptr<Optimizer>>;

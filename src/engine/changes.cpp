@@ -44,17 +44,26 @@ bool Engine::waits_for_workers() const
     return wanted && (options_.churn.joins() || fleet_->joins());
 }
 
-// Re-encodes: makes the scheme again for the active workers. The model and its optimiser go on.
-// Fails if the option on_loss or the scheme does not allow it, if no worker is left, or if the code
-// is for the same workers already.
-void Engine::reencode()
+// Re-encodes, because those who are left can give no estimate. Fails if the option on_loss or the
+// scheme does not allow it, or if the code is for the same workers already.
+void Engine::reencode_or_fail()
 {
     auto why = std::exchange(undecodable_, "");
     if (why.empty()) why = "all workers that are left have answered";
-    const auto active = members_.all(MembershipTable::Status::active);
-    if (active == coded_for_ || active.empty() || options_.on_loss != OnLoss::reencode ||
-        needs_.membership)
+    if (members_.all(MembershipTable::Status::active) == coded_for_ ||
+        options_.on_loss != OnLoss::reencode || needs_.membership)
         fail(why);
+    reencode(std::move(why));
+}
+
+// Makes the scheme again for the active workers. The model and its optimiser go on. Fails if there
+// are none. @param why  it is to be made again
+void Engine::reencode(std::string why)
+{
+    const auto active = members_.all(MembershipTable::Status::active);
+    if (active.empty()) fail(why);
+    undecodable_.clear();
+    reencode_next_ = false;
     carry_out(Close{0, next_task_});
     events_.clear();
     timers_.clear();
@@ -119,6 +128,8 @@ bool Engine::receive_changes()
 {
     const auto changes = fleet_->changes(event_ + 1);
     for (const auto& change : changes) receive(change);
+    if (std::ranges::find(changes, Change::Kind::resumed, &Change::kind) != changes.end())
+        reencode("the run was resumed with other workers");
     return !changes.empty();
 }
 
@@ -129,6 +140,11 @@ bool Engine::receive_changes()
 void Engine::receive(const Change& change)
 {
     const auto worker = change.worker;
+    if (change.kind == Change::Kind::resumed) {
+        carry_out(Close{0, next_task_});
+        note_membership(change.kind, worker);
+        return;
+    }
     const bool known = names_.scheme_of(worker) >= 0;
     const bool was_here = members_.active(worker);
     members_.set(worker, status_after(change.kind));
@@ -139,8 +155,9 @@ void Engine::receive(const Change& change)
         return;
     }
     undecodable_.clear();
-    if (needs_.membership) {
-        if (known) events_.push_back(WorkerJoined{worker});
+    workers_ = std::max<std::int64_t>(workers_, worker + 1);
+    if (known && needs_.membership) {
+        events_.push_back(WorkerJoined{worker});
     } else if (known) {
         for (const auto& open : open_)
             if (open.worker == worker) hand_over_again(open);

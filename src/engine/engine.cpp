@@ -64,8 +64,13 @@ Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
       blanks_(optimizers[0]->model().size(), points_alive, options.point_memory),
       kept_(optimizers[0]->model().size(), kept_in_memory(options, optimizers[0]->model().size())),
       computed_(options.estimates, needs_, points_, optimizers[0]->model().size()),
-      members_(fleet.workers().size()), counts_(fleet.workers().size()), updates_(optimizers.size())
+      members_(fleet.workers().size()), counts_(fleet.workers().size()),
+      names_(static_cast<Worker>(scheme.needs().shard.size())),
+      workers_(std::ssize(scheme.needs().shard)), updates_(optimizers.size())
 {
+    // Others join when the run is resumed.
+    for (auto later = static_cast<Worker>(workers_); later < std::ssize(members_); ++later)
+        members_.set(later, MembershipTable::Status::away);
     for (std::size_t model = 0; model < optimizers.size(); ++model) {
         auto initial = blanks_.blank();
         std::ranges::copy(optimizers[model]->model(), initial->begin());
@@ -111,12 +116,16 @@ void Engine::run_rounds(const std::atomic<bool>& stop)
         } else if (std::exchange(updated_, false) && observer_.snapshot) {
             take_snapshot();
         }
+        if (fleet_->resumes(event_ + 1)) {
+            receive_changes();
+            continue;
+        }
         if (undecodable_.empty() && nobody_can_answer() && !std::exchange(quiescent_, true)) {
             events_.push_back(Quiescent{});
             continue;
         }
         if (nobody_can_answer() && !waits_for_workers()) {
-            reencode();
+            reencode_or_fail();
             continue;
         }
         const auto until = std::min(next_timer(), plan.next());
@@ -145,8 +154,9 @@ bool Engine::give_events()
             if (observer_.round) observer_.round({round_, last_.loss, dispatched_, stepped->model});
             end_if_done(stepped->model);
             if (round_ >= options_.rounds) return true;
-            if (std::exchange(reencode_next_, false)) {
-                reencode();
+            if (std::exchange(reencode_next_, false) &&
+                members_.all(MembershipTable::Status::active) != coded_for_) {
+                reencode("workers have joined");
                 continue;
             }
         }

@@ -78,6 +78,8 @@ struct Observer {
     std::function<void(const std::string&)> note = {};  // notes of a scheme, and re-encoding
     /// For each worker that left, died, joined or is being replaced, with the running round.
     std::function<void(const Change&, std::int64_t round)> change = {};
+    /// When a resumed run has gone through its history, and its workers have loaded their rows.
+    std::function<void()> goes_on = {};
     /// After each update but the last, when the scheme has been told of it and before the engine
     /// waits for anything: what a checkpoint needs. Also when the run begins.
     std::function<void(Snapshot)> snapshot = {};
@@ -98,7 +100,8 @@ public:
     /// Makes run() go on from where another run stood. It first goes through the history of that
     /// run, without computing anything. Call this before run().
     /// @param live  the fleet to go on with afterwards; nullptr: the engine's own fleet both
-    ///              repeats the history and goes on
+    ///              repeats the history and goes on. Of its workers those without a rank are gone; if
+    ///              the others are not those that the code is for, the code is made for them
     void resume(Past past, Fleet* live);
 
     /// Runs until all rounds are done, or the observer says so, or `stop` is set. A round costs the coordinator O(used x
@@ -144,7 +147,8 @@ private:
     void fire_timer();
     bool nobody_can_answer() const;
     bool waits_for_workers() const;
-    void reencode();
+    void reencode_or_fail();
+    void reencode(std::string why);
     std::shared_ptr<const Coding> largest_coding(int workers) const;
     [[noreturn]] void fail(const std::string& why) const;
     void change(const std::vector<Change>& wanted);
@@ -215,6 +219,7 @@ private:
     std::vector<Worker> coded_for_;         // the active workers when the scheme was started
     bool reencode_next_ = false;            // after the next step, for workers that have joined
     bool step_lost_ = false;                // the round is to begin anew (lose_step())
+    std::int64_t workers_ = 0;              // that the run has had so far
     std::string undecodable_;               // why the scheme cannot go on; empty: it can
     bool quiescent_ = false;                // the scheme was told Quiescent since its last task
     TaskId next_task_ = 0;

@@ -7,7 +7,7 @@ namespace quorate {
 
 Worker Renumbering::scheme_of(Worker worker) const
 {
-    if (members_.empty()) return worker;
+    if (members_.empty()) return worker < workers_ ? worker : -1;
     const auto at = std::ranges::lower_bound(members_, worker);
     return at == members_.end() || *at != worker ? -1 : static_cast<Worker>(at - members_.begin());
 }

@@ -12,8 +12,8 @@ namespace quorate {
 /// The numbers of one scheme in its run. Immutable; local.
 class Renumbering {
 public:
-    /// For the first scheme of a run, whose numbers are the run's.
-    Renumbering() = default;
+    /// For the first scheme of a run, whose numbers are the run's. @param workers  of the scheme
+    explicit Renumbering(Worker workers) : workers_(workers) {}
     /// For a scheme that a run was re-encoded with.
     /// @param members  for each worker of the scheme, its number in the run, ascending
     /// @param task     the run's number of the scheme's task 0
@@ -23,7 +23,7 @@ public:
     /// @param next     the run's version of the point that is published next
     Renumbering(std::vector<Worker> members, TaskId task, std::int64_t draw,
                 std::vector<Version> newest, Version next)
-        : members_(std::move(members)), task_(task), draw_(draw), newest_(std::move(newest)),
+        : members_(std::move(members)), workers_(static_cast<Worker>(members_.size())), task_(task), draw_(draw), newest_(std::move(newest)),
           next_(next)
     {
     }
@@ -47,6 +47,7 @@ private:
     Version scheme_of(Version version) const;
 
     std::vector<Worker> members_;  // empty: nothing differs
+    Worker workers_;               // of the scheme
     TaskId task_ = 0;
     std::int64_t draw_ = 0;
     std::vector<Version> newest_;

@@ -44,6 +44,7 @@ void Engine::end_of_history()
     observer_ = std::move(later_observer_);
     updated_ = false;
     if (later_fleet_) go_on_with(*later_fleet_);
+    if (observer_.goes_on) observer_.goes_on();
 }
 
 void RecordedEstimates::restore_points()
@@ -53,12 +54,18 @@ void RecordedEstimates::restore_points()
             if (const auto point = known->second.lock()) std::ranges::copy(values, point->begin());
 }
 
-// Goes on with a fleet that knows nothing of the history. It takes over the values of the
-// contributions in use, and gets the tasks that are not answered once more. Workers that were gone
-// at the checkpoint join, because all workers of the new fleet are there.
+// Goes on with a fleet that knows nothing of the history. If the code is for those who are there
+// now, the fleet takes over the values of the contributions in use, and gets the tasks that are not
+// answered once more. Otherwise the code is made for them, as after any change of membership, and
+// what the others had sent or were asked is dropped.
 void Engine::go_on_with(Fleet& live)
 {
     auto& before = *fleet_;
+    std::vector<Worker> here;
+    for (Worker worker = 0; worker < std::ssize(members_); ++worker)
+        if (live.workers()[static_cast<std::size_t>(worker)].rank >= 0) here.push_back(worker);
+    const bool others = here != coded_for_;
+    if (others) carry_out(Close{0, next_task_});
     std::vector<std::size_t> handles;
     for (const auto& one : live_) handles.push_back(one.arrival.handle);
     before.prepare(handles);
@@ -72,15 +79,22 @@ void Engine::go_on_with(Fleet& live)
     options_.churn.skip(live.now(), round_);
     bytes_sent_ = live.bytes_sent();
     bytes_received_ = live.bytes_received();
-    if (coding_) {
+    if (coding_ && !others) {
         std::vector<Worker> members;
         for (Worker index = 0; index < coding_->workers(); ++index)
             members.push_back(names_.run_of(index));
         live.reencode(coding_, members);
     }
     for (const auto& open : open_) hand_over_again(open);
-    for (Worker worker = 0; worker < std::ssize(members_); ++worker)
-        if (!members_.active(worker)) receive({Change::Kind::joined, worker});
+    if (others) receive({Change::Kind::resumed, static_cast<Worker>(here.size())});
+    for (Worker worker = 0; worker < std::ssize(members_); ++worker) {
+        const bool is_here = std::ranges::binary_search(here, worker);
+        if (is_here == members_.active(worker)) continue;
+        receive({is_here ? Change::Kind::joined : Change::Kind::left, worker});
+    }
+    if (!others) return;
+    reencode("the run is resumed with other workers");
+    live.load();
 }
 
 }  // namespace quorate

@@ -95,7 +95,7 @@ trace::Round Engine::summary(const Step& step, std::span<const Summand> terms)
         for (std::size_t i = 0; i < terms.size(); ++i)
             row.used += i == 0 || terms[i].arrival->worker != terms[i - 1].arrival->worker;
     }
-    row.erased = std::ssize(fleet_->workers()) - row.used;
+    row.erased = workers_ - row.used;
     row.decode_error = step.error;
     row.model = step.model;
     row.waste = step.waste;

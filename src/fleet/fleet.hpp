@@ -43,7 +43,8 @@ public:
     using Failure::Failure;
 };
 
-/// A change of membership, in the words of the trace; never a re-encoding.
+/// A change of membership, in the words of the trace; never a re-encoding. Only a replay tells of a
+/// resumption; `worker` is then the number of those it went on with.
 struct Change {
     using Kind = trace::Change;
     Kind kind;
@@ -52,7 +53,7 @@ struct Change {
 
 /// What is known of a worker since it has loaded its shard.
 struct WorkerInfo {
-    int rank;
+    int rank;  // -1: of a resumed run, a worker that has no rank any more
     std::string host;
     std::int64_t rows, columns;  // rows of its shard, parameters of its support
     bool shared = false;         // whether points and contributions lie in memory that it shares
@@ -112,6 +113,9 @@ public:
     virtual std::vector<Change> changes(std::int64_t event) = 0;
     /// Whether workers join later in the recorded run that is being replayed.
     virtual bool joins() const { return false; }
+    /// Whether the next event of a recorded run, which has this number, is that it was resumed with
+    /// other workers. Then the caller asks for changes() before it does anything else.
+    virtual bool resumes(std::int64_t) const { return false; }
     /// Adds the points at which cached gradients were taken, which the fleet needs beside the
     /// points of open tasks.
     virtual void add_points(std::map<Version, Point>&) const {}
@@ -128,6 +132,9 @@ public:
     /// @param members  for each worker of the coding, its number in the run
     virtual void reencode(std::shared_ptr<const Coding> coding,
                           std::span<const Worker> members) = 0;
+
+    /// Waits until all workers have loaded what they are to hold, or are dead.
+    virtual void load() {}
 
     /// Announces that the values of these contributions are wanted next. A fleet that computes them
     /// itself computes all of them at once then, on all cores.

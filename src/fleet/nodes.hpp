@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,9 @@ namespace quorate {
 
 /// The hosts of workers, numbered from 0 in the order in which the workers name them.
 struct Nodes {
-    explicit Nodes(const std::vector<WorkerInfo>& workers)
+    /// @param before  hosts that were numbered before these workers came
+    explicit Nodes(std::span<const WorkerInfo> workers, std::vector<std::string> before = {})
+        : names(std::move(before))
     {
         for (const auto& worker : workers)
             if (std::ranges::find(names, worker.host) == names.end()) names.push_back(worker.host);

@@ -50,6 +50,9 @@ void Recipes::reencode(std::shared_ptr<const Coding> coding, std::span<const Wor
     coding_ = std::move(coding);
     batches_ = &coding_->batches;
     cached_.clear();
+    const auto most = static_cast<std::size_t>(*std::ranges::max_element(members)) + 1;
+    rows_.resize(std::max(rows_.size(), most));
+    if (!dry()) stores_.resize(rows_.size());
     for (std::size_t i = 0; i < members.size(); ++i)
         rows_[static_cast<std::size_t>(members[i])] =
             rows_of(coding_->needs, static_cast<Worker>(i));

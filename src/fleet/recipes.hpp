@@ -54,7 +54,7 @@ public:
 
     /// Makes workers store what this coding says from now on, and reads the shards. Values of
     /// contributions that were made before may not be asked for any more.
-    /// @param members  for each worker of the coding, its number in the run
+    /// @param members  for each worker of the coding, its number in the run, which may be a new one
     void reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members);
     /// Rows that a worker stores.
     std::int64_t rows(Worker worker) const { return rows_[static_cast<std::size_t>(worker)]; }

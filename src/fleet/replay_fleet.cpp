@@ -17,9 +17,10 @@ std::vector<int> recorded_groups(const trace::Trace& trace)
     return groups;
 }
 
-ReplayFleet::ReplayFleet(Recipes& recipes, const trace::Trace& trace)
+ReplayFleet::ReplayFleet(Recipes& recipes, const trace::Trace& trace, std::size_t workers)
     : recipes_(recipes), info_(recipes.workers())
 {
+    info_.resize(std::max(info_.size(), workers));
     for (std::size_t i = 0; i < info_.size() && i < trace.workers.size(); ++i)
         info_[i].rank = static_cast<int>(trace.workers[i].rank);
     const auto groups = recorded_groups(trace);
@@ -69,6 +70,12 @@ std::vector<Change> ReplayFleet::changes(std::int64_t event)
         now_ = std::max(now_, row.time);
     }
     return all;
+}
+
+bool ReplayFleet::resumes(std::int64_t event) const
+{
+    return !membership_.empty() && membership_.begin()->first == event &&
+           membership_.begin()->second.kind == static_cast<std::int64_t>(trace::Change::resumed);
 }
 
 bool ReplayFleet::joins() const

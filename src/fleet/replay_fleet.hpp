@@ -23,7 +23,8 @@ public:
     /// O(arrivals log arrivals) for the arrivals of the trace.
     /// @param recipes  computes the contributions; must outlive this object
     /// @param trace    lists all arrivals (`--trace-arrivals all`); the caller has checked that
-    ReplayFleet(Recipes& recipes, const trace::Trace& trace);
+    /// @param workers  that the run has had by its end, at least
+    ReplayFleet(Recipes& recipes, const trace::Trace& trace, std::size_t workers);
 
     const std::vector<WorkerInfo>& workers() const override { return info_; }
     int groups() const override { return groups_; }
@@ -36,6 +37,7 @@ public:
     void change(const Change&) override {}  // the trace holds the changes
     std::vector<Change> changes(std::int64_t event) override;
     bool joins() const override;
+    bool resumes(std::int64_t event) const override;
     void reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members) override
     {
         recipes_.reencode(std::move(coding), members);

@@ -67,6 +67,7 @@ void MpiFleet::clear(Link& link)
 void MpiFleet::change(const Change& wanted)
 {
     auto& to = link(wanted.worker);
+    if (rank(wanted.worker) < 0) return;  // a worker that is gone stays so
     switch (wanted.kind) {
         case Change::Kind::joined: to.state = State::here; break;
         case Change::Kind::left:

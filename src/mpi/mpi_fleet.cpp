@@ -29,6 +29,10 @@ MpiFleet::MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::ve
     std::iota(code_index_.begin(), code_index_.end(), 0);
     for (std::size_t i = 0; i < ranks.size(); ++i) {
         info_[i].rank = ranks[i];
+        if (ranks[i] < 0) {
+            links_[i].state = State::dead;
+            continue;
+        }
         worker_of_[static_cast<std::size_t>(ranks[i])] = static_cast<Worker>(i);
         detector_.extend_grace(ranks[i]);
     }
@@ -320,7 +324,7 @@ void MpiFleet::set_clock(Seconds now, std::span<const std::int64_t> counts)
 {
     began_ = clock_seconds() - now;
     for (std::size_t i = 0; i < links_.size(); ++i)
-        if (counts[i] > 0)
+        if (counts[i] > 0 && links_[i].state != State::dead)
             send_aside(rank(static_cast<Worker>(i)), mpi::Tag::count,
                        encode_values(pool_, counts[i]));
 }

@@ -30,7 +30,7 @@ class MpiFleet final : public Fleet {
 public:
     /// Waits until every worker has loaded its shard or is dead. One message from each.
     /// @param comm, bells, memory  must outlive this object
-    /// @param ranks        for each worker, its rank
+    /// @param ranks        for each worker, its rank; -1: it is gone, and no rank is that worker
     /// @param standby      ranks that take the places of workers that die
     /// @param idle         other ranks, which only wait for the end
     /// @param parameters   number of parameters of the model
@@ -62,6 +62,7 @@ public:
     void change(const Change& wanted) override;
     std::vector<Change> changes(std::int64_t) override { return std::exchange(changes_, {}); }
     void reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members) override;
+    void load() override { settle(); }
     std::size_t adopt(Worker worker, std::vector<double> values, double loss) override;
     void set_clock(Seconds now, std::span<const std::int64_t> counts) override;
     Values values(std::size_t handle) override;

@@ -31,7 +31,7 @@ void MpiFleet::aggregate(std::span<const int> groups, std::span<const SharedAddr
     for (auto& node : nodes_) {
         if (!all_meet(node, contributions)) continue;
         for (const auto worker : node.workers)
-            send_aside(rank(worker), mpi::Tag::keep, pool_.take(0));
+            if (rank(worker) > 0) send_aside(rank(worker), mpi::Tag::keep, pool_.take(0));
         appoint_leader(node);
     }
 }
@@ -39,13 +39,15 @@ void MpiFleet::aggregate(std::span<const int> groups, std::span<const SharedAddr
 // Whether the workers of a node can read what each other writes.
 bool MpiFleet::all_meet(const Node& node, std::span<const SharedAddress> contributions)
 {
-    const auto& host = info_[static_cast<std::size_t>(node.workers.front())].host;
+    const std::string* host = nullptr;
     std::vector<Peer> peers;
     std::vector<int> unmet;
     for (const auto worker : node.workers) {
         const auto& info = info_[static_cast<std::size_t>(worker)];
+        if (info.rank < 0) continue;  // it is gone since before the run was resumed
+        if (!host) host = &info.host;
         const auto& address = contributions[static_cast<std::size_t>(info.rank - 1)];
-        if (info.host != host || memory_.reads(info.rank) || address.file < 0) return false;
+        if (info.host != *host || memory_.reads(info.rank) || address.file < 0) return false;
         peers.push_back({worker, info.rank, address});
         unmet.push_back(info.rank);
     }
@@ -74,7 +76,8 @@ bool MpiFleet::all_meet(const Node& node, std::span<const SharedAddress> contrib
 void MpiFleet::appoint_leader(Node& node)
 {
     const auto can_lead = [&](Worker worker) {
-        return link(worker).state != State::dead && std::ranges::count(node.replaced, worker) == 0;
+        return rank(worker) > 0 && link(worker).state != State::dead &&
+               std::ranges::count(node.replaced, worker) == 0;
     };
     const auto next = std::ranges::find_if(node.workers, can_lead);
     node.leader = next == node.workers.end() ? -1 : *next;

@@ -41,17 +41,24 @@ void MpiWorker::take(const Assignment& assignment)
                                       assignment.worker, host_name(), context_.store->rows(),
                                       context_.store->support().size(), clock_seconds() - began));
     reserve_contributions();
-    const WorkerInfo info{comm_.rank(), host_name(), context_.store->rows(), 0,
-                          memory_.points.present() && memory_.read_here};
+    const WorkerInfo info{comm_.rank(), host_name(), context_.store->rows(), 0, shares_memory()};
     mailbox_.send(mpi::Tag::ready, encode_ready(info, context_.store->support(), mailbox_.pool()));
     if (idle_since_) idle_since_ = clock_seconds();
+}
+
+void MpiWorker::present()
+{
+    const auto parameters = context_.computing.model.parameters(data_.columns());
+    mailbox_.send(mpi::Tag::ready,
+                  encode_ready({comm_.rank(), host_name(), 0, 0, shares_memory()},
+                               Support::of(parameters, {}), mailbox_.pool()));
 }
 
 // So that a lack of memory ends the run before it begins. There are two, because one may still be
 // read.
 void MpiWorker::reserve_contributions()
 {
-    if (!context_.shared) return;
+    if (!context_.shared || !context_.store) return;
     const auto size = context_.store->support().size();
     const std::array<double*, 2> blocks = {context_.shared->take(size),
                                            context_.shared->take(size)};

@@ -35,6 +35,9 @@ public:
     /// @throws BadInput if there is no coding for that many workers
     /// @throws Failure if there is no memory for contributions
     void take(const Assignment& assignment);
+    /// Sends `ready` without loading anything: of a resumed run whose code is yet to be made for the
+    /// workers that are there.
+    void present();
 
     /// Works until the coordinator sends `stop`, whatever the worker is doing then, and says
     /// farewell.
@@ -53,6 +56,10 @@ private:
         bool repeats() const { return message.control.repeat; }
     };
 
+    bool shares_memory() const
+    {
+        return memory_.points.present() && memory_.read_here;
+    }
     void poll();
     void receive(const mpi::Transfer& message);
     void accept(std::shared_ptr<mpi::Bytes> bytes);

@@ -44,15 +44,19 @@ std::vector<std::string> faults(const Trace& trace)
 {
     std::vector<std::string> wrong;
     const auto workers = static_cast<std::int64_t>(trace.workers.size());
+    const auto first = trace.membership.empty() ? workers : trace.first_workers();
+    auto known = first;  // workers that the run has had so far: a resumption may add some
     double before = 0;
     for (std::size_t i = 0; i < trace.rounds.size(); ++i) {
         const auto& round = trace.rounds[i];
         if (round.time < before)
             wrong.push_back(fmt::format("round {} ends before the one before it", i + 1));
         before = round.time;
-        if (workers > 0 && round.used + round.erased != workers)
+        const auto total = round.used + round.erased;
+        if (workers > 0 && (total < known || total > workers))
             wrong.push_back(fmt::format("round {}: {} used and {} erased are not {} workers", i + 1,
-                                        round.used, round.erased, workers));
+                                        round.used, round.erased, known));
+        known = std::max(known, total);
     }
     std::vector<std::set<std::int64_t>> used(trace.rounds.size());  // workers of each round
     for (const auto& arrival : trace.arrivals) {

@@ -130,11 +130,14 @@ enum class Change : std::int64_t {
     died = 3,
     reencoded = 4,
     loading = 5,  // a standby rank has begun to load the shard of this worker, which died
-    lost = 6      // contributions were lost after a step was decided; the round begins anew
+    resumed = 6,  // the run went on with other workers than the code was for
+    lost = 7      // contributions were lost after a step was decided; the round begins anew
 };
 
 /// A change of membership. If the run was re-encoded, `worker` is the number of workers of the new
-/// code; if contributions were lost, -1; else it names the worker that the change is of.
+/// code; if it was resumed, how many it went on with; if contributions were lost, -1; else it names
+/// the worker that the change is of. The changes that a resumption brings follow its row, and behind
+/// them the code is made anew.
 struct Membership {
     std::int64_t event;
     double time;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -10,6 +11,12 @@
 #include "trace/sink.hpp"
 
 namespace quorate::trace {
+
+/// Returns how many workers a run began with: those that joined with event 0.
+inline std::int64_t first_workers(const std::vector<Membership>& membership)
+{
+    return std::ranges::count(membership, 0, &Membership::event);
+}
 
 /// A trace in memory. Its run may be finished, interrupted, killed or still going on.
 struct Trace {
@@ -47,6 +54,9 @@ struct Trace {
         const auto at = attributes.find(name);
         return at == attributes.end() ? "" : at->second;
     }
+    /// Returns how many workers the run began with. Others have a row in `workers` since it was
+    /// resumed with more.
+    std::int64_t first_workers() const { return trace::first_workers(membership); }
     /// Returns which contributions the trace lists: all, used or none. Traces that do not say list
     /// all.
     std::string listed() const

@@ -14,10 +14,9 @@ using namespace std::chrono_literals;
 
 constexpr auto commit_interval = 1s;
 
+// Sets the attributes, and the status to `running`.
 void write_header(hid_t file, const Header& header)
 {
-    h5::write_attribute(file, "format", std::string("quorate trace"));
-    h5::write_attribute(file, "format_version", format_version);
     h5::write_attribute(file, "status", std::string("running"));
     for (const auto& [name, value] : header.text) h5::write_attribute(file, name, value);
     for (const auto& [name, value] : header.real) h5::write_attribute(file, name, value);
@@ -43,12 +42,15 @@ Writer::Writer(const std::string& path, const Header& header, std::int64_t width
 {
     share_scale(iterate_round_, "round", std::span(&iterate_model_, 1));
     name_last_dimension(iterate_group_.get(), iterate_model_, "parameter");
+    h5::write_attribute(file_.get(), "format", std::string("quorate trace"));
+    h5::write_attribute(file_.get(), "format_version", format_version);
     write_header(file_.get(), header);
     h5::flush(file_, path_);
     thread_ = std::thread([this] { write_in_background(); });
 }
 
-Writer::Writer(const std::string& path, const Position& position, std::int64_t width)
+Writer::Writer(const std::string& path, const Position& position, const Header& changed,
+               std::int64_t width)
     : path_(path), file_(h5::open_to_append(path)), tables_(All::tables(file_.get(), existing)),
       iterate_group_(h5::open_group(file_.get(), "iterate")),
       iterate_round_(H5Dopen2(iterate_group_.get(), "round", H5P_DEFAULT), "open iterate/round"),
@@ -60,7 +62,7 @@ Writer::Writer(const std::string& path, const Position& position, std::int64_t w
     h5::cut(iterate_model_, iterates_);
     if (h5::has(file_.get(), "model"))
         h5::check(H5Ldelete(file_.get(), "model", H5P_DEFAULT), "remove model");
-    h5::write_attribute(file_.get(), "status", std::string("running"));
+    write_header(file_.get(), changed);
     h5::flush(file_, path_);
     thread_ = std::thread([this] { write_in_background(); });
 }

@@ -28,10 +28,12 @@ public:
     Writer(const std::string& path, const Header& header, std::int64_t width);
     /// Goes on with a trace from a position in it. Rows and iterates behind the position are cut
     /// off, and so is the final model.
+    /// @param changed  attributes that are no longer as they were
     /// @param width  elements of an iterate, as before; it is not checked
     /// @throws BadInput if the file is absent, unreadable or not HDF5; Failure if it is shorter
     ///         than the position, or lacks a table
-    Writer(const std::string& path, const Position& position, std::int64_t width);
+    Writer(const std::string& path, const Position& position, const Header& changed,
+           std::int64_t width);
     /// Without finish(), writes what was added and the status `failed`, if they can be written.
     ~Writer() override;
 
