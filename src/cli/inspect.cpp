@@ -115,6 +115,7 @@ Json describe(const trace::Trace& trace, const std::string& data)
     json["workers_died"] = changes(trace::Change::died);
     json["workers_joined"] = changes(trace::Change::joined);
     json["reencoded"] = changes(trace::Change::reencoded);
+    json["resumed_with_others"] = changes(trace::Change::resumed);
     json["iterates"] = trace.iterates;
     json["evaluations"] = trace.evaluations.size();
     if (!trace.evaluations.empty()) json["last_evaluation"] = row_as_json(trace.evaluations.back());

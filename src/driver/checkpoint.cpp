@@ -63,10 +63,10 @@ std::string identity(const Training& training)
 // The options that may differ between a run and its resumption. Those that name files are among
 // them, because files may have moved; the contents of data sets and plugins are compared instead.
 // Whether a run may go on with other workers is for resumption() to say.
-const std::set<std::string> free_options = {"checkpoint",  "checkpoint-every", "config",  "data",
-                                            "log",         "overwrite",        "quiet",   "plugin",
-                                            "resilient",   "resume",           "timeout", "trace",
-                                            "stop-before", "verbose",          "walltime", "workers"};
+const std::set<std::string> free_options = {
+    "checkpoint",  "checkpoint-every", "config",    "data",   "log",     "overwrite",
+    "quiet",       "plugin",           "resilient", "resume", "timeout", "trace",
+    "stop-before", "verbose",          "walltime",  "workers"};
 
 // Returns the options that a resumption must not change.
 std::map<std::string, std::string> options_of(const std::string& config)
@@ -277,8 +277,8 @@ bool Checkpointing::write()
             memory.vectors.emplace_back(vector.begin(), vector.end());
         memories.push_back(std::move(memory));
     }
-    const auto job = std::make_shared<const Job>(
-        Job{path_, config_, data_, *last_, std::move(memories)});
+    const auto job =
+        std::make_shared<const Job>(Job{path_, config_, data_, *last_, std::move(memories)});
     written_ = clock_seconds();
     written_round_ = last_->round;
     trace_.after_commit([job, warning = warning_] {

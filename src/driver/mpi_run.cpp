@@ -47,9 +47,8 @@ Training build(const Settings& settings, int ranks, const std::optional<int>& be
     settings.one_of("transport", {"shared", "messages"});
     const int spare = scores_live(settings) ? 1 : 0;
     const auto standby = settings.integer("standby", 0, std::max(0, ranks - 2 - spare));
-    auto training =
-        build_training(settings, std::max(1, ranks - 1 - spare - static_cast<int>(standby)), {},
-                       began_with);
+    auto training = build_training(
+        settings, std::max(1, ranks - 1 - spare - static_cast<int>(standby)), {}, began_with);
     if (spare == 1 && training.here > ranks - 2)
         settings.refuse("evaluate", fmt::format(", but of {} ranks none is to spare beside a "
                                                 "coordinator and {} workers: start {} ranks",
@@ -81,8 +80,8 @@ struct JoinReply {
     std::int64_t launched;  // the coordinator's launched_process()
     // exit_done: the run takes place. Otherwise why not: nothing_to_do, or an exit status.
     std::int64_t status;
-    Worker worker;  // -1: no worker; the rank is a standby rank, idle, or scores models
-    int began_with;    // workers that the run began with
+    Worker worker;       // -1: no worker; the rank is a standby rank, idle, or scores models
+    int began_with;      // workers that the run began with
     std::int64_t loads;  // whether that worker loads at once what it stored in the beginning
 };
 
@@ -236,7 +235,8 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
     hosts.resize(static_cast<std::size_t>(training->here));
     const auto ranks = ranks_of(hosts, resumed ? &*resumed : nullptr);
     // If others are there than in the beginning, the code is made for them before they do anything.
-    const bool loads = std::ssize(ranks) == training->workers && std::ranges::find(ranks, -1) == ranks.end();
+    const bool loads =
+        std::ssize(ranks) == training->workers && std::ranges::find(ranks, -1) == ranks.end();
     send_join_replies(comm, bells, *memory, exit_done, ranks, training->workers, loads);
     has_started();
     std::vector<int> standby, idle;

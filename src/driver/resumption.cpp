@@ -144,8 +144,9 @@ bool is_complete(const Settings& settings, const Training& training)
 
 // The workers of a run at the end of a trace.
 struct Members {
-    std::vector<bool> active;        // by worker
-    std::vector<Worker> coded_for;   // who was there when the code was made
+    std::vector<bool> active;       // by worker
+    std::vector<Worker> coded_for;  // who was there when the code was made
+
     std::vector<Worker> all(bool wanted) const
     {
         std::vector<Worker> some;
@@ -192,9 +193,11 @@ void check_code(const Training& training, const std::string& path, const Resumpt
             if (why.empty()) why = none.what();
         }
     }
-    throw BadInput(fmt::format(
-        "{} cannot go on with {} workers, as there is no code for so few: {}; it was left with {}",
-        path, training.here, why, members_of(resumption.trace).all(true).size()));
+    throw BadInput(
+        fmt::format("{} cannot go on with {} workers, as there is no code for so few ({}): start "
+                    "ranks for more, "
+                    "as for the {} that it had",
+                    path, training.here, why, members_of(resumption.trace).all(true).size()));
 }
 
 }  // namespace
@@ -256,9 +259,10 @@ std::optional<Resumption> resumption(const Settings& settings, const Training& t
     check_same_plugins(path, resumption.trace.text("plugins"));
     cut(resumption.trace, resumption.checkpoint.snapshot);
     if (const auto began = resumption.trace.first_workers(); began != training.workers)
-        throw BadInput(fmt::format("{} is of a run with {} workers, these are {}: give as many, and "
-                                   "--events for those that leave or join",
-                                   resumption.checkpoint.path, began, training.workers));
+        throw BadInput(
+            fmt::format("{} is of a run with {} workers, these are {}: give as many, and "
+                        "--events for those that leave or join",
+                        resumption.checkpoint.path, began, training.workers));
     const auto members = members_of(resumption.trace);
     resumption.here = places(members, training.here);
     if (resumption.here != members.coded_for)

@@ -22,7 +22,10 @@ struct Resumption {
     std::vector<Worker> here = {};
 
     /// How many workers the run has had, those that are new now included.
-    int workers() const { return std::max(static_cast<int>(trace.workers.size()), here.back() + 1); }
+    int workers() const
+    {
+        return std::max(static_cast<int>(trace.workers.size()), here.back() + 1);
+    }
     /// Returns what the engine resumes from. Copies the points.
     Past past() const;
 };

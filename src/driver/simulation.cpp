@@ -139,7 +139,8 @@ public:
                              *computing_);
         }
         if (recorded_)
-            fleet_ = std::make_unique<ReplayFleet>(*recipes_, *recorded_, recorded_->workers.size());
+            fleet_ =
+                std::make_unique<ReplayFleet>(*recipes_, *recorded_, recorded_->workers.size());
         else
             fleet_ = std::make_unique<VirtualFleet>(
                 *recipes_, VirtualTimes{{training.row_time, *training.delays, *training.slowdowns},

@@ -105,11 +105,10 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
         log(LogLevel::warning, warning);
     if (const auto warning = stability_warning(settings, training); !warning.empty())
         log(LogLevel::warning, warning);
-    auto trace =
-        run.resumed
-            ? trace::Writer(path, run.resumed->checkpoint.snapshot.position, changed_header(run),
-                            training.width())
-            : trace::Writer(path, header_of(settings, run, clock), training.width());
+    auto trace = run.resumed
+                     ? trace::Writer(path, run.resumed->checkpoint.snapshot.position,
+                                     changed_header(run), training.width())
+                     : trace::Writer(path, header_of(settings, run, clock), training.width());
 
     const auto workers = static_cast<int>(run.fleet.workers().size());
     ProgressLine line(training.engine.rounds, workers, training.data.has_value(), quiet);

@@ -26,8 +26,8 @@ namespace {
 void add_workers(trace::Record& record, std::span<const WorkerInfo> workers, const Nodes& nodes)
 {
     for (const auto& worker : workers)
-        record.add(trace::WorkerRow{worker.rank, worker.rows, worker.columns,
-                                    nodes.number(worker.host)});
+        record.add(
+            trace::WorkerRow{worker.rank, worker.rows, worker.columns, nodes.number(worker.host)});
 }
 
 // Returns the workers that a run has had since it was resumed only.
@@ -40,7 +40,8 @@ std::span<const WorkerInfo> later_workers(const Run& run)
 Nodes all_nodes(const Run& run)
 {
     const auto before = run.resumed->trace.text("nodes");
-    return Nodes(later_workers(run), before.empty() ? std::vector<std::string>() : split(before, ' '));
+    return Nodes(later_workers(run),
+                 before.empty() ? std::vector<std::string>() : split(before, ' '));
 }
 
 // Gives the optimisers the memory that a checkpoint holds.

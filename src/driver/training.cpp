@@ -204,8 +204,9 @@ Training build_training(const Settings& given, int default_workers,
     const auto delay_model = [&](const DelaySetup& setup) {
         return chosen(delays(), settings, setup.option).make(settings, setup);
     };
-    training.delays = delay_model(
-        {.seed = training.seed, .machines = most + training.standby, .read_times = trace::read_times});
+    training.delays = delay_model({.seed = training.seed,
+                                   .machines = most + training.standby,
+                                   .read_times = trace::read_times});
     training.slowdowns = delay_model({.option = "slowdown",
                                       .neutral = 1,
                                       .purpose = Purpose::slowdown,

@@ -25,8 +25,8 @@ struct Training {
     Settings settings;            // with what was left open chosen
     std::optional<DataSet> data;  // none: a dry run
     std::int64_t rows, columns;   // of the training split
-    int workers, standby;  // how many of each the run begins with, or began with
-    int here;              // workers that are there: another number than `workers` only when a run goes on
+    int workers, standby;         // how many of each the run begins with, or began with
+    int here;  // workers that are there: another number than `workers` only when a run goes on
     std::uint64_t seed;
     Regularizer regularizer;
     Seconds row_time;  // that a worker takes for a row at least

@@ -113,6 +113,7 @@ void Engine::run_rounds(const std::atomic<bool>& stop)
         }
         if (history_ && event_ >= history_->past().event) {
             end_of_history();
+            if (!events_.empty()) continue;
         } else if (std::exchange(updated_, false) && observer_.snapshot) {
             take_snapshot();
         }

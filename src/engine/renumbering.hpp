@@ -23,8 +23,8 @@ public:
     /// @param next     the run's version of the point that is published next
     Renumbering(std::vector<Worker> members, TaskId task, std::int64_t draw,
                 std::vector<Version> newest, Version next)
-        : members_(std::move(members)), workers_(static_cast<Worker>(members_.size())), task_(task), draw_(draw), newest_(std::move(newest)),
-          next_(next)
+        : members_(std::move(members)), workers_(static_cast<Worker>(members_.size())), task_(task),
+          draw_(draw), newest_(std::move(newest)), next_(next)
     {
     }
 

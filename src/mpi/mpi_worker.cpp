@@ -49,9 +49,8 @@ void MpiWorker::take(const Assignment& assignment)
 void MpiWorker::present()
 {
     const auto parameters = context_.computing.model.parameters(data_.columns());
-    mailbox_.send(mpi::Tag::ready,
-                  encode_ready({comm_.rank(), host_name(), 0, 0, shares_memory()},
-                               Support::of(parameters, {}), mailbox_.pool()));
+    mailbox_.send(mpi::Tag::ready, encode_ready({comm_.rank(), host_name(), 0, 0, shares_memory()},
+                                                Support::of(parameters, {}), mailbox_.pool()));
 }
 
 // So that a lack of memory ends the run before it begins. There are two, because one may still be

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .files import MARK, write_whole
-from .tasks import ABSENT, CHANGES, LOST, PIECE, REENCODED, STATES, pieces, tasks
+from .tasks import ABSENT, CHANGES, OF_ALL, PIECE, STATES, pieces, tasks
 from .traces import Trace, attempt, open_trace, read_table
 
 TABLES = "round arrival item measure evaluation worker membership timer".split()
@@ -51,7 +51,7 @@ def events(trace: Trace) -> Iterator[Event]:
         yield {"name": "workers used", "ph": "C", "ts": end, "pid": 1, "args": counter}
     member = trace.membership
     for change in member[member["time"] > 0].itertuples():
-        thread = COORDINATOR if change.kind in (REENCODED, LOST) else change.worker + 1
+        thread = COORDINATOR if change.kind in OF_ALL else change.worker + 1
         name = CHANGES.get(change.kind, str(change.kind))
         yield dict(name=name, ph="i", s="t", ts=1e6 * change.time, pid=1, tid=thread)
     if not trace.lists_all_arrivals:

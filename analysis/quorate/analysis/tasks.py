@@ -25,13 +25,15 @@ COLUMNS = (
 # States of a worker, in the order of legends.
 STATES = ["delay", "computing", "message", "waiting", "cancelled", "not used", "absent"]
 DELAY, COMPUTING, MESSAGE, WAITING, CANCELLED, UNUSED, ABSENT = range(len(STATES))
-JOINED, LEFT, DIED, REENCODED, LOADING, LOST = range(1, 7)
+JOINED, LEFT, DIED, REENCODED, LOADING, RESUMED, LOST = range(1, 8)
+OF_ALL = (REENCODED, RESUMED, LOST)  # these name no worker
 CHANGES = {
     JOINED: "joined",
     LEFT: "left",
     DIED: "died",
     REENCODED: "re-encoded",
     LOADING: "loading",
+    RESUMED: "resumed",
     LOST: "contributions lost",
 }
 PIECE = ("begin", "end", "worker", "state", "round")

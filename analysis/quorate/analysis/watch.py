@@ -10,10 +10,10 @@ import h5py
 import numpy as np
 
 from .panel import BLOCKS, LATEST, PLAIN, QUIET, RECENT, duration, lines
-from .tasks import DIED, JOINED, LEFT, LOADING, LOST, REENCODED
+from .tasks import DIED, JOINED, LEFT, LOADING, LOST, REENCODED, RESUMED
 from .traces import RUN_TRACE, BadInput, Trace, read_trace
 
-LOST = 10  # times in a row that a trace may not be read
+MOST_FAILURES = 10  # times in a row that a trace may not be read
 SLOW = 1.5  # times the median of the workers' times
 MOST_SLOW = 3  # workers that are named
 MOST_NEWS = 5  # of what was before watch began
@@ -74,6 +74,7 @@ def news(trace: Trace) -> list[str]:
             LEFT: f"{worker} has left",
             DIED: f"{worker} has died",
             REENCODED: f"the code was made anew for {change.worker} workers",
+            RESUMED: f"the run went on with {change.worker} workers",
             LOST: "contributions were lost after a decision, and the round began anew",
             LOADING: f"a standby rank takes the place of {worker}",
         }.get(change.kind, f"{worker}: change {change.kind}")
@@ -212,7 +213,7 @@ def watch(word: str, every: float, once: bool, panel: bool) -> None:
     BadInput if what is to be watched cannot be read."""
     target, screen = Target(word), Screen()
     follower: Follower | None = None
-    failures = LOST  # in a row; the first time there is no patience
+    failures = MOST_FAILURES  # in a row; the first time there is no patience
     while True:
         path = follower.path if follower else target.now()
         if path is None:
@@ -231,7 +232,7 @@ def watch(word: str, every: float, once: bool, panel: bool) -> None:
                 failures = 0
             except BadInput:
                 failures += 1
-                if once or failures > LOST:
+                if once or failures > MOST_FAILURES:
                     screen.end()
                     raise
                 goes_on = True
