@@ -136,7 +136,7 @@ int submit(const Settings& settings)
     if (fs::exists(request.folder + "/prepare.sh"))
         after = {Kind::success, submit_one(plan, "prepare.sh", {}, {})};
     for (int link = 0; link < request.links; ++link)
-        after = {Kind::same_element, submit_one(plan, "run.sh", left, after)};
+        after = {Kind::same_element, submit_one(plan, script_of_link(plan, link), left, after)};
     after->kind = Kind::end;
     submit_one(plan, "analyse.sh", {}, after);
     return exit_done;

@@ -113,7 +113,8 @@ std::vector<Option> checkpoint_options()
             {"checkpoint-every", "SECONDS|Nr", "",
              "write it so often: 30s, 5min, or 100r for rounds; default: 60s, on the wall clock"},
             {"resume", "", "",
-             "go on from the --checkpoint, with the options of its run; if there is none, begin"}};
+             "go on from the --checkpoint, with the options of its run, and as many workers as are "
+             "there now; if there is none, begin"}};
 }
 
 Interval interval_of(const Settings& settings)

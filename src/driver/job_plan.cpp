@@ -174,6 +174,32 @@ void decide_time_and_memory(const Settings& settings, JobPlan& plan)
                                 : "memory: not known before the data set is there; see --memory";
 }
 
+// Reads --link-workers, and has each job in a row ask for as many ranks as its workers need.
+void plan_links(const Settings& settings, JobPlan& plan)
+{
+    auto& first = plan.request;
+    if (!settings.on("link-workers")) return;
+    if (first.kind == RunKind::simulate)
+        settings.refuse("link-workers", ", but simulations have no ranks: leave it out");
+    if (settings.given("links"))
+        settings.refuse("link-workers",
+                        ", which also says how many links there are: leave out --links");
+    const auto beside = first.ranks - static_cast<int>(largest(plan.manifest, "workers", 0));
+    for (const auto& text : split(settings.text("link-workers"), ',')) {
+        const auto workers = to_integer(text).value_or(0);
+        if (workers < 1 || workers > 1'000'000)
+            settings.refuse("link-workers",
+                            ": write a whole number of workers for each link, as 30,60,15");
+        auto link = first;
+        link.workers = static_cast<int>(workers);
+        link.ranks = beside + link.workers;
+        if (!settings.on("nodes")) link.nodes = nodes_for(plan.profile, link.ranks, link.threads);
+        plan.links.push_back(std::move(link));
+    }
+    for (auto& link : plan.links) link.links = static_cast<int>(plan.links.size());
+    first = plan.links.front();
+}
+
 // Returns the longest part of a path that exists. A data set that is yet to be made is not there,
 // but the folder that it is to be made in must be readable.
 std::string nearest_there(fs::path path)
@@ -184,9 +210,12 @@ std::string nearest_there(fs::path path)
 
 // Refuses to go on if a file with the name of a script was not made by Quorate. Scripts of our own
 // are replaced each time.
-void refuse_scripts_of_others(const std::string& folder)
+void refuse_scripts_of_others(const std::string& folder, const JobPlan& plan)
 {
-    for (const auto* name : {"prepare.sh", "run.sh", "analyse.sh"}) {
+    std::vector<std::string> names = {"prepare.sh", "analyse.sh"};
+    for (int link = 0; link < std::max(1, static_cast<int>(plan.links.size())); ++link)
+        names.push_back(script_of_link(plan, link));
+    for (const auto& name : names) {
         const auto path = folder + "/" + name;
         std::ifstream file(path);
         std::string first, second;
@@ -238,6 +267,10 @@ std::vector<Option> job_options()
          "of one run: 40min, 12h; default: twice what a simulation says, and 10 min"},
         {"memory", "SIZE", "", "of all ranks together: 64GiB; default: by data set and scheme"},
         {"links", "N", "1", "jobs in a row over which each run goes on if its time ends"},
+        {"link-workers", "N,...", "",
+         "workers in each of these jobs, which may be different ones: 30,60,15 for three links; "
+         "default: "
+         "as the runs say"},
         {"stop-before", "TIME", "5min",
          "a run stops so long before its job ends, with a checkpoint"},
         {"account", "NAME", "", "that pays for the jobs"},
@@ -317,13 +350,26 @@ JobPlan make_job_plan(const Settings& settings)
     }
     request.nodes = settings.on("nodes") ? static_cast<int>(settings.integer("nodes", 1, 1'000'000))
                                          : nodes_for(plan.profile, request.ranks, request.threads);
+    plan_links(settings, plan);
     decide_time_and_memory(settings, plan);
+    for (auto& link : plan.links) {
+        const auto& first = plan.request;
+        link.seconds = first.seconds;
+        link.time_reason = first.time_reason;
+        link.memory = first.memory;
+        link.memory_given = first.memory_given;
+        link.memory_reason = first.memory_reason;
+    }
     return plan;
 }
 
 std::vector<Finding> findings(const JobPlan& plan, bool hosts)
 {
     auto all = check(plan.request, plan.profile);
+    for (const auto& link : plan.links)
+        for (auto& finding : check(link, plan.profile))
+            if (std::ranges::find(all, finding.text, &Finding::text) == all.end())
+                all.push_back(std::move(finding));
     if (!hosts) return all;
     std::set<std::string> data;
     for (const auto& row : plan.manifest.rows())
@@ -342,7 +388,7 @@ void write_jobs(const JobPlan& plan, const std::string& command)
     if (error)
         throw BadInput(fmt::format("cannot make {} ({}): use another --output", request.folder,
                                    error.message()));
-    refuse_scripts_of_others(request.folder);
+    refuse_scripts_of_others(request.folder, plan);
     write_manifest(plan, command);
     Origin origin{command, {}};
     if (!plan.prepare.empty())
@@ -350,15 +396,26 @@ void write_jobs(const JobPlan& plan, const std::string& command)
                      prepare_script(request, plan.profile, origin, plan.prepare));
     write_script(request.folder + "/analyse.sh",
                  analyse_script(request, plan.profile, origin, plan.figure));
-    origin.comments.push_back(
-        request.kind == RunKind::run
-            ? fmt::format("{} runs of {} ranks", request.rows.size(), request.ranks)
-            : fmt::format("{} simulated runs", request.rows.size()));
     const bool scheduled = plan.profile.scheduler != Scheduler::hosts;
     if (scheduled && !request.time_reason.empty()) origin.comments.push_back(request.time_reason);
     if (plan.profile.memory_request != MemoryRequest::none && !request.memory_reason.empty())
         origin.comments.push_back(request.memory_reason);
-    write_script(request.folder + "/run.sh", run_script(request, plan.profile, origin));
+    const auto write_runs = [&](const std::string& script, const Request& runs) {
+        auto told = origin;
+        told.comments.insert(told.comments.begin(),
+                             runs.kind == RunKind::run
+                                 ? fmt::format("{} runs of {} ranks", runs.rows.size(), runs.ranks)
+                                 : fmt::format("{} simulated runs", runs.rows.size()));
+        write_script(request.folder + "/" + script, run_script(runs, plan.profile, told));
+    };
+    write_runs(script_of_link(plan, 0), request);
+    for (std::size_t link = 1; link < plan.links.size(); ++link)
+        write_runs(script_of_link(plan, static_cast<int>(link)), plan.links[link]);
+}
+
+std::string script_of_link(const JobPlan& plan, int link)
+{
+    return plan.links.empty() || link == 0 ? "run.sh" : fmt::format("run-{}.sh", link + 1);
 }
 
 }  // namespace quorate

@@ -21,6 +21,8 @@ struct JobPlan {
     bool new_manifest;  // whether it was expanded from an experiment, and is to be written
     std::vector<std::string> prepare;  // words of the command that prepares the data; empty: none
     std::vector<std::string> figure;   // words of the command of quorate-analysis; empty: no figure
+    std::vector<Request> links =
+        {};  // of the jobs in a row, if each has workers of its own; else empty
 };
 
 /// Returns the options that say what is to run and on which cluster.
@@ -35,6 +37,10 @@ JobPlan make_job_plan(const Settings& settings);
 /// @param hosts  whether to check the hosts of the host file too, by ssh, as check_hosts() does
 /// @throws BadInput if the host file is needed and cannot be read
 std::vector<Finding> findings(const JobPlan& plan, bool hosts);
+
+/// Returns the name of the script of a job in a row, from 0: run.sh, and where links have other numbers
+/// of workers, run-2.sh, ...
+std::string script_of_link(const JobPlan& plan, int link);
 
 /// Writes the manifest, if it is new, and the scripts into the plan's folder. Local.
 /// @param command  the command line that makes them, for their first lines

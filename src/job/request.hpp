@@ -22,6 +22,7 @@ struct Request {
     double memory = 0;          // bytes of all ranks; 0: not known
     bool memory_given = false;  // whether the user gave it
     int links = 1;              // jobs in a row over which a run may go on
+    int workers = 0;            // of every run; 0: as the manifest says
     bool resilient = false, resumes = false;
     bool may_be_done = false;  // runs take --resume, which ends at once if all is done
     double stop_before = 300;  // as --stop-before

@@ -234,6 +234,7 @@ std::string run_script(const Request& request, const Profile& profile, const Ori
         command = ranks + " run";
     }
     command += fmt::format(" --manifest manifest.tsv --row {}", row);
+    if (request.workers > 0) command += fmt::format(" --workers {}", request.workers);
     if (request.may_be_done) command += " --resume";
     if (!alone && request.resumes)
         command += fmt::format(" --walltime {:.0f} --stop-before {:.0f}", request.seconds,

@@ -56,7 +56,8 @@ std::vector<std::string> faults(const Trace& trace)
         if (workers > 0 && (total < known || total > workers))
             wrong.push_back(fmt::format("round {}: {} used and {} erased are not {} workers", i + 1,
                                         round.used, round.erased, known));
-        known = std::max(known, total);
+        else
+            known = std::max(known, total);
     }
     std::vector<std::set<std::int64_t>> used(trace.rounds.size());  // workers of each round
     for (const auto& arrival : trace.arrivals) {

@@ -756,6 +756,33 @@ def test_jobs_are_submitted_in_a_chain(tmp_path):
     assert [line.split("\t")[0] for line in ok(done).splitlines()] == ["101", "102", "103", "104"]
 
 
+def test_links_may_have_other_workers_each(tmp_path):
+    text = BASE + "seed = 1..3\n"
+    words = ["--cluster", "local", "--link-workers", "4,9,2", "--time", "1h"]
+    done, calls = submit(tmp_path, text, *words)
+    ok(done)
+    out = tmp_path / "out"
+    assert [call.split()[-1] for call in calls] == ["run.sh", "run-2.sh", "run-3.sh", "analyse.sh"]
+    assert "--dependency=aftercorr:102" in calls[2]
+    for name, workers in [("run.sh", 4), ("run-2.sh", 9), ("run-3.sh", 2)]:
+        made = (out / name).read_text()
+        assert f' --row "$SLURM_ARRAY_TASK_ID" --workers {workers} --resume' in made
+        assert f"# 3 runs of {workers + 1} ranks" in made
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["--link-workers", "4,no"], "write a whole number of workers for each link"),
+        (["--link-workers", "4,"], "write a whole number of workers for each link"),
+        (["--link-workers", "4,2", "--links", "2"], "leave out --links"),
+        (["--link-workers", "4,2", "--command", "simulate"], "simulations have no ranks"),
+    ],
+)
+def test_bad_workers_of_links_are_refused(words, message, tmp_path):
+    refused(script(tmp_path, BASE, *words), message)
+
+
 @pytest.mark.parametrize(
     "cluster, array, depend",
     [("generic-pbs", "-J 1-3", "101[].host"), ("generic-torque", "-t 1,3", "101[].host")],

@@ -15,7 +15,7 @@ from many_hosts import Hosts, need_root
 from membership_test import FAMILIES
 from program import OPEN_MPI, call, our_lines, rounds_in, wait_until
 
-DIED, JOINED, LOST = 3, 1, 6
+DIED, JOINED, LOST = 3, 1, 7
 NODE = ["--aggregate", "node"]
 # Schemes that need each contribution at the coordinator.
 FLAT = {"draco-repetition", "elastic"}

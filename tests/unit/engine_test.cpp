@@ -225,7 +225,7 @@ TEST_F(EngineTest, ARoundWhoseContributionsAreLostBeginsAnewWithoutThose)
     std::vector<std::int64_t> kinds;
     for (const auto& change : written.membership)
         if (change.event > 0) kinds.push_back(change.kind);
-    EXPECT_EQ(kinds, (std::vector<std::int64_t>{6, 3, 4}));
+    EXPECT_EQ(kinds, (std::vector<std::int64_t>{7, 3, 4}));
     for (const auto& [handle, times] : fleet.released) EXPECT_EQ(times, 1) << handle;
 }
 
