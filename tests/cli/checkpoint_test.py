@@ -159,7 +159,7 @@ def test_every_bit_is_guarded(killed, tmp_path):
         (["--step", 0.03], "--step was 0.02 and is 0.03"),
         (["--seed", 4], "--seed was 3 and is 4"),
         (["--rounds", 31], "--rounds was 30 and is 31"),
-        (["--workers", 11], "--workers was 12 and is 11"),
+        (["--workers", 11], "is of a run with 12 workers, these are 11: give as many"),
         (["--scheme", "frc"], "--scheme was uncoded and is frc"),
     ],
 )

@@ -255,6 +255,25 @@ TEST(Faults, UsedAndErasedMustBeAllWorkers)
               Faults{"round 1: 2 used and 1 erased are not 2 workers"});
 }
 
+TEST(Faults, ARunMayHaveMoreWorkersLater)
+{
+    const auto with_a_third = [](trace::Trace& one) {
+        one.workers.push_back(one.workers[0]);
+        one.membership = {{0, 0, 0, 1}, {0, 0, 1, 1}, {9, 0, 3, 6}, {10, 0, 2, 1}};
+    };
+    EXPECT_EQ(faults_after([&](auto& one) {
+                  with_a_third(one);
+                  one.rounds[1].erased = 1;
+              }),
+              Faults{});
+    // But none goes away, and none comes without a row.
+    EXPECT_EQ(faults_after([&](auto& one) {
+                  with_a_third(one);
+                  one.rounds[0].erased = 1;
+              }),
+              Faults{"round 2: 2 used and 0 erased are not 3 workers"});
+}
+
 TEST(Faults, UsedArrivalsMustBeThoseOfTheRound)
 {
     EXPECT_EQ(faults_after([](auto& one) { one.arrivals[2].used = 0; }),
