@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from .tasks import CHANGES, JOINED, LOST
+from .tasks import CHANGES, JOINED, OF_ALL
 from .traces import Floats, Trace
 
 RECENT = 50  # rounds
@@ -96,7 +96,7 @@ def slow_lines(trace: Trace) -> list[str]:
     changes = member[(member["kind"] != JOINED) | (member["time"] > 0)].tail(3)
     if len(changes):
         last = [
-            f"{'' if change.kind == LOST else f'{change.worker} '}"
+            f"{'' if change.kind in OF_ALL else f'{change.worker} '}"
             f"{CHANGES.get(change.kind, '')} at {duration(change.time)}"
             for change in changes.itertuples()
         ]
