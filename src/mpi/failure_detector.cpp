@@ -50,4 +50,9 @@ bool FailureDetector::is_dead(int rank) const
            clock_seconds() - ranks_[static_cast<std::size_t>(rank)].last_message > timeout_;
 }
 
+bool FailureDetector::is_suspect(int rank) const
+{
+    return clock_seconds() - ranks_[static_cast<std::size_t>(rank)].last_message > timeout_ / 2;
+}
+
 }  // namespace quorate

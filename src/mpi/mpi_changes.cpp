@@ -103,11 +103,21 @@ void MpiFleet::find_dead()
     const auto now = clock_seconds();
     if (now - checked_ < interval) return;
     checked_ = now;
+    std::vector<std::string> hosts;  // of the dead
     for (const auto worker : living()) {
-        if (has_died(rank(worker)))
+        if (has_died(rank(worker))) {
+            hosts.push_back(info_[static_cast<std::size_t>(worker)].host);
             mark_dead(worker);
-        else
+        } else {
             ping(rank(worker));
+        }
+    }
+    // Workers of a host die together. One that was not noticed at once would be given rows by the
+    // re-encoding that the others cause, and ten timeouts to load them.
+    for (const auto worker : living()) {
+        const auto& host = info_[static_cast<std::size_t>(worker)].host;
+        if (std::ranges::find(hosts, host) != hosts.end() && detector_.is_suspect(rank(worker)))
+            mark_dead(worker);
     }
     std::erase_if(standby_, [this](int rank) { return has_died(rank); });
     for (const int rank : standby_) ping(rank);
