@@ -2,201 +2,33 @@
 """Job scripts under a real SLURM on this machine (slurm/local-cluster), from data to report."""
 
 import contextlib
-import fcntl
 import json
 import os
 import pathlib
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import tempfile
 
-import h5py
 import numpy
 import pytest
 
-from program import (
-    LAUNCHER,
-    OPEN_MPI,
-    QUORATE,
-    REPOSITORY,
-    call,
-    environment,
-    rounds_in,
-    wait_until,
-)
+from cluster import DATA, LIMIT, OPEN_MPI_LAUNCHER, RESILIENT, RUN, Cluster
+from cluster import dead_workers, experiment, left, logs, model_of
+from program import LAUNCHER, OPEN_MPI, QUORATE, REPOSITORY, call, rounds_in, wait_until
 
-LOCAL_CLUSTER = REPOSITORY / "slurm" / "local-cluster"
 SLURM_PROFILES = sorted(
     path.stem
     for path in (REPOSITORY / "slurm").glob("*.ini")
     if re.search("^scheduler = slurm$", path.read_text(), re.M)
 )
-# Root may not start Open MPI, nor more ranks than cores, unless told; scripts inherit nothing.
-OPEN_MPI_LAUNCHER = (
-    "env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
-    "OMPI_MCA_rmaps_base_oversubscribe=1 mpiexec.openmpi"
-)
-DATA = "[prepare]\ncommand = generate\nrows = 400\ncolumns = 12\ntest-rows = 40\nseed = 3\n"
-RUN = "model = logistic\noptimizer = agd\nstep = 0.3\nworkers = 4\nseed = 1\n"
-LIMIT = 300  # seconds; far more than any of it takes, also on a machine that does much else
-
-
-@contextlib.contextmanager
-def free_ports():
-    """The first of a thousand ports, of which the ones that daemons listen on are free.
-
-    They are nobody else's until the end of the context: daemons take theirs some seconds later, and
-    tests may run side by side.
-    """
-    for base in range(11000, 32000, 1000):  # above, Linux takes ports for connections
-        with contextlib.ExitStack() as stack:
-            name = pathlib.Path(tempfile.gettempdir()) / f"quorate-ports-{base}-{os.getuid()}"
-            lock = stack.enter_context(open(name, "w"))
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                with contextlib.ExitStack() as sockets:
-                    for port in range(base, base + 10):
-                        one = sockets.enter_context(socket.socket())
-                        one.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            yield base
-            return
-    pytest.fail("there are no ten free ports")
-
-
-class Cluster:
-    """A private SLURM in a folder."""
-
-    def __init__(self, folder, *words):
-        self.folder = folder
-        self.env = environment({"SLURM_CONF": f"{folder}/slurm.conf"})
-        self.words = words
-        self.ports = contextlib.ExitStack()
-
-    def __enter__(self):
-        base = self.ports.enter_context(free_ports())
-        self.manage("up", "--port-base", str(base), *self.words)
-        return self
-
-    def __exit__(self, *_):
-        subprocess.run(
-            ["scancel", "--full", "--user", str(os.getuid())], env=self.env, capture_output=True
-        )
-        self.manage("down")
-        self.ports.close()
-
-    def manage(self, verb, *words):
-        command = [LOCAL_CLUSTER, verb, *words, "--folder", self.folder]
-        subprocess.run(command, env=self.env, check=True, timeout=LIMIT, stdout=subprocess.DEVNULL)
-
-    def try_call(self, *words, cwd=None):
-        return subprocess.run(
-            [str(word) for word in words],
-            env=self.env,
-            cwd=cwd,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-
-    def call(self, *words, cwd=None):
-        done = self.try_call(*words, cwd=cwd)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    def submit(self, *words):
-        """Ids of the jobs that quorate submit has made."""
-        said = self.call(QUORATE, "submit", *words)
-        return [line.split("\t")[0] for line in said.splitlines()]
-
-    def jobs(self, job):
-        """What SLURM says of a job; of an array, of each task."""
-        lines = self.call("scontrol", "--oneliner", "show", "job", job).splitlines()
-        return [dict(re.findall(r"(\w+)=(\S*)", line)) for line in lines]
-
-    def states(self, job):
-        return {(one["JobState"], one["ExitCode"]) for one in self.jobs(job)}
-
-    def wait_for_end(self):
-        wait_until(lambda: not self.call("squeue", "--noheader"), timeout=LIMIT)
-
-
-@pytest.fixture(scope="module")
-def programs():
-    """A skip unless SLURM is installed."""
-    path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
-    for program in ("munged", "slurmctld", "slurmd", "sbatch"):
-        if not shutil.which(program, path=path):
-            pytest.skip(f"there is no {program}: env/deps cluster installs it")
-
-
 @pytest.fixture(scope="module")
 def cluster(programs, tmp_path_factory):
     with Cluster(tmp_path_factory.mktemp("cluster")) as cluster:
         # A job that gives way does so at once.
         cluster.call("scontrol", "update", "PartitionName=main", "GraceTime=0")
         yield cluster
-
-
-@pytest.fixture(scope="module")
-def profile(tmp_path_factory):
-    """The profile of local-cluster for the MPI of this build."""
-    if not OPEN_MPI:
-        return "local"
-    text = (REPOSITORY / "slurm" / "local.ini").read_text()
-    text = text.replace("mpi = mpich", "mpi = openmpi").replace(
-        "srun --mpi=pmi2", OPEN_MPI_LAUNCHER
-    )
-    text = re.sub("^binding.*$", "", text, flags=re.M)
-    keep = "keep-going = --mca orte_allowed_exit_without_sync 1"
-    path = tmp_path_factory.mktemp("profile") / "local.ini"
-    path.write_text(re.sub("^keep-going.*$", keep, text, flags=re.M))
-    return str(path)
-
-
-def experiment(folder, text):
-    path = folder / "runs.ini"
-    path.write_text(text)
-    return ["--experiment", path, "--output", folder / "out"]
-
-
-def left(folder):
-    done = call("todo", "--manifest", folder / "out" / "manifest.tsv")
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def logs(folder):
-    """What jobs have written; the program locks a trace that it writes."""
-    return "".join(path.read_text() for path in sorted((folder / "out").glob("*.log")))
-
-
-def model_of(path):
-    with h5py.File(path, "r") as trace:
-        assert trace.attrs["status"] in ("completed", b"completed")
-        return trace["model/final"][:]
-
-
-@pytest.fixture(scope="module")
-def unbroken(tmp_path_factory):
-    """The model that RUN and DATA give with a number of rounds when nothing happens on the way."""
-
-    def model(rounds):
-        folder = tmp_path_factory.mktemp("unbroken")
-        words = ["--rows", 400, "--columns", 12, "--test-rows", 40, "--seed", 3]
-        assert call("generate", *words, "--output", folder / "data.h5").returncode == 0
-        words = [word.strip() for line in RUN.splitlines() for word in f"--{line}".split("=")]
-        words += ["--data", folder / "data.h5", "--trace", folder / "x.h5", "--rounds", rounds]
-        done = call("run", *words, ranks=5)
-        assert done.returncode == 0, done.stderr
-        return model_of(folder / "x.h5")
-
-    return model
 
 
 def test_an_experiment_goes_from_data_to_report(cluster, profile, tmp_path):
@@ -310,16 +142,6 @@ def ranks_of_job(job, variable):
             if program == os.path.realpath(QUORATE) and wanted <= have:
                 found.append(int(folder.name))
     return sorted(found)
-
-
-def dead_workers(path):
-    died = 3
-    with h5py.File(path, "r") as trace:
-        table = trace["membership"]
-        return sorted(table["worker"][:][table["kind"][:] == died].tolist())
-
-
-RESILIENT = RUN + "rounds = 40\ndelay = constant:0.2\ntimeout = 3\nresilient = on\n" + DATA
 
 
 def test_a_resilient_run_survives_the_death_of_a_worker(cluster, profile, tmp_path):
