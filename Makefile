@@ -388,7 +388,7 @@ $(B)/bench: $(call objects_of,$(benches) tests/unit/simulation.cpp $(every)) $(B
 $(rival_programs): $(B)/%: $(B)/obj/tests/bench/%.o $(call objects_of,$(every)) $(B)/libquorate.a | $$(@D)/.dir
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(link_libs)
 
-chaos: build ## kill processes of runs at random, 50 runs of each kind; ARGS="--runs 5"
+chaos: build ## kill processes of runs at random, and hosts if root, 50 runs of each kind; ARGS="--runs 5 --only hosts"
 	@$(run_env) $(found_python) tests/chaos/chaos.py $(ARGS)
 
 bench: build $(B)/bench ## Google Benchmark programs; ARGS="--benchmark_filter=..."

@@ -23,6 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import h5py  # noqa: E402
 import numpy  # noqa: E402
 
+from many_hosts import Hosts  # noqa: E402
 from program import KEEP_GOING, LAUNCHER, OPEN_MPI, QUORATE, REPOSITORY, Job  # noqa: E402
 from program import call, inspect, start, wait_until  # noqa: E402
 
@@ -186,6 +187,53 @@ class Chaos:
         finally:
             subprocess.run([*cluster, "down", "--folder", folder], check=True)
 
+    def on_hosts(self, harm):
+        """On four hosts, of which the first has the coordinator."""
+        scheme = self.random.choice(EXACT + OTHERS)
+        words, trace = self.command(scheme)
+        trace.unlink(missing_ok=True)
+        with Hosts(self.folder / "hosts", 4) as hosts:
+            job = hosts.start({"n1": 3, "n2": 2, "n3": 2, "n4": 2}, *words)
+            wait_until(lambda: trace.exists() or job.process.poll() is not None)
+            time.sleep(self.random.random() * 2)
+            began = time.monotonic()
+            harm(hosts)
+            done = job.wait(LIMIT)
+            self.longest = max(self.longest, time.monotonic() - began)
+        wrong = self.faults(scheme, trace)
+        if not wrong and done.returncode != 0:
+            wrong = f"exit status {done.returncode}: {done.stderr}"
+        return f"{scheme}: {wrong}" if wrong else ""
+
+    def kill_far_worker(self, hosts):
+        process = hosts.rank(self.random.randint(3, RANKS - 1))
+        if process is not None:
+            os.kill(process, signal.SIGKILL)
+
+    def kill_host(self, hosts):
+        hosts.kill(self.random.choice(hosts.names[1:]))
+
+    def cut_link(self, hosts):
+        host = self.random.choice(hosts.names[1:])
+        hosts.manage("link", host, "down")
+        time.sleep(5)
+        hosts.manage("link", host, "up")
+
+    def hosts(self, runs):
+        """On hosts that are namespaces of this machine, which only root makes."""
+        if os.geteuid() != 0:
+            print("not root: runs on several hosts are left out", flush=True)
+            return True
+        harms = {"a worker killed": self.kill_far_worker, "a link down for 5 s": self.cut_link}
+        if not OPEN_MPI:  # whose mpiexec waits for the host
+            harms["a host gone"] = self.kill_host
+        good = True
+        for name, harm in harms.items():
+            self.longest = 0
+            good &= repeat(f"four hosts, {name}", runs, functools.partial(self.on_hosts, harm))
+            print(f"the run ended within {self.longest:.1f} s of it", flush=True)
+        return good
+
     def resumable(self):
         """A run that has not begun, with checkpoints."""
         scheme = self.random.choice(EXACT[:1] + EXACT[-1:] + OTHERS)
@@ -253,16 +301,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=50, help="of each kind")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only-slurm", action="store_true")
+    parser.add_argument("--only", choices=["here", "hosts", "slurm"], help="[all of them]")
     given = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="quorate-chaos-")
     try:
         chaos = Chaos(folder, given.seed)
         good = True
-        if not given.only_slurm:
+        if given.only in (None, "here"):
             good &= repeat("1 to 7 of 8 workers killed", given.runs, chaos.kill_workers)
             good &= repeat("coordinator killed, resumed", given.runs, chaos.kill_coordinator)
-        good &= chaos.slurm(max(1, given.runs // 5))
+        if given.only in (None, "hosts"):
+            good &= chaos.hosts(max(1, given.runs * 2 // 5))
+        if given.only in (None, "slurm"):
+            good &= chaos.slurm(max(1, given.runs // 5))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return 0 if good else 1
