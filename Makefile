@@ -191,7 +191,7 @@ endif
 
 # --- Targets -----------------------------------------------------------------------------
 .PHONY: help info deps configure build demo amazon lambda networks anytime sequential elastic advice experiments cluster-demo \
-        cluster-deps python python-deps python-tests-deps chaos test tests-ready check-layers bench bench-against bench-rivals bench-ranks bench-python bench-build fuzz fuzz-deps plot format lint \
+        cluster-deps python python-deps python-tests-deps chaos test tests-ready check-layers bench bench-against bench-rivals bench-ranks bench-hosts bench-python bench-build fuzz fuzz-deps plot format lint \
         install uninstall clean force
 force:
 
@@ -402,6 +402,9 @@ bench-rivals: build $(rival_programs) ## rounds and gradients beside a bare loop
 
 bench-ranks: build ## what a run costs by its number of ranks; ARGS="--ranks 26,201"
 	@$(run_env) $(found_python) tests/bench/ranks $(ARGS)
+
+bench-hosts: build cluster-deps ## what one slow link among hosts costs a round, by scheme; as root
+	@$(run_env) $(found_python) tests/bench/hosts $(ARGS)
 
 bench-build: configure ## what building takes, from no PETSc and no objects; ARGS="--against REV"
 	@env/bench-build $(ARGS)
