@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Several hosts on this machine (tests/hosts), which leave nothing, and what is measured on them."""
+"""Hosts on this machine (tests/hosts), of which nothing is left, and what is measured there."""
 
 import os
 import pathlib

@@ -158,5 +158,3 @@ def dead_workers(path):
 
 
 RESILIENT = RUN + "rounds = 40\ndelay = constant:0.2\ntimeout = 3\nresilient = on\n" + DATA
-
-

@@ -7,8 +7,9 @@ import shutil
 
 import pytest
 
-from cluster import DATA, OPEN_MPI_LAUNCHER, RUN, model_of
+from cluster import OPEN_MPI_LAUNCHER, RUN, model_of
 from program import OPEN_MPI, REPOSITORY, call
+
 
 @pytest.fixture(scope="module")
 def programs():
@@ -50,5 +51,3 @@ def unbroken(tmp_path_factory):
         return model_of(folder / "x.h5")
 
     return model
-
-

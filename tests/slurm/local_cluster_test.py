@@ -23,6 +23,8 @@ SLURM_PROFILES = sorted(
     for path in (REPOSITORY / "slurm").glob("*.ini")
     if re.search("^scheduler = slurm$", path.read_text(), re.M)
 )
+
+
 @pytest.fixture(scope="module")
 def cluster(programs, tmp_path_factory):
     with Cluster(tmp_path_factory.mktemp("cluster")) as cluster:
