@@ -108,7 +108,7 @@ void Engine::run_rounds(const std::atomic<bool>& stop)
     while (!stop || history_) {
         if (give_events()) return;
         if (std::exchange(step_lost_, false)) {
-            reencode();
+            reencode_or_fail();
             continue;
         }
         if (history_ && event_ >= history_->past().event) {

@@ -232,9 +232,9 @@ std::vector<std::optional<Values>> MpiFleet::sums(std::span<const std::vector<We
         auto& node = nodes_[group];
         Reader in(*node.sum->bytes);
         if (!in.get<SumAnswer>().whole) lose(node);
-        const auto size = node.touched->size();
+        const auto size = node.summed->size();
         found[group].emplace(
-            *node.touched,
+            *node.summed,
             with_number(wire_,
                         [&]<class Number>(Number) -> Packed { return in.numbers<Number>(size); }),
             0);

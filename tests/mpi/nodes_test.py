@@ -67,7 +67,7 @@ def test_fewer_bytes_travel_than_flat(wire, hosts, sparse, tmp_path):
         places = {"n1": 2, "n2": 4, "n3": 4}
         done = hosts.start(places, *run_words(sparse, trace, *words)).wait()
         assert (done.returncode, our_lines(done.stderr)) == (0, [])
-        check(trace, tmp_path / "again.h5")
+        check(trace, tmp_path / f"{way}-again.h5")
         with h5py.File(trace, "r") as file:
             names = "bytes_sent", "bytes_received"
             bytes_of[way] = [file[f"round/{name}"][1:].mean() for name in names]
@@ -98,13 +98,13 @@ def test_a_leader_may_be_killed(hosts, sparse, tmp_path):
 
 def test_a_leader_that_is_slow_is_replaced_and_comes_back(hosts, sparse, tmp_path):
     trace = tmp_path / "run.h5"
-    words = ["--scheme", "frc", "--stragglers", 1, "--rounds", 200]
+    words = ["--scheme", "frc", "--stragglers", 1]
     job = start_resilient(hosts, sparse, trace, *NODE, *words, timeout=1)
     worker, rank = leader_on(trace, "n2")
     process = hosts.rank(rank)
     os.kill(process, signal.SIGSTOP)
     before = rounds_in(trace)
-    wait_until(lambda: rounds_in(trace) > before + 30)
+    wait_until(lambda: rounds_in(trace) > before + 20)
     os.kill(process, signal.SIGCONT)
     done = job.wait()
     assert done.returncode == 0, done.stderr
@@ -142,13 +142,13 @@ def test_a_round_begins_anew_whose_contributions_are_lost_with_their_host(hosts,
 @pytest.mark.parametrize("places", [FOUR, {"n1": 5, "n2": 4}], ids=["same", "other"])
 def test_a_resumed_run_keeps_its_groups(scheme, places, hosts, sparse, tmp_path):
     trace, checkpoint = tmp_path / "run.h5", tmp_path / "run.checkpoint"
-    words = ["--scheme", scheme, "--rounds", 60, "--delay", "exponential:0.02", *NODE]
+    words = ["--scheme", scheme, "--rounds", 400, "--delay", "exponential:0.02", *NODE]
     words = run_words(sparse, trace, *words, "--checkpoint", checkpoint, "--resume")
     job = hosts.start(FOUR, *words, "--checkpoint-every", "5r")
     wait_until(lambda: rounds_in(trace) > 10)
     os.kill(hosts.rank(0), signal.SIGTERM)
     assert job.wait().returncode == 75
-    assert rounds_in(trace) < 60
+    assert rounds_in(trace) < 400
     done = hosts.start(places, *words).wait()
     assert done.returncode == 0, done.stderr
     check(trace, tmp_path / "again.h5")

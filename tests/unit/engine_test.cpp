@@ -184,7 +184,7 @@ TEST_F(EngineTest, GroupsAreAddedUpByThemselves)
         settings.set("optimizer", {"gd", "", true});
         const auto scheme = chosen(schemes(), settings, "scheme").make(settings, {4, 4});
         std::vector<std::unique_ptr<Optimizer>> made;
-        made.push_back(chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, {}));
+        made.push_back(chosen(optimizers(), settings, "optimizer").make(settings, {0, 2}, {}));
         trace::Writer trace(path_, header(1), 2);
         Engine engine({.rounds = 1, .schedule = [](double) { return -4; }}, *scheme, fleet, made,
                       trace);
