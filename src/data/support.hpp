@@ -128,4 +128,19 @@ private:
     bool full_;
 };
 
+/// The support that holds what at least one of these holds. O(columns + their sizes).
+/// @param columns  how many there are
+inline Support union_of(std::span<const Support* const> all, std::int64_t columns)
+{
+    std::vector<char> held(static_cast<std::size_t>(columns));
+    for (const auto* one : all) {
+        if (one->full()) return Support::all(columns);
+        for (const auto column : one->chosen()) held[static_cast<std::size_t>(column)] = 1;
+    }
+    std::vector<Index> chosen;
+    for (std::size_t i = 0; i < held.size(); ++i)
+        if (held[i]) chosen.push_back(static_cast<Index>(i));
+    return Support::of(columns, std::move(chosen));
+}
+
 }  // namespace quorate

@@ -17,7 +17,6 @@ namespace {
 // A usual network of a cluster: 10 Gbit/s, and what a message costs beside its bytes.
 constexpr double bandwidth = 1.25e9;  // bytes a second
 constexpr Seconds latency = 50e-6, overhead = 2e-6;
-constexpr double memory_bandwidth = 10e9;
 
 // Whether a scheme's steps are plain weighted sums, of whose terms nobody has to know the values.
 bool adds_up(const Needs& needs)
@@ -34,6 +33,8 @@ Seconds saved(const Training& training, const std::vector<WorkerInfo>& workers, 
     const auto& needs = training.coding->needs;
     const auto answers = needs.answers > 0 ? needs.answers : static_cast<int>(workers.size());
     const double used = static_cast<double>(answers) / static_cast<double>(workers.size());
+    const auto parameters =
+        static_cast<double>(training.model ? training.width() : training.columns);
     double flat = 0, by_node = 0, longest = 0;  // bytes into the coordinator; that a node reads
     int messages = 0;
     for (std::size_t node = 1; node < nodes.names.size(); ++node) {
@@ -41,12 +42,12 @@ Seconds saved(const Training& training, const std::vector<WorkerInfo>& workers, 
         for (const auto& worker : workers)
             if (worker.host == nodes.names[node]) columns += static_cast<double>(worker.columns);
         flat += used * columns * number;
-        by_node += std::min(columns, static_cast<double>(training.width())) * number;
+        by_node += std::min(columns, parameters) * number;
         longest = std::max(longest, 2 * used * columns * sizeof(double));
         ++messages;
     }
     return (flat - by_node) / bandwidth - 2 * latency - 2 * messages * overhead -
-           longest / memory_bandwidth;
+           longest / usual_memory_bandwidth;
 }
 
 }  // namespace
@@ -78,10 +79,7 @@ std::vector<int> groups_to_aggregate(const Training& training,
     const auto wanted = settings.text("aggregate");
     const Nodes nodes(workers);
     if (wanted == "flat" || !adds_up(training.coding->needs) || nodes.names.size() < 2) return {};
-    const bool chosen = wanted == "node" || saved(training, workers, nodes) > 0;
-    log(LogLevel::note, fmt::format("{} nodes: contributions are added up {}", nodes.names.size(),
-                                    chosen ? "by node" : "at the coordinator"));
-    if (!chosen) return {};
+    if (wanted != "node" && saved(training, workers, nodes) <= 0) return {};
     std::vector<int> groups;
     for (const auto& worker : workers)
         groups.push_back(static_cast<int>(nodes.number(worker.host)));
@@ -98,6 +96,16 @@ std::vector<int> groups_to_go_on_with(const trace::Trace& trace,
     for (const auto& worker : later)
         groups.push_back(static_cast<int>(nodes.number(worker.host)));
     return groups;
+}
+
+void note_aggregation(const Training& training, const Fleet& fleet)
+{
+    const Nodes nodes(fleet.workers());
+    if (nodes.names.size() < 2 || training.settings.text("aggregate") == "flat" ||
+        !adds_up(training.coding->needs))
+        return;
+    log(LogLevel::note, fmt::format("{} nodes: contributions are added up {}", nodes.names.size(),
+                                    fleet.groups() > 1 ? "by node" : "at the coordinator"));
 }
 
 }  // namespace quorate

@@ -247,6 +247,7 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
     const auto groups = resumed ? groups_to_go_on_with(resumed->trace, fleet.workers())
                                 : groups_to_aggregate(*training, fleet.workers());
     if (!groups.empty()) fleet.aggregate(groups, contributions);
+    if (!resumed) note_aggregation(*training, fleet);
     std::optional<LiveScoring> live;
     if (scores_live(settings)) live.emplace(scoring, comm.size() - 1);
     End end{exit_failed};

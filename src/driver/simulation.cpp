@@ -9,6 +9,7 @@
 #include "base/host.hpp"
 #include "base/log.hpp"
 #include "compute/scoring.hpp"
+#include "driver/aggregation.hpp"
 #include "driver/launch.hpp"
 #include "driver/plugins.hpp"
 #include "driver/recorded.hpp"
@@ -18,6 +19,7 @@
 #include "driver/traced_run.hpp"
 #include "fleet/replay_fleet.hpp"
 #include "fleet/virtual_fleet.hpp"
+#include "mpi/rank_placement.hpp"
 #include "trace/memory.hpp"
 
 namespace quorate {
@@ -29,9 +31,9 @@ namespace {
 Settings with_options_of(const trace::Trace& trace, Settings settings)
 {
     const auto path = settings.text("replay");
-    for (const auto* name :
-         {"workers", "delay", "slowdown", "row-time", "dry", "latency", "bandwidth", "port",
-          "events", "standby", "load-time", "checkpoint", "resume"})
+    for (const auto* name : {"workers", "delay", "slowdown", "row-time", "dry", "latency",
+                             "bandwidth", "port", "memory-bandwidth", "nodes", "aggregate",
+                             "events", "standby", "load-time", "checkpoint", "resume"})
         if (settings.given(name))
             settings.refuse(name,
                             ", but --replay takes times and workers from its trace: leave "
@@ -92,8 +94,34 @@ Network network_of(const Settings& settings)
     network.latency = settings.real("latency", 0);
     if (settings.on("bandwidth"))
         network.bandwidth = settings.real("bandwidth", std::numeric_limits<double>::min());
+    if (settings.on("memory-bandwidth"))
+        network.memory_bandwidth =
+            settings.real("memory-bandwidth", std::numeric_limits<double>::min());
+    else if (settings.on("bandwidth"))
+        network.memory_bandwidth = usual_memory_bandwidth;
     network.shared_port = settings.one_of("port", {"shared", "separate"}) == "shared";
     return network;
+}
+
+// Returns where the workers are: as over MPI on hosts with equally many ranks, or one more on the
+// first ones, beside a coordinator on the first host. Empty: all are on one node.
+// @throws BadInput if there are more nodes than workers
+std::vector<VirtualPlace> places_of(const Settings& settings, int workers)
+{
+    const auto nodes =
+        static_cast<int>(settings.integer("nodes", 1, std::numeric_limits<int>::max()));
+    if (nodes > workers)
+        settings.refuse("nodes", fmt::format(", but there are {} workers for them: use at most {}",
+                                             workers, workers));
+    std::vector<VirtualPlace> places;
+    if (nodes == 1) return places;
+    std::vector<std::string> hosts;  // of ranks
+    for (int i = 0; i < nodes; ++i)
+        hosts.insert(hosts.end(), static_cast<std::size_t>((workers + nodes - 1 - i) / nodes),
+                     fmt::format("node{}", i));
+    for (const auto rank : place_ranks(hosts))
+        places.push_back({rank, hosts[static_cast<std::size_t>(rank - 1)]});
+    return places;
 }
 
 // What a simulation consists of. Neither copied nor moved, because its parts refer to each other.
@@ -110,6 +138,10 @@ public:
         training_ = build_training(settings_, 0, size_);
         if (recorded_) training_->last_round = std::ssize(recorded_->rounds);
         check();
+        if (!recorded_) {
+            places_ = places_of(settings_, training_->workers);
+            check_aggregation(*training_);
+        }
         optimizers_ = begin_training(*training_);
     }
     Simulated(const Simulated&) = delete;
@@ -142,12 +174,7 @@ public:
             fleet_ =
                 std::make_unique<ReplayFleet>(*recipes_, *recorded_, recorded_->workers.size());
         else
-            fleet_ = std::make_unique<VirtualFleet>(
-                *recipes_, VirtualTimes{{training.row_time, *training.delays, *training.slowdowns},
-                                        network_of(settings_),
-                                        settings_.real("timeout", 0),
-                                        settings_.real("load-time", 0),
-                                        training.standby});
+            fleet_ = virtual_fleet(resumed);
         return {training,
                 *fleet_,
                 optimizers_,
@@ -173,6 +200,23 @@ public:
     }
 
 private:
+    std::unique_ptr<Fleet> virtual_fleet(const Resumption* resumed)
+    {
+        const auto& training = *training_;
+        auto fleet = std::make_unique<VirtualFleet>(
+            *recipes_,
+            VirtualTimes{{training.row_time, *training.delays, *training.slowdowns},
+                         network_of(settings_),
+                         settings_.real("timeout", 0),
+                         settings_.real("load-time", 0),
+                         training.standby},
+            places_);
+        const auto groups = resumed ? recorded_groups(resumed->trace)
+                                    : groups_to_aggregate(training, fleet->workers());
+        if (!groups.empty()) fleet->aggregate(groups);
+        return fleet;
+    }
+
     // Checks what only a simulation cannot do. @throws BadInput
     void check() const
     {
@@ -195,6 +239,7 @@ private:
     Settings settings_;
     std::optional<DrySize> size_;
     std::optional<Training> training_;
+    std::vector<VirtualPlace> places_;
     Optimizers optimizers_;
     std::optional<Computing> computing_;
     std::optional<Recipes> recipes_;
@@ -215,7 +260,15 @@ std::vector<Option> simulation_options()
         {"latency", "SECONDS", "0", "of each message"},
         {"bandwidth", "BYTES", "", "a second, of each link; default: messages take no time"},
         {"port", "shared|separate", "shared",
-         "the coordinator's link: one message at a time each way, or one link for each worker"},
+         "the coordinator's link: one message at a time each way, or one link for each worker or "
+         "node"},
+        {"nodes", "M", "1",
+         "hosts over which the workers are spread, the coordinator on the first, to whose workers "
+         "messages take no time; 1: all messages pass the network"},
+        {"memory-bandwidth", "BYTES", "",
+         "a second, at which a node adds up contributions; default: 1e10, or where there is no "
+         "--bandwidth it takes no time"},
+        aggregation_option(),
         {"load-time", "SECONDS", "0", "to load a training row, where a worker takes another place"},
         {"replay", "TRACE", "",
          "take options, arrivals and their times from a trace, and compute its iterates again"}};
@@ -251,6 +304,7 @@ int simulate_with_trace(const Settings& given)
     if (resumed && resumed->completed) return exit_done;
     listen_for_signals(true);
     const auto run = simulated.run(resumed ? &*resumed : nullptr);
+    if (!resumed && !given.on("replay")) note_aggregation(run.training, run.fleet);
     if (simulated.computing_is_free())
         log(LogLevel::note,
             "computing takes no time here: --row-time gives the seconds of a row, or a trace to "

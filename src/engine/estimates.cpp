@@ -33,6 +33,18 @@ double inner_product(std::span<const double> x, std::span<const double> y)
 
 }  // namespace
 
+std::vector<std::vector<Weighted>> by_group(const Fleet& fleet, std::span<const Summand> terms)
+{
+    std::vector<std::vector<Weighted>> groups(static_cast<std::size_t>(fleet.groups()));
+    for (const auto& term : terms) {
+        const auto worker = term.arrival->worker;
+        const auto group = fleet.workers()[static_cast<std::size_t>(worker)].group;
+        groups[static_cast<std::size_t>(group)].push_back(
+            {term.arrival->handle, term.weight, worker});
+    }
+    return groups;
+}
+
 ComputedEstimates::ComputedEstimates(EstimateOptions options, const Needs& needs,
                                      const Points& points, std::size_t parameters)
     : options_(std::move(options)), points_(points), estimate_(parameters, 0.0)
@@ -67,12 +79,7 @@ ComputedEstimates::Sum ComputedEstimates::gather(Fleet& fleet, std::span<const S
     std::vector<std::size_t> handles;
     for (const auto& term : terms) handles.push_back(term.arrival->handle);
     fleet.prepare(handles);
-    std::vector<std::vector<Weighted>> groups(static_cast<std::size_t>(fleet.groups()));
-    for (const auto& term : terms) {
-        const auto& worker = fleet.workers()[static_cast<std::size_t>(term.arrival->worker)];
-        groups[static_cast<std::size_t>(worker.group)].push_back(
-            {term.arrival->handle, term.weight});
-    }
+    const auto groups = by_group(fleet, terms);
     const auto formed = fleet.sums(groups);
     Sum sum;
     for (std::size_t i = 0; i < groups.size(); ++i) {

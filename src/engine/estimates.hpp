@@ -43,6 +43,9 @@ struct Summand {
     std::int64_t at = 0;
 };
 
+/// Returns the terms of a sum by the group of their worker.
+std::vector<std::vector<Weighted>> by_group(const Fleet& fleet, std::span<const Summand> terms);
+
 /// What the engine needs computed from contributions. Local; used by the engine's thread.
 class Estimates {
 public:

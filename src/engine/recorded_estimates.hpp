@@ -31,9 +31,10 @@ public:
     {
         return PointList(operands->size(), std::make_shared<std::pmr::vector<double>>());
     }
-    void form(const Needs&, Fleet&, const Step&, std::span<const Summand>, std::span<const Summand>,
-              trace::Round& row) override
+    void form(const Needs&, Fleet& fleet, const Step&, std::span<const Summand>,
+              std::span<const Summand> terms, trace::Round& row) override
     {
+        fleet.sums(by_group(fleet, terms));  // sums take time under the virtual clock
         row.inner = past_.inner.at(rounds_++);
     }
     void update(Optimizer&, bool, double, Version version,

@@ -35,6 +35,7 @@ struct Values {
 struct Weighted {
     std::size_t handle;
     double weight;
+    Worker worker;  // whose it is
 };
 
 /// Contributions that a step has used are lost before they were added up.

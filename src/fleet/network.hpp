@@ -11,11 +11,15 @@ namespace quorate {
 
 /// A model of the network: a message takes latency + bytes / bandwidth seconds. With a shared port
 /// the coordinator sends one message at a time and receives one at a time, in the order in which
-/// they come. Without, each worker has a link of its own.
+/// they come. Without, each worker has a link of its own, or if it is known on which node each one
+/// is, each node. The workers of a node share its link, whose two ways are independent. A message
+/// passes the links on its way at the same time, but for the latency between them.
 struct Network {
     Seconds latency = 0;
     double bandwidth = std::numeric_limits<double>::infinity();  // bytes a second
     bool shared_port = true;
+    // Bytes a second that are read and written where a node adds up contributions.
+    double memory_bandwidth = std::numeric_limits<double>::infinity();
 
     /// Whether messages take no time.
     bool free() const { return latency == 0 && wire(1) == 0; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,14 +17,17 @@ struct Nodes {
     explicit Nodes(std::span<const WorkerInfo> workers, std::vector<std::string> before = {})
         : names(std::move(before))
     {
+        for (const auto& name : names) numbers.try_emplace(name, numbers.size());
         for (const auto& worker : workers)
-            if (std::ranges::find(names, worker.host) == names.end()) names.push_back(worker.host);
+            if (numbers.try_emplace(worker.host, numbers.size()).second)
+                names.push_back(worker.host);
     }
     std::int64_t number(const std::string& host) const
     {
-        return std::ranges::find(names, host) - names.begin();
+        return static_cast<std::int64_t>(numbers.at(host));
     }
     std::vector<std::string> names;
+    std::map<std::string, std::size_t> numbers;
 };
 
 }  // namespace quorate

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -66,6 +67,8 @@ public:
     }
     /// Bytes of one point, packed to the worker's support; dry: of all parameters.
     std::int64_t payload(Worker worker) const;
+    /// Bytes of one vector at the union of these workers' supports; dry: of all parameters.
+    std::int64_t payload(std::span<const Worker> workers) const;
     /// Bytes of a task's operands.
     std::int64_t operand_bytes(const Terms& terms) const;
     /// Bytes of the contribution of a part.

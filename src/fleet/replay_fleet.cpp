@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace quorate {
 
@@ -21,8 +22,13 @@ ReplayFleet::ReplayFleet(Recipes& recipes, const trace::Trace& trace, std::size_
     : recipes_(recipes), info_(recipes.workers())
 {
     info_.resize(std::max(info_.size(), workers));
-    for (std::size_t i = 0; i < info_.size() && i < trace.workers.size(); ++i)
-        info_[i].rank = static_cast<int>(trace.workers[i].rank);
+    const auto nodes = split(trace.text("nodes"), ' ');
+    for (std::size_t i = 0; i < info_.size() && i < trace.workers.size(); ++i) {
+        const auto& row = trace.workers[i];
+        info_[i].rank = static_cast<int>(row.rank);
+        if (row.node >= 0 && row.node < std::ssize(nodes) && !nodes[0].empty())
+            info_[i].host = nodes[static_cast<std::size_t>(row.node)];
+    }
     const auto groups = recorded_groups(trace);
     for (std::size_t i = 0; i < groups.size() && i < info_.size(); ++i) {
         info_[i].group = groups[i];

@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "fleet/virtual_fleet.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "fleet/nodes.hpp"
 
 namespace quorate {
 
 namespace {
 
-constexpr std::int64_t header_bytes = 64;  // about what a message over MPI has beside its payload
+constexpr std::int64_t header_bytes = 64;   // about what a message over MPI has beside its payload
+constexpr std::int64_t term_bytes = 40;     // of a contribution in the order of a sum
+constexpr std::int64_t release_bytes = 16;  // of a contribution that its node may drop
+// Adding a number up reads it and the sum, which is written back from a cache at some time.
+constexpr double bytes_to_add = 16;
 
 }  // namespace
 
-VirtualFleet::VirtualFleet(Recipes& recipes, const VirtualTimes& times)
+VirtualFleet::VirtualFleet(Recipes& recipes, const VirtualTimes& times,
+                           const std::vector<VirtualPlace>& places)
     : recipes_(recipes), times_(times), info_(recipes.workers()), standby_(times.standby),
       machines_used_(static_cast<int>(info_.size()))
 {
@@ -21,6 +30,56 @@ VirtualFleet::VirtualFleet(Recipes& recipes, const VirtualTimes& times)
     busy_.resize(info_.size());
     for (Worker worker = 0; worker < machines_used_; ++worker)
         links_.push_back({.worker = {recipes, times_.stragglers, worker}});
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const auto& [rank, host] = places[i];
+        info_[i].rank = rank;
+        info_[i].host = host;
+        info_[i].shared = host == places[0].host;
+        links_[i].worker.replace_machine(rank - 1);
+    }
+    if (places.empty()) return;
+    const Nodes all(info_);
+    nodes_.resize(all.names.size());
+    for (Worker worker = 0; worker < machines_used_; ++worker) {
+        const auto& host = info_[static_cast<std::size_t>(worker)].host;
+        node_of_.push_back(static_cast<int>(all.number(host)));
+        node(node_of(worker)).workers.push_back(worker);
+    }
+}
+
+void VirtualFleet::aggregate(std::span<const int> groups)
+{
+    for (std::size_t i = 0; i < info_.size(); ++i) {
+        info_[i].group = groups[i];
+        groups_ = std::max(groups_, groups[i] + 1);
+    }
+    for (std::size_t i = 1; i < nodes_.size(); ++i)
+        nodes_[i].adds_up = nodes_[i].workers.size() > 1;
+}
+
+VirtualFleet::Node* VirtualFleet::adding_node(Worker worker)
+{
+    if (groups_ == 1 || link(worker).replaced) return nullptr;
+    auto& of_worker = node(node_of(worker));
+    return of_worker.adds_up ? &of_worker : nullptr;
+}
+
+std::int64_t VirtualFleet::payload(Node& node)
+{
+    if (node.payload == 0) node.payload = recipes_.payload(node.workers);
+    return node.payload;
+}
+
+// Takes note of the points that a worker holds from now on.
+void VirtualFleet::hold(Worker worker, const Versions& versions)
+{
+    auto& to = link(worker);
+    if (auto* node = adding_node(worker)) {
+        for (const auto version : versions) ++node->points[version];
+        for (const auto version : to.held)
+            if (--node->points[version] == 0) node->points.erase(version);
+    }
+    to.held = versions;
 }
 
 void VirtualFleet::dispatch(const Dispatch& task, PointList inputs)
@@ -37,7 +96,14 @@ void VirtualFleet::dispatch(const Dispatch& task, PointList inputs)
     const bool was_busy = std::exchange(busy_[static_cast<std::size_t>(task.worker)], true);
     const bool same_plan = !was_busy && to.worker.plan() == task.plan.get();
     to.orders.push_back({task.task, same_plan ? nullptr : task.plan, fresh_});
-    if (!std::exchange(to.queued, true)) outbox_.push_back(task.worker);
+    if (auto* node = adding_node(task.worker)) {
+        if (!std::exchange(node->queued, true)) outbox_.push_back(~node_of(task.worker));
+    } else if (!std::exchange(to.queued, true)) {
+        if (is_near(task.worker))
+            near_.push_back(task.worker);
+        else
+            outbox_.push_back(task.worker);
+    }
 }
 
 void VirtualFleet::close(Worker worker, TaskId task)
@@ -66,6 +132,12 @@ void VirtualFleet::add_event(Seconds time, Kind kind, Worker worker, TaskId task
 std::vector<Arrival> VirtualFleet::wait(Seconds until, const std::atomic<bool>& stop)
 {
     expected_.clear();
+    if (!inbox_.empty() && !stop && changes_.empty()) {
+        auto arrivals = std::move(inbox_.front());
+        inbox_.pop_front();
+        for (auto& arrival : arrivals) arrival.arrived = now_;
+        return arrivals;
+    }
     while (!stop && changes_.empty()) {
         const bool due =
             !events_.empty() && first_event().time <= now_ && first_event().kind < Kind::again;
@@ -94,9 +166,21 @@ std::vector<Arrival> VirtualFleet::take(const Event& event)
     auto& to = link(event.worker);
     auto& worker = to.worker;
     switch (event.kind) {
+        case Kind::added:
+            messages_.at(event.what).complete = now_;
+            pass_in(event.worker, 0, event.what);
+            break;
+        case Kind::entering: {
+            const auto& message = messages_.at(event.what);
+            const auto arrived = receiving_.pass(now_, times_.network.wire(message.bytes));
+            if (!message.arrivals.empty()) worker.sent_in(arrived - message.complete);
+            add_event(arrived, Kind::arrival, event.worker, event.task, event.what);
+            break;
+        }
         case Kind::arrival: {
-            auto arrivals = std::move(messages_.at(event.what));
+            auto arrivals = std::move(messages_.at(event.what).arrivals);
             messages_.give_back(event.what);
+            if (arrivals.empty()) --awaited_;
             for (auto& arrival : arrivals) arrival.arrived = now_;
             return arrivals;
         }
@@ -126,6 +210,11 @@ bool VirtualFleet::post()
 {
     bool any = false;
     const auto& network = times_.network;
+    for (; !near_.empty(); near_.pop_front()) {
+        auto& to = link(near_.front());
+        to.queued = false;
+        for (; to.waits(); any = true) send(near_.front());
+    }
     while (!outbox_.empty()) {
         if (!network.free() && network.shared_port && sending_.free_at() > now_) {
             if (std::exchange(wake_at_port_, sending_.free_at()) != sending_.free_at())
@@ -134,6 +223,10 @@ bool VirtualFleet::post()
         }
         const auto worker = outbox_.front();
         outbox_.pop_front();
+        if (worker < 0) {
+            any |= send_to_node(node(~worker));
+            continue;
+        }
         auto& to = link(worker);
         to.queued = to.waits();
         if (!to.queued) continue;
@@ -162,17 +255,69 @@ void VirtualFleet::send(Worker worker)
         to.orders.erase(order);
         return;
     }
-    to.held = inputs;
+    hold(worker, inputs);
     order->sent = now_;
-    const auto& network = times_.network;
-    if (network.free()) {
+    if (is_free(worker)) {
         deliver(worker, order);
         return;
     }
-    const auto wire = network.wire(bytes);
-    const auto left = network.shared_port ? sending_.pass(now_, wire) : now_ + wire;
-    add_event(left + network.latency, Kind::delivery, worker, order->id(), 0);
+    add_event(pass_out(worker, bytes), Kind::delivery, worker, order->id(), 0);
     ++to.travelling;
+}
+
+// Sends the tasks that wait for the workers of a node, and with them the points that the node does
+// not hold. @return whether there was one
+bool VirtualFleet::send_to_node(Node& node)
+{
+    node.queued = false;
+    std::int64_t bytes = 0;
+    std::vector<Version> named;
+    for (const auto worker : node.workers) {
+        const auto& to = link(worker);
+        for (auto order = to.orders.begin() + to.travelling; order != to.orders.end(); ++order) {
+            bytes += header_bytes + recipes_.operand_bytes(*order->terms);
+            for (const auto version : order->terms->inputs)
+                if (std::ranges::find(to.held, version) == to.held.end()) named.push_back(version);
+        }
+    }
+    if (bytes == 0) return false;
+    std::ranges::sort(named);
+    named.erase(std::unique(named.begin(), named.end()), named.end());
+    for (const auto version : named)
+        bytes += header_bytes + (node.points.contains(version) ? 0 : payload(node));
+    bytes_sent_ += bytes;
+    const auto there = is_free(node.workers[0]) ? now_ : pass_out(node.workers[0], bytes);
+    for (const auto worker : node.workers) {
+        auto& to = link(worker);
+        while (to.waits()) {
+            const auto order = to.waiting();
+            if (to.gone) {
+                to.orders.erase(order);
+                continue;
+            }
+            hold(worker, order->terms->inputs);
+            order->sent = now_;
+            if (is_free(worker)) {
+                deliver(worker, order);
+                continue;
+            }
+            add_event(there, Kind::delivery, worker, order->id(), 0);
+            ++to.travelling;
+        }
+    }
+    return true;
+}
+
+// The coordinator's port, if all messages share it, is as fast as the node's link behind it, which
+// they never have to wait for then.
+Seconds VirtualFleet::pass_out(Worker worker, std::int64_t bytes)
+{
+    const auto& network = times_.network;
+    const auto wire = network.wire(bytes);
+    const auto left = network.shared_port ? sending_.pass(now_, wire)
+                      : nodes_.empty()    ? now_ + wire
+                                          : node(node_of(worker)).in.pass(now_, wire);
+    return left + network.latency;
 }
 
 // Carries out a change that the engine wants: that a worker joins, leaves or dies. A death is
@@ -183,13 +328,14 @@ void VirtualFleet::change(const Change& wanted)
     if (wanted.kind == Change::Kind::joined) {
         join(wanted.worker);
     } else {
-        clear(to);
+        clear(wanted.worker);
         to.gone = true;
     }
     if (wanted.kind != Change::Kind::died) {
         changes_.push_back(wanted);
         return;
     }
+    to.dead = true;
     to.worker.forget_gradients();
     add_event(now_ + times_.timeout, Kind::change, wanted.worker, 0,
               static_cast<std::size_t>(wanted.kind));
@@ -198,7 +344,7 @@ void VirtualFleet::change(const Change& wanted)
 void VirtualFleet::join(Worker worker)
 {
     auto& to = link(worker);
-    to.gone = false;
+    to.gone = to.dead = to.noticed = false;
     to.worker.wait_from(now_);
 }
 
@@ -214,8 +360,12 @@ void VirtualFleet::notice(Worker worker, Change::Kind kind)
     changes_.push_back({kind, worker});
     if (kind == Change::Kind::joined) {
         join(worker);
-    } else if (standby_ > 0) {
+        return;
+    }
+    link(worker).noticed = true;
+    if (standby_ > 0) {
         --standby_;
+        link(worker).replaced = true;
         changes_.push_back({Change::Kind::loading, worker});
         link(worker).worker.replace_machine(machines_used_++);
         add_event(now_ + loading(worker), Kind::change, worker, 0,
@@ -224,20 +374,22 @@ void VirtualFleet::notice(Worker worker, Change::Kind kind)
 }
 
 // Drops all tasks of a worker: those it has, and those that wait or travel.
-void VirtualFleet::clear(Link& link)
+void VirtualFleet::clear(Worker worker)
 {
-    link.worker.clear(now_);
-    link.orders.clear();
-    link.travelling = 0;
-    link.held.clear();
+    auto& to = link(worker);
+    to.worker.clear(now_);
+    to.orders.clear();
+    to.travelling = 0;
+    hold(worker, {});
 }
 
 void VirtualFleet::reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members)
 {
-    for (auto& one : links_) {
-        clear(one);
-        one.worker.reset(now_);
+    for (Worker worker = 0; worker < std::ssize(links_); ++worker) {
+        clear(worker);
+        link(worker).worker.reset(now_);
     }
+    for (auto& node : nodes_) node.payload = 0;
     closed_.clear();
     recipes_.reencode(std::move(coding), members);
     for (const auto worker : members) link(worker).ready = now_ + loading(worker);
@@ -248,7 +400,7 @@ void VirtualFleet::cancel(Worker worker, TaskId task)
 {
     const auto& to = link(worker);
     if (!to.worker.is_running() || !to.orders.empty() || !to.worker.has(task)) return;
-    const auto latency = times_.network.free() ? 0 : times_.network.latency;
+    const auto latency = is_free(worker) ? 0 : times_.network.latency;
     add_event(now_ + latency, Kind::cancel, worker, task, 0);
 }
 
@@ -280,7 +432,10 @@ std::vector<Arrival> VirtualFleet::finish(Worker worker)
     const auto task = from.worker.task();
     auto arrivals = from.worker.finish(now_);
     auto bytes = header_bytes;
-    for (const auto& arrival : arrivals) bytes += arrival.bytes;
+    if (adding_node(worker))
+        bytes_sent_ += release_bytes;  // by and by
+    else
+        for (const auto& arrival : arrivals) bytes += arrival.bytes;
     for (auto& arrival : arrivals) arrival.bytes = bytes / std::ssize(arrivals);
     bytes_received_ += bytes;
     // The next task begins after all other events of this time, so that it finds what has just
@@ -291,14 +446,93 @@ std::vector<Arrival> VirtualFleet::finish(Worker worker)
         add_event(now_, Kind::again, worker, task, from.worker.epoch());
     else
         busy_[static_cast<std::size_t>(worker)] = !from.orders.empty();
-    const auto& network = times_.network;
-    if (network.free()) return arrivals;
-    auto& port = network.shared_port ? receiving_ : from.port;
-    const auto arrived = port.pass(now_ + network.latency, network.wire(bytes));
-    from.worker.sent_in(arrived - now_);
+    if (is_free(worker)) return arrivals;
     const auto number = messages_.take();
+    messages_.at(number) = {std::move(arrivals), bytes, now_};
+    pass_in(worker, task, number);
+    return {};
+}
+
+// Sends a message from where a worker is to the coordinator.
+void VirtualFleet::pass_in(Worker worker, TaskId task, std::size_t number)
+{
+    auto& from = link(worker);
+    const auto& network = times_.network;
+    const auto& message = messages_.at(number);
+    const auto wire = network.wire(message.bytes);
+    if (nodes_.empty()) {
+        auto& port = network.shared_port ? receiving_ : from.port;
+        const auto arrived = port.pass(now_ + network.latency, wire);
+        from.worker.sent_in(arrived - now_);
+        add_event(arrived, Kind::arrival, worker, task, number);
+        return;
+    }
+    auto& way_out = node(node_of(worker)).out;
+    const auto begun = std::max(now_, way_out.free_at());
+    const auto left = way_out.pass(now_, wire);
+    if (network.shared_port) {
+        add_event(begun + network.latency, Kind::entering, worker, task, number);
+        return;
+    }
+    const auto arrived = left + network.latency;
+    if (!message.arrivals.empty()) from.worker.sent_in(arrived - now_);
     add_event(arrived, Kind::arrival, worker, task, number);
-    messages_.at(number) = std::move(arrivals);
+}
+
+// Has the leader of a node add up. What standby machines have contributed travels with the order.
+void VirtualFleet::order_sum(Node& node, std::span<const Weighted> terms)
+{
+    std::int64_t asked = header_bytes;
+    double added = 0;
+    for (const auto& term : terms) {
+        const auto columns = info_[static_cast<std::size_t>(term.worker)].columns;
+        asked += term_bytes;
+        if (link(term.worker).replaced)
+            asked += columns * static_cast<std::int64_t>(sizeof(double));
+        added += bytes_to_add * static_cast<double>(columns);
+    }
+    const auto answer = header_bytes + payload(node);
+    bytes_sent_ += asked;
+    bytes_received_ += answer;
+    if (times_.network.free()) return;
+    const auto slot = messages_.take();
+    messages_.at(slot) = {{}, answer, 0};
+    const auto leader =
+        std::ranges::find_if(node.workers, [this](Worker worker) { return can_lead(worker); });
+    add_event(pass_out(*leader, asked) + added / times_.network.memory_bandwidth, Kind::added,
+              *leader, 0, slot);
+    ++awaited_;
+}
+
+std::vector<std::optional<Values>> VirtualFleet::sums(std::span<const std::vector<Weighted>> groups)
+{
+    if (groups_ == 1) return {};
+    std::vector<Worker> lost;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        auto& node = nodes_[i];
+        const auto is_there = [this](const Weighted& term) { return !link(term.worker).replaced; };
+        if (!node.adds_up || std::ranges::none_of(groups[i], is_there)) continue;
+        if (std::ranges::any_of(node.workers, [this](Worker one) { return can_lead(one); }))
+            order_sum(node, groups[i]);
+        else
+            lost.insert(lost.end(), node.workers.begin(), node.workers.end());
+    }
+    // The loss of a node is known when the deaths of all its workers are.
+    const auto is_unknown = [this](Worker worker) {
+        return link(worker).dead && !link(worker).noticed;
+    };
+    while (awaited_ > 0 || std::ranges::any_of(lost, is_unknown)) {
+        const auto event = first_event();
+        events_.pop();
+        now_ = event.time;
+        if (auto arrivals = take(event); !arrivals.empty()) inbox_.push_back(std::move(arrivals));
+        if (event.kind == Kind::port_free) post();
+    }
+    if (!lost.empty())
+        throw LostContributions(
+            fmt::format("the contributions of workers {} were lost with their node before they "
+                        "were added up",
+                        fmt::join(lost, ", ")));
     return {};
 }
 

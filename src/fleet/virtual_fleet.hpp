@@ -5,6 +5,8 @@
 #pragma once
 
 #include <deque>
+#include <map>
+#include <string>
 #include <tuple>
 
 #include "base/prefetch.hpp"
@@ -25,6 +27,12 @@ struct VirtualTimes {
     int standby = 0;       // machines that take the places of the dead
 };
 
+/// Where a simulated worker is. The coordinator is on the host of worker 0.
+struct VirtualPlace {
+    int rank;  // as over MPI; it is the key of the worker's delays
+    std::string host;
+};
+
 /// Simulated workers, as the engine sees them. What the overrides do is said in fleet/fleet.hpp;
 /// times are virtual seconds, and no call waits for real time. Local.
 ///
@@ -37,11 +45,24 @@ class VirtualFleet final : public Fleet {
 public:
     /// @param recipes  computes the contributions; must outlive this object, like the models in
     ///                 `times`
-    VirtualFleet(Recipes& recipes, const VirtualTimes& times);
+    /// @param places   of the workers; empty: every worker is at the other end of the network
+    VirtualFleet(Recipes& recipes, const VirtualTimes& times,
+                 const std::vector<VirtualPlace>& places = {});
     VirtualFleet(const VirtualFleet&) = delete;  // workers refer to their models in it
     VirtualFleet& operator=(const VirtualFleet&) = delete;
 
+    /// Begins aggregation by node, before the first dispatch. Every node but the coordinator's that
+    /// has several workers gets each point once, keeps its contributions and adds them up: the
+    /// `sums` then take time, in which workers go on.
+    /// @param groups  of each worker, its node: the number of its host in the order of workers
+    void aggregate(std::span<const int> groups);
+
     const std::vector<WorkerInfo>& workers() const override { return info_; }
+    int groups() const override { return groups_; }
+    /// Has the leaders of nodes add up, and waits for their answers. The leader is the first worker
+    /// of its node that is not dead; the others of the node lend it their memory even when they are.
+    /// @throws LostContributions if all are dead
+    std::vector<std::optional<Values>> sums(std::span<const std::vector<Weighted>> groups) override;
     Seconds now() const override { return now_; }
     void dispatch(const Dispatch& task, PointList inputs) override;
     void close(Worker worker, TaskId task) override;
@@ -73,9 +94,11 @@ private:
         std::uint32_t travelling = 0;    // how many are on the way
         bool queued = false;             // it stands in outbox_
         bool gone = false;
-        Versions held = {};  // points that it holds: those of the task sent last
-        Port port = {};      // to the coordinator, unless all share its port
-        Seconds ready = 0;   // when it has loaded its rows
+        bool dead = false, noticed = false;  // its machine; and whether that has been noticed
+        bool replaced = false;  // by a standby machine, which is on no node that adds up
+        Versions held = {};     // points that it holds: those of the task sent last
+        Port port = {};         // to the coordinator, unless all share its port
+        Seconds ready = 0;      // when it has loaded its rows
 
         bool waits() const { return orders.size() > travelling; }
         // The first task that waits to be sent.
@@ -84,6 +107,8 @@ private:
     // The kinds of events, in the order in which those at the same time are taken.
     enum class Kind : std::uint8_t {
         change,
+        added,     // the leader of a node has added up contributions
+        entering,  // a message has come to the coordinator's port
         arrival,
         finished,
         delivery,
@@ -95,13 +120,30 @@ private:
         Seconds time;
         TaskId task;  // cancel: the last task to drop
         Worker worker;
-        std::uint32_t what;  // finished, again: epoch; arrival: slot of the message; change: kind
+        // finished, again: epoch; added, entering, arrival: slot of the message; change: kind
+        std::uint32_t what;
         Kind kind;
         bool operator>(const Event& other) const
         {
             return std::tie(time, kind, worker, task, what) >
                    std::tie(other.time, other.kind, other.worker, other.task, other.what);
         }
+    };
+
+    // A message to the coordinator.
+    struct Message {
+        std::vector<Arrival> arrivals;  // none: it is a sum
+        std::int64_t bytes;
+        Seconds complete;  // when the worker had computed it
+    };
+    // A host.
+    struct Node {
+        std::vector<Worker> workers = {};
+        bool adds_up = false;  // the contributions of its workers stay there
+        bool queued = false;   // it stands in outbox_
+        Port in = {}, out = {};
+        std::map<Version, int> points = {};  // that it holds, with the number of workers that do
+        std::int64_t payload = 0;  // bytes of a vector at the union of the supports; 0: not known
     };
 
     Link& link(Worker worker) { return links_[static_cast<std::size_t>(worker)]; }
@@ -114,12 +156,33 @@ private:
     // sent
     bool post();
     void send(Worker worker);
+    bool send_to_node(Node& node);
+    // Sends a message to a worker. @return when it is there
+    Seconds pass_out(Worker worker, std::int64_t bytes);
+    // Sends a message to the coordinator, from where the worker is.
+    void pass_in(Worker worker, TaskId task, std::size_t number);
+    void hold(Worker worker, const Versions& versions);
+    int node_of(Worker worker) const { return node_of_[static_cast<std::size_t>(worker)]; }
+    Node& node(int number) { return nodes_[static_cast<std::size_t>(number)]; }
+    bool is_near(Worker worker) const { return !nodes_.empty() && node_of(worker) == 0; }
+    // Whether messages with this worker take no time.
+    bool is_free(Worker worker) const { return times_.network.free() || is_near(worker); }
+    // The node that adds up what this worker contributes; null: none does.
+    Node* adding_node(Worker worker);
+    std::int64_t payload(Node& node);
+    void order_sum(Node& node, std::span<const Weighted> terms);
+    // Whether a worker's memory is at its node, so that it can lead it.
+    bool can_lead(Worker worker) const
+    {
+        const auto& one = links_[static_cast<std::size_t>(worker)];
+        return !one.dead && !one.replaced;
+    }
     void cancel(Worker worker, TaskId task);
     void deliver(Worker worker, std::vector<Order>::iterator order);
     void begin(Worker worker);
     std::vector<Arrival> finish(Worker worker);
     void join(Worker worker);
-    void clear(Link& link);
+    void clear(Worker worker);
     void notice(Worker worker, Change::Kind kind);
     // Seconds that a worker takes to load its shard.
     Seconds loading(Worker worker) const
@@ -132,17 +195,26 @@ private:
     std::vector<WorkerInfo> info_;
     std::vector<Link> links_;  // by worker
     std::vector<char> busy_;   // by worker, whether it may have tasks: most are known to have none
-    std::deque<Worker> outbox_;  // workers with orders waiting, in the order of dispatch
+    // Who has orders waiting that go through the network, in the order of dispatch: workers, and
+    // nodes by the complements of their numbers.
+    std::deque<int> outbox_;
+    std::deque<Worker> near_;   // likewise, workers that are near the coordinator
+    std::vector<int> node_of_;  // by worker; none: nobody knows where workers are
+    std::vector<Node> nodes_;   // the first one is the coordinator's
+    int groups_ = 1;
+    std::int64_t awaited_ = 0;  // sums that are under way
+    // Messages that have come while sums were under way.
+    std::deque<std::vector<Arrival>> inbox_;
     std::vector<std::pair<Worker, TaskId>> closed_;  // since the last post()
     Port sending_, receiving_;                       // the coordinator's, if it is shared
     Seconds wake_at_port_ = -1;                      // time of the newest port_free event
     EventQueue<Event> events_;
-    std::vector<Expected> expected_;        // by the last wait()
-    SharedTerms fresh_;                     // of the last task that was given since the last post()
-    std::vector<Change> changes_;           // not yet told by changes()
-    int standby_;                           // standby machines that are left
-    int machines_used_;                     // how many machine numbers are given out
-    Slots<std::vector<Arrival>> messages_;  // on their way to the coordinator
+    std::vector<Expected> expected_;  // by the last wait()
+    SharedTerms fresh_;               // of the last task that was given since the last post()
+    std::vector<Change> changes_;     // not yet told by changes()
+    int standby_;                     // standby machines that are left
+    int machines_used_;               // how many machine numbers are given out
+    Slots<Message> messages_;         // on their way to the coordinator
     Seconds now_ = 0;
     std::int64_t bytes_sent_ = 0, bytes_received_ = 0;
 };

@@ -170,7 +170,7 @@ void MpiFleet::ask_for_sum(Node& node, std::span<const Weighted> terms)
     SumOrder order{++requests_, {}, {}};
     std::vector<std::vector<double>> unpacked;
     std::vector<Touched> used;
-    for (const auto& [handle, weight] : terms) {
+    for (const auto& [handle, weight, worker] : terms) {
         const auto& slot = slots_.at(handle);
         if (used.empty() || used.back().worker != slot.worker)
             used.push_back({slot.worker, link(slot.worker).support});
@@ -179,7 +179,7 @@ void MpiFleet::ask_for_sum(Node& node, std::span<const Weighted> terms)
             unpacked.push_back(values(handle).doubles());
             length = std::ssize(unpacked.back());
         }
-        order.terms.push_back({slot.worker, slot.block, slot.first, length, weight});
+        order.terms.push_back({worker, slot.block, slot.first, length, weight});
     }
     order.values.assign(unpacked.begin(), unpacked.end());
     node.request = order.number;

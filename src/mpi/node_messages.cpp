@@ -85,16 +85,9 @@ std::vector<Touched> decode_lead(const mpi::Bytes& bytes, std::int64_t parameter
 std::shared_ptr<const Support> union_of(std::span<const Touched> workers, std::int64_t parameters)
 {
     if (workers.size() == 1) return workers[0].support;
-    std::vector<char> touched(static_cast<std::size_t>(parameters));
-    for (const auto& one : workers) {
-        if (one.support->full()) return one.support;
-        for (const auto column : one.support->chosen())
-            touched[static_cast<std::size_t>(column)] = 1;
-    }
-    std::vector<Index> chosen;
-    for (std::size_t i = 0; i < touched.size(); ++i)
-        if (touched[i]) chosen.push_back(static_cast<Index>(i));
-    return std::make_shared<const Support>(Support::of(parameters, std::move(chosen)));
+    std::vector<const Support*> all;
+    for (const auto& one : workers) all.push_back(one.support.get());
+    return std::make_shared<const Support>(union_of(all, parameters));
 }
 
 std::shared_ptr<mpi::Bytes> encode(const NodePoint& message, const Support& touched,

@@ -23,6 +23,7 @@ BESIDE_DEFAULTS = {
     "draco-cyclic": ["--tolerate", 1, "--byzantine", "random:2"],
     "elastic": ["--needed", 4],
 }
+NODES = ["--nodes", 3, "--aggregate", "node", "--latency", 0.05, "--bandwidth", 1e4]
 WAYS = [
     ("uncoded", ["--optimizer", name])
     for name in ["adam", "agd", "momentum", "rmsprop", "dual-averaging", "agd-eh"]
@@ -33,12 +34,17 @@ WAYS = [
     ("m-sgc", ["--models", 3]),
     ("pgc-cyclic", ["--stragglers", 2]),
     ("uncoded", ["--latency", 0.05, "--bandwidth", 1e4]),
+    ("uncoded", NODES),
+    ("async", NODES),
+    ("pgc-cyclic", NODES + ["--stragglers", 2, "--port", "separate"]),
     ("uncoded", ["--slowdown", "gilbert-elliott:0.1,0.5,3"]),
 ]
 EVENTS = ["--events", "2.0 leave 4; 5.0 join 4; 7.5 kill 2; 20r leave 5; 25r join 5"]
 LASTING = [
     ("uncoded", EVENTS),
     ("frc", EVENTS + ["--standby", 1]),
+    ("frc", NODES + EVENTS + ["--standby", 1]),
+    ("uncoded", NODES + ["--events", "5r kill 1; 5r kill 4; 5r kill 7; 5r kill 10"]),
     ("elastic", EVENTS + ["--needed", 4]),
     ("pgc-cyclic", EVENTS),
     ("async", EVENTS),

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Simulations of several nodes: what aggregation by node changes, and what it must not."""
+
+import re
+
+import h5py
+import numpy
+import pytest
+
+from program import call, inspect
+
+SCHEMES = re.findall(r"^(\S+)", call("list", "schemes").stdout, re.MULTILINE)
+WORKERS = {"margulis": 9, "bibd": 13}
+# Schemes that decide from vectors, or place them: nobody else may add them up.
+NEED_EACH = {"draco-repetition", "draco-cyclic", "coded-product", "elastic"}
+
+NETWORK = ["--latency", 1e-3, "--bandwidth", 1e5]
+
+
+def simulate(trace, *words):
+    done = call("simulate", "--trace", trace, "--overwrite", "--quiet", *words)
+    assert done.returncode == 0, done.stderr
+    assert inspect(trace)["faults"] == []
+    with h5py.File(trace, "r") as file:
+        return {
+            "model": file["model/final"][:],
+            "iterates": file["iterate/model"][:],
+            "time": file["round/time"][:],
+            "node": file["worker/node"][:],
+            "rank": file["worker/rank"][:],
+            "kinds": file["membership/kind"][:],
+            **{name: file.attrs[name] for name in ["aggregate", "nodes", "shared_workers"]},
+        }
+
+
+def words_of(scheme, data):
+    words = ["--data", data, "--scheme", scheme, "--workers", WORKERS.get(scheme, 12)]
+    words += ["--rounds", 20, "--step", 0.1, "--delay", "exponential:1", "--row-time", 1e-3]
+    return [*words, "--nodes", 3]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_by_node_is_flat_but_for_the_last_bits(scheme, sparse, tmp_path):
+    words = words_of(scheme, sparse)
+    done = call("simulate", "--trace", tmp_path / "n.h5", *words, "--aggregate", "node", "--quiet")
+    if scheme in NEED_EACH:
+        assert done.returncode == 2
+        assert "needs each contribution at the coordinator" in done.stderr
+        assert not (tmp_path / "n.h5").exists()
+        return
+    flat = simulate(tmp_path / "f.h5", *words, "--aggregate", "flat")
+    node = simulate(tmp_path / "n.h5", *words, "--aggregate", "node")
+    assert (flat["aggregate"], node["aggregate"]) == ("flat", "node")
+    assert numpy.array_equal(flat["time"], node["time"])  # messages take no time here
+    scale = numpy.abs(flat["iterates"]).max()
+    assert numpy.abs(flat["iterates"] - node["iterates"]).max() <= 1e-12 * scale
+
+
+@pytest.mark.parametrize("scheme", sorted(set(SCHEMES) - NEED_EACH))
+def test_a_replay_gives_the_same_bits(scheme, sparse, tmp_path):
+    words = [*words_of(scheme, sparse), "--aggregate", "node", *NETWORK]
+    one = simulate(tmp_path / "a.h5", *words)
+    # The replay of a replay too: it knows nodes and groups.
+    for of, to in [("a.h5", "b.h5"), ("b.h5", "c.h5")]:
+        again = simulate(tmp_path / to, "--replay", tmp_path / of)
+        for name in ["iterates", "model", "node", "rank"]:
+            assert numpy.array_equal(one[name], again[name]), name
+        assert (again["nodes"], again["aggregate"]) == ("node0 node1 node2", "node")
+
+
+def test_a_dry_run_takes_the_time_of_a_real_one(gaussians, tmp_path):
+    words = ["--workers", 12, "--rounds", 20, "--delay", "pareto:0.1,2", "--row-time", 1e-3]
+    words += ["--nodes", 3, "--aggregate", "node", "--scheme", "frc", "--stragglers", 1, *NETWORK]
+    real = simulate(tmp_path / "real.h5", "--data", gaussians, *words)
+    words += ["--dry", "--rows", 203, "--columns", 12]
+    done = call("simulate", "--trace", tmp_path / "dry.h5", *words)
+    assert done.returncode == 0, done.stderr
+    with h5py.File(tmp_path / "dry.h5", "r") as dry:
+        assert numpy.array_equal(dry["round/time"][:], real["time"])
+        assert dry.attrs["aggregate"] == "node"
+
+
+def test_one_node_is_what_it_was_before_there_were_nodes(sparse, tmp_path):
+    words = [
+        "--data",
+        sparse,
+        "--workers",
+        12,
+        "--rounds",
+        20,
+        "--delay",
+        "exponential:1",
+        *NETWORK,
+    ]
+    plain = simulate(tmp_path / "a.h5", *words)
+    one = simulate(tmp_path / "b.h5", *words, "--nodes", 1, "--aggregate", "node")
+    for name in ["iterates", "time", "node", "rank"]:
+        assert numpy.array_equal(plain[name], one[name]), name
+    assert (one["aggregate"], one["nodes"], one["shared_workers"]) == ("flat", "simulated", 0)
+
+
+def test_a_node_that_is_lost_before_its_sum_has_the_round_begin_anew(sparse, tmp_path):
+    words = ["--data", sparse, "--workers", 6, "--nodes", 3, "--aggregate", "node", "--rounds", 9]
+    words += ["--row-time", 1e-3, *NETWORK]
+    # Workers 1 and 4 are the second node.
+    all_of_it = simulate(tmp_path / "a.h5", *words, "--events", "3r kill 1; 3r kill 4")
+    assert list(all_of_it["kinds"][6:]) == [6, 3, 3, 4]
+    again = simulate(tmp_path / "b.h5", "--replay", tmp_path / "a.h5")
+    assert numpy.array_equal(all_of_it["iterates"], again["iterates"])
+    # One of them is enough to add up what both have computed.
+    leader = simulate(tmp_path / "c.h5", *words, "--events", "3r kill 1")
+    assert 6 not in leader["kinds"]
+
+
+def test_auto_says_which_way_it_takes(sparse, tmp_path):
+    words = ["simulate", "--data", sparse, "--workers", 12, "--rounds", 2, "--nodes", 3]
+    words += ["--trace", tmp_path / "a.h5", "--overwrite"]
+    assert "3 nodes: contributions are added up at the coordinator" in call(*words).stderr
+    wide = ["simulate", "--dry", "--columns", 1000000, "--workers", 12, "--rounds", 2]
+    wide += ["--nodes", 3, "--trace", tmp_path / "b.h5"]
+    assert "3 nodes: contributions are added up by node" in call(*wide).stderr
+    assert "nodes" not in call(*words, "--aggregate", "flat").stderr
+
+
+def test_advice_knows_nodes():
+    words = [
+        "advise",
+        "--workers",
+        12,
+        "--rounds",
+        10,
+        "--delay",
+        "exponential:0.05",
+        "--repeat",
+        1,
+    ]
+    words += ["--row-time", 1e-5, "--columns", 100000, "--bandwidth", 1e8, "--schemes", "uncoded"]
+    seconds = {}
+    for way in ["flat", "node"]:
+        done = call(*words, "--nodes", 3, "--aggregate", way, "--json")
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+        seconds[way] = float(re.search(r'"round_seconds": ([\d.e-]+)', done.stdout)[1])
+    assert seconds["node"] < seconds["flat"]
+    done = call(*words, "--nodes", 13)
+    assert done.returncode == 2
+    assert "--nodes is 13, but there are 12 workers for them: use at most 12" in done.stderr
+
+
+def test_a_replay_takes_nodes_from_its_trace(sparse, tmp_path):
+    simulate(tmp_path / "a.h5", *words_of("uncoded", sparse), "--aggregate", "node")
+    for name, value in [("nodes", 2), ("aggregate", "flat"), ("memory-bandwidth", 1e9)]:
+        done = call("simulate", "--replay", tmp_path / "a.h5", f"--{name}", value)
+        assert done.returncode == 2
+        assert f"--{name}" in done.stderr and "--replay takes times and workers" in done.stderr

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Simulated nodes: how long a round takes and how many bytes travel, against closed forms.
+#include <gtest/gtest.h>
+
+#include "driver/simulation.hpp"
+#include "support.hpp"
+
+namespace quorate {
+namespace {
+
+using test::refusal;
+
+// Eight workers on four nodes, two on each; a vector takes v seconds on a link, a header h.
+constexpr double latency = 0.01, bandwidth = 1e6, memory_bandwidth = 1e8;
+constexpr double columns = 10000, vector_bytes = 8 * columns, header = 64, term = 40, release = 16;
+constexpr double v = vector_bytes / bandwidth, h = header / bandwidth;
+
+trace::Trace simulated(Options more)
+{
+    more.insert({{"dry", "on"},
+                 {"workers", "8"},
+                 {"nodes", "4"},
+                 {"rounds", "3"},
+                 {"columns", "10000"},
+                 {"latency", "0.01"},
+                 {"bandwidth", "1e6"},
+                 {"memory-bandwidth", "1e8"}});
+    return simulate(make_settings(simulation_options(), more));
+}
+
+void expect_rounds_of(const trace::Trace& trace, double seconds)
+{
+    ASSERT_EQ(trace.rounds.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_NEAR(trace.rounds[i].time, static_cast<double>(i + 1) * seconds, 1e-12);
+}
+
+void expect_bytes_of_rounds(const trace::Trace& trace, double sent, double received)
+{
+    for (const auto& round : trace.rounds) {
+        EXPECT_EQ(static_cast<double>(round.bytes_sent), sent);
+        EXPECT_EQ(static_cast<double>(round.bytes_received), received);
+    }
+}
+
+// Seconds from the last answer to the sum where each of so many nodes has to wait for the port.
+double summing(double nodes)
+{
+    const double order = h + 2 * term / bandwidth;
+    return order + 2 * latency + 2 * 16 * columns / memory_bandwidth + nodes * (h + v);
+}
+
+TEST(SimulatedNodes, FlatEachOfTheSixWorkersElsewhereTakesTheCoordinatorsPort)
+{
+    const auto trace = simulated({{"aggregate", "flat"}});
+    EXPECT_EQ(trace.text("aggregate"), "flat");
+    expect_rounds_of(trace, 2 * latency + 7 * (h + v));
+    expect_bytes_of_rounds(trace, 8 * (header + vector_bytes), 8 * (header + vector_bytes));
+}
+
+TEST(SimulatedNodes, ByNodeEachOfTheThreeNodesDoes)
+{
+    const auto trace = simulated({{"aggregate", "node"}});
+    EXPECT_EQ(trace.text("aggregate"), "node");
+    // A message to a node has two tasks and the point; headers come back.
+    expect_rounds_of(trace, 3 * (3 * h + v) + 2 * latency + 2 * h + summing(3));
+    expect_bytes_of_rounds(trace,
+                           2 * (header + vector_bytes) + 3 * (3 * header + vector_bytes) +
+                               3 * (header + 2 * term) + 6 * release,
+                           2 * (header + vector_bytes) + 6 * header + 3 * (header + vector_bytes));
+}
+
+TEST(SimulatedNodes, WithALinkForEachNodeTheWorkersOfANodeShareIt)
+{
+    const auto flat = simulated({{"aggregate", "flat"}, {"port", "separate"}});
+    expect_rounds_of(flat, 2 * latency + 3 * (h + v));
+    const auto node = simulated({{"aggregate", "node"}, {"port", "separate"}});
+    expect_rounds_of(node, 3 * h + v + 2 * latency + 2 * h + summing(1));
+}
+
+TEST(SimulatedNodes, WorkersOfTheCoordinatorsNodeNeedNoNetwork)
+{
+    const auto trace = simulated({{"aggregate", "flat"}});
+    for (const auto& arrival : trace.arrivals)
+        EXPECT_EQ(arrival.arrived == arrival.sent, arrival.worker % 4 == 0) << arrival.worker;
+    EXPECT_EQ(trace.text("shared_workers"), "2");
+}
+
+TEST(SimulatedNodes, AddingUpTakesNoTimeWhereMessagesTakeNone)
+{
+    for (const auto* way : {"flat", "node"}) {
+        const Options free = {{"dry", "on"},     {"workers", "8"},       {"nodes", "4"},
+                              {"rounds", "3"},   {"columns", "10000"},   {"aggregate", way},
+                              {"scheme", "frc"}, {"delay", "constant:2"}};
+        expect_rounds_of(simulate(make_settings(simulation_options(), free)), 2);
+    }
+}
+
+TEST(SimulatedNodes, AnswersThatComeDuringASumAreToldAfterIt)
+{
+    // Half of the workers are late by less than the sum takes.
+    const auto trace = simulated({{"aggregate", "node"},
+                                  {"scheme", "async"},
+                                  {"delay", "exponential:0.2"},
+                                  {"rounds", "40"},
+                                  {"trace-arrivals", "all"}});
+    ASSERT_EQ(trace.rounds.size(), 40U);
+    double time = 0;
+    std::size_t late = 0;
+    for (const auto& arrival : trace.arrivals) {
+        EXPECT_GE(arrival.arrived, time);
+        late += arrival.arrived == time;
+        time = arrival.arrived;
+    }
+    EXPECT_GT(late, 0U);
+}
+
+TEST(SimulatedNodes, NamesHostsAndRanksAsOverMpi)
+{
+    const auto trace = simulated({{"workers", "7"}, {"nodes", "3"}, {"aggregate", "node"}});
+    EXPECT_EQ(trace.text("nodes"), "node0 node1 node2");
+    std::vector<std::int64_t> nodes, ranks;
+    for (const auto& worker : trace.workers) {
+        nodes.push_back(worker.node);
+        ranks.push_back(worker.rank);
+    }
+    EXPECT_EQ(nodes, (std::vector<std::int64_t>{0, 1, 2, 0, 1, 2, 0}));
+    EXPECT_EQ(ranks, (std::vector<std::int64_t>{1, 4, 6, 2, 5, 7, 3}));
+}
+
+TEST(SimulatedNodes, RefuseWhatCannotBe)
+{
+    const auto refused = [](const Options& values) { return refusal([&] { simulated(values); }); };
+    EXPECT_EQ(refused({{"nodes", "0"}}), "--nodes is 0: use at least 1");
+    EXPECT_EQ(refused({{"nodes", "9"}}),
+              "--nodes is 9, but there are 8 workers for them: use at most 8");
+    EXPECT_EQ(refused({{"aggregate", "node"}, {"scheme", "draco-repetition"}}),
+              "--aggregate is node, but --scheme draco-repetition needs each contribution at the "
+              "coordinator: use flat or auto");
+    EXPECT_NE(refused({{"aggregate", "nodes"}}).find("did you mean node"), std::string::npos);
+    EXPECT_NE(refused({{"memory-bandwidth", "0"}}).find("--memory-bandwidth is 0"),
+              std::string::npos);
+}
+
+}  // namespace
+}  // namespace quorate
