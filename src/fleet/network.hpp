@@ -12,8 +12,9 @@ namespace quorate {
 /// A model of the network: a message takes latency + bytes / bandwidth seconds. With a shared port
 /// the coordinator sends one message at a time and receives one at a time, in the order in which
 /// they come. Without, each worker has a link of its own, or if it is known on which node each one
-/// is, each node. The workers of a node share its link, whose two ways are independent. A message
-/// passes the links on its way at the same time, but for the latency between them.
+/// is, each node. Where nodes are known, the workers of a node share its link, whose two ways are
+/// independent; messages that the coordinator begins together have equal shares of a link, as TCP
+/// gives them; and a message passes the links on its way at the same time, but for the latency.
 struct Network {
     Seconds latency = 0;
     double bandwidth = std::numeric_limits<double>::infinity();  // bytes a second

@@ -215,6 +215,7 @@ bool VirtualFleet::post()
         to.queued = false;
         for (; to.waits(); any = true) send(near_.front());
     }
+    std::deque<int> again;  // a worker's next task follows when this one has left
     while (!outbox_.empty()) {
         if (!network.free() && network.shared_port && sending_.free_at() > now_) {
             if (std::exchange(wake_at_port_, sending_.free_at()) != sending_.free_at())
@@ -233,8 +234,10 @@ bool VirtualFleet::post()
         send(worker);
         any = true;
         to.queued = to.waits();
-        if (to.queued) outbox_.push_back(worker);
+        if (to.queued) (nodes_.empty() ? outbox_ : again).push_back(worker);
     }
+    outbox_.insert(outbox_.end(), again.begin(), again.end());
+    share_links();
     for (const auto& [worker, task] : closed_) cancel(worker, task);
     closed_.clear();
     fresh_.reset();
@@ -261,7 +264,10 @@ void VirtualFleet::send(Worker worker)
         deliver(worker, order);
         return;
     }
-    add_event(pass_out(worker, bytes), Kind::delivery, worker, order->id(), 0);
+    if (nodes_.empty())
+        add_event(pass_out(worker, bytes), Kind::delivery, worker, order->id(), 0);
+    else
+        outgoing_.push_back({node_of(worker), bytes, {{worker, order->id()}}});
     ++to.travelling;
 }
 
@@ -286,7 +292,7 @@ bool VirtualFleet::send_to_node(Node& node)
     for (const auto version : named)
         bytes += header_bytes + (node.points.contains(version) ? 0 : payload(node));
     bytes_sent_ += bytes;
-    const auto there = is_free(node.workers[0]) ? now_ : pass_out(node.workers[0], bytes);
+    Outgoing message{node_of(node.workers[0]), bytes, {}};
     for (const auto worker : node.workers) {
         auto& to = link(worker);
         while (to.waits()) {
@@ -301,11 +307,38 @@ bool VirtualFleet::send_to_node(Node& node)
                 deliver(worker, order);
                 continue;
             }
-            add_event(there, Kind::delivery, worker, order->id(), 0);
+            message.tasks.emplace_back(worker, order->id());
             ++to.travelling;
         }
     }
+    outgoing_.push_back(std::move(message));
     return true;
+}
+
+// Sends the messages that wait for it. Those that begin together have equal shares of a link: a
+// shorter one leaves when it and as much of each longer one has passed.
+void VirtualFleet::share_links()
+{
+    const auto& network = times_.network;
+    const auto way = [&](const Outgoing& one) { return network.shared_port ? 0 : one.node; };
+    std::ranges::stable_sort(outgoing_, {}, [&](const Outgoing& one) {
+        return std::pair(way(one), one.bytes);
+    });
+    for (auto first = outgoing_.begin(); first != outgoing_.end();) {
+        const auto last = std::find_if(
+            first, outgoing_.end(), [&](const Outgoing& one) { return way(one) != way(*first); });
+        auto& port = network.shared_port ? sending_ : node(first->node).in;
+        const auto begun = std::max(now_, port.free_at());
+        std::int64_t passed = 0;
+        for (; first != last; ++first) {
+            const auto left = begun + network.wire(passed + first->bytes * (last - first));
+            for (const auto& [worker, task] : first->tasks)
+                add_event(left + network.latency, Kind::delivery, worker, task, 0);
+            passed += first->bytes;
+        }
+        port.pass(now_, network.wire(passed));
+    }
+    outgoing_.clear();
 }
 
 // The coordinator's port, if all messages share it, is as fast as the node's link behind it, which

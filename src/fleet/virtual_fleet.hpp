@@ -136,6 +136,12 @@ private:
         std::int64_t bytes;
         Seconds complete;  // when the worker had computed it
     };
+    // A message to a node, which waits to be sent.
+    struct Outgoing {
+        int node;
+        std::int64_t bytes;
+        std::vector<std::pair<Worker, TaskId>> tasks;
+    };
     // A host.
     struct Node {
         std::vector<Worker> workers = {};
@@ -157,6 +163,7 @@ private:
     bool post();
     void send(Worker worker);
     bool send_to_node(Node& node);
+    void share_links();
     // Sends a message to a worker. @return when it is there
     Seconds pass_out(Worker worker, std::int64_t bytes);
     // Sends a message to the coordinator, from where the worker is.
@@ -201,6 +208,7 @@ private:
     std::deque<Worker> near_;   // likewise, workers that are near the coordinator
     std::vector<int> node_of_;  // by worker; none: nobody knows where workers are
     std::vector<Node> nodes_;   // the first one is the coordinator's
+    std::vector<Outgoing> outgoing_;
     int groups_ = 1;
     std::int64_t awaited_ = 0;  // sums that are under way
     // Messages that have come while sums were under way.
