@@ -191,7 +191,7 @@ endif
 
 # --- Targets -----------------------------------------------------------------------------
 .PHONY: help info deps configure build demo amazon lambda networks anytime sequential elastic advice experiments cluster-demo \
-        cluster-deps python python-deps python-tests-deps chaos test tests-ready check-layers bench bench-against bench-rivals bench-ranks bench-hosts bench-python bench-build fuzz fuzz-deps plot format lint \
+        cluster-deps python python-deps python-tests-deps chaos test tests-ready check-layers bench bench-against bench-rivals bench-ranks bench-hosts bench-nodes bench-python bench-build fuzz fuzz-deps plot format lint \
         install uninstall clean force
 force:
 
@@ -405,6 +405,9 @@ bench-ranks: build ## what a run costs by its number of ranks; ARGS="--ranks 26,
 
 bench-hosts: build cluster-deps ## what one slow link among hosts costs a round, by scheme; as root
 	@$(run_env) $(found_python) tests/bench/hosts $(ARGS)
+
+bench-nodes: build ## what aggregation by node saves on four hosts with slow links, measured and simulated, as root (QUORATE_DATA=folder)
+	@$(run_env) $(found_python) tests/bench/nodes $(ARGS)
 
 bench-build: configure ## what building takes, from no PETSc and no objects; ARGS="--against REV"
 	@env/bench-build $(ARGS)
