@@ -406,7 +406,7 @@ bench-ranks: build ## what a run costs by its number of ranks; ARGS="--ranks 26,
 bench-hosts: build cluster-deps ## what one slow link among hosts costs a round, by scheme; as root
 	@$(run_env) $(found_python) tests/bench/hosts $(ARGS)
 
-bench-nodes: build ## what aggregation by node saves on four hosts with slow links, measured and simulated, as root (QUORATE_DATA=folder)
+bench-nodes: build cluster-deps ## what aggregation by node saves on four hosts with slow links, measured and simulated, as root (QUORATE_DATA=folder)
 	@$(run_env) $(found_python) tests/bench/nodes $(ARGS)
 
 bench-build: configure ## what building takes, from no PETSc and no objects; ARGS="--against REV"

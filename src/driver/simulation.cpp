@@ -120,7 +120,7 @@ std::vector<VirtualPlace> places_of(const Settings& settings, int workers)
         hosts.insert(hosts.end(), static_cast<std::size_t>((workers + nodes - 1 - i) / nodes),
                      fmt::format("node{}", i));
     for (const auto rank : place_ranks(hosts))
-        places.push_back({rank, hosts[static_cast<std::size_t>(rank - 1)]});
+        places.push_back({rank, hosts.at(static_cast<std::size_t>(rank - 1))});
     return places;
 }
 

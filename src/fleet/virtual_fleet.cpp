@@ -321,9 +321,8 @@ void VirtualFleet::share_links()
 {
     const auto& network = times_.network;
     const auto way = [&](const Outgoing& one) { return network.shared_port ? 0 : one.node; };
-    std::ranges::stable_sort(outgoing_, {}, [&](const Outgoing& one) {
-        return std::pair(way(one), one.bytes);
-    });
+    std::ranges::stable_sort(outgoing_, {},
+                             [&](const Outgoing& one) { return std::pair(way(one), one.bytes); });
     for (auto first = outgoing_.begin(); first != outgoing_.end();) {
         const auto last = std::find_if(
             first, outgoing_.end(), [&](const Outgoing& one) { return way(one) != way(*first); });
