@@ -22,9 +22,8 @@ void in_parallel(std::size_t count, int threads, const std::function<void(std::s
 template <class F>
 void ranges_in_parallel(std::size_t size, std::size_t range, int threads, F f)
 {
-    in_parallel((size + range - 1) / range, threads, [&](std::size_t part) {
-        f(part * range, std::min((part + 1) * range, size));
-    });
+    in_parallel((size + range - 1) / range, threads,
+                [&](std::size_t part) { f(part * range, std::min((part + 1) * range, size)); });
 }
 
 }  // namespace quorate

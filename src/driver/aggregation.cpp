@@ -93,8 +93,7 @@ std::vector<int> groups_to_go_on_with(const trace::Trace& trace,
     if (groups.empty()) return groups;
     const auto later = workers.subspan(groups.size());
     const Nodes nodes(later, split(trace.text("nodes"), ' '));
-    for (const auto& worker : later)
-        groups.push_back(static_cast<int>(nodes.number(worker.host)));
+    for (const auto& worker : later) groups.push_back(static_cast<int>(nodes.number(worker.host)));
     return groups;
 }
 

@@ -222,16 +222,15 @@ void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
     // core, and is long enough for the terms to be read ahead. Mean and norm go block by block, of
     // the nearest cache.
     std::vector<double> squares((estimate_.size() + block - 1) / block);
-    ranges_in_parallel(estimate_.size(), 8 * block, options_.threads,
-                       [&](std::size_t first, std::size_t last) {
-                           add_up(sum, first, last, begun);
-                           for (auto i = first; i < last; i += block) {
-                               const auto mean = std::span(estimate_).subspan(
-                                   i, std::min(block, last - i));
-                               divide(mean, step.divisor);
-                               squares[i / block] = inner_product(mean, mean);
-                           }
-                       });
+    ranges_in_parallel(
+        estimate_.size(), 8 * block, options_.threads, [&](std::size_t first, std::size_t last) {
+            add_up(sum, first, last, begun);
+            for (auto i = first; i < last; i += block) {
+                const auto mean = std::span(estimate_).subspan(i, std::min(block, last - i));
+                divide(mean, step.divisor);
+                squares[i / block] = inner_product(mean, mean);
+            }
+        });
     row.gradient_norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
     if (options_.clip > 0 && row.gradient_norm > options_.clip)
         for (auto& element : estimate_) element *= options_.clip / row.gradient_norm;

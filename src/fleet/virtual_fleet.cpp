@@ -267,12 +267,12 @@ void VirtualFleet::send(Worker worker)
     if (nodes_.empty())
         add_event(pass_out(worker, bytes), Kind::delivery, worker, order->id(), 0);
     else
-        outgoing_.push_back({node_of(worker), bytes, {{worker, order->id()}}});
+        outgoing_.push_back({node_of(worker), bytes, worker, order->id()});
     ++to.travelling;
 }
 
 // Sends the tasks that wait for the workers of a node, and with them the points that the node does
-// not hold. @return whether there was one
+// not hold; one node after the other, as the run does. @return whether there was one
 bool VirtualFleet::send_to_node(Node& node)
 {
     node.queued = false;
@@ -292,7 +292,7 @@ bool VirtualFleet::send_to_node(Node& node)
     for (const auto version : named)
         bytes += header_bytes + (node.points.contains(version) ? 0 : payload(node));
     bytes_sent_ += bytes;
-    Outgoing message{node_of(node.workers[0]), bytes, {}};
+    const auto there = pass_out(node.workers[0], bytes);
     for (const auto worker : node.workers) {
         auto& to = link(worker);
         while (to.waits()) {
@@ -307,11 +307,10 @@ bool VirtualFleet::send_to_node(Node& node)
                 deliver(worker, order);
                 continue;
             }
-            message.tasks.emplace_back(worker, order->id());
+            add_event(there, Kind::delivery, worker, order->id(), 0);
             ++to.travelling;
         }
     }
-    outgoing_.push_back(std::move(message));
     return true;
 }
 
@@ -331,8 +330,7 @@ void VirtualFleet::share_links()
         std::int64_t passed = 0;
         for (; first != last; ++first) {
             const auto left = begun + network.wire(passed + first->bytes * (last - first));
-            for (const auto& [worker, task] : first->tasks)
-                add_event(left + network.latency, Kind::delivery, worker, task, 0);
+            add_event(left + network.latency, Kind::delivery, first->worker, first->task, 0);
             passed += first->bytes;
         }
         port.pass(now_, network.wire(passed));
@@ -516,14 +514,16 @@ void VirtualFleet::order_sum(Node& node, std::span<const Weighted> terms)
 {
     std::int64_t asked = header_bytes;
     double added = 0;
+    std::vector<Worker> used;
     for (const auto& term : terms) {
+        if (used.empty() || used.back() != term.worker) used.push_back(term.worker);
         const auto columns = info_[static_cast<std::size_t>(term.worker)].columns;
         asked += term_bytes;
         if (link(term.worker).replaced)
             asked += columns * static_cast<std::int64_t>(sizeof(double));
         added += bytes_to_add * static_cast<double>(columns);
     }
-    const auto answer = header_bytes + payload(node);
+    const auto answer = header_bytes + recipes_.payload(used);
     bytes_sent_ += asked;
     bytes_received_ += answer;
     if (times_.network.free()) return;

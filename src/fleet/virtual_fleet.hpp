@@ -136,11 +136,12 @@ private:
         std::int64_t bytes;
         Seconds complete;  // when the worker had computed it
     };
-    // A message to a node, which waits to be sent.
+    // A task that waits to be sent to a node.
     struct Outgoing {
         int node;
         std::int64_t bytes;
-        std::vector<std::pair<Worker, TaskId>> tasks;
+        Worker worker;
+        TaskId task;
     };
     // A host.
     struct Node {

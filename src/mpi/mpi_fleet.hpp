@@ -157,8 +157,8 @@ private:
         std::shared_ptr<const Support> touched = {};  // their union
         std::vector<Version> points = {};             // that the leader has
         std::vector<HandedOut> handed_out = {};
-        std::vector<KeptBlock> released = {};   // what the leader is to be told of
-        std::vector<Worker> replaced = {};      // by ranks that may be on any node
+        std::vector<KeptBlock> released = {};        // what the leader is to be told of
+        std::vector<Worker> replaced = {};           // by ranks that may be on any node
         std::int64_t request = 0;                    // for a sum, the last one
         std::shared_ptr<const Support> summed = {};  // at which it is
         std::optional<mpi::Transfer> sum = {};       // the answer
@@ -255,10 +255,10 @@ private:
         fresh_;  // made since the last post(), so that further workers may share them
     std::deque<mpi::Transfer> incoming_, arrived_;
     int groups_ = 1;
-    std::vector<Node> nodes_;    // by group
-    std::int64_t requests_ = 0;  // for sums, so far
-    std::size_t turn_ = 0;       // the node that gets points next
-    std::optional<mpi::Transfer> point_;  // on its way to a leader
+    std::vector<Node> nodes_;                      // by group
+    std::int64_t requests_ = 0;                    // for sums, so far
+    std::size_t turn_ = 0;                         // the node that gets points next
+    std::optional<mpi::Transfer> point_;           // on its way to a leader
     Seconds point_sent_ = 0, point_takes_ = 0.01;  // when; how long the slowest took
     Slots<Slot> slots_;
     Seconds began_ = -1;  // clock_seconds() at the first dispatch; negative: not yet

@@ -155,9 +155,8 @@ void MpiFleet::hand_out(Node& node)
         message.to.push_back({rank(one.worker), one.task});
     }
     node.points.push_back(message.version);
-    std::erase_if(node.points, [&](Version version) {
-        return std::ranges::count(message.keep, version) == 0;
-    });
+    std::erase_if(node.points,
+                  [&](Version version) { return std::ranges::count(message.keep, version) == 0; });
     auto bytes = encode(message, *node.touched, *point, wire_, pool_);
     bytes_sent_ += static_cast<std::int64_t>(bytes->size());
     point_ = try_send(rank(node.leader), mpi::Tag::node_point, std::move(bytes));
@@ -192,8 +191,8 @@ bool MpiFleet::take_sum(mpi::Transfer& message)
 {
     if (message.tag != mpi::Tag::sum_answer) return false;
     const auto number = Reader(*message.bytes).get<SumAnswer>().number;
-    for (auto& node : nodes_)
-        if (node.request == number) node.sum = std::move(message);
+    const auto node = std::ranges::find(nodes_, number, &Node::request);
+    if (node != nodes_.end()) node->sum = std::move(message);
     return true;
 }
 

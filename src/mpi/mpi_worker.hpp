@@ -56,10 +56,7 @@ private:
         bool repeats() const { return message.control.repeat; }
     };
 
-    bool shares_memory() const
-    {
-        return memory_.points.present() && memory_.read_here;
-    }
+    bool shares_memory() const { return memory_.points.present() && memory_.read_here; }
     void poll();
     void receive(const mpi::Transfer& message);
     void accept(std::shared_ptr<mpi::Bytes> bytes);
