@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "base/error.hpp"
 #include "base/host.hpp"
@@ -119,8 +121,9 @@ std::vector<VirtualPlace> places_of(const Settings& settings, int workers)
     for (int i = 0; i < nodes; ++i)
         hosts.insert(hosts.end(), static_cast<std::size_t>((workers + nodes - 1 - i) / nodes),
                      fmt::format("node{}", i));
-    for (const auto rank : place_ranks(hosts))
-        places.push_back({rank, hosts.at(static_cast<std::size_t>(rank - 1))});
+    std::ranges::transform(place_ranks(hosts), std::back_inserter(places), [&](int rank) {
+        return VirtualPlace{rank, hosts[static_cast<std::size_t>(rank - 1)]};
+    });
     return places;
 }
 

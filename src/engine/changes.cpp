@@ -53,12 +53,12 @@ void Engine::reencode_or_fail()
     if (members_.all(MembershipTable::Status::active) == coded_for_ ||
         options_.on_loss != OnLoss::reencode || needs_.membership)
         fail(why);
-    reencode(std::move(why));
+    reencode(why);
 }
 
 // Makes the scheme again for the active workers. The model and its optimiser go on. Fails if there
 // are none. @param why  it is to be made again
-void Engine::reencode(std::string why)
+void Engine::reencode(const std::string& why)
 {
     const auto active = members_.all(MembershipTable::Status::active);
     if (active.empty()) fail(why);

@@ -148,7 +148,7 @@ private:
     bool nobody_can_answer() const;
     bool waits_for_workers() const;
     void reencode_or_fail();
-    void reencode(std::string why);
+    void reencode(const std::string& why);
     std::shared_ptr<const Coding> largest_coding(int workers) const;
     [[noreturn]] void fail(const std::string& why) const;
     void change(const std::vector<Change>& wanted);

@@ -133,7 +133,8 @@ def test_a_silent_rank_is_named_in_time(tmp_path):
         text=True,
         timeout=120,
     )
-    assert done.returncode == 1
+    # Hydra may report how the hanging rank ended, which it kills.
+    assert done.returncode in (1, 9)
     assert "rank 2 of 3 did not answer in time" in done.stderr
     assert "0-1" in done.stdout
     assert time.monotonic() - begin < 60
