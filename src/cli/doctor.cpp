@@ -187,7 +187,7 @@ void print_links(const DoctorFacts& facts)
         const auto from = host_of_first(ping.from), to = host_of_first(ping.to);
         if (from.empty() || to.empty()) continue;
         lines.push_back(
-            {from + " - " + to, span({ping.seconds}, 1e-6, "us"),
+            {fmt::format("{} - {}", from, to), span({ping.seconds}, 1e-6, "us"),
              span({ping.bandwidth}, 1e6, "MB/s"),
              fmt::format("{:+.3g} s, to within {:.2g}", ping.clock_ahead, ping.clock_error)});
     }

@@ -23,7 +23,7 @@ std::vector<HostRanks> hosts_of(const DoctorFacts& facts)
 
 namespace {
 
-constexpr std::int64_t mib = 1024 * 1024;
+constexpr std::int64_t mib = std::int64_t{1024} * 1024;
 
 std::string gib(double bytes) { return fmt::format("{:.3g} GiB", bytes / (1024.0 * mib)); }
 

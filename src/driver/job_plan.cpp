@@ -216,7 +216,7 @@ void refuse_scripts_of_others(const std::string& folder, const JobPlan& plan)
     for (int link = 0; link < std::max(1, static_cast<int>(plan.links.size())); ++link)
         names.push_back(script_of_link(plan, link));
     for (const auto& name : names) {
-        const auto path = folder + "/" + name;
+        const auto path = fmt::format("{}/{}", folder, name);
         std::ifstream file(path);
         std::string first, second;
         std::getline(file, first);

@@ -186,7 +186,7 @@ void evaluate(MpiFleet& fleet, const Training& training,
 // @param hosts  of the ranks that are workers, from rank 1 on
 std::vector<int> ranks_of(const std::vector<std::string>& hosts, const Resumption* resumed)
 {
-    const auto placed = place_ranks(hosts);
+    auto placed = place_ranks(hosts);
     if (!resumed) return placed;
     std::vector<int> ranks(static_cast<std::size_t>(resumed->workers()), -1);
     for (std::size_t i = 0; i < placed.size(); ++i)
