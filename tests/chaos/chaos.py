@@ -192,6 +192,9 @@ class Chaos:
         scheme = self.random.choice(EXACT + OTHERS)
         words, trace = self.command(scheme)
         trace.unlink(missing_ok=True)
+        # Coded storage cannot be added up by node.
+        way = "flat" if "elastic" in scheme else self.random.choice(["flat", "node", "node"])
+        words += ["--aggregate", way]
         with Hosts(self.folder / "hosts", 4) as hosts:
             job = hosts.start({"n1": 3, "n2": 2, "n3": 2, "n4": 2}, *words)
             wait_until(lambda: trace.exists() or job.process.poll() is not None)
@@ -204,7 +207,7 @@ class Chaos:
         wrong = self.faults(scheme, trace)
         if not wrong and done.returncode != 0:
             wrong = f"exit status {done.returncode}: {done.stderr}"
-        return f"{scheme}: {wrong}" if wrong else ""
+        return f"{scheme}, {way}: {wrong}" if wrong else ""
 
     def kill_far_worker(self, hosts):
         process = hosts.rank(self.random.randint(3, RANKS - 1))
