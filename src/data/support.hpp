@@ -73,13 +73,24 @@ public:
         else
             for (const auto column : chosen_) whole[static_cast<std::size_t>(column)] = 0;
     }
-    /// Sets whole[column i] = packed[i].
+    /// Sets packed[i] = whole[column first + i] for `count` columns.
     template <class Number>
-    void scatter(std::span<const Number> packed, std::span<double> whole) const
+    void gather(std::span<const double> whole, std::size_t first, std::size_t count,
+                Number* packed) const
     {
-        for (std::size_t i = 0; i < packed.size(); ++i)
-            whole[full_ ? i : static_cast<std::size_t>(chosen_[i])] =
-                static_cast<double>(packed[i]);
+        for (auto i = first; i < first + count; ++i)
+            *packed++ =
+                static_cast<Number>(whole[full_ ? i : static_cast<std::size_t>(chosen_[i])]);
+    }
+    /// Sets whole[column first + i] = packed[i].
+    template <class Number>
+    void scatter(std::span<const Number> packed, std::size_t first, std::span<double> whole) const
+    {
+        for (const auto value : packed) {
+            whole[full_ ? first : static_cast<std::size_t>(chosen_[first])] =
+                static_cast<double>(value);
+            ++first;
+        }
     }
 
     /// Adds: whole[column i] += weight * packed[i].

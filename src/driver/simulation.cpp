@@ -143,6 +143,7 @@ public:
         check();
         if (!recorded_) {
             places_ = places_of(settings_, training_->workers);
+            network_ = network_of(settings_);
             check_aggregation(*training_);
         }
         optimizers_ = begin_training(*training_);
@@ -209,7 +210,7 @@ private:
         auto fleet = std::make_unique<VirtualFleet>(
             *recipes_,
             VirtualTimes{{training.row_time, *training.delays, *training.slowdowns},
-                         network_of(settings_),
+                         network_,
                          settings_.real("timeout", 0),
                          settings_.real("load-time", 0),
                          training.standby},
@@ -242,6 +243,7 @@ private:
     Settings settings_;
     std::optional<DrySize> size_;
     std::optional<Training> training_;
+    Network network_;
     std::vector<VirtualPlace> places_;
     Optimizers optimizers_;
     std::optional<Computing> computing_;

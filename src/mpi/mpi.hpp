@@ -46,15 +46,16 @@ enum class Tag : int {
     leaving,       // worker: it leaves the run, because a signal asked it to
     die,           // coordinator: the rank is to kill itself, a planned death
     // Of aggregation by node, see node_messages.hpp:
-    peers,       // coordinator: the workers of the rank's node
-    met,         // worker: whether it can read what these write
-    keep,        // coordinator: contributions stay at the worker until a sum needs them
-    lead,        // coordinator: the rank leads its node; supports
-    node_point,  // coordinator, to a leader: a point for some workers of the node
-    delivery,    // leader: where a point for a task lies
-    release,     // coordinator, to a leader: contributions that are needed no more
-    sum,         // coordinator, to a leader: contributions to add up
-    sum_answer,  // leader: their sum
+    peers,        // coordinator: the workers of the rank's node
+    met,          // worker: whether it can read what these write
+    keep,         // coordinator: contributions stay at the worker until a sum needs them
+    lead,         // coordinator: the rank leads its node; supports
+    point_piece,  // coordinator, to a leader: some numbers of a point
+    node_point,   // coordinator, to a leader: it is to hand out a point that it has
+    delivery,     // leader: where a point for a task lies
+    release,      // coordinator, to a leader: contributions that are needed no more
+    sum,          // coordinator, to a leader: contributions to add up
+    sum_answer,   // leader: their sum
 };
 
 /// Owns a duplicate of a communicator, so that Quorate's messages never mix with those of others.

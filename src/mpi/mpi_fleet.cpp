@@ -365,7 +365,7 @@ void MpiFleet::finish(bool finalize)
     const auto settle = [this](mpi::Transfer& one) {
         while (!done(one)) backoff_.wait();
     };
-    if (point_) settle(*point_);
+    for (auto& [when, piece] : pieces_) settle(piece);
     for (auto& one : aside_) settle(one);
     for (auto& link : links_)
         if (link.sending) settle(*link.sending);

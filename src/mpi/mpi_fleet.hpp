@@ -156,6 +156,8 @@ private:
         bool knows_supports = false;                  // the leader knows the present ones
         std::shared_ptr<const Support> touched = {};  // their union
         std::vector<Version> points = {};             // that the leader has
+        Version arriving = -1;  // the point of which it has the first `sent` numbers; -1: none
+        std::size_t sent = 0;
         std::vector<HandedOut> handed_out = {};
         std::vector<KeptBlock> released = {};        // what the leader is to be told of
         std::vector<Worker> replaced = {};           // by ranks that may be on any node
@@ -184,8 +186,10 @@ private:
     void appoint_leader(Node& node);
     void tell_supports(Node& node);
     void tell_leaders();
-    void hand_out(Node& node);
-    bool is_point_under_way();
+    bool enough_under_way();
+    bool has_stalled();
+    void send_piece(Node& node, Version version, std::span<const double> point);
+    void hand_out(Node& node, Version version);
     bool take_sum(mpi::Transfer& message);
     [[noreturn]] void lose(const Node& node) const;
     void ask_for_sum(Node& node, std::span<const Weighted> terms);
@@ -255,11 +259,12 @@ private:
         fresh_;  // made since the last post(), so that further workers may share them
     std::deque<mpi::Transfer> incoming_, arrived_;
     int groups_ = 1;
-    std::vector<Node> nodes_;                      // by group
-    std::int64_t requests_ = 0;                    // for sums, so far
-    std::size_t turn_ = 0;                         // the node that gets points next
-    std::optional<mpi::Transfer> point_;           // on its way to a leader
-    Seconds point_sent_ = 0, point_takes_ = 0.01;  // when; how long the slowest took
+    std::vector<Node> nodes_;    // by group
+    std::int64_t requests_ = 0;  // for sums, so far
+    std::size_t turn_ = 0;       // the node that gets points next
+    // Pieces of points on their way to leaders, and since when; how long the slowest took.
+    std::vector<std::pair<Seconds, mpi::Transfer>> pieces_;
+    Seconds piece_takes_ = 0.01;
     Slots<Slot> slots_;
     Seconds began_ = -1;  // clock_seconds() at the first dispatch; negative: not yet
     std::int64_t bytes_sent_ = 0, bytes_received_ = 0;

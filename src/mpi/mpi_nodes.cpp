@@ -83,6 +83,7 @@ void MpiFleet::appoint_leader(Node& node)
     node.leader = next == node.workers.end() ? -1 : *next;
     node.knows_supports = false;
     node.points.clear();
+    node.arriving = -1;
     node.sum.reset();
     for (auto& one : node.handed_out) one.told = false;
 }
@@ -101,13 +102,14 @@ void MpiFleet::tell_supports(Node& node)
         if (link(worker).support) all.push_back({worker, link(worker).support});
     node.touched = union_of(all, parameters_);
     send_aside(rank(node.leader), mpi::Tag::lead, encode_lead(all, pool_));
-    // What the leader has kept was of the old supports.
+    // What the leader has was of the old supports.
     node.points.clear();
+    node.arriving = -1;
 }
 
 // Tells leaders what they do not know yet: what may be used again, and points. Points go to one node
 // after the other: sent side by side they would all come when the last one does, and those who have
-// one early can answer early.
+// one early can answer early. They go in pieces, so that one which nobody wants any more is given up.
 void MpiFleet::tell_leaders()
 {
     for (auto& node : nodes_)
@@ -116,51 +118,76 @@ void MpiFleet::tell_leaders()
                            encode_release(std::exchange(node.released, {}), pool_));
     for (std::size_t looked = 0; looked < nodes_.size(); ++looked) {
         auto& node = nodes_[turn_];
-        while (node.leader >= 0 && !std::ranges::all_of(node.handed_out, &HandedOut::told)) {
-            if (is_point_under_way()) return;
-            hand_out(node);
+        while (node.leader >= 0) {
+            const auto next = std::ranges::find(node.handed_out, false, &HandedOut::told);
+            if (next == node.handed_out.end()) break;
+            tell_supports(node);
+            if (std::ranges::count(node.points, next->version) > 0) {
+                hand_out(node, next->version);
+                continue;
+            }
+            if (enough_under_way()) return;
+            if (has_stalled()) break;
+            send_piece(node, next->version, *next->point);
         }
         turn_ = (turn_ + 1) % nodes_.size();
     }
 }
 
-// Whether a point is on its way to a leader, and it is too early to think that it never arrives.
-bool MpiFleet::is_point_under_way()
+// Whether as many pieces are on their way to leaders as keep the link busy.
+bool MpiFleet::enough_under_way()
 {
-    if (!point_) return false;
-    const auto lasted = clock_seconds() - point_sent_;
-    if (done(*point_)) {
-        point_takes_ = std::max(point_takes_, lasted);
-        point_.reset();
-        return false;
-    }
-    if (lasted < 2 * point_takes_) return true;
-    aside_.push_back(std::move(*point_));
-    point_.reset();
-    return false;
+    constexpr std::size_t enough = 2;
+    const auto now = clock_seconds();
+    std::erase_if(pieces_, [&](auto& one) {
+        const bool there = done(one.second);
+        if (there) piece_takes_ = std::max(piece_takes_, now - one.first);
+        return there;
+    });
+    return pieces_.size() >= enough && now - pieces_.front().first < 2 * piece_takes_;
 }
 
-// Sends the leader of a node the first point that it has not been told of, for all who need it.
-void MpiFleet::hand_out(Node& node)
+// Whether pieces are on their way for so long that their leader may have stopped. Others need not
+// wait for it then.
+bool MpiFleet::has_stalled()
 {
-    tell_supports(node);
-    auto& all = node.handed_out;
-    const auto first = std::ranges::find(all, false, &HandedOut::told);
-    const auto point = first->point;
-    NodePoint message{first->version, {}, {}, std::ranges::count(node.points, first->version) == 0};
-    for (auto& one : all) {
+    if (pieces_.empty() || clock_seconds() - pieces_.front().first < 2 * piece_takes_) return false;
+    for (auto& [when, piece] : pieces_) aside_.push_back(std::move(piece));
+    pieces_.clear();
+    return true;
+}
+
+// Sends the next piece of a point to the leader of a node.
+void MpiFleet::send_piece(Node& node, Version version, std::span<const double> point)
+{
+    constexpr std::size_t numbers = 32768;
+    if (std::exchange(node.arriving, version) != version) node.sent = 0;
+    const auto size = node.touched->size();
+    const auto count = std::min(numbers, size - node.sent);
+    auto bytes = encode_piece({version, static_cast<std::int64_t>(node.sent)}, count, *node.touched,
+                              point, wire_, pool_);
+    bytes_sent_ += static_cast<std::int64_t>(bytes->size());
+    if (auto sent = try_send(rank(node.leader), mpi::Tag::point_piece, std::move(bytes)))
+        pieces_.emplace_back(clock_seconds(), std::move(*sent));
+    node.sent += count;
+    if (node.sent < size) return;
+    node.points.push_back(version);
+    node.arriving = -1;
+}
+
+// Has the leader of a node, which has this point, hand it out to all who need it.
+void MpiFleet::hand_out(Node& node, Version version)
+{
+    NodePoint message{version, {}, {}};
+    for (auto& one : node.handed_out) {
         if (std::ranges::count(message.keep, one.version) == 0) message.keep.push_back(one.version);
-        if (one.told || one.version != message.version) continue;
+        if (one.told || one.version != version) continue;
         one.told = true;
         message.to.push_back({rank(one.worker), one.task});
     }
-    node.points.push_back(message.version);
     std::erase_if(node.points,
-                  [&](Version version) { return std::ranges::count(message.keep, version) == 0; });
-    auto bytes = encode(message, *node.touched, *point, wire_, pool_);
-    bytes_sent_ += static_cast<std::int64_t>(bytes->size());
-    point_ = try_send(rank(node.leader), mpi::Tag::node_point, std::move(bytes));
-    point_sent_ = clock_seconds();
+                  [&](Version held) { return std::ranges::count(message.keep, held) == 0; });
+    send_to_leader(node, mpi::Tag::node_point, encode(message, pool_));
 }
 
 void MpiFleet::ask_for_sum(Node& node, std::span<const Weighted> terms)

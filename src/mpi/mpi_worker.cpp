@@ -134,6 +134,7 @@ void MpiWorker::receive(const mpi::Transfer& message)
             reserve_contributions();
             break;
         case mpi::Tag::lead: leader_.lead(*message.bytes); break;
+        case mpi::Tag::point_piece: leader_.take_piece(*message.bytes); break;
         case mpi::Tag::node_point: leader_.hand_out(*message.bytes); break;
         case mpi::Tag::release: leader_.release(*message.bytes); break;
         case mpi::Tag::sum:

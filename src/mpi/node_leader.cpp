@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <span>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -53,20 +54,27 @@ double* NodeLeader::room_for_point()
     return values;
 }
 
+void NodeLeader::take_piece(const mpi::Bytes& message)
+{
+    const auto head = Reader(message).get<PieceHead>();
+    if (!arriving_) arriving_ = room_for_point();
+    version_ = head.version;
+    decode_piece(message, touched_, wire_, {arriving_, static_cast<std::size_t>(parameters_)});
+}
+
 void NodeLeader::hand_out(const mpi::Bytes& message)
 {
-    double* fresh = nullptr;
-    const auto point = decode_node_point(message, touched_, wire_, [&] {
-        fresh = room_for_point();
-        return std::span(fresh, static_cast<std::size_t>(parameters_));
-    });
+    const auto point = decode_node_point(message);
     std::erase_if(kept_, [&](const auto& one) {
-        const bool drop = (fresh && one.first == point.version) ||
-                          std::ranges::find(point.keep, one.first) == point.keep.end();
+        const bool drop = std::ranges::find(point.keep, one.first) == point.keep.end();
         if (drop) points_.give_back(one.second);
         return drop;
     });
-    if (fresh) kept_.emplace(point.version, fresh);
+    if (arriving_ && version_ == point.version) {
+        if (const auto old = kept_.find(point.version); old != kept_.end())
+            points_.give_back(old->second);
+        kept_[point.version] = std::exchange(arriving_, nullptr);
+    }
     has_sent();
     const auto* values = kept_.at(point.version);
     for (const auto& [to, task] : point.to) {

@@ -29,8 +29,10 @@ public:
     int readers() const { return comm_.size(); }
     /// Begins to lead, or takes note of new supports. @throws Failure if there is no memory
     void lead(const mpi::Bytes& message);
-    /// Keeps a point, if the message has it, and tells those workers of it that need it.
+    /// Takes some numbers of a point. Those of another point that is not complete are given up.
     /// @throws Failure if there is no memory for it
+    void take_piece(const mpi::Bytes& message);
+    /// Tells workers of a point that they need and that is complete.
     void hand_out(const mpi::Bytes& message);
     /// Gives workers back what they may use again.
     void release(const mpi::Bytes& message);
@@ -56,6 +58,8 @@ private:
     std::vector<double> sum_;
     SharedBlocks points_;
     std::map<Version, const double*> kept_;  // points
+    double* arriving_ = nullptr;             // a point that is not complete
+    Version version_ = -1;                   // its number
     std::vector<mpi::Transfer> sending_;
 };
 

@@ -90,38 +90,49 @@ std::shared_ptr<const Support> union_of(std::span<const Touched> workers, std::i
     return std::make_shared<const Support>(union_of(all, parameters));
 }
 
-std::shared_ptr<mpi::Bytes> encode(const NodePoint& message, const Support& touched,
-                                   std::span<const double> point, Wire wire, mpi::Pool& pool)
+std::shared_ptr<mpi::Bytes> encode_piece(const PieceHead& head, std::size_t count,
+                                         const Support& touched, std::span<const double> point,
+                                         Wire wire, mpi::Pool& pool)
 {
-    const auto numbers = message.packed ? touched.size() : 0;
-    auto bytes = pool.take(Writer::aligned(2 * sizeof(std::int64_t) + size_of_list(message.to) +
-                                           size_of_list(message.keep)) +
-                           numbers * bytes_of(wire));
+    auto bytes = pool.take(sizeof head + count * bytes_of(wire));
     Writer out(*bytes);
-    out.put(message.version);
-    out.put(static_cast<std::int64_t>(message.packed));
-    put_list(out, std::span<const Delivery>(message.to));
-    put_list(out, std::span<const Version>(message.keep));
-    if (message.packed)
-        with_number(wire, [&]<class Number>(Number) {
-            touched.gather(point, out.numbers<Number>(numbers));
-        });
+    out.put(head);
+    with_number(wire, [&]<class Number>(Number) {
+        touched.gather(point, static_cast<std::size_t>(head.first), count,
+                       out.numbers<Number>(count));
+    });
     return bytes;
 }
 
-NodePoint decode_node_point(const mpi::Bytes& bytes, const Support& touched, Wire wire,
-                            const std::function<std::span<double>()>& whole)
+void decode_piece(const mpi::Bytes& bytes, const Support& touched, Wire wire,
+                  std::span<double> whole)
+{
+    Reader in(bytes);
+    const auto head = in.get<PieceHead>();
+    const auto count = (bytes.size() - sizeof head) / bytes_of(wire);
+    with_number(wire, [&]<class Number>(Number) {
+        touched.scatter(in.numbers<Number>(count), static_cast<std::size_t>(head.first), whole);
+    });
+}
+
+std::shared_ptr<mpi::Bytes> encode(const NodePoint& message, mpi::Pool& pool)
+{
+    auto bytes =
+        pool.take(sizeof message.version + size_of_list(message.to) + size_of_list(message.keep));
+    Writer out(*bytes);
+    out.put(message.version);
+    put_list(out, std::span<const Delivery>(message.to));
+    put_list(out, std::span<const Version>(message.keep));
+    return bytes;
+}
+
+NodePoint decode_node_point(const mpi::Bytes& bytes)
 {
     Reader in(bytes);
     NodePoint message{};
     message.version = in.get<Version>();
-    message.packed = in.get<std::int64_t>() != 0;
     message.to = get_list<Delivery>(in);
     message.keep = get_list<Version>(in);
-    if (message.packed)
-        with_number(wire, [&]<class Number>(Number) {
-            touched.scatter(in.numbers<Number>(touched.size()), whole());
-        });
     return message;
 }
 

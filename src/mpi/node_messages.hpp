@@ -38,20 +38,28 @@ struct Delivery {
     std::int64_t rank;
     TaskId task;
 };
-/// A point for some workers of a node (`node_point`).
+/// Some numbers of a point (`point_piece`), which follow. A point is there when its last ones are.
+struct PieceHead {
+    Version version;
+    std::int64_t first;  // of the numbers at the union of the supports
+};
+/// @param count    numbers  @param point  all of it
+/// @param touched  the union of the supports
+std::shared_ptr<mpi::Bytes> encode_piece(const PieceHead& head, std::size_t count,
+                                         const Support& touched, std::span<const double> point,
+                                         Wire wire, mpi::Pool& pool);
+/// @param whole  receives the numbers
+void decode_piece(const mpi::Bytes& bytes, const Support& touched, Wire wire,
+                  std::span<double> whole);
+
+/// A point that some workers of a node need (`node_point`). The leader has it.
 struct NodePoint {
     Version version;
     std::vector<Delivery> to;
     std::vector<Version> keep;  // the points that the leader is to keep, this one among them
-    bool packed;                // the message has its values; otherwise the leader has kept it
 };
-/// @param point  all of it; read only if message.packed
-/// @param touched  the union of the supports, at which values travel
-std::shared_ptr<mpi::Bytes> encode(const NodePoint& message, const Support& touched,
-                                   std::span<const double> point, Wire wire, mpi::Pool& pool);
-/// @param whole  receives the values if the message has them
-NodePoint decode_node_point(const mpi::Bytes& bytes, const Support& touched, Wire wire,
-                            const std::function<std::span<double>()>& whole);
+std::shared_ptr<mpi::Bytes> encode(const NodePoint& message, mpi::Pool& pool);
+NodePoint decode_node_point(const mpi::Bytes& bytes);
 
 /// What the leader tells a worker of a point for its task (`delivery`): where it lies, all of it.
 struct Delivered {

@@ -82,6 +82,8 @@ def mistakes(words):
             wrong = FOLDER
         elif re.search("FILE|TRACE", argument):
             wrong = FILE
+        if words[0] == "doctor" and wrong in (FOLDER, FILE):
+            continue  # which it looks for, and says on which hosts they are not
         kind = [*words[: i + 1], wrong, *words[i + 2 :]]
         read = "--config" in words or {"--folder", "--resume"} <= {*words}  # options of a file
         if words[0] == "run" and not read:

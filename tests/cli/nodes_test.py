@@ -104,12 +104,12 @@ def test_a_node_that_is_lost_before_its_sum_has_the_round_begin_anew(sparse, tmp
     words += ["--row-time", 1e-3, *NETWORK]
     # Workers 1 and 4 are the second node.
     all_of_it = simulate(tmp_path / "a.h5", *words, "--events", "3r kill 1; 3r kill 4")
-    assert list(all_of_it["kinds"][6:]) == [6, 3, 3, 4]
+    assert list(all_of_it["kinds"][6:]) == [7, 3, 3, 4]
     again = simulate(tmp_path / "b.h5", "--replay", tmp_path / "a.h5")
     assert numpy.array_equal(all_of_it["iterates"], again["iterates"])
     # One of them is enough to add up what both have computed.
     leader = simulate(tmp_path / "c.h5", *words, "--events", "3r kill 1")
-    assert 6 not in leader["kinds"]
+    assert 7 not in leader["kinds"]
 
 
 def test_auto_says_which_way_it_takes(sparse, tmp_path):
