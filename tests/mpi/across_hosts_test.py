@@ -10,6 +10,7 @@ import numpy
 import pytest
 
 from many_hosts import Hosts, need_root
+from membership_test import membership
 from program import OPEN_MPI, QUORATE, call, inspect, our_lines, output, rounds_in, wait_until
 
 JOINED, DIED, RECODED, LOADING = 1, 3, 4, 5
@@ -39,14 +40,6 @@ def check(trace, again):
     with h5py.File(trace, "r") as first, h5py.File(again, "r") as second:
         for name in ["iterate/model", "round/used", "arrival/event"]:
             assert numpy.array_equal(first[name][:], second[name][:]), name
-
-
-def changes(trace):
-    """Changes of membership after the start: (kind, worker)."""
-    with h5py.File(trace, "r") as file:
-        table = file["membership"]
-        later = table["event"][:] > 0
-        return list(zip(table["kind"][:][later].tolist(), table["worker"][:][later].tolist()))
 
 
 def workers_on(trace, host):
@@ -106,7 +99,7 @@ def test_a_worker_on_another_host_may_be_killed(hosts, gaussians, tmp_path):
     done = job.wait()
     assert done.returncode == 0, done.stderr
     check(trace, tmp_path / "again.h5")
-    dead = [worker for kind, worker in changes(trace) if kind == DIED]
+    dead = [worker for kind, worker in membership(trace) if kind == DIED]
     assert len(dead) == 1 and dead[0] in workers_on(trace, "n2")
 
 
@@ -121,7 +114,7 @@ def test_a_host_may_vanish(standby, hosts, gaussians, tmp_path):
     done = job.wait()
     assert done.returncode == 0, done.stderr
     check(trace, tmp_path / "again.h5")
-    happened = changes(trace)
+    happened = membership(trace)
     assert {worker for kind, worker in happened if kind == DIED} == set(lost)
     # The first loss brings no re-encoding that reckons with the second.
     assert [kind for kind, _ in happened[:2]] == [DIED, DIED] or standby == 1
@@ -143,7 +136,7 @@ def test_a_link_may_be_down_for_a_while(timeout, hosts, gaussians, tmp_path):
     done = job.wait()
     assert done.returncode == 0, done.stderr
     check(trace, tmp_path / "again.h5")
-    happened = changes(trace)
+    happened = membership(trace)
     assert all(worker in cut for kind, worker in happened if kind in (DIED, JOINED))
     assert timeout == 1 or happened == []
 

@@ -10,9 +10,9 @@ import h5py
 import numpy
 import pytest
 
-from across_hosts_test import FOUR, changes, check, run_words, start_resilient, workers_on
+from across_hosts_test import FOUR, check, run_words, start_resilient, workers_on
 from many_hosts import Hosts, need_root
-from membership_test import FAMILIES
+from membership_test import FAMILIES, membership
 from program import OPEN_MPI, call, our_lines, rounds_in, wait_until
 
 DIED, JOINED, LOST = 3, 1, 7
@@ -92,7 +92,7 @@ def test_a_leader_may_be_killed(hosts, sparse, tmp_path):
     done = job.wait()
     assert done.returncode == 0, done.stderr
     check(trace, tmp_path / "again.h5")
-    assert changes(trace) == [(DIED, worker)]
+    assert membership(trace) == [(DIED, worker)]
     assert close_to_flat(trace, tmp_path)
 
 
@@ -109,7 +109,7 @@ def test_a_leader_that_is_slow_is_replaced_and_comes_back(hosts, sparse, tmp_pat
     done = job.wait()
     assert done.returncode == 0, done.stderr
     check(trace, tmp_path / "again.h5")
-    assert changes(trace)[:2] == [(DIED, worker), (JOINED, worker)]
+    assert membership(trace)[:2] == [(DIED, worker), (JOINED, worker)]
 
 
 @pytest.mark.skipif(OPEN_MPI, reason="Open MPI's mpiexec does not end without a host")
@@ -133,7 +133,7 @@ def test_a_round_begins_anew_whose_contributions_are_lost_with_their_host(hosts,
     done = job.wait()
     assert done.returncode == 0, done.stderr
     check(trace, tmp_path / "again.h5")
-    happened = changes(trace)
+    happened = membership(trace)
     assert LOST in [kind for kind, _ in happened]
     assert {worker for kind, worker in happened if kind == DIED} == set(lost)
 
