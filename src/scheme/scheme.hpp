@@ -39,7 +39,8 @@ struct Needs {
     bool membership = false;                     // it is told who leaves and who joins
     bool exact = false;  // every estimate is that of all rows, or of the batch, at the newest point
     int answers = 0;     // that a step adds up, about; 0: one of each worker
-    double staleness = 0;            // expected of contributions, in updates
+    std::int64_t kept = 0;  // contributions that outlive steps (Term::keep), at a time at most
+    double staleness = 0;   // expected of contributions, in updates
     double stable_step = unlimited;  // largest step size that converges on a quadratic, times the
                                      // largest curvature
     // Whether the engine is to measure these of vectors, which the scheme never sees.

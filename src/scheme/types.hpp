@@ -63,6 +63,10 @@ struct Item {
 /// to the last bit.
 struct Part {
     std::vector<Item> items;
+    /// Folds the gradients of p elements: instead of a multiple of its gradient g, an item yields the
+    /// q = ceil(p / m) elements sum_u fold[u] g[u q .. (u + 1) q) of the m pieces of g, zeros behind its end.
+    /// These are the coefficients, m for each item. Empty: gradients are whole.
+    std::vector<double> fold = {};
 };
 
 /// The parts of a task. Immutable; rounds and workers share it.
@@ -72,6 +76,8 @@ struct Plan {
 };
 
 /// How much of its block a part with one item computes. By default that is its share of the batch.
+/// A part of several items can have a limit of seconds only: it computes the items in their order, and
+/// the one that time cuts off does not count.
 struct Budget {
     std::int64_t samples = 0;  // how many (descent: steps); 0: as many as there is time for, or the
                                // share of the batch if there is no limit of time
@@ -131,7 +137,7 @@ struct Dispatch {
 
 /// Closes tasks first..last: cancels those that run, releases contributions that have come, and
 /// discards those that still come. Never waits. A contribution lives until its task is closed or a
-/// step has used it.
+/// step has used it without keeping it.
 struct Close {
     TaskId first, last;
 };
@@ -140,6 +146,7 @@ struct Close {
 struct Term {
     ContributionId contribution;
     double weight = 1;
+    bool keep = false;  // it outlives the step, until its task is closed
 };
 
 /// Where rows of a product belong among the training rows; or columns likewise. Rows that would lie
@@ -199,6 +206,7 @@ struct ContributionInfo {
     std::int64_t draw;       // of its task; the worker's own count, if the task is keyed by it
     std::int64_t samples;    // rows that went into it (descent: steps); 0 if time was too short
     Version oldest, newest;  // of the points that its items were taken at
+    int items = 0;  // of a part of several items with a limit of seconds: those it is made of
     Seconds compute = 0, delay = 0;
     Seconds idle = 0;  // before its task
     Seconds send = 0;  // what the worker's message before took to leave
