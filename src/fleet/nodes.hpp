@@ -11,6 +11,10 @@
 
 namespace quorate {
 
+/// A point goes to a node in pieces of so many numbers, so that one which nobody wants any more is
+/// given up.
+inline constexpr std::int64_t point_piece = 32768;
+
 /// The hosts of workers, numbered from 0 in the order in which the workers name them.
 struct Nodes {
     /// @param before  hosts that were numbered before these workers came

@@ -65,6 +65,8 @@ public:
     {
         return dry() ? nothing_ : store(worker).support();
     }
+    /// Bytes of a number that travels.
+    std::int64_t number() const;
     /// Bytes of one point, packed to the worker's support; dry: of all parameters.
     std::int64_t payload(Worker worker) const;
     /// Bytes of one vector at the union of these workers' supports; dry: of all parameters.
@@ -131,7 +133,6 @@ private:
     std::int64_t outputs() const { return computing_ ? computing_->model.outputs() : 1; }
     void compute(Recipe& recipe) const;
     void compute(CachedRecipe& cached) const;
-    std::int64_t number() const;  // bytes of one that travels
     // Parameters that a worker's rows touch; dry: all.
     std::int64_t width(Worker worker) const;
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "fleet/virtual_fleet.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "base/error.hpp"
@@ -13,11 +10,7 @@ namespace quorate {
 
 namespace {
 
-constexpr std::int64_t header_bytes = 64;   // about what a message over MPI has beside its payload
-constexpr std::int64_t term_bytes = 40;     // of a contribution in the order of a sum
 constexpr std::int64_t release_bytes = 16;  // of a contribution that its node may drop
-// Adding a number up reads it and the sum, which is written back from a cache at some time.
-constexpr double bytes_to_add = 16;
 
 }  // namespace
 
@@ -45,29 +38,6 @@ VirtualFleet::VirtualFleet(Recipes& recipes, const VirtualTimes& times,
         node_of_.push_back(static_cast<int>(all.number(host)));
         node(node_of(worker)).workers.push_back(worker);
     }
-}
-
-void VirtualFleet::aggregate(std::span<const int> groups)
-{
-    for (std::size_t i = 0; i < info_.size(); ++i) {
-        info_[i].group = groups[i];
-        groups_ = std::max(groups_, groups[i] + 1);
-    }
-    for (std::size_t i = 1; i < nodes_.size(); ++i)
-        nodes_[i].adds_up = nodes_[i].workers.size() > 1;
-}
-
-VirtualFleet::Node* VirtualFleet::adding_node(Worker worker)
-{
-    if (groups_ == 1 || link(worker).replaced) return nullptr;
-    auto& of_worker = node(node_of(worker));
-    return of_worker.adds_up ? &of_worker : nullptr;
-}
-
-std::int64_t VirtualFleet::payload(Node& node)
-{
-    if (node.payload == 0) node.payload = recipes_.payload(node.workers);
-    return node.payload;
 }
 
 // Takes note of the points that a worker holds from now on.
@@ -271,49 +241,6 @@ void VirtualFleet::send(Worker worker)
     ++to.travelling;
 }
 
-// Sends the tasks that wait for the workers of a node, and with them the points that the node does
-// not hold; one node after the other, as the run does. @return whether there was one
-bool VirtualFleet::send_to_node(Node& node)
-{
-    node.queued = false;
-    std::int64_t bytes = 0;
-    std::vector<Version> named;
-    for (const auto worker : node.workers) {
-        const auto& to = link(worker);
-        for (auto order = to.orders.begin() + to.travelling; order != to.orders.end(); ++order) {
-            bytes += header_bytes + recipes_.operand_bytes(*order->terms);
-            for (const auto version : order->terms->inputs)
-                if (std::ranges::find(to.held, version) == to.held.end()) named.push_back(version);
-        }
-    }
-    if (bytes == 0) return false;
-    std::ranges::sort(named);
-    named.erase(std::unique(named.begin(), named.end()), named.end());
-    for (const auto version : named)
-        bytes += header_bytes + (node.points.contains(version) ? 0 : payload(node));
-    bytes_sent_ += bytes;
-    const auto there = pass_out(node.workers[0], bytes);
-    for (const auto worker : node.workers) {
-        auto& to = link(worker);
-        while (to.waits()) {
-            const auto order = to.waiting();
-            if (to.gone) {
-                to.orders.erase(order);
-                continue;
-            }
-            hold(worker, order->terms->inputs);
-            order->sent = now_;
-            if (is_free(worker)) {
-                deliver(worker, order);
-                continue;
-            }
-            add_event(there, Kind::delivery, worker, order->id(), 0);
-            ++to.travelling;
-        }
-    }
-    return true;
-}
-
 // Sends the messages that wait for it. Those that begin together have equal shares of a link: a
 // shorter one leaves when it and as much of each longer one has passed.
 void VirtualFleet::share_links()
@@ -507,65 +434,6 @@ void VirtualFleet::pass_in(Worker worker, TaskId task, std::size_t number)
     const auto arrived = left + network.latency;
     if (!message.arrivals.empty()) from.worker.sent_in(arrived - now_);
     add_event(arrived, Kind::arrival, worker, task, number);
-}
-
-// Has the leader of a node add up. What standby machines have contributed travels with the order.
-void VirtualFleet::order_sum(Node& node, std::span<const Weighted> terms)
-{
-    std::int64_t asked = header_bytes;
-    double added = 0;
-    std::vector<Worker> used;
-    for (const auto& term : terms) {
-        if (used.empty() || used.back() != term.worker) used.push_back(term.worker);
-        const auto columns = info_[static_cast<std::size_t>(term.worker)].columns;
-        asked += term_bytes;
-        if (link(term.worker).replaced)
-            asked += columns * static_cast<std::int64_t>(sizeof(double));
-        added += bytes_to_add * static_cast<double>(columns);
-    }
-    const auto answer = header_bytes + recipes_.payload(used);
-    bytes_sent_ += asked;
-    bytes_received_ += answer;
-    if (times_.network.free()) return;
-    const auto slot = messages_.take();
-    messages_.at(slot) = {{}, answer, 0};
-    const auto leader =
-        std::ranges::find_if(node.workers, [this](Worker worker) { return can_lead(worker); });
-    add_event(pass_out(*leader, asked) + added / times_.network.memory_bandwidth, Kind::added,
-              *leader, 0, slot);
-    ++awaited_;
-}
-
-std::vector<std::optional<Values>> VirtualFleet::sums(std::span<const std::vector<Weighted>> groups)
-{
-    if (groups_ == 1) return {};
-    std::vector<Worker> lost;
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-        auto& node = nodes_[i];
-        const auto is_there = [this](const Weighted& term) { return !link(term.worker).replaced; };
-        if (!node.adds_up || std::ranges::none_of(groups[i], is_there)) continue;
-        if (std::ranges::any_of(node.workers, [this](Worker one) { return can_lead(one); }))
-            order_sum(node, groups[i]);
-        else
-            lost.insert(lost.end(), node.workers.begin(), node.workers.end());
-    }
-    // The loss of a node is known when the deaths of all its workers are.
-    const auto is_unknown = [this](Worker worker) {
-        return link(worker).dead && !link(worker).noticed;
-    };
-    while (awaited_ > 0 || std::ranges::any_of(lost, is_unknown)) {
-        const auto event = first_event();
-        events_.pop();
-        now_ = event.time;
-        if (auto arrivals = take(event); !arrivals.empty()) inbox_.push_back(std::move(arrivals));
-        if (event.kind == Kind::port_free) post();
-    }
-    if (!lost.empty())
-        throw LostContributions(
-            fmt::format("the contributions of workers {} were lost with their node before they "
-                        "were added up",
-                        fmt::join(lost, ", ")));
-    return {};
 }
 
 }  // namespace quorate

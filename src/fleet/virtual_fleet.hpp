@@ -86,6 +86,9 @@ public:
     std::int64_t bytes_received() const override { return bytes_received_; }
 
 private:
+    static constexpr std::int64_t header_bytes =
+        64;  // about what a message over MPI has beside its payload
+    static constexpr Version no_point = -1;
     using Order = SimulatedWorker::Order;
     // A worker, and what the coordinator knows of it.
     struct alignas(cache_line) Link {
@@ -151,6 +154,8 @@ private:
         Port in = {}, out = {};
         std::map<Version, int> points = {};  // that it holds, with the number of workers that do
         std::int64_t payload = 0;  // bytes of a vector at the union of the supports; 0: not known
+        Version arriving = no_point;  // the point that is on its way to it in pieces
+        std::int64_t sent = 0;        // bytes of it that have been sent
     };
 
     Link& link(Worker worker) { return links_[static_cast<std::size_t>(worker)]; }
@@ -164,6 +169,9 @@ private:
     bool post();
     void send(Worker worker);
     bool send_to_node(Node& node);
+    bool is_named(const Node& node, Version version);
+    Version missing_point(const Node& node);
+    bool hand_out(Node& node);
     void share_links();
     // Sends a message to a worker. @return when it is there
     Seconds pass_out(Worker worker, std::int64_t bytes);

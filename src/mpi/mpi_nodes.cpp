@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "fleet/nodes.hpp"
 #include "mpi/clock.hpp"
 #include "mpi/mpi_fleet.hpp"
 
@@ -160,10 +161,9 @@ bool MpiFleet::has_stalled()
 // Sends the next piece of a point to the leader of a node.
 void MpiFleet::send_piece(Node& node, Version version, std::span<const double> point)
 {
-    constexpr std::size_t numbers = 32768;
     if (std::exchange(node.arriving, version) != version) node.sent = 0;
     const auto size = node.touched->size();
-    const auto count = std::min(numbers, size - node.sent);
+    const auto count = std::min<std::size_t>(point_piece, size - node.sent);
     auto bytes = encode_piece({version, static_cast<std::int64_t>(node.sent)}, count, *node.touched,
                               point, wire_, pool_);
     bytes_sent_ += static_cast<std::int64_t>(bytes->size());

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The part of VirtualFleet that sends points to nodes and has these add up contributions.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "fleet/nodes.hpp"
+#include "fleet/virtual_fleet.hpp"
+
+namespace quorate {
+
+namespace {
+
+constexpr std::int64_t term_bytes = 40;  // of a contribution in the order of a sum
+// Adding a number up reads it and the sum, which is written back from a cache at some time.
+constexpr double bytes_to_add = 16;
+
+}  // namespace
+
+void VirtualFleet::aggregate(std::span<const int> groups)
+{
+    for (std::size_t i = 0; i < info_.size(); ++i) {
+        info_[i].group = groups[i];
+        groups_ = std::max(groups_, groups[i] + 1);
+    }
+    for (std::size_t i = 1; i < nodes_.size(); ++i)
+        nodes_[i].adds_up = nodes_[i].workers.size() > 1;
+}
+
+VirtualFleet::Node* VirtualFleet::adding_node(Worker worker)
+{
+    if (groups_ == 1 || link(worker).replaced) return nullptr;
+    auto& of_worker = node(node_of(worker));
+    return of_worker.adds_up ? &of_worker : nullptr;
+}
+
+std::int64_t VirtualFleet::payload(Node& node)
+{
+    if (node.payload == 0) node.payload = recipes_.payload(node.workers);
+    return node.payload;
+}
+
+// Sends what the tasks that wait for workers of a node need: a piece of a point that it does not hold,
+// and the tasks whose points it holds. @return whether something was sent
+bool VirtualFleet::send_to_node(Node& node)
+{
+    node.queued = false;
+    bool any = false;
+    if (!is_named(node, node.arriving)) {
+        any = hand_out(node);
+        node.arriving = missing_point(node);
+        node.sent = 0;
+        if (node.arriving == no_point) return any;
+    }
+    const auto& network = times_.network;
+    const auto left = payload(node) - node.sent;
+    const bool whole = network.free() || !network.shared_port;
+    const auto piece = whole ? left : std::min(left, point_piece * recipes_.number());
+    bytes_sent_ += header_bytes + piece;
+    pass_out(node.workers[0], header_bytes + piece);
+    node.sent += piece;
+    if (piece == left) {
+        node.points.try_emplace(std::exchange(node.arriving, no_point), 0);
+        hand_out(node);
+    }
+    const bool waits =
+        std::ranges::any_of(node.workers, [this](Worker one) { return link(one).waits(); });
+    if (waits) {
+        node.queued = true;
+        outbox_.push_front(~node_of(node.workers[0]));
+    }
+    return true;
+}
+
+// Whether a task that waits for a worker of a node needs this point.
+bool VirtualFleet::is_named(const Node& node, Version version)
+{
+    return version != no_point && std::ranges::any_of(node.workers, [&](Worker worker) {
+               auto& to = link(worker);
+               return std::any_of(to.waiting(), to.orders.end(), [&](const Order& order) {
+                   return std::ranges::find(order.terms->inputs, version) !=
+                          order.terms->inputs.end();
+               });
+           });
+}
+
+// A point that a task waits for and the node does not hold; `no_point`: there is none.
+Version VirtualFleet::missing_point(const Node& node)
+{
+    for (const auto worker : node.workers) {
+        auto& to = link(worker);
+        for (auto order = to.waiting(); order != to.orders.end(); ++order)
+            for (const auto version : order->terms->inputs)
+                if (!node.points.contains(version)) return version;
+    }
+    return no_point;
+}
+
+// Sends the tasks whose points the node holds. @return whether there was one
+bool VirtualFleet::hand_out(Node& node)
+{
+    const auto is_ready = [&](const Order& order) {
+        return std::ranges::all_of(order.terms->inputs,
+                                   [&](Version v) { return node.points.contains(v); });
+    };
+    std::int64_t bytes = 0;
+    std::vector<Version> named;
+    std::vector<std::pair<Worker, TaskId>> ready;
+    for (const auto worker : node.workers) {
+        auto& to = link(worker);
+        for (auto order = to.waiting(); order != to.orders.end() && is_ready(*order); ++order) {
+            bytes += header_bytes + recipes_.operand_bytes(*order->terms);
+            for (const auto version : order->terms->inputs)
+                if (std::ranges::find(to.held, version) == to.held.end()) named.push_back(version);
+            ready.emplace_back(worker, order->id());
+        }
+    }
+    if (ready.empty()) return false;
+    std::ranges::sort(named);
+    bytes += header_bytes * std::distance(named.begin(), std::unique(named.begin(), named.end()));
+    bytes_sent_ += bytes;
+    const auto there = pass_out(node.workers[0], bytes);
+    for (const auto& [worker, task] : ready) {
+        auto& to = link(worker);
+        const auto order = to.waiting();
+        if (to.gone) {
+            to.orders.erase(order);
+            continue;
+        }
+        hold(worker, order->terms->inputs);
+        order->sent = now_;
+        if (is_free(worker)) {
+            deliver(worker, order);
+            continue;
+        }
+        add_event(there, Kind::delivery, worker, task, 0);
+        ++to.travelling;
+    }
+    std::erase_if(node.points, [&](const auto& point) {
+        return point.second == 0 && !is_named(node, point.first);
+    });
+    return true;
+}
+
+// Has the leader of a node add up. What standby machines have contributed travels with the order.
+void VirtualFleet::order_sum(Node& node, std::span<const Weighted> terms)
+{
+    std::int64_t asked = header_bytes;
+    double added = 0;
+    std::vector<Worker> used;
+    for (const auto& term : terms) {
+        if (used.empty() || used.back() != term.worker) used.push_back(term.worker);
+        const auto columns = info_[static_cast<std::size_t>(term.worker)].columns;
+        asked += term_bytes;
+        if (link(term.worker).replaced)
+            asked += columns * static_cast<std::int64_t>(sizeof(double));
+        added += bytes_to_add * static_cast<double>(columns);
+    }
+    const auto answer = header_bytes + recipes_.payload(used);
+    bytes_sent_ += asked;
+    bytes_received_ += answer;
+    if (times_.network.free()) return;
+    const auto slot = messages_.take();
+    messages_.at(slot) = {{}, answer, 0};
+    const auto leader =
+        std::ranges::find_if(node.workers, [this](Worker worker) { return can_lead(worker); });
+    add_event(pass_out(*leader, asked) + added / times_.network.memory_bandwidth, Kind::added,
+              *leader, 0, slot);
+    ++awaited_;
+}
+
+std::vector<std::optional<Values>> VirtualFleet::sums(std::span<const std::vector<Weighted>> groups)
+{
+    if (groups_ == 1) return {};
+    std::vector<Worker> lost;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        auto& node = nodes_[i];
+        const auto is_there = [this](const Weighted& term) { return !link(term.worker).replaced; };
+        if (!node.adds_up || std::ranges::none_of(groups[i], is_there)) continue;
+        if (std::ranges::any_of(node.workers, [this](Worker one) { return can_lead(one); }))
+            order_sum(node, groups[i]);
+        else
+            lost.insert(lost.end(), node.workers.begin(), node.workers.end());
+    }
+    // The loss of a node is known when the deaths of all its workers are.
+    const auto is_unknown = [this](Worker worker) {
+        return link(worker).dead && !link(worker).noticed;
+    };
+    while (awaited_ > 0 || std::ranges::any_of(lost, is_unknown)) {
+        const auto event = first_event();
+        events_.pop();
+        now_ = event.time;
+        if (auto arrivals = take(event); !arrivals.empty()) inbox_.push_back(std::move(arrivals));
+        if (event.kind == Kind::port_free) post();
+    }
+    if (!lost.empty())
+        throw LostContributions(
+            fmt::format("the contributions of workers {} were lost with their node before they "
+                        "were added up",
+                        fmt::join(lost, ", ")));
+    return {};
+}
+
+}  // namespace quorate
