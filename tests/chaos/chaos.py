@@ -206,8 +206,8 @@ class Chaos:
             self.longest = max(self.longest, time.monotonic() - began)
         wrong = self.faults(scheme, trace)
         if not wrong and done.returncode != 0:
-            wrong = f"exit status {done.returncode}: {done.stderr}"
-        return f"{scheme}, {way}: {wrong}" if wrong else ""
+            wrong = f"exit status {done.returncode}"
+        return f"{scheme}, {way}: {wrong}: {done.stderr}" if wrong else ""
 
     def kill_far_worker(self, hosts):
         process = hosts.rank(self.random.randint(3, RANKS - 1))

@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 from many_hosts import Hosts, need_root
-from membership_test import membership
+from membership_test import membership, replay
 from program import OPEN_MPI, QUORATE, call, inspect, our_lines, output, rounds_in, wait_until
 
 JOINED, DIED, RECODED, LOADING = 1, 3, 4, 5
@@ -35,11 +35,7 @@ def check(trace, again):
     """A trace is sound and complete, and its replay has the same bits."""
     report = inspect(trace)
     assert (report["status"], report["faults"]) == ("completed", [])
-    done = call("simulate", "--replay", trace, "--trace", again, "--quiet")
-    assert done.returncode == 0, done.stderr
-    with h5py.File(trace, "r") as first, h5py.File(again, "r") as second:
-        for name in ["iterate/model", "round/used", "arrival/event"]:
-            assert numpy.array_equal(first[name][:], second[name][:]), name
+    replay(trace, again)
 
 
 def workers_on(trace, host):
@@ -165,3 +161,12 @@ def test_hosts_that_ssh_reaches_are_ready_for_scripts(hosts, tmp_path):
     words += ["--hostfile", tmp_path / "list", "--output", tmp_path / "out", "--quiet"]
     output(*hosts.on("n1", QUORATE, *words))
     assert output(*hosts.on("n1", QUORATE, *words, "--check")) == ""
+
+
+def test_doctor_names_the_hosts_and_the_link_between_each_two(hosts):
+    done = hosts.start(TWO, "doctor").wait()
+    assert "5 ranks on 2 hosts" in done.stdout, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert {("n1", "0-2"), ("n2", "3-4")} <= {tuple(line[:2]) for line in lines}
+    link = next(line for line in lines if line[:3] == ["n1", "-", "n2"])
+    assert link[link.index("MB/s") - 1].replace(".", "").isdigit(), link
