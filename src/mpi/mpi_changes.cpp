@@ -198,6 +198,7 @@ void MpiFleet::take_note(const mpi::Transfer& message)
     if (slow || (from.joins && from.state == State::here)) {
         from.state = State::here;
         from.joins = false;
+        if (slow) lead_again(worker);
         changes_.push_back({Change::Kind::joined, worker});
     }
     if (!from.leaves || from.state == State::loading) return;

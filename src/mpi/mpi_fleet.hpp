@@ -152,6 +152,7 @@ private:
     // A node with a leader: one of its workers, that hands out points and adds up contributions.
     struct Node {
         std::vector<Worker> workers = {};
+        bool meets = false;                           // its workers read what each other writes
         Worker leader = -1;                           // -1: there is none
         bool knows_supports = false;                  // the leader knows the present ones
         std::shared_ptr<const Support> touched = {};  // their union
@@ -184,6 +185,7 @@ private:
     Node* node_of(Worker worker);
     bool all_meet(const Node& node, std::span<const SharedAddress> contributions);
     void appoint_leader(Node& node);
+    void lead_again(Worker worker);
     void tell_supports(Node& node);
     void tell_leaders();
     bool enough_under_way();

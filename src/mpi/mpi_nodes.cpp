@@ -30,7 +30,8 @@ void MpiFleet::aggregate(std::span<const int> groups, std::span<const SharedAddr
     for (std::size_t i = 0; i < info_.size(); ++i)
         nodes_[static_cast<std::size_t>(groups[i])].workers.push_back(static_cast<Worker>(i));
     for (auto& node : nodes_) {
-        if (!all_meet(node, contributions)) continue;
+        node.meets = all_meet(node, contributions);
+        if (!node.meets) continue;
         for (const auto worker : node.workers)
             if (rank(worker) > 0) send_aside(rank(worker), mpi::Tag::keep, pool_.take(0));
         appoint_leader(node);
@@ -87,6 +88,14 @@ void MpiFleet::appoint_leader(Node& node)
     node.arriving = -1;
     node.sum.reset();
     for (auto& one : node.handed_out) one.told = false;
+}
+
+// Gives the node of a worker that is back a leader, if all its workers had been taken for dead.
+void MpiFleet::lead_again(Worker worker)
+{
+    const auto group = static_cast<std::size_t>(info_[static_cast<std::size_t>(worker)].group);
+    if (group < nodes_.size() && nodes_[group].meets && nodes_[group].leader < 0)
+        appoint_leader(nodes_[group]);
 }
 
 void MpiFleet::send_to_leader(const Node& node, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes)

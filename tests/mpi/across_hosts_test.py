@@ -16,7 +16,7 @@ from program import OPEN_MPI, QUORATE, call, inspect, our_lines, output, rounds_
 JOINED, DIED, RECODED, LOADING = 1, 3, 4, 5
 TWO = {"n1": 3, "n2": 2}
 FOUR = {"n1": 3, "n2": 2, "n3": 2, "n4": 2}
-RESILIENT = ["--resilient", "--delay", "constant:0.05", "--rounds", 80]
+RESILIENT = ["--resilient", "--delay", "constant:0.05"]
 
 
 @pytest.fixture
@@ -79,9 +79,9 @@ def test_any_scheme_runs_over_hosts_of_which_one_has_a_slow_link(scheme, hosts, 
     check(trace, tmp_path / "again.h5")
 
 
-def start_resilient(hosts, data, trace, *words, timeout=1):
+def start_resilient(hosts, data, trace, *words, timeout=1, rounds=80):
     """A run that has done some rounds."""
-    words = [*RESILIENT, "--timeout", timeout, *words]
+    words = [*RESILIENT, "--rounds", rounds, "--timeout", timeout, *words]
     job = hosts.start(FOUR, *run_words(data, trace, *words))
     wait_until(lambda: rounds_in(trace) > 10 or job.process.poll() is not None)
     return job
@@ -121,10 +121,13 @@ def test_a_host_may_vanish(standby, hosts, gaussians, tmp_path):
 
 
 @pytest.mark.launcher
+@pytest.mark.parametrize("way", ["flat", "node"])
 @pytest.mark.parametrize("timeout", [1, 20])
-def test_a_link_may_be_down_for_a_while(timeout, hosts, gaussians, tmp_path):
+def test_a_link_may_be_down_for_a_while(timeout, way, hosts, gaussians, tmp_path):
     trace = tmp_path / "run.h5"
-    job = start_resilient(hosts, gaussians, trace, timeout=timeout)
+    # It goes on when the link is up again.
+    words = ["--aggregate", way]
+    job = start_resilient(hosts, gaussians, trace, *words, timeout=timeout, rounds=200)
     cut = workers_on(trace, "n3")
     hosts.manage("link", "n3", "down")
     time.sleep(5)
@@ -134,6 +137,8 @@ def test_a_link_may_be_down_for_a_while(timeout, hosts, gaussians, tmp_path):
     check(trace, tmp_path / "again.h5")
     happened = membership(trace)
     assert all(worker in cut for kind, worker in happened if kind in (DIED, JOINED))
+    back = {worker for kind, worker in happened if kind == JOINED}
+    assert back == (set(cut) if timeout == 1 else set())
     assert timeout == 1 or happened == []
 
 
@@ -148,7 +153,7 @@ def test_ranks_end_without_the_coordinators_host_and_the_run_goes_on_elsewhere(
     # Who hears nothing of the coordinator for ten timeouts leaves.
     wait_until(lambda: not any(hosts.processes(host) for host in hosts.names))
     places = {"n2": 3, "n3": 3, "n4": 3}
-    words = run_words(gaussians, trace, *RESILIENT, *words)
+    words = run_words(gaussians, trace, *RESILIENT, "--rounds", 80, *words)
     done = hosts.start(places, *words, launcher="n2").wait()
     assert done.returncode == 0, done.stderr
     check(trace, tmp_path / "again.h5")
