@@ -104,3 +104,35 @@ def test_seeds_and_other_incidental_options_are_options_too(swept, analyse, tmp_
     assert analyse("sweep", *swept[:6], "--over", "threads")[0] == 2  # the same in all
     status, _, error = analyse("compare", *swept[:6], "--by", "sead")
     assert status == 2 and "seed" in error and error.count("\n") == 1
+
+
+def test_the_best_value_of_another_option_counts_at_each_place(runs, analyse, tmp_path):
+    common = ("--data", runs["data"], "--workers", 4, "--row-time", 1e-5, "--rounds", 30)
+    paths = []
+    for scheme in ("uncoded", "ignore"):
+        for delay in DELAYS:
+            for seed in (1, 2):
+                for step in (0.01, 1):
+                    words = ("--scheme", scheme, "--delay", delay, "--seed", seed, "--step", step)
+                    paths.append(simulate(tmp_path, f"{len(paths)}", *common, *words))
+    traces = [read_trace(path) for path in paths]
+    target = ("train_loss", 0.9 * traces[1].final_loss + 0.1 * traces[1].first_loss)
+    groups = group(traces, but=["delay", "step"])
+    found = sweep.Sweep(groups, "delay", "time-to", target, "step")
+    assert len(found.numbers) == 4 and set(found.numbers["step"]) == {"1"}
+    for row in found.numbers.to_dict("records"):
+        scheme = row["configuration"]
+        mine = [t for t in traces if t.scheme == scheme and t.config["step"] == "1"]
+        times = [sweep.reached(t, *target)[0] for t in mine if t.config["delay"] == row["delay"]]
+        assert row["mean"] == pytest.approx(np.mean(times)) and row["reached"] == 2
+    never = ("train_loss", 0.0)
+    words = sweep.Sweep(groups, "delay", "time-to", never, "step").table()
+    assert (words[["uncoded", "ignore"]] == "0 of 2").all(axis=None)
+    given = ("sweep", *paths, "--over", "delay", "--best", "step", "--what", "time-to")
+    status, out, _ = analyse(*given, "--target", f"loss={target[1]}", "--out", tmp_path)
+    assert status == 0 and "(step 1)" in out
+    for words in [given, ("sweep", *paths, "--over", "delay", "--target", "loss=1")]:
+        status, _, error = analyse(*words)
+        assert status == 2 and "go together" in error
+    status, _, error = analyse("sweep", *paths, "--over", "delay", "--best", "steps")
+    assert status == 2 and "no run has the option 'steps'" in error

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from . import compare, cost, export, report, rounds, sweep, watch, workers
 from .curves import metric_of
 from .figures import Plot, folder_of, refuse_file, save
-from .groups import group, read_all
+from .groups import group, read_all, values
 from .tables import text
 from .traces import BadInput, Trace
 
@@ -107,8 +107,15 @@ def run_compare(given: argparse.Namespace) -> None:
 
 def run_sweep(given: argparse.Namespace) -> None:
     traces = read_given(given)
+    if (given.what == "time-to") != bool(given.target):
+        raise BadInput("--what time-to and --target METRIC=VALUE go together: give both or neither")
+    target = target_of(given.target) if given.target else None
+    if given.best:
+        values(traces, given.best)
     parts = [
-        sweep.Sweep(group(traces, given.base, [option]), option, given.what)
+        sweep.Sweep(
+            group(traces, given.base, [option, given.best]), option, given.what, target, given.best
+        )
         for option in given.over.split(",")
     ]
     if given.out:
@@ -228,7 +235,14 @@ def parser() -> Parser:
     new = command("sweep", run_sweep, "a number of each run along an option that varies")
     new.add_argument("--over", required=True, metavar="OPTION,...", help="as workers; a panel each")
     new.add_argument(
-        "--what", choices=list(sweep.QUANTITIES), default="round-time", help="[round-time]"
+        "--what",
+        choices=[*sweep.QUANTITIES, "time-to"],
+        default="round-time",
+        help="time-to: seconds until --target is reached [round-time]",
+    )
+    new.add_argument("--target", default="", metavar="METRIC=VALUE", help="as gap=1e-4")
+    new.add_argument(
+        "--best", default="", metavar="OPTION", help="at each place the runs with its best value"
     )
     new.add_argument("--out", metavar="DIR", help="folder for the figure; without it the table")
     new.add_argument("--name", default="sweep", help="of the figure [sweep]")

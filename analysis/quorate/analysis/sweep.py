@@ -5,12 +5,14 @@ import re
 from collections.abc import Callable, Sequence
 from math import isfinite
 from os.path import commonprefix
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator
 
+from .curves import reached
 from .figures import COLOURS, Plot, Style, finish, legend_of, panels, styles
 from .groups import Group, base_of, caption, value_of, values
 from .speedup import speedup
@@ -19,11 +21,11 @@ from .traces import BadInput, Trace
 
 WIDE = 8  # a scale whose end is so many times its beginning is logarithmic
 MARKERS = "osD^v"
-Number = Callable[[Trace], float]
+Quantity = tuple[str, Callable[[Trace], float]]  # its name, and the number of a run
 
 
-# What is drawn upwards: its name, and the number of a run. A speed-up is of two.
-QUANTITIES: dict[str, tuple[str, Number]] = {
+# What is drawn upwards. A speed-up is of two runs.
+QUANTITIES: dict[str, Quantity] = {
     "round-time": ("time per round (ms)", lambda t: 1000 * t.time_per_round),
     "time": ("time (s)", lambda t: t.time),
     "speed-up": ("speed-up per round", lambda t: t.time_per_round),
@@ -35,11 +37,31 @@ QUANTITIES: dict[str, tuple[str, Number]] = {
 }
 
 
-class Sweep:
-    """A number of configurations, whose runs differ in one option, along it. Raises BadInput."""
+def time_to(metric: str, target: float) -> Quantity:
+    """When a run reached a target; NaN if it did not."""
+    label = f"time to {metric.replace('_', ' ')} {target:g} (s)"
+    return label, lambda trace: reached(trace, metric, target)[0]
 
-    def __init__(self, groups: Sequence[Group], option: str, what: str) -> None:
-        self.option, self.what = option, what
+
+class Sweep:
+    """A number of configurations, whose runs differ in one option, along it. Raises BadInput.
+
+    A number that not all seeds have, as those that did not reach a target, is none.
+
+    best: an option in which the runs of a configuration differ too; at each place those count that
+    have its best value: which gives most seeds a number, and of these values the least median.
+    """
+
+    def __init__(
+        self,
+        groups: Sequence[Group],
+        option: str,
+        what: str,
+        target: tuple[str, float] | None = None,
+        best: str = "",
+    ) -> None:
+        self.option, self.what, self.best = option, what, best
+        self.quantity = time_to(*target) if target else QUANTITIES[what]
         traces = [trace for group in groups for trace in group.traces]
         self.values = values(traces, option)
         self.base = base_of(groups, groups[0])
@@ -56,6 +78,10 @@ class Sweep:
         return [*self.across, *self.groups]
 
     @property
+    def labels(self) -> list[str]:
+        return [group.label for group in self.all]
+
+    @property
     def numeric(self) -> bool:
         try:
             return all(isfinite(float(value)) for value in self.values)
@@ -69,7 +95,9 @@ class Sweep:
             some = group if group in self.across else group.where(self.option, value)
             if not some.traces:
                 continue
-            found = np.array([QUANTITIES[self.what][1](trace) for trace in some.traces])
+            if self.best:
+                some = self.best_of(some)
+            found = np.array([self.quantity[1](trace) for trace in some.traces])
             if self.what == "speed-up":
                 base = self.base.where(self.option, value)
                 gain = speedup(base if base.traces else self.base, some)
@@ -79,7 +107,9 @@ class Sweep:
                     "configuration": group.label,
                     self.option: value,
                     "x": float(value) if self.numeric else float(i),
+                    **({self.best: value_of(some.first, self.best)} if self.best else {}),
                     "seeds": len(some.traces),
+                    "reached": int(np.isfinite(found).sum()),
                     "mean": found.mean(),
                     "least": found.min(),
                     "greatest": found.max(),
@@ -87,14 +117,31 @@ class Sweep:
             )
         return pd.DataFrame(lines)
 
+    def best_of(self, group: Group) -> Group:
+        """The runs with the best value of the option `best`."""
+
+        def rank(some: Group) -> tuple[int, float]:
+            found = np.array([self.quantity[1](trace) for trace in some.traces])
+            known = found[np.isfinite(found)]
+            return -len(known), float(np.median(known)) if len(known) else 0.0
+
+        tried = dict.fromkeys(value_of(trace, self.best) for trace in group.traces)
+        return min([group.where(self.best, value) for value in tried if value], key=rank)
+
+    def cell(self, row: dict[str, Any], digits: int) -> str:
+        if row["reached"] < row["seeds"]:
+            return f"{row['reached']} of {row['seeds']}"
+        words = number(row["mean"], digits)
+        return f"{words} ({self.best} {brief(row[self.best])})" if self.best else words
+
     def table(self) -> pd.DataFrame:
         """A row for each value, a column for each configuration."""
-        digits = {"time": 2, "round-time": 2, "sample-rate": 0}.get(self.what, 3)
+        digits = {"time": 2, "time-to": 2, "round-time": 2, "sample-rate": 0}.get(self.what, 3)
         rows = []
         for value, name in zip(self.values, names(self.values)):
             here = self.numbers[self.numbers[self.option] == value]
-            means = dict(zip(here["configuration"], here["mean"]))
-            cells = {g.label: number(means.get(g.label, np.nan), digits) for g in self.all}
+            found = {row["configuration"]: row for row in here.to_dict("records")}
+            cells = {g: self.cell(found[g], digits) if g in found else "-" for g in self.labels}
             rows.append({self.option: name, **cells})
         return pd.DataFrame(rows)
 
@@ -121,7 +168,7 @@ class Sweep:
             if (mine["seeds"] > 1).any():
                 edges = mine["least"], mine["greatest"]
                 axis.fill_between(mine["x"], *edges, color=style["color"], alpha=0.2, linewidth=0)
-        what = QUANTITIES[self.what][0]
+        what = self.quantity[0]
         if self.numeric:
             scale(axis, "x", self.numbers["x"])
             scale(axis, "y", self.numbers["mean"])
@@ -170,7 +217,7 @@ def plot(parts: Sequence[Sweep]) -> Plot:
             axis.set_ylabel("")
     traces: list[Trace] = [t for part in parts for group in part.groups for t in group.traces]
     finish(figure, *legend_of(grid[0]), caption(traces))
-    what = QUANTITIES[parts[0].what][0]
+    what = parts[0].quantity[0]
     over = " and ".join(part.option for part in parts)
     text = "Means over seeds; fields and lines go from the least to the greatest seed."
     numbers = pd.concat([part.numbers for part in parts])
