@@ -13,6 +13,7 @@
 #include "data/data_set.hpp"
 #include "driver/components.hpp"
 #include "driver/defaults.hpp"
+#include "driver/kept_contributions.hpp"
 #include "driver/simulation.hpp"
 #include "driver/training.hpp"
 
@@ -118,14 +119,19 @@ Estimate estimate(const Manifest& manifest, const std::string& folder)
         constexpr double of_a_rank = 150e6, of_iterates = 420e6;
         const auto ranks = static_cast<double>(simulated.workers.size()) + 1;
         const double points = 8.0 * static_cast<double>(size->columns);
+        std::int64_t most_rows = 0;
+        for (const auto& worker : simulated.workers) most_rows = std::max(most_rows, worker.rows);
+        const double kept = bytes_of_kept(simulated.header.integer.at("kept"), size->columns,
+                                          most_rows, size->entries_per_row);
         const double memory =
-            1.5 * copies * size->bytes + ranks * (of_a_rank + 6 * points) + of_iterates;
+            1.5 * copies * size->bytes + ranks * (of_a_rank + 6 * points) + of_iterates + kept;
         if (memory <= all.memory) continue;
         all.memory = memory;
         all.memory_reason = fmt::format(
             "memory: {:.3g} copies of {:.3g} GB of data, half as much again, {:.2g} GB a "
-            "rank, {:.2g} GB of iterates",
-            copies, size->bytes / 1e9, (of_a_rank + 6 * points) / 1e9, of_iterates / 1e9);
+            "rank, {:.2g} GB of iterates{}",
+            copies, size->bytes / 1e9, (of_a_rank + 6 * points) / 1e9, of_iterates / 1e9,
+            kept > 0 ? fmt::format(", {:.2g} GB of contributions that are kept", kept / 1e9) : "");
     }
     return all;
 }

@@ -15,6 +15,7 @@
 #include "compute/loss_derivatives.hpp"
 #include "driver/divergence.hpp"
 #include "driver/expected.hpp"
+#include "driver/kept_contributions.hpp"
 #include "driver/plugins.hpp"
 #include "fleet/nodes.hpp"
 #include "fleet/replay_fleet.hpp"
@@ -130,6 +131,8 @@ trace::Header header_of(const Settings& settings, const Run& run, const std::str
         {"rows", training.rows},
         {"test_rows", training.data ? training.data->rows(Split::test) : 0},
         {"columns", training.columns},
+        {"kept", training.coding->needs.kept},
+        {"kept_bytes", std::llround(bytes_of_kept(training))},
         {"rounds", training.engine.rounds}};
     return header;
 }

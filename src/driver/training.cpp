@@ -14,6 +14,7 @@
 #include "driver/defaults.hpp"
 #include "driver/divergence.hpp"
 #include "driver/initialiser.hpp"
+#include "driver/kept_contributions.hpp"
 #include "driver/penalties.hpp"
 #include "driver/run_folder.hpp"
 #include "driver/stop.hpp"
@@ -273,6 +274,7 @@ int coordinator_threads(const Settings& settings, std::int64_t parameters)
 Optimizers begin_training(Training& training)
 {
     auto& settings = training.settings;
+    check_kept(training);
     if (settings.text("step") == "auto") {
         const auto step = training.model ? automatic_step(settings, *training.data, *training.model,
                                                           training.regularizer, training.estimates)

@@ -159,8 +159,9 @@ void Engine::receive(const Change& change)
     if (known && needs_.membership) {
         events_.push_back(WorkerJoined{worker});
     } else if (known) {
-        for (const auto& open : open_)
+        open_.for_each([&](const OpenTask& open) {
             if (open.worker == worker) hand_over_again(open);
+        });
     } else if (options_.on_loss == OnLoss::reencode) {
         reencode_next_ = true;
     }

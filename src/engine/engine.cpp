@@ -35,26 +35,6 @@ Needs without_storage(Needs needs)
     return needs;
 }
 
-// Where an element stands in a vector that ascends by id, if the ids have no gaps; null: it is not
-// there then. Does not look at the element.
-template <class Element>
-Element* guess(std::vector<Element>& all, std::int64_t id)
-{
-    if (all.empty() || id < all.front().id || id - all.front().id >= std::ssize(all))
-        return nullptr;
-    return &all[static_cast<std::size_t>(id - all.front().id)];
-}
-
-// Finds the element of that id in a vector that ascends by id; null: there is none. The ids mostly
-// have no gaps, so the guess is tried before a search.
-template <class Element>
-Element* find(std::vector<Element>& all, std::int64_t id)
-{
-    if (auto* guessed = guess(all, id); guessed && guessed->id == id) return guessed;
-    const auto at = std::ranges::lower_bound(all, id, {}, &Element::id);
-    return at != all.end() && at->id == id ? &*at : nullptr;
-}
-
 }  // namespace
 
 Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
@@ -84,7 +64,7 @@ std::int64_t Engine::run(const std::atomic<bool>& stop, Observer observer)
 {
     (history_ ? later_observer_ : observer_) = std::move(observer);
     run_rounds(stop);
-    for (const auto& one : live_) finish(one);
+    live_.for_each([this](const Live& one) { finish(one); });
     live_.clear();
     return round_;
 }
@@ -220,7 +200,7 @@ void Engine::receive(std::vector<Arrival> arrivals)
     auto arrived = std::move(told_);
     ++event_;
     for (auto& arrival : arrivals) {
-        auto* open = find(open_, arrival.task);
+        auto* open = open_.find(arrival.task);
         const auto* control = open ? &terms_.at(open->terms).control : nullptr;
         // Contributions of closed tasks are counted and dropped. So are parts that came already: a
         // worker that joins again begins its task anew, and sends once more what it had sent before
@@ -236,8 +216,11 @@ void Engine::receive(std::vector<Arrival> arrivals)
             count = std::max(count, arrival.draw + 1);
         }
         if (answered(*open)) members_.settled(open->worker, open->id);
-        live_.push_back({contributions_++, std::move(arrival), event_, round_ + 1, control->step});
-        arrived.contributions.push_back(describe(live_.back()));
+        if (open->last < open->first) open->first = contributions_;
+        open->last = contributions_;
+        const auto& one =
+            live_.add({contributions_++, std::move(arrival), event_, round_ + 1, control->step});
+        arrived.contributions.push_back(describe(one));
     }
     if (!arrived.contributions.empty()) events_.push_back(std::move(arrived));
 }
@@ -245,7 +228,7 @@ void Engine::receive(std::vector<Arrival> arrivals)
 // Fetches into the cache what receive() and the scheme look at for a task.
 void Engine::fetch_ahead(Worker worker, TaskId task)
 {
-    if (const auto* open = guess(open_, task)) prefetch(open);
+    if (const auto* open = open_.guess(task)) prefetch(open);
     members_.fetch_ahead(worker);
     if (const auto known = names_.scheme_of(worker); known >= 0) scheme_->fetch_ahead(known);
 }
@@ -268,7 +251,7 @@ void Engine::finish(const Live& live)
 void Engine::record(const Live& live)
 {
     const bool listed = options_.arrivals == Arrivals::all ||
-                        (options_.arrivals == Arrivals::used && live.used != 0);
+                        (options_.arrivals == Arrivals::used && live.use.times != 0);
     if (!listed && !observer_.arrival) return;
     const auto row = live.row();
     if (listed) {
@@ -280,7 +263,7 @@ void Engine::record(const Live& live)
 
 Engine::Live& Engine::live(ContributionId id)
 {
-    auto* one = find(live_, id);
+    auto* one = live_.find(id);
     if (!one) throw std::logic_error("a scheme named a contribution that it closed or never got");
     return *one;
 }
@@ -294,11 +277,11 @@ void Engine::carry_out(Dispatch& task)
     quiescent_ = false;
     const auto terms = terms_of(task);
     hand_over(task);
-    open_.push_back({.id = task.task,
-                     .worker = task.worker,
-                     .terms = static_cast<std::uint32_t>(terms),
-                     .parts = static_cast<std::uint32_t>(task.plan->parts.size()),
-                     .plan = std::move(task.plan)});
+    open_.add({.id = task.task,
+               .worker = task.worker,
+               .terms = static_cast<std::uint32_t>(terms),
+               .parts = static_cast<std::uint32_t>(task.plan->parts.size()),
+               .plan = std::move(task.plan)});
 }
 
 // Returns the terms of a task that is opened now: those of the last one, if they are the same.
@@ -338,23 +321,25 @@ void Engine::hand_over_again(const OpenTask& open)
 
 void Engine::carry_out(const Close& close)
 {
-    const auto first = std::ranges::lower_bound(open_, close.first, {}, &OpenTask::id);
-    const auto last = std::ranges::upper_bound(open_, close.last, {}, &OpenTask::id);
-    for (auto open = first; open != last; ++open) {
-        auto& terms = terms_.at(open->terms);
+    ContributionId first = contributions_, last = -1;  // of these tasks
+    open_.for_range(close.first, close.last, [&](OpenTask& open) {
+        auto& terms = terms_.at(open.terms);
         if (--terms.open == 0) {
             for (const auto version : terms.inputs) points_.let_go(version);
             terms.operands.reset();
-            terms_.give_back(open->terms);
+            terms_.give_back(open.terms);
         }
-        members_.settled(open->worker, open->id);
-        fleet_->close(open->worker, open->id);
-    }
-    open_.erase(first, last);
-    std::erase_if(live_, [&](const Live& one) {
-        const bool closed = close.first <= one.arrival.task && one.arrival.task <= close.last;
-        if (closed) finish(one);
-        return closed;
+        members_.settled(open.worker, open.id);
+        fleet_->close(open.worker, open.id);
+        if (open.first <= open.last) first = std::min(first, open.first);
+        last = std::max(last, open.last);
+        open.plan.reset();
+        open_.drop(open);
+    });
+    live_.for_range(first, last, [&](Live& one) {
+        if (one.arrival.task < close.first || one.arrival.task > close.last) return;
+        finish(one);
+        live_.drop(one);
     });
 }
 

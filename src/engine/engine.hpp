@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/slots.hpp"
+#include "engine/ascending.hpp"
 #include "engine/churn_schedule.hpp"
 #include "engine/estimates.hpp"
 #include "engine/membership_table.hpp"
@@ -113,14 +114,18 @@ public:
     std::int64_t run(const std::atomic<bool>& stop, Observer observer);
 
 private:
-    // A contribution in use: its task is not closed, and no finished step has used it.
+    // A contribution in use: its task is not closed, and every finished step that has used it has
+    // kept it.
     struct Live {
         ContributionId id;
         Arrival arrival;
         std::int64_t event, round;  // the event with which it came, and the round running then
         double step;                // step size of descent
-        std::int64_t used = 0;      // the round whose step used it; 0: none yet
-        trace::Arrival row() const { return row_of(arrival, event, round, used); }
+        Use use = {};
+        std::int64_t last_use = 0;  // the last round whose step used it; 0: none yet
+        bool spent = false;         // the step of that round does not keep it
+        bool gone = false;
+        trace::Arrival row() const { return row_of(arrival, event, round, use); }
     };
     // What open tasks that were given together ask for beside their plans. Its points are held.
     struct Terms {
@@ -137,6 +142,9 @@ private:
         std::uint32_t parts;         // of the plan
         std::uint32_t received = 0;  // parts that have come
         std::shared_ptr<const Plan> plan;
+        // Its contributions in use are among these; there are none before the first has come.
+        ContributionId first = 0, last = -1;
+        bool gone = false;
     };
 
     void run_rounds(const std::atomic<bool>& stop);
@@ -166,6 +174,7 @@ private:
     void carry_out(const Step& step);
     std::vector<Summand> summands(const std::vector<Term>& terms);
     std::vector<Summand> summands(const std::vector<Placed>& terms);
+    void use(Live& one, bool keep) const;
     trace::Round summary(const Step& step, std::span<const Summand> terms);
     void carry_out(const SetTimer& timer);
     void carry_out(const Note& note);
@@ -208,8 +217,8 @@ private:
     Points points_;
     ComputedEstimates computed_;
     Estimates* estimates_ = &computed_;
-    std::vector<Live> live_;      // ascending by id
-    std::vector<OpenTask> open_;  // ascending by task
+    Ascending<Live> live_;
+    Ascending<OpenTask> open_;
     Slots<Terms> terms_;
     std::optional<std::size_t> newest_terms_;  // those of the last task; in use if it is open
     MembershipTable members_;

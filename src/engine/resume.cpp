@@ -17,10 +17,10 @@ void Engine::take_snapshot()
                       .arrivals = {},
                       .items = {}};
     fleet_->add_points(snapshot.points);
-    for (const auto& one : live_) {
+    live_.for_each([&](const Live& one) {
         snapshot.arrivals.push_back(one.row());
         std::ranges::copy(items_of(one), std::back_inserter(snapshot.items));
-    }
+    });
     observer_.snapshot(std::move(snapshot));
 }
 
@@ -67,13 +67,13 @@ void Engine::go_on_with(Fleet& live)
     const bool others = here != coded_for_;
     if (others) carry_out(Close{0, next_task_});
     std::vector<std::size_t> handles;
-    for (const auto& one : live_) handles.push_back(one.arrival.handle);
+    live_.for_each([&](const Live& one) { handles.push_back(one.arrival.handle); });
     before.prepare(handles);
-    for (auto& one : live_) {
+    live_.for_each([&](Live& one) {
         auto& handle = one.arrival.handle;
         const auto values = before.values(handle);
         handle = live.adopt(one.arrival.worker, values.doubles(), values.loss);
-    }
+    });
     fleet_ = &live;
     live.set_clock(before.now(), counts_);
     options_.churn.skip(live.now(), round_);
@@ -85,7 +85,7 @@ void Engine::go_on_with(Fleet& live)
             members.push_back(names_.run_of(index));
         live.reencode(coding_, members);
     }
-    for (const auto& open : open_) hand_over_again(open);
+    open_.for_each([this](const OpenTask& open) { hand_over_again(open); });
     if (others) receive({Change::Kind::resumed, static_cast<Worker>(here.size())});
     for (Worker worker = 0; worker < std::ssize(members_); ++worker) {
         const bool is_here = std::ranges::binary_search(here, worker);

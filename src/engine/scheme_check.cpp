@@ -218,7 +218,16 @@ std::optional<Event> SchemeCheck::carry_out_step(const Step& step)
         versions.push_back(at->second.versions);
         newest.push_back(std::ranges::max(at->second.versions));
     }
-    for (const auto id : named) alive_.erase(id);
+    for (const auto& term : step.terms) {
+        if (term.keep)
+            alive_.at(term.contribution).kept = true;
+        else
+            alive_.erase(term.contribution);
+    }
+    const auto kept =
+        std::ranges::count_if(alive_, [](const auto& one) { return one.second.kept; });
+    expect(kept <= needs_.kept,
+           fmt::format("{} contributions have outlived steps, not {} at most", kept, needs_.kept));
     auto& w = models_[static_cast<std::size_t>(step.model)];
     for (std::size_t i = 0; i < width; ++i)
         w[i] += step.displacement ? estimate[i] : -step_size * step.scale * estimate[i];

@@ -75,6 +75,7 @@ private:
         TaskId task;
         Vector sum;
         std::vector<Version> versions;
+        bool kept = false;  // it has outlived a step
     };
 
     // Notes a promise that is broken. @return whether it holds

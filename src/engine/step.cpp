@@ -17,9 +17,10 @@ namespace {
 // sum.
 void sort(std::vector<Summand>& terms)
 {
-    std::ranges::stable_sort(terms, {}, [](const Summand& term) {
+    const auto key = [](const Summand& term) {
         return std::tuple(term.arrival->worker, term.arrival->task, term.arrival->part);
-    });
+    };
+    if (!std::ranges::is_sorted(terms, {}, key)) std::ranges::stable_sort(terms, {}, key);
 }
 
 }  // namespace
@@ -32,6 +33,14 @@ std::int64_t Engine::staleness(Version version, int model) const
            update_of_[static_cast<std::size_t>(version)];
 }
 
+// Marks a contribution as used in this round.
+void Engine::use(Live& one, bool keep) const
+{
+    if (one.use.times == 0) one.use.first = round_ + 1;
+    if (std::exchange(one.last_use, round_ + 1) != round_ + 1) ++one.use.times;
+    one.spent = !keep;
+}
+
 // Returns the terms in the order of summation, and marks their contributions as used in this round.
 std::vector<Summand> Engine::summands(const std::vector<Term>& terms)
 {
@@ -39,7 +48,7 @@ std::vector<Summand> Engine::summands(const std::vector<Term>& terms)
     for (const auto& term : terms) {
         auto& one = live(term.contribution);
         all.push_back({.arrival = &one.arrival, .weight = term.weight, .descent_step = one.step});
-        one.used = round_ + 1;
+        use(one, term.keep);
     }
     sort(all);
     return all;
@@ -52,10 +61,10 @@ std::vector<Summand> Engine::summands(const std::vector<Placed>& terms)
         auto& one = live(term.contribution);
         all.push_back({.arrival = &one.arrival,
                        .weight = term.weight,
-                       .used_before = one.used != 0,
+                       .used_before = one.use.times != 0,
                        .from = term.from,
                        .at = term.at});
-        one.used = round_ + 1;
+        use(one, false);
         combined_.insert(one.arrival.worker);
     }
     sort(all);
@@ -147,10 +156,11 @@ void Engine::carry_out(const Step& step)
     if (last_.kept) keep_model(step.model);
     updated_ = true;
     events_.push_back(Stepped{version, step.model, row.inner});
-    // Contributions that the step has used are needed no more.
-    std::erase_if(live_, [&](const Live& one) {
-        if (one.used) finish(one);
-        return one.used != 0;
+    // Contributions that the step has used and does not keep are needed no more.
+    live_.for_each([this](Live& one) {
+        if (!one.spent) return;
+        finish(one);
+        live_.drop(one);
     });
 }
 
@@ -158,7 +168,12 @@ void Engine::carry_out(const Step& step)
 // has gone on: so it is made again for the workers that are left, and the round begins anew.
 void Engine::lose_step(const std::string& why)
 {
-    for (auto& one : live_) one.used = 0;
+    live_.for_each([this](Live& one) {
+        if (one.last_use != round_ + 1) return;
+        if (--one.use.times == 0) one.use.first = 0;
+        one.last_use = 0;
+        one.spent = false;
+    });
     note_membership(trace::Change::lost, -1);
     receive_changes();
     undecodable_ = why;

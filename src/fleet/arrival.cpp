@@ -4,7 +4,7 @@
 namespace quorate {
 
 trace::Arrival row_of(const Arrival& arrival, std::int64_t event, std::int64_t round,
-                      std::int64_t used)
+                      const Use& use)
 {
     return {.event = event,
             .round = round,
@@ -22,7 +22,8 @@ trace::Arrival row_of(const Arrival& arrival, std::int64_t event, std::int64_t r
             .send = arrival.send,
             .samples = arrival.samples,
             .bytes = arrival.bytes,
-            .used = used};
+            .used = use.first,
+            .uses = use.times};
 }
 
 Arrival arrival_of(const trace::Arrival& row)

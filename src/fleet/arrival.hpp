@@ -20,10 +20,15 @@ struct Arrival : ContributionInfo {
     std::size_t handle;  // the fleet's name for its values
 };
 
+/// What steps have made of a contribution.
+struct Use {
+    std::int64_t first = 0;  // the first round whose step used it; 0: none
+    std::int64_t times = 0;  // how many steps have used it
+};
+
 /// @param event  with which it came  @param round  that was running then
-/// @param used   the round whose step used it; 0: none
 trace::Arrival row_of(const Arrival& arrival, std::int64_t event, std::int64_t round,
-                      std::int64_t used);
+                      const Use& use);
 /// Returns the contribution that a row tells of, without the versions of its items and its handle.
 Arrival arrival_of(const trace::Arrival& row);
 

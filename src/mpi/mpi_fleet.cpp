@@ -152,6 +152,9 @@ TaskMessage::Travel MpiFleet::travel(const Link& link, Worker worker, Version ve
 void MpiFleet::send_task(Link& link, Worker worker, TaskId task, SharedTask& shared)
 {
     auto& inputs = shared.message.inputs;
+    // The worker drops what it had to do before, so nothing of that need be handed out again.
+    if (auto* node = node_of(worker); node && !shared.message.control.follows())
+        std::erase_if(node->handed_out, [&](const auto& one) { return one.worker == worker; });
     std::vector<TaskMessage::Travel> travels;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const auto& point = shared.points[i];

@@ -63,7 +63,7 @@ Versions versions_of(const py::object& inputs)
     return {versions.begin(), versions.end()};
 }
 
-// (contribution or its number, weight), or one that counts once.
+// (contribution or its number, weight, whether it outlives the step), or less of it.
 Term term_of(const py::handle& term)
 {
     const auto id = [](const py::handle& one) {
@@ -72,8 +72,9 @@ Term term_of(const py::handle& term)
     };
     if (!py::isinstance<py::tuple>(term)) return {id(term)};
     const auto pair = term.cast<py::tuple>();
-    if (pair.size() != 2) throw py::value_error("a term is a contribution with its weight");
-    return {id(pair[0]), pair[1].cast<double>()};
+    if (pair.size() != 2 && pair.size() != 3)
+        throw py::value_error("a term is a contribution with its weight, and whether it is kept");
+    return {id(pair[0]), pair[1].cast<double>(), pair.size() == 3 && pair[2].cast<bool>()};
 }
 
 std::vector<Placed> placed_of(const py::sequence& terms)
@@ -133,6 +134,7 @@ Needs needs_of(const py::sequence& blocks, const std::vector<std::vector<int>>& 
     take("displaces", needs.displaces);
     take("membership", needs.membership);
     take("exact", needs.exact);
+    take("kept", needs.kept);
     take("staleness", needs.staleness);
     take("stable_step", needs.stable_step);
     take("fingerprint", needs.fingerprint);
@@ -232,7 +234,8 @@ void add_actions(py::module_& module)
              py::arg("terms"));
     py::class_<Step>(module, "Step",
                      "An update: the sum of weighted contributions / divisor. A term is a\n"
-                     "contribution or (contribution, weight).")
+                     "contribution, (contribution, weight), or (contribution, weight, keep): a\n"
+                     "contribution that is kept outlives the step, until its task is closed.")
         .def(py::init(&step_of), py::arg("terms"), py::arg("divisor"), py::arg("error") = 0.0,
              py::arg("scale") = 1.0, py::arg("share") = 1.0, py::arg("model") = 0,
              py::arg("displacement") = false, py::arg("waste") = 0, py::arg("placed") = py::list())

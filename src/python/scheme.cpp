@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <set>
 
 #include "base/error.hpp"
 #include "code/partition.hpp"
@@ -89,6 +91,8 @@ public:
     void handle(const Event& event, Seconds now, std::vector<Action>& out) override
     {
         if (const auto* stepped = std::get_if<Stepped>(&event)) newest_ = stepped->version;
+        if (const auto* arrived = std::get_if<Arrived>(&event); arrived && needs_.kept > 0)
+            for (const auto& one : arrived->contributions) task_of_[one.id] = one.task;
         const auto first = out.size();
         scheme_->handle(event, now, out);
         for (auto i = first; i < out.size(); ++i)
@@ -141,11 +145,16 @@ private:
                    (task.plan->parts.size() == 1 && task.plan->parts[0].items.size() == 1),
                "limits task {}, which has more than one item", task.task);
     }
-    void check(const Close& close) const
+    void check(const Close& close)
     {
         expect(close.first <= close.last, "closes tasks {} to {}", close.first, close.last);
+        const auto closed = [&](const auto& one) {
+            return close.first <= one.second && one.second <= close.last;
+        };
+        std::erase_if(task_of_, closed);
+        std::erase_if(kept_, [this](ContributionId id) { return !task_of_.contains(id); });
     }
-    void check(const Step& step) const
+    void check(const Step& step)
     {
         expect(!step.terms.empty(), "makes a step without contributions");
         expect(std::isfinite(step.divisor) && step.divisor > 0, "makes a step that divides by {}",
@@ -157,6 +166,17 @@ private:
                step.error);
         for (const auto& term : step.terms)
             expect(std::isfinite(term.weight), "makes a step with the weight {}", term.weight);
+        for (const auto& term : step.terms) {
+            if (term.keep)
+                kept_.insert(term.contribution);
+            else if (needs_.kept > 0) {
+                kept_.erase(term.contribution);
+                task_of_.erase(term.contribution);
+            }
+        }
+        expect(std::ssize(kept_) <= needs_.kept,
+               "keeps {} contributions, but its needs say at most {}: give Needs(..., kept=N)",
+               kept_.size(), needs_.kept);
         expect(step.placed.empty(), "places products, which only coded storage has");
     }
     void check(const Combine&) const
@@ -175,6 +195,9 @@ private:
     Needs needs_;
     TaskId last_ = -1;
     Version newest_ = 0;
+    // If it keeps contributions: the tasks of those in use, and those that it has kept.
+    std::map<ContributionId, TaskId> task_of_;
+    std::set<ContributionId> kept_;
 };
 
 class PythonScheme final : public Scheme {

@@ -16,19 +16,23 @@ Trace read(const std::string& path)
     const auto file = h5::open(path);
     if (h5::find_string(file.get(), "format") != "quorate trace")
         throw BadInput(path + " is not a trace: give one that 'quorate run' wrote");
-    if (const auto version = h5::read_integer(file.get(), "format_version");
-        version != format_version)
+    const auto version = h5::read_integer(file.get(), "format_version");
+    if (version < oldest_format_version || version > format_version)
         throw BadInput(
-            fmt::format("{} has trace format {}, this program reads format {}: use the "
+            fmt::format("{} has trace format {}, this program reads formats {} to {}: use the "
                         "Quorate that wrote it",
-                        path, version, format_version));
+                        path, version, oldest_format_version, format_version));
     try {
         Trace trace;
         trace.attributes = h5::attributes_as_text(file.get());
         const auto fill = [&](auto& rows) {
-            rows = read_table<typename std::decay_t<decltype(rows)>::value_type>(file.get());
+            rows =
+                read_table<typename std::decay_t<decltype(rows)>::value_type>(file.get(), version);
         };
         std::apply([&](auto&... table) { (fill(table), ...); }, trace.tables());
+        // Before a contribution could outlive a step.
+        if (version < 6)
+            for (auto& arrival : trace.arrivals) arrival.uses = arrival.used != 0;
         // Models are scored during the run, after it or by `quorate evaluate`, so the rows are in
         // no fixed order.
         std::ranges::stable_sort(trace.evaluations, {}, &Evaluation::round);
@@ -59,12 +63,19 @@ std::vector<std::string> faults(const Trace& trace)
         else
             known = std::max(known, total);
     }
-    std::vector<std::set<std::int64_t>> used(trace.rounds.size());  // workers of each round
+    // Of each round, the workers whose contributions it was the first to use.
+    std::vector<std::set<std::int64_t>> used(trace.rounds.size());
+    std::int64_t uses = 0;  // most steps that have used a contribution
     for (const auto& arrival : trace.arrivals) {
         if (arrival.used >= 1 && arrival.used <= static_cast<std::int64_t>(used.size()))
             used[static_cast<std::size_t>(arrival.used - 1)].insert(arrival.worker);
         if (arrival.used != 0 && arrival.used < arrival.round)
             wrong.push_back(fmt::format("event {}: used before it came", arrival.event));
+        if (arrival.uses > 1 && arrival.used + arrival.uses - 1 > std::ssize(trace.rounds))
+            wrong.push_back(fmt::format("event {}: {} rounds have used it, the first is {} of {}",
+                                        arrival.event, arrival.uses, arrival.used,
+                                        trace.rounds.size()));
+        uses = std::max(uses, arrival.uses);
         const auto [least, most] =
             std::minmax({arrival.compute, arrival.delay, arrival.idle, arrival.send});
         if (least < 0 || arrival.arrived < arrival.sent)
@@ -78,7 +89,8 @@ std::vector<std::string> faults(const Trace& trace)
     }
     if (trace.status() != "completed") return wrong;
     for (std::size_t i = 0; i < used.size() && trace.listed() != "none"; ++i)
-        if (static_cast<std::int64_t>(used[i].size()) != trace.rounds[i].used)
+        if (const auto marked = std::ssize(used[i]);
+            uses <= 1 ? marked != trace.rounds[i].used : marked > trace.rounds[i].used)
             wrong.push_back(
                 fmt::format("round {}: arrivals of {} workers are marked used, the round says {}",
                             i + 1, used[i].size(), trace.rounds[i].used));

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "engine/engine.hpp"
+#include "legal_run.hpp"
 #include "mpi/messages.hpp"
 #include "trace/reader.hpp"
 #include "trace/writer.hpp"
@@ -281,6 +282,118 @@ TEST_F(EngineTest, LateAnswersAreCountedAndReleasedOnce)
             EXPECT_EQ(arrival.used, 0);
         }
     EXPECT_GT(late, 0) << "the script has no late answer: the test shows nothing";
+}
+
+// Each worker computes again and again. Every answer takes the place of the one before, and makes a
+// step of the newest ones.
+class TableScheme final : public Scheme {
+public:
+    explicit TableScheme(int workers, std::int64_t kept) : kept_(kept)
+    {
+        newest_.resize(static_cast<std::size_t>(workers));
+    }
+    Needs needs() const override
+    {
+        Needs needs;
+        for (int worker = 0; worker < std::ssize(newest_); ++worker) {
+            needs.blocks.push_back({worker, 1});
+            needs.shard.push_back({worker});
+        }
+        needs.kept = kept_;
+        return needs;
+    }
+    void handle(const Event& event, Seconds, std::vector<Action>& out) override
+    {
+        if (const auto* start = std::get_if<Start>(&event)) {
+            for (const auto worker : start->active) ask(worker, 0, out);
+        } else if (const auto* arrived = std::get_if<Arrived>(&event)) {
+            const auto& one = arrived->contributions.at(0);
+            auto& entry = newest_[static_cast<std::size_t>(one.worker)];
+            if (entry) out.push_back(Close{entry->task, entry->task});
+            entry = one;
+            Step step{.terms = {}, .divisor = 1, .error = 0};
+            for (const auto& each : newest_)
+                if (each) step.terms.push_back({each->id, 1, true});
+            out.push_back(std::move(step));
+            rests_ = one.worker;
+        } else if (const auto* stepped = std::get_if<Stepped>(&event)) {
+            ask(rests_, stepped->version, out);
+        }
+    }
+
+private:
+    void ask(Worker worker, Version version, std::vector<Action>& out)
+    {
+        out.push_back(Dispatch{.task = next_++,
+                               .worker = worker,
+                               .plan = std::make_shared<Plan>(Plan{{Part{{Item{worker}}}}}),
+                               .inputs = {version},
+                               .control = {}});
+    }
+    std::int64_t kept_;
+    std::vector<std::optional<Contribution>> newest_;
+    TaskId next_ = 0;
+    Worker rests_ = 0;
+};
+
+TEST_F(EngineTest, ContributionsThatAreKeptOutliveTheirStep)
+{
+    constexpr int rounds = 40;
+    ScriptedFleet fleet(6, 3);
+    TableScheme scheme(6, 6);
+    Settings settings;
+    settings.set("optimizer", {"gd", "", true});
+    std::vector<std::unique_ptr<Optimizer>> made;
+    made.push_back(chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, {}));
+    trace::Writer trace(path_, header(rounds), 2);
+    for (int i = 0; i < 6; ++i) trace.add(trace::WorkerRow{i + 1, 1, 2, 0});
+    Engine engine({.rounds = rounds, .schedule = [](double) { return 0.1; }}, scheme, fleet, made,
+                  trace);
+    const std::atomic<bool> stop = false;
+    EXPECT_EQ(engine.run(stop, {}), rounds);
+    trace.finish(made[0]->model(), "completed", "");
+    for (const auto& [handle, times] : fleet.released) EXPECT_EQ(times, 1) << handle;
+    EXPECT_EQ(fleet.released.size(), fleet.delivered());
+
+    const auto written = trace::read(path_);
+    EXPECT_EQ(trace::faults(written), std::vector<std::string>());
+    // The same sums by hand: those of each worker's newest contribution, in the order of workers.
+    std::vector<double> points = {1.5};  // half the sum of each point
+    std::vector<double> values(6);
+    std::vector<bool> known(6);
+    double model[] = {1, 2};
+    auto arrivals = written.arrivals;
+    std::ranges::sort(arrivals, {}, &trace::Arrival::event);
+    std::int64_t uses = 0;
+    for (std::size_t round = 0; round < rounds; ++round) {
+        const auto& one = arrivals[round];
+        EXPECT_EQ(one.used, static_cast<std::int64_t>(round) + 1);
+        uses += one.uses;
+        const auto worker = static_cast<std::size_t>(one.worker);
+        values[worker] = static_cast<double>(worker + 1) * 0.1 +
+                         2 * points[static_cast<std::size_t>(one.version)] / 10;
+        known[worker] = true;
+        double sum = 0;
+        for (std::size_t i = 0; i < 6; ++i)
+            if (known[i]) sum += values[i];
+        for (auto& element : model) element -= 0.1 * sum;
+        points.push_back((model[0] + model[1]) / 2);
+        EXPECT_EQ(written.rounds[round].used, std::ranges::count(known, true));
+    }
+    EXPECT_NEAR(made[0]->model()[0], model[0], 1e-12);
+    std::int64_t terms = 0;
+    for (const auto& round : written.rounds) terms += round.used;
+    EXPECT_EQ(uses, terms);
+}
+
+TEST(KeptContributions, AreNoMoreThanTheSchemeSays)
+{
+    TableScheme enough(6, 6), too_few(6, 5);
+    test::LegalRun(enough, 6, 1).run(100);
+    SchemeCheck check(too_few, 6, 1);
+    check.run(100);
+    EXPECT_EQ(check.broken,
+              std::vector<std::string>{"6 contributions have outlived steps, not 5 at most"});
 }
 
 TEST_F(EngineTest, PlantedFaultsAreFound)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-OLDEST_FORMAT, NEWEST_FORMAT = 4, 5  # 4 says nothing of nodes
+OLDEST_FORMAT, NEWEST_FORMAT = 4, 6  # 4 says nothing of nodes, 5 nothing of how often used
 TRIES = 3  # a trace that is being written may be caught in the middle of a commit
 NEEDED = ("scheme", "status", "data", "rows", "columns", "workers", "optimizer", "delay", "clock")
 EAGER = ("round", "evaluation", "worker", "membership")

@@ -145,7 +145,8 @@ def mark_members(axis: Axes, trace: Trace, begin: float, end: float) -> None:
 
 
 def quorum(work: Work) -> tuple[Floats, Floats]:
-    """Shares of rounds in which a worker was used, and in which it was the last one used."""
+    """Shares of rounds that were the first to use a contribution of a worker, and in which that was
+    the last such one to come."""
     trace = work.trace
     table = trace.arrivals("worker", "arrived", "used")
     used = table[table["used"].between(1, trace.rounds)].sort_values("arrived", kind="stable")
