@@ -34,7 +34,7 @@ Option collect_option()
 {
     return {"collect", "M", "",
             "answers after which a round ends; default: half of the workers; ignore: all but the "
-            "stragglers",
+            "stragglers; dsag: four fifths, at its point",
             0};
 }
 
@@ -71,7 +71,7 @@ Option staleness_cap_option()
 {
     return {"staleness-cap", "UPDATES", "",
             "contributions that are staler are not used; default: none, pgc: twice the partitions "
-            "of a worker"};
+            "of a worker, dsag: four times the updates in which all are renewed"};
 }
 
 std::int64_t staleness_cap(const Settings& settings, std::int64_t without)

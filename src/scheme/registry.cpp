@@ -35,6 +35,7 @@ Entry<MakeScheme> k_batch_async_entry();
 Entry<MakeScheme> async_entry();
 Entry<MakeScheme> pgc_frc_entry();
 Entry<MakeScheme> pgc_cyclic_entry();
+Entry<MakeScheme> dsag_entry();
 Entry<MakeScheme> sr_sgc_entry();
 Entry<MakeScheme> m_sgc_entry();
 
@@ -74,6 +75,7 @@ std::vector<Entry<MakeScheme>>& entries()
         async_entry(),
         pgc_frc_entry(),
         pgc_cyclic_entry(),
+        dsag_entry(),
         sr_sgc_entry(),
         m_sgc_entry(),
         alias(uncoded_entry(), "fmb", "fixed minibatches of --batch samples, all are waited for"),
