@@ -273,7 +273,10 @@ void SchemeCheck::answer(Worker worker)
 
 std::int64_t SchemeCheck::samples(const Dispatch& task, const Part& part)
 {
-    if (task.control.budget.samples > 0) return task.control.budget.samples;
+    if (task.control.budget.samples > 0 && (task.control.budget.seconds == never ||
+                                            std::uniform_real_distribution()(random_) >= empty))
+        return task.control.budget.samples;
+    if (task.control.budget.samples > 0) return 0;
     if (task.control.budget.limited())
         return std::uniform_real_distribution()(random_) < empty
                    ? 0

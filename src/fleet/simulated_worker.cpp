@@ -186,8 +186,9 @@ void SimulatedWorker::compute_limited(Seconds ends)
     auto done = from_ + static_cast<double>(asked) * row;
     if (budget.samples == 0 || done > ends) {
         // The small number makes a micro-batch that ends exactly at the limit count despite
-        // rounding.
-        const auto count = std::floor((ends - from_) / (static_cast<double>(whole) * row) + 1e-9);
+        // rounding. Where rows take no time, the delay alone is too long.
+        const auto count =
+            row > 0 ? std::floor((ends - from_) / (static_cast<double>(whole) * row) + 1e-9) : 0;
         limited_ =
             std::max<std::int64_t>(0, static_cast<std::int64_t>(count)) * (descends ? 1 : whole);
         done = ends;

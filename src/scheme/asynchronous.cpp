@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <deque>
 #include <limits>
 
 #include "scheme/options.hpp"
@@ -13,13 +12,15 @@ namespace quorate {
 
 namespace {
 
+enum class Scale { none, inverse, adaptive };
+
 struct Ways {
-    int collect;         // K, contributions of an update
-    bool waits;          // who has answered waits for the update; else it goes on at once
-    double staleness;    // that is expected
-    bool fresh = false;  // an update cancels all running tasks, so that no contribution is stale
+    int collect;       // K, contributions of an update
+    bool waits;        // who has answered waits for the update; else it goes on at once
+    double staleness;  // that is expected
     std::int64_t cap = std::numeric_limits<std::int64_t>::max();  // staler ones are not used
-    bool scaled = false;  // contributions are scaled by 1 / (1 + staleness)
+    bool stops = false;  // who computes what would be too stale begins anew at once
+    Scale scale = Scale::none;
 };
 
 // Worker i holds partition i, and computes batch after batch of it. Every K contributions make an
@@ -27,7 +28,8 @@ struct Ways {
 class Asynchronous final : public Scheme {
 public:
     Asynchronous(const Problem& problem, const Ways& ways)
-        : ways_(ways), own_(problem), mean_(own_.needs.blocks)
+        : ways_(ways), own_(problem), mean_(own_.needs.blocks),
+          running_(static_cast<std::size_t>(problem.workers), nothing)
     {
     }
 
@@ -43,18 +45,26 @@ public:
     void handle(const Event& event, Seconds, std::vector<Action>& out) override
     {
         if (const auto* start = std::get_if<Start>(&event)) {
-            active_ = start->active;
-            for (const auto worker : active_) dispatch(worker, out);
+            for (const auto worker : start->active) dispatch(worker, out);
         } else if (const auto* arrived = std::get_if<Arrived>(&event)) {
             for (const auto& contribution : arrived->contributions) receive(contribution, out);
         } else if (const auto* done = std::get_if<Stepped>(&event)) {
             newest_ = done->version;
-            for (const auto worker : ways_.fresh ? active_ : waiting_) dispatch(worker, out);
+            if (ways_.stops) stop(out);
+            for (const auto worker : waiting_) dispatch(worker, out);
             waiting_.clear();
         }
     }
 
 private:
+    static constexpr TaskId nothing = -1;
+
+    struct Task {
+        TaskId task;
+        Worker worker;
+        Version version;
+    };
+
     void dispatch(Worker worker, std::vector<Action>& out)
     {
         out.push_back(Dispatch{.task = next_++,
@@ -62,18 +72,49 @@ private:
                                .plan = own_.plans[static_cast<std::size_t>(worker)],
                                .inputs = {newest_},
                                .control = {.draw = own_count}});
+        if (!ways_.stops) return;
+        running_[static_cast<std::size_t>(worker)] = next_ - 1;
+        given_.push_back({next_ - 1, worker, newest_});
+    }
+
+    // Closes the tasks that run at points which are too old by now. Their workers wait for new ones,
+    // with who has just answered, in the order of their numbers. Amortised O(1) for each task, and
+    // the sorting.
+    void stop(std::vector<Action>& out)
+    {
+        Close stale{next_, nothing};
+        for (; !given_.empty() && newest_ - given_.front().version > ways_.cap;
+             given_.pop_front()) {
+            const auto [task, worker, version] = given_.front();
+            if (running_[static_cast<std::size_t>(worker)] != task) continue;
+            waiting_.push_back(worker);
+            stale = {std::min(stale.first, task), task};
+        }
+        // What lies between them is over, for newer tasks have larger numbers.
+        if (stale.last != nothing) out.emplace_back(stale);
+        std::ranges::sort(waiting_);
+    }
+
+    double weight(Version stale) const
+    {
+        const auto staleness = static_cast<double>(stale);
+        const auto n = static_cast<double>(running_.size());
+        return ways_.scale == Scale::inverse    ? 1 / (1 + staleness)
+               : ways_.scale == Scale::adaptive ? n / std::max(n, staleness)
+                                                : 1;
     }
 
     void receive(const Contribution& contribution, std::vector<Action>& out)
     {
         const auto worker = contribution.worker;
         const auto stale = newest_ - contribution.newest;
+        running_[static_cast<std::size_t>(worker)] = nothing;
         if (stale > ways_.cap) {
             out.push_back(Close{contribution.task, contribution.task});
             dispatch(worker, out);
             return;
         }
-        mean_.add(contribution, worker, ways_.scaled ? 1 / (1 + static_cast<double>(stale)) : 1);
+        mean_.add(contribution, worker, weight(stale));
         used_.push_back(contribution.task);
         if (mean_.size() < ways_.collect) {
             if (ways_.waits)
@@ -86,12 +127,7 @@ private:
         auto step = mean_.step();
         step.share = static_cast<double>(mean_.samples()) / static_cast<double>(own_.samples);
         out.push_back(std::move(step));
-        if (ways_.fresh) {
-            out.push_back(Close{first_, next_ - 1});
-            first_ = next_;
-        } else {
-            for (const auto task : used_) out.emplace_back(Close{task, task});
-        }
+        for (const auto task : used_) out.emplace_back(Close{task, task});
         mean_.clear();
         used_.clear();
     }
@@ -100,55 +136,33 @@ private:
     OwnPartitions own_;
     SampleMean mean_;
     std::vector<TaskId> used_;  // tasks whose contributions wait for their update
-    std::vector<Worker> active_, waiting_;
+    std::vector<Worker> waiting_;
+    std::vector<TaskId> running_;  // by worker
+    std::deque<Task> given_;       // if stale ones are stopped; some of these have ended
     Version newest_ = 0;
-    TaskId first_ = 0, next_ = 0;
+    TaskId next_ = 0;
 };
 
 Option staleness_scale_option()
 {
-    return {"staleness-scale", "none|inverse", "none",
-            "weight of a contribution of staleness T: 1, or 1 / (1 + T)"};
+    return {"staleness-scale", "none|inverse|adaptive", "none",
+            "weight of a contribution of staleness T: 1, 1 / (1 + T), or N / max(N, T)"};
 }
 
 std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem, Ways ways)
 {
     ways.cap = staleness_cap(settings, ways.cap);
-    ways.scaled = settings.one_of("staleness-scale", {"none", "inverse"}) == "inverse";
+    const auto scale = settings.one_of("staleness-scale", {"none", "inverse", "adaptive"});
+    ways.scale = scale == "inverse"    ? Scale::inverse
+                 : scale == "adaptive" ? Scale::adaptive
+                                       : Scale::none;
     ways.staleness = std::min(ways.staleness, static_cast<double>(ways.cap));
     return std::make_unique<Asynchronous>(problem, ways);
-}
-
-// K may be larger than n, because a worker may answer several times before an update.
-int any_collect(const Settings& settings, int workers)
-{
-    return settings.on("collect")
-               ? static_cast<int>(settings.integer("collect", 1, std::numeric_limits<int>::max()))
-               : collect(settings, workers);
 }
 
 const char* const source = "Dutta et al., Slow and Stale Gradients Can Win the Race, AISTATS 2018";
 
 }  // namespace
-
-Entry<MakeScheme> k_batch_sync_entry()
-{
-    return {
-        .name = "k-batch-sync",
-        .text =
-            "the first M batches at the newest point, of whatever workers; who has answered takes "
-            "another batch; never stale, and no worker is needed",
-        .source = source,
-        .options = {collect_option()},
-        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            return std::make_unique<Asynchronous>(
-                problem, Ways{.collect = any_collect(settings, problem.workers),
-                              .waits = false,
-                              .staleness = 0,
-                              .fresh = true});
-        },
-        .properties = {.varying_samples = true}};
-}
 
 Entry<MakeScheme> k_async_entry()
 {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace quorate {
 
@@ -44,6 +45,13 @@ int collect(const Settings& settings, int workers)
                                   : (workers + 1) / 2;
 }
 
+int any_collect(const Settings& settings, int workers)
+{
+    return settings.on("collect")
+               ? static_cast<int>(settings.integer("collect", 1, std::numeric_limits<int>::max()))
+               : collect(settings, workers);
+}
+
 Option weights_option()
 {
     return {"weights", "NAME", "",
@@ -70,13 +78,25 @@ std::string word_of(const Settings& settings, const std::string& option,
 Option staleness_cap_option()
 {
     return {"staleness-cap", "UPDATES", "",
-            "contributions that are staler are not used; default: none, pgc: twice the partitions "
-            "of a worker, dsag: four times the updates in which all are renewed"};
+            "contributions that are staler are not used; default: none, ringmaster: N - 1, pgc: "
+            "twice the partitions of a worker, dsag: four times the updates in which all are "
+            "renewed"};
 }
 
 std::int64_t staleness_cap(const Settings& settings, std::int64_t without)
 {
     return settings.on("staleness-cap") ? settings.integer("staleness-cap", 0) : without;
+}
+
+Option most_batches_option()
+{
+    return {"most", "M", "16",
+            "batches of a worker that the coordinator keeps at most; who has so many rests"};
+}
+
+int most_batches(const Settings& settings)
+{
+    return static_cast<int>(settings.integer("most", 1, 1'000'000));
 }
 
 Entry<MakeScheme> alias(Entry<MakeScheme> of, const std::string& name, const std::string& text)

@@ -25,6 +25,8 @@ void refuse_unless_divides(const Settings& settings, const std::string& option, 
 Option collect_option();
 /// Reads it. The default is half of the workers, rounded up.
 int collect(const Settings& settings, int workers);
+/// Reads it where a worker may answer several times before an update: it may be larger than their number.
+int any_collect(const Settings& settings, int workers);
 
 /// The options --weights and --decoder, whose words differ from scheme to scheme.
 Option weights_option();
@@ -37,6 +39,11 @@ std::string word_of(const Settings& settings, const std::string& option,
 Option staleness_cap_option();
 /// Reads it. @param without  what it is if the option is not given
 std::int64_t staleness_cap(const Settings& settings, std::int64_t without);
+
+/// The option --most M: contributions of a worker that wait for an update at most, until the worker rests.
+Option most_batches_option();
+/// Reads it.
+int most_batches(const Settings& settings);
 
 /// What advice tries: --stragglers 1, 2, 4, ... up to `most`.
 std::vector<Choice> doubled_stragglers(int most);

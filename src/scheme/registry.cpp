@@ -33,6 +33,7 @@ Entry<MakeScheme> k_batch_sync_entry();
 Entry<MakeScheme> k_async_entry();
 Entry<MakeScheme> k_batch_async_entry();
 Entry<MakeScheme> async_entry();
+Entry<MakeScheme> malenia_entry();
 Entry<MakeScheme> pgc_frc_entry();
 Entry<MakeScheme> pgc_cyclic_entry();
 Entry<MakeScheme> dsag_entry();
@@ -73,6 +74,7 @@ std::vector<Entry<MakeScheme>>& entries()
         k_async_entry(),
         k_batch_async_entry(),
         async_entry(),
+        malenia_entry(),
         pgc_frc_entry(),
         pgc_cyclic_entry(),
         dsag_entry(),
@@ -80,6 +82,8 @@ std::vector<Entry<MakeScheme>>& entries()
         m_sgc_entry(),
         alias(uncoded_entry(), "fmb", "fixed minibatches of --batch samples, all are waited for"),
         alias(ignore_entry(), "k-sync", "the first M answers of each round (--collect)"),
+        alias(k_batch_sync_entry(), "rennala",
+              "the first M batches at the newest point (--collect)"),
         // clang-format on
     };
     return all;
