@@ -149,6 +149,13 @@ Option staleness_scale_option()
             "weight of a contribution of staleness T: 1, 1 / (1 + T), or N / max(N, T)"};
 }
 
+Option stop_stale_option()
+{
+    return {"stop-stale", "", "",
+            "a task whose answer would be staler than --staleness-cap is stopped, and its worker "
+            "begins anew at the newest point; default: it goes on, and its answer is not used"};
+}
+
 std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem, Ways ways)
 {
     ways.cap = staleness_cap(settings, ways.cap);
@@ -213,6 +220,28 @@ Entry<MakeScheme> async_entry()
                         {.collect = 1,
                          .waits = false,
                          .staleness = static_cast<double>(problem.workers - 1)});
+        },
+        .properties = {.varying_samples = true}};
+}
+
+Entry<MakeScheme> ringmaster_entry()
+{
+    return {
+        .name = "ringmaster",
+        .text =
+            "async whose answers of more than --staleness-cap updates are not used (N - 1), so "
+            "that "
+            "slow workers do no harm; with --stop-stale they begin anew instead",
+        .source = "Maranjyan, Tyurin, Richtarik, Ringmaster ASGD, arXiv 2501.16168",
+        .options = {staleness_cap_option(), stop_stale_option(), staleness_scale_option()},
+        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
+            const Version others = problem.workers - 1;
+            return make(settings, problem,
+                        {.collect = 1,
+                         .waits = false,
+                         .staleness = static_cast<double>(others),
+                         .cap = others,
+                         .stops = settings.on("stop-stale")});
         },
         .properties = {.varying_samples = true}};
 }

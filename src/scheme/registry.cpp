@@ -33,6 +33,7 @@ Entry<MakeScheme> k_batch_sync_entry();
 Entry<MakeScheme> k_async_entry();
 Entry<MakeScheme> k_batch_async_entry();
 Entry<MakeScheme> async_entry();
+Entry<MakeScheme> ringmaster_entry();
 Entry<MakeScheme> malenia_entry();
 Entry<MakeScheme> pgc_frc_entry();
 Entry<MakeScheme> pgc_cyclic_entry();
@@ -74,6 +75,7 @@ std::vector<Entry<MakeScheme>>& entries()
         k_async_entry(),
         k_batch_async_entry(),
         async_entry(),
+        ringmaster_entry(),
         malenia_entry(),
         pgc_frc_entry(),
         pgc_cyclic_entry(),
