@@ -35,6 +35,7 @@ Entry<MakeScheme> k_batch_async_entry();
 Entry<MakeScheme> async_entry();
 Entry<MakeScheme> ringmaster_entry();
 Entry<MakeScheme> malenia_entry();
+Entry<MakeScheme> mindflayer_entry();
 Entry<MakeScheme> pgc_frc_entry();
 Entry<MakeScheme> pgc_cyclic_entry();
 Entry<MakeScheme> dsag_entry();
@@ -77,6 +78,7 @@ std::vector<Entry<MakeScheme>>& entries()
         async_entry(),
         ringmaster_entry(),
         malenia_entry(),
+        mindflayer_entry(),
         pgc_frc_entry(),
         pgc_cyclic_entry(),
         dsag_entry(),
