@@ -36,6 +36,7 @@ Entry<MakeScheme> async_entry();
 Entry<MakeScheme> ringmaster_entry();
 Entry<MakeScheme> malenia_entry();
 Entry<MakeScheme> mindflayer_entry();
+Entry<MakeScheme> ata_entry();
 Entry<MakeScheme> pgc_frc_entry();
 Entry<MakeScheme> pgc_cyclic_entry();
 Entry<MakeScheme> dsag_entry();
@@ -79,6 +80,7 @@ std::vector<Entry<MakeScheme>>& entries()
         ringmaster_entry(),
         malenia_entry(),
         mindflayer_entry(),
+        ata_entry(),
         pgc_frc_entry(),
         pgc_cyclic_entry(),
         dsag_entry(),

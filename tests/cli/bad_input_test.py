@@ -326,8 +326,8 @@ def run_refused(folder, data, *words, ranks=RANKS, env=None):
         (
             ["--scheme", "frc", "--collect", 2],
             "--collect is 2, but only --scheme ignore, agc, bernoulli, block, regular, margulis, "
-            "bibd, graph, stochastic, is-gc, k-batch-sync, k-async, k-batch-async or k-sync uses "
-            "it: leave it out",
+            "bibd, graph, stochastic, is-gc, k-batch-sync, k-async, k-batch-async, malenia, "
+            "mindflayer, k-sync or rennala uses it: leave it out",
         ),
         (["--scheme", "agc", "--stragglers", 4], "--stragglers is 4: use at most 3"),
         (["--scheme", "agc", "--collect", 0], "--collect is 0: use at least 1"),
