@@ -110,7 +110,7 @@ private:
         const auto stale = newest_ - contribution.newest;
         running_[static_cast<std::size_t>(worker)] = nothing;
         if (stale > ways_.cap) {
-            out.push_back(Close{contribution.task, contribution.task});
+            out.emplace_back(Close{contribution.task, contribution.task});
             dispatch(worker, out);
             return;
         }

@@ -163,7 +163,8 @@ Entry<MakeScheme> ata_entry()
                      "how far below its mean a worker's time is believed to be as long as it has "
                      "done few tasks, in means; its authors' code: 21.75"}},
         .make = make,
-        .properties = {.varying_samples = true}};
+        .properties = {.candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },
+                       .varying_samples = true}};
 }
 
 }  // namespace quorate

@@ -56,6 +56,16 @@ BENCHMARK_CAPTURE(message, amb, "amb", "compute-time", "1", 1000)->Unit(benchmar
 BENCHMARK_CAPTURE(message, amb_dg, "amb-dg", "compute-time", "1", 1000)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(message, async, "async", "", "", 1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(message, ringmaster, "ringmaster", "staleness-cap", "500", 1)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(message, k_batch_sync, "k-batch-sync", "collect", "500", 500)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(message, restarts, "k-batch-sync", "restart-after", "auto", 500)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(message, malenia, "malenia", "most", "64", 1000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(message, mindflayer, "mindflayer", "restart-after", "2", 500)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(message, ata, "ata", "tasks", "1000", 800)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(message, k_async, "k-async", "collect", "500", 500)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(message, k_batch_async, "k-batch-async", "collect", "500", 500)
