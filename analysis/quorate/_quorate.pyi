@@ -120,6 +120,7 @@ class Contribution:
     samples: int
     oldest: int
     newest: int
+    items: int
     compute: float
     delay: float
     idle: float

@@ -75,9 +75,11 @@ void Chunks::collect(std::span<double> sum)
 PartSum::PartSum(const Computing& computing, const HeldRows& held, const Part& part,
                  std::vector<At> at, const Extent& extent, std::span<double> sum)
     : computing_(computing), held_(held), part_(part), at_(std::move(at)), extent_(extent),
-      micro_batch_(micro_batch(computing, extent)), sum_(sum), chunks_(computing, sum.size())
+      micro_batch_(micro_batch(computing, extent)), sum_(sum), chunks_(computing, sum.size()),
+      items_(static_cast<std::size_t>(extent.items.value_or(std::ssize(part.items))))
 {
     std::ranges::fill(sum_, 0.0);
+    if (extent_.items) complete_.emplace().sum.resize(sum_.size());
     begin_item();
 }
 
@@ -97,6 +99,7 @@ void PartSum::begin_item()
 
 std::int64_t PartSum::ahead() const
 {
+    if (complete_) return rows_ - row_;
     return extent_.samples && row_ % micro_batch_ == 0 ? std::min(micro_batch_, rows_ - row_) : 0;
 }
 
@@ -114,16 +117,35 @@ std::int64_t PartSum::step()
                          sum_);
     samples_ += count;
     row_ += count;
-    if (row_ == rows_) {
-        ++item_;
-        stream_.reset();
-        begin_item();
-        if (done()) finish();
-    }
+    if (row_ == rows_) end_item();
     return count;
 }
 
-void PartSum::finish() { chunks_.collect(sum_); }
+// The sums of threads are added up after each item where items count as a whole, else at the end.
+void PartSum::end_item()
+{
+    if (complete_) {
+        chunks_.collect(sum_);
+        complete_->sum.assign(sum_.begin(), sum_.end());
+        complete_->samples = samples_;
+        complete_->loss = loss_;
+    }
+    ++item_;
+    stream_.reset();
+    begin_item();
+    if (done() && !complete_) finish();
+}
+
+void PartSum::finish()
+{
+    if (!complete_) {
+        chunks_.collect(sum_);
+        return;
+    }
+    std::ranges::copy(complete_->sum, sum_.begin());
+    samples_ = complete_->samples;
+    loss_ = complete_->loss;
+}
 
 Descent::Descent(const Computing& computing, const HeldRows& held, const Part& part,
                  const std::vector<At>& at, const Extent& extent, std::span<double> displacement)

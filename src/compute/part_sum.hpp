@@ -65,8 +65,9 @@ struct At {
 /// How much of a part is computed.
 struct Extent {
     std::optional<std::int64_t> samples;  // descent: steps; none: each block's share of the batch
-    std::int64_t micro_batch = 0;         // samples computed as a whole; 0: those of a chunk
-    double step = 0;                      // step size of descent
+    std::optional<std::int64_t> items = {};  // whole ones, from the first on; none: all, at once
+    std::int64_t micro_batch = 0;            // samples computed as a whole; 0: those of a chunk
+    double step = 0;                         // step size of descent
 };
 
 /// Returns how many samples are computed as a whole where time is limited.
@@ -81,8 +82,8 @@ public:
     /// Computes the next chunk. @return its rows, or of a product what it costs in rows of
     /// gradients; 0 if done
     virtual std::int64_t step() = 0;
-    /// Rows of the next micro-batch, or step of descent, if the work may stop before it; 0 if it
-    /// may not stop now, or if nothing limits it.
+    /// Rows of the next micro-batch or step of descent, or what is left of an item that counts as a
+    /// whole, if the work may stop before it; 0 if it may not stop now, or if nothing limits it.
     virtual std::int64_t ahead() const = 0;
     /// Completes the contribution with what has been computed so far. Not needed if done().
     virtual void finish() {}
@@ -145,19 +146,21 @@ private:
 };
 
 /// Computes the sum of the gradients of a part's items, each times its coefficient. Where the
-/// shares of a batch are rounded, blocks are scaled to count by their rows (Batches::scale).
+/// shares of a batch are rounded, blocks are scaled to count by their rows (Batches::scale). Where
+/// items count as a whole, finish() takes back what was added of one that is not complete.
 class PartSum final : public Work {
 public:
     PartSum(const Computing& computing, const HeldRows& held, const Part& part, std::vector<At> at,
             const Extent& extent, std::span<double> sum);
 
-    bool done() const override { return item_ == part_.items.size(); }
+    bool done() const override { return item_ == items_; }
     std::int64_t step() override;
     std::int64_t ahead() const override;
     void finish() override;
 
 private:
     void begin_item();
+    void end_item();
 
     const Computing& computing_;
     HeldRows held_;
@@ -167,10 +170,17 @@ private:
     std::int64_t micro_batch_;
     std::span<double> sum_;
     Chunks chunks_;
-    std::size_t item_ = 0;
+    std::size_t item_ = 0, items_;     // items_: where those to compute end
     std::int64_t row_ = 0, rows_ = 0;  // samples of the item that are done, and all of them
     std::optional<SampleStream> stream_;
     std::vector<std::int64_t> taken_;
+    // The contribution of the items that are complete, if items count as a whole.
+    struct Complete {
+        std::vector<double> sum;
+        std::int64_t samples = 0;
+        double loss = 0;
+    };
+    std::optional<Complete> complete_;
 };
 
 /// Computes steps of gradient descent on batches of one block. The contribution is how far they

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "scheme/whole_items.hpp"
+
 namespace quorate {
 
 SchemeCheck::SchemeCheck(Scheme& scheme, int workers, unsigned seed)
@@ -163,9 +165,9 @@ void SchemeCheck::check(const Dispatch& task)
                    fmt::format("task {} has a part of several operations", task.task));
         }
     }
-    expect(!task.control.budget.limited() ||
-               (task.plan->parts.size() == 1 && task.plan->parts[0].items.size() == 1),
-           fmt::format("task {} is limited, and has more than one item", task.task));
+    const auto& budget = task.control.budget;
+    expect(!budget.limited() || can_be_limited(budget, *task.plan),
+           fmt::format("task {} has a limit that is not for its parts or items", task.task));
     if (!broken.empty()) return;
     open_.emplace(task.task, task);
     auto& machine = machines_[static_cast<std::size_t>(task.worker)];
@@ -247,7 +249,9 @@ void SchemeCheck::answer(Worker worker)
     if (machine.part == 0) ++machine.count;
     Arrived message;
     for (bool more = true; more; ++machine.part) {
-        const auto& part = parts[machine.part];
+        const auto& asked = parts[machine.part];
+        const bool whole = takes_whole_items(task.control.budget, asked);
+        const auto part = whole ? Part{first_items(asked)} : asked;
         const auto value = compute(machine, task, part);
         const auto [oldest, newest] = std::ranges::minmax(value.versions);
         message.contributions.push_back(
@@ -255,9 +259,10 @@ void SchemeCheck::answer(Worker worker)
               .part = static_cast<int>(machine.part),
               .task = task.task,
               .draw = task.control.draw == own_count ? machine.count - 1 : task.control.draw,
-              .samples = samples(task, part),
+              .samples = whole ? rows_of(part) : samples(task, part),
               .oldest = oldest,
               .newest = newest,
+              .items = whole ? static_cast<int>(part.items.size()) : 0,
               .compute = 1},
              next_contribution_});
         alive_[next_contribution_++] = value;
@@ -281,6 +286,19 @@ std::int64_t SchemeCheck::samples(const Dispatch& task, const Part& part)
         return std::uniform_real_distribution()(random_) < empty
                    ? 0
                    : static_cast<std::int64_t>(1 + random_() % 100);
+    return rows_of(part);
+}
+
+// The items that a task is done with when its time is over, from the first on.
+std::vector<Item> SchemeCheck::first_items(const Part& part)
+{
+    if (std::uniform_real_distribution()(random_) < empty) return {};
+    const auto count = 1 + random_() % part.items.size();
+    return {part.items.begin(), part.items.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+std::int64_t SchemeCheck::rows_of(const Part& part) const
+{
     std::int64_t rows = 0;
     for (const auto& item : part.items)
         rows += item.is_product() ? item.rows.count

@@ -89,6 +89,8 @@ private:
     std::optional<Event> carry_out_step(const Step& step);
     void answer(Worker worker);
     std::int64_t samples(const Dispatch& task, const Part& part);
+    std::vector<Item> first_items(const Part& part);
+    std::int64_t rows_of(const Part& part) const;
     const Vector& at(Version version);
     static std::vector<CacheUpdate> updates_of(const Machine& machine, const Dispatch& task,
                                                const Part& part);

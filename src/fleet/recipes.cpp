@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/parallel.hpp"
+#include "scheme/whole_items.hpp"
 
 namespace quorate {
 
@@ -174,7 +175,11 @@ std::size_t Recipes::add(const std::shared_ptr<const Plan>& plan, const Terms& t
     recipe.inputs = terms.points;
     const auto& [budget, step] = std::tie(terms.control.budget, terms.control.step);
     recipe.extent = {.samples = {}, .micro_batch = budget.micro_batch, .step = step};
-    if (budget.limited()) recipe.extent.samples = made.samples;
+    const auto& part = plan->parts[static_cast<std::size_t>(made.part)];
+    if (takes_whole_items(budget, part))
+        recipe.extent.items = whole_items(*batches_, part, made.samples).value();
+    else if (budget.limited())
+        recipe.extent.samples = made.samples;
     recipe.keys.clear();
     for (const auto version : terms.inputs)
         recipe.keys.push_back(terms.control.key(made.draw, version));

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "scheme/whole_items.hpp"
 
 namespace quorate {
 
@@ -112,6 +113,19 @@ CachedList ReplayFleet::cached_of(const Dispatch& task, const trace::Arrival& ro
     return cached;
 }
 
+// Returns how many whole items a recorded contribution is made of; 0 if its task does not count
+// them.
+int ReplayFleet::items_of(const Dispatch& task, const trace::Arrival& row) const
+{
+    const auto& part = task.plan->parts[static_cast<std::size_t>(row.part)];
+    if (!takes_whole_items(task.control.budget, part)) return 0;
+    const auto items = whole_items(recipes_.batches(), part, row.samples);
+    if (!items)
+        refuse(row.event,
+               fmt::format("the {} samples of task {} end within an item", row.samples, row.task));
+    return static_cast<int>(*items);
+}
+
 std::vector<Arrival> ReplayFleet::wait(Seconds until, const std::atomic<bool>& stop)
 {
     if (stop) return {};
@@ -138,6 +152,7 @@ std::vector<Arrival> ReplayFleet::wait(Seconds until, const std::atomic<bool>& s
         bytes_received_ += row.bytes;
         const auto at = open_.find(row.task);
         std::size_t handle = 0;
+        int items = 0;
         std::vector<Version> versions;
         if (at != open_.end()) {
             const auto& [task, points] = at->second;
@@ -151,6 +166,7 @@ std::vector<Arrival> ReplayFleet::wait(Seconds until, const std::atomic<bool>& s
             if (task.control.budget.seconds == never && rows != row.samples)
                 refuse(row.event, fmt::format("part {} of task {} has {} samples, not {}", row.part,
                                               row.task, rows, row.samples));
+            items = items_of(task, row);
             auto cached = cached_of(task, row);
             for (const auto& one : cached) versions.push_back(one->gradient.version);
             handle = recipes_.add(task.plan, Terms(task, points),
@@ -163,6 +179,7 @@ std::vector<Arrival> ReplayFleet::wait(Seconds until, const std::atomic<bool>& s
             handle = recipes_.add_late(static_cast<Worker>(row.worker));
         }
         arrivals.push_back(arrival_of(row));
+        arrivals.back().items = items;
         arrivals.back().versions = std::move(versions);
         arrivals.back().handle = handle;
     }

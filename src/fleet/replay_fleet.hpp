@@ -61,6 +61,7 @@ private:
     std::map<std::int64_t, trace::Membership> membership_;          // by event
     std::set<std::int64_t> lost_;                                   // events
     CachedList cached_of(const Dispatch& task, const trace::Arrival& row);
+    int items_of(const Dispatch& task, const trace::Arrival& row) const;
 
     std::map<TaskId, std::pair<Dispatch, PointList>> open_;
     // Of contributions that are sums of cached gradients: the versions of their items, by event and

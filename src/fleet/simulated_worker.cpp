@@ -7,8 +7,16 @@
 #include <tuple>
 
 #include "base/error.hpp"
+#include "scheme/whole_items.hpp"
 
 namespace quorate {
+
+namespace {
+
+// Makes a micro-batch or item that ends exactly at the limit count despite rounding.
+constexpr double tolerance = 1e-9;
+
+}  // namespace
 
 void SimulatedWorker::add(Order order, Seconds now)
 {
@@ -168,33 +176,48 @@ Seconds SimulatedWorker::begin(Seconds now)
     return complete_at_;
 }
 
-// Computes a task with a budget, which has one part and one item: whole micro-batches, or steps of
-// descent, until it has its samples or its time is over.
+// Computes a task with a budget, which has one part: whole items, or of one item whole micro-batches
+// or steps of descent, until it has its samples or its time is over.
 void SimulatedWorker::compute_limited(Seconds ends)
 {
     const auto& budget = tasks_.running().terms->control.budget;
     const auto& part = plan_->parts[0];
-    const auto& item = part.items[0];
-    const bool descends = item.operation == Item::Operation::descent;
     const auto row = seconds_for(1);
     if (row <= 0 && budget.samples == 0)
         throw Failure("tasks that end with their time need rows that take some: give --row-time");
-    const auto whole =
-        descends ? recipes_->batches().samples(item.block) : recipes_->micro_batch(budget);
-    limited_ = budget.samples;
     const auto asked = recipes_->batches().samples(budget, part);
     auto done = from_ + static_cast<double>(asked) * row;
-    if (budget.samples == 0 || done > ends) {
-        // The small number makes a micro-batch that ends exactly at the limit count despite
-        // rounding. Where rows take no time, the delay alone is too long.
+    limited_ = budget.samples;
+    if (takes_whole_items(budget, part)) {
+        limited_ = whole_items_within((ends - from_) / row);
+        if (limited_ < asked) done = ends;
+    } else if (budget.samples == 0 || done > ends) {
+        const auto& item = part.items[0];
+        const bool descends = item.operation == Item::Operation::descent;
+        const auto whole =
+            descends ? recipes_->batches().samples(item.block) : recipes_->micro_batch(budget);
+        // Where rows take no time, the delay alone is too long.
         const auto count =
-            row > 0 ? std::floor((ends - from_) / (static_cast<double>(whole) * row) + 1e-9) : 0;
+            row > 0 ? std::floor((ends - from_) / (static_cast<double>(whole) * row) + tolerance)
+                    : 0;
         limited_ =
             std::max<std::int64_t>(0, static_cast<std::int64_t>(count)) * (descends ? 1 : whole);
         done = ends;
     }
     computed_limited_ = std::max(0.0, done - from_);
     complete_at_ = done + straggling_.message_delay();
+}
+
+// Returns the samples of the first items, as many as fit, whole, into so many rows.
+std::int64_t SimulatedWorker::whole_items_within(double rows) const
+{
+    std::int64_t samples = 0;
+    for (const auto& item : plan_->parts[0].items) {
+        const auto more = samples + recipes_->batches().samples(item.block);
+        if (static_cast<double>(more) > rows * (1 + tolerance)) break;
+        samples = more;
+    }
+    return samples;
 }
 
 // Where the parts of the next message end.
@@ -236,6 +259,9 @@ Arrival SimulatedWorker::contribution(std::size_t part, Seconds now)
         newest = high;
     }
     const auto samples = made.samples;
+    std::int64_t items = 0;
+    if (limited && takes_whole_items(terms.control.budget, plan_->parts[part]))
+        items = whole_items(recipes_->batches(), plan_->parts[part], samples).value();
     return {{.worker = worker_,
              .part = static_cast<int>(part),
              .task = order.task,
@@ -243,6 +269,7 @@ Arrival SimulatedWorker::contribution(std::size_t part, Seconds now)
              .samples = samples,
              .oldest = oldest,
              .newest = newest,
+             .items = static_cast<int>(items),
              .compute = limited ? computed_limited_ : seconds_for(load.rows),
              .delay = std::exchange(delay_, 0) + straggling_.message_delay(),
              .idle = std::exchange(idle_, 0),

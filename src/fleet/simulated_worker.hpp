@@ -112,6 +112,7 @@ private:
     void cache(const Item& item, Version version);
     void compute(Seconds from);
     void compute_limited(Seconds ends);
+    std::int64_t whole_items_within(double rows) const;
     Arrival contribution(std::size_t part, Seconds now);
     std::size_t parts_end() const;
     // Seconds that computing so many rows takes.

@@ -6,6 +6,7 @@
 
 #include "compute/product.hpp"
 #include "mpi/clock.hpp"
+#include "scheme/whole_items.hpp"
 
 namespace quorate {
 
@@ -133,7 +134,9 @@ void TaskExecution::begin_part()
     }
     const auto& budget = message_.control.budget;
     Extent extent{.samples = {}, .micro_batch = budget.micro_batch, .step = message_.control.step};
-    if (budget.limited())
+    if (takes_whole_items(budget, part()))
+        extent.items = std::ssize(part().items);
+    else if (budget.limited())
         extent.samples =
             budget.samples > 0 ? budget.samples : std::numeric_limits<std::int64_t>::max();
     std::vector<At> points;
@@ -186,17 +189,20 @@ void TaskExecution::compute_chunk()
     }
 }
 
-// Whether the next micro-batch, which is computed as a whole, would end after the deadline.
+// Whether the next micro-batch, which is computed as a whole, would end after the deadline. An item
+// that counts as a whole can be given up, so it is also tried where only an estimate says that it
+// does not fit.
 bool TaskExecution::out_of_time(const Work& work)
 {
     const auto rows = work.ahead();
     if (deadline_ == never || rows == 0) return false;
     const auto now = clock_seconds();
+    const bool can_give_up = takes_whole_items(message_.control.budget, part());
     const auto row_time = context_.stragglers.row_time;
-    if (row_time > 0)
-        return part_began_ +
-                   static_cast<double>(rows_ + rows) * row_time * context_.straggling.slowdown() >
-               deadline_;
+    const auto padded =
+        part_began_ + static_cast<double>(rows_ + rows) * row_time * context_.straggling.slowdown();
+    if (can_give_up) return now >= deadline_ || (row_time > 0 && padded > deadline_);
+    if (row_time > 0) return padded > deadline_;
     if (now + static_cast<double>(rows) * context_.row_seconds <= deadline_) return false;
     // If the estimate of the time of a row is too long, no micro-batch is ever begun and the
     // estimate never mended. So it is halved until one is tried.
@@ -225,6 +231,9 @@ void TaskExecution::complete_part()
     if (!is_cached(part())) {
         head.info.samples = work_->samples();
         head.loss = work_->loss();
+        if (takes_whole_items(message_.control.budget, part()))
+            head.info.items = static_cast<int>(
+                whole_items(*context_.computing.batches, part(), head.info.samples).value());
         return;
     }
     const auto cached = context_.cache.of(part());

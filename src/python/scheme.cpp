@@ -17,6 +17,7 @@
 #include "python/object.hpp"
 #include "quorate/quorate.hpp"
 #include "scheme/synchronous.hpp"
+#include "scheme/whole_items.hpp"
 
 namespace py = pybind11;
 
@@ -141,9 +142,10 @@ private:
         expect(budget.samples >= 0 && budget.micro_batch >= 0 && budget.seconds > 0,
                "gives task {} {} samples and {} seconds", task.task, budget.samples,
                budget.seconds);
-        expect(!budget.limited() ||
-                   (task.plan->parts.size() == 1 && task.plan->parts[0].items.size() == 1),
-               "limits task {}, which has more than one item", task.task);
+        expect(!budget.limited() || can_be_limited(budget, *task.plan),
+               "limits task {}, which has more than one part; or more than one item, to samples or "
+               "micro-batches, or not of gradients",
+               task.task);
     }
     void check(const Close& close)
     {

@@ -59,7 +59,7 @@ struct Item {
 };
 
 /// What one contribution is made of: the sum of its items, or for products the items one behind the
-/// other. Items are summed in the order given, which is ascending by block, so that replicas agree
+/// other. Items are summed in the order given. That is ascending by block where replicas are to agree
 /// to the last bit.
 struct Part {
     std::vector<Item> items;
