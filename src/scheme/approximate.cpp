@@ -18,7 +18,7 @@ namespace {
 std::vector<Option> options(std::vector<Option> own)
 {
     own.push_back(collect_option());
-    own.push_back(deadline_option());
+    own.push_back(adaptive_deadline_option());
     own.push_back(decoder_option());
     return own;
 }
@@ -31,10 +31,12 @@ std::unique_ptr<Scheme> collecting(const Settings& settings, const Problem& prob
     auto weigh = decoder == "optimal"    ? std::move(optimal)
                  : decoder == "one-step" ? one_step(encoding)
                                          : debiased(encoding, std::move(optimal));
-    auto collecting = std::make_unique<CollectDecoder>(encoding, collect(settings, problem.workers),
-                                                       std::move(weigh));
+    const int n = problem.workers;
+    auto limit = round_limit(settings, n);
+    auto collecting = std::make_unique<CollectDecoder>(
+        encoding, limit.adaptive ? n : collect(settings, n), std::move(weigh));
     return std::make_unique<CodedScheme>(
-        problem, GradientCode{std::move(encoding), std::move(collecting)}, deadline(settings));
+        problem, GradientCode{std::move(encoding), std::move(collecting)}, std::move(limit));
 }
 
 std::unique_ptr<Scheme> collecting(const Settings& settings, const Problem& problem,

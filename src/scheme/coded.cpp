@@ -3,16 +3,16 @@
 
 namespace quorate {
 
-CodedScheme::CodedScheme(const Problem& problem, GradientCode code, Seconds limit)
+CodedScheme::CodedScheme(const Problem& problem, GradientCode code, RoundLimit limit)
     : problem_(problem), code_(std::move(code)), samples_(samples_of(code_.encoding, problem)),
-      limit_(limit), plans_(plans_of(code_.encoding)), received_(parts_of(plans_))
+      limit_(std::move(limit)), plans_(plans_of(code_.encoding)), received_(parts_of(plans_))
 {
 }
 
 Needs CodedScheme::needs() const
 {
     auto needs = needs_of(code_.encoding, problem_.rows);
-    needs.exact = code_.decoder->exact() && limit_ == never;
+    needs.exact = code_.decoder->exact() && !limit_.given();
     return needs;
 }
 
@@ -30,15 +30,24 @@ void CodedScheme::begin(Version)
 {
     received_.clear();
     code_.decoder->begin();
+    if (limit_.adaptive) limit_.adaptive->begin();
 }
 
 std::optional<Step> CodedScheme::receive(const Contribution& contribution)
 {
     if (!received_.add(contribution)) return std::nullopt;
+    if (limit_.adaptive) limit_.adaptive->answered(elapsed());
     const auto* decoding = code_.decoder->receive(contribution.worker);
     if (!decoding) return std::nullopt;
     return received_.step(*decoding, samples_);
 }
+
+std::optional<Seconds> CodedScheme::new_limit() const
+{
+    return limit_.adaptive ? limit_.adaptive->limit() : std::nullopt;
+}
+
+std::optional<Step> CodedScheme::make_do() { return limit_.given() ? expire() : std::nullopt; }
 
 std::optional<Step> CodedScheme::expire()
 {

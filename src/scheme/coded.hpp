@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include "scheme/adaptive_deadline.hpp"
 #include "scheme/contributions.hpp"
 #include "scheme/placement.hpp"
 #include "scheme/synchronous.hpp"
@@ -12,8 +13,8 @@ namespace quorate {
 class CodedScheme : public SynchronousScheme {
 public:
     /// @param code   for problem.workers workers
-    /// @param limit  seconds after which a round ends with what has come; never: no limit
-    CodedScheme(const Problem& problem, GradientCode code, Seconds limit = never);
+    /// @param limit  when a round ends with what has come
+    CodedScheme(const Problem& problem, GradientCode code, RoundLimit limit = {});
 
     Needs needs() const override;
     std::string warning() const override { return code_.warning; }
@@ -24,8 +25,10 @@ protected:
     std::vector<Worker> order(std::vector<Worker> active) const override;
     void begin(Version) override;
     std::optional<Step> receive(const Contribution& contribution) override;
-    Seconds limit() const override { return limit_; }
+    Seconds limit() const override { return limit_.fixed; }
+    std::optional<Seconds> new_limit() const override;
     std::optional<Step> expire() override;
+    std::optional<Step> make_do() override;
     std::string why_undecodable() const override;
 
     const Problem& problem() const { return problem_; }
@@ -38,7 +41,7 @@ private:
     Problem problem_;
     GradientCode code_;
     std::int64_t samples_;
-    Seconds limit_;
+    RoundLimit limit_;
     Plans plans_;
     Contributions received_;
 };

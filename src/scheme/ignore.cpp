@@ -33,8 +33,8 @@ struct Ways {
 class Ignore final : public CodedScheme {
 public:
     /// @param code  of the identity encoding, with a CollectDecoder
-    Ignore(const Problem& problem, int most, GradientCode code, const Ways& ways, Seconds limit)
-        : CodedScheme(problem, std::move(code), limit), most_(most), ways_(ways),
+    Ignore(const Problem& problem, int most, GradientCode code, const Ways& ways, RoundLimit limit)
+        : CodedScheme(problem, std::move(code), std::move(limit)), most_(most), ways_(ways),
           collecting_(dynamic_cast<CollectDecoder&>(decoder())),
           all_(static_cast<std::size_t>(problem.workers))
     {
@@ -129,8 +129,20 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
     // The configuration of a run with --collect holds the default of --stragglers, 1, too.
     if (settings.on("collect") && settings.integer("stragglers", 0) != 1)
         settings.refuse("collect", ", but --stragglers says it too: leave out one of the two");
-    const int most =
-        settings.on("collect") ? collect(settings, n) : n - stragglers(settings, n - 1);
+    auto limit = round_limit(settings, n);
+    if (limit.adaptive && settings.integer("stragglers", 0) != 1)
+        settings.refuse(
+            "stragglers",
+            ", but a round with --deadline adaptive ends by its Q: leave out one of the "
+            "two");
+    if (limit.adaptive && settings.on("adaptive"))
+        settings.refuse(
+            "adaptive",
+            ", but a round with --deadline adaptive ends by its Q: leave out one of the "
+            "two");
+    const int most = limit.adaptive           ? n
+                     : settings.on("collect") ? collect(settings, n)
+                                              : n - stragglers(settings, n - 1);
     const auto weights = word_of(settings, "weights", {"rescale", "horvitz-thompson", "ratio"});
     if (settings.on("least-frequency") && weights != "horvitz-thompson")
         settings.refuse("least-frequency",
@@ -140,12 +152,13 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
     Ways ways{weights == "ratio", settings.on("reshuffle"), {}};
     if (settings.on("adaptive")) ways.adaptive = adaptive(settings, most);
     const int first = ways.adaptive ? ways.adaptive->start : most;
-    auto weigh = weights == "horvitz-thompson" ? horvitz_thompson(n, first, least) : plain_sum(n);
+    const int quorum = limit.adaptive ? limit.adaptive->quorum() : first;
+    auto weigh = weights == "horvitz-thompson" ? horvitz_thompson(n, quorum, least) : plain_sum(n);
     auto identity = repetition_encoding(repetition_groups(n, 1));
     auto decoder = std::make_unique<CollectDecoder>(identity, first, std::move(weigh));
     return std::make_unique<Ignore>(problem, most,
                                     GradientCode{std::move(identity), std::move(decoder)}, ways,
-                                    deadline(settings));
+                                    std::move(limit));
 }
 
 Blocked blocked(const Settings& settings, int n)
@@ -177,7 +190,7 @@ Entry<MakeScheme> ignore_entry()
              {"adaptive", "START,STEP,COUNT", "",
               "begin with START answers, and wait for STEP more whenever COUNT more estimates went "
               "against the one before than along it, up to N - S"},
-             deadline_option()},
+             adaptive_deadline_option()},
         .make = make,
         .properties = {.candidates = [](int n, bool) { return doubled_stragglers(n / 2); },
                        .blocked = blocked}};

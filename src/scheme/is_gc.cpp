@@ -28,10 +28,12 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
     const bool cyclic = settings.one_of("placement", {"cyclic", "frc"}) == "cyclic";
     const auto groups = repetition_groups(n, c);
     auto encoding = cyclic ? cyclic_windows(n, c) : repetition_encoding(groups);
-    auto decoder = std::make_unique<CollectDecoder>(
-        encoding, collect(settings, n), cyclic ? disjoint_windows(n, c) : one_a_group(groups));
+    auto limit = round_limit(settings, n);
+    auto decoder =
+        std::make_unique<CollectDecoder>(encoding, limit.adaptive ? n : collect(settings, n),
+                                         cyclic ? disjoint_windows(n, c) : one_a_group(groups));
     return std::make_unique<CodedScheme>(
-        problem, GradientCode{std::move(encoding), std::move(decoder)}, deadline(settings));
+        problem, GradientCode{std::move(encoding), std::move(decoder)}, std::move(limit));
 }
 
 }  // namespace
@@ -43,7 +45,8 @@ Entry<MakeScheme> is_gc_entry()
                 "ignore-straggler gradient coding: after M answers, the largest set of them with "
                 "disjoint partitions, scaled; for any number of stragglers at small redundancy",
             .source = "Su, Sukhnandan, Li, ICDCS 2023",
-            .options = {degree_option(), placement_option(), collect_option(), deadline_option()},
+            .options = {degree_option(), placement_option(), collect_option(),
+                        adaptive_deadline_option()},
             .make = make,
             .properties = {.blocked = until_collected}};
 }

@@ -144,8 +144,24 @@ Option deadline_option()
             "earliest; default: it waits for its quorum"};
 }
 
+Option rescale_option()
+{
+    return {"rescale", "coverage|none", "coverage",
+            "scale the sum by partitions / partitions received (unbiased for random stragglers), "
+            "or not (agc: as the public ErasureHead code)"};
+}
+
+bool rescale(const Settings& settings)
+{
+    return settings.one_of("rescale", {"coverage", "none"}) == "coverage";
+}
+
 Seconds deadline(const Settings& settings)
 {
+    if (settings.text("deadline").starts_with("adaptive"))
+        settings.refuse("deadline",
+                        ", but this scheme is exact as soon as its quorum is there, and waiting "
+                        "adds nothing: give seconds");
     return settings.on("deadline") ? settings.real("deadline", 0) : never;
 }
 

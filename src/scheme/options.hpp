@@ -61,9 +61,14 @@ int degree(const Settings& settings, int most);
 /// The option --placement cyclic|frc.
 Option placement_option();
 
+/// The option --rescale coverage|none: whether estimates stand for partitions that are missing.
+Option rescale_option();
+/// Reads it.
+bool rescale(const Settings& settings);
+
 /// The option --deadline: seconds after which a round ends with what has come.
 Option deadline_option();
-/// Reads it; `never` if it is not given.
+/// Reads it; `never` if it is not given. Adaptive ones (scheme/adaptive_deadline.hpp) are refused.
 Seconds deadline(const Settings& settings);
 
 }  // namespace quorate

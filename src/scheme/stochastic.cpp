@@ -12,22 +12,23 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
 {
     const int n = problem.workers;
     auto encoding = stochastic_assignment(n, degree(settings, n), problem.seed);
-    const auto limit = deadline(settings);
-    if (limit != never && settings.on("collect"))
+    auto limit = round_limit(settings, n);
+    if (limit.fixed != never && settings.on("collect"))
         settings.refuse("collect",
                         ", but a round ends at its --deadline: leave out one of the two");
-    if (limit == never && settings.on("straggling"))
-        settings.refuse("straggling", ", but only rounds with a --deadline use it: leave it out");
+    if (limit.fixed == never && settings.on("straggling"))
+        settings.refuse("straggling",
+                        ", but only rounds with a --deadline of seconds use it: leave it out");
     auto weigh = plain_sum(n);
     int answers = n;
-    if (limit == never)
-        answers = collect(settings, n);
+    if (limit.fixed == never)
+        answers = limit.adaptive ? n : collect(settings, n);
     else
         weigh = plain_sum_of_probability(
             settings.on("straggling") ? settings.real("straggling", 0, 0.999) : 0);
     auto decoder = std::make_unique<CollectDecoder>(encoding, answers, std::move(weigh));
     return std::make_unique<CodedScheme>(
-        problem, GradientCode{std::move(encoding), std::move(decoder)}, limit);
+        problem, GradientCode{std::move(encoding), std::move(decoder)}, std::move(limit));
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ Entry<MakeScheme> stochastic_entry()
             .source = "Bitar, Wootters, El Rouayheb, arXiv 1905.05383",
             .options = {degree_option(),
                         collect_option(),
-                        deadline_option(),
+                        adaptive_deadline_option(),
                         {"straggling", "P", "",
                          "probability that a worker misses the deadline, by which the sum is "
                          "scaled; default: 0"}},

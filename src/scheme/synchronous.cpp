@@ -22,6 +22,7 @@ void SynchronousScheme::handle(const Event& event, Seconds now, std::vector<Acti
         dispatch(done->version, out);
     } else if (std::holds_alternative<Deadline>(event)) {
         expired_ = true;
+        timer_ = never;
         if (auto step = expire()) finish(std::move(*step), out);
     } else if (std::holds_alternative<Quiescent>(event)) {
         if (auto step = make_do()) finish(std::move(*step), out);
@@ -29,6 +30,8 @@ void SynchronousScheme::handle(const Event& event, Seconds now, std::vector<Acti
         for (const auto& contribution : arrived->contributions) {
             --missing_;
             auto step = receive(contribution);
+            if (const auto changed = step || expired_ ? std::nullopt : new_limit())
+                set_timer(dispatched_ + *changed, out);
             if (!step && expired_) step = expire();
             if (step) {
                 finish(std::move(*step), out);
@@ -51,7 +54,7 @@ void SynchronousScheme::dispatch(Version version, std::vector<Action>& out)
     for (const auto worker : active_) give(worker, task(worker, version), out);
     if (auto text = say(); !text.empty()) out.push_back(Note{std::move(text)});
     if (looks_back() && version > 0) out.push_back(Close{before, first_ - 1});
-    if (limit() != never) out.push_back(SetTimer{end_of_round, now_ + limit()});
+    set_timer(now_ + limit(), out);
 }
 
 void SynchronousScheme::give(Worker worker, Task task, std::vector<Action>& out)
@@ -77,7 +80,15 @@ void SynchronousScheme::finish(Step step, std::vector<Action>& out)
 {
     out.push_back(std::move(step));
     if (!looks_back()) out.push_back(Close{first_, next_ - 1});
-    if (limit() != never) out.push_back(SetTimer{end_of_round, never});
+    set_timer(never, out);
+}
+
+// Has the round end at that point in time. It never ends at once, though the time may be over: a
+// replay then finds the end where the trace has the timer, whatever its clock says.
+void SynchronousScheme::set_timer(Seconds at, std::vector<Action>& out)
+{
+    if (at != timer_) out.push_back(SetTimer{end_of_round, at});
+    timer_ = at;
 }
 
 }  // namespace quorate

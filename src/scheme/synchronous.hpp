@@ -44,6 +44,9 @@ protected:
 
     /// Seconds after which a round ends with what has come; never: it waits for its quorum.
     virtual Seconds limit() const { return never; }
+    /// Seconds after which the round ends with what has come, if that follows from the contributions
+    /// so far: asked after each that is not enough for receive(); nothing: limit() stays.
+    virtual std::optional<Seconds> new_limit() const { return std::nullopt; }
     /// Ends a round whose time is up. If there is no step, this is called again after each further
     /// contribution that is not enough for receive().
     /// @return the step that the contributions so far allow, if any
@@ -68,6 +71,7 @@ private:
     bool dispatch_again(std::vector<Action>& out);
     void give(Worker worker, Task task, std::vector<Action>& out);
     void finish(Step step, std::vector<Action>& out);
+    void set_timer(Seconds at, std::vector<Action>& out);
 
     std::vector<Worker> active_;
     Version version_ = 0;
@@ -75,6 +79,7 @@ private:
     std::int64_t missing_ = 0;     // contributions of the running round that have not come
     bool expired_ = false;
     Seconds now_ = 0, dispatched_ = 0;
+    Seconds timer_ = never;  // when the round ends
 };
 
 }  // namespace quorate

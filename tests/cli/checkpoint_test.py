@@ -30,6 +30,8 @@ WAYS = [
 ] + [
     ("amb", ["--probe", 3]),
     ("ignore", ["--adaptive", "3,1,1", "--stragglers", 0]),
+    ("ignore", ["--deadline", "adaptive:5,3,4"]),
+    ("agc", ["--deadline", "adaptive:5,1,20,0.05"]),
     ("async", ["--batch", 100]),
     ("m-sgc", ["--models", 3]),
     ("pgc-cyclic", ["--stragglers", 2]),
@@ -46,6 +48,7 @@ LASTING = [
     ("frc", NODES + EVENTS + ["--standby", 1]),
     ("uncoded", NODES + ["--events", "5r kill 1; 5r kill 4; 5r kill 7; 5r kill 10"]),
     ("elastic", EVENTS + ["--needed", 4]),
+    ("ignore", EVENTS + ["--deadline", "adaptive:5,3,4"]),
     ("pgc-cyclic", EVENTS),
     ("async", EVENTS),
     ("amb", EVENTS + ["--compute-time", 0.3]),

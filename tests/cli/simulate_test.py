@@ -346,6 +346,7 @@ def test_simulate_refuses_what_makes_no_sense(gaussians, tmp_path):
         ["stochastic", "--straggling", 1],
         ["is-gc", "--degree", 13],
         ["nested", "--placement", "frc", "--stragglers", 4],
+        ["ignore", "--deadline", "adaptive:3"],
         ["draco-repetition", "--tolerate", 6],
         ["frc", "--deadline", 1],
     ],
