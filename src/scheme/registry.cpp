@@ -10,6 +10,7 @@ Entry<MakeScheme> ignore_entry();
 Entry<MakeScheme> frc_entry();
 Entry<MakeScheme> cyclic_entry();
 Entry<MakeScheme> reed_solomon_entry();
+Entry<MakeScheme> partial_entry();
 Entry<MakeScheme> partial_frc_entry();
 Entry<MakeScheme> partial_cyclic_entry();
 Entry<MakeScheme> agc_entry();
@@ -54,6 +55,7 @@ std::vector<Entry<MakeScheme>>& entries()
         frc_entry(),
         cyclic_entry(),
         reed_solomon_entry(),
+        partial_entry(),
         partial_frc_entry(),
         partial_cyclic_entry(),
         agc_entry(),

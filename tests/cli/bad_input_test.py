@@ -319,9 +319,9 @@ def run_refused(folder, data, *words, ranks=RANKS, env=None):
         ),
         (
             ["--stragglers", 1],
-            "--stragglers is 1, but only --scheme ignore, frc, cyclic, reed-solomon, partial-frc, "
-            "partial-cyclic, agc, nested, draco-repetition, draco-cyclic, pgc-frc, pgc-cyclic or "
-            "k-sync uses it: leave it out",
+            "--stragglers is 1, but only --scheme ignore, frc, cyclic, reed-solomon, partial, "
+            "partial-frc, partial-cyclic, agc, nested, draco-repetition, draco-cyclic, pgc-frc, "
+            "pgc-cyclic or k-sync uses it: leave it out",
         ),
         (
             ["--scheme", "frc", "--collect", 2],

@@ -23,6 +23,7 @@ BESIDE_DEFAULTS = {
     "draco-cyclic": ["--tolerate", 1, "--byzantine", "random:2"],
     "elastic": ["--needed", 4],
 }
+PREFIX = ["--messages", "prefix", "--deadline", 0.6, "--stragglers", 2]
 NODES = ["--nodes", 3, "--aggregate", "node", "--latency", 0.05, "--bandwidth", 1e4]
 WAYS = [
     ("uncoded", ["--optimizer", name])
@@ -32,6 +33,7 @@ WAYS = [
     ("ignore", ["--adaptive", "3,1,1", "--stragglers", 0]),
     ("ignore", ["--deadline", "adaptive:5,3,4"]),
     ("agc", ["--deadline", "adaptive:5,1,20,0.05"]),
+    ("partial", PREFIX),
     ("async", ["--batch", 100]),
     ("m-sgc", ["--models", 3]),
     ("pgc-cyclic", ["--stragglers", 2]),
@@ -49,6 +51,9 @@ LASTING = [
     ("uncoded", NODES + ["--events", "5r kill 1; 5r kill 4; 5r kill 7; 5r kill 10"]),
     ("elastic", EVENTS + ["--needed", 4]),
     ("ignore", EVENTS + ["--deadline", "adaptive:5,3,4"]),
+    ("partial", EVENTS + ["--stragglers", 2]),
+    ("partial", EVENTS + PREFIX),
+    ("partial", NODES + PREFIX),
     ("pgc-cyclic", EVENTS),
     ("async", EVENTS),
     ("amb", EVENTS + ["--compute-time", 0.3]),
