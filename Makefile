@@ -190,7 +190,7 @@ Q   =
 endif
 
 # --- Targets -----------------------------------------------------------------------------
-.PHONY: help info deps configure build demo amazon lambda networks anytime sequential elastic advice experiments cluster-demo \
+.PHONY: help info deps configure build demo amazon lambda networks anytime sequential elastic advice dsag experiments cluster-demo \
         cluster-deps python python-deps python-tests-deps chaos test tests-ready check-layers bench bench-against bench-rivals bench-ranks bench-hosts bench-nodes bench-python bench-build fuzz fuzz-deps plot format lint \
         install uninstall clean force
 force:
@@ -346,6 +346,9 @@ networks: build ## MNIST and CIFAR-10 with networks, 8 workers (QUORATE_DATA=fol
 
 advice: build ## how well quorate advise ranks schemes, on recorded times and delay models (QUORATE_DATA=folder)
 	@$(run_env) $(found_python) jobs/advice $(ARGS)
+
+dsag: build ## seconds to small gaps with DSAG, SAG and exact gradients, simulated, ten seeds (ARGS="--seeds 5")
+	@$(run_env) $(found_python) jobs/dsag $(ARGS)
 
 gallery: build ## the figures of docs/gallery.md, of all experiments; ARGS=NAME one of them (QUORATE_DATA=folder)
 	@$(run_env) jobs/gallery $(ARGS)

@@ -125,6 +125,8 @@ class Contribution:
     delay: float
     idle: float
     send: float
+    sent: float
+    arrived: float
     fingerprint: int
     projection: float
 

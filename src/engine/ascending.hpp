@@ -9,7 +9,8 @@ namespace quorate {
 
 /// Elements in the order of their ids, which ascend as elements are added. An element that is
 /// dropped leaves its place behind, so that the ids mostly have no gaps and an element is found
-/// where its id says; places are given up when most of them are empty. Pointers to elements are
+/// where its id says. Empty places before all elements are given up when they are the larger part,
+/// and those in between when they are three times as many as the elements. Pointers to elements are
 /// valid until the next element is added. Local. `Element` has the members `id` and `gone`.
 template <class Element>
 class Ascending {
@@ -17,24 +18,29 @@ public:
     /// Adds an element, with a larger id than all before. Amortised O(1).
     Element& add(Element element)
     {
-        if (2 * dropped_ > all_.size()) {
+        if (2 * first_ > all_.size()) {
+            all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(first_));
+            dropped_ -= first_;
+            first_ = 0;
+        } else if (dropped_ > 3 * (all_.size() - dropped_) + least_) {
             std::erase_if(all_, [](const Element& one) { return one.gone; });
-            dropped_ = 0;
+            dropped_ = first_ = 0;
         }
         all_.push_back(std::move(element));
         return all_.back();
     }
-    /// Drops an element. O(1).
+    /// Drops an element. Amortised O(1).
     void drop(Element& element)
     {
         element.gone = true;
         ++dropped_;
+        while (first_ < all_.size() && all_[first_].gone) ++first_;
     }
     /// Drops all elements. Keeps the memory.
     void clear()
     {
         all_.clear();
-        dropped_ = 0;
+        dropped_ = first_ = 0;
     }
     /// Where an element stands if the ids have no gaps; null: it is not there then. Does not look
     /// at the element. O(1).
@@ -60,27 +66,32 @@ public:
     template <class F>
     void for_range(std::int64_t first, std::int64_t last, F f)
     {
-        for (auto at = std::ranges::lower_bound(all_, first, {}, &Element::id);
-             at != all_.end() && at->id <= last; ++at)
+        const auto* guessed = guess(first);
+        auto at = guessed && guessed->id == first
+                      ? all_.begin() + (guessed - all_.data())
+                      : std::ranges::lower_bound(all_, first, {}, &Element::id);
+        for (; at != all_.end() && at->id <= last; ++at)
             if (!at->gone) f(*at);
     }
     /// Calls f(element) for each element that is there, in their order. f may drop it.
     template <class F>
     void for_each(F f)
     {
-        for (auto& one : all_)
-            if (!one.gone) f(one);
+        for (auto i = first_; i < all_.size(); ++i)
+            if (!all_[i].gone) f(all_[i]);
     }
     template <class F>
     void for_each(F f) const
     {
-        for (const auto& one : all_)
-            if (!one.gone) f(one);
+        for (auto i = first_; i < all_.size(); ++i)
+            if (!all_[i].gone) f(all_[i]);
     }
 
 private:
     std::vector<Element> all_;
-    std::size_t dropped_ = 0;  // places that are empty
+    static constexpr std::size_t least_ = 64;  // so many empty places do not matter
+    std::size_t dropped_ = 0;                  // places that are empty
+    std::size_t first_ = 0;                    // of them, those before all elements
 };
 
 }  // namespace quorate

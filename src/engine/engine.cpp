@@ -186,7 +186,7 @@ void Engine::fire_timer()
 // Returns what the scheme is told of a contribution.
 Contribution Engine::describe(const Live& live)
 {
-    Contribution told{live.arrival, live.id};
+    Contribution told{live.arrival, live.id, live.arrival.sent, live.arrival.arrived};
     if (!needs_.fingerprint && !needs_.projection) return told;
     const auto measure = estimates_->measure(needs_, *fleet_, live.arrival, live.event);
     trace_->add(measure);

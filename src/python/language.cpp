@@ -268,6 +268,8 @@ void add_events(py::module_& module)
         .def_readonly("delay", &Contribution::delay)
         .def_readonly("idle", &Contribution::idle)
         .def_readonly("send", &Contribution::send)
+        .def_readonly("sent", &Contribution::sent)
+        .def_readonly("arrived", &Contribution::arrived)
         .def_readonly("fingerprint", &Contribution::fingerprint)
         .def_readonly("projection", &Contribution::projection);
     py::class_<Start>(module, "Start").def_readonly("active", &Start::active);

@@ -7,13 +7,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "base/prefetch.hpp"
 #include "base/random.hpp"
 #include "code/partition.hpp"
 #include "scheme/interval_cache.hpp"
+#include "scheme/load_balance.hpp"
 #include "scheme/options.hpp"
 #include "scheme/placement.hpp"
 #include "scheme/stability.hpp"
@@ -30,7 +33,10 @@ struct Rules {
     bool saga;          // else SAG
     bool random;        // order of subpartitions; else cyclic
     bool at_worker;     // the cache; else at the coordinator
-    std::int64_t cap;   // updates after which an entry is evicted
+    enum class Balance { off, equal, authors } balance;
+    int units;         // of a worker's rows, of which subpartitions are made: blocks
+    int most;          // subpartitions of a worker
+    std::int64_t cap;  // updates after which an entry is evicted
 };
 
 class Dsag final : public Scheme {
@@ -39,12 +45,7 @@ public:
         : problem_(problem), rules_(rules), machines_(static_cast<std::size_t>(problem.workers)),
           cache_(problem.workers)
     {
-        for (Worker worker = 0; worker < problem.workers; ++worker) {
-            auto& machine = at(worker);
-            const int tasks = rules_.at_worker ? 1 : rules_.subpartitions;
-            const int each = rules_.subpartitions / tasks;
-            for (int j = 0; j < tasks; ++j) machine.plans.push_back(plan(worker, j * each, each));
-        }
+        for (auto& machine : machines_) machine.parts = rules.subpartitions;
     }
 
     Needs needs() const override
@@ -53,13 +54,15 @@ public:
         Needs needs;
         for (Worker worker = 0; worker < n; ++worker) {
             auto& shard = needs.shard.emplace_back();
-            for (int j = 0; j < rules_.subpartitions; ++j) {
+            for (int unit = 0; unit < rules_.units; ++unit) {
                 shard.push_back(static_cast<int>(needs.blocks.size()));
-                needs.blocks.push_back(rows_of(worker, j));
+                needs.blocks.push_back(rows_of(worker, unit, 1));
             }
         }
         needs.answers = rules_.collect;
-        needs.kept = std::int64_t{n} * (rules_.at_worker ? 1 : rules_.subpartitions);
+        // Entries do not overlap, and none has fewer units than the smallest part of a cut.
+        needs.kept =
+            std::int64_t{n} * (rules_.at_worker ? 1 : rules_.units / (rules_.units / rules_.most));
         // A subpartition is renewed about every `turn` updates.
         const int turn = (rules_.subpartitions * n + rules_.collect - 1) / rules_.collect;
         needs.staleness = (turn - 1) / 2.0;
@@ -92,6 +95,7 @@ public:
             renewed_ = 0;
             closing_ = false;
             was_complete_ = cache_.rows() == problem_.rows;
+            if (rules_.balance != Rules::Balance::off && newest_ % rounds_between == 0) balance();
             for (const auto worker : active_)
                 if (at(worker).rests) dispatch(worker, out);
         } else if (std::holds_alternative<Quiescent>(event)) {
@@ -105,55 +109,68 @@ public:
     }
 
 private:
-    static constexpr int end_of_round = 0;  // the only timer
+    static constexpr int end_of_round = 0;         // the only timer
+    static constexpr Version rounds_between = 10;  // new cuts
 
     struct Machine {
-        Plans plans = {};              // one for each subpartition
-        std::int64_t tasks = 0;        // so far
-        std::size_t subpartition = 0;  // that of its newest task
-        bool rests = false;            // it has answered, and waits for the next round
-        bool left_out = false;  // entries of it were evicted for their age, and none came since
+        int parts = 0;             // subpartitions of its rows
+        int next = 0;              // the one that comes next, in cyclic order
+        std::int64_t tasks = 0;    // so far
+        int first = 0, count = 0;  // units of its newest task
+        bool rests = false;        // it has answered, and waits for the next round
+        bool left_out = false;     // entries of it were evicted for their age, and none came since
+        LatencyWindow window = {};
     };
     Machine& at(Worker worker) { return machines_[static_cast<std::size_t>(worker)]; }
 
-    Rows rows_of(Worker worker, int subpartition) const
+    // Rows of some units of a worker.
+    Rows rows_of(Worker worker, int first, int count) const
     {
-        const auto [first, count] = partition(problem_.rows, problem_.workers, worker);
-        const auto part = partition(count, rules_.subpartitions, subpartition);
-        return {first + part.first, part.second};
+        const auto [begin, rows] = partition(problem_.rows, problem_.workers, worker);
+        const auto from = partition(rows, rules_.units, first).first;
+        const auto last = partition(rows, rules_.units, first + count - 1);
+        return {begin + from, last.first + last.second - from};
     }
 
-    // A task that computes subpartitions first..first+count-1 of a worker.
-    std::shared_ptr<const Plan> plan(Worker worker, int first, int count) const
+    // What a worker does with some of its units. All tasks with the same share it.
+    const std::shared_ptr<const Plan>& plan(Worker worker, int first, int count)
     {
+        const auto number =
+            (std::int64_t{worker} * rules_.units + first) * (rules_.units + 1) + count;
+        auto& known = plans_[number];
+        if (known) return known;
         Part part;
         const auto operation =
             rules_.at_worker ? Item::Operation::cached : Item::Operation::gradient;
-        for (int j = first; j < first + count; ++j)
-            part.items.push_back(
-                {.block = worker * rules_.subpartitions + j, .operation = operation});
-        return std::make_shared<const Plan>(Plan{{std::move(part)}});
+        for (int unit = first; unit < first + count; ++unit)
+            part.items.push_back({.block = worker * rules_.units + unit, .operation = operation});
+        return known = std::make_shared<const Plan>(Plan{{std::move(part)}});
     }
 
-    // The subpartition of a worker's next task.
-    std::size_t next(Worker worker)
+    // Chooses the subpartition of a worker's next task.
+    void advance(Worker worker)
     {
         auto& machine = at(worker);
         const auto count = static_cast<std::uint32_t>(machine.tasks++);
-        if (!rules_.random) return count % machine.plans.size();
-        return Stream(problem_.seed, Purpose::code, static_cast<std::uint32_t>(worker), count)
-            .below(machine.plans.size());
+        auto part = std::exchange(machine.next, (machine.next + 1) % machine.parts);
+        if (rules_.random)
+            part = static_cast<int>(
+                Stream(problem_.seed, Purpose::code, static_cast<std::uint32_t>(worker), count)
+                    .below(static_cast<std::size_t>(machine.parts)));
+        const auto [first, units] = partition(rules_.units, machine.parts, part);
+        machine.first = rules_.at_worker ? 0 : static_cast<int>(first);
+        machine.count = rules_.at_worker ? rules_.units : static_cast<int>(units);
     }
 
     void dispatch(Worker worker, std::vector<Action>& out)
     {
         auto& machine = at(worker);
         machine.rests = false;
-        machine.subpartition = next(worker);
+        advance(worker);
         // A worker that caches has drawn the samples of each gradient by the version of its point.
         out.push_back(Dispatch{.task = next_task_++,
                                .worker = worker,
-                               .plan = machine.plans[machine.subpartition],
+                               .plan = plan(worker, machine.first, machine.count),
                                .inputs = {newest_},
                                .control = {.draw = rules_.at_worker ? newest_ : own_count}});
     }
@@ -163,6 +180,7 @@ private:
         const auto worker = contribution.worker;
         auto& machine = at(worker);
         const bool fresh = contribution.newest == newest_;
+        if (rules_.balance != Rules::Balance::off) measure(contribution, fresh);
         machine.left_out = false;
         if (!((fresh || rules_.stale) && insert(contribution, out)))
             out.push_back(Close{contribution.task, contribution.task});
@@ -176,7 +194,7 @@ private:
         if (!closing_ && fresh && fresh_ == rules_.collect) {
             closing_ = true;
             const auto end = begin_ + (1 + rules_.margin) * (now - begin_);
-            timed_ = end > now && resting_ < std::ssize(active_);
+            timed_ = rules_.margin > 0 && resting_ < std::ssize(active_);
             if (timed_)
                 out.push_back(SetTimer{end_of_round, end});
             else
@@ -191,17 +209,18 @@ private:
     {
         const auto worker = contribution.worker;
         const auto& machine = at(worker);
-        const auto first = static_cast<int>(machine.subpartition);
-        const auto rows = rules_.at_worker
-                              ? partition(problem_.rows, problem_.workers, worker).second
-                              : rows_of(worker, first).count;
+        const auto rows = rows_of(worker, machine.first, machine.count).count;
         evicted_.clear();
-        const CachedInterval one{
-            first, 1, contribution.newest, contribution.id, contribution.task, contribution.samples,
-            rows};
+        const CachedInterval one{machine.first,
+                                 machine.count,
+                                 contribution.newest,
+                                 contribution.id,
+                                 contribution.task,
+                                 contribution.samples,
+                                 rows};
         if (!cache_.insert(worker, one, evicted_)) return false;
         renewed_ += rows;
-        if (keeps_before() && before_.emplace(std::pair(worker, first), evicted_.at(0)).second)
+        if (keeps_before() && before_.emplace(std::pair(worker, one.first), evicted_.at(0)).second)
             return true;
         close(evicted_, out);
         return true;
@@ -224,7 +243,8 @@ private:
         Step step{.terms = {}, .divisor = static_cast<double>(cache_.samples()), .error = 0};
         step.terms.reserve(static_cast<std::size_t>(cache_.size()) + before_.size());
         const bool saga = keeps_before() && complete && !before_.empty();
-        const auto partitions = static_cast<double>(machines_.size() * machines_[0].plans.size());
+        double partitions = 0;
+        for (const auto& machine : machines_) partitions += rules_.at_worker ? 1 : machine.parts;
         // SAGA: how much the change of a renewed entry counts.
         const double change = saga ? partitions / static_cast<double>(before_.size()) : 1;
         for (const auto worker : active_)
@@ -262,13 +282,81 @@ private:
         return any;
     }
 
+    // Takes note of how long an answer took, injected delays included. What a stale one took beside its computation may be time
+    // that it waited for nobody, so the mean of the latest fresh ones stands for it.
+    void measure(const Contribution& contribution, bool fresh)
+    {
+        auto& machine = at(contribution.worker);
+        const auto rows = rows_of(contribution.worker, machine.first, machine.count).count;
+        const double share = static_cast<double>(rows) / static_cast<double>(problem_.rows);
+        auto rest = std::max(0.0, contribution.arrived - contribution.sent - contribution.compute);
+        if (fresh) {
+            rests_.push_back(rest);
+            rests_sum_ += rest;
+            if (std::ssize(rests_) > problem_.workers) {
+                rests_sum_ -= rests_.front();
+                rests_.pop_front();
+            }
+        } else if (!rests_.empty()) {
+            rest = rests_sum_ / static_cast<double>(rests_.size());
+        }
+        machine.window.add(contribution.arrived, contribution.compute / share, rest);
+    }
+
+    // Cuts rows anew if that makes the times of workers clearly more alike.
+    void balance()
+    {
+        constexpr double clearly = 0.98;
+        std::vector<Worker> known;
+        std::vector<Balanced> workers;
+        const double share = 1.0 / problem_.workers;
+        BalanceRules to{.share = share,
+                        .fresh = rules_.collect * share,
+                        .least = rules_.collect * share / rules_.subpartitions,
+                        .most = rules_.most};
+        for (const auto worker : active_) {
+            const auto latency = at(worker).window.latency();
+            if (latency && latency->compute > 0) {
+                known.push_back(worker);
+                workers.push_back({*latency, at(worker).parts});
+            } else {
+                to.least -= to.fresh * share / at(worker).parts;
+            }
+        }
+        if (workers.size() < 2 || to.least <= 0) return;
+        const auto seed = problem_.seed + static_cast<std::uint64_t>(newest_);
+        const auto parts =
+            rules_.balance == Rules::Balance::equal
+                ? equal_times(workers, to)
+                : as_authors(workers, to, std::min<int>(rules_.collect, std::ssize(workers)),
+                             rules_.margin, seed);
+        const auto ratio = [&] {
+            const auto [least, most] = std::ranges::minmax(
+                workers, {}, [&](const Balanced& one) { return answer_time(one, share); });
+            return answer_time(most, share) / answer_time(least, share);
+        };
+        const double before = ratio();
+        for (std::size_t i = 0; i < workers.size(); ++i) workers[i].parts = parts[i];
+        if (ratio() >= clearly * before) return;
+        for (std::size_t i = 0; i < known.size(); ++i) {
+            auto& machine = at(known[i]);
+            if (machine.parts == parts[i]) continue;
+            machine.next = aligned(rules_.units, machine.parts, parts[i], machine.next);
+            machine.parts = parts[i];
+        }
+    }
+
     Problem problem_;
     Rules rules_;
+    std::unordered_map<std::int64_t, std::shared_ptr<const Plan>> plans_;  // by worker and units
     std::vector<Machine> machines_;
     IntervalCache cache_;
     std::vector<CachedInterval> evicted_;  // by the last insertion
     // SAGA: the entries that this round has renewed, as they were before it, by worker and place.
     std::map<std::pair<Worker, int>, CachedInterval> before_;
+    // Seconds that the latest fresh answers took beside their computation, and their sum.
+    std::deque<double> rests_;
+    double rests_sum_ = 0;
     std::vector<Worker> active_;
     Version newest_ = 0;
     TaskId next_task_ = 0;
@@ -316,9 +404,17 @@ Option cache_option()
             "own, of which it sends the sum"};
 }
 
+Option balance_option()
+{
+    return {"balance", "off|equal|authors", "off",
+            "cuts the rows of slow workers finer, so that all take about as long for a task: equal "
+            "in closed form, authors by simulating rounds",
+            0};
+}
+
 std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
 {
-    constexpr std::int64_t usual = 10;
+    constexpr std::int64_t usual = 10, units_of_a_part = 20, finest = 4;
     const auto n = std::int64_t{problem.workers};
     const auto smallest = problem.rows / n;
     Rules rules{};
@@ -334,6 +430,16 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
     rules.saga = settings.one_of("estimator", {"sag", "saga"}) == "saga";
     rules.random = word_of(settings, "order", {"cyclic", "random"}) == "random";
     rules.at_worker = settings.one_of("cache", {"coordinator", "worker"}) == "worker";
+    using enum Rules::Balance;
+    const auto& balance = settings.one_of("balance", {"off", "equal", "authors"});
+    rules.balance = balance == "off" ? off : balance == "equal" ? equal : authors;
+    rules.units = rules.most = rules.subpartitions;
+    if (rules.balance != off) {
+        if (rules.at_worker || rules.saga)
+            settings.refuse("balance", ", which needs --cache coordinator and --estimator sag");
+        rules.units = static_cast<int>(std::min<std::int64_t>(smallest, units_of_a_part * p));
+        rules.most = static_cast<int>(std::min<std::int64_t>(rules.units, finest * p));
+    }
     if (rules.at_worker && rules.saga)
         settings.refuse("estimator",
                         ", but a worker that caches sends the sum of its gradients "
@@ -342,8 +448,8 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
         settings.refuse("order",
                         ", but a worker that caches computes its oldest gradient anew: use "
                         "--cache coordinator, or cyclic");
-    rules.cap = settings.on("staleness-cap") ? settings.integer("staleness-cap", 2 * p)
-                                             : (4 * p * n + fresh - 1) / fresh;
+    rules.cap = settings.on("staleness-cap") ? settings.integer("staleness-cap", 2 * rules.most)
+                                             : (4 * rules.most * n + fresh - 1) / fresh;
     return std::make_unique<Dsag>(problem, rules);
 }
 
@@ -358,7 +464,8 @@ Entry<MakeScheme> dsag_entry()
                 "welcome",
             .source = "Severinson et al., arXiv 2111.13877",
             .options = {collect_option(), subpartitions_option(), margin_option(), stale_option(),
-                        estimator_option(), order_option(), staleness_cap_option(), cache_option()},
+                        estimator_option(), order_option(), staleness_cap_option(), cache_option(),
+                        balance_option()},
             .make = make};
 }
 

@@ -215,6 +215,9 @@ struct ContributionInfo {
 /// A contribution as a scheme sees it: without its vector.
 struct Contribution : ContributionInfo {
     ContributionId id;
+    // On the fleet's clock, as the trace has them, so that a replay tells the same: when its task
+    // was sent, and when it came.
+    Seconds sent = 0, arrived = 0;
     // Measured by the engine, if Needs asks:
     std::uint64_t fingerprint = 0;  // equal for payloads that are equal bit by bit
     double projection = 0;          // inner product with a random vector that no worker knows

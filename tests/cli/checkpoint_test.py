@@ -42,6 +42,10 @@ WAYS = [
     ("async", NODES),
     ("pgc-cyclic", NODES + ["--stragglers", 2, "--port", "separate"]),
     ("uncoded", ["--slowdown", "gilbert-elliott:0.1,0.5,3"]),
+    ("dsag", NODES + ["--subpartitions", 3, "--collect", 4]),
+    ("dsag", ["--estimator", "saga", "--order", "random", "--subpartitions", 3]),
+    ("dsag", ["--balance", "equal", "--slowdown", "uneven:0.05,0.4,0.01,0.3,1.1,5,3,2"]),
+    ("dsag", ["--cache", "worker", "--batch", 200]),
 ]
 EVENTS = ["--events", "2.0 leave 4; 5.0 join 4; 7.5 kill 2; 20r leave 5; 25r join 5"]
 LASTING = [
@@ -56,6 +60,7 @@ LASTING = [
     ("partial", NODES + PREFIX),
     ("pgc-cyclic", EVENTS),
     ("async", EVENTS),
+    ("dsag", EVENTS + ["--subpartitions", 3]),
     ("amb", EVENTS + ["--compute-time", 0.3]),
 ]
 COMMON = {

@@ -40,6 +40,7 @@ FAMILIES = [
     ("ata", []),
     ("pgc-frc", ["--stragglers", 1]),
     ("pgc-cyclic", []),
+    ("dsag", ["--subpartitions", 3, "--collect", 4]),
     ("sr-sgc", []),
     ("m-sgc", []),
     ("draco-repetition", ["--tolerate", 1]),
@@ -61,7 +62,7 @@ def replay(run, again):
     done = call("simulate", "--replay", run, "--trace", again, "--quiet")
     assert done.returncode == 0, done.stderr
     with h5py.File(run, "r") as first, h5py.File(again, "r") as second:
-        names = ["iterate/model", "round/used", "arrival/event", "arrival/used"]
+        names = ["iterate/model", "round/used", "arrival/event", "arrival/used", "arrival/uses"]
         names += ["membership/event", "membership/kind", "membership/worker"]
         for name in names:
             assert numpy.array_equal(first[name][:], second[name][:]), name

@@ -28,6 +28,7 @@ OTHERS = [
     ("amb-dg", ["--compute-time", 0.004]),
     ("async", ["--batch", 100]),
     ("pgc-cyclic", ["--wire", "float"]),
+    ("dsag", ["--subpartitions", 3]),
     ("m-sgc", []),
     ("draco-repetition", ["--tolerate", 1]),
 ]

@@ -243,6 +243,49 @@ TEST(Delays, GilbertElliottsChainIsStationaryAndBursty)
     EXPECT_NEAR(last / (20 * machines), stationary, 0.06);
 }
 
+TEST(Delays, GammaHasItsMeanAndDeviation)
+{
+    for (const auto& [text, mean, deviation] :
+         {std::tuple("gamma:0.02,0.004", 0.02, 0.004), std::tuple("gamma:1,2", 1.0, 2.0)}) {
+        constexpr int draws = 100000;
+        const auto model = delay(text);
+        double sum = 0, squares = 0;
+        for (int draw = 0; draw < draws; ++draw) {
+            const double value = model->draw(1, draw, 0);
+            sum += value;
+            squares += value * value;
+        }
+        const double found = sum / draws;
+        EXPECT_NEAR(found, mean, 5 * deviation / std::sqrt(draws)) << text;
+        EXPECT_NEAR(std::sqrt(squares / draws - found * found), deviation, 0.03 * deviation);
+    }
+    EXPECT_EQ(delay("gamma:3,0")->draw(0, 0, 0), 3);
+    EXPECT_EQ(delay("gamma:0,3")->draw(0, 0, 0), 0);
+}
+
+TEST(Delays, UnevenMachinesDifferAndHaveBursts)
+{
+    constexpr int machines = 10, draws = 20000;
+    const auto still = slowdown("uneven:0,0.4,0,1,1,1,3,9,2", machines);
+    for (const auto& [machine, value] :
+         {std::pair(0, 1.0), std::pair(5, 1.2), std::pair(9, 3 * 1.36), std::pair(2, 3 * 1.08)})
+        EXPECT_DOUBLE_EQ(still->draw(machine, 7, 0), value) << machine;
+    // A step of the bursts lasts ten draws.
+    const auto bursts = slowdown("uneven:0,0,0.1,0.3,2,10", machines);
+    double bad = 0;
+    for (int draw = 0; draw < draws; ++draw) {
+        const double value = bursts->draw(4, draw, 0);
+        ASSERT_TRUE(value == 1 || value == 2);
+        EXPECT_EQ(value, bursts->draw(4, draw / 10 * 10, 0));
+        bad += value == 2;
+    }
+    EXPECT_NEAR(bad / draws, 0.25, 0.05);
+    const auto noise = slowdown("uneven:0.05,0,0,1,1,1", machines);
+    double sum = 0;
+    for (int draw = 0; draw < draws; ++draw) sum += noise->draw(3, draw, 0);
+    EXPECT_NEAR(sum / draws, 1, 5 * 0.05 / std::sqrt(draws));
+}
+
 TEST(Delays, GilbertElliottsExtremesAreAsTheySay)
 {
     for (int draw = 0; draw < 50; ++draw) {
@@ -334,7 +377,9 @@ TEST(Delays, EveryModelDrawsTheSameInAnyOrderAndNeverLessThanZero)
                                           "mixture:0/1/0.5,1/0.1/0.5",
                                           "niagara",
                                           "cedar",
+                                          "gamma:0.5,0.2",
                                           "gilbert-elliott:0.2,0.4,2",
+                                          "uneven:0.1,0.4,0.2,0.4,2,3,5,1",
                                           "fixed:1,0,2",
                                           "gauss-recv:1",
                                           "erasurehead",
@@ -377,7 +422,8 @@ TEST(Delays, WrongArgumentsAreRefusedWithTheRightForm)
 {
     const std::string mixture = ": write mixture:MEAN/SD/WEIGHT,...",
                       fixed = ": write fixed:VALUE,WORKER,...",
-                      burst = ": write gilbert-elliott:P_BAD,P_GOOD,VALUE";
+                      burst = ": write gilbert-elliott:P_BAD,P_GOOD,VALUE",
+                      uneven = ": write uneven:SD,SPREAD,P_BAD,P_GOOD,BURST,DRAWS,...";
     const std::vector<std::pair<std::string, std::string>> table = {
         {"constant", ": write constant:SECONDS"},
         {"constant:", ": write constant:SECONDS"},
@@ -406,6 +452,11 @@ TEST(Delays, WrongArgumentsAreRefusedWithTheRightForm)
         {"mixture:1/-2/1", ", but SD is -2, not a number of at least 0" + mixture},
         {"mixture:1/2/2", ", but WEIGHT is 2, not a number from 0 to 1" + mixture},
         {"gilbert-elliott:0.1,0.2", burst},
+        {"uneven:0.1,0.2", uneven},
+        {"uneven:0,0,0,1,1,1,3", uneven},
+        {"uneven:0,0,0,1,1,0", ", but DRAWS is 0, not a whole number of at least 1" + uneven},
+        {"uneven:0,0,0,0,1,1", ", but P_BAD and P_GOOD are both 0, which never changes" + uneven},
+        {"gamma:1", ": write gamma:MEAN,SD"},
         {"gilbert-elliott:1.5,0.2,1", ", but P_BAD is 1.5, not a number from 0 to 1" + burst},
         {"gilbert-elliott:0.5,2,1", ", but P_GOOD is 2, not a number from 0 to 1" + burst},
         {"gilbert-elliott:0,0,1", ", but P_BAD and P_GOOD are both 0, which never changes" + burst},

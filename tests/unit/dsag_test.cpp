@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "data/data_set_writer.hpp"
+#include "driver/kept_contributions.hpp"
 #include "driver/simulation.hpp"
 #include "legal_run.hpp"
 #include "scheme/interval_cache.hpp"
@@ -255,7 +256,9 @@ TEST(Dsag, SagaCountsChangesSoThatEachPartitionCountsOnce)
             changes |= !term.keep;
         }
         saga += changes;
-        if (changes) EXPECT_NEAR(sum, 12, 1e-9);
+        if (changes) {
+            EXPECT_NEAR(sum, 12, 1e-9);
+        }
     }
     EXPECT_GT(saga, 150);
 }
@@ -276,6 +279,15 @@ TEST(Dsag, SaysWhatItIsStableFor)
               "--order random");
 }
 
+TEST(Dsag, TakesMemoryForWhatItKeepsAtMost)
+{
+    // A contribution has no more elements than its worker's rows have entries, nor than there are
+    // parameters.
+    EXPECT_EQ(bytes_of_kept(100, 1000, 50, 4), 100 * 200 * 8);
+    EXPECT_EQ(bytes_of_kept(100, 1000, 50, 40), 100 * 1000 * 8);
+    EXPECT_EQ(bytes_of_kept(100, 1000, 50, 0), 100 * 1000 * 8);
+}
+
 TEST(Dsag, RefusesWhatCannotBe)
 {
     const auto refused = [](const test::Options& options) {
@@ -286,6 +298,8 @@ TEST(Dsag, RefusesWhatCannotBe)
     EXPECT_EQ(refused({{"staleness-cap", "19"}}), "--staleness-cap is 19: use at least 20");
     EXPECT_NE(refused({{"margin", "-1"}}).find("--margin is -1"), std::string::npos);
     EXPECT_NE(refused({{"cache", "worker"}, {"estimator", "saga"}}).find("--estimator is saga"),
+              std::string::npos);
+    EXPECT_NE(refused({{"cache", "worker"}, {"balance", "equal"}}).find("--balance is equal"),
               std::string::npos);
     EXPECT_NE(refused({{"cache", "worker"}, {"order", "random"}}).find("--order is random"),
               std::string::npos);
