@@ -204,13 +204,12 @@ Entry<MakeScheme> k_batch_sync_entry()
             return std::make_unique<KBatchSync>(problem, collect, std::move(limits),
                                                 as_note(theory_note(known, collect)));
         },
-        .properties = {.candidates =
-                           [](int n, bool) -> std::vector<Choice> {
-                           const auto all = std::to_string(n);
-                           return {{{"collect", all}},
-                                   {{"collect", all}, {"restart-after", "auto"}}};
-                       },
-                       .varying_samples = true}};
+        .properties = {
+            .candidates = [](int n, bool) -> std::vector<Choice> {
+                const auto all = std::to_string(n);
+                return {{{"collect", all}}, {{"collect", all}, {"restart-after", "auto"}}};
+            },
+            .varying_samples = true}};
 }
 
 Entry<MakeScheme> malenia_entry()

@@ -38,6 +38,8 @@ Entry<MakeScheme> ringmaster_entry();
 Entry<MakeScheme> malenia_entry();
 Entry<MakeScheme> mindflayer_entry();
 Entry<MakeScheme> ata_entry();
+Entry<MakeScheme> ringleader_entry();
+Entry<MakeScheme> ia2sgd_entry();
 Entry<MakeScheme> pgc_frc_entry();
 Entry<MakeScheme> pgc_cyclic_entry();
 Entry<MakeScheme> dsag_entry();
@@ -83,6 +85,8 @@ std::vector<Entry<MakeScheme>>& entries()
         malenia_entry(),
         mindflayer_entry(),
         ata_entry(),
+        ringleader_entry(),
+        ia2sgd_entry(),
         pgc_frc_entry(),
         pgc_cyclic_entry(),
         dsag_entry(),

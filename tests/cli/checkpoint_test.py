@@ -35,6 +35,10 @@ WAYS = [
     ("agc", ["--deadline", "adaptive:5,1,20,0.05"]),
     ("partial", PREFIX),
     ("async", ["--batch", 100]),
+    ("ringmaster", ["--batch", 100, "--staleness-cap", 3, "--stop-stale"]),
+    ("k-batch-sync", ["--batch", 100, "--collect", 40, "--restart-after", "auto"]),
+    ("mindflayer", ["--restart-after", 0.3, "--trials", 2, "--batch", 100]),
+    ("ringleader", ["--batch", 100, "--most", 2]),
     ("m-sgc", ["--models", 3]),
     ("pgc-cyclic", ["--stragglers", 2]),
     ("uncoded", ["--latency", 0.05, "--bandwidth", 1e4]),
@@ -62,6 +66,9 @@ LASTING = [
     ("async", EVENTS),
     ("dsag", EVENTS + ["--subpartitions", 3]),
     ("amb", EVENTS + ["--compute-time", 0.3]),
+    ("ata", EVENTS),
+    ("malenia", EVENTS),
+    ("ringleader", EVENTS),
 ]
 COMMON = {
     "--workers": 12,

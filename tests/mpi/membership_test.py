@@ -38,6 +38,8 @@ FAMILIES = [
     ("malenia", []),
     ("mindflayer", ["--restart-after", 0.02, "--trials", 2]),
     ("ata", []),
+    ("ringleader", []),
+    ("ia2sgd", []),
     ("pgc-frc", ["--stragglers", 1]),
     ("pgc-cyclic", []),
     ("dsag", ["--subpartitions", 3, "--collect", 4]),

@@ -244,6 +244,48 @@ TEST_F(Tiny, AtaOfEqualWorkersIsFmb)
     }
 }
 
+TEST_F(Tiny, RingleaderMakesAnUpdateForEachWorkerInTurn)
+{
+    tasks_take_1_and_1_7_and_4_1();
+    const auto trace = run("ringleader", 30, "0.5", {});
+    const double times[] = {4.1, 5, 5.1, 8.2, 8.5, 9};
+    const std::int64_t batches[] = {7, 8, 9, 5, 6, 7}, delays[] = {0, 1, 2, 2, 3, 4};
+    for (std::size_t i = 0; i < 6; ++i) {
+        EXPECT_NEAR(trace.rounds[i].time, times[i], 1e-9) << i;
+        EXPECT_EQ(trace.rounds[i].samples, 8 * batches[i]) << i;
+        EXPECT_EQ(trace.rounds[i].staleness_max, delays[i]) << i;
+    }
+    EXPECT_NEAR(trace.rounds[29].time, 42.5, 1e-9);
+    expect_near(run("ringleader", 3, "0.5", {}).model,
+                {-.037012987012987, .00779220779220781, .074025974025974});
+    expect_near(run("ringleader", 6, "0.5", {}).model,
+                {-.0625845229151014, .0109681898679833, .133303370183535});
+    expect_near(trace.model, {-.0520233492953574, -.00303017691705472, .267212081620803});
+    expect_near(run("ringleader", 6, "0.5", {{"points", "newest"}}).model,
+                {-.0612116777276901, .0102465959774844, .131612119945023});
+}
+
+TEST_F(Tiny, TablesOfOneWorkerAreAsync)
+{
+    const Options options = {{"workers", "1"}, {"delay", "exponential:1"}};
+    for (const auto* scheme : {"ringleader", "ia2sgd"})
+        expect_same(run(scheme, 50, "0.3", options), run("async", 50, "0.3", options));
+}
+
+TEST_F(Tiny, Ia2sgdBeginsWithAGradientOfEachWorker)
+{
+    tasks_take_1_and_1_7_and_4_1();
+    const auto trace = run("ia2sgd", 5, "0.5", {});
+    expect_times(trace, {4.1, 5.1, 5.8, 6.1, 7.1});
+    const std::int64_t delays[] = {0, 1, 2, 3, 4};
+    for (std::size_t i = 0; i < 5; ++i) {
+        EXPECT_EQ(trace.rounds[i].samples, 24);
+        EXPECT_EQ(trace.rounds[i].staleness_max, delays[i]) << i;
+    }
+    // The first step is one of gradient descent.
+    expect_near(run("ia2sgd", 1, "1", {}).model, run("uncoded", 1, "1", {}).model);
+}
+
 // ---- times ------------------------------------------------------------------------------------------
 
 // Seconds of tasks by worker and count, from a stream of its own for each.
@@ -344,12 +386,17 @@ TEST(Ringmaster, UpdatesComeAsFastAsTheBoundSays)
 
 double log_normal(double s, Stream& stream) { return std::exp(s * stream.normal()); }
 
-// The mean of a quantity over five seeds.
-double mean_of(const std::function<double(std::uint64_t seed)>& measure)
+// The mean of a quantity over five seeds, which is shown with half of its 95 % interval.
+double mean_of(const std::string& what, const std::function<double(std::uint64_t seed)>& measure)
 {
-    double sum = 0;
-    for (std::uint64_t seed = 0; seed < 5; ++seed) sum += measure(seed);
-    return sum / 5;
+    std::vector<double> all;
+    for (std::uint64_t seed = 0; seed < 5; ++seed) all.push_back(measure(seed));
+    const double mean = std::reduce(all.begin(), all.end()) / 5;
+    double squares = 0;
+    for (const auto one : all) squares += (one - mean) * (one - mean);
+    constexpr double student = 2.776;  // for four degrees of freedom
+    fmt::print("{}: {:.2f} +- {:.2f}\n", what, mean, student * std::sqrt(squares / 4 / 5));
+    return mean;
 }
 
 TEST(Restarts, TheBestLimitIsTheLeastCostOfASuccess)
@@ -371,7 +418,9 @@ TEST(Restarts, TheBestLimitIsTheLeastCostOfASuccess)
 TEST(Restarts, HelpWhereTailsAreHeavy)
 {
     const auto seconds = [](const char* scheme, double s, const Options& options) {
-        return mean_of([&](std::uint64_t seed) {
+        const auto what = fmt::format("s = {}, {}{}, seconds", s, scheme,
+                                      words_of({options.begin(), options.end()}));
+        return mean_of(what, [&](std::uint64_t seed) {
             Times times([s](int, Stream& stream) { return 1 + log_normal(s, stream); }, seed);
             return seconds_an_update(timed(scheme, options, 10, times, 100));
         });
@@ -392,8 +441,11 @@ TEST(Restarts, HelpWhereTailsAreHeavy)
     EXPECT_NEAR(seconds("mindflayer", 1, restarted("6.53")), 35.3, 0.8);
     // Limits that are learned, the rounds in which there are none yet included.
     EXPECT_LT(seconds("k-batch-sync", 3, restarted("auto")), 42);
-    EXPECT_LT(seconds("mindflayer", 3, plain), 43);
+    EXPECT_LT(seconds("k-batch-sync", 2, restarted("auto")), 37);
     EXPECT_LT(seconds("k-batch-sync", 1, restarted("auto")), 28);
+    EXPECT_LT(seconds("mindflayer", 3, plain), 43);
+    EXPECT_LT(seconds("mindflayer", 2, plain), 46);
+    EXPECT_LT(seconds("mindflayer", 1, plain), 43);
 }
 
 TEST(MindFlayer, ChoosesTrialsAsItsAuthors)
@@ -434,21 +486,26 @@ TEST(Ata, TheGreedyAllocationIsOptimal)
 
 TEST(Ata, SparesTheTimeOfSlowWorkers)
 {
-    // Mean seconds of a round, and seconds that workers are busy in it.
+    // Mean seconds of a round, and seconds that workers are busy in it: those of k-batch-sync are so always.
     const auto measured = [](const char* scheme, const Options& options) {
         constexpr int n = 17, rounds = 4000;
-        double seconds = 0, busy = 0;
-        for (std::uint64_t seed = 0; seed < 5; ++seed) {
+        std::vector<double> busy;
+        const auto what = scheme + words_of({options.begin(), options.end()});
+        const auto seconds = mean_of(what + ", seconds", [&](std::uint64_t seed) {
             Times times([](int i, Stream& s) { return (i + 1) * (1 + s.exponential(1)); }, seed, n);
             const auto trace = timed(scheme, options, n, times, rounds, Arrivals::all);
-            seconds += seconds_an_update(trace) / 5;
+            busy.push_back(0);
             for (const auto& arrival : trace.arrivals)
-                busy += (arrival.delay + arrival.compute) / rounds / 5;
-        }
-        return std::pair(seconds, busy);
+                busy.back() += (arrival.delay + arrival.compute) / rounds;
+            return seconds_an_update(trace);
+        });
+        if (std::string(scheme) == "k-batch-sync") return std::pair(seconds, n * seconds);
+        return std::pair(seconds, mean_of(what + ", of workers",
+                                          [&](std::uint64_t seed) { return busy[seed]; }));
     };
-    // In which all workers are busy all of the time.
-    EXPECT_NEAR(measured("k-batch-sync", {{"collect", "23"}}).first, 17.0, 0.1);
+    const auto greedy = measured("k-batch-sync", {{"collect", "23"}});
+    EXPECT_NEAR(greedy.first, 17.0, 0.1);
+    EXPECT_NEAR(greedy.second, 289, 2);
     // The best fixed allocation takes 26.9 s, and 137 s of work.
     const auto learned = measured("ata", {{"tasks", "23"}});
     EXPECT_NEAR(learned.first, 27, 0.3);
@@ -587,6 +644,66 @@ TEST(Theory, RefusesWhatDoesNotGoTogether)
     EXPECT_EQ(refused("ata", {{"tasks", "0"}}), "--tasks is 0: use at least 1");
 }
 
+TEST(Ringleader, ARoundTakesTwiceTheSlowestWorkersTimeAtMost)
+{
+    for (const auto power : {0.5, 1.0, 2.0})
+        for (const int n : {2, 5, 8}) {
+            Times times([&](int i, Stream&) { return std::pow(i + 1.1, power); }, 0);
+            const auto rounds = timed("ringleader", {}, n, times, 20 * n).rounds;
+            double last = 0;
+            for (std::size_t end = static_cast<std::size_t>(n) - 1; end < rounds.size();
+                 end += static_cast<std::size_t>(n)) {
+                EXPECT_LE(rounds[end].time - last, 2 * std::pow(n + 0.1, power) + 1e-9);
+                last = rounds[end].time;
+            }
+        }
+}
+
+TEST(GradientTables, AreMeansOverThePartitionsAndNotTooStale)
+{
+    const std::pair<const char*, Options> ways[] = {{"ringleader", {}},
+                                                    {"ringleader", {{"points", "newest"}}},
+                                                    {"ringleader", {{"most", "1"}}},
+                                                    {"ringleader", {{"most", "3"}}},
+                                                    {"ia2sgd", {}}};
+    for (const auto& [name, options] : ways)
+        for (const int n : {1, 2, 5, 8})
+            for (unsigned seed = 0; seed < 20; ++seed) {
+                const auto scheme = make_scheme(name, {n, 1000, 1}, options);
+                LegalRun run(*scheme, n, seed);
+                run.gradient = [](int block, const LegalRun::Vector&) {
+                    return LegalRun::Vector{1.0 + block * block};
+                };
+                run.run(20 * n);
+                ASSERT_EQ(run.steps.size(), static_cast<std::size_t>(20 * n)) << name;
+                double mean = 0;
+                for (int block = 0; block < n; ++block) mean += (1.0 + block * block) / 1000;
+                for (std::size_t step = 0; step < run.steps.size(); ++step) {
+                    EXPECT_NEAR(run.estimates[step][0], mean, 1e-12 * mean);
+                    EXPECT_NEAR(run.steps[step].error, 0, 1e-12);
+                    if (std::string(name) != "ringleader") continue;
+                    for (const auto version : run.published_at[step])
+                        EXPECT_LE(static_cast<Version>(step) - version, 2 * n - 2);
+                }
+            }
+}
+
+TEST(Ringleader, GoesOnWithoutTheDead)
+{
+    for (const auto* scheme : {"ringleader", "ia2sgd"})
+        for (const auto* events : {"4 kill 2", "0.1 kill 2", "30 kill 2; 31 kill 0"}) {
+            const auto trace =
+                simulate(make_settings(simulation_options(), {{"dry", "on"},
+                                                              {"workers", "4"},
+                                                              {"rounds", "200"},
+                                                              {"scheme", scheme},
+                                                              {"events", events},
+                                                              {"timeout", "3"},
+                                                              {"delay", "exponential:1"}}));
+            EXPECT_EQ(trace.status(), "completed") << scheme << ", " << events;
+        }
+}
+
 // ---- a quadratic with noise ---------------------------------------------------------------------------
 
 // f(x) = x'Ax / 2 - b'x in 50 variables, A = tridiag(-1, 2, -1) / 4, b = -e_1 / 4, from sqrt(50) e_1. Gradients have
@@ -712,7 +829,7 @@ TEST(Ringmaster, IsFasterOnANoisyQuadratic)
     const auto best = [](const char* scheme, const std::vector<Options>& ways, std::uint64_t seed) {
         double least = 1000;
         for (const auto& options : ways)
-            for (const double step : {.1, .2, .5, 1.0})
+            for (const double step : {.02, .05, .1, .2, .5, 1.0})
                 least = std::min(least, NoisyQuadratic(scheme, options, step, seed).seconds(least));
         return least;
     };
@@ -726,14 +843,19 @@ TEST(Ringmaster, IsFasterOnANoisyQuadratic)
     };
     // An earlier simulation of one seed gave 150, 84, and 62 or 65 s.
     const auto cap = "staleness-cap";
-    double async = 0, rennala = 0, ringmaster = 0, stops = 0;
-    for (std::uint64_t seed = 0; seed < 5; ++seed) {
-        async += best("async", {{}}, seed) / 5;
-        rennala += best("rennala", with("collect", {"5", "20", "80"}, {}), seed) / 5;
-        ringmaster += best("ringmaster", with(cap, {"4", "19", "79"}, {}), seed) / 5;
-        stops += best("ringmaster", with(cap, {"4", "19", "79"}, {{"stop-stale", "on"}}), seed) / 5;
-    }
+    const auto async =
+        mean_of("async", [&](std::uint64_t seed) { return best("async", {{}}, seed); });
+    const auto rennala = mean_of("rennala", [&](std::uint64_t seed) {
+        return best("rennala", with("collect", {"5", "20", "80"}, {}), seed);
+    });
+    const auto ringmaster = mean_of("ringmaster", [&](std::uint64_t seed) {
+        return best("ringmaster", with(cap, {"4", "19", "79"}, {}), seed);
+    });
+    const auto stops = mean_of("ringmaster --stop-stale", [&](std::uint64_t seed) {
+        return best("ringmaster", with(cap, {"4", "19", "79"}, {{"stop-stale", "on"}}), seed);
+    });
     EXPECT_GT(async, 135);
+    EXPECT_LT(async, 155);
     EXPECT_LT(rennala, 80);
     EXPECT_LT(ringmaster, 40);
     EXPECT_LT(stops, 44);
