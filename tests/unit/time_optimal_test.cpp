@@ -384,6 +384,21 @@ TEST(Ringmaster, UpdatesComeAsFastAsTheBoundSays)
             }
 }
 
+TEST(Ringmaster, StopsThrowMoreTasksAway)
+{
+    const auto thrown_away = [](const char* stop) {
+        Times times([](int i, Stream&) { return i + 1; }, 0);
+        const auto trace = timed("ringmaster", {{"staleness-cap", "3"}, {"stop-stale", stop}}, 16,
+                                 times, 4000, Arrivals::all);
+        // Of those given before the last that was used, and not counting those that run then.
+        std::int64_t last = 0;
+        for (const auto& arrival : trace.arrivals) last = std::max(last, arrival.task);
+        return last + 1 - 4000;
+    };
+    EXPECT_NEAR(static_cast<double>(thrown_away("")), 5008, 16);
+    EXPECT_NEAR(static_cast<double>(thrown_away("on")), 14000, 50);
+}
+
 double log_normal(double s, Stream& stream) { return std::exp(s * stream.normal()); }
 
 // The mean of a quantity over five seeds, which is shown with half of its 95 % interval.
