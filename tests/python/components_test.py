@@ -314,3 +314,45 @@ def test_an_optimiser_in_python(q, data):
     one = q.simulate(data, optimizer=HeavyBall, friction=0.8, **options)
     other = q.simulate(data, optimizer="momentum", momentum=0.8, **options)
     assert np.allclose(one.model, other.model, rtol=1e-12, atol=1e-14)
+
+
+def test_a_limit_of_seconds_over_several_items_takes_whole_ones(q):
+    class Prefix(q.Scheme):
+        """Workers compute all blocks in descending order, for as long as `seconds` says."""
+
+        seen = []
+
+        def __init__(self, problem, seconds: float = 1.0, samples: int = 0):
+            super().__init__(problem)
+            self.seconds, self.samples, self.next = seconds, samples, 0
+
+        def needs(self):
+            blocks = self.problem.partitions()
+            everything = list(range(len(blocks)))
+            return q.Needs(blocks, [everything] * len(blocks), limits_time=True)
+
+        def dispatch(self, version):
+            n, first = self.problem.workers, self.next
+            self.next += n
+            self.received = []
+            plan = q.Plan([list(reversed(range(n)))])
+            limits = {"seconds": self.seconds, "samples": self.samples}
+            return [q.Dispatch(first + i, i, plan, version, version, **limits) for i in range(n)]
+
+        def handle(self, event, now):
+            if isinstance(event, q.Start):
+                return self.dispatch(0)
+            if isinstance(event, q.Stepped):
+                n = self.problem.workers
+                return [q.Close(self.next - n, self.next - 1), *self.dispatch(event.version)]
+            if isinstance(event, q.Arrived):
+                self.received += event.contributions
+                self.seen += [(c.items, c.samples) for c in event.contributions]
+                if len(self.received) == self.problem.workers:
+                    return [q.Step(self.received, sum(c.samples for c in self.received))]
+
+    options = dict(workers=4, rows=400, rounds=2, row_time=0.01, slowdown="fixed:2,3")
+    q.simulate(scheme=Prefix, seconds=3.0, **options)
+    assert Prefix.seen == [(3, 300), (3, 300), (3, 300), (1, 100)] * 2
+    with pytest.raises(q.BadInput, match="limits task 0, which has more than one part"):
+        q.simulate(scheme=Prefix, samples=5, **options)

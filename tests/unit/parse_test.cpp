@@ -194,7 +194,7 @@ TEST(Components, AnOptionThatTheChosenSchemeDoesNotUseIsRefused)
     auto with = chosen;
     with["rescale"] = "none";
     EXPECT_EQ(refusal([&] { refuse_unused_options(test::settings(all, with)); }),
-              "--rescale is none, but only --scheme agc uses it: leave it out");
+              "--rescale is none, but only --scheme partial or agc uses it: leave it out");
     refuse_unused_options(test::settings(all, chosen));
     with["scheme"] = "agc";
     refuse_unused_options(test::settings(all, with));

@@ -579,6 +579,21 @@ TEST_F(PartialValues, WithoutCopiesOrWithEqualSpeedsAreThoseOfUncodedBitByBit)
                   uncoded);
 }
 
+// Ten steps of gradient descent, computed outside of this program.
+TEST_F(PartialValues, AreThoseOfGradientDescent)
+{
+    for (const auto* placement : {"cyclic", "frc"}) {
+        const auto got = model({{"scheme", "partial"},
+                                {"stragglers", "2"},
+                                {"placement", placement},
+                                {"delay", "pareto:1,1.5"},
+                                {"step", "1"},
+                                {"rounds", "10"}});
+        EXPECT_LT(distance(got, {-0.0642940341015526, 0.00515407992706862, 0.231887337756096}),
+                  1e-12);
+    }
+}
+
 TEST_F(PartialValues, AreExactWhoeverIsSlow)
 {
     const auto uncoded = model({{"scheme", "uncoded"}});
