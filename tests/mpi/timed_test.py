@@ -40,6 +40,25 @@ def test_rows_keep_their_pace_within_the_time(gaussians, tmp_path):
     assert (got["arrival/samples"] % 5 == 0).all()
 
 
+def test_items_that_time_cuts_off_do_not_count(gaussians, tmp_path):
+    words = ["--messages", "prefix", "--stragglers", 3, "--deadline", 0.12, "--rounds", 10]
+    words += ["--slowdown", "fixed:4,2"]
+    with h5py.File(gaussians, "r") as file:
+        rows = len(file["train/label"])
+    sizes = numpy.diff([rows * j // 4 for j in range(5)])
+    whole = [
+        {0, *(numpy.cumsum(numpy.roll(sizes, -worker)).tolist())} for worker in range(4)
+    ]  # a worker begins with the partition of its own number
+    for pace in (["--row-time", 0.001], []):
+        got = run(tmp_path, gaussians, "partial", *words, *pace)
+        for worker, samples in zip(got["arrival/worker"], got["arrival/samples"]):
+            assert samples in whole[worker]
+        if pace:
+            # Two of four items fit, and none at a fourth of the pace.
+            assert got["arrival/samples"].max() <= 120
+            assert (got["arrival/samples"][got["arrival/worker"] == 2] == 0).all()
+
+
 def test_an_epoch_follows_the_other_and_belongs_to_one_version(gaussians, tmp_path):
     got = run(tmp_path, gaussians, "amb-dg", "--compute-time", 0.01, "--rounds", 30)
     assert numpy.array_equal(got["arrival/version"], got["arrival/version_oldest"])

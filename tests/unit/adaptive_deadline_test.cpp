@@ -248,6 +248,68 @@ TEST(AdaptiveDeadline, EndsARoundInWhichNobodyElseCanAnswer)
     EXPECT_EQ(std::get<Step>(out[0]).terms.size(), 2U);
 }
 
+// The mean estimate of sum g_i, g_i = i - 2, by `ignore` with ten workers: seven with delays of mean 1,
+// and three of mean 3. The truth is 25.
+double mean_estimate(const std::string& weights)
+{
+    const auto scheme =
+        make_scheme("ignore", {10, 100, 1}, {{"deadline", "adaptive:4,1.5"}, {"weights", weights}});
+    std::vector<Action> actions;
+    scheme->handle(Start{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}}, 0, actions);
+    constexpr int rounds = 20000, left_out = 1000;
+    double sum = 0;
+    TaskId task = 0;
+    Seconds began = 0;
+    for (int round = 0; round < rounds; ++round) {
+        Stream random(7, Purpose::delay, static_cast<std::uint32_t>(round));
+        std::vector<std::pair<Seconds, Worker>> answers;
+        for (Worker i = 0; i < 10; ++i)
+            answers.emplace_back(began + random.exponential(i < 7 ? 1 : 3), i);
+        std::ranges::sort(answers);
+        std::optional<Step> step;
+        Seconds timer = never;
+        const auto look = [&](const std::vector<Action>& out) {
+            for (const auto& action : out) {
+                if (const auto* made = std::get_if<Step>(&action)) step = *made;
+                if (const auto* set = std::get_if<SetTimer>(&action)) timer = set->at;
+            }
+        };
+        look(actions);
+        for (const auto& [at, worker] : answers) {
+            if (step) break;
+            std::vector<Action> out;
+            began = std::min(at, timer);
+            if (timer < at)
+                scheme->handle(Deadline{0}, timer, out);
+            else
+                scheme->handle(Arrived{{{{.worker = worker,
+                                          .part = 0,
+                                          .task = task + worker,
+                                          .draw = round,
+                                          .samples = 10,
+                                          .oldest = round,
+                                          .newest = round},
+                                         worker}}},
+                               at, out);
+            look(out);
+        }
+        if (round >= left_out)
+            for (const auto& term : step->terms)
+                sum += term.weight * static_cast<double>(term.contribution - 2) * 100 /
+                       step->divisor / (rounds - left_out);
+        task += 10;
+        actions.clear();
+        scheme->handle(Stepped{round + 1}, began, actions);
+    }
+    return sum;
+}
+
+TEST(AdaptiveDeadline, OfUnlikeWorkersNeedsTheirFrequencies)
+{
+    EXPECT_LT(mean_estimate("rescale"), 21);
+    EXPECT_NEAR(mean_estimate("horvitz-thompson"), 25, 0.5);
+}
+
 TEST(AdaptiveDeadline, RefusesWhatItCannotRead)
 {
     const auto refused = [](const std::string& deadline, Options more = {}) {
