@@ -177,7 +177,7 @@ std::size_t Recipes::add(const std::shared_ptr<const Plan>& plan, const Terms& t
     recipe.extent = {.samples = {}, .micro_batch = budget.micro_batch, .step = step};
     const auto& part = plan->parts[static_cast<std::size_t>(made.part)];
     if (takes_whole_items(budget, part))
-        recipe.extent.items = whole_items(*batches_, part, made.samples).value();
+        recipe.extent.items = whole_items(*batches_, part, made.samples);
     else if (budget.limited())
         recipe.extent.samples = made.samples;
     recipe.keys.clear();

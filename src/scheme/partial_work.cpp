@@ -3,13 +3,14 @@
 // workers, and a worker computes the chunks of its list one after the other. A round needs every
 // chunk from somebody, not every worker, nor a number of them.
 //
-// k chunks, c_i chunks done by worker i, h_j workers that have done chunk j. Ramamoorthy, Meng,
-// Girimaji, arXiv 2405.19509, treats the setting; messages and decoding here are plainer.
+// k chunks, c_i chunks done by worker i. The setting is that of Ramamoorthy, Meng, Girimaji, arXiv
+// 2405.19509; messages, order and decoding are this project's own.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "code/collect_decoder.hpp"
 #include "code/cyclic.hpp"
@@ -33,7 +34,9 @@ struct Lists {
 // of its own number.
 // @param pieces  chunks of a partition
 // @param rotate  a worker begins with the partition of its own number; so with d copies each stands
-//                once at each of the d places, and the first copies of all are done first
+//                once at each of the d places, and the first copies of all are done first. It
+//                computes every second partition from its last chunk on, so that two workers at one
+//                partition meet
 Lists lists_of(const Encoding& code, int pieces, bool rotate)
 {
     Lists lists{code.partitions * pieces, {}};
@@ -41,8 +44,12 @@ Lists lists_of(const Encoding& code, int pieces, bool rotate)
         auto row = code.rows[static_cast<std::size_t>(i)][0];
         if (rotate) std::ranges::rotate(row, std::ranges::find(row, i, &Coefficient::partition));
         auto& list = lists.chunks_of.emplace_back();
-        for (const auto& [partition, one] : row)
-            for (int piece = 0; piece < pieces; ++piece) list.push_back(partition * pieces + piece);
+        bool from_the_end = false;
+        for (const auto& [partition, one] : row) {
+            for (int piece = 0; piece < pieces; ++piece)
+                list.push_back(partition * pieces + (from_the_end ? pieces - 1 - piece : piece));
+            from_the_end = rotate && !from_the_end;
+        }
     }
     return lists;
 }

@@ -24,6 +24,8 @@ OTHERS = [
     ("cyclic", ["--stragglers", 2]),
     ("agc", []),
     ("ignore", ["--adaptive", "3,1,1", "--stragglers", 0]),
+    ("ignore", ["--deadline", "adaptive:3,3,5"]),
+    ("partial", ["--messages", "prefix", "--deadline", 0.006, "--stragglers", 2]),
     ("amb", ["--compute-time", 0.004]),
     ("amb-dg", ["--compute-time", 0.004]),
     ("async", ["--batch", 100]),

@@ -273,9 +273,14 @@ TEST(Partial, ChunksMayBeSmallerThanPartitions)
     options["chunks"] = "4";
     Rounds rounds("partial", 3, options, 300);
     for (const auto& list : rounds.lists()) EXPECT_EQ(list.size(), 8U);
-    // Worker 2 is ten times as slow, and its partition lasts 40: worker 1 does it after its own.
-    EXPECT_EQ(rounds.play([](Worker worker, int) { return worker == 2 ? 10 : 1; }), 8);
-    EXPECT_EQ(rounds.step().terms.size(), 12U);
+    // Worker 1 does the partition of worker 2 after its own, from the end. If worker 2 is ten times as
+    // slow, all of it; if it is three times as slow, the last two chunks of four.
+    for (const auto& [slower, end] : {std::pair(10, 8), std::pair(3, 6)}) {
+        EXPECT_EQ(
+            rounds.play([slow = slower](Worker worker, int) { return worker == 2 ? slow : 1; }),
+            end);
+        EXPECT_EQ(rounds.step().terms.size(), 12U);
+    }
 }
 
 // ---- deadlines ----------------------------------------------------------------------------------
