@@ -33,6 +33,8 @@ JobPlan planned(const Settings& settings)
     const auto command = words[0] == "import" ? import_command() : generate_command();
     try {
         parse(command, {words.begin() + 1, words.end()});
+        if (!plan.optimum.empty())
+            parse(optimum_command(), {plan.optimum.begin() + 1, plan.optimum.end()});
     } catch (const BadInput& wrong) {
         throw BadInput(
             fmt::format("{}: section [prepare]: {}", settings.text("experiment"), wrong.what()));

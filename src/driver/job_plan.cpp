@@ -288,7 +288,7 @@ JobPlan make_job_plan(const Settings& settings)
         throw BadInput("give one of --experiment NAME and --manifest FILE, and --cluster NAME");
     if (!settings.on("cluster"))
         throw BadInput("which machine? Give --cluster NAME; quorate list clusters has them");
-    JobPlan plan{read_profile(settings.text("cluster")), {}, {}, settings.on("experiment"), {}, {}};
+    JobPlan plan{read_profile(settings.text("cluster")), {}, {}, settings.on("experiment"), {}, {}, {}};
     auto& request = plan.request;
     request.kind = kind_of(settings);
     const auto source = plan.new_manifest ? named_file("jobs", "experiment",
@@ -309,6 +309,7 @@ JobPlan make_job_plan(const Settings& settings)
         const auto data = settings.on("data") ? fs::absolute(settings.text("data")).string()
                                               : std::string("data.h5");
         plan.prepare = prepare_words(experiment, raw_path, data);
+        plan.optimum = optimum_words(experiment, data);
         plan.figure = experiment.figure;
         const bool has_data = !plan.prepare.empty() || settings.on("data");
         plan.manifest = completed(plan.manifest, has_data ? data : "");
@@ -393,7 +394,7 @@ void write_jobs(const JobPlan& plan, const std::string& command)
     Origin origin{command, {}};
     if (!plan.prepare.empty())
         write_script(request.folder + "/prepare.sh",
-                     prepare_script(request, plan.profile, origin, plan.prepare));
+                     prepare_script(request, plan.profile, origin, plan.prepare, plan.optimum));
     write_script(request.folder + "/analyse.sh",
                  analyse_script(request, plan.profile, origin, plan.figure));
     const bool scheduled = plan.profile.scheduler != Scheduler::hosts;

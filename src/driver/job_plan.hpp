@@ -20,6 +20,7 @@ struct JobPlan {
     Manifest manifest;
     bool new_manifest;  // whether it was expanded from an experiment, and is to be written
     std::vector<std::string> prepare;  // words of the command that prepares the data; empty: none
+    std::vector<std::string> optimum;  // likewise, that finds the optimum for these data
     std::vector<std::string> figure;   // words of the command of quorate-analysis; empty: no figure
     std::vector<Request> links =
         {};  // of the jobs in a row, if each has workers of its own; else empty

@@ -60,6 +60,9 @@ std::string filled_in(std::string text, const Experiment& experiment, const std:
     return text;
 }
 
+// What [prepare] says beside the command and its options.
+constexpr const char* wants_optimum = "optimum";
+
 void refuse_without_data(const IniValue& value, const std::string& data_folder)
 {
     if (data_folder.empty() && value.text.find("{data}") != std::string::npos)
@@ -236,7 +239,7 @@ std::vector<std::string> prepare_words(const Experiment& experiment, const std::
         return {};
     std::vector<std::string> words = {""};
     for (const auto& value : experiment.options) {
-        if (value.section != "prepare") continue;
+        if (value.section != "prepare" || value.name == wants_optimum) continue;
         refuse_without_data(value, data_folder);
         const auto text = filled_in(value.text, experiment, data_folder);
         if (value.name == "command") {
@@ -255,6 +258,28 @@ std::vector<std::string> prepare_words(const Experiment& experiment, const std::
         throw BadInput(experiment.path +
                        ": section [prepare] says no command: write command = import or generate");
     words.insert(words.end(), {"--output", output});
+    return words;
+}
+
+std::vector<std::string> optimum_words(const Experiment& experiment, const std::string& data)
+{
+    const auto wanted = std::ranges::find_if(experiment.options, [](const IniValue& value) {
+        return value.section == "prepare" && value.name == wants_optimum;
+    });
+    if (wanted == experiment.options.end() || wanted->text == "off") return {};
+    if (wanted->text != "on")
+        throw BadInput(fmt::format("{}{} is {}: write on or off", wanted->origin, wants_optimum,
+                                   wanted->text));
+    std::vector<std::string> words = {"optimum", "--data", data};
+    for (const auto& value : experiment.options) {
+        if (value.section == "prepare" || (value.name != "model" && value.name != "l2" && value.name != "l1"))
+            continue;
+        if (!value.section.empty() || values_of(value).size() > 1)
+            throw BadInput(fmt::format("{}{} differs from run to run, so that they have several optima: "
+                                       "leave out {} of [prepare], or write one value above the sections",
+                                       value.origin, value.name, wants_optimum));
+        words.insert(words.end(), {"--" + value.name, value.text});
+    }
     return words;
 }
 

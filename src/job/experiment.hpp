@@ -46,4 +46,10 @@ Manifest expand(const Experiment& experiment, RunKind kind, const std::string& d
 std::vector<std::string> prepare_words(const Experiment& experiment, const std::string& data_folder,
                                        const std::string& output);
 
+/// Returns the words of the command that finds the optimum of the runs' objective, if [prepare]
+/// wants it (optimum = on); none: it does not.
+/// @param data  the data set
+/// @throws BadInput if the runs have several objectives
+std::vector<std::string> optimum_words(const Experiment& experiment, const std::string& data);
+
 }  // namespace quorate

@@ -209,11 +209,13 @@ std::string launch_command(const Request& request, const Profile& profile)
 }  // namespace
 
 std::string prepare_script(const Request& request, const Profile& profile, const Origin& origin,
-                           const std::vector<std::string>& words)
+                           const std::vector<std::string>& words,
+                           const std::vector<std::string>& optimum)
 {
     auto text = beginning(small(request, profile, "-prepare"), profile, origin);
     text +=
         fmt::format("[ -e {} ] || {}{}\n", quoted(words.back()), own_command(), arguments(words));
+    if (!optimum.empty()) text += own_command() + arguments(optimum) + "\n";
     return text;
 }
 

@@ -17,9 +17,12 @@ struct Origin {
     std::vector<std::string> comments;  // lines
 };
 
-/// Returns prepare.sh, which makes the data set. @param words  of the quorate command
+/// Returns prepare.sh, which makes the data set.
+/// @param words    of the quorate command
+/// @param optimum  likewise, of the command that finds the optimum for it; empty: none does
 std::string prepare_script(const Request& request, const Profile& profile, const Origin& origin,
-                           const std::vector<std::string>& words);
+                           const std::vector<std::string>& words,
+                           const std::vector<std::string>& optimum);
 /// Returns run.sh, which has a task of a job array for each run; without a scheduler it makes all
 /// runs one after the other.
 std::string run_script(const Request& request, const Profile& profile, const Origin& origin);

@@ -231,7 +231,7 @@ private:
 
     static void close(const std::vector<CachedInterval>& all, std::vector<Action>& out)
     {
-        for (const auto& one : all) out.push_back(Close{one.task, one.task});
+        for (const auto& one : all) out.emplace_back(Close{one.task, one.task});
     }
 
     void step(std::vector<Action>& out)
@@ -386,17 +386,6 @@ Option stale_option()
     return {"stale", "use|drop", "use", "what comes of answers at older points; drop: SAG", 0};
 }
 
-Option estimator_option()
-{
-    return {"estimator", "sag|saga", "sag",
-            "sag: the mean of the cache; saga: unbiased, by the change of what was renewed"};
-}
-
-Option order_option()
-{
-    return {"order", "NAME", "", "of subpartitions. dsag: cyclic, random. Default: the first"};
-}
-
 Option cache_option()
 {
     return {"cache", "coordinator|worker", "coordinator",
@@ -427,7 +416,7 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
     rules.subpartitions = static_cast<int>(p);
     rules.margin = settings.real("margin", 0);
     rules.stale = settings.one_of("stale", {"use", "drop"}) == "use";
-    rules.saga = settings.one_of("estimator", {"sag", "saga"}) == "saga";
+    rules.saga = word_of(settings, "estimator", {"sag", "saga"}) == "saga";
     rules.random = word_of(settings, "order", {"cyclic", "random"}) == "random";
     rules.at_worker = settings.one_of("cache", {"coordinator", "worker"}) == "worker";
     using enum Rules::Balance;

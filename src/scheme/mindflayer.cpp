@@ -203,7 +203,7 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
             settings.refuse("collect",
                             ", but --trials says how much a round takes: leave out one of the two");
     }
-    ways.expected = settings.one_of("estimator", {"ratio", "expected"}) == "expected";
+    ways.expected = word_of(settings, "estimator", {"ratio", "expected"}) == "expected";
     if (settings.on("success")) {
         ways.success = settings.real("success", 1e-6, 1);
         if (settings.text("restart-after") == "auto" || !settings.on("restart-after"))
@@ -228,8 +228,7 @@ Entry<MakeScheme> mindflayer_entry()
          "tasks of each worker in a round, those out of time included; auto: by the workers' "
          "times, "
          "for M successes together (--collect)"},
-        {"estimator", "ratio|expected", "ratio",
-         "divides the sum of the successful tasks by their number, or by the number expected"},
+        estimator_option(),
         {"success", "P", "",
          "probability that a task is complete within --restart-after; default: as measured"}};
     add_options(options, theory_options());

@@ -75,6 +75,21 @@ std::string word_of(const Settings& settings, const std::string& option,
     return settings.on(option) ? settings.one_of(option, words) : words.front();
 }
 
+Option estimator_option()
+{
+    return {"estimator", "NAME", "",
+            "of the gradient. mindflayer: ratio (the sum of the tasks that are complete by their "
+            "number), expected (by the number expected). dsag: sag (the mean of the cache), saga "
+            "(unbiased, by the change of what was renewed). Default: the first"};
+}
+
+Option order_option()
+{
+    return {"order", "NAME", "",
+            "of what a worker computes. partial: rotate (it begins with the partition of its own "
+            "number), given (ascending). dsag: cyclic, random. Default: the first"};
+}
+
 Option staleness_cap_option()
 {
     return {"staleness-cap", "UPDATES", "",

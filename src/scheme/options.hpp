@@ -35,6 +35,10 @@ Option decoder_option();
 std::string word_of(const Settings& settings, const std::string& option,
                     const std::vector<std::string>& words);
 
+/// The options --estimator and --order likewise; word_of() reads them too.
+Option estimator_option();
+Option order_option();
+
 /// The option --staleness-cap: the largest staleness, in updates, of contributions that are used.
 Option staleness_cap_option();
 /// Reads it. @param without  what it is if the option is not given

@@ -317,9 +317,7 @@ Entry<MakeScheme> partial_entry()
                     {"messages", "chunk|prefix", "",
                      "a message for each chunk, or one with the sum of those that a worker is done "
                      "with at the --deadline; default: chunk"},
-                    {"order", "rotate|given", "",
-                     "a worker begins with the partition of its own number, or computes in "
-                     "ascending order; default: rotate"},
+                    order_option(),
                     {"chunks", "C", "", "chunks that each partition is cut into; default: 1"},
                     deadline_option(),
                     rescale_option()},

@@ -214,7 +214,15 @@ def test_rows_and_data_set_are_named_and_prepared(tmp_path):
     assert values(rows, "data") == [("data.h5",)]
     text = (tmp_path / "out" / "prepare.sh").read_text()
     assert "[ -e data.h5 ] || " in text
-    assert "generate --rows 60 --columns 3 --output data.h5" in text
+    assert "generate --rows 60 --columns 3 --output data.h5" in text and "optimum" not in text
+
+
+def test_the_optimum_of_the_runs_objective_is_found_with_the_data(tmp_path):
+    expanded(tmp_path, BASE + "model = ridge\nl2 = 0.01\n" + PREPARE + "optimum = on\n")
+    text = (tmp_path / "out" / "prepare.sh").read_text()
+    assert text.endswith("optimum --data data.h5 --model ridge --l2 0.01\n"), text
+    expanded(tmp_path, BASE + PREPARE + "optimum = off\n")
+    assert "optimum" not in (tmp_path / "out" / "prepare.sh").read_text()
 
 
 def test_a_thousand_runs_are_written_at_once(tmp_path, capsys):
@@ -261,6 +269,11 @@ BAD_EXPERIMENTS = [
     (BASE + "data = {data}/x.h5\n", ["x.ini:4: data", "--data-folder", "QUORATE_DATA"]),
     (BASE + "[prepare]\nrows = 5\n", ["says no command", "import or generate"]),
     (BASE + "[prepare]\ncommand = rm\n", ["x.ini:5: command is rm", "import or generate"]),
+    (BASE + PREPARE + "optimum = yes\n", ["optimum is yes", "write on or off"]),
+    (
+        BASE + "l2 = 1e-3, 1e-2\n" + PREPARE + "optimum = on\n",
+        ["l2 differs from run to run", "leave out optimum"],
+    ),
     (BASE + PREPARE + "colums = 3\n", ["[prepare]", "--colums", "did you mean --columns?"]),
     (
         BASE + "[prepare]\ncommand = import\ninput = {data}/x\n",

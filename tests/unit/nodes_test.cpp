@@ -63,10 +63,10 @@ TEST(SimulatedNodes, ByNodeEachOfTheThreeNodesDoes)
 {
     const auto trace = simulated({{"aggregate", "node"}});
     EXPECT_EQ(trace.text("aggregate"), "node");
-    // A message to a node has two tasks and the point. The last node's headers come back last.
-    expect_rounds_of(trace, 3 * (3 * h + v) + 2 * latency + 2 * h + summing(3));
+    // To a node go the point, whom to hand it out to, and two tasks. The last node's headers come back last.
+    expect_rounds_of(trace, 3 * (4 * h + v) + 2 * latency + 2 * h + summing(3));
     expect_bytes_of_rounds(trace,
-                           2 * (header + vector_bytes) + 3 * (3 * header + vector_bytes) +
+                           2 * (header + vector_bytes) + 3 * (4 * header + vector_bytes) +
                                3 * (header + 2 * term) + 6 * release,
                            2 * (header + vector_bytes) + 6 * header + 3 * (header + vector_bytes));
 }
@@ -76,7 +76,7 @@ TEST(SimulatedNodes, WithALinkForEachNodeTheWorkersOfANodeShareIt)
     const auto flat = simulated({{"aggregate", "flat"}, {"port", "separate"}});
     expect_rounds_of(flat, 2 * latency + 4 * (h + v));
     const auto node = simulated({{"aggregate", "node"}, {"port", "separate"}});
-    expect_rounds_of(node, 3 * h + v + 2 * latency + 2 * h + summing(1));
+    expect_rounds_of(node, 4 * h + v + 2 * latency + 2 * h + summing(1));
 }
 
 TEST(SimulatedNodes, WorkersOfTheCoordinatorsNodeNeedNoNetwork)

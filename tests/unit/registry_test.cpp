@@ -42,6 +42,20 @@ TEST(Registries, NamesAreUniqueAndEntriesExplainThemselves)
     }
 }
 
+// Of several with one name the command line takes the first, for all components.
+TEST(Registries, OptionsThatComponentsShareAreTheSame)
+{
+    std::map<std::string, Option> seen;
+    for (const auto& kind : run_components())
+        for (const auto& one : kind.all)
+            for (const auto& option : one.options) {
+                const auto& first = seen.try_emplace(option.name, option).first->second;
+                EXPECT_EQ(option.argument, first.argument) << one.name << " " << option.name;
+                EXPECT_EQ(option.fallback, first.fallback) << one.name << " " << option.name;
+                EXPECT_EQ(option.text, first.text) << one.name << " " << option.name;
+            }
+}
+
 TEST(Registries, EveryKindOfComponentIsSeenByTheCommandLine)
 {
     const auto count = [](const std::string& option) {
