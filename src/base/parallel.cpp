@@ -9,7 +9,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <exception>
-#include <latch>
+#include <memory>
 #include <mutex>
 
 namespace quorate {
@@ -34,6 +34,45 @@ boost::asio::thread_pool& threads_of_process(int threads)
     return *pool;
 }
 
+// A loop that is shared out. Helpers that come late, because the cores are busy, find it closed, and
+// nobody waits for them: only for those that have begun.
+struct Loop {
+    Loop(std::size_t calls, const std::function<void(std::size_t)>& call) : count(calls), f(call) {}
+
+    void work()
+    {
+        inside = true;
+        try {
+            for (auto i = next++; i < count; i = next++) f(i);
+        } catch (...) {
+            const std::lock_guard lock(mutex);
+            error = std::current_exception();
+            next = count;
+        }
+        inside = false;
+    }
+    void help()
+    {
+        ++helping;
+        // Whoever closes the loop looks at `helping` after that, so one of both sees the other.
+        if (!closed) work();
+        if (--helping == 0) helping.notify_one();
+    }
+    void close()
+    {
+        closed = true;
+        for (auto some = helping.load(); some != 0; some = helping.load()) helping.wait(some);
+    }
+
+    const std::size_t count;
+    const std::function<void(std::size_t)>& f;  // gone when the loop is closed
+    std::atomic<std::size_t> next = 0;
+    std::atomic<int> helping = 0;
+    std::atomic<bool> closed = false;
+    std::mutex mutex;
+    std::exception_ptr error;
+};
+
 }  // namespace
 
 int usable_cores() { return omp_get_max_threads(); }
@@ -46,30 +85,11 @@ void in_parallel(std::size_t count, int threads, const std::function<void(std::s
     }
     auto& pool = threads_of_process(threads);
     const auto helpers = std::min(count, static_cast<std::size_t>(threads)) - 1;
-    std::atomic<std::size_t> next = 0;
-    std::mutex mutex;
-    std::exception_ptr error;
-    // Helpers that come late find nothing left to do.
-    const auto work = [&] {
-        inside = true;
-        try {
-            for (auto i = next++; i < count; i = next++) f(i);
-        } catch (...) {
-            const std::lock_guard lock(mutex);
-            error = std::current_exception();
-            next = count;
-        }
-        inside = false;
-    };
-    std::latch ended(static_cast<std::ptrdiff_t>(helpers));
-    for (std::size_t i = 0; i < helpers; ++i)
-        boost::asio::post(pool, [&] {
-            work();
-            ended.count_down();
-        });
-    work();
-    ended.wait();
-    if (error) std::rethrow_exception(error);
+    const auto loop = std::make_shared<Loop>(count, f);
+    for (std::size_t i = 0; i < helpers; ++i) boost::asio::post(pool, [loop] { loop->help(); });
+    loop->work();
+    loop->close();
+    if (loop->error) std::rethrow_exception(loop->error);
 }
 
 }  // namespace quorate
