@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "code/fractional_repetition.hpp"
 
-#include <algorithm>
-
 #include "code/partition.hpp"
 
 namespace quorate {
@@ -41,28 +39,31 @@ GroupDecoder::GroupDecoder(Groups groups, int collect, bool rescale)
 
 void GroupDecoder::begin()
 {
-    received_.assign(groups_.size.size(), false);
-    decoding_.weights.clear();
+    first_.assign(groups_.size.size(), -1);
     answers_ = covered_ = 0;
+    answered_ = 0;
 }
 
 const Decoding* GroupDecoder::receive(int worker)
 {
     const auto group = static_cast<std::size_t>(groups_.of[static_cast<std::size_t>(worker)]);
     ++answers_;
-    if (!received_[group]) {
-        received_[group] = true;
+    if (first_[group] < 0) {
+        first_[group] = worker;
         covered_ += groups_.size[group];
-        decoding_.weights.push_back({worker, 0, 1});
+        ++answered_;
     }
-    if (decoding_.weights.size() < received_.size() && answers_ < collect_) return nullptr;
+    if (answered_ < first_.size() && answers_ < collect_) return nullptr;
     return expire();
 }
 
 const Decoding* GroupDecoder::expire()
 {
     if (answers_ == 0) return nullptr;
-    std::ranges::sort(decoding_.weights, {}, &Weight::worker);
+    decoding_.weights.clear();
+    decoding_.weights.reserve(answered_);
+    for (const int worker : first_)  // groups are runs of worker numbers, so these ascend
+        if (worker >= 0) decoding_.weights.push_back({worker, 0, 1});
     const auto k = static_cast<double>(groups_.of.size());
     const auto covered = static_cast<double>(covered_);
     const double a = rescale_ ? k / covered : 1;

@@ -22,7 +22,7 @@ Groups repetition_groups(int n, int d);
 Encoding repetition_encoding(const Groups& groups);
 
 /// Takes the first answer of each group, and ends when every group has answered or `collect`
-/// workers have answered, whichever is first. O(1) an answer.
+/// workers have answered, whichever is first. O(1) an answer, O(groups) a round.
 class GroupDecoder final : public Decoder {
 public:
     /// @param rescale  scale the sum by partitions / partitions received (unbiased for random
@@ -38,8 +38,9 @@ private:
     Groups groups_;
     int collect_;
     bool rescale_;
-    std::vector<bool> received_;  // by group
+    std::vector<int> first_;  // by group, the worker that answered first; -1: none has
     int answers_ = 0, covered_ = 0;
+    std::size_t answered_ = 0;  // groups
     Decoding decoding_;
 };
 

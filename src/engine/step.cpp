@@ -45,6 +45,7 @@ void Engine::use(Live& one, bool keep) const
 std::vector<Summand> Engine::summands(const std::vector<Term>& terms)
 {
     std::vector<Summand> all;
+    all.reserve(terms.size());
     for (const auto& term : terms) {
         auto& one = live(term.contribution);
         all.push_back({.arrival = &one.arrival, .weight = term.weight, .descent_step = one.step});
@@ -57,6 +58,7 @@ std::vector<Summand> Engine::summands(const std::vector<Term>& terms)
 std::vector<Summand> Engine::summands(const std::vector<Placed>& terms)
 {
     std::vector<Summand> all;
+    all.reserve(terms.size());
     for (const auto& term : terms) {
         auto& one = live(term.contribution);
         all.push_back({.arrival = &one.arrival,
