@@ -156,20 +156,22 @@ void MpiWorker::accept(std::shared_ptr<mpi::Bytes> bytes)
         std::ranges::find(message.recipients, context_.worker, &std::pair<Worker, TaskId>::first);
     if (own == message.recipients.end())
         throw Failure("a task came to a worker it does not name: report this as a bug");
-    for (const auto& input : message.inputs)
-        if (input.travel == TaskMessage::Travel::packed)
-            context_.points.try_emplace(input.version, message.owner, input.packed);
-        else if (input.travel == TaskMessage::Travel::shared)
-            context_.points.try_emplace(input.version, hold(memory_.points, input.block));
+    const auto inputs = message.inputs;
+    const auto owner = message.owner;
     newest_ = own->second;
     tasks_.add({newest_, std::move(message)}, [this] { stop_task(); });
+    // Drop points that no task names any more, before others are taken: their memory is in a cache.
+    // The coordinator reckons with that: it only leaves out points that the task it sent last names.
+    std::erase_if(context_.points, [this](const auto& held) { return !is_named(held.first); });
+    for (const auto& input : inputs)
+        if (input.travel == TaskMessage::Travel::packed)
+            context_.points.try_emplace(input.version, owner, input.packed);
+        else if (input.travel == TaskMessage::Travel::shared)
+            context_.points.try_emplace(input.version, hold(memory_.points, input.block));
     std::erase_if(early_, [this](auto& one) {
         if (one.task == newest_) context_.points.try_emplace(one.version, std::move(one.point));
         return one.task <= newest_;
     });
-    // Drop points that no task names any more. The coordinator reckons with that: it only leaves
-    // out points that the task it sent last names.
-    std::erase_if(context_.points, [this](const auto& held) { return !is_named(held.first); });
 }
 
 // Whether a task names this point.
