@@ -77,6 +77,7 @@ constexpr int nothing_to_do = -1;
 struct JoinReply {
     SharedAddress bells, points;
     std::int64_t reads;     // whether the coordinator reads the rank's contributions in place
+    std::int64_t channel;   // whether it has opened the rank's channel
     std::int64_t launched;  // the coordinator's launched_process()
     // exit_done: the run takes place. Otherwise why not: nothing_to_do, or an exit status.
     std::int64_t status;
@@ -88,7 +89,7 @@ struct JoinReply {
 /// What the ranks say of themselves. Element 0 is that of rank 1.
 struct Hellos {
     std::vector<std::string> hosts, plugins;
-    std::vector<SharedAddress> contributions;
+    std::vector<SharedAddress> contributions, channels;
 };
 
 /// Waits for the hello of every other rank. On the coordinator.
@@ -100,6 +101,7 @@ Hellos receive_hellos(const mpi::Comm& comm)
         const auto message = mpi::receive_blocking(comm, rank, pool);
         Reader in(*message.bytes);
         hellos.contributions.push_back(in.get<SharedAddress>());
+        hellos.channels.push_back(in.get<SharedAddress>());
         const auto rest = in.rest();
         const std::string text(reinterpret_cast<const char*>(rest.data()), rest.size());
         const auto end = text.find('\n');
@@ -109,14 +111,16 @@ Hellos receive_hellos(const mpi::Comm& comm)
     return hellos;
 }
 
-/// Tells the coordinator what this rank says of itself: where it writes contributions, its host, a
-/// line break, and its plugins.
-void say_hello(const mpi::Comm& comm, mpi::Pool& pool, const SharedAddress& contributions)
+/// Tells the coordinator what this rank says of itself: where it writes contributions, its channel,
+/// its host, a line break, and its plugins.
+void say_hello(const mpi::Comm& comm, mpi::Pool& pool, const SharedAddress& contributions,
+               const SharedAddress& channel)
 {
     const auto text = host_name() + '\n' + loaded_plugins();
-    auto bytes = pool.take(sizeof contributions + text.size());
+    auto bytes = pool.take(sizeof contributions + sizeof channel + text.size());
     Writer out(*bytes);
     out.put(contributions);
+    out.put(channel);
     for (const char letter : text) out.put(letter);
     mpi::send_blocking(comm, 0, mpi::Tag::hello, std::move(bytes));
 }
@@ -135,9 +139,9 @@ void send_join_replies(const mpi::Comm& comm, const Doorbells& bells,
         const auto worker = at == ranks.end() ? -1 : static_cast<Worker>(at - ranks.begin());
         sends.push_back(mpi::send(
             comm, rank, mpi::Tag::join_reply,
-            encode_values(pool,
-                          JoinReply{bells.address(), memory.points_address(), memory.reads(rank),
-                                    launched_process(), status, worker, began_with, loads})));
+            encode_values(pool, JoinReply{bells.address(), memory.points_address(),
+                                          memory.reads(rank), memory.has_channel(rank),
+                                          launched_process(), status, worker, began_with, loads})));
     }
     mpi::wait_until_sent(std::move(sends));
 }
@@ -212,7 +216,7 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
     std::optional<Resumption> resumed;
     Optimizers optimizers;
     Doorbells bells(comm.size());
-    auto [hosts, plugins, contributions] = receive_hellos(comm);
+    auto [hosts, plugins, contributions, channels] = receive_hellos(comm);
     try {
         check_world(comm.size());
         for (std::size_t i = 0; i < plugins.size(); ++i)
@@ -231,7 +235,7 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
         return dismiss(comm, bells, exit_failed);
     }
     std::optional<CoordinatorMemory> memory(std::in_place);
-    if (shares_memory(settings)) memory.emplace(bells, contributions);
+    if (shares_memory(settings)) memory.emplace(bells, contributions, channels);
     hosts.resize(static_cast<std::size_t>(training->here));
     const auto ranks = ranks_of(hosts, resumed ? &*resumed : nullptr);
     // If others are there than in the beginning, the code is made for them before they do anything.
@@ -288,8 +292,11 @@ End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& sco
 {
     mpi::Pool pool;
     WorkerMemory memory;
-    if (shares_memory(settings)) memory.contributions = {"quorate-contributions", 1};
-    say_hello(comm, pool, memory.contributions.address());
+    if (shares_memory(settings)) {
+        memory.contributions = {"quorate-contributions", 1};
+        memory.channel = Channel::make();
+    }
+    say_hello(comm, pool, memory.contributions.address(), memory.channel.address());
     const auto join_reply = Reader(*mpi::receive_blocking(comm, 0, pool).bytes).get<JoinReply>();
     Doorbells bells(join_reply.bells, comm.rank(), comm.size());
     if (join_reply.status != exit_done) {
@@ -306,6 +313,7 @@ End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& sco
     }
     memory.points = {join_reply.points, comm.size(), comm.rank()};
     memory.read_here = join_reply.reads != 0;
+    if (join_reply.channel == 0) memory.channel = Channel();
     has_started();
     const auto training = build(settings, comm.size(), join_reply.began_with);
     MpiWorker worker(comm, *training.data, training.computing(), training.engine.reencode,
@@ -339,9 +347,10 @@ std::vector<Option> mpi_run_options()
     options.push_back({"evaluate", "after|live", "after",
                        "score models after the run, or on a spare rank, the last one, as it comes "
                        "round to them; the others after the run"});
-    options.push_back({"transport", "shared|messages", "shared",
-                       "how points and contributions travel on the coordinator's host: in shared "
-                       "memory, where it can be had, or in messages, as between hosts"});
+    options.push_back(
+        {"transport", "shared|messages", "shared",
+         "how points, contributions and messages travel on the coordinator's host: in "
+         "shared memory, where it can be had, or by MPI, as between hosts"});
     options.push_back(aggregation_option());
     options.push_back({"resilient", "", "",
                        "survive the death of any worker: messages by TCP, a supervisor for each "

@@ -12,8 +12,8 @@
 namespace quorate {
 
 /// A bell (a futex) for each rank, in memory that the processes of one host share. A rank on
-/// another host has no bell and polls. Messages always travel by MPI, so a ring that is lost costs
-/// time only. Local.
+/// another host has no bell and polls. No message is in a bell, so a ring that is lost costs time
+/// only. Local.
 class Doorbells {
 public:
     /// No bells: ring() does nothing, and nobody is woken.

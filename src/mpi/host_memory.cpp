@@ -8,12 +8,14 @@
 namespace quorate {
 
 CoordinatorMemory::CoordinatorMemory(const Doorbells& bells,
-                                     const std::vector<SharedAddress>& contributions)
+                                     const std::vector<SharedAddress>& contributions,
+                                     const std::vector<SharedAddress>& channels)
     : points_("quorate-points", static_cast<int>(contributions.size()) + 1,
               [&bells](int rank) { return bells.gone(rank); }),
-      contributions_(1)
+      contributions_(1), channels_(1)
 {
     for (const auto& address : contributions) contributions_.emplace_back(address, 1, 0);
+    for (const auto& address : channels) channels_.push_back(Channel::open(address));
 }
 
 bool CoordinatorMemory::reads(int rank) const

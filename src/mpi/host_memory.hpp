@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What the coordinator and the ranks of its host share beside doorbells: points, which workers read
-// where the optimiser wrote them, and contributions, which the coordinator adds up where workers
-// wrote them. Messages carry their names only. Where memory cannot be shared, messages carry the
-// values.
+// where the optimiser wrote them, contributions, which the coordinator adds up where workers wrote
+// them, and the channels of their messages, which carry the names of both only. Where memory cannot
+// be shared, messages go by MPI and carry the values.
 #pragma once
 
 #include <vector>
 
 #include "compute/point.hpp"
+#include "mpi/channel.hpp"
 #include "mpi/doorbell.hpp"
 #include "mpi/shared_blocks.hpp"
 
@@ -19,12 +20,21 @@ public:
     /// Shares nothing.
     CoordinatorMemory() = default;
     /// @param bells          must outlive this object
-    /// @param contributions  for each rank but 0, where it writes its contributions
-    CoordinatorMemory(const Doorbells& bells, const std::vector<SharedAddress>& contributions);
+    /// @param contributions, channels  for each rank but 0, where it writes its contributions, and
+    ///                                 its channel
+    CoordinatorMemory(const Doorbells& bells, const std::vector<SharedAddress>& contributions,
+                      const std::vector<SharedAddress>& channels);
 
     const SharedAddress& points_address() const { return points_.address(); }
     /// Whether the coordinator reads this rank's contributions in place.
     bool reads(int rank) const;
+    /// The channel to a rank, which may not be present.
+    /// @param rank  any but 0
+    Channel& channel(int rank) { return channels_.at(static_cast<std::size_t>(rank)); }
+    bool has_channel(int rank) const
+    {
+        return !channels_.empty() && channels_[static_cast<std::size_t>(rank)].present();
+    }
     /// Values of a contribution that a message names.
     std::shared_ptr<const double> contribution(int rank, std::int64_t block, std::size_t size);
 
@@ -48,6 +58,7 @@ private:
 
     SharedBlocks points_;
     std::vector<BorrowedBlocks> contributions_;  // by rank
+    std::vector<Channel> channels_;              // by rank
     bool began_ = false;
 };
 
@@ -57,6 +68,7 @@ struct WorkerMemory {
         contributions;  // which the coordinator or the leader of the node, as reader 0, is lent
     bool read_here = false;  // whether the coordinator reads them in place
     BorrowedBlocks points;
+    Channel channel = {};  // to the coordinator
 };
 
 }  // namespace quorate

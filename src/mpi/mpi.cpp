@@ -61,9 +61,10 @@ std::shared_ptr<Bytes> Pool::take(std::size_t size)
 
 bool Transfer::done()
 {
-    int flag = 0;
-    check(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), "MPI_Test");
-    return flag != 0;
+    int flag = 1;
+    if (request != MPI_REQUEST_NULL)
+        check(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), "MPI_Test");
+    return flag != 0 && (!left || *left);
 }
 
 Transfer send(const Comm& comm, int to, Tag tag, std::shared_ptr<Bytes> bytes)

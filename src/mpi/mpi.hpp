@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/seconds.hpp"
 
 namespace quorate::mpi {
 
@@ -132,6 +133,9 @@ struct Transfer {
     // contribution has in shared memory.
     bool failed = false;
     std::shared_ptr<const double> values = {};
+    // Set by Channel: whether it found room, null: it did; and of one received, when it was sent.
+    std::shared_ptr<const bool> left = {};
+    Seconds sent = 0;
 
     /// Whether it has completed (MPI_Test). Local; may be called again after that.
     /// @throws Error if MPI fails

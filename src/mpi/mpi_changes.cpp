@@ -41,7 +41,7 @@ void MpiFleet::settle()
     backoff_.reset();
     while (std::ranges::any_of(links_, loading)) {
         find_dead();
-        if (!progress()) backoff_.wait();
+        if (!progress()) sleep();
         for (const auto& message : arrived_) take_note(message);
         arrived_.clear();
     }
@@ -87,6 +87,7 @@ void MpiFleet::send_aside(int rank, mpi::Tag tag, std::shared_ptr<mpi::Bytes> by
 {
     std::erase_if(aside_, [this](mpi::Transfer& one) { return done(one); });
     if (auto sent = try_send(rank, tag, std::move(bytes))) aside_.push_back(std::move(*sent));
+    ring_bells();
 }
 
 bool MpiFleet::has_died(int rank)

@@ -27,6 +27,9 @@ MpiFleet::MpiFleet(const mpi::Comm& comm, const std::vector<int>& ranks, std::ve
       detector_(comm.size(), timeout, bells)
 {
     std::iota(code_index_.begin(), code_index_.end(), 0);
+    for (int rank = 1; rank < comm.size(); ++rank)
+        if (memory.has_channel(rank)) channels_.push_back(rank);
+    all_channels_ = std::ssize(channels_) == comm.size() - 1;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
         info_[i].rank = ranks[i];
         if (ranks[i] < 0) {
@@ -109,6 +112,14 @@ void MpiFleet::post()
         return to.cancel < 0;
     });
     tell_leaders();
+    ring_bells();
+}
+
+// Bells ring when all messages are sent: a worker that wakes may take the coordinator's core.
+void MpiFleet::ring_bells()
+{
+    for (const int rank : to_ring_) bells_.ring(rank);
+    to_ring_.clear();
 }
 
 void MpiFleet::post(Link& link, Worker worker)
@@ -190,8 +201,11 @@ std::optional<mpi::Transfer> MpiFleet::try_send(int rank, mpi::Tag tag,
                                                 std::shared_ptr<mpi::Bytes> bytes)
 {
     try {
-        auto sent = mpi::send(comm_, rank, tag, std::move(bytes));
-        bells_.ring(rank);
+        auto sent = memory_.has_channel(rank)
+                        ? memory_.channel(rank).send(comm_, rank, tag, std::move(bytes))
+                        : mpi::send(comm_, rank, tag, std::move(bytes));
+        sends_by_mpi_ |= sent.request != MPI_REQUEST_NULL;
+        to_ring_.push_back(rank);
         return sent;
     } catch (const mpi::Error&) {
         detector_.mark_unreachable(rank);
@@ -210,10 +224,55 @@ bool MpiFleet::done(mpi::Transfer& transfer)
     }
 }
 
+void MpiFleet::receive_by_channels()
+{
+    awaits_mpi_ = false;
+    const auto before = std::ssize(incoming_);
+    for (const int rank : channels_) {
+        auto& channel = memory_.channel(rank);
+        while (auto message = channel.receive(rank, pool_, bells_))
+            incoming_.push_back(std::move(*message));
+        awaits_mpi_ |= channel.awaits_mpi();
+    }
+    // In the order in which they were sent: schemes that wait for the first answers must not prefer
+    // some ranks.
+    std::ranges::stable_sort(incoming_.begin() + before, incoming_.end(), {}, &mpi::Transfer::sent);
+}
+
+bool MpiFleet::sends_by_mpi()
+{
+    if (!sends_by_mpi_) return false;
+    const auto under_way = [this](mpi::Transfer& one) { return !done(one); };
+    sends_by_mpi_ = std::ranges::any_of(aside_, under_way);
+    for (auto& link : links_) sends_by_mpi_ |= link.sending && under_way(*link.sending);
+    for (auto& [since, piece] : pieces_) sends_by_mpi_ |= under_way(piece);
+    return sends_by_mpi_;
+}
+
+void MpiFleet::receive()
+{
+    receive_by_channels();
+    if (all_channels_ && !awaits_mpi_ && !sends_by_mpi()) return;
+    bool turn = false;
+    while (auto message = mpi::receive(comm_, MPI_ANY_SOURCE, pool_)) {
+        if (memory_.has_channel(message->peer)) {
+            turn = true;
+            memory_.channel(message->peer).take(std::move(*message));
+        } else {
+            incoming_.push_back(std::move(*message));
+        }
+    }
+    if (turn) receive_by_channels();
+}
+
+void MpiFleet::sleep(Seconds at_most)
+{
+    backoff_.wait(incoming_.empty() && !awaits_mpi_ ? at_most : std::min(at_most, soon));
+}
+
 bool MpiFleet::progress()
 {
-    while (auto message = mpi::receive(comm_, MPI_ANY_SOURCE, pool_))
-        incoming_.push_back(std::move(*message));
+    receive();
     bool any = false;
     std::erase_if(incoming_, [&](mpi::Transfer& message) {
         if (!done(message)) return false;
@@ -254,7 +313,7 @@ std::vector<Arrival> MpiFleet::wait(Seconds until, const std::atomic<bool>& stop
         if (progress()) continue;
         const auto left = until - now();
         if (left <= 0 || stop) return {};
-        backoff_.wait(incoming_.empty() ? left : std::min(left, soon));
+        sleep(left);
     }
 }
 
@@ -358,7 +417,7 @@ void MpiFleet::finish(bool finalize)
     backoff_.reset();
     while (!ranks.empty() || !incoming_.empty()) {
         find_dead();
-        if (!progress()) backoff_.wait();
+        if (!progress()) sleep();
         for (const auto& message : arrived_)
             if (message.tag == mpi::Tag::farewell) std::erase(ranks, message.peer);
         arrived_.clear();

@@ -208,7 +208,8 @@ private:
     // Takes the `ready` of a rank that has loaded its shard.
     void be_ready(const mpi::Transfer& message);
     std::vector<Worker> living() const;
-    // As mpi::send() and Transfer::done(), but an error of MPI marks the rank as unreachable.
+    // Sends through the rank's channel, if it has one; its bell rings with ring_bells(). This and
+    // done(): an error of MPI marks the rank as unreachable.
     std::optional<mpi::Transfer> try_send(int rank, mpi::Tag tag,
                                           std::shared_ptr<mpi::Bytes> bytes);
     bool done(mpi::Transfer& transfer);
@@ -218,6 +219,14 @@ private:
     TaskMessage::Travel travel(const Link& link, Worker worker, Version version,
                                const Point& point);
     void send(Link& link, Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
+    // Starts to receive what has come.
+    void receive();
+    void receive_by_channels();
+    // Whether calls of MPI are needed for a send to go on.
+    bool sends_by_mpi();
+    void ring_bells();
+    // Sleeps once, for at most so many seconds, or for a moment if a message is arriving by MPI.
+    void sleep(Seconds at_most = never);
     // Receives what has come into arrived_. @return whether a message is complete
     bool progress();
     std::vector<Arrival> unpack(const mpi::Transfer& message);
@@ -260,6 +269,11 @@ private:
     std::vector<std::shared_ptr<SharedTask>>
         fresh_;  // made since the last post(), so that further workers may share them
     std::deque<mpi::Transfer> incoming_, arrived_;
+    std::vector<int> channels_;  // ranks that have a channel
+    bool all_channels_ = true;   // all ranks do
+    bool awaits_mpi_ = false;    // a message has been announced in a channel
+    bool sends_by_mpi_ = false;  // a send by MPI may be under way
+    std::vector<int> to_ring_;   // ranks to which messages were sent since bells were rung
     int groups_ = 1;
     std::vector<Node> nodes_;    // by group
     std::int64_t requests_ = 0;  // for sums, so far

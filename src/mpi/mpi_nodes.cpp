@@ -59,7 +59,7 @@ bool MpiFleet::all_meet(const Node& node, std::span<const SharedAddress> contrib
     backoff_.reset();
     while (!unmet.empty()) {
         find_dead();
-        if (!progress()) backoff_.wait();
+        if (!progress()) sleep();
         std::erase_if(arrived_, [&](const mpi::Transfer& message) {
             if (message.tag != mpi::Tag::met) return false;
             all &= Reader(*message.bytes).get<std::int64_t>() != 0;
@@ -260,7 +260,7 @@ std::vector<std::optional<Values>> MpiFleet::sums(std::span<const std::vector<We
             leader = node.leader;
         }
         find_dead();
-        if (!progress()) backoff_.wait();
+        if (!progress()) sleep();
         std::erase_if(arrived_, [&](mpi::Transfer& message) { return take_sum(message); });
     }
     for (const auto& [group, leader] : asked) {

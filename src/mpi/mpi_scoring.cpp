@@ -30,7 +30,7 @@ void MpiFleet::look_after_scorers()
 {
     find_dead();
     if (living().size() < scorers_) throw Lost("a worker died while models were scored");
-    if (!progress()) backoff_.wait();
+    if (!progress()) sleep();
 }
 
 std::vector<Support> MpiFleet::begin_evaluation(const DataSet& data, std::int64_t parameters)
@@ -63,6 +63,7 @@ void MpiFleet::send_next(Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes
     while (to.sending && !done(*to.sending)) look_after_scorers();
     detector_.extend_grace(rank(worker));
     send(to, worker, tag, std::move(bytes));
+    ring_bells();
 }
 
 void MpiFleet::evaluate(const DataSet& data, const Model& model,

@@ -20,10 +20,11 @@ MpiWorker::MpiWorker(const mpi::Comm& comm, const DataSet& data, const Computing
                      const ByzantineWorkers& byzantine, Seconds timeout, Doorbells& bells,
                      WorkerMemory& memory)
     : comm_(comm), data_(data), make_coding_(std::move(make_coding)), memory_(memory),
-      mailbox_(comm, bells, 10 * timeout), context_{computing, stragglers, byzantine,
-                                                    mailbox_.pool(),
-                                                    memory.read_here ? &memory.contributions
-                                                                     : nullptr},
+      mailbox_(comm, bells, memory.channel, 10 * timeout), context_{computing, stragglers,
+                                                                    byzantine, mailbox_.pool(),
+                                                                    memory.read_here
+                                                                        ? &memory.contributions
+                                                                        : nullptr},
       leader_(comm, mailbox_.pool(), computing.model.parameters(data.columns()), computing.wire)
 {
 }
@@ -126,6 +127,7 @@ void MpiWorker::receive(const mpi::Transfer& message)
             stopped_ = true;
             break;
         case mpi::Tag::peers:
+            mailbox_.listen_to_all();
             mailbox_.send(mpi::Tag::met, encode_values(mailbox_.pool(),
                                                        std::int64_t{leader_.meet(*message.bytes)}));
             break;

@@ -118,7 +118,7 @@ TEST_F(SharedMemory, TooMuchIsRefusedBeforeItIsTouched)
 TEST_F(SharedMemory, PointsThatCannotBeHadEndTheRunBeforeItBegins)
 {
     const Doorbells bells(1);
-    CoordinatorMemory memory(bells, {});
+    CoordinatorMemory memory(bells, {}, {});
     EXPECT_THROW(static_cast<void>(memory.allocate(more_than_there_is)), Failure);
     auto* point = static_cast<double*>(memory.allocate(size * sizeof(double)));
     EXPECT_FALSE(memory.is_read(point));
