@@ -91,8 +91,9 @@ std::string cases_of_list()
 constexpr std::pair<const char*, const char*> analyses[] = {
     {"report", "--any-data --base --out"},
     {"compare", "--any-data --base --axes --panel --out --name --target --quiet --by"},
-    {"sweep", "--any-data --base --over --what --out --name"},
+    {"sweep", "--any-data --base --over --what --target --best --out --name"},
     {"workers", "--out --rounds --last --per-node"},
+    {"diagnose", "--out --last --per-node"},
     {"rounds", "--any-data --base --out --against"},
     {"cost", "--any-data --base --out"},
     {"export", "--to --out"},

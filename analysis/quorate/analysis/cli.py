@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from . import compare, cost, export, report, rounds, sweep, watch, workers
+from . import compare, cost, diagnose, export, report, rounds, sweep, watch, workers
 from .curves import metric_of
 from .figures import Plot, folder_of, refuse_file, save
 from .groups import group, read_all, values
@@ -140,6 +140,19 @@ def run_workers(given: argparse.Namespace) -> None:
             print("\n" + text(table))
 
 
+def run_diagnose(given: argparse.Namespace) -> None:
+    found = diagnose.read(given.trace, given.last, given.per_node)
+    if given.out:
+        write([diagnose.plot(found)], given.out)
+        print()
+    tables = [diagnose.table, diagnose.parts_table, diagnose.worker_table, diagnose.node_table]
+    for table in (make(found) for make in tables):
+        if len(table):
+            print(text(table) + "\n")
+    for line in diagnose.findings(found):
+        print(f"* {line}")
+
+
 def run_rounds(given: argparse.Namespace) -> None:
     traces = read_given(given)
     groups = group(traces, given.base)
@@ -247,18 +260,35 @@ def parser() -> Parser:
     new.add_argument("--out", metavar="DIR", help="folder for the figure; without it the table")
     new.add_argument("--name", default="sweep", help="of the figure [sweep]")
 
+    def slow_options(new: Parser) -> None:
+        new.add_argument(
+            "--last",
+            type=count,
+            metavar="S",
+            help="who is among the last S is slow [--stragglers of the run, else a tenth]",
+        )
+        new.add_argument(
+            "--per-node",
+            type=count,
+            default=0,
+            metavar="N",
+            help="ranks 0 to N-1 are of one node, ...",
+        )
+
     new = command("workers", run_workers, "who computed, waited, was cancelled, is slow", False)
     new.add_argument("--out", metavar="DIR", help="folder for figures; without it tables only")
     new.add_argument("--rounds", default="", metavar="A:B", help="of the timeline [1:20]")
-    new.add_argument(
-        "--last",
-        type=count,
-        metavar="S",
-        help="who is among the last S is slow [--stragglers of the run, else a tenth]",
+    slow_options(new)
+
+    new = commands.add_parser(
+        "diagnose",
+        help="what stragglers cost, who they are, what to do",
+        description="What stragglers cost a run, who they are, and what to do about them.",
     )
-    new.add_argument(
-        "--per-node", type=count, default=0, metavar="N", help="ranks 0 to N-1 are of one node, ..."
-    )
+    new.set_defaults(run=run_diagnose)
+    new.add_argument("trace", metavar="TRACE|CSV", help="CSV: worker, round, seconds [, node]")
+    new.add_argument("--out", metavar="DIR", help="folder for the figure; without it tables only")
+    slow_options(new)
 
     new = command("rounds", run_rounds, "time of rounds against what is expected, and their parts")
     new.add_argument("--out", metavar="DIR", help="folder for figures; without it the table only")

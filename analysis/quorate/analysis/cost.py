@@ -21,6 +21,13 @@ SACCT = "JobID,State,Elapsed,TotalCPU,AllocCPUS,CPUTimeRAW,MaxRSS,ConsumedEnergy
 TIMEOUT = 10  # seconds for the scheduler
 
 
+def samples_once(trace: Trace) -> int:
+    """How many samples the estimate of a round needs: a batch, or all rows."""
+    rows = int(trace.attributes["rows"])
+    batch = trace.config.get("batch", "0")
+    return min(int(batch), rows) if batch.isdigit() and int(batch) else rows
+
+
 class Cost:
     """Of one run; what needs a list of all contributions is NaN without it."""
 
@@ -41,11 +48,8 @@ class Cost:
         self.shares = seconds.sum(0) / max(seconds.sum(), 1e-300)
         # Samples that were computed and answered for, over the rows that estimates needed once.
         self.computed = float(table["samples"].sum())
-        rows = int(trace.attributes["rows"])
-        batch = trace.config.get("batch", "0")
-        once = min(int(batch), rows) if batch.isdigit() and int(batch) else rows
         varying = bool(trace.attributes.get("varying_samples", 0))
-        needed = trace.round["samples"].sum() if varying else trace.rounds * once
+        needed = trace.round["samples"].sum() if varying else trace.rounds * samples_once(trace)
         self.redundancy = self.computed / needed if needed else float("nan")
 
     @property

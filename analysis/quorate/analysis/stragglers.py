@@ -48,11 +48,11 @@ def presence(trace: Trace, rows: int) -> Bools:
     return there
 
 
-def default_last(trace: Trace) -> int:
-    """As many as the scheme tolerates, else a tenth of the workers."""
-    tolerated = trace.config.get("stragglers", "")
-    last = int(tolerated) if tolerated.isdigit() else trace.workers // 10
-    return min(max(1, last), max(1, trace.workers - 1))
+def counted_as_last(workers: int, wanted: int | None, tolerated: str = "") -> int:
+    """How many of a round are its last: as wanted, else as many as the scheme tolerates, else a
+    tenth of the workers; never all."""
+    last = wanted or (int(tolerated) if tolerated.isdigit() else workers // 10)
+    return min(max(1, last), max(1, workers - 1))
 
 
 def among_last(found: Floats, there: Bools, last: int) -> Floats:
@@ -67,8 +67,8 @@ def among_last(found: Floats, there: Bools, last: int) -> Floats:
     return weight
 
 
-def slowness(trace: Trace, found: Floats, last: int) -> Slowness:
-    there = presence(trace, len(found))
+def slowness(found: Floats, there: Bools, last: int) -> Slowness:
+    """Judges workers by their times, rounds x workers, NaN where there was no answer."""
     weight = among_last(found, there, last)
     rows = np.maximum(there.sum(0), 1)
     share = weight.sum(0) / rows

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from . import delays
 from .figures import Plot, Style, boxes, finish, panels
-from .stragglers import Slowness, default_last, slowness, times
+from .stragglers import counted_as_last, presence, slowness, times
 from .tables import number, share, short
 from .tasks import (
     ABSENT,
@@ -51,8 +51,8 @@ class Work:
         self.pieces = pieces(trace, self.table)
         self.seconds = totals(trace, self.pieces)
         self.times, self.row = times(trace, self.table)
-        most = max(1, trace.workers - 1)
-        self.slow: Slowness = slowness(trace, self.times, min(last or default_last(trace), most))
+        last = counted_as_last(trace.workers, last, trace.config.get("stragglers", ""))
+        self.slow = slowness(self.times, presence(trace, len(self.times)), last)
         self.node = nodes(trace, per_node)
 
     @property
