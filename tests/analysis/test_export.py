@@ -2,6 +2,9 @@
 """export and the panel of watch: other programs read it, and so do people."""
 
 import json
+import sys
+import types
+from types import SimpleNamespace
 
 import h5py
 import numpy as np
@@ -33,6 +36,113 @@ def test_perfetto_events_are_well_formed_and_do_not_overlap(simulated, analyse, 
         mine = sorted((e for e in spans if e["tid"] == thread), key=lambda e: e["ts"])
         for one, other in zip(mine, mine[1:]):
             assert one["ts"] + one["dur"] <= other["ts"] + 0.01  # microseconds, rounded
+
+
+def test_a_tracker_that_is_not_installed_is_told_in_one_line(
+    simulated, analyse, tmp_path, monkeypatch
+):
+    for name in ("tensorboard", "mlflow"):
+        monkeypatch.setitem(sys.modules, name, None)
+        status, out, error = analyse(
+            "export", simulated["members"], "--to", name, "--out", tmp_path
+        )
+        assert (status, out, error.count("\n")) == (2, "", 1)
+        assert f"--to {name} needs the Python package {name} (" in error
+        assert error.endswith(f": pip install {name}\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_tensorboard_gets_each_column_by_round(simulated, analyse, tmp_path, monkeypatch):
+    written = []
+
+    class Writer:  # as that of tensorboard.summary
+        def __init__(self, output):
+            self.output = output
+
+        def add_scalar(self, tag, data, step, *, wall_time=None, description=None):
+            written.append((tag, data, step, wall_time))
+
+        def close(self):
+            (tmp_path / "members").mkdir()
+            (tmp_path / "members" / "events.out.tfevents.1").write_text(self.output)
+
+    monkeypatch.setitem(sys.modules, "tensorboard", types.ModuleType("tensorboard"))
+    monkeypatch.setitem(sys.modules, "tensorboard.summary", SimpleNamespace(Writer=Writer))
+    words = ("export", simulated["members"], "--to", "tensorboard", "--out", tmp_path)
+    assert analyse(*words) == (0, f"{tmp_path}/members\n", "")
+    trace = read_trace(simulated["members"])
+    used = [row[1:] for row in written if row[0] == "round/used"]
+    assert [value for value, _, _ in used] == list(trace.round["used"])
+    assert [step for _, step, _ in used] == list(range(1, 21))
+    times = np.array([when for _, _, when in used])
+    assert np.allclose(np.diff(times), trace.durations[1:], atol=1e-5)
+    scored = [row[1:3] for row in written if row[0] == "evaluation/train_loss"]
+    assert scored == list(zip(trace.evaluation["train_loss"], trace.evaluation["round"]))
+    assert all(np.isfinite(value) for _, value, _, _ in written)
+    status, _, error = analyse(*words)  # which would add to it
+    assert status == 2 and "members is there: remove it, or give another --out" in error
+
+
+def test_mlflow_gets_options_metrics_and_the_trace(simulated, analyse, tmp_path, monkeypatch):
+    calls = []
+
+    class MlflowClient:  # the calls that MLflow's client documents
+        def __init__(self, tracking_uri):
+            calls.append(("uri", tracking_uri))
+
+        def get_experiment_by_name(self, name):
+            return None
+
+        def create_experiment(self, name):
+            return "7"
+
+        def create_run(self, experiment_id, start_time=None, tags=None, run_name=None):
+            calls.append(("run", experiment_id, start_time, tags, run_name))
+            return SimpleNamespace(info=SimpleNamespace(run_id="r"))
+
+        def log_batch(self, run_id, metrics=(), params=(), tags=()):
+            assert run_id == "r" and len(metrics) <= 1000 and len(params) <= 100
+            calls.append(("batch", list(metrics), list(params)))
+
+        def log_artifact(self, run_id, local_path):
+            calls.append(("artifact", local_path))
+
+        def set_terminated(self, run_id, status=None, end_time=None):
+            calls.append(("end", status, end_time))
+
+    def entity(*values):
+        return values
+
+    stand_in = SimpleNamespace(
+        MlflowClient=MlflowClient,
+        entities=SimpleNamespace(Metric=entity, Param=entity),
+        exceptions=SimpleNamespace(MlflowException=RuntimeError),
+    )
+    monkeypatch.setitem(sys.modules, "mlflow", stand_in)
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    words = ("export", simulated["members"], "--to", "mlflow", "--out", tmp_path)
+    assert analyse(*words) == (0, f"{tmp_path}/mlruns\n", "")
+    assert calls[0] == ("uri", (tmp_path / "mlruns").as_uri())
+    _, experiment, start, tags, name = calls[1]
+    assert (experiment, name) == ("7", "members") and "simulate" in tags["command_line"]
+    batches = [call for call in calls if call[0] == "batch"]
+    parameters = dict(sum((params for _, _, params in batches), []))
+    assert parameters["scheme"] == "frc" and parameters["delay"] == "exponential:0.01"
+    metrics = sum((metrics for _, metrics, _ in batches), [])
+    trace = read_trace(simulated["members"])
+    used = [metric for metric in metrics if metric[0] == "round/used"]
+    assert [value for _, value, _, _ in used] == list(trace.round["used"])
+    assert [step for _, _, _, step in used] == list(range(1, 21))
+    assert used[-1][2] == start + round(1000 * trace.time)
+    assert ("artifact", str(simulated["members"])) in calls
+    assert calls[-1] == ("end", "FINISHED", start + round(1000 * trace.time))
+
+    def refuse(*_):
+        raise RuntimeError("no\nfolders")
+
+    monkeypatch.setattr(MlflowClient, "create_run", refuse)
+    status, _, error = analyse(*words)
+    assert status == 2 and error.endswith("mlruns: no folders\n") and error.count("\n") == 1
 
 
 def opened(path, group):

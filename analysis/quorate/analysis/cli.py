@@ -297,7 +297,7 @@ def parser() -> Parser:
     new = command("cost", run_cost, "core-hours, idle share, redundant work, bytes")
     new.add_argument("--out", metavar="DIR", help="folder for the figure; without it the table")
 
-    new = command("export", run_export, "CSV, or a timeline for Perfetto", False)
+    new = command("export", run_export, "CSV, a timeline for Perfetto, or for trackers", False)
     new.add_argument("--to", choices=list(export.FORMATS), default="csv", help="[csv]")
     new.add_argument("--out", metavar="DIR", default=".", help="folder [.]")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""export: a trace as CSV, and as a timeline for Perfetto or Chrome."""
+"""export: a trace as CSV, as a timeline for Perfetto or Chrome, and for experiment trackers."""
 
 import json
 from collections.abc import Iterator
@@ -11,6 +11,7 @@ import pandas as pd
 from .files import MARK, write_whole
 from .tasks import ABSENT, CHANGES, OF_ALL, PIECE, STATES, pieces, tasks
 from .traces import Trace, attempt, open_trace, read_table
+from .trackers import to_mlflow, to_tensorboard
 
 TABLES = "round arrival item measure evaluation worker membership timer".split()
 Event = dict[str, object]
@@ -90,4 +91,9 @@ def to_perfetto(trace: Trace, folder: Path) -> list[Path]:
     return [write_whole(folder / f"{trace.path.stem}.perfetto.json", write)]
 
 
-FORMATS = {"csv": to_csv, "perfetto": to_perfetto}
+FORMATS = {
+    "csv": to_csv,
+    "perfetto": to_perfetto,
+    "tensorboard": to_tensorboard,
+    "mlflow": to_mlflow,
+}
