@@ -5,9 +5,13 @@ import os
 import re
 import subprocess
 import sys
+from html import escape
 
+import h5py
 import pytest
 from conftest import ROOT
+from quorate.analysis import appendix
+from quorate.analysis.groups import group, read_all
 
 
 def test_a_report_holds_its_figures_and_names_nothing_outside(runs, simulated, analyse, tmp_path):
@@ -21,10 +25,32 @@ def test_a_report_holds_its_figures_and_names_nothing_outside(runs, simulated, a
     for words in ("Comparison", "Rounds", "Cost", "Workers: ", "Runs", "diverged", "Fitted delay"):
         assert words in page
     assert "Measured and simulated time of the same run" in page
+    shown = page.count(">Workers: ") // 2  # in the headings, and the links to them
+    assert (
+        page.count("What stragglers cost.</b>") == page.count("the run took so many times") == shown
+    )
     linked = set(re.findall(r'href="([^#"]+)"', page))
     written = {path.name for path in (tmp_path / "report").iterdir()} - {"index.html"}
     assert linked == written
-    assert {name.rsplit(".", 1)[1] for name in written} == {"png", "pdf", "csv"}
+    assert {name.rsplit(".", 1)[1] for name in written - {"appendix.html"}} == {"png", "pdf", "csv"}
+
+
+def test_the_appendix_says_all_that_it_takes_to_do_it_again(simulated):
+    names = [f"{scheme}-{seed}" for scheme in ("uncoded", "frc") for seed in (1, 2, 3)]
+    page = appendix.page(group(read_all([simulated[name] for name in names]))).html()
+    for name in names:
+        with h5py.File(simulated[name]) as file:
+            attributes = dict(file.attrs)
+        assert escape(attributes["command_line"]) in page
+        assert escape(attributes["libraries"]) in page and attributes["git_revision"] in page
+    rows = re.findall(r"<tr>(<td>.*?)</tr>", page)
+    cells = [re.findall("<td>(.*?)</td>", row) for row in rows]
+    assert ["training rows", "200"] in cells and ["injected delay", "exponential:0.01"] in cells
+    assert ["--step", "0.3"] in cells and ["clock", "virtual"] in cells
+    mine = {row[0]: row[1:] for row in cells if len(row) == 6}
+    assert mine["uncoded"] == ["-", "4", "30", "3", "1, 2, 3"]
+    assert mine["frc"][0].startswith("--") and mine["frc"][-1] == "1, 2, 3"
+    assert "Python 3" in page and "numpy" in page and "src=" not in page
 
 
 def test_a_report_of_times_only(tmp_path, analyse):

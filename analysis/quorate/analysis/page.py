@@ -22,7 +22,8 @@ td, th { padding: 0.2em 0.7em; text-align: right; border-bottom: 1px solid #ddd;
   white-space: nowrap; }
 td:first-child, th:first-child { text-align: left; } td.text { white-space: normal; }
 pre { white-space: pre-wrap; background: #f4f4f4; padding: 0.6em; font-size: 0.85em; }
-@media print { nav { display: none; } h2 { break-after: avoid; } figure { break-inside: avoid; } }
+@media print { nav { display: none; } h2 { break-after: avoid; } figure { break-inside: avoid; }
+  body { margin: 0; font-size: 10pt; } .wide { overflow-x: visible; } td { white-space: normal; } }
 """
 
 
@@ -76,6 +77,14 @@ class Page:
             )
 
         self.parts.append(inside)
+
+    def code(self, words: str) -> None:
+        """Text as it is, in lines."""
+        self.parts.append(f"<pre>{escape(words)}</pre>")
+
+    def link(self, words: str, file: str) -> None:
+        """To a file beside the page."""
+        self.parts.append(f'<p><a href="{escape(file)}">{escape(words)}</a></p>')
 
     def fold(self, title: str, words: str) -> None:
         """Text that a click shows."""

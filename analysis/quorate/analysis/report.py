@@ -7,15 +7,19 @@ from pathlib import Path
 
 import pandas as pd
 
-from . import compare, cost, rounds, workers
+from . import appendix, compare, cost, diagnose, rounds, workers
 from .files import write_whole
 from .figures import Plot, Saver
 from .groups import Group, caption
+from .observed import of_work
 from .page import Page
 from .tables import number
 from .traces import BadInput, Trace
+from .whatif import Diagnosis
+from .workers import Work
 
 MOST_WORKERS = 8  # configurations whose workers are shown
+APPENDIX = "appendix.html"
 MOST_ROWS = 40  # of a table of workers
 
 
@@ -67,6 +71,9 @@ class Report:
         self.cost()
         self.workers()
         self.provenance()
+        appendix_page = appendix.page(self.groups).html()
+        to_print = self.folder / APPENDIX
+        write_whole(to_print, lambda part: part.write_text(appendix_page, encoding="utf-8"))
         self.saver.wait()
         path = self.folder / "index.html"
         html = self.page.html()
@@ -113,12 +120,13 @@ class Report:
         for group in self.groups[:MOST_WORKERS]:
             self.page.section(f"Workers: {group.label}")
             try:
-                work = workers.Work(group.first)
+                work = Work(group.first)
             except BadInput as error:
                 self.page.text(str(error))
                 continue
             if len(group.traces) > 1:
                 self.page.text(f"Of seed {group.first.seed}, the first of {len(group.traces)}.")
+            self.diagnosis(work, group.label)
             fit_plot, fits = workers.fitted(work)
             for plot in [*workers.plots(work), fit_plot]:
                 self.add(plot, group.label)
@@ -130,9 +138,23 @@ class Report:
             left = ", ".join(group.label for group in self.groups[MOST_WORKERS:])
             self.page.text(f"Workers of these are not shown: {left}")
 
+    def diagnosis(self, work: Work, label: str) -> None:
+        try:
+            found = Diagnosis(of_work(work))
+        except BadInput as error:
+            self.page.text(str(error))
+            return
+        self.page.items(diagnose.findings(found))
+        for make in (diagnose.table, diagnose.parts_table, diagnose.node_table):
+            self.page.table(make(found))
+        self.add(diagnose.plot(found), label)
+
     def provenance(self) -> None:
         self.page.section("Runs")
         self.page.table(runs(self.traces))
+        self.page.link(
+            "The page for a paper's appendix: setting, seeds, software, commands", APPENDIX
+        )
         for trace in self.traces:
             attributes = trace.attributes
             words = [str(attributes.get(n, "")) for n in ("command_line", "config", "libraries")]
