@@ -48,7 +48,7 @@ void GradientCache::store()
 {
     auto& gradient = pending_->gradient;
     gradient.samples = pending_->work->samples();
-    gradient.loss = pending_->work->loss();
+    gradient.loss = pending_->work->losses().plain;
     cached_[pending_->part.items[0].block] = std::move(gradient);
     pending_.reset();
 }

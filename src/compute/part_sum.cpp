@@ -23,17 +23,21 @@ std::unique_ptr<Work> begin_work(const Computing& computing, const HeldRows& hel
     return std::make_unique<PartSum>(computing, held, part, std::move(at), extent, sum);
 }
 
-void add_up(const Part& part, std::span<const CachedGradient* const> cached, std::span<double> sum)
+Losses add_up(const Part& part, std::span<const CachedGradient* const> cached,
+              std::span<double> sum)
 {
     std::ranges::fill(sum, 0.0);
     for (std::size_t item = 0; item < cached.size(); ++item) {
         const double coefficient = part.items[item].coefficient;
+    Losses losses;
         for (std::size_t i = 0; i < sum.size(); ++i)
             sum[i] += coefficient * cached[item]->values[i];
     }
 }
 
+        losses += {cached[item]->loss, coefficient * cached[item]->loss};
 Chunks::Chunks(const Computing& computing, std::size_t width)
+    return losses;
     : computing_(computing),
       by_thread_(static_cast<std::size_t>(computing.threads - 1), std::vector<double>(width, 0.0)),
       gathered_(static_cast<std::size_t>(computing.threads))
@@ -112,9 +116,11 @@ std::int64_t PartSum::step()
     taken_.resize(stream_ ? static_cast<std::size_t>(count) : 0);
     if (stream_) stream_->take(taken_);
     const double scale = extent_.samples ? 1 : computing_.batches->scale(item.block);
-    loss_ += chunks_.add(held_.rows(item.block), taken_, row_, count,
-                         at_[static_cast<std::size_t>(item.input)].point, item.coefficient * scale,
-                         sum_);
+    const double coefficient = item.coefficient * scale;
+    const double loss =
+        chunks_.add(held_.rows(item.block), taken_, row_, count,
+                    at_[static_cast<std::size_t>(item.input)].point, coefficient, sum_);
+    losses_ += {loss, coefficient * loss};
     samples_ += count;
     row_ += count;
     if (row_ == rows_) end_item();
@@ -167,7 +173,8 @@ std::int64_t Descent::step()
     taken_.resize(static_cast<std::size_t>(count));
     stream_.take(taken_);
     const double mean = 1 / static_cast<double>(rows_);
-    loss_ += mean * chunks_.add(all_, taken_, 0, count, w_, mean, gradient_);
+    const double loss = mean * chunks_.add(all_, taken_, 0, count, w_, mean, gradient_);
+    losses_ += {loss, coefficient_ * loss};
     row_ += count;
     if (row_ < rows_) return count;
     chunks_.collect(gradient_);

@@ -11,6 +11,7 @@
 
 #include "base/wire.hpp"
 #include "compute/cached_gradients.hpp"
+#include "compute/losses.hpp"
 #include "data/shard.hpp"
 #include "model/model.hpp"
 #include "model/row_sample.hpp"
@@ -89,13 +90,12 @@ public:
     virtual void finish() {}
     /// Samples computed so far; of descent, steps; of a product, rows or columns.
     std::int64_t samples() const { return samples_; }
-    /// Sum over the samples of their loss, without coefficients; of descent, over the steps of the
-    /// mean loss of each batch; 0 of a product.
-    double loss() const { return loss_; }
+    /// Sums of the losses; 0 of a product.
+    const Losses& losses() const { return losses_; }
 
 protected:
     std::int64_t samples_ = 0;
-    double loss_ = 0;
+    Losses losses_;
 };
 
 /// Begins to compute a part. Computes nothing yet, but sets `sum` to zero.
@@ -117,7 +117,9 @@ struct CachedGradient {
 /// Sets sum to the gradients of a part's items, each times the item's coefficient, added item by
 /// item. O(items x elements of sum).
 /// @param cached  for each item of the part
-void add_up(const Part& part, std::span<const CachedGradient* const> cached, std::span<double> sum);
+/// @return the sums of their losses
+Losses add_up(const Part& part, std::span<const CachedGradient* const> cached,
+              std::span<double> sum);
 
 /// Adds up gradients of chunks of rows, one chunk for each thread at a time. Each thread has a sum
 /// of its own until collect(), so that the result does not depend on which thread is faster.

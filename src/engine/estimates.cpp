@@ -203,6 +203,28 @@ Point ComputedEstimates::form(const Operand& operand) const
     return vector;
 }
 
+// Returns the mean loss that goes with a step. A combined loss is that of all rows.
+double ComputedEstimates::mean_loss(const Needs& needs, Fleet& fleet, const Step& step,
+                                    std::span<const Summand> placed, std::span<const Summand> terms,
+                                    std::int64_t samples)
+{
+    const bool combined = formed_loss_.has_value();
+    Losses losses{std::exchange(formed_loss_, {}).value_or(0), 0};
+    if (!combined) {
+        for (const auto& term : terms) {
+            const auto of_term = fleet.losses(term.arrival->handle);
+            losses += {of_term.plain, term.weight * of_term.coded};
+        }
+        // Those with the first piece of a folded gradient have the weights of its first coefficients, which the
+        // losses have too.
+        for (const auto& term : placed)
+            if (term.at == 0)
+                losses.coded += term.weight * fleet.losses(term.arrival->handle).coded;
+    }
+    if (needs.exact && !combined) return losses.coded / step.divisor;
+    return samples > 0 ? losses.plain / static_cast<double>(samples) : 0;
+}
+
 void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
                              std::span<const Summand> placed, std::span<const Summand> terms,
                              trace::Round& row)
@@ -214,10 +236,7 @@ void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
     }
     const auto sum = gather(fleet, terms, step.displacement);
     if (sum.groups.size() > 1) of_group_.resize(estimate_.size());
-    double loss = 0;
-    for (const auto& term : terms) loss += fleet.loss(term.arrival->handle);
-    loss = std::exchange(formed_loss_, {}).value_or(loss);
-    row.loss_estimate = row.samples > 0 ? loss / static_cast<double>(row.samples) : 0;
+    loss_ = row.loss_estimate = mean_loss(needs, fleet, step, placed, terms, row.samples);
     // All terms are added to one range of parameters before the next: it stays in the cache of a
     // core, and is long enough for the terms to be read ahead. Mean and norm go block by block, of
     // the nearest cache.

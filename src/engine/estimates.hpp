@@ -64,7 +64,8 @@ public:
     /// Forms the estimate of a step from the placed terms, then the others, each in this order.
     /// O(terms x support + parameters).
     /// @param row  receives gradient_norm, loss_estimate and inner; its `samples` must be set. The
-    ///             norm is that before clipping. It is not finite if the estimate is not
+    ///             norm is that before clipping. It is not finite if the estimate is not. Where estimates are exact
+    ///             the loss is decoded as the gradient is; else it is the mean over the samples used
     virtual void form(const Needs& needs, Fleet& fleet, const Step& step,
                       std::span<const Summand> placed, std::span<const Summand> terms,
                       trace::Round& row) = 0;
@@ -126,6 +127,9 @@ private:
         std::vector<Group> groups;
         std::vector<Decay> decays;
     };
+    double mean_loss(const Needs& needs, Fleet& fleet, const Step& step,
+                     std::span<const Summand> placed, std::span<const Summand> terms,
+                     std::int64_t samples);
     Sum gather(Fleet& fleet, std::span<const Summand> terms, bool displacement) const;
     Decay decay(Fleet& fleet, const Summand& term) const;
     void add_up(const Sum& sum, std::size_t first, std::size_t last, bool begun);
@@ -133,6 +137,7 @@ private:
     EstimateOptions options_;
     const Points& points_;
     std::vector<double> estimate_, last_;
+    double loss_ = 0;                    // loss_estimate of the row of the last estimate
     std::vector<double> of_group_;       // the sum of one group; empty if there is just one group
     std::vector<double> probe_;          // a random vector to project contributions on
     std::vector<double> formed_;         // see combine()

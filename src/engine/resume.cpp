@@ -72,7 +72,7 @@ void Engine::go_on_with(Fleet& live)
     live_.for_each([&](Live& one) {
         auto& handle = one.arrival.handle;
         const auto values = before.values(handle);
-        handle = live.adopt(one.arrival.worker, values.doubles(), values.loss);
+        handle = live.adopt(one.arrival.worker, values.doubles(), values.losses);
     });
     fleet_ = &live;
     live.set_clock(before.now(), counts_);

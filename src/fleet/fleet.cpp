@@ -24,7 +24,7 @@ std::vector<double> Values::doubles() const
 }
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): MpiFleet keeps the values
-std::size_t Fleet::adopt(Worker, std::vector<double>, double)
+std::size_t Fleet::adopt(Worker, std::vector<double>, const Losses&)
 {
     throw std::logic_error("this fleet goes on with what it has");
 }

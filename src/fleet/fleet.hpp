@@ -14,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/wire.hpp"
+#include "compute/losses.hpp"
 #include "compute/point.hpp"
 #include "data/support.hpp"
 #include "fleet/arrival.hpp"
@@ -26,7 +27,7 @@ namespace quorate {
 struct Values {
     const Support& support;  // the parameters that the worker's rows touch
     Packed packed;           // at these parameters; of a product, its elements
-    double loss;             // sum over the samples of the loss at the points used
+    Losses losses;
     /// The values as doubles.
     std::vector<double> doubles() const;
 };
@@ -121,10 +122,10 @@ public:
     /// points of open tasks.
     virtual void add_points(std::map<Version, Point>&) const {}
     /// Takes over a contribution that was computed elsewhere, when a run is resumed.
-    /// @param values  at the worker's support  @param loss  as in Values
+    /// @param values  at the worker's support  @param losses  as in Values
     /// @return its handle
     /// @throws std::logic_error if this fleet has no use for one (all but MpiFleet)
-    virtual std::size_t adopt(Worker worker, std::vector<double> values, double loss);
+    virtual std::size_t adopt(Worker worker, std::vector<double> values, const Losses& losses);
     /// Sets the clock, and for each worker its own count of tasks, when a run is resumed.
     virtual void set_clock(Seconds, std::span<const std::int64_t>) {}
 
@@ -154,8 +155,8 @@ public:
     virtual bool has_lost(std::int64_t) const { return false; }
     /// The parameters that a worker's rows touch.
     virtual const Support& support(Worker worker) = 0;
-    /// The loss of a contribution, as in Values.
-    virtual double loss(std::size_t handle) { return values(handle).loss; }
+    /// The losses of a contribution, as in Values.
+    virtual Losses losses(std::size_t handle) { return values(handle).losses; }
     /// Returns the values of a contribution. A fleet that computes them itself may do so now.
     virtual Values values(std::size_t handle) = 0;
     /// A hash that is equal for contributions whose values are equal bit by bit. Not safe against

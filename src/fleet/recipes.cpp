@@ -227,7 +227,7 @@ void Recipes::compute(CachedRecipe& cached) const
                                  cached.gradient.values);
     while (!work->done()) work->step();
     cached.gradient.samples = work->samples();
-    cached.gradient.loss = work->loss();
+    cached.gradient.loss = work->losses().plain;
 }
 
 void Recipes::compute(Recipe& recipe) const
@@ -239,14 +239,12 @@ void Recipes::compute(Recipe& recipe) const
     const auto& part = recipe.plan->parts[static_cast<std::size_t>(made.part)];
     recipe.values.resize(length_of(part, from.support().size(), outputs()));
     if (is_cached(part)) {
-        recipe.loss = 0;
         std::vector<const CachedGradient*> cached;
         for (const auto& one : made.cached) {
             compute(*one);
             cached.push_back(&one->gradient);
-            recipe.loss += one->gradient.loss;
         }
-        add_up(part, cached, recipe.values);
+        recipe.losses = add_up(part, cached, recipe.values);
     } else {
         std::vector<std::vector<double>> points;
         std::vector<At> at;
@@ -259,7 +257,7 @@ void Recipes::compute(Recipe& recipe) const
         const auto work =
             begin_work(*computing_, from.held(), part, std::move(at), recipe.extent, recipe.values);
         while (!work->done()) work->step();
-        recipe.loss = work->loss();
+        recipe.losses = work->losses();
     }
     byzantine_.corrupt(made.worker, made.draw, made.part, recipe.values);
     round(wire_, recipe.values);
@@ -281,10 +279,10 @@ void Recipes::prepare(std::span<const std::size_t> handles)
 
 Values Recipes::values(std::size_t handle)
 {
-    if (dry()) return {nothing_, {}, 0};
+    if (dry()) return {nothing_, {}, {}};
     auto& recipe = recipes_.at(handle);
     compute(recipe);
-    return {store(recipe.made.worker).support(), recipe.values, recipe.loss};
+    return {store(recipe.made.worker).support(), recipe.values, recipe.losses};
 }
 
 void Recipes::release(std::size_t handle)

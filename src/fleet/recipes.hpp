@@ -126,7 +126,7 @@ private:
         boost::container::small_vector<std::int64_t, 1> keys;  // of the inputs' samples
         bool computed = false;
         std::vector<double> values;
-        double loss = 0;
+        Losses losses = {};
     };
     const Store& store(Worker worker) const { return *stores_[static_cast<std::size_t>(worker)]; }
     void fill_stores(const Needs& needs, std::span<const Worker> members);

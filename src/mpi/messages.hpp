@@ -132,7 +132,7 @@ struct PartHead {
     ContributionInfo info;
     std::int64_t versions = 0;  // how many are listed; 0: all items have the newest
     std::int64_t length;        // numbers among the values
-    double loss = 0;            // sum over its samples
+    Losses losses = {};
 };
 
 /// Writes the message of a worker that has loaded its shard. O(support).

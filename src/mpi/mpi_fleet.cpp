@@ -357,7 +357,7 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& message)
         if (current) {
             const auto length = static_cast<std::size_t>(part.length);
             auto& slot = slots_.at(handle);
-            slot = {owner, {}, {}, worker, part.loss};
+            slot = {owner, {}, {}, worker, part.losses};
             if (kept) {
                 slot.block = block;
                 slot.first = static_cast<std::int64_t>(before);
@@ -373,11 +373,11 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& message)
     return arrivals;
 }
 
-std::size_t MpiFleet::adopt(Worker worker, std::vector<double> values, double loss)
+std::size_t MpiFleet::adopt(Worker worker, std::vector<double> values, const Losses& losses)
 {
     const auto handle = slots_.take();
     auto& slot = slots_.at(handle);
-    slot = {nullptr, {}, std::move(values), worker, loss, 0, 0, 0};
+    slot = {nullptr, {}, std::move(values), worker, losses, 0, 0, 0};
     slot.packed = std::span<const double>(slot.adopted);
     return handle;
 }
@@ -396,7 +396,7 @@ Values MpiFleet::values(std::size_t handle)
     const auto& slot = slots_.at(handle);
     if (slot.block != 0)
         throw std::logic_error("a scheme needs contributions here that lie at their nodes");
-    return {*links_[static_cast<std::size_t>(slot.worker)].support, slot.packed, slot.loss};
+    return {*links_[static_cast<std::size_t>(slot.worker)].support, slot.packed, slot.losses};
 }
 
 void MpiFleet::release(std::size_t handle)

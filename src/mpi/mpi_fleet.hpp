@@ -52,7 +52,7 @@ public:
     int groups() const override { return groups_; }
     std::vector<std::optional<Values>> sums(std::span<const std::vector<Weighted>> groups) override;
     const Support& support(Worker worker) override { return *link(worker).support; }
-    double loss(std::size_t handle) override { return slots_.at(handle).loss; }
+    Losses losses(std::size_t handle) override { return slots_.at(handle).losses; }
     PointMemory* point_memory() override;
     /// Seconds on the monotonic clock since the first dispatch.
     Seconds now() const override;
@@ -63,7 +63,7 @@ public:
     std::vector<Change> changes(std::int64_t) override { return std::exchange(changes_, {}); }
     void reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members) override;
     void load() override { settle(); }
-    std::size_t adopt(Worker worker, std::vector<double> values, double loss) override;
+    std::size_t adopt(Worker worker, std::vector<double> values, const Losses& losses) override;
     void set_clock(Seconds now, std::span<const std::int64_t> counts) override;
     Values values(std::size_t handle) override;
     void release(std::size_t handle) override;
@@ -137,7 +137,7 @@ private:
         Packed packed;
         std::vector<double> adopted;  // the values, if they came by adopt() and not in a message
         Worker worker = 0;
-        double loss = 0;
+        Losses losses = {};
         // Where it lies at its node: numbers first..first+length-1 of this block; 0: it does not.
         std::int64_t block = 0, first = 0, length = 0;
     };

@@ -272,7 +272,7 @@ std::vector<std::optional<Values>> MpiFleet::sums(std::span<const std::vector<We
             *node.summed,
             with_number(wire_,
                         [&]<class Number>(Number) -> Packed { return in.numbers<Number>(size); }),
-            0);
+            Losses{});
     }
     return found;
 }

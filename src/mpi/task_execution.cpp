@@ -230,14 +230,14 @@ void TaskExecution::complete_part()
     auto& head = heads_.back();
     if (!is_cached(part())) {
         head.info.samples = work_->samples();
-        head.loss = work_->loss();
+        head.losses = work_->losses();
         if (takes_whole_items(message_.control.budget, part()))
             head.info.items = static_cast<int>(
                 whole_items(*context_.computing.batches, part(), head.info.samples).value());
         return;
     }
     const auto cached = context_.cache.of(part());
-    add_up(part(), cached, output());
+    head.losses = add_up(part(), cached, output());
     head.versions = std::ssize(cached);
     head.info.oldest = head.info.newest = cached[0]->version;
     for (const auto* one : cached) {
@@ -245,7 +245,6 @@ void TaskExecution::complete_part()
         head.info.oldest = std::min(head.info.oldest, one->version);
         head.info.newest = std::max(head.info.newest, one->version);
         head.info.samples += one->samples;
-        head.loss += one->loss;
     }
 }
 
