@@ -191,7 +191,7 @@ endif
 
 # --- Targets -----------------------------------------------------------------------------
 .PHONY: help info deps configure build demo amazon lambda networks anytime sequential elastic advice dsag experiments cluster-demo \
-        cluster-deps python python-deps python-tests-deps chaos test tests-ready check-layers bench bench-against bench-rivals bench-ranks bench-hosts bench-nodes bench-python bench-build fuzz fuzz-deps plot format lint \
+        cluster-deps python python-deps python-tests-deps chaos test tests-ready check-layers bench bench-against bench-rivals bench-ranks bench-hosts bench-nodes bench-python bench-lbfgs bench-build fuzz fuzz-deps plot format lint \
         install uninstall clean force
 force:
 
@@ -417,6 +417,9 @@ bench-build: configure ## what building takes, from no PETSc and no objects; ARG
 
 bench-python: build python ## what Python costs: import, a scheme, a model, a network of PyTorch
 	@$(run_env) PYTHONPATH=$(B)/python $(found_python) tests/bench/python
+
+bench-lbfgs: build ## rounds of lbfgs beside those of TAO's LMVM and of agd; ARGS="--only a9a" (QUORATE_DATA=folder)
+	@$(run_env) $(found_python) tests/bench/lbfgs $(ARGS)
 
 bench-report: build ## what a report of 20 traces takes
 	@$(run_env) tests/bench/report

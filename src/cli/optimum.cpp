@@ -79,9 +79,9 @@ int optimum(const Settings& settings)
     if (!quiet)
         fmt::print(
             "{}: {} with l2 {:.9g}, l1 {:.9g}: objective {:.15g}, not below {:.15g}, "
-            "gradient {:.3g}, {} iterations of {}\n",
+            "gradient {:.3g}, {} iterations of {}, {} evaluations\n",
             optimum_cache_of(data->path()), name, regularizer.l2, regularizer.l1, found.objective,
-            found.bound, found.gradient_norm, found.iterations, found.solver);
+            found.bound, found.gradient_norm, found.iterations, found.solver, found.evaluations);
     return exit_done;
 }
 

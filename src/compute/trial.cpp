@@ -38,6 +38,7 @@ Quality run_trial(const Shard& folds, int fold, const DataShape& shape, const Tr
         if (!std::isfinite(square)) return {};
         if (trial.clip > 0 && square > trial.clip * trial.clip)
             for (double& g : estimate) g *= trial.clip / std::sqrt(square);
+        optimizer.tell_loss(gradient->losses().plain / static_cast<double>(batches.samples()));
         optimizer.update(estimate, trial.schedule(static_cast<double>(round)), point);
     }
     support.gather(optimizer.model(), packed.data());

@@ -28,6 +28,11 @@ inline constexpr std::int64_t most_rounds = 5000;
 Settings with_defaults(Settings settings, const EstimateKind& estimates, const Model* model,
                        const Regularizer& regularizer);
 
+/// Refuses what an optimiser that searches lines (OptimizerProperties::searches) cannot work with.
+/// @param model  null: a dry run  @throws BadInput
+void check_search(const Settings& settings, const EstimateKind& estimates, const Model* model,
+                  const Regularizer& regularizer);
+
 /// Returns the largest curvature of the objective of a linear model: that of the loss times
 /// the largest eigenvalue of X'X / rows, and that of the L2 term. NaN if nothing bounds it. Local. Reads rows only
 /// if the data set does not say its own (data/curvature.hpp).

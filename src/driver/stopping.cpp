@@ -102,12 +102,13 @@ StopRules stop_rules(const Settings& settings, const Regularizer& regularizer, b
 
 bool Stopping::done(const Update& update)
 {
-    constexpr int every = 10;  // a pass over the parameters each
     if (!why_.empty()) return true;
+    if (update.exhausted) why_ = "an objective that rounding lets no step lower";
+    if (update.step_size == 0) return !why_.empty();  // the model is none that was looked at
     for (const auto& rule : rules_.rules)
         if (rule.of == Of::loss && update.loss <= rule.value)
             why_ = fmt::format("training loss about {:.4g}", update.loss);
-    if (update.round % every == 0 && std::ranges::any_of(rules_.rules, measures_gradient))
+    if (update.round % rules_.every == 0 && std::ranges::any_of(rules_.rules, measures_gradient))
         look_at_gradient(update);
     return !why_.empty();
 }

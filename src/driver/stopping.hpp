@@ -20,8 +20,8 @@ std::vector<Option> stopping_options();
 struct StopRule {
     enum class Of { gap, gradient, loss, train_loss, test_loss, accuracy } of;
     double value;
-    /// Whether models must be scored while the run goes on. The others are measured at every tenth round from what the
-    /// coordinator has anyway; the loss at every one.
+    /// Whether models must be scored while the run goes on. The others are measured at every tenth round, or with a line
+    /// search at every one, from what the coordinator has anyway; the loss at every one.
     bool scored() const
     {
         return of == Of::train_loss || of == Of::test_loss || of == Of::accuracy;
@@ -32,6 +32,7 @@ struct StopRule {
 struct StopRules {
     std::vector<StopRule> rules;  // of which one is enough
     std::int64_t patience = 0;    // scored models in a row with no lower test loss; 0: any number
+    std::int64_t every = 10;      // rounds after which the gradient is looked at again
 
     /// Whether models must be scored while the run goes on.
     bool scored() const;
@@ -53,7 +54,7 @@ public:
     {
     }
 
-    /// Looks at an update. O(parameters) at every tenth if the objective's gradient is asked for.
+    /// Looks at an update. O(parameters) at every tenth (StopRules::every) if the objective's gradient is asked for.
     /// @return whether the run is done
     bool done(const Update& update);
     /// Looks at a scored model.

@@ -189,7 +189,7 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
         observer.kept = [&](std::int64_t, const Point& model) { kept = model; };
     observer.done = [&](const Update& update) {
         if (training.last_round) return update.round >= *training.last_round;
-        if (on_divergence != "ignore" && divergence.look(update.loss)) {
+        if (on_divergence != "ignore" && !training.searches && divergence.look(update.loss)) {
             const auto message =
                 fmt::format("the training loss has grown from {:.4g} to {:.4g} in round {}: {}",
                             divergence.first(), update.loss, update.round, smaller_step(training));

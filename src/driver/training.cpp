@@ -226,12 +226,15 @@ Training build_training(const Settings& given, int default_workers,
     settings =
         with_defaults(settings, training.estimates, training.model.get(), training.regularizer);
     refuse_unused_options(settings);
+    training.searches = chosen(optimizers(), settings, "optimizer").properties.searches;
+    check_search(settings, training.estimates, training.model.get(), training.regularizer);
     if (settings.text("step") != "auto") {
         if (!to_real(settings.text("step")))
             settings.refuse("step", ": give a number of at least 0, or auto");
         settings.real("step", 0);
     }
     training.stop_rules = stop_rules(settings, training.regularizer, training.estimates.exact);
+    if (training.searches) training.stop_rules.every = 1;
     const auto rounds = settings.integer("rounds", 1);
     training.engine = {.rounds = rounds,
                        .evaluate_every = dry ? 0 : settings.integer("evaluate-every", 0),

@@ -33,6 +33,7 @@ struct Training {
     ByzantineWorkers byzantine;
     EngineOptions engine;  // without a schedule before begin_training()
     EstimateKind estimates;
+    bool searches;  // the optimiser searches lines, and so cannot diverge
     StopRules stop_rules;
     /// Rounds after which the run is done, whatever else it is to stop at; none: there are none. For replays.
     std::optional<std::int64_t> last_round = {};

@@ -151,7 +151,10 @@ void Engine::end_if_done(int model)
 {
     if (!observer_.done || !last_.at) return;
     const auto at = std::exchange(last_.at, nullptr);
-    if (!observer_.done({round_, last_.loss, last_.step_size, computed_.estimate(), at})) return;
+    const auto& optimizer = *optimizers_[static_cast<std::size_t>(model)];
+    if (!observer_.done(
+            {round_, last_.loss, last_.step_size, computed_.estimate(), at, optimizer.exhausted()}))
+        return;
     options_.rounds = round_;
     if (options_.evaluate_every > 0 && !last_.kept) keep_model(model);
 }

@@ -261,10 +261,12 @@ void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
 void ComputedEstimates::update(Optimizer& optimizer, bool displacement, double step_size, Version,
                                const std::shared_ptr<std::pmr::vector<double>>& next)
 {
-    if (displacement)
+    if (displacement) {
         optimizer.move(estimate_, *next);
-    else
+    } else {
+        optimizer.tell_loss(loss_);
         optimizer.update(estimate_, step_size, *next);
+    }
     if (options_.wire == Wire::binary64) return;
     ranges_in_parallel(next->size(), block, options_.threads,
                        [&](std::size_t first, std::size_t last) {

@@ -133,12 +133,13 @@ void Engine::carry_out(const Step& step)
             "the estimate of round {} is not finite: a worker sent NaN or infinity, or the step of "
             "{} is too large: use a smaller --step, or a scheme that tolerates Byzantine workers",
             round_ + 1, step_size));
+    auto& optimizer = *optimizers_[static_cast<std::size_t>(step.model)];
     row.step_size = step_size * step.scale;
-    last_ = {.loss = row.loss_estimate, .step_size = row.step_size};
+    last_ = {.loss = row.loss_estimate};
     if (observer_.done) last_.at = points_.at(points_.newest(step.model));
     auto next = blanks_.blank();
-    estimates_->update(*optimizers_[static_cast<std::size_t>(step.model)], step.displacement,
-                       row.step_size, points_.next(), next);
+    estimates_->update(optimizer, step.displacement, row.step_size, points_.next(), next);
+    last_.step_size = row.step_size = optimizer.taken(row.step_size);
     const auto version = points_.publish(std::move(next), step.model);
     const auto updates = ++updates_[static_cast<std::size_t>(step.model)];
     if (optimizers_.size() > 1) update_of_.push_back(updates);

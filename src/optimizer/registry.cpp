@@ -8,6 +8,7 @@ Entry<MakeOptimizer> adam_entry();
 Entry<MakeOptimizer> dual_averaging_entry();
 Entry<MakeOptimizer> erasurehead_agd_entry();
 Entry<MakeOptimizer> gradient_descent_entry();
+Entry<MakeOptimizer> lbfgs_entry();
 Entry<MakeOptimizer> momentum_entry();
 Entry<MakeOptimizer> nesterov_agd_entry();
 Entry<MakeOptimizer> nesterov_strongly_convex_entry();
@@ -22,6 +23,7 @@ std::vector<Entry<MakeOptimizer>>& entries()
         nesterov_agd_entry(),
         erasurehead_agd_entry(),
         nesterov_strongly_convex_entry(),
+        lbfgs_entry(),
         momentum_entry(),
         rmsprop_entry(),
         adam_entry(),

@@ -278,7 +278,11 @@ Optimum of_hinge(const DistributedRows& rows, const Regularizer& regularizer,
     Optimum found;
     found.iterations = minimise(rows.comm(),
                                 {.solver = TAOBLMVM,
-                                 .function = [&](Vec x, Vec g) { return dual.evaluate(x, g); },
+                                 .function =
+                                     [&](Vec x, Vec g) {
+                                         ++found.evaluations;
+                                         return dual.evaluate(x, g);
+                                     },
                                  .highest = 1,
                                  .enough = enough},
                                 a.get(), options);
@@ -318,18 +322,26 @@ Optimum find_optimum(const DistributedRows& rows, const Model& model, const std:
     if (regularizer.l1 > 0) {
         Lasso lasso(rows, primal, regularizer.l1);
         const auto x = lasso.start();
-        found.iterations = minimise(
-            rows.comm(),
-            {.solver = TAOBLMVM, .function = [&](Vec at, Vec g) { return lasso.evaluate(at, g); }},
-            x.get(), options);
+        found.iterations = minimise(rows.comm(),
+                                    {.solver = TAOBLMVM,
+                                     .function =
+                                         [&](Vec at, Vec g) {
+                                             ++found.evaluations;
+                                             return lasso.evaluate(at, g);
+                                         }},
+                                    x.get(), options);
         lasso.evaluate(x.get(), like(x.get()).get());
         check(VecCopy(lasso.model(), w.get()), "VecCopy");
         found.solver = "BLMVM on positive and negative parts";
     } else {
-        found.iterations = minimise(
-            rows.comm(),
-            {.solver = TAOLMVM, .function = [&](Vec at, Vec g) { return primal.evaluate(at, g); }},
-            w.get(), options);
+        found.iterations = minimise(rows.comm(),
+                                    {.solver = TAOLMVM,
+                                     .function =
+                                         [&](Vec at, Vec g) {
+                                             ++found.evaluations;
+                                             return primal.evaluate(at, g);
+                                         }},
+                                    w.get(), options);
         found.solver = "LMVM";
     }
     const auto g = like(w.get());

@@ -27,9 +27,9 @@ struct Optimum {
     double objective = 0;       // f(w*)
     double bound = 0;           // f is nowhere below it; without L2 -infinity
     double gradient_norm = 0;   // of f at w*; with L1 of the least subgradient; NaN for hinge
-    std::int64_t iterations = 0;
-    std::string solver;    // of TAO
-    bool reached = false;  // whether the tolerance was reached
+    std::int64_t iterations = 0, evaluations = 0;  // of the objective with its gradient
+    std::string solver;                            // of TAO
+    bool reached = false;                          // whether the tolerance was reached
 };
 
 /// Checks that find_optimum() can solve for the model.

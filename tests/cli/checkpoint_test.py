@@ -27,7 +27,7 @@ PREFIX = ["--messages", "prefix", "--deadline", 0.6, "--stragglers", 2]
 NODES = ["--nodes", 3, "--aggregate", "node", "--latency", 0.05, "--bandwidth", 1e4]
 WAYS = [
     ("uncoded", ["--optimizer", name])
-    for name in ["adam", "agd", "momentum", "rmsprop", "dual-averaging", "agd-eh"]
+    for name in ["adam", "agd", "momentum", "rmsprop", "dual-averaging", "agd-eh", "lbfgs"]
 ] + [
     ("amb", ["--probe", 3]),
     ("ignore", ["--adaptive", "3,1,1", "--stragglers", 0]),

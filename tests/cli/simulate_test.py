@@ -383,3 +383,51 @@ def test_dense_rows_are_held_once_for_all_workers_and_for_evaluation(tmp_path):
     least = peak_memory(*words, "--evaluate-every", 0)
     coded = peak_memory(*words, "--scheme", "cyclic", "--stragglers", 3)
     assert coded < least + 0.5 * rows * columns * 8
+
+
+# --- line searches --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["--batch", 60], "--batch is 60, but --optimizer lbfgs compares losses of all rows: leave"),
+        (
+            ["--scheme", "ignore"],
+            "--optimizer is lbfgs, which compares exact losses of all rows, but this scheme's "
+            "estimates are not exact: use --scheme frc, cyclic or uncoded",
+        ),
+        (["--scheme", "async"], "--optimizer is lbfgs, which compares exact losses"),
+        (
+            ["--scheme", "local-average", "--local-steps", 3],
+            "--optimizer is lbfgs, which compares exact losses",
+        ),
+        (["--l1", 0.1], "--l1 is 0.1, but --optimizer lbfgs needs a smooth objective: use --l2"),
+        (["--clip", 1], "--clip is 1, but --optimizer lbfgs needs gradients as they are: leave"),
+        (["--wire", "float"], "--wire is float, but --optimizer lbfgs compares losses to more"),
+        (["--schedule", "inverse:3"], "--schedule is inverse:3, but --optimizer lbfgs finds its"),
+        (["--model", "hinge"], "--model is hinge, but --optimizer lbfgs needs a loss without a"),
+        (["--memory", 0], "--memory is 0: use at least 1"),
+    ],
+)
+def test_lbfgs_refuses_what_it_cannot_compare(words, message, gaussians, tmp_path):
+    given = ["--data", gaussians, "--workers", 6, "--optimizer", "lbfgs"]
+    assert refused(tmp_path, *given, *words).startswith(message)
+
+
+@pytest.mark.parametrize("scheme, options", [("uncoded", []), *EXACT])
+def test_lbfgs_finds_the_optimum_with_any_exact_code(scheme, options, gaussians, tmp_path):
+    """Answers of other workers differ by rounding, so rounds may too, by a few."""
+    words = ["simulate", "--data", gaussians, "--workers", 12, "--scheme", scheme, *options]
+    words += ["--optimizer", "lbfgs", "--stop-at", "gradient=1e-6", "--delay", "exponential:1"]
+    words += ["--l2", 1e-3, "--rounds", 200, "--trace", tmp_path / "t.h5", "--quiet"]
+    done = call(*words)
+    assert done.returncode == 0, done.stderr
+    with h5py.File(tmp_path / "t.h5", "r") as trace:
+        assert trace.attrs["stopped_at"].startswith("gradient")
+        assert len(trace["round/time"]) < 60
+        loss, step = trace["round/loss_estimate"][:], trace["round/step_size"][:]
+        scored, rounds = trace["evaluation/train_loss"][:], trace["evaluation/round"][:]
+    # What is scored is the point that was accepted last, and its loss that which was decoded.
+    accepted = numpy.maximum.accumulate(numpy.where(step > 0, numpy.arange(len(step)), 0))
+    assert numpy.allclose(scored, loss[accepted[rounds - 1]], rtol=1e-9, atol=0)
