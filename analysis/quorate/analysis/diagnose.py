@@ -11,6 +11,7 @@ from matplotlib.patches import Patch
 from .figures import Plot, finish, panels
 from .groups import read_all
 from .observed import PARTS, of_csv, of_work
+from .stragglers import enough_rounds
 from .tables import number, share
 from .tasks import COMPUTING, DELAY, MESSAGE, WAITING
 from .traces import RUN_TRACE, BadInput
@@ -196,6 +197,10 @@ def transient(one: Diagnosis) -> list[str]:
         return []
     bursts = [i for i, word in enumerate(one.found.slow.verdict) if word == "bursts"]
     of_all = lost / max(one.slowdown - 1, 1e-300)
+    enough = enough_rounds(one.found.slow.expected)
+    if len(one.median) < enough:
+        words = f"Of {len(one.median)} rounds nobody can tell whether the same workers are slow "
+        return [f"{words}always: give {enough} or more. {advice(one)}"]
     words = f"Transient stragglers, now this worker and now that, make {share(of_all)} of S - 1"
     if bursts:
         words += f"; they come in bursts ({named(one, bursts).lower()})"

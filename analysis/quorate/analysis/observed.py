@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """When workers answered in each round: from a trace of ours, or from the CSV of others."""
 
+import lzma
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -146,7 +148,7 @@ def read_csv(file: Path) -> pd.DataFrame:
         raw = pd.read_csv(file, skipinitialspace=True)
     except pd.errors.EmptyDataError as error:
         raise BadInput(f"{file} is empty: {wanted}") from error
-    except (OSError, EOFError, UnicodeError, ValueError) as error:
+    except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         reason = " ".join(str(error).split())
         raise BadInput(f"{file} is neither a trace nor CSV ({reason}): {wanted}") from error
     worker, seconds, node = (column(raw, names) for names in (WORKER, SECONDS, NODE))

@@ -67,6 +67,12 @@ def among_last(found: Floats, there: Bools, last: int) -> Floats:
     return weight
 
 
+def enough_rounds(expected: float) -> int:
+    """The least count of rounds after which who was among the last of all of them is chronic."""
+    least = SURE**2 * expected / max(1 - expected, 1e-12)
+    return max(BLOCKS, int(least) + 1)
+
+
 def slowness(found: Floats, there: Bools, last: int) -> Slowness:
     """Judges workers by their times, rounds x workers, NaN where there was no answer."""
     weight = among_last(found, there, last)
