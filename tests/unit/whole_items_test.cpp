@@ -152,7 +152,7 @@ protected:
             work->step();
         }
         if (!work->done()) work->finish();
-        return {sum, work->samples(), work->loss()};
+        return {sum, work->samples(), work->losses().plain};
     }
 
     Folder folder_;
