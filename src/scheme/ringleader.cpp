@@ -313,7 +313,8 @@ private:
         table_.add(contribution);
         waiting_.push_back(worker);
         last_ = contribution;
-        if (missing_ == 0 || --missing_ == 0) update(table_, contribution, out);
+        if (missing_ > 0) --missing_;
+        if (missing_ == 0) update(table_, contribution, out);
     }
 
     GradientTable table_;
