@@ -266,12 +266,12 @@ TEST(Delays, GammaHasItsMeanAndDeviation)
 TEST(Delays, UnevenMachinesDifferAndHaveBursts)
 {
     constexpr int machines = 10, draws = 20000;
-    const auto still = slowdown("uneven:0,0.4,0,1,1,1,3,9,2", machines);
+    const auto still = slowdown("uneven:0,0.4,0,1,1,1,3,9,2", 1, machines);
     for (const auto& [machine, value] :
          {std::pair(0, 1.0), std::pair(5, 1.2), std::pair(9, 3 * 1.36), std::pair(2, 3 * 1.08)})
         EXPECT_DOUBLE_EQ(still->draw(machine, 7, 0), value) << machine;
     // A step of the bursts lasts ten draws.
-    const auto bursts = slowdown("uneven:0,0,0.1,0.3,2,10", machines);
+    const auto bursts = slowdown("uneven:0,0,0.1,0.3,2,10", 1, machines);
     double bad = 0;
     for (int draw = 0; draw < draws; ++draw) {
         const double value = bursts->draw(4, draw, 0);
@@ -280,7 +280,7 @@ TEST(Delays, UnevenMachinesDifferAndHaveBursts)
         bad += value == 2;
     }
     EXPECT_NEAR(bad / draws, 0.25, 0.05);
-    const auto noise = slowdown("uneven:0.05,0,0,1,1,1", machines);
+    const auto noise = slowdown("uneven:0.05,0,0,1,1,1", 1, machines);
     double sum = 0;
     for (int draw = 0; draw < draws; ++draw) sum += noise->draw(3, draw, 0);
     EXPECT_NEAR(sum / draws, 1, 5 * 0.05 / std::sqrt(draws));
