@@ -10,7 +10,7 @@
 
 namespace quorate {
 
-void Backoff::wait(Seconds at_most)
+void Backoff::wait(Seconds at_most, bool bell_tells)
 {
     constexpr int yields = 3;
     constexpr Seconds shortest = 20e-6;
@@ -27,8 +27,9 @@ void Backoff::wait(Seconds at_most)
     }
     const Seconds waited = clock_seconds() - since_;
     const Seconds scale = !bell ? 1 : bells_->all_ring() ? 100 : 10;
-    const Seconds nap = std::min(
-        {std::clamp(scale * waited / 8, scale * shortest, scale * bound_), at_most, longest});
+    const Seconds least = scale * (scale == 100 && bell_tells ? bound_ : shortest);
+    const Seconds nap =
+        std::min({std::clamp(scale * waited / 8, least, scale * bound_), at_most, longest});
     if (nap <= 0) return;
     if (bell) {
         // It returns at once if the bell has rung since the caller looked for messages.

@@ -13,7 +13,8 @@ namespace quorate {
 /// The first three waits yield the core. Each later one sleeps for an eighth of the time waited so
 /// far, at least 20 us and at most a bound. So a rank reacts late by at most an eighth of its wait,
 /// and a long wait costs next to nothing. Where a doorbell rings, nobody yields, and the sleeps end
-/// with the ring and are ten times as long, or a hundred times where one rings for each message. No
+/// with the ring and are ten times as long, or a hundred times where one rings for each message; where
+/// nothing is left to do for a message whose bell has rung, the first is as long as the bound allows. No
 /// sleep is longer than 0.5 s, so that flags set by signals are seen in time. Local.
 class Backoff {
 public:
@@ -23,7 +24,9 @@ public:
     /// Lets the next wait begin with the shortest sleep. To be called when something was received.
     void reset() { waits_ = 0; }
     /// Yields or sleeps once, for at most `at_most` seconds.
-    void wait(Seconds at_most = never);
+    /// @param bell_tells  whether all that the caller waits for is there to be seen when its bell
+    ///                    rings. Then no sleep need be short, if everybody has a bell
+    void wait(Seconds at_most = never, bool bell_tells = false);
 
 private:
     Seconds bound_;

@@ -76,7 +76,10 @@ void Mailbox::wait(Seconds at_most)
         checked_ = now;
         if (detector_.is_dead(0)) throw Orphaned("the coordinator is gone");
     }
-    backoff_.wait(incoming_ || channel_.awaits_mpi() ? std::min(at_most, soon) : at_most);
+    const bool arriving = incoming_ || channel_.awaits_mpi();
+    // Calls of MPI are needed for what comes or leaves by MPI.
+    const bool bell_tells = channel_.present() && !listens_to_all_ && !outgoing_;
+    backoff_.wait(arriving ? std::min(at_most, soon) : at_most, bell_tells);
 }
 
 }  // namespace quorate

@@ -201,10 +201,12 @@ std::optional<mpi::Transfer> MpiFleet::try_send(int rank, mpi::Tag tag,
                                                 std::shared_ptr<mpi::Bytes> bytes)
 {
     try {
-        auto sent = memory_.has_channel(rank)
-                        ? memory_.channel(rank).send(comm_, rank, tag, std::move(bytes))
-                        : mpi::send(comm_, rank, tag, std::move(bytes));
-        sends_by_mpi_ |= sent.request != MPI_REQUEST_NULL;
+        std::optional<mpi::Transfer> sent;
+        if (memory_.has_channel(rank))
+            sent = memory_.channel(rank).send(comm_, rank, tag, std::move(bytes));
+        else
+            sent = mpi::send(comm_, rank, tag, std::move(bytes));
+        sends_by_mpi_ |= sent->request != MPI_REQUEST_NULL;
         to_ring_.push_back(rank);
         return sent;
     } catch (const mpi::Error&) {
@@ -267,7 +269,8 @@ void MpiFleet::receive()
 
 void MpiFleet::sleep(Seconds at_most)
 {
-    backoff_.wait(incoming_.empty() && !awaits_mpi_ ? at_most : std::min(at_most, soon));
+    const bool arriving = !incoming_.empty() || awaits_mpi_;
+    backoff_.wait(arriving ? std::min(at_most, soon) : at_most, all_channels_ && !sends_by_mpi_);
 }
 
 bool MpiFleet::progress()
