@@ -62,8 +62,8 @@ _HOMES = {
     " optimizer scheme",
     "_data": "DataSet dataset open",
     "_native": "Arrived BadInput Close Combine Contribution Deadline Dispatch Failure Item Needs"
-    " Note Placed Plan Problem Quiescent SetTimer Slice Start Step Stepped Undecodable WorkerJoined"
-    " WorkerLost version",
+    " Note Part Placed Plan Problem Quiescent SetTimer Slice Start Step Stepped Undecodable"
+    " WorkerJoined WorkerLost version",
     "_result": "Comparison Result load",
     "_run": "check compare components rank run simulate sweep",
     "_torch": "torch torch_state",

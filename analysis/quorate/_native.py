@@ -45,6 +45,7 @@ from ._quorate import Failure as Failure
 from ._quorate import Item as Item
 from ._quorate import Needs as Needs
 from ._quorate import Note as Note
+from ._quorate import Part as Part
 from ._quorate import Placed as Placed
 from ._quorate import Plan as Plan
 from ._quorate import Problem as Problem

@@ -32,10 +32,15 @@ class Item:
         rows: tuple[int, int] | None = None,
     ) -> None: ...
 
+class Part:
+    def __init__(
+        self, items: Sequence[int | tuple[int, float] | Item], fold: Sequence[float]
+    ) -> None: ...
+
 class Plan:
     def __init__(
         self,
-        parts: Sequence[Sequence[int | tuple[int, float] | Item]],
+        parts: Sequence[Part | Sequence[int | tuple[int, float] | Item]],
         each_when_ready: bool = False,
     ) -> None: ...
 
@@ -54,6 +59,7 @@ class Problem:
     row_time: float
     dense: bool
     columns: int
+    parameters: int
     def partitions(self, count: int | None = None) -> list[tuple[int, int]]: ...
 
 class Dispatch:

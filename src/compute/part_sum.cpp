@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/parallel.hpp"
+#include "compute/fold.hpp"
 #include "compute/product.hpp"
 
 namespace quorate {
@@ -20,24 +21,26 @@ std::unique_ptr<Work> begin_work(const Computing& computing, const HeldRows& hel
         return std::make_unique<Descent>(computing, held, part, at, extent, sum);
     if (!part.items.empty() && part.items[0].is_product())
         return std::make_unique<Product>(computing, held, part, std::move(at), sum);
+    if (!part.fold.empty())
+        return std::make_unique<FoldedSum>(computing, held, part, std::move(at), extent, sum);
     return std::make_unique<PartSum>(computing, held, part, std::move(at), extent, sum);
 }
 
 Losses add_up(const Part& part, std::span<const CachedGradient* const> cached,
               std::span<double> sum)
 {
+    Losses losses;
     std::ranges::fill(sum, 0.0);
     for (std::size_t item = 0; item < cached.size(); ++item) {
         const double coefficient = part.items[item].coefficient;
-    Losses losses;
         for (std::size_t i = 0; i < sum.size(); ++i)
             sum[i] += coefficient * cached[item]->values[i];
+        losses += {cached[item]->loss, coefficient * cached[item]->loss};
     }
+    return losses;
 }
 
-        losses += {cached[item]->loss, coefficient * cached[item]->loss};
 Chunks::Chunks(const Computing& computing, std::size_t width)
-    return losses;
     : computing_(computing),
       by_thread_(static_cast<std::size_t>(computing.threads - 1), std::vector<double>(width, 0.0)),
       gathered_(static_cast<std::size_t>(computing.threads))

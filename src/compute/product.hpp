@@ -2,7 +2,7 @@
 // Computes products of coded rows with vectors, chunk by chunk, for coded elastic computing.
 #pragma once
 
-#include "compute/part_sum.hpp"
+#include "compute/fold.hpp"
 
 namespace quorate {
 
@@ -41,9 +41,12 @@ inline bool gives_rows(Item::Operation operation)
 }
 
 /// Returns the number of elements of a contribution.
-/// @param support  parameters that the worker's rows touch
-inline std::size_t length_of(const Part& part, std::size_t support, std::int64_t outputs)
+/// @param support     parameters that the worker's rows touch
+/// @param parameters  of the model
+inline std::size_t length_of(const Part& part, std::size_t support, std::size_t parameters,
+                             std::int64_t outputs)
 {
+    if (!part.fold.empty()) return folded_length(parameters, pieces_of(part));
     if (part.items.empty() || !gives_rows(part.items[0].operation)) return support;
     std::int64_t rows = 0;
     for (const auto& item : part.items) rows += item.rows.count;

@@ -22,7 +22,7 @@ constexpr Seconds latency = 50e-6, overhead = 2e-6;
 bool adds_up(const Needs& needs)
 {
     return needs.coded.empty() && needs.coded_columns.empty() && !needs.fingerprint &&
-           !needs.projection;
+           !needs.projection && !needs.places;
 }
 
 // Seconds that aggregation by node saves between the last answer that a step needs and its sum, at

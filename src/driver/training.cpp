@@ -186,22 +186,22 @@ Training build_training(const Settings& given, int default_workers,
         settings.refuse("batch", fmt::format(", more than the {} training rows: use at most that, "
                                              "or 0 for all of them",
                                              training.rows));
+    if (!dry)
+        training.model = chosen(models(), settings, "model").make(settings, training.data->shape());
     const auto make_coding = [n, settings = given, rows = training.rows, seed = training.seed,
                               batch, row_time = training.row_time,
-                              dense = dry || training.data->dense(),
-                              columns = training.columns](int workers) {
+                              dense = dry || training.data->dense(), columns = training.columns,
+                              parameters = dry ? dry->columns : training.width()](int workers) {
         std::string changed;
         const auto fitting = workers < n ? fitted(settings, workers, changed) : settings;
         auto coding = std::make_shared<Coding>(
             chosen(schemes(), fitting, "scheme")
-                .make(fitting, {workers, rows, seed, batch, row_time, dense, columns}),
+                .make(fitting, {workers, rows, seed, batch, row_time, dense, columns, parameters}),
             seed, batch);
         coding->changed = std::move(changed);
         return coding;
     };
     training.coding = make_coding(n);
-    if (!dry)
-        training.model = chosen(models(), settings, "model").make(settings, training.data->shape());
     const auto delay_model = [&](const DelaySetup& setup) {
         return chosen(delays(), settings, setup.option).make(settings, setup);
     };

@@ -176,7 +176,8 @@ private:
     std::vector<Summand> summands(const std::vector<Term>& terms);
     std::vector<Summand> summands(const std::vector<Placed>& terms);
     void use(Live& one, bool keep) const;
-    trace::Round summary(const Step& step, std::span<const Summand> terms);
+    trace::Round summary(const Step& step, std::span<const Summand> placed,
+                         std::span<const Summand> terms);
     void carry_out(const SetTimer& timer);
     void carry_out(const Note& note);
     void carry_out(const Undecodable& undecodable);

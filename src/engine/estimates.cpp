@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
 
 #include "base/parallel.hpp"
 #include "base/random.hpp"
@@ -166,6 +167,9 @@ void ComputedEstimates::place(Fleet& fleet, std::span<const Summand> placed,
         const auto first = term.at * options_.outputs;
         const auto count = std::min(term.from.count * options_.outputs, std::ssize(sum) - first);
         const auto add = [&](auto packed) {
+            if (count > 0 && term.from.first * options_.outputs + count > std::ssize(packed))
+                throw std::logic_error(
+                    "a scheme places elements that a contribution does not have");
             const auto* source = packed.data() + term.from.first * options_.outputs;
             auto* target = sum.data() + first;
             for (std::int64_t i = 0; i < count; ++i)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compute/fold.hpp"
 #include "scheme/whole_items.hpp"
 
 namespace quorate {
@@ -164,6 +165,11 @@ void SchemeCheck::check(const Dispatch& task)
             expect(item.operation == part.items[0].operation,
                    fmt::format("task {} has a part of several operations", task.task));
         }
+        if (part.fold.empty()) continue;
+        expect(part.fold.size() % part.items.size() == 0 &&
+                   part.items[0].operation == Item::Operation::gradient,
+               fmt::format("task {} folds with {} coefficients what are {} items, or no gradients",
+                           task.task, part.fold.size(), part.items.size()));
     }
     const auto& budget = task.control.budget;
     expect(!budget.limited() || can_be_limited(budget, *task.plan),
@@ -202,7 +208,7 @@ void SchemeCheck::close(TaskId task)
 std::optional<Event> SchemeCheck::carry_out_step(const Step& step)
 {
     expect(step.divisor > 0, fmt::format("a step divides by {}", step.divisor));
-    expect(!step.terms.empty(), "a step has no terms");
+    expect(!step.terms.empty() || !step.placed.empty(), "a step has no terms");
     expect(!needs_.exact || step.error < 1e-9,
            fmt::format("its estimates are exact, but one has an error of {:g}", step.error));
     expect(step.model >= 0 && step.model < std::ssize(models_),
@@ -220,12 +226,28 @@ std::optional<Event> SchemeCheck::carry_out_step(const Step& step)
         versions.push_back(at->second.versions);
         newest.push_back(std::ranges::max(at->second.versions));
     }
+    expect(step.placed.empty() || needs_.places || !needs_.coded_columns.empty(),
+           "a step places contributions, of which its needs say nothing");
+    for (const auto& term : step.placed) {
+        const auto at = alive_.find(term.contribution);
+        expect(at != alive_.end(), "a step places a contribution that is gone");
+        if (!broken.empty()) return {};
+        const auto& sum = at->second.sum;
+        for (std::int64_t i = 0; i < term.from.count; ++i)
+            if (term.at + i < std::ssize(estimate) && term.from.first + i < std::ssize(sum))
+                estimate[static_cast<std::size_t>(term.at + i)] +=
+                    term.weight * sum[static_cast<std::size_t>(term.from.first + i)] / step.divisor;
+        if (!named.insert(term.contribution).second) continue;
+        versions.push_back(at->second.versions);
+        newest.push_back(std::ranges::max(at->second.versions));
+    }
     for (const auto& term : step.terms) {
         if (term.keep)
             alive_.at(term.contribution).kept = true;
         else
             alive_.erase(term.contribution);
     }
+    for (const auto& term : step.placed) alive_.erase(term.contribution);
     const auto kept =
         std::ranges::count_if(alive_, [](const auto& one) { return one.second.kept; });
     expect(kept <= needs_.kept,
@@ -322,7 +344,8 @@ std::vector<CacheUpdate> SchemeCheck::updates_of(const Machine& machine, const D
 
 SchemeCheck::Value SchemeCheck::compute(Machine& machine, const Dispatch& task, const Part& part)
 {
-    Value value{task.task, Vector(width), {}};
+    const auto pieces = pieces_of(part);
+    Value value{task.task, Vector(folded_length(width, pieces)), {}};
     if (is_cached(part)) {
         for (const auto& [item, version] : updates_of(machine, task, part))
             machine.cached[item->block] = {version, gradient(item->block, at(version))};
@@ -334,6 +357,12 @@ SchemeCheck::Value SchemeCheck::compute(Machine& machine, const Dispatch& task, 
         const auto one = is_cached(part) ? machine.cached.at(item.block)
                                          : Cached{version, gradient(item.block, at(version))};
         value.versions.push_back(one.version);
+        if (!part.fold.empty()) {
+            const auto first = static_cast<std::size_t>(&item - part.items.data()) * pieces;
+            add_folded(std::span(part.fold).subspan(first, pieces),
+                       Support::all(static_cast<std::int64_t>(width)), one.gradient, value.sum);
+            continue;
+        }
         for (std::size_t i = 0; i < width; ++i) value.sum[i] += item.coefficient * one.gradient[i];
     }
     if (value.versions.empty()) value.versions = {task.inputs.begin(), task.inputs.end()};

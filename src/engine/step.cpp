@@ -79,13 +79,20 @@ void Engine::carry_out(const Combine& combine)
     estimates_->combine(*fleet_, summands(combine.terms));
 }
 
-// Begins the trace's row of a round, with all that follows from the contributions it uses.
-trace::Round Engine::summary(const Step& step, std::span<const Summand> terms)
+// Begins the trace's row of a round, with all that follows from the contributions it uses. Those that are placed count
+// once, however many of their pieces are; not at all where scores were combined, which are of all rows.
+trace::Round Engine::summary(const Step& step, std::span<const Summand> placed,
+                             std::span<const Summand> terms)
 {
     trace::Round row{};
     double stale = 0;
-    for (const auto& term : terms) {
-        const auto& arrival = *term.arrival;
+    std::vector<const Arrival*> used;
+    for (const auto& term : terms) used.push_back(term.arrival);
+    if (!has_combined_)
+        for (const auto& term : placed)
+            if (!term.used_before) used.push_back(term.arrival);
+    for (const auto* one : used) {
+        const auto& arrival = *one;
         row.samples += arrival.samples;
         double sum = 0;
         for (const auto version : arrival.versions)
@@ -95,17 +102,17 @@ trace::Round Engine::summary(const Step& step, std::span<const Summand> terms)
                      : sum / static_cast<double>(arrival.versions.size());
         row.staleness_max = std::max(row.staleness_max, staleness(arrival.oldest, step.model));
     }
-    row.staleness_mean = terms.empty() ? 0 : stale / static_cast<double>(terms.size());
+    row.staleness_mean = used.empty() ? 0 : stale / static_cast<double>(used.size());
     if (std::exchange(has_combined_, false)) {
         row.samples = options_.estimates.rows;
         for (const auto& term : terms) combined_.insert(term.arrival->worker);
         row.used = std::ssize(combined_);
-        combined_.clear();
     } else {
         // Terms of one worker, who may have sent several parts, stand side by side.
-        for (std::size_t i = 0; i < terms.size(); ++i)
-            row.used += i == 0 || terms[i].arrival->worker != terms[i - 1].arrival->worker;
+        for (std::size_t i = 0; i < used.size(); ++i)
+            row.used += i == 0 || used[i]->worker != used[i - 1]->worker;
     }
+    combined_.clear();
     row.erased = workers_ - row.used;
     row.decode_error = step.error;
     row.model = step.model;
@@ -119,7 +126,7 @@ void Engine::carry_out(const Step& step)
     change(options_.churn.after_round(round_ + 1, members_));
     const auto terms = summands(step.terms);
     const auto placed = summands(step.placed);
-    auto row = summary(step, terms);
+    auto row = summary(step, placed, terms);
     try {
         if (fleet_->has_lost(event_ + 1)) throw LostContributions("");
         estimates_->form(needs_, *fleet_, step, placed, terms, row);

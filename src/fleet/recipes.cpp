@@ -122,7 +122,8 @@ std::int64_t Recipes::operand_bytes(const Terms& terms) const
 std::int64_t Recipes::payload(Worker worker, const Part& part) const
 {
     const auto support = static_cast<std::size_t>(width(worker));
-    return number() * static_cast<std::int64_t>(length_of(part, support, outputs()));
+    return number() * static_cast<std::int64_t>(length_of(
+                          part, support, static_cast<std::size_t>(parameters_), outputs()));
 }
 
 // The work of a row or column of a product in rows of gradients, as if the data were dense (load_of
@@ -237,7 +238,8 @@ void Recipes::compute(Recipe& recipe) const
     const auto& made = recipe.made;
     const auto& from = store(made.worker);
     const auto& part = recipe.plan->parts[static_cast<std::size_t>(made.part)];
-    recipe.values.resize(length_of(part, from.support().size(), outputs()));
+    recipe.values.resize(
+        length_of(part, from.support().size(), static_cast<std::size_t>(parameters_), outputs()));
     if (is_cached(part)) {
         std::vector<const CachedGradient*> cached;
         for (const auto& one : made.cached) {

@@ -57,8 +57,9 @@ std::size_t encoded_size(const TaskMessage& message, std::span<const Point> oper
                          const Support& support, Wire wire)
 {
     std::size_t size = sizeof(TaskHead) + message.recipients.size() * sizeof(Recipient);
-    for (const auto& part : message.plan.parts)
-        size += sizeof(std::int64_t) + part.items.size() * sizeof(Item);
+    for (const auto& part : message.plan.parts)  // numbers of items and coefficients, then these
+        size += 2 * sizeof(std::int64_t) + part.items.size() * sizeof(Item) +
+                part.fold.size() * sizeof(double);
     for (const auto& input : message.inputs)
         size += sizeof(InputHead) + (is_packed(input) ? size_of(wire, support.size()) : 0);
     for (const auto& operand : operands)
@@ -84,6 +85,8 @@ std::shared_ptr<mpi::Bytes> encode(const TaskMessage& message, std::span<const P
     for (const auto& part : message.plan.parts) {
         out.put(static_cast<std::int64_t>(part.items.size()));
         for (const auto& item : part.items) out.put(item);
+        out.put(static_cast<std::int64_t>(part.fold.size()));
+        for (const double coefficient : part.fold) out.put(coefficient);
     }
     for (const auto& operand : operands) out.put(static_cast<std::int64_t>(operand->size()));
     with_number(wire, [&]<class Number>(Number) {
@@ -116,6 +119,8 @@ TaskMessage decode_task(std::shared_ptr<const mpi::Bytes> bytes, std::size_t sup
         Part part;
         for (auto items = in.get<std::int64_t>(); items > 0; --items)
             part.items.push_back(in.get<Item>());
+        for (auto folds = in.get<std::int64_t>(); folds > 0; --folds)
+            part.fold.push_back(in.get<double>());
         message.plan.parts.push_back(std::move(part));
     }
     std::vector<std::int64_t> lengths;

@@ -67,8 +67,9 @@ std::size_t TaskExecution::values_at() const
 
 std::size_t TaskExecution::length(std::size_t part) const
 {
-    return length_of(message_.plan.parts[part], context_.store->support().size(),
-                     context_.computing.model.outputs());
+    const auto& support = context_.store->support();
+    return length_of(message_.plan.parts[part], support.size(),
+                     static_cast<std::size_t>(support.whole()), context_.computing.model.outputs());
 }
 
 // The number of values of all parts that stand before this one in the message.

@@ -49,8 +49,10 @@ Item item_of(const py::handle& item)
     return {.block = block, .coefficient = coefficient};
 }
 
+// A list of items, or a Part.
 Part part_of(const py::handle& part)
 {
+    if (py::isinstance<Part>(part)) return part.cast<Part>();
     Part made;
     for (const auto item : part.cast<py::sequence>()) made.items.push_back(item_of(item));
     return made;
@@ -132,6 +134,7 @@ Needs needs_of(const py::sequence& blocks, const std::vector<std::vector<int>>& 
     take("models", needs.models);
     take("limits_time", needs.limits_time);
     take("displaces", needs.displaces);
+    take("places", needs.places);
     take("membership", needs.membership);
     take("exact", needs.exact);
     take("kept", needs.kept);
@@ -161,10 +164,22 @@ void add_requests(py::module_& module)
         .def_readonly("block", &Item::block)
         .def_readonly("coefficient", &Item::coefficient)
         .def_readonly("input", &Item::input);
-    py::class_<Plan, std::shared_ptr<Plan>>(
-        module, "Plan",
-        "What a worker computes: parts, each a list of items. An item is a block's number,\n"
-        "(block, coefficient) or an Item.")
+    py::class_<Part>(
+        module, "Part",
+        "A list of items whose gradients are folded: fold has m coefficients for each item, the\n"
+        "contribution the ceil(p / m) elements that are the sum of the m pieces of each gradient, "
+        "each\n"
+        "times its coefficient.")
+        .def(py::init([](const py::sequence& items, std::vector<double> fold) {
+                 auto part = part_of(items);
+                 part.fold = std::move(fold);
+                 return part;
+             }),
+             py::arg("items"), py::arg("fold"));
+    py::class_<Plan, std::shared_ptr<Plan>>(module, "Plan",
+                                            "What a worker computes: parts, each a list of items "
+                                            "or a Part. An item is a block's number,\n"
+                                            "(block, coefficient) or an Item.")
         .def(py::init([](const py::sequence& parts, bool each_when_ready) {
                  auto plan = std::make_shared<Plan>();
                  plan->each_when_ready = each_when_ready;
@@ -194,6 +209,7 @@ void add_requests(py::module_& module)
         .def_readonly("row_time", &Problem::row_time)
         .def_readonly("dense", &Problem::dense)
         .def_readonly("columns", &Problem::columns)
+        .def_readonly("parameters", &Problem::parameters)
         .def(
             "partitions",
             [](const Problem& problem, const std::optional<int>& count) {

@@ -137,6 +137,15 @@ private:
                 expect(std::isfinite(item.coefficient), "gives task {} a coefficient of {}",
                        task.task, item.coefficient);
             }
+            if (part.fold.empty()) continue;
+            expect(part.items[0].operation == Item::Operation::gradient &&
+                       part.fold.size() % part.items.size() == 0,
+                   "gives task {} a fold of {} coefficients for {} items: give as many for each "
+                   "gradient",
+                   task.task, part.fold.size(), part.items.size());
+            for (const double coefficient : part.fold)
+                expect(std::isfinite(coefficient), "gives task {} a coefficient of {}", task.task,
+                       coefficient);
         }
         const auto& budget = task.control.budget;
         expect(budget.samples >= 0 && budget.micro_batch >= 0 && budget.seconds > 0,
@@ -158,7 +167,7 @@ private:
     }
     void check(const Step& step)
     {
-        expect(!step.terms.empty(), "makes a step without contributions");
+        expect(!step.terms.empty() || !step.placed.empty(), "makes a step without contributions");
         expect(std::isfinite(step.divisor) && step.divisor > 0, "makes a step that divides by {}",
                step.divisor);
         expect(step.model >= 0 && step.model < needs_.models, "makes a step of model {}, of {}",
@@ -179,7 +188,13 @@ private:
         expect(std::ssize(kept_) <= needs_.kept,
                "keeps {} contributions, but its needs say at most {}: give Needs(..., kept=N)",
                kept_.size(), needs_.kept);
-        expect(step.placed.empty(), "places products, which only coded storage has");
+        expect(step.placed.empty() || needs_.places,
+               "places contributions: its Needs must say places=True");
+        for (const auto& term : step.placed)
+            expect(std::isfinite(term.weight) && term.from.first >= 0 && term.from.count >= 0 &&
+                       term.at >= 0,
+                   "places elements {} to {} at {} with the weight {}", term.from.first,
+                   term.from.first + term.from.count, term.at, term.weight);
     }
     void check(const Combine&) const
     {

@@ -36,7 +36,8 @@ struct Needs {
     int models = 1;                              // their first points are versions 0..models-1
     bool limits_time = false;                    // tasks end with their time: rows must take some
     bool displaces = false;                      // steps bypass the optimiser
-    bool membership = false;                     // it is told who leaves and who joins
+    bool places = false;  // steps place contributions, all of which must come to the coordinator
+    bool membership = false;  // it is told who leaves and who joins
     bool exact = false;  // every estimate is that of all rows, or of the batch, at the newest point
     int answers = 0;     // that a step adds up, about; 0: one of each worker
     std::int64_t kept = 0;  // contributions that outlive steps (Term::keep), at a time at most
@@ -73,6 +74,7 @@ struct Problem {
     Seconds row_time = 0;    // that a worker takes for a row at least
     bool dense = true;       // whether the data are
     std::int64_t columns = 0;
+    std::int64_t parameters = 0;  // of the model; of a dry run, the columns
 };
 
 /// Makes a scheme.

@@ -356,3 +356,35 @@ def test_a_limit_of_seconds_over_several_items_takes_whole_ones(q):
     assert Prefix.seen == [(3, 300), (3, 300), (3, 300), (1, 100)] * 2
     with pytest.raises(q.BadInput, match="limits task 0, which has more than one part"):
         q.simulate(scheme=Prefix, samples=5, **options)
+
+
+def test_a_scheme_in_python_folds_gradients(q, data):
+    class Halves(q.SynchronousScheme):
+        """Both workers compute all rows; each sends one half of the gradient."""
+
+        def needs(self):
+            return q.Needs(self.problem.partitions(), [[0, 1]] * 2, exact=True, places=True)
+
+        def plan(self, worker):
+            return q.Plan([q.Part([0, 1], [1.0 - worker, worker] * 2)])
+
+        def begin(self, version):
+            self.received = {}
+
+        def receive(self, contribution):
+            self.received[contribution.worker] = contribution
+            if len(self.received) == 2:
+                length = (self.problem.parameters + 1) // 2
+                placed = [
+                    q.Placed(one, 1.0, (0, length), worker * length)
+                    for worker, one in self.received.items()
+                ]
+                return q.Step([], self.problem.rows, placed=placed)
+
+    options = dict(rounds=30, step=0.2, workers=2)
+    mine = q.simulate(data, scheme=Halves, **options)
+    theirs = q.simulate(data, scheme="uncoded", **options)
+    assert np.allclose(mine.model, theirs.model, rtol=0, atol=1e-12)
+    with pytest.raises(q.BadInput, match="fold of 3 coefficients for 2 items"):
+        Halves.plan = lambda self, worker: q.Plan([q.Part([0, 1], [1.0] * 3)])
+        q.simulate(data, scheme=Halves, **options)

@@ -81,6 +81,23 @@ TEST(Messages, APointThatTheWorkerHoldsDoesNotTravelAgain)
     EXPECT_TRUE(got.inputs[2].packed.empty());
 }
 
+TEST(Messages, PartsTravelWithTheCoefficientsOfTheirFolds)
+{
+    mpi::Pool pool;
+    TaskMessage message;
+    message.recipients = {{0, 1}};
+    message.plan.parts = {Part{{Item{0}, Item{2}}, {1, -2, 0.5, 3}}, Part{{Item{1, 0, 4}}}};
+    message.inputs = {{4, Travel::held}};
+    const std::vector<Point> none = {point({})};
+    const auto got = decode_task(encode(message, none, Support::all(3), Wire::binary64, pool), 3,
+                                 Wire::binary64, pool);
+    ASSERT_EQ(got.plan.parts.size(), 2u);
+    EXPECT_EQ(got.plan.parts[0].items.size(), 2u);
+    EXPECT_EQ(got.plan.parts[0].fold, (Reals{1, -2, 0.5, 3}));
+    EXPECT_EQ(got.plan.parts[1].items[0].coefficient, 4);
+    EXPECT_TRUE(got.plan.parts[1].fold.empty());
+}
+
 // Five numbers take 20 or 10 bytes, and the next ones begin at a multiple of 8.
 TEST(Messages, ShorterNumbersAreReadAsTheDoublesThatTheyWere)
 {
