@@ -9,6 +9,7 @@ Entry<MakeScheme> uncoded_entry();
 Entry<MakeScheme> ignore_entry();
 Entry<MakeScheme> frc_entry();
 Entry<MakeScheme> cyclic_entry();
+Entry<MakeScheme> short_cyclic_entry();
 Entry<MakeScheme> reed_solomon_entry();
 Entry<MakeScheme> partial_entry();
 Entry<MakeScheme> partial_frc_entry();
@@ -56,6 +57,7 @@ std::vector<Entry<MakeScheme>>& entries()
         ignore_entry(),
         frc_entry(),
         cyclic_entry(),
+        short_cyclic_entry(),
         reed_solomon_entry(),
         partial_entry(),
         partial_frc_entry(),

@@ -29,6 +29,8 @@ WAYS = [
     ("uncoded", ["--optimizer", name])
     for name in ["adam", "agd", "momentum", "rmsprop", "dual-averaging", "agd-eh", "lbfgs"]
 ] + [
+    ("cyclic", ["--stragglers", 2, "--optimizer", "lbfgs", "--memory", 3]),
+    ("short-cyclic", ["--stragglers", 2, "--fold", 3, "--optimizer", "lbfgs"]),
     ("amb", ["--probe", 3]),
     ("ignore", ["--adaptive", "3,1,1", "--stragglers", 0]),
     ("ignore", ["--deadline", "adaptive:5,3,4"]),
@@ -62,6 +64,8 @@ LASTING = [
     ("partial", EVENTS + ["--stragglers", 2]),
     ("partial", EVENTS + PREFIX),
     ("partial", NODES + PREFIX),
+    ("cyclic", EVENTS + ["--optimizer", "lbfgs"]),
+    ("short-cyclic", EVENTS + ["--fold", 3]),
     ("pgc-cyclic", EVENTS),
     ("async", EVENTS),
     ("dsag", EVENTS + ["--subpartitions", 3]),

@@ -32,6 +32,8 @@ EXACT = [
     ("partial-cyclic", ["--stragglers", 2]),
     ("nested", ["--stragglers", 3]),
     ("nested", ["--stragglers", 3, "--placement", "frc"]),
+    ("short-cyclic", ["--stragglers", 2]),
+    ("short-cyclic", ["--stragglers", 3, "--fold", 5]),
     ("draco-repetition", ["--stragglers", 1]),
     ("draco-cyclic", ["--stragglers", 1]),
 ]
@@ -335,6 +337,7 @@ def test_simulate_refuses_what_makes_no_sense(gaussians, tmp_path):
         ["partial-frc", "--own", 0],
         ["partial-cyclic", "--stragglers", 12],
         ["agc", "--collect", 13],
+        ["short-cyclic", "--fold", 13],
         ["bernoulli", "--degree", 0],
         ["bernoulli", "--degree", 13],
         ["block", "--groups", 13],

@@ -22,6 +22,7 @@ DETERMINISTIC = [
 ]
 OTHERS = [
     ("cyclic", ["--stragglers", 2]),
+    ("short-cyclic", ["--fold", 3]),
     ("agc", []),
     ("ignore", ["--adaptive", "3,1,1", "--stragglers", 0]),
     ("ignore", ["--deadline", "adaptive:3,3,5"]),

@@ -178,6 +178,17 @@ std::vector<double> weights(const Scheme& scheme, const Round& round, std::int64
                              round.step->divisor;
         }
     }
+    // Of folded gradients the first piece.
+    for (const auto& term : round.step->placed) {
+        if (term.at != 0) continue;
+        EXPECT_TRUE(round.sent.contains(term.contribution)) << "a term names what never arrived";
+        EXPECT_TRUE(named.insert(term.contribution).second) << "a contribution is placed twice";
+        const auto& part = round.sent.at(term.contribution);
+        for (std::size_t i = 0; i < part.items.size(); ++i)
+            weight[static_cast<std::size_t>(part.items[i].block)] +=
+                part.fold[i * (part.fold.size() / part.items.size())] * term.weight *
+                static_cast<double>(rows) / round.step->divisor;
+    }
     return weight;
 }
 

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "code/short_code.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "base/random.hpp"
+#include "code/linear_algebra.hpp"
+
+namespace quorate {
+
+ShortCode::ShortCode(Eigen::MatrixXd v, int pieces)
+    : pieces_(pieces), v_(std::move(v)),
+      w_(left_null_space(v_.transpose(), static_cast<int>(v_.cols() - v_.rows())))
+{
+    const int n = workers(), d = load();
+    for (int j = 0; j < n; ++j) {
+        std::vector<int> holders;
+        for (int i = j - d + 1; i <= j; ++i) holders.push_back((i + n) % n);
+        // x W^T = 0 for x supported on the holders: m dimensions.
+        const Eigen::MatrixXd basis = stragglers() == 0
+                                          ? Eigen::MatrixXd::Identity(d, d)
+                                          : left_null_space(w_(holders, Eigen::all), pieces_);
+        // The coordinates of x in the rows of V are x V^T / n.
+        const Eigen::MatrixXd last =
+            v_(Eigen::seqN(v_.rows() - pieces_, pieces_), holders) * basis / n;
+        Eigen::MatrixXd b = Eigen::MatrixXd::Zero(pieces_, n);
+        for (int h = 0; h < d; ++h)
+            b.col(holders[static_cast<std::size_t>(h)]) =
+                shortest_solution(last.transpose(), basis.row(h).transpose());
+        b_.push_back(std::move(b));
+    }
+}
+
+std::vector<int> ShortCode::held(int worker) const
+{
+    std::vector<int> all;
+    for (int j = 0; j < load(); ++j) all.push_back((worker + j) % workers());
+    std::ranges::sort(all);
+    return all;
+}
+
+Eigen::MatrixXd ShortCode::weights(const std::vector<int>& missing) const
+{
+    // V A = [0; I] for A = V^T [0; I] / n + W^T Z; Z is the shortest that makes A vanish at the missing.
+    Eigen::MatrixXd a = v_.bottomRows(pieces_).transpose() / workers();
+    if (missing.empty()) return a;
+    const Eigen::MatrixXd at = w_(missing, Eigen::all);
+    for (int u = 0; u < pieces_ && stragglers() > 0; ++u) {
+        const Eigen::VectorXd there = a(missing, u);
+        a.col(u) += w_ * shortest_solution(at, -there);
+    }
+    for (const int i : missing) a.row(i).setZero();
+    return a;
+}
+
+template <class F>
+void ShortCode::deviations(const Eigen::MatrixXd& weights, F f) const
+{
+    const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(pieces_, pieces_);
+    for (int j = 0; j < workers(); ++j) {
+        Eigen::MatrixXd sum = -identity;
+        for (int i = j - load() + 1; i <= j; ++i) {
+            const int worker = (i + workers()) % workers();
+            sum += b_[static_cast<std::size_t>(j)].col(worker) * weights.row(worker);
+        }
+        f(sum);
+    }
+}
+
+double ShortCode::residual(const Eigen::MatrixXd& weights) const
+{
+    double largest = 0;
+    deviations(weights, [&](const Eigen::MatrixXd& sum) {
+        const double here = sum.lpNorm<Eigen::Infinity>();
+        if (!(here <= largest)) largest = here;  // NaN too
+    });
+    return largest;
+}
+
+double ShortCode::error(const Eigen::MatrixXd& weights) const
+{
+    double squares = 0;
+    deviations(weights, [&](const Eigen::MatrixXd& sum) { squares += sum.squaredNorm(); });
+    return squares;
+}
+
+namespace {
+
+// How many sets of s of n there are.
+double patterns(int n, int s)
+{
+    double count = 1;
+    for (int i = 0; i < s; ++i) count = count * (n - i) / (i + 1);
+    return count;
+}
+
+// Turns a set of numbers below n, ascending, into the next one. @return false: it was the last
+bool next_pattern(std::vector<int>& set, int n)
+{
+    const auto s = static_cast<int>(set.size());
+    int at = s - 1;
+    while (at >= 0 && set[static_cast<std::size_t>(at)] == n - s + at) --at;
+    if (at < 0) return false;
+    ++set[static_cast<std::size_t>(at)];
+    for (auto i = static_cast<std::size_t>(at) + 1; i < set.size(); ++i) set[i] = set[i - 1] + 1;
+    return true;
+}
+
+}  // namespace
+
+double ShortCode::amplification(std::uint64_t seed) const
+{
+    constexpr int random_sets = 30;
+    constexpr double all_patterns = 1000;
+    const int n = workers(), s = stragglers();
+    Eigen::VectorXd largest = Eigen::VectorXd::Zero(n);  // |B| of each worker
+    for (const auto& b : b_)
+        largest = largest.cwiseMax(b.cwiseAbs().colwise().maxCoeff().transpose());
+    double all = 0;
+    const auto look = [&](std::vector<int> missing) {
+        std::ranges::sort(missing);
+        const Eigen::VectorXd a = weights(missing).cwiseAbs().rowwise().maxCoeff();
+        const double here = a.cwiseProduct(largest).maxCoeff();
+        if (!(here <= all)) all = here;
+    };
+    if (patterns(n, s) <= all_patterns) {
+        std::vector<int> missing(static_cast<std::size_t>(s));
+        std::iota(missing.begin(), missing.end(), 0);
+        do look(missing);
+        while (next_pattern(missing, n));
+        return all;
+    }
+    std::vector<int> order(static_cast<std::size_t>(n));
+    std::iota(order.begin(), order.end(), 0);
+    for (int first = 0; first < n; ++first) {
+        std::vector<int> run;
+        for (int i = 0; i < s; ++i) run.push_back((first + i) % n);
+        look(std::move(run));
+    }
+    Stream stream(seed, Purpose::code);
+    for (int set = 0; set < random_sets; ++set) {
+        stream.shuffle(order);
+        look({order.begin(), order.begin() + s});
+    }
+    return all;
+}
+
+std::optional<Eigen::MatrixXd> fourier_rows(int n, int s, int m)
+{
+    const int count = n - s;
+    const bool whole = count % 2 == 1;
+    if (!whole && m % 2 == 1) return std::nullopt;
+    // Twice the frequencies, ascending, of those that come last and of the others.
+    std::vector<int> last, first;
+    const int begin = whole ? 0 : 1;
+    const bool without_zero = whole && m % 2 == 0;
+    int rows_left = m;
+    for (int twice = begin; twice < count + begin; twice += 2) {
+        const int rows = twice == 0 ? 1 : 2;
+        if (rows_left > 0 && !(twice == 0 && without_zero)) {
+            last.push_back(twice);
+            rows_left -= rows;
+        } else {
+            first.push_back(twice);
+        }
+    }
+    Eigen::MatrixXd v(count, n);
+    int row = 0;
+    for (const auto* some : {&first, &last})
+        for (const int twice : *some) {
+            for (int i = 0; i < n; ++i) {
+                const double angle =
+                    std::numbers::pi * (static_cast<long>(twice) * i % (2 * n)) / n;
+                v(row, i) = twice == 0 ? 1 : std::numbers::sqrt2 * std::cos(angle);
+                if (twice != 0) v(row + 1, i) = std::numbers::sqrt2 * std::sin(angle);
+            }
+            row += twice == 0 ? 1 : 2;
+        }
+    return v;
+}
+
+Eigen::MatrixXd haar_rows(int n, int s, std::uint64_t seed, std::uint32_t draw)
+{
+    Stream stream(seed, Purpose::code, draw + 1);
+    Eigen::MatrixXd normal(n, n - s);
+    for (auto& element : normal.reshaped()) element = stream.normal();
+    return std::sqrt(n) * orthonormal(normal).transpose();
+}
+
+std::pair<ShortCode, double> best_short_code(int n, int s, int m, std::uint64_t seed)
+{
+    constexpr std::uint32_t draws = 16;
+    std::optional<ShortCode> best;
+    double least = 0;
+    const auto look = [&](Eigen::MatrixXd v) {
+        ShortCode code(std::move(v), m);
+        const double here = code.amplification(seed);
+        if (best && !(here < least)) return;
+        best = std::move(code);
+        least = here;
+    };
+    if (auto v = fourier_rows(n, s, m)) look(std::move(*v));
+    for (std::uint32_t draw = 0; draw < draws; ++draw) look(haar_rows(n, s, seed, draw));
+    return {std::move(*best), least};
+}
+
+}  // namespace quorate
