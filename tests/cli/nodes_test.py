@@ -12,7 +12,8 @@ from program import call, inspect
 SCHEMES = re.findall(r"^(\S+)", call("list", "schemes").stdout, re.MULTILINE)
 WORKERS = {"margulis": 9, "bibd": 13}
 # Schemes that decide from vectors, or place them: nobody else may add them up.
-NEED_EACH = {"draco-repetition", "draco-cyclic", "coded-product", "elastic"}
+NEED_EACH = {"draco-repetition", "draco-cyclic", "coded-product", "elastic", "short-cyclic"}
+NEED_DENSE = {"short-cyclic"}
 
 NETWORK = ["--latency", 1e-3, "--bandwidth", 1e5]
 
@@ -40,8 +41,8 @@ def words_of(scheme, data):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_by_node_is_flat_but_for_the_last_bits(scheme, sparse, tmp_path):
-    words = words_of(scheme, sparse)
+def test_by_node_is_flat_but_for_the_last_bits(scheme, sparse, gaussians, tmp_path):
+    words = words_of(scheme, gaussians if scheme in NEED_DENSE else sparse)
     done = call("simulate", "--trace", tmp_path / "n.h5", *words, "--aggregate", "node", "--quiet")
     if scheme in NEED_EACH:
         assert done.returncode == 2
