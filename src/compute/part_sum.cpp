@@ -137,7 +137,7 @@ void PartSum::end_item()
         chunks_.collect(sum_);
         complete_->sum.assign(sum_.begin(), sum_.end());
         complete_->samples = samples_;
-        complete_->loss = loss_;
+        complete_->losses = losses_;
     }
     ++item_;
     stream_.reset();
@@ -153,7 +153,7 @@ void PartSum::finish()
     }
     std::ranges::copy(complete_->sum, sum_.begin());
     samples_ = complete_->samples;
-    loss_ = complete_->loss;
+    losses_ = complete_->losses;
 }
 
 Descent::Descent(const Computing& computing, const HeldRows& held, const Part& part,

@@ -180,7 +180,7 @@ private:
     struct Complete {
         std::vector<double> sum;
         std::int64_t samples = 0;
-        double loss = 0;
+        Losses losses;
     };
     std::optional<Complete> complete_;
 };
