@@ -437,8 +437,9 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
         settings.refuse("order",
                         ", but a worker that caches computes its oldest gradient anew: use "
                         "--cache coordinator, or cyclic");
-    rules.cap = settings.on("staleness-cap") ? settings.integer("staleness-cap", 2 * rules.most)
-                                             : (4 * rules.most * n + fresh - 1) / fresh;
+    rules.cap = settings.on("staleness-cap")
+                    ? settings.integer("staleness-cap", std::int64_t{2} * rules.most)
+                    : (4 * n * rules.most + fresh - 1) / fresh;
     return std::make_unique<Dsag>(problem, rules);
 }
 
