@@ -172,8 +172,7 @@ std::optional<Eigen::MatrixXd> fourier_rows(int n, int s, int m)
     for (const auto* some : {&first, &last})
         for (const int twice : *some) {
             for (int i = 0; i < n; ++i) {
-                const double angle =
-                    std::numbers::pi * (static_cast<long>(twice) * i % (2 * n)) / n;
+                const double angle = std::numbers::pi * (twice * i % (2 * n)) / n;
                 v(row, i) = twice == 0 ? 1 : std::numbers::sqrt2 * std::cos(angle);
                 if (twice != 0) v(row + 1, i) = std::numbers::sqrt2 * std::sin(angle);
             }

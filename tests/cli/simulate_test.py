@@ -394,7 +394,10 @@ def test_dense_rows_are_held_once_for_all_workers_and_for_evaluation(tmp_path):
 @pytest.mark.parametrize(
     "words, message",
     [
-        (["--batch", 60], "--batch is 60, but --optimizer lbfgs compares losses of all rows: leave"),
+        (
+            ["--batch", 60],
+            "--batch is 60, but --optimizer lbfgs compares losses of all rows: leave",
+        ),
         (
             ["--scheme", "ignore"],
             "--optimizer is lbfgs, which compares exact losses of all rows, but this scheme's "
