@@ -288,7 +288,8 @@ JobPlan make_job_plan(const Settings& settings)
         throw BadInput("give one of --experiment NAME and --manifest FILE, and --cluster NAME");
     if (!settings.on("cluster"))
         throw BadInput("which machine? Give --cluster NAME; quorate list clusters has them");
-    JobPlan plan{read_profile(settings.text("cluster")), {}, {}, settings.on("experiment"), {}, {}, {}};
+    JobPlan plan{
+        read_profile(settings.text("cluster")), {}, {}, settings.on("experiment"), {}, {}, {}};
     auto& request = plan.request;
     request.kind = kind_of(settings);
     const auto source = plan.new_manifest ? named_file("jobs", "experiment",

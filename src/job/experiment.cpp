@@ -272,12 +272,14 @@ std::vector<std::string> optimum_words(const Experiment& experiment, const std::
                                    wanted->text));
     std::vector<std::string> words = {"optimum", "--data", data};
     for (const auto& value : experiment.options) {
-        if (value.section == "prepare" || (value.name != "model" && value.name != "l2" && value.name != "l1"))
+        if (value.section == "prepare" ||
+            (value.name != "model" && value.name != "l2" && value.name != "l1"))
             continue;
         if (!value.section.empty() || values_of(value).size() > 1)
-            throw BadInput(fmt::format("{}{} differs from run to run, so that they have several optima: "
-                                       "leave out {} of [prepare], or write one value above the sections",
-                                       value.origin, value.name, wants_optimum));
+            throw BadInput(
+                fmt::format("{}{} differs from run to run, so that they have several optima: "
+                            "leave out {} of [prepare], or write one value above the sections",
+                            value.origin, value.name, wants_optimum));
         words.insert(words.end(), {"--" + value.name, value.text});
     }
     return words;

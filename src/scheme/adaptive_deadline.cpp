@@ -48,15 +48,6 @@ std::optional<Seconds> AdaptiveDeadline::limit() const
     return std::max(quorum, std::min(deadline_, quorum + rule_.cap));
 }
 
-Option adaptive_deadline_option()
-{
-    return {"deadline", "SECONDS|adaptive:Q,K[,W,CAP]", "",
-            "a round ends after so many seconds with what has come, at the first answer at the "
-            "earliest; adaptive: when Q have answered (or all, if there are fewer workers) and K "
-            "median deviations beyond the median time of the last W rounds (20) are over, or CAP "
-            "seconds since the Q-th answer; default: it waits for its quorum"};
-}
-
 RoundLimit round_limit(const Settings& settings, int workers)
 {
     if (!settings.on("deadline")) return {};

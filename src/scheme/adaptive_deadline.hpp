@@ -56,9 +56,7 @@ struct RoundLimit {
     bool given() const { return fixed != never || adaptive; }
 };
 
-/// The option --deadline of schemes that know adaptive ones too.
-Option adaptive_deadline_option();
-/// Reads it. Where the quorum is adaptive, the code's own is all workers: --collect is refused.
+/// Reads the option --deadline of schemes that know adaptive ones too. Where the quorum is adaptive, the code's own is all workers: --collect is refused.
 /// @throws BadInput if its value is wrong
 RoundLimit round_limit(const Settings& settings, int workers);
 

@@ -13,8 +13,7 @@ Entry<MakeScheme> agc_entry()
             "approximate gradient coding: fractional repetition that ends after M answers even if "
             "groups are missing; for random delays where a small error is acceptable",
         .source = "Wang, Charles, Papailiopoulos, ErasureHead, arXiv 1901.09671",
-        .options = {stragglers_option(), collect_option(), adaptive_deadline_option(),
-                    rescale_option()},
+        .options = {stragglers_option(), collect_option(), deadline_option(), rescale_option()},
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
             const int n = problem.workers;
             auto limit = round_limit(settings, n);

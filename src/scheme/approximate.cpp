@@ -18,7 +18,7 @@ namespace {
 std::vector<Option> options(std::vector<Option> own)
 {
     own.push_back(collect_option());
-    own.push_back(adaptive_deadline_option());
+    own.push_back(deadline_option());
     own.push_back(decoder_option());
     return own;
 }

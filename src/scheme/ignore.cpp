@@ -190,7 +190,7 @@ Entry<MakeScheme> ignore_entry()
              {"adaptive", "START,STEP,COUNT", "",
               "begin with START answers, and wait for STEP more whenever COUNT more estimates went "
               "against the one before than along it, up to N - S"},
-             adaptive_deadline_option()},
+             deadline_option()},
         .make = make,
         .properties = {.candidates = [](int n, bool) { return doubled_stragglers(n / 2); },
                        .blocked = blocked}};

@@ -45,8 +45,7 @@ Entry<MakeScheme> is_gc_entry()
                 "ignore-straggler gradient coding: after M answers, the largest set of them with "
                 "disjoint partitions, scaled; for any number of stragglers at small redundancy",
             .source = "Su, Sukhnandan, Li, ICDCS 2023",
-            .options = {degree_option(), placement_option(), collect_option(),
-                        adaptive_deadline_option()},
+            .options = {degree_option(), placement_option(), collect_option(), deadline_option()},
             .make = make,
             .properties = {.blocked = until_collected}};
 }

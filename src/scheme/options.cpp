@@ -154,9 +154,12 @@ Option placement_option()
 
 Option deadline_option()
 {
-    return {"deadline", "SECONDS", "",
+    return {"deadline", "SECONDS|adaptive:Q,K[,W,CAP]", "",
             "a round ends after so many seconds with what has come, at the first answer at the "
-            "earliest; default: it waits for its quorum"};
+            "earliest; adaptive, where estimates are not exact: when Q have answered (or all, if "
+            "there are fewer workers) and K median deviations beyond the median time of the last W "
+            "rounds (20) are over, or CAP seconds since the Q-th answer; default: it waits for its "
+            "quorum"};
 }
 
 Option rescale_option()

@@ -42,7 +42,7 @@ Entry<MakeScheme> stochastic_entry()
             .source = "Bitar, Wootters, El Rouayheb, arXiv 1905.05383",
             .options = {degree_option(),
                         collect_option(),
-                        adaptive_deadline_option(),
+                        deadline_option(),
                         {"straggling", "P", "",
                          "probability that a worker misses the deadline, by which the sum is "
                          "scaled; default: 0"}},

@@ -62,9 +62,9 @@ TEST(IntervalCache, AnswersThatAreNotNewerThanAllTheyOverlapChangeNothing)
 // ---- trajectories -------------------------------------------------------------------------------
 
 // Least squares with 24 rows of 3 columns; a task takes each worker always as long.
-class Tiny : public ::testing::Test {
+class DsagOnTiny : public ::testing::Test {
 protected:
-    Tiny()
+    DsagOnTiny()
     {
         DataSetWriter writer(folder_.file("tiny.h5"), "tiny",
                              {.columns = 3, .task = LearningTask::regression, .dense = true}, false,
@@ -119,7 +119,7 @@ protected:
     static constexpr Weights optimum = {-.0265960128981462, -.0143710826746402, .29747919974876};
 };
 
-TEST_F(Tiny, FollowsTheReference)
+TEST_F(DsagOnTiny, FollowsTheReference)
 {
     struct Row {
         std::int64_t rounds;
@@ -147,7 +147,7 @@ TEST_F(Tiny, FollowsTheReference)
     EXPECT_NEAR(distance(run(200, {}), optimum), 2.4e-12, 1e-12);
 }
 
-TEST_F(Tiny, WithoutMarginStepsAreAtTheLastFreshAnswer)
+TEST_F(DsagOnTiny, WithoutMarginStepsAreAtTheLastFreshAnswer)
 {
     const auto trace = run(20, {{"margin", "0"}});
     EXPECT_NEAR(trace.rounds.back().time, 26, 1e-9);
@@ -155,7 +155,7 @@ TEST_F(Tiny, WithoutMarginStepsAreAtTheLastFreshAnswer)
     EXPECT_NEAR(distance(run(200, {{"margin", "0"}}), optimum), 1.7e-12, 1e-12);
 }
 
-TEST_F(Tiny, WithoutStaleAnswersItIsSagWhichIsBiased)
+TEST_F(DsagOnTiny, WithoutStaleAnswersItIsSagWhichIsBiased)
 {
     const auto trace = run(10, {{"stale", "drop"}});
     expect_model(trace, {-.118365389915656, .149709390366297, .170354542622497});
@@ -165,7 +165,7 @@ TEST_F(Tiny, WithoutStaleAnswersItIsSagWhichIsBiased)
     EXPECT_NEAR(distance(later, optimum), .1997, 1e-4);
 }
 
-TEST_F(Tiny, WaitingForAllItIsSagWhateverComesOfStaleAnswers)
+TEST_F(DsagOnTiny, WaitingForAllItIsSagWhateverComesOfStaleAnswers)
 {
     const Weights sag = {-.0846771757544426, .0164903828859611, .175773082488161};
     expect_model(run(5, {{"collect", "3"}}), sag);
@@ -174,7 +174,7 @@ TEST_F(Tiny, WaitingForAllItIsSagWhateverComesOfStaleAnswers)
                  {-.0746694470053361, .0153579274971289, .160318851718077});
 }
 
-TEST_F(Tiny, WaitingForAllWithWholeShardsItIsUncodedToTheBit)
+TEST_F(DsagOnTiny, WaitingForAllWithWholeShardsItIsUncodedToTheBit)
 {
     const auto ours = run(30, {{"collect", "3"}, {"subpartitions", "1"}});
     const auto exact = run(30, {{"scheme", "uncoded"}, {"collect", ""}, {"subpartitions", ""}});
@@ -186,7 +186,7 @@ TEST_F(Tiny, WaitingForAllWithWholeShardsItIsUncodedToTheBit)
     }
 }
 
-TEST_F(Tiny, TheOrderOfArrivalChangesNoBit)
+TEST_F(DsagOnTiny, TheOrderOfArrivalChangesNoBit)
 {
     const auto trace = run(20, {{"collect", "3"}});
     for (const auto* seed : {"1", "2", "3"})
@@ -194,7 +194,7 @@ TEST_F(Tiny, TheOrderOfArrivalChangesNoBit)
                   trace.model);
 }
 
-TEST_F(Tiny, CachesOfWorkersConvergeToo)
+TEST_F(DsagOnTiny, CachesOfWorkersConvergeToo)
 {
     const auto trace = run(300, {{"cache", "worker"}});
     EXPECT_NEAR(distance(trace, optimum), 0, 1e-9);
@@ -203,7 +203,7 @@ TEST_F(Tiny, CachesOfWorkersConvergeToo)
     EXPECT_EQ(run(1, {}).text("kept"), "6");
 }
 
-TEST_F(Tiny, EntriesThatAreTooOldAreLeftOut)
+TEST_F(DsagOnTiny, EntriesThatAreTooOldAreLeftOut)
 {
     // Worker 2 needs 2.9 s for a task of which each round takes 1.3: it is never in time.
     const auto trace = run(60, {{"staleness-cap", "4"}, {"margin", "0"}});

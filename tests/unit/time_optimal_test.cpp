@@ -37,9 +37,9 @@ using test::refusal;
 // ---- a small least-squares problem -----------------------------------------------------------------
 
 // 24 rows of 3 numbers on 3 workers, without noise: loss (x.w - y)^2.
-class Tiny : public testing::Test {
+class TimeOptimalOnTiny : public testing::Test {
 protected:
-    Tiny()
+    TimeOptimalOnTiny()
     {
         DataSetWriter writer(folder_.file("d.h5"), "tiny",
                              {.columns = 3, .task = LearningTask::regression, .dense = true}, false,
@@ -123,7 +123,7 @@ struct Used {
     bool operator==(const Used&) const = default;
 };
 
-TEST_F(Tiny, RingmasterUsesWhatIsNotTooStale)
+TEST_F(TimeOptimalOnTiny, RingmasterUsesWhatIsNotTooStale)
 {
     tasks_take_1_and_1_7_and_4_1();
     const auto trace = run("ringmaster", 12, "0.3", {{"staleness-cap", "1"}});
@@ -144,7 +144,7 @@ TEST_F(Tiny, RingmasterUsesWhatIsNotTooStale)
     EXPECT_EQ(ignored, 5U);
 }
 
-TEST_F(Tiny, RingmasterThatStopsBeginsAnewAtTheNewestPoint)
+TEST_F(TimeOptimalOnTiny, RingmasterThatStopsBeginsAnewAtTheNewestPoint)
 {
     tasks_take_1_and_1_7_and_4_1();
     const auto trace = run("ringmaster", 12, "0.3", {{"staleness-cap", "1"}, {"stop-stale", "on"}});
@@ -152,7 +152,7 @@ TEST_F(Tiny, RingmasterThatStopsBeginsAnewAtTheNewestPoint)
     expect_near(trace.model, {-.135873175902034, .150181428734968, .206794438047381});
 }
 
-TEST_F(Tiny, RingmasterWithoutThresholdIsAsync)
+TEST_F(TimeOptimalOnTiny, RingmasterWithoutThresholdIsAsync)
 {
     tasks_take_1_and_1_7_and_4_1();
     for (const auto* stop : {"off", "on"}) {
@@ -164,7 +164,7 @@ TEST_F(Tiny, RingmasterWithoutThresholdIsAsync)
     }
 }
 
-TEST_F(Tiny, RingmasterWithoutStopsIsAsyncWithACap)
+TEST_F(TimeOptimalOnTiny, RingmasterWithoutStopsIsAsyncWithACap)
 {
     for (const auto* cap : {"0", "1", "3"})
         for (const auto* scale : {"none", "adaptive"}) {
@@ -177,7 +177,7 @@ TEST_F(Tiny, RingmasterWithoutStopsIsAsyncWithACap)
         }
 }
 
-TEST_F(Tiny, RingmasterThatStopsAllIsRennalaOfOneTask)
+TEST_F(TimeOptimalOnTiny, RingmasterThatStopsAllIsRennalaOfOneTask)
 {
     Options options = {{"delay", "pareto:1,1.5"}, {"batch", "6"}, {"workers", "5"}};
     auto rennala = options, ringmaster = options;
@@ -188,7 +188,7 @@ TEST_F(Tiny, RingmasterThatStopsAllIsRennalaOfOneTask)
     expect_same(run("rennala", 50, "0.1", rennala), run("k-batch-sync", 50, "0.1", rennala));
 }
 
-TEST_F(Tiny, MindFlayerCutsTrialsOff)
+TEST_F(TimeOptimalOnTiny, MindFlayerCutsTrialsOff)
 {
     tasks_take([](int i, int task) { return 1 + (3 * i + 5 * task) % 7 / 2.0; }, 70);
     const auto model_after = [&](std::int64_t rounds, double time) {
@@ -217,7 +217,7 @@ TEST_F(Tiny, MindFlayerCutsTrialsOff)
                 {-.0540109077975858, .00836730266748116, .129864376814685});
 }
 
-TEST_F(Tiny, MindFlayerThatCutsNothingOffIsFmb)
+TEST_F(TimeOptimalOnTiny, MindFlayerThatCutsNothingOffIsFmb)
 {
     // Not on full batches, which fmb adds up in the order of rows, and limited tasks in that of samples.
     const Options common = {{"delay", "exponential:1"}, {"batch", "9"}};
@@ -226,7 +226,7 @@ TEST_F(Tiny, MindFlayerThatCutsNothingOffIsFmb)
     expect_same(run("mindflayer", 100, "0.1", options), run("fmb", 100, "0.1", common));
 }
 
-TEST_F(Tiny, MaleniaOnWholePartitionsIsGradientDescent)
+TEST_F(TimeOptimalOnTiny, MaleniaOnWholePartitionsIsGradientDescent)
 {
     for (const auto& options : {Options{{"collect", "3"}}, Options{{"update-at", "each"}}}) {
         auto random = options;
@@ -236,7 +236,7 @@ TEST_F(Tiny, MaleniaOnWholePartitionsIsGradientDescent)
     }
 }
 
-TEST_F(Tiny, AtaOfEqualWorkersIsFmb)
+TEST_F(TimeOptimalOnTiny, AtaOfEqualWorkersIsFmb)
 {
     for (const auto* batch : {"0", "6"}) {
         const Options options = {{"delay", "constant:1"}, {"batch", batch}};
@@ -244,7 +244,7 @@ TEST_F(Tiny, AtaOfEqualWorkersIsFmb)
     }
 }
 
-TEST_F(Tiny, RingleaderMakesAnUpdateForEachWorkerInTurn)
+TEST_F(TimeOptimalOnTiny, RingleaderMakesAnUpdateForEachWorkerInTurn)
 {
     tasks_take_1_and_1_7_and_4_1();
     const auto trace = run("ringleader", 30, "0.5", {});
@@ -265,14 +265,14 @@ TEST_F(Tiny, RingleaderMakesAnUpdateForEachWorkerInTurn)
                 {-.0612116777276901, .0102465959774844, .131612119945023});
 }
 
-TEST_F(Tiny, TablesOfOneWorkerAreAsync)
+TEST_F(TimeOptimalOnTiny, TablesOfOneWorkerAreAsync)
 {
     const Options options = {{"workers", "1"}, {"delay", "exponential:1"}};
     for (const auto* scheme : {"ringleader", "ia2sgd"})
         expect_same(run(scheme, 50, "0.3", options), run("async", 50, "0.3", options));
 }
 
-TEST_F(Tiny, Ia2sgdBeginsWithAGradientOfEachWorker)
+TEST_F(TimeOptimalOnTiny, Ia2sgdBeginsWithAGradientOfEachWorker)
 {
     tasks_take_1_and_1_7_and_4_1();
     const auto trace = run("ia2sgd", 5, "0.5", {});
