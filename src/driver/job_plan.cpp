@@ -245,6 +245,13 @@ void write_manifest(const JobPlan& plan, const std::string& command)
                                "A row is a run, an empty cell an option that is not given."});
 }
 
+// A scheduler takes about a thousand jobs of a user; simulations run in one.
+std::int64_t most_runs(const Settings& settings, RunKind kind)
+{
+    if (settings.on("max-runs")) return settings.integer("max-runs", 1);
+    return kind == RunKind::run ? 1000 : 10'000;
+}
+
 }  // namespace
 
 std::vector<Option> job_options()
@@ -277,7 +284,8 @@ std::vector<Option> job_options()
         {"partition", "NAME", "", "or queue; default: as the profile says"},
         {"mail", "ADDRESS", "", "for messages when jobs end or fail; default: none"},
         {"hostfile", "FILE", "", "hosts, one a line; for --cluster hosts"},
-        {"max-runs", "N", "1000", "most runs that lists may expand to"},
+        {"max-runs", "N", "",
+         "most runs that lists may expand to; default: 1000, of simulations 10000"},
         {"check", "", "", "say what rules of the cluster are broken, and write nothing"},
     };
 }
@@ -306,7 +314,8 @@ JobPlan make_job_plan(const Settings& settings)
         const auto raw_path = raw.empty() ? raw : folder(raw);
         if (settings.on("data-folder") && fs::exists(raw) && !fs::is_directory(raw))
             settings.refuse("data-folder", ", which is a file: give the folder of the raw data");
-        plan.manifest = expand(experiment, request.kind, raw_path, settings.integer("max-runs", 1));
+        plan.manifest =
+            expand(experiment, request.kind, raw_path, most_runs(settings, request.kind));
         const auto data = settings.on("data") ? fs::absolute(settings.text("data")).string()
                                               : std::string("data.h5");
         plan.prepare = prepare_words(experiment, raw_path, data);

@@ -122,8 +122,8 @@ std::vector<Option> training_options()
          "for each 65,536 parameters, as far as there are cores"},
         {"seed", "N", "0", "key of all random streams"},
         {"delay", "MODEL", "none",
-         "seconds each worker waits before a task: " + grammar(delays()) +
-             "; see quorate list delays"},
+         "seconds each worker waits before a task, such as exponential:MEAN or trace:FILE; see "
+         "quorate list delays"},
         {"slowdown", "MODEL", "none",
          "factor of each worker's computing time, drawn from the same models as --delay; below 1 "
          "it needs --row-time"},

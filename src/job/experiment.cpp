@@ -203,6 +203,7 @@ Manifest expand(const Experiment& experiment, RunKind kind, const std::string& d
     for (const auto& value : experiment.options) {
         if (!is_special(value)) continue;
         std::vector<Options> next;
+        std::set<Options> seen;  // a list may take the place of another: its runs are made once
         bool used = false;
         for (auto& options : runs) {
             if (!belongs(value, options)) {
@@ -210,7 +211,8 @@ Manifest expand(const Experiment& experiment, RunKind kind, const std::string& d
                 continue;
             }
             used = true;
-            for (auto& one : add(value, {options})) next.push_back(std::move(one));
+            for (auto& one : add(value, {options}))
+                if (seen.insert(one).second) next.push_back(std::move(one));
             if (std::ssize(next) > most) too_many();
         }
         runs = std::move(next);

@@ -174,7 +174,7 @@ def no_scheme(file):
     [
         (missing_table, "cannot be read as a trace"),
         (empty_table, "cannot be read as a trace"),
-        (other_version, "has trace format 99, this reads 4 to 5: use the analysis of"),
+        (other_version, "has trace format 99, this reads 4 to 6: use the analysis of"),
         (no_scheme, "no attribute scheme"),
     ],
 )

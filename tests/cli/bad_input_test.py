@@ -319,15 +319,15 @@ def run_refused(folder, data, *words, ranks=RANKS, env=None):
         ),
         (
             ["--stragglers", 1],
-            "--stragglers is 1, but only --scheme ignore, frc, cyclic, reed-solomon, partial, "
-            "partial-frc, partial-cyclic, agc, nested, draco-repetition, draco-cyclic, pgc-frc, "
-            "pgc-cyclic or k-sync uses it: leave it out",
+            "--stragglers is 1, but only --scheme ignore, frc, cyclic, short-cyclic, reed-solomon, "
+            "partial, partial-frc, partial-cyclic, agc, nested, draco-repetition, draco-cyclic, "
+            "pgc-frc, pgc-cyclic or k-sync uses it: leave it out",
         ),
         (
             ["--scheme", "frc", "--collect", 2],
             "--collect is 2, but only --scheme ignore, agc, bernoulli, block, regular, margulis, "
             "bibd, graph, stochastic, is-gc, k-batch-sync, k-async, k-batch-async, malenia, "
-            "mindflayer, k-sync or rennala uses it: leave it out",
+            "mindflayer, dsag, k-sync or rennala uses it: leave it out",
         ),
         (["--scheme", "agc", "--stragglers", 4], "--stragglers is 4: use at most 3"),
         (["--scheme", "agc", "--collect", 0], "--collect is 0: use at least 1"),

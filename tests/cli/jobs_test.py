@@ -221,8 +221,15 @@ def test_the_optimum_of_the_runs_objective_is_found_with_the_data(tmp_path):
     expanded(tmp_path, BASE + "model = ridge\nl2 = 0.01\n" + PREPARE + "optimum = on\n")
     text = (tmp_path / "out" / "prepare.sh").read_text()
     assert text.endswith("optimum --data data.h5 --model ridge --l2 0.01\n"), text
-    expanded(tmp_path, BASE + PREPARE + "optimum = off\n")
-    assert "optimum" not in (tmp_path / "out" / "prepare.sh").read_text()
+    other = tmp_path / "other"
+    other.mkdir()
+    expanded(other, BASE + PREPARE + "optimum = off\n")
+    assert "optimum" not in (other / "out" / "prepare.sh").read_text()
+
+
+def test_a_list_takes_the_place_of_another_and_a_run_is_made_once(tmp_path):
+    rows = expanded(tmp_path, BASE + "step = 1, 2\nseed = 1, 2\n[scheme uncoded]\nstep = 3, 4\n")
+    assert values(rows, "seed", "step") == [("1", "3"), ("1", "4"), ("2", "3"), ("2", "4")]
 
 
 def test_a_thousand_runs_are_written_at_once(tmp_path, capsys):
