@@ -214,7 +214,8 @@ def test_rows_and_data_set_are_named_and_prepared(tmp_path):
     assert values(rows, "data") == [("data.h5",)]
     text = (tmp_path / "out" / "prepare.sh").read_text()
     assert "[ -e data.h5 ] || " in text
-    assert "generate --rows 60 --columns 3 --output data.h5" in text and "optimum" not in text
+    assert "generate --rows 60 --columns 3 --output data.h5" in text
+    assert "optimum --data" not in text
 
 
 def test_the_optimum_of_the_runs_objective_is_found_with_the_data(tmp_path):
@@ -224,7 +225,7 @@ def test_the_optimum_of_the_runs_objective_is_found_with_the_data(tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     expanded(other, BASE + PREPARE + "optimum = off\n")
-    assert "optimum" not in (other / "out" / "prepare.sh").read_text()
+    assert "optimum --data" not in (other / "out" / "prepare.sh").read_text()
 
 
 def test_a_list_takes_the_place_of_another_and_a_run_is_made_once(tmp_path):
