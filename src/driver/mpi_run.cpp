@@ -253,7 +253,10 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
     if (!groups.empty()) fleet.aggregate(groups, contributions);
     if (!resumed) note_aggregation(*training, fleet);
     std::optional<LiveScoring> live;
-    if (scores_live(settings)) live.emplace(scoring, comm.size() - 1);
+    if (scores_live(settings)) {
+        live.emplace(scoring, comm.size() - 1);
+        fleet.keep_mpi_moving();
+    }
     End end{exit_failed};
     try {
         const Run run{

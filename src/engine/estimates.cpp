@@ -88,8 +88,16 @@ ComputedEstimates::Sum ComputedEstimates::gather(Fleet& fleet, std::span<const S
         if (group.formed)
             group.addends.push_back({*formed[i], 1});
         else
-            for (const auto& one : groups[i])
-                group.addends.push_back({fleet.values(one.handle), one.weight});
+            for (const auto& one : groups[i]) {
+                const auto& [values, weight] =
+                    group.addends.emplace_back(fleet.values(one.handle), one.weight);
+                const auto length =
+                    std::visit([](auto packed) { return packed.size(); }, values.packed);
+                if (!estimate_.empty() && length != values.support.size())
+                    throw std::logic_error(
+                        "a scheme adds up contributions that are folded, which "
+                        "it has to place");
+            }
     }
     if (displacement && options_.l2 != 0 && !estimate_.empty())
         for (const auto& term : terms)

@@ -346,7 +346,11 @@ void VirtualFleet::reencode(std::shared_ptr<const Coding> coding, std::span<cons
         clear(worker);
         link(worker).worker.reset(now_);
     }
-    for (auto& node : nodes_) node.payload = 0;
+    for (auto& node : nodes_) {
+        node.payload = node.sent = 0;
+        node.arriving = no_point;
+        node.points.clear();
+    }
     closed_.clear();
     recipes_.reencode(std::move(coding), members);
     for (const auto worker : members) link(worker).ready = now_ + loading(worker);

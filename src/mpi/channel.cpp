@@ -78,12 +78,16 @@ bool Channel::flush()
     return true;
 }
 
+bool Channel::advance()
+{
+    const auto before = waiting_.size();
+    flush();
+    return waiting_.size() < before;
+}
+
 std::optional<mpi::Transfer> Channel::receive(int from, mpi::Pool& pool, Doorbells& bells)
 {
-    if (const auto before = waiting_.size(); before > 0) {
-        flush();
-        if (waiting_.size() < before) bells.ring(from);
-    }
+    if (advance()) bells.ring(from);
     if (!announced_) {
         const auto head = in_.front();
         if (!head) return std::nullopt;

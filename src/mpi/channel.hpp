@@ -49,6 +49,9 @@ public:
     void take(mpi::Transfer message) { by_mpi_.push_back(std::move(message)); }
     /// Whether all messages are in the ring. Tries again if not.
     bool flush();
+    /// Tries to put messages that wait into the ring. @return whether one went, whose reader's bell
+    ///         is to be rung
+    bool advance();
 
 private:
     // A message that waits for room.

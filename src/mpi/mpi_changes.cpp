@@ -135,6 +135,7 @@ void MpiFleet::ping(int rank)
 // neither waited for nor freed.
 void MpiFleet::abandon(Link& link, int rank)
 {
+    if (bells_.gone(rank)) std::erase(channels_, rank);
     if (link.sending) abandoned_.push_back(std::move(*link.sending));
     link.sending.reset();
     std::erase_if(incoming_, [&](mpi::Transfer& message) {

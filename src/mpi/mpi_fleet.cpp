@@ -425,6 +425,12 @@ void MpiFleet::finish(bool finalize)
             if (message.tag == mpi::Tag::farewell) std::erase(ranks, message.peer);
         arrived_.clear();
         std::erase_if(ranks, [this](int rank) { return has_died(rank); });
+        // What a dead rank has begun to send may never come.
+        std::erase_if(incoming_, [this](mpi::Transfer& message) {
+            const bool dead = has_died(message.peer);
+            if (dead) abandoned_.push_back(std::move(message));
+            return dead;
+        });
     }
     if (!finalize) return;
     const auto settle = [this](mpi::Transfer& one) {

@@ -64,6 +64,9 @@ public:
     void reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members) override;
     void load() override { settle(); }
     std::size_t adopt(Worker worker, std::vector<double> values, const Losses& losses) override;
+    /// Has waits call MPI although all messages of the fleet may go past it: for others that send
+    /// by it meanwhile.
+    void keep_mpi_moving() { all_channels_ = false; }
     void set_clock(Seconds now, std::span<const std::int64_t> counts) override;
     Values values(std::size_t handle) override;
     void release(std::size_t handle) override;
@@ -270,7 +273,7 @@ private:
         fresh_;  // made since the last post(), so that further workers may share them
     std::deque<mpi::Transfer> incoming_, arrived_;
     std::vector<int> channels_;  // ranks that have a channel
-    bool all_channels_ = true;   // all ranks do
+    bool all_channels_ = true;   // all ranks do, and nobody else needs calls of MPI
     bool awaits_mpi_ = false;    // a message has been announced in a channel
     bool sends_by_mpi_ = false;  // a send by MPI may be under way
     std::vector<int> to_ring_;   // ranks to which messages were sent since bells were rung

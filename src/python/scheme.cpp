@@ -138,6 +138,8 @@ private:
                        task.task, item.coefficient);
             }
             if (part.fold.empty()) continue;
+            expect(needs_.places, "gives task {} a fold: its Needs must say places=True",
+                   task.task);
             expect(part.items[0].operation == Item::Operation::gradient &&
                        part.fold.size() % part.items.size() == 0,
                    "gives task {} a fold of {} coefficients for {} items: give as many for each "

@@ -76,7 +76,7 @@ struct Plan {
 };
 
 /// How much of its block a part with one item computes. By default that is its share of the batch.
-/// A part of several items can have a limit of seconds only: it computes the items in their order, and
+/// A part of several items, which are not folded, can have a limit of seconds only: it computes the items in their order, and
 /// the one that time cuts off does not count.
 struct Budget {
     std::int64_t samples = 0;  // how many (descent: steps); 0: as many as there is time for, or the

@@ -8,9 +8,9 @@ namespace quorate {
 bool can_be_limited(const Budget& budget, const Plan& plan)
 {
     if (plan.parts.size() != 1) return false;
-    const auto& items = plan.parts[0].items;
+    const auto& [items, fold] = plan.parts[0];
     if (items.size() == 1) return true;
-    return !items.empty() && budget.samples == 0 && budget.micro_batch == 0 &&
+    return !items.empty() && fold.empty() && budget.samples == 0 && budget.micro_batch == 0 &&
            std::ranges::all_of(
                items, [](const Item& item) { return item.operation == Item::Operation::gradient; });
 }
