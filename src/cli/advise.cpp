@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // quorate advise: simulates schemes with different redundancy, and ranks them by time.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/seconds.hpp"
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "driver/advice.hpp"
 #include "driver/launch.hpp"
@@ -57,8 +59,12 @@ std::string command_of(const Prediction& best, const Settings& settings)
 {
     std::string line = fmt::format("quorate run --scheme {}", best.candidate.text());
     if (settings.on("data")) line += " --data " + settings.text("data");
-    for (const auto* name : {"model", "optimizer", "step", "schedule", "batch", "l2", "rounds"})
-        if (settings.given(name)) line += fmt::format(" --{} {}", name, settings.text(name));
+    for (const auto* name : {"model", "optimizer", "step", "schedule", "warmup", "batch", "l2"})
+        if (settings.given(name) &&
+            !std::ranges::count(best.candidate.options, name, &Choice::value_type::first))
+            line += fmt::format(" --{} {}", name, settings.text(name));
+    if (settings.given("rounds"))
+        line += fmt::format(" --rounds {}", settings.integer("rounds", 1) * best.candidate.updates);
     return fmt::format("{} --trace FILE      # {} ranks", line, settings.integer("workers", 1) + 1);
 }
 
@@ -95,6 +101,10 @@ void print_table(const Advice& advice)
     fmt::print("{}\n", about_intervals(advice));
     if (!settings.given("row-time") && !settings.text("delay").starts_with("trace"))
         fmt::print("rows take no time, so redundancy costs nothing: give --row-time\n");
+    if (!advice.data_only.empty())
+        fmt::print(
+            "{}\n",
+            wrapped(fmt::format("with --data only: {}", fmt::join(advice.data_only, ", ")), 80, 2));
     if (settings.on("measured"))
         fmt::print("latency {} s; workers, row times and slowdowns as in {}, where not given\n",
                    settings.text("latency"), settings.text("measured"));

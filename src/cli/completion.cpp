@@ -90,12 +90,14 @@ std::string cases_of_list()
 // The commands of `quorate analysis` and their options, which Python knows too: tests/cli compares.
 constexpr std::pair<const char*, const char*> analyses[] = {
     {"report", "--any-data --base --out"},
-    {"compare", "--any-data --base --axes --panel --out --name --target --quiet --by"},
+    {"compare", "--any-data --base --axes --panel --out --name --target --quiet --by --mark"},
     {"sweep", "--any-data --base --over --what --target --best --out --name"},
+    {"claims", "--again --markdown --json"},
+    {"tune", "--any-data --base --option --target --out --name"},
     {"workers", "--out --rounds --last --per-node"},
     {"diagnose", "--out --last --per-node"},
     {"rounds", "--any-data --base --out --against"},
-    {"cost", "--any-data --base --out"},
+    {"cost", "--any-data --base --out --per-node --price --target"},
     {"export", "--to --out"},
     {"watch", "--every --once --panel"},
 };

@@ -2,7 +2,9 @@
 // quorate generate: a synthetic data set.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <numeric>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -27,6 +29,22 @@ SyntheticSize size_of(const Settings& settings)
     return size;
 }
 
+// Returns the numbers of the first rows in the order of their labels.
+std::vector<std::int64_t> by_label(Synthetic& made, std::int64_t rows)
+{
+    std::vector<double> labels;
+    Synthetic::Row row;
+    for (std::int64_t number = 0; number < rows; ++number) {
+        made.make(number, row);
+        labels.push_back(row.label);
+    }
+    std::vector<std::int64_t> numbers(labels.size());
+    std::iota(numbers.begin(), numbers.end(), 0);
+    std::ranges::stable_sort(numbers, {},
+                             [&](auto i) { return labels[static_cast<std::size_t>(i)]; });
+    return numbers;
+}
+
 int generate(const Settings& settings)
 {
     const auto& output = settings.text("output");
@@ -45,12 +63,14 @@ int generate(const Settings& settings)
     DataSetWriter writer(output, std::filesystem::path(output).stem(), shape, made->ones(),
                          settings.on("float32"));
     Synthetic::Row row;
+    const auto order = settings.on("sorted") ? by_label(*made, rows) : std::vector<std::int64_t>{};
     for (const auto split : {Split::train, Split::test}) {
         writer.begin(split);
         const auto first = split == Split::train ? 0 : rows;
         const auto last = split == Split::train ? rows : rows + test_rows;
         for (auto number = first; number < last; ++number) {
-            made->make(number, row);
+            const bool sorted = split == Split::train && !order.empty();
+            made->make(sorted ? order[static_cast<std::size_t>(number)] : number, row);
             if (shape.dense)
                 writer.add(row.dense, row.label);
             else
@@ -87,6 +107,8 @@ Command generate_command()
              {"classes", "N", "10", "of softmax"},
              {"noise", "X", "0",
               "share of labels that are random or turned; ridge: standard deviation of the noise"},
+             {"sorted", "", "",
+              "training rows in the order of their labels, which makes partitions unlike"},
              {"float32", "", "", "store values in single precision"},
              {"seed", "N", "0", "key of the random stream"},
              {"output", "FILE", "", "the data set to write"}},

@@ -21,7 +21,7 @@ void print(const Component& component)
     constexpr std::size_t column = 24;
     const auto source = component.source.empty() ? "" : " [" + component.source + "]";
     const bool fits = component.form.size() < column;
-    fmt::print("{:<{}}{}\n", component.form + (fits ? "" : "\n"), fits ? column : column + 1,
+    fmt::print("{:<{}}{}{}\n", component.form, column, fits ? "" : "\n" + std::string(column, ' '),
                wrapped(component.text + source, help_width - column, column));
     if (!component.example.empty())
         fmt::print("{:<{}}e.g.{}\n", "", column, words_of(component.example));

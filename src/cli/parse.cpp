@@ -230,7 +230,7 @@ Settings parse(const Command& command, const std::vector<std::string>& given_wor
                                        command.name, command.operand));
     }
     if (operands.size() > taken)
-        throw BadInput(fmt::format("quorate {}: {} is one word too many: options begin with --",
+        throw BadInput(fmt::format("quorate {}: unexpected argument {}: options begin with --",
                                    command.name, operands[taken]));
     return settings;
 }

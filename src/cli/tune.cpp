@@ -22,8 +22,9 @@ namespace quorate {
 namespace {
 
 // The options of runs that trials have, too: a trial trains without stragglers.
-constexpr const char* of_trials[] = {"data",  "model", "optimizer", "step",   "schedule", "clip",
-                                     "batch", "l2",    "l1",        "rounds", "init",     "seed"};
+constexpr const char* of_trials[] = {"data",   "model", "optimizer", "step", "schedule",
+                                     "warmup", "clip",  "batch",     "l2",   "l1",
+                                     "rounds", "init",  "seed"};
 
 std::vector<Option> options()
 {

@@ -25,40 +25,67 @@ void add_folded(std::span<const double> coefficients, const Support& support,
     }
 }
 
-FoldedSum::FoldedSum(const Computing& computing, const HeldRows& held, const Part& part,
-                     std::vector<At> at, const Extent& extent, std::span<double> sum)
+SumByItem::SumByItem(const Computing& computing, const HeldRows& held, const Part& part,
+                     std::vector<At> at, const Extent& extent, HeldGradients* held_gradients,
+                     std::span<double> sum)
     : computing_(computing), held_(held), part_(part), at_(std::move(at)), extent_(extent),
-      sum_(sum), support_(parameters_of(held.shard, computing.model)), gradient_(support_.size())
+      held_gradients_(held_gradients), sum_(sum),
+      support_(parameters_of(held.shard, computing.model))
 {
     std::ranges::fill(sum_, 0.0);
+    gradient_.values.resize(support_.size());
     begin_item();
 }
 
-void FoldedSum::begin_item()
+std::int64_t SumByItem::key() const
 {
-    while (!done()) {
-        single_.items = {part_.items[item_]};
-        single_.items[0].coefficient = 1;
-        work_ = std::make_unique<PartSum>(computing_, held_, single_, at_, extent_, gradient_);
+    return at_[static_cast<std::size_t>(part_.items[item_].input)].key;
+}
+
+void SumByItem::begin_item()
+{
+    for (; !done(); ++item_) {
+        const auto& item = part_.items[item_];
+        if (const auto* known =
+                held_gradients_ ? held_gradients_->find(item.block, key()) : nullptr) {
+            add(*known);
+            continue;
+        }
+        single_.items = {{.block = item.block, .input = item.input}};
+        work_ =
+            std::make_unique<PartSum>(computing_, held_, single_, at_, extent_, gradient_.values);
         if (!work_->done()) return;
-        ++item_;
     }
 }
 
 // Adds what the running item has computed.
-void FoldedSum::complete_item()
+void SumByItem::complete_item()
 {
-    const auto pieces = pieces_of(part_);
-    const auto coefficients = std::span(part_.fold).subspan(item_ * pieces, pieces);
-    add_folded(coefficients, support_, gradient_, sum_);
-    losses_ += {work_->losses().plain, coefficients[0] * work_->losses().coded};
+    gradient_.samples = work_->samples();
+    gradient_.losses = work_->losses();
+    add(gradient_);
+    if (held_gradients_) held_gradients_->hold(part_.items[item_].block, key(), gradient_);
 }
 
-std::int64_t FoldedSum::step()
+void SumByItem::add(const HeldGradient& gradient)
+{
+    samples_ += gradient.samples;
+    double coefficient = part_.items[item_].coefficient;
+    if (!part_.fold.empty()) {
+        const auto pieces = pieces_of(part_);
+        const auto coefficients = std::span(part_.fold).subspan(item_ * pieces, pieces);
+        add_folded(coefficients, support_, gradient.values, sum_);
+        coefficient = coefficients[0];
+    } else {
+        for (std::size_t i = 0; i < sum_.size(); ++i) sum_[i] += coefficient * gradient.values[i];
+    }
+    losses_ += {gradient.losses.plain, coefficient * gradient.losses.coded};
+}
+
+std::int64_t SumByItem::step()
 {
     if (done()) return 0;
     const auto count = work_->step();
-    samples_ += count;
     if (!work_->done()) return count;
     complete_item();
     ++item_;
@@ -66,7 +93,7 @@ std::int64_t FoldedSum::step()
     return count;
 }
 
-void FoldedSum::finish()
+void SumByItem::finish()
 {
     work_->finish();
     complete_item();

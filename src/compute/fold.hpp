@@ -2,6 +2,7 @@
 // Folded gradients: contributions that are shorter than a gradient (Part::fold in scheme/types.hpp).
 #pragma once
 
+#include "compute/held_gradients.hpp"
 #include "compute/part_sum.hpp"
 
 namespace quorate {
@@ -24,13 +25,15 @@ inline std::size_t folded_length(std::size_t parameters, std::size_t pieces)
 void add_folded(std::span<const double> coefficients, const Support& support,
                 std::span<const double> gradient, std::span<double> sum);
 
-/// Computes the sum of the folded gradients of a part's items, each gradient by itself. Its kernel is that of PartSum, and
-/// a pass over the gradient comes on top of each item.
-class FoldedSum final : public Work {
+/// Computes the gradients of a part's items, each by itself, and their sum: each folded, or times the item's coefficient; of
+/// a part that is held, no sum. Its kernel is that of PartSum, and a pass over the gradient comes on top of each item.
+class SumByItem final : public Work {
 public:
-    /// @param sum  receives the contribution, folded_length() elements
-    FoldedSum(const Computing& computing, const HeldRows& held, const Part& part,
-              std::vector<At> at, const Extent& extent, std::span<double> sum);
+    /// @param held_gradients  those that need no computing, to which the others are added; null: none are held
+    /// @param sum             receives the contribution, length_of() elements
+    SumByItem(const Computing& computing, const HeldRows& held, const Part& part,
+              std::vector<At> at, const Extent& extent, HeldGradients* held_gradients,
+              std::span<double> sum);
 
     bool done() const override { return item_ == part_.items.size(); }
     std::int64_t step() override;
@@ -38,19 +41,22 @@ public:
     void finish() override;
 
 private:
+    std::int64_t key() const;
     void begin_item();
     void complete_item();
+    void add(const HeldGradient& gradient);
 
     const Computing& computing_;
     HeldRows held_;
     const Part& part_;
     std::vector<At> at_;
     Extent extent_;
+    HeldGradients* held_gradients_;
     std::span<double> sum_;
     Support support_;
     std::size_t item_ = 0;
-    Part single_;                   // the running item alone, as PartSum takes it
-    std::vector<double> gradient_;  // of it
+    Part single_;            // the running item alone, as PartSum takes it
+    HeldGradient gradient_;  // of it
     std::unique_ptr<PartSum> work_;
 };
 

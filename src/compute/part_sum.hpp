@@ -74,6 +74,8 @@ struct Extent {
 /// Returns how many samples are computed as a whole where time is limited.
 std::int64_t micro_batch(const Computing& computing, const Extent& extent);
 
+class HeldGradients;
+
 /// A contribution that is being computed. Local; uses the threads that Computing says.
 class Work {
 public:
@@ -102,8 +104,10 @@ protected:
 /// @param held, part  must outlive the result, except for `held` itself, which is copied
 /// @param at          for each input of the task, and behind them its operands
 /// @param sum         receives the contribution: length_of() elements; must outlive the result
+/// @param held_gradients  of the worker, which must outlive the result; null: it holds none
 std::unique_ptr<Work> begin_work(const Computing& computing, const HeldRows& held, const Part& part,
-                                 std::vector<At> at, const Extent& extent, std::span<double> sum);
+                                 std::vector<At> at, const Extent& extent, std::span<double> sum,
+                                 HeldGradients* held_gradients = nullptr);
 
 /// The gradient of one block that a worker caches for later contributions. It has no coefficient
 /// yet.

@@ -46,6 +46,7 @@ inline bool gives_rows(Item::Operation operation)
 inline std::size_t length_of(const Part& part, std::size_t support, std::size_t parameters,
                              std::int64_t outputs)
 {
+    if (part.held) return 0;
     if (!part.fold.empty()) return folded_length(parameters, pieces_of(part));
     if (part.items.empty() || !gives_rows(part.items[0].operation)) return support;
     std::int64_t rows = 0;

@@ -4,15 +4,20 @@
 
 #include "base/error.hpp"
 #include "data/formats.hpp"
+#include "data/tar.hpp"
 
 namespace quorate {
 
 namespace {
 
-void read(const Settings&, const std::string& path, const Reading& reading, RawTable& table)
+// The files of cifar-10-binary.tar.gz, in the order of their images and not in that of the archive.
+constexpr const char* training[] = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
+                                    "data_batch_4.bin", "data_batch_5.bin"};
+constexpr const char* test = "test_batch.bin";
+
+void add_records(ByteSource source, RawTable& table)
 {
     constexpr std::size_t pixels = 3072, record = pixels + 1;
-    ByteSource source(path, reading);
     table.columns = pixels;
     table.dense = true;
     table.image = "3x32x32";
@@ -37,15 +42,52 @@ void read(const Settings&, const std::string& path, const Reading& reading, RawT
     }
 }
 
+// The file of an archive that has this name in whatever folder.
+std::string path_of(const std::string& name, const TarArchive& archive)
+{
+    for (const auto& path : archive.names())
+        if (path == name || path.ends_with("/" + name)) return path;
+    throw BadInput(
+        fmt::format("{} holds no {}: give the binary version of CIFAR-10, "
+                    "cifar-10-binary.tar.gz",
+                    archive.path(), name));
+}
+
+void read(const Settings& settings, const std::string& path, const Reading& reading,
+          RawTable& table)
+{
+    std::string first(512, '\0');
+    first.resize(ByteSource(path, reading).read(first.data(), first.size()));
+    if (!is_tar(first)) return add_records({path, reading}, table);
+    if (table.rows() > 0)
+        throw BadInput(
+            fmt::format("--test-input is {}, an archive with training images: give "
+                        "its file {}",
+                        path, test));
+    const TarArchive archive(path);
+    const auto add = [&](const std::string& name) {
+        const auto file = path_of(name, archive);
+        add_records({archive.open(file), path + ": " + file, reading}, table);
+    };
+    for (const auto* name : training) add(name);
+    begin_own_test_rows(settings, path, test, table);
+    add(test);
+}
+
 }  // namespace
 
 Entry<Format> cifar10_entry()
 {
-    return {.name = "cifar10",
-            .text = "CIFAR-10, binary version: a label and 3,072 pixels for each image",
-            .source = "Krizhevsky 2009",
-            // Its bytes say nothing of it.
-            .make = {read, [](const std::string&) { return false; }}};
+    return {
+        .name = "cifar10",
+        .text =
+            "CIFAR-10, binary version: a label and 3,072 pixels for each image; or its archive, "
+            "training and test images",
+        .source = "Krizhevsky 2009",
+        // Of records the bytes say nothing; the archive begins with the name of its folder.
+        .make = {read, [](const std::string& bytes) {
+                     return is_tar(bytes) && bytes.starts_with("cifar-10-batches-bin/");
+                 }}};
 }
 
 }  // namespace quorate

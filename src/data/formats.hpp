@@ -38,6 +38,12 @@ std::vector<double> read_labels(const std::string& path, const Reading& reading,
 /// labels that this data set had may be absent.
 bool labels_are_optional(const Settings& settings);
 
+/// Says that what is added to the table from now on are test rows, which stand in the file of the training rows.
+/// @param what  they are there, for the message
+/// @throws BadInput if options ask for other test rows
+void begin_own_test_rows(const Settings& settings, const std::string& path, const std::string& what,
+                         RawTable& table);
+
 /// Whether the labels of a text file are words rather than numbers: so it is if the first one is, or
 /// if --label-map names a word. Words may look like numbers then.
 bool labels_are_words(const Settings& settings, const std::string& first);

@@ -159,17 +159,12 @@ void read(const Settings& settings, const std::string& path, const Reading& read
     add_rows(settings, path, npz.open(names.rows), open_labels(names.labels), table);
     const auto test_rows = of_test(names.rows);
     if (!first_file || !npz.has(test_rows)) return;
-    for (const auto* option : {"test-input", "test-fraction"})
-        if (settings.given(option))
-            settings.refuse(option, fmt::format(", but {} has test rows of its own, {}: leave it "
-                                                "out",
-                                                path, test_rows));
     const auto test_labels = names.labels.empty() ? "" : of_test(names.labels);
     if (!test_labels.empty() && !npz.has(test_labels))
         throw BadInput(
             fmt::format("{} has no array {}: the rows of {} need labels like those of {}", path,
                         test_labels, test_rows, names.rows));
-    table.begin_test();
+    begin_own_test_rows(settings, path, test_rows, table);
     add_rows(settings, path, npz.open(test_rows), open_labels(test_labels), table);
 }
 

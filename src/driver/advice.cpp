@@ -99,11 +99,20 @@ Options shared_values(const Settings& settings)
     return values;
 }
 
-std::vector<Candidate> chosen_candidates(const Settings& settings)
+// Returns what is compared. @param data_only  receives the schemes that are not, because that takes data
+std::vector<Candidate> chosen_candidates(const Settings& settings,
+                                         std::vector<std::string>& data_only)
 {
     const auto workers = static_cast<int>(settings.integer("workers", 1, 100'000));
     auto all = candidates(workers, settings.given("row-time"));
-    if (!settings.on("schemes")) return all;
+    if (!settings.on("schemes")) {
+        if (settings.on("data")) return all;
+        for (const auto& one : all)
+            if (one.paced && (data_only.empty() || data_only.back() != one.scheme))
+                data_only.push_back(one.scheme);
+        std::erase_if(all, &Candidate::paced);
+        return all;
+    }
     std::set<std::string> known, wanted;
     for (const auto& candidate : all) known.insert(candidate.scheme);
     for (const auto& name : split(settings.text("schemes"), ',')) {
@@ -113,7 +122,32 @@ std::vector<Candidate> chosen_candidates(const Settings& settings)
                                            suggestion(trimmed(name), {known.begin(), known.end()}));
     }
     std::erase_if(all, [&](const auto& one) { return !wanted.contains(one.scheme); });
+    if (settings.on("data")) return all;
+    if (const auto paced = std::ranges::find_if(all, &Candidate::paced); paced != all.end())
+        settings.refuse("schemes", ", but the updates of " + paced->scheme +
+                                       " are many and of old gradients, which only training can "
+                                       "compare with others: give --data");
     return all;
+}
+
+// Returns the candidates, those that are paced with a step of their own: the one that is stable for all data, and twice
+// that, because most are better. Those that cannot be made with these settings are left out.
+std::vector<Candidate> paced(const std::vector<Candidate>& all, const Settings& settings,
+                             const Options& shared)
+{
+    std::vector<Candidate> found;
+    for (const auto& one : all) {
+        if (!one.paced) {
+            found.push_back(one);
+            continue;
+        }
+        try {
+            for (const double more : {1.0, 2.0})
+                found.push_back(at_its_pace(one, settings, shared, more));
+        } catch (const BadInput&) {  // of what is wrong for all, uncoded tells
+        }
+    }
+    return found;
 }
 
 // Sets a flag when its time is over, from a thread of its own.
@@ -142,9 +176,9 @@ class Simulations {
 public:
     Simulations(const Settings& settings, int seeds, double limit, const AdviceProgress& progress)
         : settings_(settings), shared_(shared_values(settings)), progress_(progress),
-          candidates_(chosen_candidates(settings)), seeds_(static_cast<std::size_t>(seeds)),
-          end_(clock_seconds() + limit), limit_(limit), times_(seeds_ * candidates_.size()),
-          unfit_(candidates_.size()), slow_(candidates_.size())
+          candidates_(paced(chosen_candidates(settings, data_only_), settings, shared_)),
+          seeds_(static_cast<std::size_t>(seeds)), end_(clock_seconds() + limit), limit_(limit),
+          times_(seeds_ * candidates_.size()), unfit_(candidates_.size()), slow_(candidates_.size())
     {
     }
 
@@ -168,6 +202,7 @@ public:
     void report(Advice& advice) const
     {
         advice.certain = certain_;
+        advice.data_only = data_only_;
         for (std::size_t i = 0; i < candidates_.size(); ++i) {
             std::vector<TimeToTarget> times;
             for (std::size_t seed = 0; seed < (certain_ ? 1 : seeds_); ++seed) {
@@ -232,6 +267,7 @@ private:
     const Settings& settings_;
     const Options shared_;
     const AdviceProgress& progress_;
+    std::vector<std::string> data_only_ = {};
     const std::vector<Candidate> candidates_;
     const std::size_t seeds_;
     const Seconds end_, limit_;

@@ -21,9 +21,10 @@ struct Advice {
     // Seeds with which all that are ranked were simulated. Some may have one more.
     int seeds = std::numeric_limits<int>::max();
     std::vector<Prediction> ranked = {};
-    std::vector<int> fastest = {};           // for each, in how many simulations it was the fastest
-    std::vector<std::string> left_out = {};  // candidates without a simulation within --time-limit
-    bool certain = false;                    // whether nothing in the simulations is random
+    std::vector<int> fastest = {};  // for each, in how many simulations it was the fastest
+    std::vector<std::string> data_only = {};  // schemes that are compared with data only
+    std::vector<std::string> left_out = {};   // candidates without a simulation within --time-limit
+    bool certain = false;                     // whether nothing in the simulations is random
 
     /// Whether the simulations do not tell a candidate from the first one: the mean difference of
     /// their times, seed by seed because all had the same delays, is within its 95 % confidence

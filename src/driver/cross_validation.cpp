@@ -86,7 +86,7 @@ Trials::Made Trials::make(std::int64_t point) const
     const auto batch = settings.integer("batch", 0, rows);
     const EstimateKind estimates{.exact = batch == 0, .samples = batch};
     settings = with_defaults(settings, estimates, model.get(), regularizer);
-    check_search(settings, estimates, model.get(), regularizer);
+    check_search(settings, estimates, model.get());
     const auto step = step_of(settings, data_, *model, regularizer, estimates);
     auto initial = initial_model(settings, seed, *model, data_.columns());
     auto optimizer =
@@ -95,7 +95,7 @@ Trials::Made Trials::make(std::int64_t point) const
                 seed,
                 batch,
                 rounds,
-                chosen(schedules(), settings, "schedule").make(settings, step, rounds),
+                schedule_of(settings, step, span_of(settings, rounds, kept)),
                 settings.real("clip", 0)};
     return {std::move(model), std::move(optimizer), std::move(trial)};
 }

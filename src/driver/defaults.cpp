@@ -66,8 +66,7 @@ Settings with_defaults(Settings settings, const EstimateKind& estimates, const M
     return settings;
 }
 
-void check_search(const Settings& settings, const EstimateKind& estimates, const Model* model,
-                  const Regularizer& regularizer)
+void check_search(const Settings& settings, const EstimateKind& estimates, const Model* model)
 {
     if (!chosen(optimizers(), settings, "optimizer").properties.searches) return;
     const auto by = fmt::format(", but --optimizer {} ", settings.text("optimizer"));
@@ -82,14 +81,20 @@ void check_search(const Settings& settings, const EstimateKind& estimates, const
             "--scheme frc, cyclic or uncoded and wait for all it needs, or --optimizer gd");
     if (model && model->linear() && !is_smooth(*model))
         settings.refuse("model", by + "needs a loss without a kink: use squared-hinge or logistic");
-    if (regularizer.l1 > 0)
-        settings.refuse("l1", by + "needs a smooth objective: use --l2, or --optimizer agd");
     if (settings.real("clip", 0) > 0)
         settings.refuse("clip", by + "needs gradients as they are: leave it out");
     if (settings.has("wire") && wire_of(settings) != Wire::binary64)
         settings.refuse("wire", by + "compares losses to more digits than that: use --wire double");
     if (settings.text("schedule") != "constant")
         settings.refuse("schedule", by + "finds its own steps: leave it out");
+    if (settings.given("warmup"))
+        settings.refuse("warmup", by + "finds its own steps: leave it out");
+}
+
+Span span_of(const Settings& settings, std::int64_t rounds, std::int64_t rows)
+{
+    const auto batch = settings.integer("batch", 0);
+    return {rounds, batch > 0 ? static_cast<double>(rows) / static_cast<double>(batch) : 1};
 }
 
 double curvature_of(const DataSet& data, const Model& model, const Regularizer& regularizer)

@@ -5,6 +5,7 @@
 #include "data/data_set.hpp"
 #include "model/model.hpp"
 #include "optimizer/regularizer.hpp"
+#include "optimizer/schedule.hpp"
 #include "scheme/scheme.hpp"
 
 namespace quorate {
@@ -28,10 +29,12 @@ inline constexpr std::int64_t most_rounds = 5000;
 Settings with_defaults(Settings settings, const EstimateKind& estimates, const Model* model,
                        const Regularizer& regularizer);
 
+/// Returns what --schedule may go by. @param rounds, rows  of training
+Span span_of(const Settings& settings, std::int64_t rounds, std::int64_t rows);
+
 /// Refuses what an optimiser that searches lines (OptimizerProperties::searches) cannot work with.
 /// @param model  null: a dry run  @throws BadInput
-void check_search(const Settings& settings, const EstimateKind& estimates, const Model* model,
-                  const Regularizer& regularizer);
+void check_search(const Settings& settings, const EstimateKind& estimates, const Model* model);
 
 /// Returns the largest curvature of the objective of a linear model: that of the loss times
 /// the largest eigenvalue of X'X / rows, and that of the L2 term. NaN if nothing bounds it. Local. Reads rows only

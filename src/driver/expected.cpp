@@ -5,12 +5,25 @@
 
 namespace quorate {
 
-std::optional<double> expected_delay(const Settings& settings, const Training& training)
+namespace {
+
+std::optional<ExpectedRound> between_updates(const Pace& pace, const DelayModel& delays)
+{
+    const auto mean = delays.mean_of_order(1, 1);
+    if (!pace.steady || !mean || !std::isfinite(*mean)) return std::nullopt;
+    return ExpectedRound{*mean / pace.updates, 1 / pace.updates};
+}
+
+}  // namespace
+
+std::optional<ExpectedRound> expected_round(const Settings& settings, const Training& training)
 {
     const auto n = training.workers;
-    const auto& known = chosen(schemes(), settings, "scheme").properties.blocked;
-    if (!known || settings.text("slowdown") != "none") return std::nullopt;
-    const auto blocked = known(settings, n);
+    const auto& of = chosen(schemes(), settings, "scheme").properties;
+    if (settings.text("slowdown") != "none") return std::nullopt;
+    if (of.pace) return between_updates(of.pace(settings, n), *training.delays);
+    if (!of.blocked) return std::nullopt;
+    const auto blocked = of.blocked(settings, n);
     if (blocked.empty()) return std::nullopt;
     double expected = 0;
     for (int k = 1; k <= n; ++k) {
@@ -21,7 +34,7 @@ std::optional<double> expected_delay(const Settings& settings, const Training& t
         if (!mean || !std::isfinite(*mean)) return std::nullopt;
         expected += probability * *mean;
     }
-    return expected;
+    return ExpectedRound{expected};
 }
 
 }  // namespace quorate

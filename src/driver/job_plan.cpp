@@ -18,6 +18,7 @@
 #include "driver/mpi_run.hpp"
 #include "driver/plugins.hpp"
 #include "driver/simulation.hpp"
+#include "job/claim.hpp"
 #include "job/experiment.hpp"
 #include "job/hosts.hpp"
 #include "job/script.hpp"
@@ -40,8 +41,8 @@ double time_of(const Settings& settings, const char* name)
 
 RunKind kind_of(const Settings& settings)
 {
-    return settings.one_of("command", {"run", "simulate"}) == "run" ? RunKind::run
-                                                                    : RunKind::simulate;
+    return settings.one_of("command", {"run", "simulate", "tune"}) == "run" ? RunKind::run
+                                                                            : RunKind::simulate;
 }
 
 // Adds to each row what it lacks to be run, and to go on if its job ends: the data set and the name
@@ -241,6 +242,11 @@ void write_manifest(const JobPlan& plan, const std::string& command)
             fmt::format("{} is there, and is of other runs or was edited: use --manifest {}, or "
                         "another --output, or remove it",
                         path, path));
+    const auto claims = plan.request.folder + "/claims.json";
+    if (plan.claims.empty())
+        fs::remove(claims);
+    else
+        write_file(claims, plan.claims);
     plan.manifest.write(path, {"made by: " + command,
                                "A row is a run, an empty cell an option that is not given."});
 }
@@ -264,11 +270,15 @@ std::vector<Option> job_options()
          "in its place: a manifest that was written before, and maybe edited"},
         {"cluster", "NAME|FILE", "",
          "a profile of slurm/, or of your own; see quorate list clusters"},
-        {"command", "run|simulate", "run", "over MPI, or under the virtual clock"},
+        {"command", "run|simulate|tune", "run",
+         "over MPI, or under the virtual clock; tune: the grid of the experiment's [tune] under "
+         "that "
+         "clock"},
         {"output", "FOLDER", "", "of manifest, scripts and traces; default: the experiment's name"},
         {"data", "FILE", "",
          "where the prepared data set is, or is to be; default: data.h5 in that folder"},
         {"data-folder", "FOLDER", "", "of raw data, {data} in experiments; default: QUORATE_DATA"},
+        {"seeds", "LIST", "", "in place of those of the experiment, as 100..104"},
         {"nodes", "N", "", "default: as many whole nodes as the ranks need, where they fill one"},
         {"time", "TIME", "",
          "of one run: 40min, 12h; default: twice what a simulation says, and 10 min"},
@@ -297,14 +307,21 @@ JobPlan make_job_plan(const Settings& settings)
     if (!settings.on("cluster"))
         throw BadInput("which machine? Give --cluster NAME; quorate list clusters has them");
     JobPlan plan{
-        read_profile(settings.text("cluster")), {}, {}, settings.on("experiment"), {}, {}, {}};
+        read_profile(settings.text("cluster")), {}, {}, settings.on("experiment"), {}, {}, {}, {}};
     auto& request = plan.request;
     request.kind = kind_of(settings);
     const auto source = plan.new_manifest ? named_file("jobs", "experiment",
                                                        settings.text("experiment"), "an experiment")
                                           : settings.text("manifest");
     if (plan.new_manifest) {
-        const auto experiment = read_experiment(source);
+        auto experiment = read_experiment(source);
+        if (settings.text("command") == "tune") {
+            if (settings.on("seeds"))
+                settings.refuse("seeds", ", but section [tune] has seeds of its own: leave it out");
+            experiment = tuning_of(std::move(experiment));
+        } else if (settings.on("seeds")) {
+            replace_seeds(experiment, settings.text("seeds"));
+        }
         request.name = experiment.name;
         request.folder = folder(settings.on("output") ? settings.text("output") : experiment.name);
         if (fs::exists(request.folder) && !fs::is_directory(request.folder))
@@ -321,9 +338,15 @@ JobPlan make_job_plan(const Settings& settings)
         plan.prepare = prepare_words(experiment, raw_path, data);
         plan.optimum = optimum_words(experiment, data);
         plan.figure = experiment.figure;
+        plan.claims = claims_text(experiment, plan.manifest, request.kind, raw_path);
         const bool has_data = !plan.prepare.empty() || settings.on("data");
         plan.manifest = completed(plan.manifest, has_data ? data : "");
     } else {
+        if (settings.on("seeds"))
+            settings.refuse("seeds",
+                            ", but the --manifest names the seed of each run: leave it out");
+        if (settings.text("command") == "tune")
+            settings.refuse("command", ", which is of an experiment's [tune]: give --experiment");
         if (settings.on("output"))
             settings.refuse("output", ", but scripts stand beside the --manifest: leave it out");
         plan.manifest = Manifest::read(source);

@@ -22,6 +22,7 @@ struct JobPlan {
     std::vector<std::string> prepare;  // words of the command that prepares the data; empty: none
     std::vector<std::string> optimum;  // likewise, that finds the optimum for these data
     std::vector<std::string> figure;   // words of the command of quorate-analysis; empty: no figure
+    std::string claims;                // text of claims.json; empty: the experiment has none
     std::vector<Request> links =
         {};  // of the jobs in a row, if each has workers of its own; else empty
 };

@@ -7,6 +7,7 @@
 
 #include "base/host.hpp"
 #include "driver/training.hpp"
+#include "engine/sum_table.hpp"
 
 namespace quorate {
 
@@ -21,19 +22,26 @@ double bytes_of_kept(std::int64_t contributions, std::int64_t parameters, std::i
     return static_cast<double>(contributions) * each * sizeof(double);
 }
 
+double bytes_of_sums(std::int64_t slots, std::int64_t parameters)
+{
+    return static_cast<double>(SumTable::nodes(slots)) * static_cast<double>(parameters) *
+           sizeof(double);
+}
+
 double bytes_of_kept(const Training& training)
 {
     const auto& needs = training.coding->needs;
     if (needs.kept == 0) return 0;
+    const auto parameters = training.model ? training.width() : training.columns;
+    const auto sums = bytes_of_sums(needs.slots, parameters);
     if (!training.model || !training.model->linear())
-        return bytes_of_kept(needs.kept, training.model ? training.width() : training.columns, 0,
-                             0);
+        return sums + bytes_of_kept(needs.kept, parameters, 0, 0);
     std::int64_t rows = 0;
     for (Worker worker = 0; worker < std::ssize(needs.shard); ++worker)
         rows = std::max(rows, rows_of(needs, worker));
     const auto outputs = static_cast<double>(training.model->outputs());
-    return bytes_of_kept(needs.kept, training.width(), rows,
-                         outputs * (training.data->shape().entries_per_row + 1));
+    return sums + bytes_of_kept(needs.kept, parameters, rows,
+                                outputs * (training.data->shape().entries_per_row + 1));
 }
 
 void check_kept(const Training& training)

@@ -15,7 +15,10 @@ struct Training;
 double bytes_of_kept(std::int64_t contributions, std::int64_t parameters, std::int64_t rows,
                      double entries_per_row);
 
-/// Bytes of the contributions that a run keeps at a time, at most. A dry run, which keeps none, says
+/// Bytes of the sums that a table of so many slots keeps (SumTable).
+double bytes_of_sums(std::int64_t slots, std::int64_t parameters);
+
+/// Bytes of the contributions that a run keeps at a time, and of their sums, at most. A dry run, which keeps none, says
 /// those of the run that it stands for.
 double bytes_of_kept(const Training& training);
 

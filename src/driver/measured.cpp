@@ -33,9 +33,10 @@ Settings with_measured(Settings settings)
     const auto& about = trace.attributes;
     // Injected delays would be taken for a property of the machine.
     if (about.at("delay") != "none" || about.at("slowdown") != "none")
-        settings.refuse("measured", fmt::format(", whose run was slowed on purpose (delay {}, "
-                                                "slowdown {}): measure without, and give them here",
-                                                about.at("delay"), about.at("slowdown")));
+        settings.refuse("measured",
+                        fmt::format(", which has injected delays (delay {}, slowdown {}): "
+                                    "measure without, then pass them to advise",
+                                    about.at("delay"), about.at("slowdown")));
     if (about.at("clock") != "wall" || trace.arrivals.empty())
         settings.refuse("measured", ", which measured nothing: give the trace of quorate run");
     const auto take = [&](const char* name, const std::string& value) {

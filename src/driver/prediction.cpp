@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "data/data_set.hpp"
 #include "driver/simulation.hpp"
+#include "driver/training.hpp"
 #include "model/model.hpp"
 
 namespace quorate {
@@ -22,16 +23,29 @@ namespace {
 
 constexpr double unreached = std::numeric_limits<double>::infinity();
 
-// Simulates a candidate with one seed, until it has reached the target, if there is one. The trace lists no
-// contributions, which nothing here reads.
-trace::Trace simulated(const Candidate& candidate, Options values, std::int64_t seed,
-                       std::int64_t rounds, std::optional<double> target,
-                       const std::atomic<bool>& stop)
+Options values_of(const Candidate& candidate, Options values)
 {
     for (const auto& [name, value] : candidate.options) values.insert_or_assign(name, value);
     values.insert_or_assign("scheme", candidate.scheme);
+    return values;
+}
+
+// Simulates a candidate with one seed, until it has reached the target, if there is one. The trace lists no
+// contributions, which nothing here reads.
+trace::Trace simulated(const Candidate& candidate, const Options& shared, std::int64_t seed,
+                       std::int64_t rounds, std::optional<double> target,
+                       const std::atomic<bool>& stop)
+{
+    auto values = values_of(candidate, shared);
     values.insert_or_assign("seed", std::to_string(seed));
-    values.insert_or_assign("rounds", std::to_string(rounds));
+    values.insert_or_assign("rounds", std::to_string(rounds * candidate.updates));
+    // Models are scored as often as those of others: with each answer of all workers.
+    if (const auto every = values.find("evaluate-every");
+        candidate.updates > 1 && !values.contains("dry"))
+        values.insert_or_assign(
+            "evaluate-every",
+            std::to_string(candidate.updates *
+                           (every == values.end() ? 1 : to_integer(every->second).value_or(1))));
     values.insert_or_assign("trace-arrivals", "none");
     values.insert_or_assign("on-divergence", "ignore");
     values.insert_or_assign("stop-at", target && std::isfinite(*target)
@@ -65,7 +79,7 @@ double rounds_needed(const trace::Trace& trace, const Settings& settings, double
 }
 
 // Returns the mean seconds of a round by a closed form: the expected delay plus the time of the
-// largest shard. Nothing if it is not known, or if messages take time or rounds take samples.
+// largest shard, or a share of both where nobody waits. Nothing if it is not known, or if messages take time or rounds take samples.
 std::optional<double> closed_form(const trace::Trace& trace, const Settings& settings)
 {
     const auto delay = trace.attributes.find("expected_delay");
@@ -75,7 +89,8 @@ std::optional<double> closed_form(const trace::Trace& trace, const Settings& set
     std::int64_t most = 0;
     for (const auto& worker : trace.workers) most = std::max(most, worker.rows);
     return to_real(delay->second).value_or(0) +
-           settings.real("row-time", 0) * static_cast<double>(most);
+           to_real(trace.attributes.at("expected_tasks")).value_or(1) *
+               settings.real("row-time", 0) * static_cast<double>(most);
 }
 
 }  // namespace
@@ -86,8 +101,30 @@ std::vector<Candidate> candidates(int workers, bool timed)
     for (const auto& entry : schemes())
         if (entry.properties.candidates)
             for (auto& choice : entry.properties.candidates(workers, timed))
-                all.push_back({entry.name, std::move(choice)});
+                all.push_back({.scheme = entry.name,
+                               .options = std::move(choice),
+                               .paced = static_cast<bool>(entry.properties.pace)});
     return all;
+}
+
+Candidate at_its_pace(Candidate candidate, const Settings& settings, const Options& shared,
+                      double more)
+{
+    auto values = values_of(candidate, shared);
+    // Estimates are not exact, so that an optimiser which was not asked for would not be theirs.
+    if (!settings.given("optimizer")) values.erase("optimizer");
+    const auto given = make_settings(simulation_options(), values);
+    const auto training = build_training(given, 1);
+    const auto& entry = chosen(schemes(), given, "scheme");
+    const auto pace = entry.properties.pace(given, training.workers);
+    candidate.updates = std::max(1, static_cast<int>(std::lround(pace.updates)));
+    const double share = std::min(1.0, more * training.estimates.stable_step / 2);
+    const auto step = share * to_real(shared.at("step")).value();
+    candidate.options.emplace_back("step", fmt::format("{:.3g}", step));
+    if (const auto& optimizer = training.settings.text("optimizer");
+        optimizer != shared.at("optimizer"))
+        candidate.options.emplace_back("optimizer", optimizer);
+    return candidate;
 }
 
 double Prediction::mean() const

@@ -14,7 +14,9 @@ namespace quorate {
 /// A scheme with values for its options.
 struct Candidate {
     std::string scheme;
-    Choice options;
+    Choice options = {};
+    bool paced = false;  // its updates are many and of old gradients (SchemeProperties::pace)
+    int updates = 1;     // of it while each worker answers once
 
     /// Returns the candidate as words of a command: "frc --stragglers 1".
     std::string text() const { return scheme + words_of(options); }
@@ -23,6 +25,15 @@ struct Candidate {
 /// Returns the candidates that all schemes name for so many workers (SchemeProperties::candidates).
 /// @param timed  whether rows take time; without that, deadlines mean nothing
 std::vector<Candidate> candidates(int workers, bool timed);
+
+/// Returns a candidate that is paced, with how often it updates and the step that it is trained with: that of the others,
+/// shortened like --step auto by what the age of its gradients lets be stable. Its optimiser is the one that a run of it has
+/// without --optimizer, unless that is given. Local.
+/// @param shared  options of simulations that all candidates have: with data
+/// @param more    factor of that step
+/// @throws BadInput if the options do not fit this candidate
+Candidate at_its_pace(Candidate candidate, const Settings& settings, const Options& shared,
+                      double more);
 
 /// What one simulation tells of a candidate.
 struct TimeToTarget {
@@ -51,7 +62,8 @@ Prediction prediction(const Candidate& candidate, const std::vector<TimeToTarget
 /// Local.
 ///
 /// With data, the target is a training loss, and the simulation ends where it is reached. Twice
-/// --rounds rounds are run at most, so that a candidate that needs more rounds than another can reach it too.
+/// --rounds rounds are run at most, so that a candidate that needs more rounds than another can reach it too; of one whose
+/// updates are many, as many more.
 ///
 /// Without data, the target is as much progress as --rounds exact rounds make. Weights a of n
 /// partitions with |a - 1|^2 = e that add up to n make a relative error of h e / n^2 in the

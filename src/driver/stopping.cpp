@@ -113,20 +113,23 @@ bool Stopping::done(const Update& update)
     return !why_.empty();
 }
 
-// The gradient of the objective F is G = (y - w) / step, w being where a proximal step takes y. If
-// F is mu-strongly convex and step <= 1/L, F(w) - min F <= |G|^2 / (2 mu) - step |G|^2 / 2, and
-// F(w) <= F(y) - step |G|^2 / 2 (Nesterov 2013, "Gradient methods for minimizing composite functions").
+// If the objective F is mu-strongly convex, F(y) - min F <= |G|^2 / (2 mu), G being the gradient at y or, with an L1 term,
+// the least subgradient. That one does not vanish while y nears zeros of the optimum, as the points of most rules do. So of
+// these G = (y - w) / step, w being where a proximal step takes y, and with step <= 1/L
+// F(w) - min F <= |G|^2 / (2 mu) - step |G|^2 / 2, F(w) <= F(y) - step |G|^2 / 2
+// (Nesterov 2013, "Gradient methods for minimizing composite functions").
 void Stopping::look_at_gradient(const Update& update)
 {
     const auto& y = *update.at;
     const auto step = update.step_size;
     double square = 0;
     for (std::size_t i = 0; i < y.size(); ++i) {
-        const double moved =
-            regularizer_.shrunk(regularizer_.kept(step) * y[i] - step * update.estimate[i], step);
-        square += (y[i] - moved) * (y[i] - moved);
+        const double g = update.estimate[i] + 2 * regularizer_.l2 * y[i];
+        const double element = regularizer_.l1 == 0 || rules_.sparse
+                                   ? regularizer_.least_subgradient(y[i], g)
+                                   : (y[i] - regularizer_.shrunk(y[i] - step * g, step)) / step;
+        square += element * element;
     }
-    square /= step * step;
     const double norm = std::sqrt(square);
     const double gap = square / (4 * regularizer_.l2);
     const double least = update.loss + regularizer_.value(y) - gap;  // that the optimum can be

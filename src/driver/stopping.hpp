@@ -33,6 +33,7 @@ struct StopRules {
     std::vector<StopRule> rules;  // of which one is enough
     std::int64_t patience = 0;    // scored models in a row with no lower test loss; 0: any number
     std::int64_t every = 10;      // rounds after which the gradient is looked at again
+    bool sparse = false;          // models have exact zeros: the gradient is the least subgradient
 
     /// Whether models must be scored while the run goes on.
     bool scored() const;

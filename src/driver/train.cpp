@@ -120,8 +120,10 @@ trace::Header header_of(const Settings& settings, const Run& run, const std::str
     header.real = {{"l2", training.regularizer.l2},
                    {"l1", training.regularizer.l1},
                    {"row_time", training.row_time}};
-    if (const auto expected = expected_delay(settings, training))
-        header.real["expected_delay"] = *expected;
+    if (const auto expected = expected_round(settings, training)) {
+        header.real["expected_delay"] = expected->delay;
+        header.real["expected_tasks"] = expected->tasks;
+    }
     const bool varying = chosen(schemes(), settings, "scheme").properties.varying_samples;
     header.integer = {
         {"varying_samples", varying},
@@ -132,6 +134,7 @@ trace::Header header_of(const Settings& settings, const Run& run, const std::str
         {"test_rows", training.data ? training.data->rows(Split::test) : 0},
         {"columns", training.columns},
         {"kept", training.coding->needs.kept},
+        {"slots", training.coding->needs.slots},
         {"kept_bytes", std::llround(bytes_of_kept(training))},
         {"rounds", training.engine.rounds}};
     return header;

@@ -104,7 +104,10 @@ std::vector<Option> training_options()
          "optimizer"},
         {"schedule", "NAME", "",
          "step size in later rounds: " + grammar(schedules()) +
-             "; see quorate list schedules. Default: constant, for hinge inverse-sqrt:10"},
+             "; 30e counts epochs. Default: constant, for hinge inverse-sqrt:10"},
+        {"warmup", "T|Te", "0",
+         "the step size rises in a straight line to that of --schedule during T batches; 5e: "
+         "epochs"},
         {"clip", "NORM", "0", "gradients with a larger norm are scaled down to it; 0: none are"},
         {"batch", "N", "0",
          "samples of a round, drawn anew from each partition; 0: all rows. Contributions are "
@@ -227,14 +230,14 @@ Training build_training(const Settings& given, int default_workers,
         with_defaults(settings, training.estimates, training.model.get(), training.regularizer);
     refuse_unused_options(settings);
     training.searches = chosen(optimizers(), settings, "optimizer").properties.searches;
-    check_search(settings, training.estimates, training.model.get(), training.regularizer);
+    check_search(settings, training.estimates, training.model.get());
     if (settings.text("step") != "auto") {
         if (!to_real(settings.text("step")))
             settings.refuse("step", ": give a number of at least 0, or auto");
         settings.real("step", 0);
     }
     training.stop_rules = stop_rules(settings, training.regularizer, training.estimates.exact);
-    if (training.searches) training.stop_rules.every = 1;
+    if (training.searches) training.stop_rules.every = 1, training.stop_rules.sparse = true;
     const auto rounds = settings.integer("rounds", 1);
     training.engine = {.rounds = rounds,
                        .evaluate_every = dry ? 0 : settings.integer("evaluate-every", 0),
@@ -285,8 +288,8 @@ Optimizers begin_training(Training& training)
         settings.set("step", {fmt::format("{}", step), "", false});
     }
     training.engine.schedule =
-        chosen(schedules(), settings, "schedule")
-            .make(settings, settings.real("step", 0), training.engine.rounds);
+        schedule_of(settings, settings.real("step", 0),
+                    span_of(settings, training.engine.rounds, training.rows));
     if (settings.on("log")) settings.one_of("log", {"workers"});
     Optimizers optimizers;
     for (int model = 0; model < training.coding->needs.models; ++model)

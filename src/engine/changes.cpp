@@ -75,6 +75,7 @@ void Engine::reencode(const std::string& why)
     names_ = Renumbering(members, next_task_, next_draw_, std::move(newest), points_.next());
     scheme_ = coding_->scheme.get();
     needs_ = coding_->needs;
+    table_ = SumTable(needs_.slots);
     estimates_->forget_last();
     fleet_->reencode(coding_, members);
     note_membership(trace::Change::reencoded, coding_->workers());

@@ -29,9 +29,11 @@ std::size_t kept_in_memory(const EngineOptions& options, std::size_t width)
 // Returns needs without what workers store, which the engine leaves to its fleet.
 Needs without_storage(Needs needs)
 {
-    needs.blocks = {};
-    needs.shard = {};
-    needs.coded = needs.coded_columns = {};
+    // Assigning {} would keep their memory.
+    needs.blocks = std::vector<Block>();
+    needs.shard = std::vector<std::vector<int>>();
+    needs.coded = std::vector<CodedBlock>();
+    needs.coded_columns = std::vector<CodedBlock>();
     return needs;
 }
 
@@ -46,7 +48,7 @@ Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
       computed_(options.estimates, needs_, points_, optimizers[0]->model().size()),
       members_(fleet.workers().size()), counts_(fleet.workers().size()),
       names_(static_cast<Worker>(scheme.needs().shard.size())),
-      workers_(std::ssize(scheme.needs().shard)), updates_(optimizers.size())
+      workers_(std::ssize(scheme.needs().shard)), updates_(optimizers.size()), table_(needs_.slots)
 {
     // Others join when the run is resumed.
     for (auto later = static_cast<Worker>(workers_); later < std::ssize(members_); ++later)
@@ -256,7 +258,7 @@ void Engine::record(const Live& live)
     const bool listed = options_.arrivals == Arrivals::all ||
                         (options_.arrivals == Arrivals::used && live.use.times != 0);
     if (!listed && !observer_.arrival) return;
-    const auto row = live.row();
+    const auto row = this->row(live);
     if (listed) {
         trace_->add(row);
         for (const auto& item : items_of(live)) trace_->add(item);
@@ -341,6 +343,7 @@ void Engine::carry_out(const Close& close)
     });
     live_.for_range(first, last, [&](Live& one) {
         if (one.arrival.task < close.first || one.arrival.task > close.last) return;
+        leave_table(one);
         finish(one);
         live_.drop(one);
     });

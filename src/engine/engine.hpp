@@ -18,6 +18,7 @@
 #include "engine/recorded_estimates.hpp"
 #include "engine/renumbering.hpp"
 #include "engine/snapshot.hpp"
+#include "engine/sum_table.hpp"
 #include "fleet/fleet.hpp"
 #include "optimizer/optimizer.hpp"
 #include "optimizer/schedule.hpp"
@@ -125,8 +126,9 @@ private:
         Use use = {};
         std::int64_t last_use = 0;  // the last round whose step used it; 0: none yet
         bool spent = false;         // the step of that round does not keep it
+        int slot = -1;              // of the table, which holds it; -1: none does
+        std::int64_t sums = 0;      // of the table that steps had used when it came there
         bool gone = false;
-        trace::Arrival row() const { return row_of(arrival, event, round, use); }
     };
     // What open tasks that were given together ask for beside their plans. Its points are held.
     struct Terms {
@@ -171,13 +173,24 @@ private:
     void go_on_with(Fleet& live);
     void carry_out(Dispatch& dispatch);
     void carry_out(const Close& close);
+    void carry_out(const Fill& fill);
     void carry_out(const Combine& combine);
     void carry_out(const Step& step);
-    std::vector<Summand> summands(const std::vector<Term>& terms);
+    std::vector<Summand> summands(const Step& step, bool one_by_one);
     std::vector<Summand> summands(const std::vector<Placed>& terms);
-    void use(Live& one, bool keep) const;
+    void use(Live& one, bool keep);
+    void use_table();
+    void leave_table(Live& one);
+    void drop_spent();
+    Use use_of(const Live& one) const;
+    trace::Arrival row(const Live& one) const
+    {
+        return row_of(one.arrival, one.event, one.round, use_of(one));
+    }
+    std::int64_t updates_at(Version version) const;
+    SumTable::Totals totals_of(const Arrival& arrival) const;
     trace::Round summary(const Step& step, std::span<const Summand> placed,
-                         std::span<const Summand> terms);
+                         std::span<const Summand> terms, SumTable* table);
     void carry_out(const SetTimer& timer);
     void carry_out(const Note& note);
     void carry_out(const Undecodable& undecodable);
@@ -190,7 +203,6 @@ private:
     void fetch_ahead(Worker worker, TaskId task);
     Live& live(ContributionId id);
     Contribution describe(const Live& live);
-    std::int64_t staleness(Version version, int model) const;
     void finish(const Live& live);
     void lose_step(const std::string& why);
     void keep_model(int number);
@@ -253,6 +265,10 @@ private:
         Point at = {};  // the newest point before
         bool kept = false;
     } last_;
+    SumTable table_;
+    std::int64_t table_sums_ = 0;         // steps that have used its sum
+    std::vector<ContributionId> unused_;  // that have come into it since, and no step had used
+    ContributionId first_spent_ = 0, last_spent_ = -1;  // all that are spent lie between
     bool has_combined_ = false;  // whether the scheme has sent a Combine in this round
     std::set<Worker> combined_;  // workers whose products this round has placed
 };

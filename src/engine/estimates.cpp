@@ -32,6 +32,14 @@ double inner_product(std::span<const double> x, std::span<const double> y)
     return map<const Eigen::VectorXd>(x).dot(map<const Eigen::VectorXd>(y));
 }
 
+// Adds a range of x, if x has elements at all.
+void add_range(const std::vector<double>& x, std::vector<double>& sum, std::size_t first,
+               std::size_t last)
+{
+    if (x.empty()) return;
+    for (auto i = first; i < last; ++i) sum[i] += x[i];
+}
+
 }  // namespace
 
 std::vector<std::vector<Weighted>> by_group(const Fleet& fleet, std::span<const Summand> terms)
@@ -120,27 +128,88 @@ ComputedEstimates::Decay ComputedEstimates::decay(Fleet& fleet, const Summand& t
     return one;
 }
 
-// Adds up a range of parameters. @param begun  whether it holds a sum already
-void ComputedEstimates::add_up(const Sum& sum, std::size_t first, std::size_t last, bool begun)
+// Lists the nodes of the table that are to be formed anew, and forms their losses. In a dry run there is nothing to form.
+std::vector<ComputedEstimates::Anew> ComputedEstimates::changed(Fleet& fleet, SumTable& table)
+{
+    std::vector<Anew> all;
+    const auto changed = table.take_changed();
+    if (estimate_.empty()) return all;
+    std::vector<std::size_t> handles;
+    const auto for_each_entry = [&](int node, auto f) {
+        const auto [first, last] = table.children(node);
+        for (int slot = first; slot < last; ++slot)
+            for (const auto& entry : table.slot(slot).entries) f(table.slot(slot).weight, entry);
+    };
+    for (const int node : changed)
+        if (table.is_lowest(node))
+            for_each_entry(node,
+                           [&](double, const auto& entry) { handles.push_back(entry.handle); });
+    fleet.prepare(handles);
+    nodes_.resize(static_cast<std::size_t>(table.nodes()));
+    for (const int number : changed) {
+        auto& node = nodes_[static_cast<std::size_t>(number)];
+        node.losses = {};
+        if (table.totals(number).count == 0) {
+            node.sum = {};
+            continue;
+        }
+        node.sum.resize(estimate_.size());
+        auto& addends = all.emplace_back(number).addends;
+        if (table.is_lowest(number)) {
+            for_each_entry(number, [&](double weight, const auto& entry) {
+                const auto& one = addends.emplace_back(fleet.values(entry.handle), weight);
+                node.losses += {one.values.losses.plain, weight * one.values.losses.coded};
+            });
+        } else {
+            const auto [first, last] = table.children(number);
+            for (int child = first; child < last; ++child)
+                node.losses += nodes_[static_cast<std::size_t>(child)].losses;
+        }
+    }
+    return all;
+}
+
+void ComputedEstimates::add(const Addend& one, std::vector<double>& sum, std::size_t first,
+                            std::size_t last)
+{
+    const auto& support = one.values.support;
+    std::visit([&](auto packed) { support.add(one.weight, packed, sum, first, last); },
+               one.values.packed);
+}
+
+// Forms a range of parameters of a node anew. Its children have been formed.
+void ComputedEstimates::add_up(const SumTable& table, const Anew& one, std::size_t first,
+                               std::size_t last)
+{
+    auto& sum = nodes_[static_cast<std::size_t>(one.node)].sum;
+    std::fill(sum.begin() + static_cast<std::ptrdiff_t>(first),
+              sum.begin() + static_cast<std::ptrdiff_t>(last), 0.0);
+    for (const auto& addend : one.addends) add(addend, sum, first, last);
+    if (table.is_lowest(one.node)) return;
+    const auto [begin, end] = table.children(one.node);
+    for (int child = begin; child < end; ++child)
+        add_range(nodes_[static_cast<std::size_t>(child)].sum, sum, first, last);
+}
+
+// Adds up a range of parameters. @param of_table  the sum of the table; null or empty: there is none
+// @param begun  whether it holds a sum already
+void ComputedEstimates::add_up(const Sum& sum, const std::vector<double>* of_table,
+                               std::size_t first, std::size_t last, bool begun)
 {
     const auto range = [&](std::vector<double>& whole) {
         return std::span(whole).subspan(first, last - first);
     };
     const auto clear = [&](std::vector<double>& whole) { std::ranges::fill(range(whole), 0.0); };
-    const auto add = [&](const Addend& one, std::vector<double>& to) {
-        const auto& support = one.values.support;
-        std::visit([&](auto packed) { support.add(one.weight, packed, to, first, last); },
-                   one.values.packed);
-    };
     if (!begun) clear(estimate_);
+    if (of_table) add_range(*of_table, estimate_, first, last);
     for (const auto& [formed, addends] : sum.groups) {
         if (formed || sum.groups.size() == 1) {
-            for (const auto& one : addends) add(one, estimate_);
+            for (const auto& one : addends) add(one, estimate_, first, last);
             continue;
         }
         if (addends.empty()) continue;
         clear(of_group_);
-        for (const auto& one : addends) add(one, of_group_);
+        for (const auto& one : addends) add(one, of_group_, first, last);
         round(options_.wire, range(of_group_));
         for (auto i = first; i < last; ++i) estimate_[i] += of_group_[i];
     }
@@ -218,20 +287,23 @@ Point ComputedEstimates::form(const Operand& operand) const
 // Returns the mean loss that goes with a step. A combined loss is that of all rows.
 double ComputedEstimates::mean_loss(const Needs& needs, Fleet& fleet, const Step& step,
                                     std::span<const Summand> placed, std::span<const Summand> terms,
-                                    std::int64_t samples)
+                                    const Losses& of_table, std::int64_t samples)
 {
     const bool combined = formed_loss_.has_value();
     Losses losses{std::exchange(formed_loss_, {}).value_or(0), 0};
     if (!combined) {
+        losses += of_table;
         for (const auto& term : terms) {
             const auto of_term = fleet.losses(term.arrival->handle);
-            losses += {of_term.plain, term.weight * of_term.coded};
+            losses += {term.counted ? 0 : of_term.plain, term.weight * of_term.coded};
         }
         // Those with the first piece of a folded gradient have the weights of its first coefficients, which the
         // losses have too.
-        for (const auto& term : placed)
-            if (term.at == 0)
-                losses.coded += term.weight * fleet.losses(term.arrival->handle).coded;
+        for (const auto& term : placed) {
+            const auto of_term = fleet.losses(term.arrival->handle);
+            if (!term.used_before) losses.plain += of_term.plain;
+            if (term.at == 0) losses.coded += term.weight * of_term.coded;
+        }
     }
     if (needs.exact && !combined) return losses.coded / step.divisor;
     return samples > 0 ? losses.plain / static_cast<double>(samples) : 0;
@@ -239,23 +311,33 @@ double ComputedEstimates::mean_loss(const Needs& needs, Fleet& fleet, const Step
 
 void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
                              std::span<const Summand> placed, std::span<const Summand> terms,
-                             trace::Round& row)
+                             SumTable* table, trace::Round& row)
 {
+    if (estimate_.empty()) {  // a dry run: there is nothing to add up, but that may take time
+        if (fleet.groups() > 1) fleet.sums(by_group(fleet, terms));
+        formed_loss_.reset();
+        return;
+    }
     const bool begun = !placed.empty();
     if (begun) {
         std::ranges::fill(estimate_, 0.0);
         place(fleet, placed, estimate_);
     }
+    std::vector<Anew> anew;
+    if (table) anew = changed(fleet, *table);
+    const auto* root = table && !nodes_.empty() ? &nodes_.back() : nullptr;
     const auto sum = gather(fleet, terms, step.displacement);
     if (sum.groups.size() > 1) of_group_.resize(estimate_.size());
-    loss_ = row.loss_estimate = mean_loss(needs, fleet, step, placed, terms, row.samples);
+    loss_ = row.loss_estimate =
+        mean_loss(needs, fleet, step, placed, terms, root ? root->losses : Losses{}, row.samples);
     // All terms are added to one range of parameters before the next: it stays in the cache of a
     // core, and is long enough for the terms to be read ahead. Mean and norm go block by block, of
     // the nearest cache.
     std::vector<double> squares((estimate_.size() + block - 1) / block);
     ranges_in_parallel(
         estimate_.size(), 8 * block, options_.threads, [&](std::size_t first, std::size_t last) {
-            add_up(sum, first, last, begun);
+            for (const auto& one : anew) add_up(*table, one, first, last);
+            add_up(sum, root ? &root->sum : nullptr, first, last, begun);
             for (auto i = first; i < last; i += block) {
                 const auto mean = std::span(estimate_).subspan(i, std::min(block, last - i));
                 divide(mean, step.divisor);

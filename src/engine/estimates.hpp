@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/points.hpp"
+#include "engine/sum_table.hpp"
 #include "fleet/fleet.hpp"
 #include "optimizer/optimizer.hpp"
 #include "scheme/scheme.hpp"
@@ -36,7 +37,8 @@ struct EstimateOptions {
 struct Summand {
     const Arrival* arrival;
     double weight;
-    double descent_step = 0;   // step size of local steps
+    double descent_step = 0;  // step size of local steps
+    bool counted = false;     // the same step uses it elsewhere too: samples and losses count there
     bool used_before = false;  // an earlier sum has used it, so that its values are there
     // Of a term that is placed, as in Placed (scheme/types.hpp):
     Rows from = {};
@@ -61,14 +63,15 @@ public:
     /// Returns operands made of the formed vector. The same list object twice in a row gives the
     /// same vectors. O(elements of the operands).
     virtual PointList form(const std::shared_ptr<const std::vector<Operand>>& operands) = 0;
-    /// Forms the estimate of a step from the placed terms, then the others, each in this order.
-    /// O(terms x support + parameters).
+    /// Forms the estimate of a step from the placed terms, then the table, then the other terms, each in this order.
+    /// O(terms x support + parameters + what has changed in the table).
+    /// @param table  whose sum the step adds; null: none
     /// @param row  receives gradient_norm, loss_estimate and inner; its `samples` must be set. The
     ///             norm is that before clipping. It is not finite if the estimate is not. Where estimates are exact
     ///             the loss is decoded as the gradient is; else it is the mean over the samples used
     virtual void form(const Needs& needs, Fleet& fleet, const Step& step,
                       std::span<const Summand> placed, std::span<const Summand> terms,
-                      trace::Round& row) = 0;
+                      SumTable* table, trace::Round& row) = 0;
     /// Makes the update of a model with the estimate that was formed last, and rounds the next point. O(parameters).
     /// @param displacement  whether the estimate is added to the model as it is
     /// @param version       of the next point
@@ -92,7 +95,7 @@ public:
     void combine(Fleet& fleet, std::span<const Summand> placed) override;
     PointList form(const std::shared_ptr<const std::vector<Operand>>& operands) override;
     void form(const Needs& needs, Fleet& fleet, const Step& step, std::span<const Summand> placed,
-              std::span<const Summand> terms, trace::Round& row) override;
+              std::span<const Summand> terms, SumTable* table, trace::Round& row) override;
     void update(Optimizer& optimizer, bool displacement, double step_size, Version version,
                 const std::shared_ptr<std::pmr::vector<double>>& next) override;
     void forget_last() override;
@@ -127,16 +130,32 @@ private:
         std::vector<Group> groups;
         std::vector<Decay> decays;
     };
+    // The sum of a node of the table; empty where it has no contributions.
+    struct Node {
+        std::vector<double> sum = {};
+        Losses losses = {};
+    };
+    // A node of the table that is to be formed anew.
+    struct Anew {
+        int node;
+        std::vector<Addend> addends;  // of a lowest node
+    };
+    static void add(const Addend& one, std::vector<double>& sum, std::size_t first,
+                    std::size_t last);
+    std::vector<Anew> changed(Fleet& fleet, SumTable& table);
+    void add_up(const SumTable& table, const Anew& one, std::size_t first, std::size_t last);
     double mean_loss(const Needs& needs, Fleet& fleet, const Step& step,
                      std::span<const Summand> placed, std::span<const Summand> terms,
-                     std::int64_t samples);
+                     const Losses& of_table, std::int64_t samples);
     Sum gather(Fleet& fleet, std::span<const Summand> terms, bool displacement) const;
     Decay decay(Fleet& fleet, const Summand& term) const;
-    void add_up(const Sum& sum, std::size_t first, std::size_t last, bool begun);
+    void add_up(const Sum& sum, const std::vector<double>* of_table, std::size_t first,
+                std::size_t last, bool begun);
 
     EstimateOptions options_;
     const Points& points_;
     std::vector<double> estimate_, last_;
+    std::vector<Node> nodes_;            // of the table
     double loss_ = 0;                    // loss_estimate of the row of the last estimate
     std::vector<double> of_group_;       // the sum of one group; empty if there is just one group
     std::vector<double> probe_;          // a random vector to project contributions on

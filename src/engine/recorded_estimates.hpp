@@ -32,7 +32,7 @@ public:
         return PointList(operands->size(), std::make_shared<std::pmr::vector<double>>());
     }
     void form(const Needs&, Fleet& fleet, const Step&, std::span<const Summand>,
-              std::span<const Summand> terms, trace::Round& row) override
+              std::span<const Summand> terms, SumTable*, trace::Round& row) override
     {
         fleet.sums(by_group(fleet, terms));  // sums take time under the virtual clock
         row.inner = past_.inner.at(rounds_++);

@@ -18,7 +18,7 @@ void Engine::take_snapshot()
                       .items = {}};
     fleet_->add_points(snapshot.points);
     live_.for_each([&](const Live& one) {
-        snapshot.arrivals.push_back(one.row());
+        snapshot.arrivals.push_back(row(one));
         std::ranges::copy(items_of(one), std::back_inserter(snapshot.items));
     });
     observer_.snapshot(std::move(snapshot));
@@ -74,6 +74,7 @@ void Engine::go_on_with(Fleet& live)
         const auto values = before.values(handle);
         handle = live.adopt(one.arrival.worker, values.doubles(), values.losses);
     });
+    table_.rename([this](ContributionId id) { return this->live(id).arrival.handle; });
     fleet_ = &live;
     live.set_clock(before.now(), counts_);
     options_.churn.skip(live.now(), round_);

@@ -112,6 +112,8 @@ std::optional<Event> SchemeCheck::carry_out(const Action& action)
         for (auto at = open_.lower_bound(close->first);
              at != open_.end() && at->first <= close->last; at = open_.lower_bound(close->first))
             this->close(at->first);
+    } else if (const auto* fill = std::get_if<Fill>(&action)) {
+        this->fill(*fill);
     } else if (const auto* combine = std::get_if<Combine>(&action)) {
         for (const auto& term : combine->terms)
             expect(alive_.contains(term.contribution), "it combines a contribution that is gone");
@@ -165,9 +167,14 @@ void SchemeCheck::check(const Dispatch& task)
             expect(item.operation == part.items[0].operation,
                    fmt::format("task {} has a part of several operations", task.task));
         }
+        const auto operation = part.items.empty() ? Item::Operation{} : part.items[0].operation;
+        const bool separate =
+            operation == Item::Operation::gradient || operation == Item::Operation::held;
+        if (is_held(part))
+            expect(separate && !(part.held && !part.fold.empty()) && task.control.draw != own_count,
+                   fmt::format("task {} holds what are no gradients at a point alone", task.task));
         if (part.fold.empty()) continue;
-        expect(part.fold.size() % part.items.size() == 0 &&
-                   part.items[0].operation == Item::Operation::gradient,
+        expect(part.fold.size() % part.items.size() == 0 && separate,
                fmt::format("task {} folds with {} coefficients what are {} items, or no gradients",
                            task.task, part.fold.size(), part.items.size()));
     }
@@ -205,8 +212,52 @@ void SchemeCheck::close(TaskId task)
     std::erase_if(alive_, [&](const auto& one) { return one.second.task == task; });
 }
 
-std::optional<Event> SchemeCheck::carry_out_step(const Step& step)
+void SchemeCheck::fill(const Fill& fill)
 {
+    if (!expect(fill.slot >= 0 && fill.slot < needs_.slots,
+                fmt::format("it fills slot {}, but has {}", fill.slot, needs_.slots)))
+        return;
+    for (auto& [id, one] : alive_)
+        if (one.slot == fill.slot) one.slot = -1;
+    for (const auto id : fill.contributions) {
+        const auto at = alive_.find(id);
+        if (!expect(at != alive_.end(), "it fills a slot with a contribution that is gone") ||
+            !expect(at->second.slot < 0, "it fills two slots with a contribution"))
+            return;
+        at->second.slot = fill.slot;
+        at->second.weight = fill.weight;
+        at->second.kept = true;
+    }
+    expect(std::ranges::is_sorted(fill.contributions),
+           "it fills a slot with contributions that do not ascend");
+}
+
+// Returns the step with what the table holds among its terms.
+Step SchemeCheck::spelled_out(Step step) const
+{
+    if (!step.table) return step;
+    for (const auto& [id, one] : alive_) {
+        if (one.slot < 0) continue;
+        const auto term = std::ranges::find(step.terms, id, &Term::contribution);
+        if (term == step.terms.end())
+            step.terms.push_back({id, one.weight, true});
+        else
+            term->weight += one.weight;
+    }
+    return step;
+}
+
+std::optional<Event> SchemeCheck::carry_out_step(const Step& made)
+{
+    std::set<ContributionId> in_terms;
+    for (const auto& term : made.terms) {
+        const auto at = alive_.find(term.contribution);
+        expect(in_terms.insert(term.contribution).second,
+               "in a step a contribution is named twice");
+        expect(at == alive_.end() || at->second.slot < 0 || term.keep,
+               "a step ends a contribution that the table holds");
+    }
+    const auto step = spelled_out(made);
     expect(step.divisor > 0, fmt::format("a step divides by {}", step.divisor));
     expect(!step.terms.empty() || !step.placed.empty(), "a step has no terms");
     expect(!needs_.exact || step.error < 1e-9,
@@ -220,7 +271,9 @@ std::optional<Event> SchemeCheck::carry_out_step(const Step& step)
         expect(named.insert(term.contribution).second, "in a step a contribution is named twice");
         const auto at = alive_.find(term.contribution);
         expect(at != alive_.end(), "a step names a contribution that is gone");
-        if (!broken.empty()) return {};
+        if (!broken.empty() ||
+            !expect(!at->second.held, "a step names a contribution whose values are held"))
+            return {};
         for (std::size_t i = 0; i < width; ++i)
             estimate[i] += term.weight * at->second.sum[i] / step.divisor;
         versions.push_back(at->second.versions);
@@ -231,7 +284,9 @@ std::optional<Event> SchemeCheck::carry_out_step(const Step& step)
     for (const auto& term : step.placed) {
         const auto at = alive_.find(term.contribution);
         expect(at != alive_.end(), "a step places a contribution that is gone");
-        if (!broken.empty()) return {};
+        if (!broken.empty() ||
+            !expect(!at->second.held, "a step places a contribution whose values are held"))
+            return {};
         const auto& sum = at->second.sum;
         for (std::int64_t i = 0; i < term.from.count; ++i)
             if (term.at + i < std::ssize(estimate) && term.from.first + i < std::ssize(sum))
@@ -345,7 +400,10 @@ std::vector<CacheUpdate> SchemeCheck::updates_of(const Machine& machine, const D
 SchemeCheck::Value SchemeCheck::compute(Machine& machine, const Dispatch& task, const Part& part)
 {
     const auto pieces = pieces_of(part);
-    Value value{task.task, Vector(folded_length(width, pieces)), {}};
+    Value value{.task = task.task,
+                .sum = Vector(folded_length(width, pieces)),
+                .versions = {},
+                .held = part.held};
     if (is_cached(part)) {
         for (const auto& [item, version] : updates_of(machine, task, part))
             machine.cached[item->block] = {version, gradient(item->block, at(version))};

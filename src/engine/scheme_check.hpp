@@ -39,7 +39,7 @@ public:
 
     // What it saw.
     std::vector<std::string> broken;  // promises, a line each; the run ends at the first
-    std::vector<Step> steps;
+    std::vector<Step> steps;          // what the table held is among their terms
     std::vector<std::string> log;
     std::vector<std::vector<Version>> versions;  // of the items of each contribution used
     std::vector<std::vector<double>> estimates;  // of each step
@@ -75,7 +75,10 @@ private:
         TaskId task;
         Vector sum;
         std::vector<Version> versions;
-        bool kept = false;  // it has outlived a step
+        bool kept = false;  // it has outlived a step, or is to
+        int slot = -1;      // of the table, which holds it
+        double weight = 0;  // of the slot
+        bool held = false;  // its values stay with the worker
     };
 
     // Notes a promise that is broken. @return whether it holds
@@ -86,7 +89,9 @@ private:
     std::optional<Event> carry_out(const Action& action);
     void check(const Dispatch& task);
     void close(TaskId task);
-    std::optional<Event> carry_out_step(const Step& step);
+    void fill(const Fill& fill);
+    Step spelled_out(Step step) const;
+    std::optional<Event> carry_out_step(const Step& made);
     void answer(Worker worker);
     std::int64_t samples(const Dispatch& task, const Part& part);
     std::vector<Item> first_items(const Part& part);

@@ -25,32 +25,116 @@ void sort(std::vector<Summand>& terms)
 
 }  // namespace
 
-// Returns how many updates of its model a version is behind.
-std::int64_t Engine::staleness(Version version, int model) const
+// Returns how many updates its model had had at a version.
+std::int64_t Engine::updates_at(Version version) const
 {
-    if (optimizers_.size() == 1) return points_.newest() - version;
-    return updates_[static_cast<std::size_t>(model)] -
-           update_of_[static_cast<std::size_t>(version)];
+    return optimizers_.size() == 1 ? version : update_of_[static_cast<std::size_t>(version)];
+}
+
+SumTable::Totals Engine::totals_of(const Arrival& arrival) const
+{
+    const auto items = static_cast<double>(arrival.versions.size());
+    double updates = 0;
+    for (const auto version : arrival.versions) updates += static_cast<double>(updates_at(version));
+    return {
+        .count = 1,
+        .samples = arrival.samples,
+        .updates = items > 0 ? updates / items : static_cast<double>(updates_at(arrival.newest)),
+        .oldest = updates_at(arrival.oldest)};
 }
 
 // Marks a contribution as used in this round.
-void Engine::use(Live& one, bool keep) const
+void Engine::use(Live& one, bool keep)
 {
-    if (one.use.times == 0) one.use.first = round_ + 1;
+    if (one.use.first == 0) one.use.first = round_ + 1;
     if (std::exchange(one.last_use, round_ + 1) != round_ + 1) ++one.use.times;
     one.spent = !keep;
+    if (keep) return;
+    if (last_spent_ < first_spent_) first_spent_ = last_spent_ = one.id;
+    first_spent_ = std::min(first_spent_, one.id);
+    last_spent_ = std::max(last_spent_, one.id);
+}
+
+// Ends the contributions that the last step has used and does not keep.
+void Engine::drop_spent()
+{
+    live_.for_range(first_spent_, last_spent_, [this](Live& one) {
+        if (!one.spent) return;
+        finish(one);
+        live_.drop(one);
+    });
+    first_spent_ = 0;
+    last_spent_ = -1;
+}
+
+// Returns what steps have made of a contribution. What the table holds, all steps use that use the table.
+Use Engine::use_of(const Live& one) const
+{
+    auto use = one.use;
+    if (one.slot >= 0) use.times += table_sums_ - one.sums;
+    return use;
+}
+
+// Counts that the step of this round has used the table.
+void Engine::use_table()
+{
+    ++table_sums_;
+    for (const auto id : unused_)
+        if (auto* one = live_.find(id); one && one->slot >= 0 && one->use.first == 0)
+            one->use.first = round_ + 1;
+    unused_.clear();
+}
+
+void Engine::leave_table(Live& one)
+{
+    if (one.slot < 0) return;
+    table_.remove(one.slot, one.id);
+    one.use = use_of(one);
+    one.slot = -1;
+}
+
+void Engine::carry_out(const Fill& fill)
+{
+    if (fill.slot < 0 || fill.slot >= table_.slots())
+        throw std::logic_error("a scheme fills a slot that its table does not have");
+    while (!table_.slot(fill.slot).entries.empty())
+        leave_table(live(table_.slot(fill.slot).entries.back().id));
+    SumTable::Entries entries;
+    for (const auto id : fill.contributions) {
+        auto& one = live(id);
+        if (one.slot >= 0) throw std::logic_error("a scheme fills two slots with a contribution");
+        one.slot = fill.slot;
+        one.sums = table_sums_;
+        if (one.use.first == 0) unused_.push_back(id);
+        entries.push_back({id, one.arrival.handle, one.arrival.worker, totals_of(one.arrival)});
+    }
+    table_.fill(fill.slot, fill.weight, entries);
 }
 
 // Returns the terms in the order of summation, and marks their contributions as used in this round.
-std::vector<Summand> Engine::summands(const std::vector<Term>& terms)
+// @param one_by_one  what the table holds is among them
+std::vector<Summand> Engine::summands(const Step& step, bool one_by_one)
 {
     std::vector<Summand> all;
-    all.reserve(terms.size());
-    for (const auto& term : terms) {
+    all.reserve(step.terms.size());
+    const auto add = [&](const Live& one, double weight, bool counted) {
+        all.push_back({.arrival = &one.arrival,
+                       .weight = weight,
+                       .descent_step = one.step,
+                       .counted = counted});
+    };
+    for (const auto& term : step.terms) {
         auto& one = live(term.contribution);
-        all.push_back({.arrival = &one.arrival, .weight = term.weight, .descent_step = one.step});
-        use(one, term.keep);
+        if (one.slot >= 0 && !term.keep)
+            throw std::logic_error("a step ends a contribution that the table holds");
+        const bool counted = step.table && one.slot >= 0;
+        add(one, term.weight, counted);
+        if (!counted) use(one, term.keep);
     }
+    if (one_by_one)
+        for (int slot = 0; slot < table_.slots(); ++slot)
+            for (const auto& entry : table_.slot(slot).entries)
+                add(live(entry.id), table_.slot(slot).weight, false);
     sort(all);
     return all;
 }
@@ -82,35 +166,37 @@ void Engine::carry_out(const Combine& combine)
 // Begins the trace's row of a round, with all that follows from the contributions it uses. Those that are placed count
 // once, however many of their pieces are; not at all where scores were combined, which are of all rows.
 trace::Round Engine::summary(const Step& step, std::span<const Summand> placed,
-                             std::span<const Summand> terms)
+                             std::span<const Summand> terms, SumTable* table)
 {
     trace::Round row{};
-    double stale = 0;
+    SumTable::Totals totals;
+    if (table) totals = table->totals();
     std::vector<const Arrival*> used;
-    for (const auto& term : terms) used.push_back(term.arrival);
+    for (const auto& term : terms)
+        if (!term.counted) used.push_back(term.arrival);
     if (!has_combined_)
         for (const auto& term : placed)
             if (!term.used_before) used.push_back(term.arrival);
-    for (const auto* one : used) {
-        const auto& arrival = *one;
-        row.samples += arrival.samples;
-        double sum = 0;
-        for (const auto version : arrival.versions)
-            sum += static_cast<double>(staleness(version, step.model));
-        stale += arrival.versions.empty()
-                     ? static_cast<double>(staleness(arrival.newest, step.model))
-                     : sum / static_cast<double>(arrival.versions.size());
-        row.staleness_max = std::max(row.staleness_max, staleness(arrival.oldest, step.model));
+    for (const auto* one : used) totals.add(totals_of(*one));
+    row.samples = totals.samples;
+    if (totals.count > 0) {
+        const auto updates = optimizers_.size() == 1
+                                 ? points_.newest()
+                                 : updates_[static_cast<std::size_t>(step.model)];
+        const auto count = static_cast<double>(totals.count);
+        row.staleness_mean = (count * static_cast<double>(updates) - totals.updates) / count;
+        row.staleness_max = std::max<std::int64_t>(0, updates - totals.oldest);
     }
-    row.staleness_mean = used.empty() ? 0 : stale / static_cast<double>(used.size());
     if (std::exchange(has_combined_, false)) {
         row.samples = options_.estimates.rows;
         for (const auto& term : terms) combined_.insert(term.arrival->worker);
         row.used = std::ssize(combined_);
     } else {
+        if (table) row.used = table->workers();
         // Terms of one worker, who may have sent several parts, stand side by side.
         for (std::size_t i = 0; i < used.size(); ++i)
-            row.used += i == 0 || used[i]->worker != used[i - 1]->worker;
+            row.used += (i == 0 || used[i]->worker != used[i - 1]->worker) &&
+                        !(table && table->has(used[i]->worker));
     }
     combined_.clear();
     row.erased = workers_ - row.used;
@@ -124,12 +210,15 @@ void Engine::carry_out(const Step& step)
 {
     const auto decided = fleet_->now();
     change(options_.churn.after_round(round_ + 1, members_));
-    const auto terms = summands(step.terms);
+    // Groups are added up where their workers are, and whoever decays with a step needs each of its contributions.
+    const bool one_by_one = step.table && (fleet_->groups() > 1 || step.displacement);
+    const auto terms = summands(step, one_by_one);
     const auto placed = summands(step.placed);
-    auto row = summary(step, placed, terms);
+    auto* table = step.table && !one_by_one ? &table_ : nullptr;
+    auto row = summary(step, placed, terms, table);
     try {
         if (fleet_->has_lost(event_ + 1)) throw LostContributions("");
-        estimates_->form(needs_, *fleet_, step, placed, terms, row);
+        estimates_->form(needs_, *fleet_, step, placed, terms, table, row);
     } catch (const LostContributions& why) {
         lose_step(why.what());
         return;
@@ -151,6 +240,7 @@ void Engine::carry_out(const Step& step)
     const auto updates = ++updates_[static_cast<std::size_t>(step.model)];
     if (optimizers_.size() > 1) update_of_.push_back(updates);
     batches_ += step.share;
+    if (step.table) use_table();
     ++round_;
     ++event_;
     row.time = fleet_->now();
@@ -166,12 +256,7 @@ void Engine::carry_out(const Step& step)
     if (last_.kept) keep_model(step.model);
     updated_ = true;
     events_.push_back(Stepped{version, step.model, row.inner});
-    // Contributions that the step has used and does not keep are needed no more.
-    live_.for_each([this](Live& one) {
-        if (!one.spent) return;
-        finish(one);
-        live_.drop(one);
-    });
+    drop_spent();
 }
 
 // Contributions were lost between the decision and the sum. The model is as before, but the scheme
@@ -180,10 +265,13 @@ void Engine::lose_step(const std::string& why)
 {
     live_.for_each([this](Live& one) {
         if (one.last_use != round_ + 1) return;
-        if (--one.use.times == 0) one.use.first = 0;
+        --one.use.times;
+        if (use_of(one).times == 0) one.use.first = 0;
         one.last_use = 0;
         one.spent = false;
     });
+    first_spent_ = 0;
+    last_spent_ = -1;
     note_membership(trace::Change::lost, -1);
     receive_changes();
     undecodable_ = why;

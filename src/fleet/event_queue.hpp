@@ -26,7 +26,7 @@ public:
 
     void push(const Event& event)
     {
-        ++size_;
+        if (++size_ > most_) give_up_days();
         const auto day = day_of(event);
         if (day > day_ && day < days_) {
             later_[static_cast<std::size_t>(day)].push_back(event);
@@ -71,11 +71,30 @@ private:
             for (const auto& event : later_[day + 1]) soon(event);
     }
 
+    // Puts all events beyond, because the days are too long for so many. Else the events of a round,
+    // which come all at once, would stand in the last few days of the round before.
+    void give_up_days()
+    {
+        beyond_.insert(beyond_.end(), today_.begin(), today_.end());
+        today_.clear();
+        for (auto& day : later_) {
+            beyond_.insert(beyond_.end(), day.begin(), day.end());
+            day.clear();
+        }
+        begin_ = -std::numeric_limits<Seconds>::infinity();
+        days_a_second_ = std::numeric_limits<double>::infinity();
+        days_ = 0;
+        day_ = -1;
+        most_ = std::numeric_limits<std::size_t>::max();
+    }
+
     // Makes days of the events beyond: about half of these fall into the first half of the days,
     // however far away the last ones are.
     void make_days()
     {
         constexpr double events_a_day = 8;
+        constexpr std::size_t few = 64;
+        most_ = 2 * beyond_.size() + few;
         std::array<Seconds, 64> sample{};
         const auto size = std::min(sample.size(), beyond_.size());
         for (std::size_t i = 0; i < size; ++i) sample[i] = beyond_[i * beyond_.size() / size].time;
@@ -102,6 +121,8 @@ private:
     double days_a_second_ = std::numeric_limits<double>::infinity();
     double days_ = 0, day_ = -1;  // whole numbers, as wide as the quotients that they come from
     std::size_t size_ = 0;
+    // So many events are the days for.
+    std::size_t most_ = std::numeric_limits<std::size_t>::max();
 };
 
 }  // namespace quorate

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/error.hpp"
+#include "compute/held_gradients.hpp"
 #include "scheme/whole_items.hpp"
 
 namespace quorate {
@@ -46,6 +47,7 @@ void SimulatedWorker::clear(Seconds now)
 void SimulatedWorker::reset(Seconds now)
 {
     cached_.reset();
+    held_.clear();
     plan_.reset();
     idle_since_ = now;
 }
@@ -77,6 +79,7 @@ std::int64_t SimulatedWorker::measure()
         cached_->updates.clear();
         if (cached_->wanted) plan_updates();
     }
+    if (holds_) leave_out_held();
     const auto& budget = order.terms->control.budget;
     if (budget.samples > 0) return recipes_->batches().samples(budget, plan_->parts[0]);
     std::int64_t rows = 0;
@@ -90,6 +93,7 @@ void SimulatedWorker::measure(std::shared_ptr<const Plan> plan)
     const bool caches = std::ranges::any_of(plan_->parts, is_cached);
     if (caches && !cached_) cached_ = std::make_unique<Cached>();
     if (cached_) cached_->wanted = caches;
+    holds_ = std::ranges::any_of(plan_->parts, is_held);
     loads_.clear();
     for (const auto& part : plan_->parts)
         loads_.push_back({recipes_->load(worker_, part), recipes_->batches().samples(part),
@@ -123,6 +127,23 @@ void SimulatedWorker::plan_updates()
         }
     }
     if (!goes_on) begun.reset();
+}
+
+// Finds out which gradients the running task computes because the worker does not hold them, and drops those of other
+// points.
+void SimulatedWorker::leave_out_held()
+{
+    const auto& inputs = tasks_.running().terms->inputs;
+    std::erase_if(held_, [&](const auto& one) {
+        return std::ranges::find(inputs, one.second) == inputs.end();
+    });
+    for (std::size_t part = 0; part < loads_.size(); ++part) {
+        if (!is_held(plan_->parts[part])) continue;
+        loads_[part].rows = 0;
+        for (const auto& item : plan_->parts[part].items)
+            if (!held_.contains({item.block, inputs[static_cast<std::size_t>(item.input)]}))
+                loads_[part].rows += recipes_->batches().samples(item.block);
+    }
 }
 
 // Keeps what the running task, which ends before its time, has computed of cached gradients.
@@ -258,6 +279,9 @@ Arrival SimulatedWorker::contribution(std::size_t part, Seconds now)
         oldest = low;
         newest = high;
     }
+    if (holds_ && is_held(plan_->parts[part]))
+        for (const auto& item : plan_->parts[part].items)
+            held_.emplace(item.block, terms.inputs[static_cast<std::size_t>(item.input)]);
     const auto samples = made.samples;
     std::int64_t items = 0;
     if (limited && takes_whole_items(terms.control.budget, plan_->parts[part]))

@@ -6,8 +6,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
-#include "base/prefetch.hpp"
 #include "compute/task_queue.hpp"
 #include "fleet/recipes.hpp"
 #include "straggler/emulation.hpp"
@@ -18,10 +18,6 @@ namespace quorate {
 /// from call to call. Local.
 class SimulatedWorker {
 public:
-    /// Bytes from the beginning of a worker that finish() mostly looks at. With many workers that
-    /// is memory which no cache holds.
-    static constexpr std::size_t read_by_finish = 4 * cache_line;
-
     /// A task as a worker gets it.
     struct Order {
         TaskId task;
@@ -47,10 +43,11 @@ public:
     void cancel(TaskId last, Seconds now);
     /// Drops all tasks.
     void clear(Seconds now);
-    /// Drops the cached gradients, because the machine is gone.
+    /// Drops the gradients that it caches or holds, because the machine is gone.
     void forget_gradients()
     {
         if (cached_) cached_->gradients.clear();
+        held_.clear();
     }
     /// Makes it begin anew with another shard, after clear().
     void reset(Seconds now);
@@ -109,6 +106,7 @@ private:
     std::int64_t measure();
     void measure(std::shared_ptr<const Plan> plan);
     void plan_updates();
+    void leave_out_held();
     void cache(const Item& item, Version version);
     void compute(Seconds from);
     void compute_limited(Seconds ends);
@@ -121,7 +119,6 @@ private:
         return static_cast<double>(rows) * models_->row_time * straggling_.slowdown();
     }
 
-    // What finish() reads stands first.
     std::uint32_t epoch_ = 0;
     std::uint32_t part_ = 0;  // of the running task, the next part to be sent
     Worker worker_;
@@ -135,13 +132,14 @@ private:
     StragglerEmulation straggling_;
     Recipes* recipes_;
     const StragglerModels* models_;
-    std::unique_ptr<Cached> cached_;  // if it has ever computed cached gradients
-    // The rest.
-    std::int64_t count_ = 0;        // tasks begun that this count keys
-    Seconds from_ = 0;              // when the running task began to compute
-    Seconds complete_at_ = 0;       // its next message
-    std::int64_t limited_ = 0;      // of a task with a budget, its samples
-    Seconds computed_limited_ = 0;  // and how long it computes
+    std::unique_ptr<Cached> cached_;          // if it has ever computed cached gradients
+    std::int64_t count_ = 0;                  // tasks begun that this count keys
+    Seconds from_ = 0;                        // when the running task began to compute
+    Seconds complete_at_ = 0;                 // its next message
+    std::int64_t limited_ = 0;                // of a task with a budget, its samples
+    Seconds computed_limited_ = 0;            // and how long it computes
+    std::set<std::pair<int, Version>> held_;  // the gradients that it holds
+    bool holds_ = false;                      // whether parts of plan_ are held, or use what is
 };
 
 }  // namespace quorate

@@ -89,7 +89,7 @@ void VirtualFleet::close(Worker worker, TaskId task)
 const VirtualFleet::Event& VirtualFleet::first_event()
 {
     return events_.top([this](const Event& soon) {
-        prefetch(&link(soon.worker), SimulatedWorker::read_by_finish);
+        prefetch(&link(soon.worker), Link::read_by_finish);
         if (soon.kind == Kind::finished) expected_.push_back({soon.worker, soon.task});
     });
 }

@@ -57,8 +57,8 @@ std::size_t encoded_size(const TaskMessage& message, std::span<const Point> oper
                          const Support& support, Wire wire)
 {
     std::size_t size = sizeof(TaskHead) + message.recipients.size() * sizeof(Recipient);
-    for (const auto& part : message.plan.parts)  // numbers of items and coefficients, then these
-        size += 2 * sizeof(std::int64_t) + part.items.size() * sizeof(Item) +
+    for (const auto& part : message.plan.parts)  // whether held, numbers, items and coefficients
+        size += 3 * sizeof(std::int64_t) + part.items.size() * sizeof(Item) +
                 part.fold.size() * sizeof(double);
     for (const auto& input : message.inputs)
         size += sizeof(InputHead) + (is_packed(input) ? size_of(wire, support.size()) : 0);
@@ -83,6 +83,7 @@ std::shared_ptr<mpi::Bytes> encode(const TaskMessage& message, std::span<const P
     for (const auto& input : message.inputs)
         out.put(InputHead{input.version, input.travel, input.block});
     for (const auto& part : message.plan.parts) {
+        out.put(std::int64_t{part.held});
         out.put(static_cast<std::int64_t>(part.items.size()));
         for (const auto& item : part.items) out.put(item);
         out.put(static_cast<std::int64_t>(part.fold.size()));
@@ -117,6 +118,7 @@ TaskMessage decode_task(std::shared_ptr<const mpi::Bytes> bytes, std::size_t sup
     }
     for (int i = 0; i < head.parts; ++i) {
         Part part;
+        part.held = in.get<std::int64_t>() != 0;
         for (auto items = in.get<std::int64_t>(); items > 0; --items)
             part.items.push_back(in.get<Item>());
         for (auto folds = in.get<std::int64_t>(); folds > 0; --folds)

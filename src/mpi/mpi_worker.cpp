@@ -36,6 +36,7 @@ void MpiWorker::take(const Assignment& assignment)
     context_.computing.batches = &coding_->batches;
     context_.worker = assignment.worker;
     context_.cache.clear();
+    context_.held.clear();
     const auto began = clock_seconds();
     context_.store.emplace(data_, coding_->needs, assignment.code_index, context_.computing.model);
     log(LogLevel::detail, fmt::format("worker {} on {}: {} rows and {} columns, loaded in {:.3f} s",

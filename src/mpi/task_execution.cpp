@@ -20,6 +20,11 @@ std::int64_t rows_asked(const WorkerContext& context, const TaskMessage& message
         if (is_cached(part))
             for (const auto& one : context.cache.updates(part, inputs))
                 rows += batches.samples(one.item->block);
+        else if (is_held(part))
+            for (const auto& item : part.items)
+                rows += context.held.find(item.block, inputs[static_cast<std::size_t>(item.input)])
+                            ? 0
+                            : batches.samples(item.block);
         else
             rows += batches.samples(message.control.budget, part);
     }
@@ -89,7 +94,7 @@ std::size_t TaskExecution::values_in_message() const
 void TaskExecution::make_room()
 {
     const auto size = values_in_message();
-    if (auto* blocks = context_.shared)
+    if (auto* blocks = context_.shared; blocks && size > 0)
         block_ = {blocks->take(size), [blocks](const double* block) {
                       if (block) blocks->give_back(block);
                   }};
@@ -143,8 +148,9 @@ void TaskExecution::begin_part()
     std::vector<At> points;
     for (const auto version : inputs_) points.push_back(at(version));
     for (const auto& operand : message_.operands) points.push_back({operand, 0});
+    if (is_held(part())) context_.held.retain(inputs_);
     work_ = begin_work(context_.computing, context_.store->held(), part(), std::move(points),
-                       extent, output());
+                       extent, output(), &context_.held);
 }
 
 // The work that the running part goes on with; null: the part is complete.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compute/gradient_cache.hpp"
+#include "compute/held_gradients.hpp"
 #include "compute/store.hpp"
 #include "mpi/host_memory.hpp"
 #include "mpi/messages.hpp"
@@ -26,12 +27,13 @@ struct WorkerContext {
     std::optional<Store> store = {};
     std::map<Version, HeldPoint> points = {};  // the points that its tasks name
     GradientCache cache = {};
+    HeldGradients held = {};
     StragglerEmulation straggling = {};
     Seconds row_seconds = 0;  // per row, of the last chunk; includes an emulated slowdown
 };
 
 /// The number of rows that a task asks its worker to compute, as far as time allows. Of cached
-/// gradients only those count that are to be computed. Local.
+/// and held gradients only those count that are to be computed. Local.
 std::int64_t rows_asked(const WorkerContext& context, const TaskMessage& message);
 
 /// A running task on a worker's rank. It computes the task chunk by chunk, asks for pauses where it

@@ -34,12 +34,16 @@ Variable part_of(std::vector<double>& x, std::size_t first, std::size_t last)
 //   those that are dropped (Gilbert, Lemarechal 1989).
 // Without pairs d = -step G. After a search that fails the pairs are dropped; if that one fails too,
 // rounding hides all further progress.
+// With an l1 term it is OWL-QN (Andrew, Gao 2007): in d and slopes the least subgradient takes the place of
+// G, which is without the term in pairs, and no parameter changes its sign along a search: elements of y
+// that have crossed zero are set to zero, and so are those of d that would leave zero uphill. (Theirs sets
+// all of d to zero that points uphill, which took 18 times as many rounds on a9a with l1 = 1e-4.)
 // Per update: 4 M p multiplications and additions, in as many vectors as there are pairs.
 class Lbfgs final : public Rule {
 public:
     Lbfgs(const Settings& settings, std::vector<double> initial, const Regularizer& regularizer)
         : Rule(settings, std::move(initial), regularizer), y_(w_), g_(w_.size()), d_(w_.size()),
-          h_(w_.size()), trial_g_(w_.size()),
+          h_(w_.size()), trial_g_(w_.size()), kinked_(regularizer.l1 > 0),
           most_(static_cast<std::size_t>(settings.integer("memory", 1, 1000))), pairs_(most_),
           state_(state_size + most_)
     {
@@ -66,7 +70,10 @@ public:
                 backtrack(objective, step);
         }
         for_parameters([t = state_[factor], w = w_.data(), d = d_.data(), y = y_.data(),
-                        point = next.data()](std::size_t i) { point[i] = y[i] = w[i] + t * d[i]; });
+                        point = next.data(), kinked = kinked_](std::size_t i) {
+            const double moved = w[i] + t * d[i];
+            point[i] = y[i] = kinked && w[i] * moved < 0 ? 0 : moved;
+        });
     }
 
     std::vector<std::span<double>> memory() override
@@ -129,24 +136,36 @@ private:
         })[0];
     }
 
-    // Sets the gradient of the objective at y. @return the objective there
+    // Sets the gradient of the objective without the l1 term at y. @return the objective there
     double objective_at_trial(std::span<const double> estimate)
     {
         const double l2 = regularizer_.l2;
-        const auto square = sum_of<1>([&](std::size_t first, std::size_t last) {
+        const auto sums = sum_of<2>([&](std::size_t first, std::size_t last) {
             const auto y = part_of(std::as_const(y_), first, last);
             part_of(trial_g_, first, last) = part_of(estimate, first, last) + 2 * l2 * y;
-            return Eigen::Array<double, 1, 1>(y.square().sum());
-        })[0];
-        return loss_ + l2 * square;
+            return Eigen::Array<double, 2, 1>(y.square().sum(), kinked_ ? y.abs().sum() : 0);
+        });
+        return loss_ + l2 * sums[0] + regularizer_.l1 * sums[1];
     }
 
     bool is_acceptable(double objective) const
     {
         const double before = state_[accepted], along = state_[slope];
+        if (kinked_) return objective <= before + decrease * std::min(0.0, promised());
         if (objective <= before + decrease * state_[factor] * along) return true;
         return objective <= before + rounding * std::abs(before) &&
                dot(trial_g_, d_) <= (2 * decrease - 1) * along;
+    }
+
+    // By how much the objective would change from w to y if it went on as it begins.
+    double promised() const
+    {
+        return sum_of<1>([this](std::size_t first, std::size_t last) {
+            double sum = 0;
+            for (auto i = first; i < last; ++i)
+                sum += regularizer_.least_subgradient(w_[i], g_[i]) * (y_[i] - w_[i]);
+            return Eigen::Array<double, 1, 1>(sum);
+        })[0];
     }
 
     void accept(double objective, double step)
@@ -209,8 +228,8 @@ private:
             h[i] = 1 / (c * (b - bs * bs / whole) + v[i] * v[i] / sv);
         });
         const auto [after, inverse] = lengths(pair);
-        const double factor = std::sqrt(inverse / after);
-        for_parameters([factor, h = h_.data()](std::size_t i) { h[i] *= factor; });
+        const double by = std::sqrt(inverse / after);
+        for_parameters([by, h = h_.data()](std::size_t i) { h[i] *= by; });
     }
 
     // Sets the direction at w, and the first trial of a search along it.
@@ -226,12 +245,13 @@ private:
         if (!(state_[slope] < 0)) exhaust();
     }
 
-    // d = -H g, and the slope g.d. Each pass changes d and forms the next inner product with it.
+    // d = -H g, g being the least subgradient at w, and the slope g.d. Each pass changes d and forms the next inner product with it.
     void two_loops(double step)
     {
         const auto pairs = number(count);
         const auto at = [&](std::size_t age) { return (number(newest) + most_ - age) % most_; };
-        for_parameters([d = d_.data(), g = g_.data()](std::size_t i) { d[i] = -g[i]; });
+        for_parameters([d = d_.data(), g = g_.data(), w = w_.data(), r = regularizer_](
+                           std::size_t i) { d[i] = -r.least_subgradient(w[i], g[i]); });
         std::vector<double> alpha(pairs);
         double product = pairs > 0 ? dot(d_, pairs_[at(0)].s) : 0;
         for (std::size_t age = 0; age < pairs; ++age) {
@@ -255,7 +275,24 @@ private:
             const double beta = state_[state_size + at(age)] * product;
             product = add_to_direction(alpha[age] - beta, s, age > 0 ? pairs_[at(age - 1)].v : g_);
         }
-        state_[slope] = pairs > 0 ? product : dot(d_, g_);
+        if (kinked_)
+            state_[slope] = kept_from_zero();
+        else
+            state_[slope] = pairs > 0 ? product : dot(d_, g_);
+    }
+
+    // Sets the elements of d to zero that would leave zero uphill. @return the slope of what is left
+    double kept_from_zero()
+    {
+        return sum_of<1>([this](std::size_t first, std::size_t last) {
+            double sum = 0;
+            for (auto i = first; i < last; ++i) {
+                const double slope_here = regularizer_.least_subgradient(w_[i], g_[i]);
+                if (w_[i] == 0 && slope_here * d_[i] >= 0) d_[i] = 0;
+                sum += slope_here * d_[i];
+            }
+            return Eigen::Array<double, 1, 1>(sum);
+        })[0];
     }
 
     // Tries a shorter step: the minimum of the parabola through what is known, within bounds.
@@ -282,6 +319,7 @@ private:
     std::size_t number(int which) const { return static_cast<std::size_t>(state_[which]); }
 
     std::vector<double> y_, g_, d_, h_, trial_g_;
+    bool kinked_;  // the objective has an l1 term
     double loss_ = 0;
     std::size_t most_;
     std::vector<Pair> pairs_;  // a ring
@@ -296,7 +334,7 @@ Entry<MakeOptimizer> lbfgs_entry()
             .text =
                 "limited-memory BFGS with a backtracking line search, a round for each trial; "
                 "for exact estimates of all rows",
-            .source = "Nocedal 1980; Liu, Nocedal 1989",
+            .source = "Nocedal 1980; Liu, Nocedal 1989; with --l1 Andrew, Gao 2007",
             .options = {{"memory", "M", "10", "pairs of steps and changes of the gradient"}},
             .make = make_rule<Lbfgs>,
             .properties = {.by_curvature = true, .searches = true}};

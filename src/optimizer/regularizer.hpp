@@ -20,6 +20,14 @@ struct Regularizer {
     }
     /// The factor of w in a gradient step on the l2 term.
     double kept(double step) const { return 1 - 2 * l2 * step; }
+    /// The element j of the least subgradient of an objective with the l1 term.
+    /// @param w  the parameter j  @param g  the element j of the gradient of all else
+    double least_subgradient(double w, double g) const
+    {
+        if (l1 == 0) return g;
+        if (w != 0) return g + std::copysign(l1, w);
+        return shrunk(g, 1);
+    }
     /// The proximal step of the l1 term: argmin_x (x - w)^2 / 2 + step l1 |x|.
     double shrunk(double w, double step) const
     {

@@ -14,12 +14,25 @@ namespace quorate {
 /// the step size of round t = 0, 1, ...
 using Schedule = std::function<double(double t)>;
 
-/// Makes a schedule.
-/// @param step    the first step size  @param rounds  of the whole run
+/// What a schedule may go by.
+struct Span {
+    std::int64_t rounds;  // of the whole run
+    double epoch = 1;     // batches that have as many samples as there are training rows
+};
+
+/// Makes a schedule. Arguments that count batches count epochs with an e behind them.
+/// @param step  that the schedule begins with
 /// @throws BadInput if the arguments behind the name are wrong
-using MakeSchedule = Schedule (*)(const Settings&, double step, std::int64_t rounds);
+using MakeSchedule = Schedule (*)(const Settings&, double step, const Span& span);
 
 /// The schedules that --schedule can name.
 const std::vector<Entry<MakeSchedule>>& schedules();
+
+/// Returns the schedule that --schedule names, with smaller steps during --warmup.
+/// @throws BadInput as MakeSchedule, or if --warmup is wrong
+Schedule schedule_of(const Settings& settings, double step, const Span& span);
+
+/// The largest step size of so many rounds of a batch each. O(rounds).
+double largest_step(const Schedule& schedule, std::int64_t rounds);
 
 }  // namespace quorate

@@ -255,15 +255,12 @@ std::vector<double> on_rank_0(Vec w)
 }
 
 // Returns the norm of the least subgradient of f + l1 |w|_1 from the gradient of f. Collective.
-double least_subgradient(MPI_Comm comm, Vec w, Vec g, double l1)
+double least_subgradient(MPI_Comm comm, Vec w, Vec g, const Regularizer& regularizer)
 {
     const Elements at(w), slope(g);
     double square = 0;
     for (std::size_t i = 0; i < at.get().size(); ++i) {
-        const double x = at.get()[i], s = slope.get()[i];
-        const double least = x > 0   ? s + l1
-                             : x < 0 ? s - l1
-                                     : std::copysign(std::max(0.0, std::abs(s) - l1), s);
+        const double least = regularizer.least_subgradient(at.get()[i], slope.get()[i]);
         square += least * least;
     }
     return std::sqrt(sum_over_ranks(comm, square));
@@ -348,7 +345,7 @@ Optimum find_optimum(const DistributedRows& rows, const Model& model, const std:
     double size = 0;
     check(VecNorm(w.get(), NORM_1, &size), "VecNorm");
     found.objective = primal.evaluate(w.get(), g.get()) + regularizer.l1 * size;
-    found.gradient_norm = least_subgradient(rows.comm(), w.get(), g.get(), regularizer.l1);
+    found.gradient_norm = least_subgradient(rows.comm(), w.get(), g.get(), regularizer);
     // f is strongly convex with modulus 2 l2, so f(w*) >= f(w) - |g|^2 / (4 l2).
     found.bound = regularizer.l2 > 0 ? found.objective - found.gradient_norm * found.gradient_norm /
                                                              (4 * regularizer.l2)

@@ -20,6 +20,7 @@ using Operation = Item::Operation;
 const std::vector<std::pair<std::string, Operation>> operations = {
     {"gradient", Operation::gradient},
     {"cached", Operation::cached},
+    {"held", Operation::held},
     {"descent", Operation::descent},
     {"product", Operation::product},
     {"transpose_product", Operation::transpose_product},
@@ -30,7 +31,7 @@ Operation operation_of(const std::string& name)
     for (const auto& [known, operation] : operations)
         if (known == name) return operation;
     throw py::value_error("an item has the operation '" + name +
-                          "': use gradient, cached, descent or a product");
+                          "': use gradient, cached, held, descent or a product");
 }
 
 // Rows are written as (first, count).
@@ -169,13 +170,15 @@ void add_requests(py::module_& module)
         "A list of items whose gradients are folded: fold has m coefficients for each item, the\n"
         "contribution the ceil(p / m) elements that are the sum of the m pieces of each gradient, "
         "each\n"
-        "times its coefficient.")
-        .def(py::init([](const py::sequence& items, std::vector<double> fold) {
+        "times its coefficient. Or one that is held: its worker sends no values, until items of a\n"
+        "later task, with the operation 'held', name these blocks at this point.")
+        .def(py::init([](const py::sequence& items, std::vector<double> fold, bool held) {
                  auto part = part_of(items);
                  part.fold = std::move(fold);
+                 part.held = held;
                  return part;
              }),
-             py::arg("items"), py::arg("fold"));
+             py::arg("items"), py::arg("fold") = std::vector<double>(), py::arg("held") = false);
     py::class_<Plan, std::shared_ptr<Plan>>(module, "Plan",
                                             "What a worker computes: parts, each a list of items "
                                             "or a Part. An item is a block's number,\n"

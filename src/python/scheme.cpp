@@ -94,6 +94,9 @@ public:
         if (const auto* stepped = std::get_if<Stepped>(&event)) newest_ = stepped->version;
         if (const auto* arrived = std::get_if<Arrived>(&event); arrived && needs_.kept > 0)
             for (const auto& one : arrived->contributions) task_of_[one.id] = one.task;
+        if (const auto* arrived = std::get_if<Arrived>(&event))
+            for (const auto& one : arrived->contributions)
+                if (held_.contains({one.task, one.part})) heads_[one.id] = one.task;
         const auto first = out.size();
         scheme_->handle(event, now, out);
         for (auto i = first; i < out.size(); ++i)
@@ -137,11 +140,22 @@ private:
                 expect(std::isfinite(item.coefficient), "gives task {} a coefficient of {}",
                        task.task, item.coefficient);
             }
+            const auto operation = part.items[0].operation;
+            const bool separate =
+                operation == Item::Operation::gradient || operation == Item::Operation::held;
+            const bool held = part.held || operation == Item::Operation::held;
+            expect(!held || (separate && task.control.draw != own_count),
+                   "gives task {} a part that is held and not of gradients, or whose samples its "
+                   "worker's count keys",
+                   task.task);
+            expect(!part.held || part.fold.empty(), "gives task {} a part that is held and folded",
+                   task.task);
+            if (part.held)
+                held_.emplace(task.task, static_cast<int>(&part - task.plan->parts.data()));
             if (part.fold.empty()) continue;
             expect(needs_.places, "gives task {} a fold: its Needs must say places=True",
                    task.task);
-            expect(part.items[0].operation == Item::Operation::gradient &&
-                       part.fold.size() % part.items.size() == 0,
+            expect(separate && part.fold.size() % part.items.size() == 0,
                    "gives task {} a fold of {} coefficients for {} items: give as many for each "
                    "gradient",
                    task.task, part.fold.size(), part.items.size());
@@ -165,6 +179,10 @@ private:
             return close.first <= one.second && one.second <= close.last;
         };
         std::erase_if(task_of_, closed);
+        std::erase_if(heads_, closed);
+        std::erase_if(held_, [&](const auto& part) {
+            return close.first <= part.first && part.first <= close.last;
+        });
         std::erase_if(kept_, [this](ContributionId id) { return !task_of_.contains(id); });
     }
     void check(const Step& step)
@@ -177,6 +195,14 @@ private:
         expect(std::isfinite(step.scale) && std::isfinite(step.share) && !std::isnan(step.error),
                "makes a step with scale {}, share {} and error {}", step.scale, step.share,
                step.error);
+        const auto expect_values = [this](const auto& term) {
+            expect(!heads_.contains(term.contribution),
+                   "makes a step of contribution {}, whose part is held: its values are at its "
+                   "worker",
+                   term.contribution);
+        };
+        std::ranges::for_each(step.terms, expect_values);
+        std::ranges::for_each(step.placed, expect_values);
         for (const auto& term : step.terms)
             expect(std::isfinite(term.weight), "makes a step with the weight {}", term.weight);
         for (const auto& term : step.terms) {
@@ -202,6 +228,7 @@ private:
     {
         expect(false, "combines products, which only coded storage has");
     }
+    void check(const Fill&) const { expect(false, "fills slots, which only schemes of C++ have"); }
     void check(const SetTimer& timer) const
     {
         expect(!std::isnan(timer.at), "sets timer {} to no time", timer.timer);
@@ -217,6 +244,8 @@ private:
     // If it keeps contributions: the tasks of those in use, and those that it has kept.
     std::map<ContributionId, TaskId> task_of_;
     std::set<ContributionId> kept_;
+    std::set<std::pair<TaskId, int>> held_;   // parts of open tasks
+    std::map<ContributionId, TaskId> heads_;  // of these
 };
 
 class PythonScheme final : public Scheme {

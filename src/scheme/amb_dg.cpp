@@ -132,7 +132,12 @@ Entry<MakeScheme> amb_dg_entry()
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
             return std::make_unique<AmbDg>(settings, problem);
         },
-        .properties = {.varying_samples = true, .example = {{"compute-time", "0.004"}}}};
+        .properties = {.candidates = [](int, bool timed) -> std::vector<Choice> {
+                           if (!timed) return {};
+                           return {{{"compute-time", "auto"}}};
+                       },
+                       .varying_samples = true,
+                       .example = {{"compute-time", "0.004"}}}};
 }
 
 }  // namespace quorate

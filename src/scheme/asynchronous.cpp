@@ -167,6 +167,15 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem, W
     return std::make_unique<Asynchronous>(problem, ways);
 }
 
+// What advice tries: an update for half of the workers' answers.
+std::vector<Choice> half_collected(int n)
+{
+    return n < 4 ? std::vector<Choice>{}
+                 : std::vector<Choice>{{{"collect", std::to_string(n / 2)}}};
+}
+
+bool uses_all(const Settings& settings) { return !settings.on("staleness-cap"); }
+
 const char* const source = "Dutta et al., Slow and Stale Gradients Can Win the Race, AISTATS 2018";
 
 }  // namespace
@@ -185,7 +194,11 @@ Entry<MakeScheme> k_async_entry()
             return make(settings, problem,
                         {.collect = k, .waits = true, .staleness = static_cast<double>(n - k) / k});
         },
-        .properties = {.varying_samples = true}};
+        .properties = {.candidates = [](int n, bool) { return half_collected(n); },
+                       .pace = [](const Settings& settings, int n) -> Pace {
+                           return {.updates = static_cast<double>(n) / collect(settings, n)};
+                       },
+                       .varying_samples = true}};
 }
 
 Entry<MakeScheme> k_batch_async_entry()
@@ -203,7 +216,12 @@ Entry<MakeScheme> k_batch_async_entry()
                 settings, problem,
                 {.collect = k, .waits = false, .staleness = static_cast<double>(n - 1) / k});
         },
-        .properties = {.varying_samples = true}};
+        .properties = {.candidates = [](int n, bool) { return half_collected(n); },
+                       .pace = [](const Settings& settings, int n) -> Pace {
+                           return {.updates = static_cast<double>(n) / any_collect(settings, n),
+                                   .steady = uses_all(settings)};
+                       },
+                       .varying_samples = true}};
 }
 
 Entry<MakeScheme> async_entry()
@@ -221,7 +239,11 @@ Entry<MakeScheme> async_entry()
                          .waits = false,
                          .staleness = static_cast<double>(problem.workers - 1)});
         },
-        .properties = {.varying_samples = true}};
+        .properties = {.candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },
+                       .pace = [](const Settings& settings, int n) -> Pace {
+                           return {.updates = static_cast<double>(n), .steady = uses_all(settings)};
+                       },
+                       .varying_samples = true}};
 }
 
 Entry<MakeScheme> ringmaster_entry()
@@ -243,7 +265,13 @@ Entry<MakeScheme> ringmaster_entry()
                          .cap = others,
                          .stops = settings.on("stop-stale")});
         },
-        .properties = {.varying_samples = true}};
+        .properties = {
+            .candidates = [](int n, bool) -> std::vector<Choice> {
+                if (n < 8) return {{}};
+                return {{}, {{"staleness-cap", std::to_string(n / 4)}}};
+            },
+            .pace = [](const Settings&, int n) -> Pace { return {static_cast<double>(n)}; },
+            .varying_samples = true}};
 }
 
 }  // namespace quorate

@@ -61,8 +61,8 @@ public:
         }
         needs.answers = rules_.collect;
         // Entries do not overlap, and none has fewer units than the smallest part of a cut.
-        needs.kept =
-            std::int64_t{n} * (rules_.at_worker ? 1 : rules_.units / (rules_.units / rules_.most));
+        needs.slots = n * (rules_.at_worker ? 1 : rules_.units / smallest());
+        needs.kept = needs.slots;
         // A subpartition is renewed about every `turn` updates.
         const int turn = (rules_.subpartitions * n + rules_.collect - 1) / rules_.collect;
         needs.staleness = (turn - 1) / 2.0;
@@ -147,6 +147,16 @@ private:
         return known = std::make_shared<const Plan>(Plan{{std::move(part)}});
     }
 
+    // Units of the smallest part that a worker's rows are cut into.
+    int smallest() const { return rules_.units / rules_.most; }
+
+    // The slot of the table that an entry of the cache is in. Workers are mostly at about the same part of their rows, so
+    // what a round renews is in slots near each other.
+    int slot(Worker worker, int first) const
+    {
+        return first / smallest() * problem_.workers + worker;
+    }
+
     // Chooses the subpartition of a worker's next task.
     void advance(Worker worker)
     {
@@ -220,6 +230,7 @@ private:
                                  rows};
         if (!cache_.insert(worker, one, evicted_)) return false;
         renewed_ += rows;
+        out.push_back(Fill{slot(worker, one.first), 1, {one.id}});
         if (keeps_before() && before_.emplace(std::pair(worker, one.first), evicted_.at(0)).second)
             return true;
         close(evicted_, out);
@@ -240,20 +251,24 @@ private:
         timed_ = false;
         const bool complete = !evict_too_old(out);
         if (cache_.size() == 0) return;
-        Step step{.terms = {}, .divisor = static_cast<double>(cache_.samples()), .error = 0};
-        step.terms.reserve(static_cast<std::size_t>(cache_.size()) + before_.size());
+        Step step{.terms = {},
+                  .divisor = static_cast<double>(cache_.samples()),
+                  .error = 0,
+                  .table = true};
         const bool saga = keeps_before() && complete && !before_.empty();
         double partitions = 0;
         for (const auto& machine : machines_) partitions += rules_.at_worker ? 1 : machine.parts;
         // SAGA: how much the change of a renewed entry counts.
         const double change = saga ? partitions / static_cast<double>(before_.size()) : 1;
-        for (const auto worker : active_)
-            for (const auto& one : cache_.of(worker)) {
-                const bool renewed = saga && before_.contains({worker, one.first});
-                step.terms.push_back({one.id, renewed ? change : 1, true});
-            }
+        // The table counts renewed entries once.
         if (saga)
-            for (const auto& [place, one] : before_) step.terms.push_back({one.id, 1 - change});
+            for (const auto& [place, old] : before_) {
+                const auto& [worker, first] = place;
+                const auto renewed =
+                    *std::ranges::find(cache_.of(worker), first, &CachedInterval::first);
+                step.terms.push_back({renewed.id, change - 1, true});
+                step.terms.push_back({old.id, 1 - change});
+            }
         const auto covered =
             static_cast<double>(cache_.rows()) / static_cast<double>(problem_.rows);
         step.error = partitions * (1 - covered) / covered;
@@ -401,18 +416,24 @@ Option balance_option()
             0};
 }
 
+constexpr std::int64_t usual_subpartitions = 10;
+
+std::int64_t fresh_answers(const Settings& settings, std::int64_t n)
+{
+    return settings.on("collect") ? collect(settings, static_cast<int>(n)) : (4 * n + 4) / 5;
+}
+
 std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
 {
-    constexpr std::int64_t usual = 10, units_of_a_part = 20, finest = 4;
+    constexpr std::int64_t units_of_a_part = 20, finest = 4;
     const auto n = std::int64_t{problem.workers};
     const auto smallest = problem.rows / n;
     Rules rules{};
-    const auto fresh =
-        settings.on("collect") ? collect(settings, problem.workers) : (4 * n + 4) / 5;
+    const auto fresh = fresh_answers(settings, n);
     rules.collect = static_cast<int>(fresh);
     const auto p = settings.on("subpartitions")
                        ? settings.integer("subpartitions", 1, smallest)
-                       : std::max<std::int64_t>(1, std::min(usual, smallest));
+                       : std::max<std::int64_t>(1, std::min(usual_subpartitions, smallest));
     rules.subpartitions = static_cast<int>(p);
     rules.margin = settings.real("margin", 0);
     rules.stale = settings.one_of("stale", {"use", "drop"}) == "use";
@@ -456,7 +477,18 @@ Entry<MakeScheme> dsag_entry()
             .options = {collect_option(), subpartitions_option(), margin_option(), stale_option(),
                         estimator_option(), order_option(), staleness_cap_option(), cache_option(),
                         balance_option()},
-            .make = make};
+            .make = make,
+            .properties = {.candidates = [](int n, bool) -> std::vector<Choice> {
+                               if (n < 4) return {{}};
+                               return {{}, {{"collect", std::to_string(n / 2)}}};
+                           },
+                           .pace = [](const Settings& settings, int n) -> Pace {
+                               const auto parts = settings.on("subpartitions")
+                                                      ? settings.integer("subpartitions", 1)
+                                                      : usual_subpartitions;
+                               return {static_cast<double>(parts * n) /
+                                       static_cast<double>(fresh_answers(settings, n))};
+                           }}};
 }
 
 }  // namespace quorate

@@ -230,7 +230,10 @@ Entry<MakeScheme> malenia_entry()
         .source = "Tyurin, Richtarik (Malenia SGD), arXiv 2305.12387",
         .options = options,
         .make = make_malenia,
-        .properties = {.varying_samples = true}};
+        .properties = {.candidates = [](int n, bool) -> std::vector<Choice> {
+                           return {{{"update-at", "each"}}, {{"collect", std::to_string(2 * n)}}};
+                       },
+                       .varying_samples = true}};
 }
 
 }  // namespace quorate

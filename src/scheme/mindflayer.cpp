@@ -239,7 +239,10 @@ Entry<MakeScheme> mindflayer_entry()
             .source = "Maranjyan et al., MindFlayer SGD, arXiv 2410.04285",
             .options = options,
             .make = make,
-            .properties = {.varying_samples = true}};
+            .properties = {.candidates = [](int n, bool) -> std::vector<Choice> {
+                               return {{{"collect", std::to_string(n)}}};
+                           },
+                           .varying_samples = true}};
 }
 
 }  // namespace quorate

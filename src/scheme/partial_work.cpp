@@ -8,82 +8,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <span>
 
 #include "code/collect_decoder.hpp"
 #include "code/cyclic.hpp"
 #include "code/fractional_repetition.hpp"
+#include "scheme/chunk_lists.hpp"
+#include "scheme/late_messages.hpp"
 #include "scheme/options.hpp"
-#include "scheme/placement.hpp"
 #include "scheme/synchronous.hpp"
 
 namespace quorate {
 
 namespace {
-
-using List = std::vector<int>;  // chunks of one worker, in the order of computation
-
-struct Lists {
-    int chunks;                   // k
-    std::vector<List> chunks_of;  // by worker
-};
-
-// Returns the lists of a code with as many partitions as workers, each of which holds the partition
-// of its own number.
-// @param pieces  chunks of a partition
-// @param rotate  a worker begins with the partition of its own number; so with d copies each stands
-//                once at each of the d places, and the first copies of all are done first. It
-//                computes every second partition from its last chunk on, so that two workers at one
-//                partition meet
-Lists lists_of(const Encoding& code, int pieces, bool rotate)
-{
-    Lists lists{code.partitions * pieces, {}};
-    for (int i = 0; i < code.workers(); ++i) {
-        auto row = code.rows[static_cast<std::size_t>(i)][0];
-        if (rotate) std::ranges::rotate(row, std::ranges::find(row, i, &Coefficient::partition));
-        auto& list = lists.chunks_of.emplace_back();
-        bool from_the_end = false;
-        for (const auto& [partition, one] : row) {
-            for (int piece = 0; piece < pieces; ++piece)
-                list.push_back(partition * pieces + (from_the_end ? pieces - 1 - piece : piece));
-            from_the_end = rotate && !from_the_end;
-        }
-    }
-    return lists;
-}
-
-// Returns the plain sum of the first chunks of a list as a row of B.
-Row first_chunks(const List& list, std::int64_t count)
-{
-    Row row;
-    for (const int chunk : std::span(list).first(static_cast<std::size_t>(count)))
-        row.push_back({chunk, 1});
-    std::ranges::sort(row);
-    return row;
-}
-
-Encoding encoding_of(const Lists& lists)
-{
-    Encoding encoding{lists.chunks, {}};
-    for (const auto& list : lists.chunks_of)
-        encoding.rows.push_back({first_chunks(list, std::ssize(list))});
-    return encoding;
-}
-
-// Makes the plans; workers with equal lists share one.
-Plans plans_of(const Lists& lists, const std::function<Plan(const List&)>& make)
-{
-    std::map<List, std::shared_ptr<const Plan>> shared;
-    Plans plans;
-    for (const auto& list : lists.chunks_of) {
-        auto& plan = shared[list];
-        if (!plan) plan = std::make_shared<const Plan>(make(list));
-        plans.push_back(plan);
-    }
-    return plans;
-}
 
 // A message for each chunk. The round ends when each chunk has come: the first copy of each counts.
 // Exact, without a linear system. With a deadline, what has come by then.
@@ -91,10 +29,11 @@ class ChunkMessages final : public SynchronousScheme {
 public:
     /// @param limit    seconds after which a round ends with what has come; never: no limit
     /// @param rescale  whether chunks that have come stand for those that have not
-    ChunkMessages(const Problem& problem, Lists lists, Seconds limit, bool rescale)
+    ChunkMessages(const Problem& problem, ChunkLists lists, Seconds limit, bool rescale)
         : lists_(std::move(lists)), limit_(limit), rescale_(rescale),
           needs_(needs_of(encoding_of(lists_), problem.rows)),
-          samples_(samples_of(encoding_of(lists_), problem)), plans_(plans_of(lists_, in_parts)),
+          samples_(samples_of(encoding_of(lists_), problem)),
+          plans_(plans_of(lists_, [](const ChunkList& list) { return in_parts(list, false); })),
           first_copy_(static_cast<std::size_t>(lists_.chunks))
     {
         needs_.exact = limit == never;
@@ -150,14 +89,7 @@ protected:
     }
 
 private:
-    static Plan in_parts(const List& list)
-    {
-        Plan plan{.parts = {}, .each_when_ready = true};
-        for (const int chunk : list) plan.parts.push_back({{Item{.block = chunk}}});
-        return plan;
-    }
-
-    Lists lists_;
+    ChunkLists lists_;
     Seconds limit_;
     bool rescale_;
     Needs needs_;
@@ -173,12 +105,14 @@ class PrefixMessages final : public SynchronousScheme {
 public:
     /// @param seconds  that workers have, their delay included
     /// @param rescale  whether the weights are scaled so that B^T a is one on average
-    PrefixMessages(const Problem& problem, Lists lists, Seconds seconds, bool rescale)
+    PrefixMessages(const Problem& problem, ChunkLists lists, Seconds seconds, bool rescale)
         : lists_(std::move(lists)), seconds_(seconds), rescale_(rescale),
           needs_(needs_of(encoding_of(lists_), problem.rows)),
           samples_(samples_of(encoding_of(lists_), problem)),
-          plans_(plans_of(lists_, [](const List& list) { return in_one_part(list, list.size()); })),
-          first_chunk_(plans_of(lists_, [](const List& list) { return in_one_part(list, 1); })),
+          plans_(plans_of(lists_,
+                          [](const ChunkList& list) { return in_one_part(list, list.size()); })),
+          first_chunk_(
+              plans_of(lists_, [](const ChunkList& list) { return in_one_part(list, 1); })),
           done_(lists_.chunks_of.size())
     {
         needs_.limits_time = true;
@@ -256,14 +190,14 @@ private:
         int chunks = 0;  // c_i
     };
 
-    static Plan in_one_part(const List& list, std::size_t count)
+    static Plan in_one_part(const ChunkList& list, std::size_t count)
     {
         Part part;
         for (const int chunk : std::span(list).first(count)) part.items.push_back({.block = chunk});
         return {.parts = {std::move(part)}};
     }
 
-    Lists lists_;
+    ChunkLists lists_;
     Seconds seconds_;
     bool rescale_;
     Needs needs_;
@@ -275,13 +209,27 @@ private:
     std::string said_;
 };
 
+// Reads --parts. @param copies  of each chunk
+int message_parts(const Settings& settings, const Problem& problem, int copies)
+{
+    if (!settings.on("parts")) return 1;
+    const auto parts = static_cast<int>(settings.integer("parts", 1, copies));
+    if (parts > 1 && !problem.dense)
+        settings.refuse(
+            "parts",
+            ", but the data are sparse, and a sum of pieces of gradients has an element "
+            "wherever one of them has: its message is no shorter; use --parts 1, or "
+            "import the data with --storage dense");
+    return parts;
+}
+
 std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
 {
     const int n = problem.workers;
     const int d = stragglers(settings, n - 1) + 1;
     const bool cyclic = settings.one_of("placement", {"cyclic", "frc"}) == "cyclic";
     const bool rotate = word_of(settings, "order", {"rotate", "given"}) == "rotate";
-    const bool prefix = word_of(settings, "messages", {"chunk", "prefix"}) == "prefix";
+    const auto messages = word_of(settings, "messages", {"chunk", "prefix", "late"});
     const auto most = std::min<std::int64_t>(problem.rows / n, 1000);
     const int pieces =
         settings.on("chunks") ? static_cast<int>(settings.integer("chunks", 1, most)) : 1;
@@ -289,7 +237,14 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
     const bool scaled = rescale(settings);
     const auto code = cyclic ? cyclic_windows(n, d) : repetition_encoding(repetition_groups(n, d));
     auto lists = lists_of(code, pieces, rotate);
-    if (!prefix) return std::make_unique<ChunkMessages>(problem, std::move(lists), limit, scaled);
+    if (messages == "late")
+        return late_messages(problem, std::move(lists), message_parts(settings, problem, d), limit,
+                             scaled);
+    if (settings.on("parts"))
+        settings.refuse("parts",
+                        ", which only --messages late has: give that too, or leave it out");
+    if (messages == "chunk")
+        return std::make_unique<ChunkMessages>(problem, std::move(lists), limit, scaled);
     if (limit == never || limit == 0)
         settings.refuse("messages",
                         ", which are sent when time is over: give a --deadline above 0 too");
@@ -312,15 +267,20 @@ Entry<MakeScheme> partial_entry()
             "one of the S + 1 workers that compute it, in an order that differs from worker to "
             "worker; approximate with a --deadline",
         .source = "Ramamoorthy, Meng, Girimaji, NeurIPS 2024",
-        .options = {stragglers_option(),
-                    placement_option(),
-                    {"messages", "chunk|prefix", "",
-                     "a message for each chunk, or one with the sum of those that a worker is done "
-                     "with at the --deadline; default: chunk"},
-                    order_option(),
-                    {"chunks", "C", "", "chunks that each partition is cut into; default: 1"},
-                    deadline_option(),
-                    rescale_option()},
+        .options =
+            {stragglers_option(),
+             placement_option(),
+             {"messages", "chunk|prefix|late", "",
+              "a message for each chunk; or one with the sum of those that a worker is done "
+              "with at the --deadline; or of those that it is asked for when all are done; "
+              "default: chunk"},
+             {"parts", "L", "",
+              "late: messages have P/L numbers, and a round needs each chunk from L workers; "
+              "up to S + 1; default: 1"},
+             order_option(),
+             {"chunks", "C", "", "chunks that each partition is cut into; default: 1"},
+             deadline_option(),
+             rescale_option()},
         .make = make,
         .properties = {.candidates = [](int n, bool) {
             std::vector<Choice> all;

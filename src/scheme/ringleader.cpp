@@ -14,18 +14,25 @@ namespace quorate {
 
 namespace {
 
-// The contributions of each worker that make up estimates. Each stands for the worker's partition, by its rows.
+// The contributions of each worker that make up estimates. Each worker's stand for its partition, by its rows: they are in the slot of
+// its number.
 class GradientTable {
 public:
     explicit GradientTable(const std::vector<Block>& blocks) : entries_(blocks.size())
     {
-        for (const auto& block : blocks) rows_.push_back(static_cast<double>(block.count));
+        for (const auto& block : blocks) {
+            rows_.push_back(static_cast<double>(block.count));
+            all_ += rows_.back();
+        }
     }
 
     void add(const Contribution& contribution)
     {
         auto& own = entries_[static_cast<std::size_t>(contribution.worker)];
-        if (own.list.empty()) ++present_;
+        if (own.list.empty()) {
+            ++present_;
+            covered_ += rows_[static_cast<std::size_t>(contribution.worker)];
+        }
         own.list.push_back({contribution.id, contribution.task});
         own.samples += contribution.samples;
     }
@@ -37,6 +44,19 @@ public:
         for (const auto& one : own.list) out.emplace_back(Close{one.task, one.task});
         own = {};
         --present_;
+        covered_ -= rows_[static_cast<std::size_t>(worker)];
+    }
+    /// Fills the worker's slot.
+    void fill(Worker worker, std::vector<Action>& out) const
+    {
+        const auto i = static_cast<std::size_t>(worker);
+        if (entries_[i].list.empty()) return;
+        ContributionIds ids;
+        for (const auto& one : entries_[i].list) ids.push_back(one.id);
+        const double weight = rows_[i] / static_cast<double>(entries_[i].samples);
+        const Fill fill{worker, weight,
+                        ids};  // if it is moved, GCC 12 warns of bounds that it mistakes
+        out.emplace_back(fill);
     }
     int size(Worker worker) const
     {
@@ -45,21 +65,12 @@ public:
     /// Workers that have an entry.
     int present() const { return present_; }
 
-    /// Returns the step of the mean over the partitions of those that have an entry, each the mean of its samples. All
-    /// contributions are kept. O(contributions).
+    /// Returns the step of the mean over the partitions of those that have an entry, each the mean of its samples, if
+    /// the slots of all are filled.
     Step step() const
     {
-        Step step{.terms = {}, .divisor = 0, .error = 0};
-        double all = 0;
-        for (std::size_t i = 0; i < entries_.size(); ++i) {
-            all += rows_[i];
-            if (entries_[i].list.empty()) continue;
-            step.divisor += rows_[i];
-            for (const auto& one : entries_[i].list)
-                step.terms.push_back(
-                    {one.id, rows_[i] / static_cast<double>(entries_[i].samples), true});
-        }
-        const double off = all / step.divisor - 1;
+        Step step{.terms = {}, .divisor = covered_, .error = 0, .table = true};
+        const double off = all_ / covered_ - 1;
         step.error = present_ * off * off + static_cast<double>(entries_.size()) - present_;
         return step;
     }
@@ -76,6 +87,7 @@ private:
     std::vector<double> rows_;  // of the workers' partitions
     std::vector<Own> entries_;  // by worker
     int present_ = 0;
+    double all_ = 0, covered_ = 0;  // rows of the partitions, and of those that have an entry
 };
 
 // What both share: worker i holds partition i, and computes batch after batch of it.
@@ -88,6 +100,7 @@ public:
         auto needs = own_.needs;
         needs.staleness = workers() - 1;
         needs.stable_step = stable_step(needs.staleness);
+        needs.slots = workers();
         return needs;
     }
 
@@ -109,7 +122,7 @@ protected:
     /// The version at which a worker computes.
     Version point(Worker worker) const { return point_[static_cast<std::size_t>(worker)]; }
 
-    /// Makes an update of a table. @param contribution  the new one
+    /// Makes an update of a table, whose slots are filled. @param contribution  the new one
     void update(const GradientTable& table, const Contribution& contribution,
                 std::vector<Action>& out) const
     {
@@ -182,7 +195,9 @@ private:
             return;
         }
         table_.add(contribution);
-        if (!updating_ && !is_full()) {
+        if (updating_) {
+            table_.fill(worker, out);
+        } else if (!is_full()) {
             go_on(worker, table_, out);
             return;
         }
@@ -197,16 +212,28 @@ private:
             of(worker).rests = true;
     }
 
-    bool is_full() const
+    // Whether `done` holds for all workers that take part. Amortised O(1) where it goes on to hold, for those for
+    // whom it is known are not asked again in this phase.
+    template <class Done>
+    bool all(Done done)
     {
-        return std::ranges::all_of(active_, [&](Worker worker) {
-            return table_.size(worker) > 0 || state_[static_cast<std::size_t>(worker)].absent;
-        });
+        while (done_ < active_.size() && done(active_[done_])) ++done_;
+        return done_ == active_.size();
+    }
+
+    // Whoever is absent and comes back is in the table at once.
+    bool is_full()
+    {
+        return all([&](Worker worker) { return table_.size(worker) > 0 || of(worker).absent; });
     }
 
     void make_update(Worker worker, std::vector<Action>& out)
     {
-        if (!std::exchange(updating_, true)) begins_ = true;
+        if (!std::exchange(updating_, true)) {
+            begins_ = true;
+            done_ = 0;
+            for (const auto each : active_) table_.fill(each, out);
+        }
         of(worker).updated = true;
         update(table_, last_, out);
         next_ = worker;
@@ -230,10 +257,10 @@ private:
     // Ends the round if all have made their updates.
     void end_round(std::vector<Action>& out)
     {
-        if (std::ranges::any_of(
-                active_, [&](Worker worker) { return !of(worker).updated && !of(worker).absent; }))
-            return;
+        // Whoever is absent and comes back has its update made.
+        if (!all([&](Worker worker) { return of(worker).updated || of(worker).absent; })) return;
         updating_ = false;
+        done_ = 0;
         for (const auto worker : active_) {
             table_.clear(worker, out);
             of(worker).updated = false;
@@ -267,6 +294,7 @@ private:
     GradientTable table_, buffer_;
     std::vector<State> state_;  // by worker
     std::vector<Worker> active_;
+    std::size_t done_ = 0;  // so many of these are done with their part of the running phase
     Contribution last_ = {};
     bool updating_ = false;  // in the second phase
     bool begins_ = false;    // which has just begun
@@ -311,6 +339,7 @@ private:
         const auto worker = contribution.worker;
         table_.clear(worker, out);
         table_.add(contribution);
+        table_.fill(worker, out);
         waiting_.push_back(worker);
         last_ = contribution;
         if (missing_ > 0) --missing_;
@@ -341,7 +370,10 @@ Entry<MakeScheme> ringleader_entry()
             const bool newest = settings.one_of("points", {"once", "newest"}) == "newest";
             return std::make_unique<Ringleader>(problem, newest, most_batches(settings));
         },
-        .properties = {.varying_samples = true}};
+        .properties = {
+            .candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },
+            .pace = [](const Settings&, int n) -> Pace { return {static_cast<double>(n)}; },
+            .varying_samples = true}};
 }
 
 Entry<MakeScheme> ia2sgd_entry()
@@ -357,7 +389,11 @@ Entry<MakeScheme> ia2sgd_entry()
         .make = [](const Settings&, const Problem& problem) -> std::unique_ptr<Scheme> {
             return std::make_unique<Ia2sgd>(problem);
         },
-        .properties = {.varying_samples = true}};
+        .properties = {.candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },
+                       .pace = [](const Settings&, int n) -> Pace {
+                           return {.updates = static_cast<double>(n), .steady = true};
+                       },
+                       .varying_samples = true}};
 }
 
 }  // namespace quorate

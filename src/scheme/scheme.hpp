@@ -40,8 +40,10 @@ struct Needs {
     bool membership = false;  // it is told who leaves and who joins
     bool exact = false;  // every estimate is that of all rows, or of the batch, at the newest point
     int answers = 0;     // that a step adds up, about; 0: one of each worker
-    std::int64_t kept = 0;  // contributions that outlive steps (Term::keep), at a time at most
-    double staleness = 0;   // expected of contributions, in updates
+    std::int64_t kept =
+        0;                 // contributions that outlive steps (Term::keep, Fill), at a time at most
+    int slots = 0;         // of the table (Fill)
+    double staleness = 0;  // expected of contributions, in updates
     double stable_step = unlimited;  // largest step size that converges on a quadratic, times the
                                      // largest curvature
     // Whether the engine is to measure these of vectors, which the scheme never sees.
@@ -81,6 +83,13 @@ struct Problem {
 /// @throws BadInput, with the nearest valid values, if the scheme cannot work with these settings
 using MakeScheme = std::function<std::unique_ptr<Scheme>(const Settings&, const Problem&)>;
 
+/// How often a scheme updates whose updates are many and of old gradients.
+struct Pace {
+    double updates;  // while each worker answers once, on average
+    /// Nobody ever waits and all answers count: updates come a task's mean time / updates apart.
+    bool steady = false;
+};
+
 /// What a scheme says of itself, so that advice, reports and tests need no list of schemes.
 struct SchemeProperties {
     /// What `quorate advise` tries with so many workers; none: the scheme is not compared.
@@ -88,6 +97,9 @@ struct SchemeProperties {
     std::function<std::vector<Choice>(int workers, bool timed)> candidates = {};
     /// When a round can end with these options; none: that is not known.
     std::function<Blocked(const Settings&, int workers)> blocked = {};
+    /// Of schemes whose updates are many and of old gradients: advice compares them by what they
+    /// reach in training, with shorter steps. None: a round is an answer of each worker.
+    std::function<Pace(const Settings&, int workers)> pace = {};
     /// A round takes as many samples as there is time for, or those of one worker.
     bool varying_samples = false;
     /// Options with which it runs, if the defaults do not do: --workers, 7 of which are tried.

@@ -42,6 +42,7 @@ struct Item {
         gradient,  // the sum of their gradients at one input
         cached,    // the same, but the worker caches it, at whatever version. A part computes the
                    // gradients that the worker does not have, or else the oldest of its items
+        held,      // the same, but one that the worker holds (Part::held) is not computed again
         descent,   // how far steps on batches of the block lead away from the input
         // For coded blocks and linear models, without coefficient:
         product,            // rows times the input: an element for each row and output
@@ -67,6 +68,10 @@ struct Part {
     /// q = ceil(p / m) elements sum_u fold[u] g[u q .. (u + 1) q) of the m pieces of g, zeros behind its end.
     /// These are the coefficients, m for each item. Empty: gradients are whole.
     std::vector<double> fold = {};
+    /// The worker holds the gradient of each item and sends the head of its message only. A later task gets them in what sum
+    /// it wants, by items that are `held`: those the worker has lost it computes then. It holds gradients of the points
+    /// that the newest task with such parts names; samples are keyed by the point.
+    bool held = false;
 };
 
 /// The parts of a task. Immutable; rounds and workers share it.
@@ -149,6 +154,18 @@ struct Term {
     bool keep = false;  // it outlives the step, until its task is closed
 };
 
+/// Contributions that are named together. Mostly there is one, and then no memory is allocated.
+using ContributionIds = boost::container::small_vector<ContributionId, 1>;
+
+/// Fills a slot of the table, whose sum steps may add (Step::table): from now on the slot holds these, ascending by task and part, each
+/// times the weight, in place of what it held. A contribution is in one slot at most, outlives steps there, and leaves it when its task
+/// is closed. A step then costs what has changed, not what is there; so neighbours are best filled together.
+struct Fill {
+    int slot;  // 0..Needs::slots-1
+    double weight;
+    ContributionIds contributions;
+};
+
 /// Where rows of a product belong among the training rows; or columns likewise. Rows that would lie
 /// behind the last training row are left out.
 struct Placed {
@@ -176,6 +193,7 @@ struct Step {
     bool displacement = false;        // the estimate is added to the model as it is
     std::int64_t waste = 0;           // rows that changed hands before this round without need
     std::vector<Placed> placed = {};  // contributions that hold some columns of the gradient only
+    bool table = false;               // the sum of the table is added too
 };
 
 /// Asks for a Deadline event. Replaces a pending one of the same timer.
@@ -194,7 +212,7 @@ struct Undecodable {
     std::string why;
 };
 
-using Action = std::variant<Dispatch, Close, Combine, Step, SetTimer, Note, Undecodable>;
+using Action = std::variant<Dispatch, Close, Fill, Combine, Step, SetTimer, Note, Undecodable>;
 
 // ---- events -----------------------------------------------------------------------------------
 

@@ -8,11 +8,12 @@ namespace quorate {
 bool can_be_limited(const Budget& budget, const Plan& plan)
 {
     if (plan.parts.size() != 1) return false;
-    const auto& [items, fold] = plan.parts[0];
-    if (items.size() == 1) return true;
-    return !items.empty() && fold.empty() && budget.samples == 0 && budget.micro_batch == 0 &&
-           std::ranges::all_of(
-               items, [](const Item& item) { return item.operation == Item::Operation::gradient; });
+    const auto& [items, fold, held] = plan.parts[0];
+    if (items.size() == 1) return !held;
+    return !items.empty() && !held && fold.empty() && budget.samples == 0 &&
+           budget.micro_batch == 0 && std::ranges::all_of(items, [](const Item& item) {
+               return item.operation == Item::Operation::gradient;
+           });
 }
 
 std::optional<std::int64_t> whole_items(const Batches& batches, const Part& part,

@@ -9,6 +9,7 @@ Entry<MakeDelay> constant_delay_entry();
 Entry<MakeDelay> exponential_delay_entry();
 Entry<MakeDelay> shifted_exponential_delay_entry();
 Entry<MakeDelay> pareto_delay_entry();
+Entry<MakeDelay> lognormal_delay_entry();
 Entry<MakeDelay> mixture_delay_entry();
 Entry<MakeDelay> niagara_delay_entry();
 Entry<MakeDelay> cedar_delay_entry();
@@ -25,13 +26,21 @@ namespace {
 std::vector<Entry<MakeDelay>>& entries()
 {
     static std::vector<Entry<MakeDelay>> all = {
-        no_delay_entry(),          constant_delay_entry(),
-        exponential_delay_entry(), shifted_exponential_delay_entry(),
-        pareto_delay_entry(),      mixture_delay_entry(),
-        niagara_delay_entry(),     cedar_delay_entry(),
-        gamma_delay_entry(),       gilbert_elliott_delay_entry(),
-        uneven_delay_entry(),      fixed_delay_entry(),
-        reception_delay_entry(),   erasurehead_delay_entry(),
+        no_delay_entry(),
+        constant_delay_entry(),
+        exponential_delay_entry(),
+        shifted_exponential_delay_entry(),
+        pareto_delay_entry(),
+        lognormal_delay_entry(),
+        mixture_delay_entry(),
+        niagara_delay_entry(),
+        cedar_delay_entry(),
+        gamma_delay_entry(),
+        gilbert_elliott_delay_entry(),
+        uneven_delay_entry(),
+        fixed_delay_entry(),
+        reception_delay_entry(),
+        erasurehead_delay_entry(),
         trace_delay_entry(),
     };
     return all;

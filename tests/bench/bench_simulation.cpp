@@ -58,6 +58,11 @@ BENCHMARK_CAPTURE(message, amb_dg, "amb-dg", "compute-time", "1", 1000)
 BENCHMARK_CAPTURE(message, async, "async", "", "", 1)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(message, ringmaster, "ringmaster", "staleness-cap", "500", 1)
     ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(message, ringleader, "ringleader", "", "", 1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(message, ia2sgd, "ia2sgd", "", "", 1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(message, dsag, "dsag", "balance", "off", 800)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(message, dsag_balance, "dsag", "balance", "equal", 800)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(message, k_batch_sync, "k-batch-sync", "collect", "500", 500)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(message, restarts, "k-batch-sync", "restart-after", "auto", 500)

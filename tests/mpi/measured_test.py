@@ -23,14 +23,14 @@ def test_what_is_not_given_is_as_in_the_run_that_was_measured(gaussians, tmp_pat
     assert min(times.values()) > 2  # two messages
 
 
-def test_a_run_that_was_slowed_on_purpose_or_not_measured_is_refused(gaussians, tmp_path):
+def test_a_run_with_injected_delays_or_without_measurements_is_refused(gaussians, tmp_path):
     trace = tmp_path / "slowed.h5"
     slowed = ["--delay", "exponential:0.001"]
     assert call(*RUN, "--data", gaussians, *slowed, "--trace", trace, ranks=3).returncode == 0
     simulated = tmp_path / "simulated.h5"
     words = ["simulate", "--data", gaussians, "--workers", 2, "--rounds", 2, "--step", 0.1]
     assert call(*words, "--trace", simulated, "--quiet").returncode == 0
-    for path, words in [(trace, "slowed on purpose"), (simulated, "measured nothing")]:
+    for path, words in [(trace, "injected delays"), (simulated, "measured nothing")]:
         done = call(*ADVISE, "--measured", path)
         assert done.returncode == 2 and words in done.stderr
         assert len(our_lines(done.stderr)) == 1

@@ -17,11 +17,13 @@ RANKS = 9
 COMMON = ["--delay", "exponential:0.004", "--step", 0.1, "--timeout", 5, "--resilient", "--quiet"]
 
 # One scheme of each family, and options with which it survives two deaths in one way or another.
+DENSE = [("partial", ["--messages", "late", "--stragglers", 3, "--parts", 2])]
 FAMILIES = [
     ("uncoded", []),
     pytest.param("frc", ["--stragglers", 1], marks=pytest.mark.launcher),
     ("cyclic", ["--stragglers", 2]),
     ("partial-frc", []),
+    ("partial", ["--messages", "late", "--stragglers", 2]),
     ("agc", []),
     ("ignore", ["--stragglers", 3]),
     ("stochastic", []),
@@ -49,7 +51,7 @@ FAMILIES = [
     pytest.param("elastic", ["--needed", 3], marks=pytest.mark.launcher),
     ("elastic", ["--needed", 3, "--slack", 1, "--storage", "two"]),
 ]
-EXACT = {"uncoded", "frc", "cyclic", "elastic"}
+EXACT = {"uncoded", "frc", "cyclic", "partial", "elastic"}
 
 
 def membership(path):
@@ -70,7 +72,7 @@ def replay(run, again):
             assert numpy.array_equal(first[name][:], second[name][:]), name
 
 
-@pytest.mark.parametrize("scheme, options", FAMILIES)
+@pytest.mark.parametrize("scheme, options", [*FAMILIES, *DENSE])
 def test_a_run_survives_deaths_and_departures(scheme, options, gaussians, tmp_path):
     run = tmp_path / "run.h5"
     words = ["run", "--data", gaussians, "--scheme", scheme, *options, "--trace", run, *COMMON]

@@ -19,6 +19,7 @@ DETERMINISTIC = [
     ("uncoded", []),
     ("uncoded", ["--wire", "bfloat16"]),
     ("elastic", ["--needed", 3]),
+    ("partial", ["--messages", "late", "--stragglers", 1, "--parts", 2]),
 ]
 OTHERS = [
     ("cyclic", ["--stragglers", 2]),
@@ -27,6 +28,7 @@ OTHERS = [
     ("ignore", ["--adaptive", "3,1,1", "--stragglers", 0]),
     ("ignore", ["--deadline", "adaptive:3,3,5"]),
     ("partial", ["--messages", "prefix", "--deadline", 0.006, "--stragglers", 2]),
+    ("partial", ["--messages", "late", "--stragglers", 2, "--parts", 2]),
     ("amb", ["--compute-time", 0.004]),
     ("amb-dg", ["--compute-time", 0.004]),
     ("async", ["--batch", 100]),

@@ -388,3 +388,45 @@ def test_a_scheme_in_python_folds_gradients(q, data):
     with pytest.raises(q.BadInput, match="fold of 3 coefficients for 2 items"):
         Halves.plan = lambda self, worker: q.Plan([q.Part([0, 1], [1.0] * 3)])
         q.simulate(data, scheme=Halves, **options)
+
+
+def test_a_scheme_in_python_has_workers_hold_gradients(q, data):
+    class Asked(q.Scheme):
+        """Workers say that they are done, and are then asked for half of their gradients."""
+
+        next = 0
+        too_early = False
+
+        def needs(self):
+            return q.Needs(self.problem.partitions(), [[0], [1]], exact=True)
+
+        def dispatch(self, version, parts):
+            first, self.next = self.next, self.next + 2
+            self.came = []
+            plans = [q.Plan([part]) for part in parts]
+            return [q.Dispatch(first + i, i, plans[i], version, version) for i in range(2)]
+
+        def handle(self, event, now):
+            if isinstance(event, (q.Start, q.Stepped)):
+                self.asked, self.version = False, getattr(event, "version", 0)
+                self.begun = self.next
+                return self.dispatch(self.version, [q.Part([i], held=True) for i in range(2)])
+            if isinstance(event, q.Arrived):
+                self.came += event.contributions
+                if len(self.came) < 2:
+                    return []
+                if self.asked or self.too_early:
+                    rows = self.problem.rows
+                    terms = [(one, 2.0) for one in self.came]
+                    return [q.Step(terms, rows), q.Close(self.begun, self.next - 1)]
+                self.asked = True
+                items = [q.Item(i, 0.5, operation="held") for i in range(2)]
+                return self.dispatch(self.version, [q.Part([item]) for item in items])
+
+    options = dict(rounds=30, step=0.2, workers=2)
+    mine = q.simulate(data, scheme=Asked, **options)
+    theirs = q.simulate(data, scheme="uncoded", **options)
+    assert np.allclose(mine.model, theirs.model, rtol=0, atol=1e-12)
+    Asked.too_early = True
+    with pytest.raises(q.BadInput, match="contribution 0, whose part is held"):
+        q.simulate(data, scheme=Asked, **options)

@@ -243,6 +243,25 @@ TEST(Delays, GilbertElliottsChainIsStationaryAndBursty)
     EXPECT_NEAR(last / (20 * machines), stationary, 0.06);
 }
 
+TEST(Delays, TheLogarithmOfALognormalOneIsNormal)
+{
+    constexpr int draws = 100000;
+    constexpr double sigma = 1.5;
+    const auto model = delay("lognormal:2,1.5");
+    double sum = 0, squares = 0;
+    for (int draw = 0; draw < draws; ++draw) {
+        const double value = std::log(model->draw(1, draw, 0) / 2);
+        sum += value;
+        squares += value * value;
+    }
+    EXPECT_NEAR(sum / draws, 0, 5 * sigma / std::sqrt(draws));
+    EXPECT_NEAR(std::sqrt(squares / draws), sigma, 0.02 * sigma);
+    EXPECT_DOUBLE_EQ(*model->mean_of_order(1, 1), 2 * std::exp(sigma * sigma / 2));
+    EXPECT_FALSE(model->mean_of_order(1, 2));
+    EXPECT_EQ(delay("lognormal:2,0")->draw(0, 0, 0), 2);
+    EXPECT_EQ(delay("lognormal:0,1e308")->draw(0, 0, 0), 0);
+}
+
 TEST(Delays, GammaHasItsMeanAndDeviation)
 {
     for (const auto& [text, mean, deviation] :
@@ -374,6 +393,7 @@ TEST(Delays, EveryModelDrawsTheSameInAnyOrderAndNeverLessThanZero)
                                           "exponential:0.5",
                                           "shifted-exponential:0.1,0.5",
                                           "pareto:0.1,1.5",
+                                          "lognormal:0.1,1",
                                           "mixture:0/1/0.5,1/0.1/0.5",
                                           "niagara",
                                           "cedar",
@@ -444,6 +464,7 @@ TEST(Delays, WrongArgumentsAreRefusedWithTheRightForm)
          "shifted-exponential:SHIFT,MEAN"},
         {"pareto:1,0", ", but SHAPE must be above 0: write pareto:SCALE,SHAPE"},
         {"pareto:1,x", ", but SHAPE is x, not a number of at least 0: write pareto:SCALE,SHAPE"},
+        {"lognormal:1", ": write lognormal:MEDIAN,SIGMA"},
         {"mixture:", mixture},
         {"mixture:1/2", ", but 1/2 is not MEAN/SD/WEIGHT" + mixture},
         {"mixture:1/2/1,", ", but a component is not MEAN/SD/WEIGHT" + mixture},

@@ -5,13 +5,13 @@
 #include <array>
 #include <cmath>
 
-#include "data/data_set_writer.hpp"
 #include "driver/kept_contributions.hpp"
 #include "driver/simulation.hpp"
 #include "legal_run.hpp"
 #include "scheme/interval_cache.hpp"
 #include "simulation.hpp"
 #include "support.hpp"
+#include "tiny.hpp"
 #include "trace/reader.hpp"
 
 namespace quorate {
@@ -66,18 +66,7 @@ class DsagOnTiny : public ::testing::Test {
 protected:
     DsagOnTiny()
     {
-        DataSetWriter writer(folder_.file("tiny.h5"), "tiny",
-                             {.columns = 3, .task = LearningTask::regression, .dense = true}, false,
-                             false);
-        for (const auto split : {Split::train, Split::test}) {
-            writer.begin(split);
-            for (int r = 0; r < 24; ++r) {
-                std::vector<double> row;
-                for (int c = 0; c < 3; ++c) row.push_back((7 * r + 13 * c + 3) % 11 / 11.0 - 0.5);
-                writer.add(row, (5 * r + 2) % 7 / 7.0 - 0.4);
-            }
-        }
-        writer.finish({}, {});
+        test::write_tiny(folder_.file("tiny.h5"));
         folder_.write("times.csv", "worker,round,seconds\n0,0,1.0\n1,0,1.3\n2,0,2.9\n");
     }
 
@@ -199,7 +188,8 @@ TEST_F(DsagOnTiny, CachesOfWorkersConvergeToo)
     const auto trace = run(300, {{"cache", "worker"}});
     EXPECT_NEAR(distance(trace, optimum), 0, 1e-9);
     EXPECT_EQ(trace.text("kept"), "3");
-    EXPECT_EQ(trace.text("kept_bytes"), std::to_string(3 * 3 * 8));
+    EXPECT_EQ(trace.text("slots"), "3");
+    EXPECT_EQ(trace.text("kept_bytes"), std::to_string((3 + 1) * 3 * 8));  // and their sum
     EXPECT_EQ(run(1, {}).text("kept"), "6");
 }
 

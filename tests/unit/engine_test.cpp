@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <random>
+#include <set>
 
 #include "base/error.hpp"
 #include "engine/engine.hpp"
+#include "engine/sum_table.hpp"
 #include "legal_run.hpp"
 #include "mpi/messages.hpp"
 #include "trace/reader.hpp"
@@ -43,6 +46,7 @@ public:
         pending_.erase(pending_.begin() + at);
         values_.push_back(contribution(task));
         workers_.push_back(task.worker);
+        answers.emplace_back(task.worker, task.task);
         return {{{.worker = task.worker,
                   .part = 0,
                   .task = task.task,
@@ -66,6 +70,7 @@ public:
     std::int64_t bytes_received() const override { return 0; }
 
     std::map<std::size_t, int> released;
+    std::vector<std::pair<Worker, TaskId>> answers;  // in their order
     std::size_t delivered() const { return values_.size(); }
 
 protected:
@@ -285,10 +290,10 @@ TEST_F(EngineTest, LateAnswersAreCountedAndReleasedOnce)
 }
 
 // Each worker computes again and again. Every answer takes the place of the one before, and makes a
-// step of the newest ones.
+// step of the newest ones, named one by one or as the sum of the table.
 class TableScheme final : public Scheme {
 public:
-    explicit TableScheme(int workers, std::int64_t kept) : kept_(kept)
+    TableScheme(int workers, std::int64_t kept, int slots) : kept_(kept), slots_(slots)
     {
         newest_.resize(static_cast<std::size_t>(workers));
     }
@@ -300,6 +305,7 @@ public:
             needs.shard.push_back({worker});
         }
         needs.kept = kept_;
+        needs.slots = slots_;
         return needs;
     }
     void handle(const Event& event, Seconds, std::vector<Action>& out) override
@@ -311,9 +317,10 @@ public:
             auto& entry = newest_[static_cast<std::size_t>(one.worker)];
             if (entry) out.push_back(Close{entry->task, entry->task});
             entry = one;
-            Step step{.terms = {}, .divisor = 1, .error = 0};
+            Step step{.terms = {}, .divisor = 1, .error = 0, .table = slots_ > 0};
+            if (step.table) out.push_back(Fill{one.worker, 1, {one.id}});
             for (const auto& each : newest_)
-                if (each) step.terms.push_back({each->id, 1, true});
+                if (each && !step.table) step.terms.push_back({each->id, 1, true});
             out.push_back(std::move(step));
             rests_ = one.worker;
         } else if (const auto* stepped = std::get_if<Stepped>(&event)) {
@@ -331,16 +338,20 @@ private:
                                .control = {}});
     }
     std::int64_t kept_;
+    int slots_;
     std::vector<std::optional<Contribution>> newest_;
     TaskId next_ = 0;
     Worker rests_ = 0;
 };
 
-TEST_F(EngineTest, ContributionsThatAreKeptOutliveTheirStep)
+class KeptContributions : public EngineTest, public testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(ByNameAndInSlots, KeptContributions, testing::Values(0, 6));
+
+TEST_P(KeptContributions, OutliveTheirStep)
 {
     constexpr int rounds = 40;
     ScriptedFleet fleet(6, 3);
-    TableScheme scheme(6, 6);
+    TableScheme scheme(6, 6, GetParam());
     Settings settings;
     settings.set("optimizer", {"gd", "", true});
     std::vector<std::unique_ptr<Optimizer>> made;
@@ -365,6 +376,7 @@ TEST_F(EngineTest, ContributionsThatAreKeptOutliveTheirStep)
     auto arrivals = written.arrivals;
     std::ranges::sort(arrivals, {}, &trace::Arrival::event);
     std::int64_t uses = 0;
+    std::vector<std::int64_t> versions(6);
     for (std::size_t round = 0; round < rounds; ++round) {
         const auto& one = arrivals[round];
         EXPECT_EQ(one.used, static_cast<std::int64_t>(round) + 1);
@@ -378,7 +390,19 @@ TEST_F(EngineTest, ContributionsThatAreKeptOutliveTheirStep)
             if (known[i]) sum += values[i];
         for (auto& element : model) element -= 0.1 * sum;
         points.push_back((model[0] + model[1]) / 2);
-        EXPECT_EQ(written.rounds[round].used, std::ranges::count(known, true));
+        versions[worker] = one.version;
+        std::int64_t stale = 0, most = 0;
+        for (std::size_t i = 0; i < 6; ++i) {
+            const auto staleness = known[i] ? static_cast<std::int64_t>(round) - versions[i] : 0;
+            stale += staleness;
+            most = std::max(most, staleness);
+        }
+        const auto& row = written.rounds[round];
+        EXPECT_EQ(row.used, std::ranges::count(known, true));
+        EXPECT_EQ(row.samples, row.used);
+        EXPECT_EQ(row.staleness_mean, static_cast<double>(stale) / static_cast<double>(row.used));
+        EXPECT_EQ(row.staleness_max, most);
+        EXPECT_EQ(row.loss_estimate, 1);
     }
     EXPECT_NEAR(made[0]->model()[0], model[0], 1e-12);
     std::int64_t terms = 0;
@@ -386,10 +410,126 @@ TEST_F(EngineTest, ContributionsThatAreKeptOutliveTheirStep)
     EXPECT_EQ(uses, terms);
 }
 
-TEST(KeptContributions, AreNoMoreThanTheSchemeSays)
+// Contributions whose sum shows in which order they were added.
+class OrderFleet final : public ScriptedFleet {
+public:
+    using ScriptedFleet::ScriptedFleet;
+    static double value(Worker worker, TaskId task)
+    {
+        return (task % 2 == 0 ? 1.0 : -1.0) * (worker % 7 == 0 ? 1e16 : worker);
+    }
+    std::vector<double> contribution(const Pending& task) const override
+    {
+        return {value(task.worker, task.task), 0};
+    }
+    Values values(std::size_t handle) override
+    {
+        ++asked;
+        return ScriptedFleet::values(handle);
+    }
+    int asked = 0;
+};
+
+TEST_F(EngineTest, TheSumOfTheTableFollowsFromWhatItHoldsAndIsFormedAnewWhereThatHasChanged)
 {
-    TableScheme enough(6, 6), too_few(6, 5);
+    constexpr int workers = 300, rounds = 2000, fan = SumTable::fan;
+    OrderFleet fleet(workers, 3);
+    TableScheme scheme(workers, workers, workers);
+    Settings settings;
+    settings.set("optimizer", {"gd", "", true});
+    std::vector<std::unique_ptr<Optimizer>> made;
+    made.push_back(chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, {}));
+    trace::NoSink trace;
+    Engine engine({.rounds = rounds, .schedule = [](double) { return 1e-16; }}, scheme, fleet, made,
+                  trace);
+    std::vector<double> held(workers, 0.0), estimates;
+    std::vector<int> asked;
+    Observer observer;
+    observer.done = [&](const Update& update) {
+        estimates.push_back(update.estimate[0]);
+        asked.push_back(std::exchange(fleet.asked, 0));
+        return false;
+    };
+    const std::atomic<bool> stop = false;
+    EXPECT_EQ(engine.run(stop, std::move(observer)), rounds);
+    ASSERT_EQ(estimates.size(), rounds);
+    int other = 0;
+    for (std::size_t round = 0; round < rounds; ++round) {
+        const auto [worker, task] = fleet.answers.at(round);
+        held[static_cast<std::size_t>(worker)] = OrderFleet::value(worker, task);
+        auto sums = held;
+        while (sums.size() > 1) {
+            std::vector<double> above((sums.size() + fan - 1) / fan);
+            for (std::size_t i = 0; i < sums.size(); ++i) above[i / fan] += sums[i];
+            sums = std::move(above);
+        }
+        EXPECT_EQ(estimates[round], sums[0]) << round;
+        other += estimates[round] != std::accumulate(held.begin(), held.end(), 0.0);
+        EXPECT_LE(asked[round], fan) << round;
+    }
+    EXPECT_GT(other, rounds / 2) << "the values do not show the order";
+}
+
+TEST(SumTable, CountsWhatItHolds)
+{
+    EXPECT_EQ(SumTable::nodes(0), 0);
+    EXPECT_EQ(SumTable::nodes(16), 1);
+    EXPECT_EQ(SumTable::nodes(17), 3);
+    EXPECT_EQ(SumTable::nodes(1000), 63 + 4 + 1);
+    constexpr int slots = 1000;
+    SumTable table(slots);
+    EXPECT_EQ(table.nodes(), 68);
+    EXPECT_EQ(table.take_changed().size(), 68U);
+    std::mt19937 random(1);
+    std::vector<std::vector<SumTable::Entry>> held(slots);
+    ContributionId next = 0;
+    for (int turn = 0; turn < 3000; ++turn) {
+        const auto slot = random() % slots;
+        auto& own = held[slot];
+        if (!own.empty() && random() % 3 == 0) {
+            const auto one = own.begin() + static_cast<std::ptrdiff_t>(random() % own.size());
+            table.remove(static_cast<int>(slot), one->id);
+            own.erase(one);
+        } else {
+            own.clear();
+            for (auto i = random() % 3; i < 3; ++i, ++next) {
+                const auto update = static_cast<std::int64_t>(random() % 100);
+                own.push_back({next,
+                               0,
+                               static_cast<Worker>(slot / 10),
+                               {1, static_cast<std::int64_t>(random() % 9),
+                                static_cast<double>(update), update}});
+            }
+            table.fill(static_cast<int>(slot), 1, SumTable::Entries(own.begin(), own.end()));
+        }
+        SumTable::Totals sum;
+        std::set<Worker> there;
+        for (const auto& entries : held)
+            for (const auto& one : entries) {
+                sum.add(one.totals);
+                there.insert(one.worker);
+            }
+        const auto& totals = table.totals();
+        EXPECT_EQ(totals.count, sum.count);
+        EXPECT_EQ(totals.samples, sum.samples);
+        EXPECT_EQ(totals.updates, sum.updates);
+        EXPECT_EQ(totals.oldest, sum.oldest);
+        EXPECT_EQ(table.workers(), std::ssize(there));
+        // One of each level, from the lowest.
+        if (turn % 2) continue;
+        std::vector<int> above = {static_cast<int>(slot) / 16, 63 + static_cast<int>(slot) / 256,
+                                  67};
+        const auto changed = table.take_changed();
+        EXPECT_TRUE(std::ranges::includes(changed, above));
+        EXPECT_LE(changed.size(), 5U);
+    }
+}
+
+TEST(SchemeCheck, CountsContributionsThatAreKept)
+{
+    TableScheme enough(6, 6, 0), too_few(6, 5, 0), in_slots(6, 6, 6);
     test::LegalRun(enough, 6, 1).run(100);
+    test::LegalRun(in_slots, 6, 1).run(100);
     SchemeCheck check(too_few, 6, 1);
     check.run(100);
     EXPECT_EQ(check.broken,

@@ -14,11 +14,12 @@ using Reals = std::vector<double>;
 /// The loss at a point, and its gradient.
 using Function = std::function<double(std::span<const double>, Reals&)>;
 
-std::unique_ptr<Optimizer> lbfgs(const Reals& initial, double l2 = 0, int memory = 10)
+std::unique_ptr<Optimizer> lbfgs(const Reals& initial, double l2 = 0, int memory = 10,
+                                 double l1 = 0)
 {
     const auto& one = test::entry(optimizers(), "lbfgs");
     return one.make(test::settings(one.options, {{"memory", std::to_string(memory)}}), initial,
-                    {.l2 = l2});
+                    {.l2 = l2, .l1 = l1});
 }
 
 // Tells an optimiser the loss and gradient at a point, which becomes the next one.
@@ -143,6 +144,46 @@ TEST(Lbfgs, EndsWhereRoundingHidesAllProgress)
     const Reals model(optimizer->model().begin(), optimizer->model().end());
     evaluate(*optimizer, f, 0.3, point);
     EXPECT_EQ(point, model);
+}
+
+TEST(Lbfgs, AnL1TermPutsEachParameterWhereItsSoftThresholdIs)
+{
+    // The sum of lambda_j (w_j - 1)^2 / 2 and |w_j| / 2 is least at w_j = max(0, 1 - 1 / (2 lambda_j)).
+    Reals lambda, point;
+    for (int j = 0; j < 40; ++j) {
+        lambda.push_back(std::pow(10.0, -1 + 3 * j / 39.0));
+        point.push_back(j % 3 - 1);
+    }
+    const auto f = quadratic(lambda);
+    const auto optimizer = lbfgs(point, 0, 10, 0.5);
+    for (int round = 0; round < 200; ++round) evaluate(*optimizer, f, 0.01, point);
+    for (std::size_t j = 0; j < lambda.size(); ++j) {
+        const double least = std::max(0.0, 1 - 0.5 / lambda[j]);
+        EXPECT_NEAR(optimizer->model()[j], least, 1e-7) << j;
+        EXPECT_EQ(optimizer->model()[j] == 0, least == 0) << j;
+    }
+}
+
+TEST(Lbfgs, WithAnL1TermNoTrialCrossesZeroAndTheObjectiveFalls)
+{
+    constexpr double l1 = 3;
+    Reals point = {-1.2, 1}, g(2);
+    const auto optimizer = lbfgs(point, 0, 10, l1);
+    double last = rosenbrock(point, g) + l1 * 2.2;
+    for (int round = 0; round < 200; ++round) {
+        const Reals from(optimizer->model().begin(), optimizer->model().end());
+        evaluate(*optimizer, rosenbrock, 0.001, point);
+        const auto w = optimizer->model();
+        for (int j = 0; j < 2; ++j)
+            EXPECT_GE(w[j] * point[static_cast<std::size_t>(j)], 0) << round;
+        const double now = rosenbrock(w, g) + l1 * (std::abs(w[0]) + std::abs(w[1]));
+        EXPECT_LE(now, last) << round;
+        last = now;
+    }
+    // The valley ends at the origin: there both derivatives of the first term, -2 and 0, are below l1.
+    EXPECT_EQ(optimizer->model()[0], 0);
+    EXPECT_EQ(optimizer->model()[1], 0);
+    EXPECT_TRUE(optimizer->exhausted());
 }
 
 TEST(Lbfgs, ItsMemoryIsAllThatItRemembers)

@@ -255,10 +255,11 @@ TEST(Optimizers, TheProximalStepFindsTheShrunkSolution)
     EXPECT_NEAR((Regularizer{.l2 = 2, .l1 = 3}.value(Reals{1, -2})), 10 + 9, 1e-15);
 }
 
-Schedule schedule(const std::string& text, double step, std::int64_t rounds)
+Schedule schedule(const std::string& text, double step, std::int64_t rounds, double epoch = 1,
+                  const std::string& warmup = "0")
 {
-    const auto settings = test::settings({{"schedule", text}});
-    return chosen(schedules(), settings, "schedule").make(settings, step, rounds);
+    const auto settings = test::settings({{"schedule", text}, {"warmup", warmup}});
+    return schedule_of(settings, step, {rounds, epoch});
 }
 
 TEST(Schedules, AreTheFormulas)
@@ -272,6 +273,47 @@ TEST(Schedules, AreTheFormulas)
     EXPECT_EQ(schedule("linear:1", 5, 5)(4), 1);
     EXPECT_EQ(schedule("linear:1", 5, 5)(2), 3);
     EXPECT_EQ(schedule("linear:0", 5, 1)(0), 5);
+}
+
+TEST(Schedules, AListHasAFactorFromEachPlaceOn)
+{
+    const auto steps = schedule("list:3=0.5,5=0.1,7.5=2", 8, 10);
+    const Reals wanted = {8, 8, 8, 4, 4, 0.8, 0.8, 0.8, 16, 16};
+    for (std::size_t t = 0; t < wanted.size(); ++t)
+        EXPECT_DOUBLE_EQ(steps(static_cast<double>(t)), wanted[t]) << t;
+    EXPECT_DOUBLE_EQ(steps(2.999), 8);  // a round may take a part of a batch
+    EXPECT_EQ(largest_step(steps, 8), 8);
+    EXPECT_EQ(largest_step(steps, 9), 16);
+}
+
+TEST(Schedules, EpochsAreSoManyBatches)
+{
+    const double epoch = 7.5;  // 750 rows, batches of 100
+    const auto listed = schedule("list:2e=0.5", 8, 100, epoch);
+    EXPECT_EQ(listed(14.9), 8);
+    EXPECT_EQ(listed(15), 4);
+    const auto same = [&](const std::string& one, const std::string& other) {
+        const auto a = schedule(one, 8, 100, epoch), b = schedule(other, 8, 100);
+        for (double t = 0; t < 100; ++t) EXPECT_EQ(a(t), b(t)) << one << " after " << t;
+    };
+    same("step:2e,0.5", "step:15,0.5");
+    same("inverse:4e", "inverse:30");
+    same("inverse-sqrt:0.4e", "inverse-sqrt:3");
+}
+
+TEST(Schedules, AWarmUpRisesToWhatTheScheduleSays)
+{
+    const auto steps = schedule("list:6=0.5", 8, 10, 2, "4");
+    const Reals wanted = {2, 4, 6, 8, 8, 8, 4, 4, 4, 4};
+    for (std::size_t t = 0; t < wanted.size(); ++t)
+        EXPECT_EQ(steps(static_cast<double>(t)), wanted[t]) << t;
+    EXPECT_EQ(schedule("constant", 8, 10, 2, "2e")(1), 4);
+    EXPECT_EQ(schedule("constant", 8, 10, 2, "0")(0), 8);
+    EXPECT_EQ(largest_step(schedule("constant", 8, 10, 1, "20"), 10), 4);
+    for (const auto* wrong : {"-1", "nan", "e", "x", "3 e s"})
+        EXPECT_EQ(test::refusal([&] { schedule("constant", 8, 10, 2, wrong); }),
+                  std::string("--warmup is ") + wrong +
+                      ": write a number of batches, or of epochs as 5e");
 }
 
 TEST(Schedules, ArgumentsThatAreNoneAreRefusedWithTheForm)
@@ -288,6 +330,14 @@ TEST(Schedules, ArgumentsThatAreNoneAreRefusedWithTheForm)
               "--schedule is constant:5: write constant, the same step all the time");
     EXPECT_EQ(wrong("geometric:-1"),
               "--schedule is geometric:-1: write geometric:R, step R^t after t batches");
+    for (const std::string text : {"list", "list:", "list:5", "list:5=0", "list:0=1", "list:5=-1",
+                                   "list:5=1,5=2", "list:5=1,4=2", "list:5e=1,x=2", "list:5=1,"})
+        EXPECT_EQ(wrong(text),
+                  "--schedule is " + text +
+                      ": write list:T=FACTOR,..., FACTOR times --step from T batches on, T "
+                      "ascending: list:30e=0.1,60e=0.01");
+    for (const std::string text : {"geometric:1e", "step:2,1e", "linear:1e"})
+        EXPECT_EQ(wrong(text).substr(0, 14), "--schedule is ") << text;
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ TEST(Parse, TakesOperandsOfWhichOneInBracketsMayBeLeftOut)
     EXPECT_EQ(refusal([] {
                   parse(command("WHAT [NAME]"), {"a", "b", "c"});
               }),
-              "quorate cook: c is one word too many: options begin with --");
+              "quorate cook: unexpected argument c: options begin with --");
 }
 
 TEST(Parse, HelpForAllOptionsIsWrittenInTwoWays)
@@ -104,9 +104,9 @@ TEST(Parse, WantsItsOperandAndNoMore)
     EXPECT_EQ(refusal([] {
                   parse(command("FILE"), {"a", "b"});
               }),
-              "quorate cook: b is one word too many: options begin with --");
+              "quorate cook: unexpected argument b: options begin with --");
     EXPECT_EQ(refusal([] { parse(command(), {"a"}); }),
-              "quorate cook: a is one word too many: options begin with --");
+              "quorate cook: unexpected argument a: options begin with --");
 }
 
 TEST(Parse, ReadsAnIniFileAndTheCommandLineGoesFirst)

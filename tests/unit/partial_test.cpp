@@ -12,11 +12,11 @@
 
 #include "base/interval.hpp"
 #include "base/random.hpp"
-#include "data/data_set_writer.hpp"
 #include "driver/simulation.hpp"
 #include "legal_run.hpp"
 #include "simulation.hpp"
 #include "support.hpp"
+#include "tiny.hpp"
 
 namespace quorate {
 namespace {
@@ -529,21 +529,7 @@ TEST(PartialTimes, ChunksBeatUncodedInEachOfTheseCases)
 // The rows that the reference numbers of schemes are computed with.
 class PartialValues : public ::testing::Test {
 protected:
-    PartialValues() : path_(folder_.file("d.h5"))
-    {
-        DataSetWriter writer(path_, "d",
-                             {.columns = 3, .task = LearningTask::regression, .dense = true}, false,
-                             false);
-        for (const auto split : {Split::train, Split::test}) {
-            writer.begin(split);
-            for (int r = 0; r < (split == Split::train ? 24 : 6); ++r) {
-                std::vector<double> x;
-                for (int c = 0; c < 3; ++c) x.push_back((7 * r + 13 * c + 3) % 11 / 11.0 - 0.5);
-                writer.add(x, (5 * r + 2) % 7 / 7.0 - 0.4);
-            }
-        }
-        writer.finish({}, {});
-    }
+    PartialValues() : path_(folder_.file("d.h5")) { test::write_tiny(path_); }
 
     /// The model after so many rounds.
     std::vector<double> model(Options given) const

@@ -114,9 +114,10 @@ TEST(ShortCode, EveryPatternIsDecodedAndOnlyHoldersHaveCoefficients)
                         << n << " " << s << " " << m << ", " << amplification;
                 });
                 for (int j = 0; j < n; ++j)
-                    for (int i = 0; i < n; ++i)
-                        if ((j - i + n) % n >= s + m)
-                            for (int u = 0; u < m; ++u) EXPECT_EQ(code.coefficient(j, u, i), 0);
+                    for (int i = 0; i < n; ++i) {
+                        if ((j - i + n) % n < s + m) continue;
+                        for (int u = 0; u < m; ++u) EXPECT_EQ(code.coefficient(j, u, i), 0);
+                    }
             }
 }
 
@@ -156,7 +157,7 @@ TEST(ShortCode, ConditionIsThatOfTheTable)
 
 TEST(ShortCode, WithWholeMessagesItIsTheCyclicCode)
 {
-    for (const auto [n, s] : {std::pair(8, 3), std::pair(9, 2), std::pair(12, 5)}) {
+    for (const auto& [n, s] : {std::pair(8, 3), std::pair(9, 2), std::pair(12, 5)}) {
         const auto code = fourier(n, s, 1);
         const auto cyclic = mds_code(n, s);
         const Pattern missing = {1, 4};

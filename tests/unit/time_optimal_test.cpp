@@ -13,7 +13,6 @@
 #include <numeric>
 #include <set>
 
-#include "data/data_set_writer.hpp"
 #include "driver/simulation.hpp"
 #include "engine/engine.hpp"
 #include "fleet/virtual_fleet.hpp"
@@ -23,6 +22,7 @@
 #include "scheme/trials.hpp"
 #include "simulation.hpp"
 #include "support.hpp"
+#include "tiny.hpp"
 #include "trace/memory.hpp"
 
 namespace quorate {
@@ -39,21 +39,7 @@ using test::refusal;
 // 24 rows of 3 numbers on 3 workers, without noise: loss (x.w - y)^2.
 class TimeOptimalOnTiny : public testing::Test {
 protected:
-    TimeOptimalOnTiny()
-    {
-        DataSetWriter writer(folder_.file("d.h5"), "tiny",
-                             {.columns = 3, .task = LearningTask::regression, .dense = true}, false,
-                             false);
-        for (const auto split : {Split::train, Split::test}) {
-            writer.begin(split);
-            for (int r = 0; r < 24; ++r) {
-                std::vector<double> row;
-                for (int c = 0; c < 3; ++c) row.push_back((7 * r + 13 * c + 3) % 11 / 11.0 - 0.5);
-                writer.add(row, (5 * r + 2) % 7 / 7.0 - 0.4);
-            }
-        }
-        writer.finish({}, {});
-    }
+    TimeOptimalOnTiny() { test::write_tiny(folder_.file("d.h5")); }
 
     // Has each task of a worker take its time, by worker and by the worker's count of tasks.
     void tasks_take(const std::function<double(int, int)>& seconds, int tasks = 1, int workers = 3)

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "compute/held_gradients.hpp"
+#include "compute/part_sum.hpp"
 #include "compute/store.hpp"
 #include "data/data_set_writer.hpp"
 #include "fleet/virtual_fleet.hpp"
@@ -184,6 +186,26 @@ TEST_F(Sums, OfAPartThatWasCutShortHaveTheBitsOfItsWholeItemsAlone)
             }
             EXPECT_EQ(made(3, 25, threads, batch).samples, batch == 0 ? 60 : 24);
         }
+}
+
+TEST_F(Sums, OfFoldedPartsLeaveNothingHeld)
+{
+    const Batches batches(needs_, 3, 0);
+    const Computing computing{*model_, &batches, 3, 1};
+    const std::vector<double> point = {0.5, -1, 0.25, 2};
+    for (const bool held : {false, true}) {
+        auto part = part_of({1, 0, 2});
+        if (held)
+            part.held = true;
+        else
+            part.fold = {1, 2, 3, 4, 5, 6};
+        HeldGradients gradients;
+        std::vector<double> sum(4);
+        const auto work = begin_work(computing, store_->held(), part, {{point, 7}}, {},
+                                     std::span(sum).first(held ? 4 : 2), &gradients);
+        while (!work->done()) work->step();
+        for (const int block : {0, 1, 2}) EXPECT_EQ(gradients.find(block, 7) != nullptr, held);
+    }
 }
 
 }  // namespace
