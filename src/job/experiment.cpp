@@ -21,8 +21,86 @@ namespace fs = std::filesystem;
 
 using Options = std::vector<std::pair<std::string, std::string>>;
 
-// Reads a list of values "a, b, c" with ranges "1..5". A comma and a blank separate values; a comma
-// without a blank belongs to a value.
+// What [prepare] says beside the command and its options.
+constexpr const char* wants_optimum = "optimum";
+
+void refuse_without_data(const IniValue& value, const std::string& data_folder)
+{
+    if (data_folder.empty() && value.text.find("{data}") != std::string::npos)
+        throw BadInput(value.origin + value.name +
+                       " is in the folder of raw data: give --data-folder, or set QUORATE_DATA");
+}
+
+// Combines each of these with each value of one more option. It replaces the value that they have
+// of it.
+std::vector<Options> times(const std::vector<Options>& some, const IniValue& value,
+                           const std::vector<std::string>& values)
+{
+    std::vector<Options> all;
+    for (const auto& options : some)
+        for (const auto& text : values) {
+            auto more = options;
+            const auto at = std::ranges::find(more, value.name, &Options::value_type::first);
+            if (at == more.end())
+                more.emplace_back(value.name, text);
+            else
+                at->second = text;
+            all.push_back(std::move(more));
+        }
+    return all;
+}
+
+constexpr const char* tune = "tune";
+
+// Whether a value replaces what the runs have: those in which an option has some value, or all that tune.
+bool is_special(const IniValue& value)
+{
+    return value.section == tune || value.section.find(' ') != std::string::npos;
+}
+
+// Whether a line is of a claim, which is about runs and makes none.
+bool is_claim(const IniValue& value)
+{
+    return value.section == "claim" || value.section.starts_with("claim ");
+}
+
+// Whether a section is for a run: [scheme agc] is for the runs whose option scheme is agc.
+bool belongs(const IniValue& value, const Options& options)
+{
+    if (value.section == tune) return true;
+    const auto blank = value.section.find(' ');
+    const std::pair option(value.section.substr(0, blank),
+                           trimmed(value.section.substr(blank + 1)));
+    return std::ranges::find(options, option) != options.end();
+}
+
+std::string trace_name(const Options& options, const std::set<std::string>& varying,
+                       std::size_t number, std::size_t of)
+{
+    constexpr std::size_t longest = 60;
+    std::string name;
+    for (const auto& [option, value] : options)
+        if (varying.contains(option)) {
+            const bool says_all = !to_real(value);
+            name += "-" + (says_all ? "" : option) + value;
+        }
+    if (!name.empty()) name = plain_name(name).substr(0, longest);
+    return fmt::format("{:0{}}{}.h5", number, std::to_string(of).size(), name);
+}
+
+// Returns the words of the command of quorate-analysis that makes the figure.
+std::vector<std::string> figure_words(const IniValue& value)
+{
+    auto words = split(value.text, ' ');
+    std::erase(words, "");
+    if (words.empty() || (words[0] != "compare" && words[0] != "sweep"))
+        throw BadInput(fmt::format("{}figure is {}: write compare or sweep, and options of that",
+                                   value.origin, value.text));
+    return words;
+}
+
+}  // namespace
+
 std::vector<std::string> values_of(const IniValue& value)
 {
     std::vector<std::string> all;
@@ -60,73 +138,10 @@ std::string filled_in(std::string text, const Experiment& experiment, const std:
     return text;
 }
 
-// What [prepare] says beside the command and its options.
-constexpr const char* wants_optimum = "optimum";
-
-void refuse_without_data(const IniValue& value, const std::string& data_folder)
+std::string tuned_file(const std::string& path)
 {
-    if (data_folder.empty() && value.text.find("{data}") != std::string::npos)
-        throw BadInput(value.origin + value.name +
-                       " is in the folder of raw data: give --data-folder, or set QUORATE_DATA");
+    return fs::path(path).replace_extension(".tuned").string();
 }
-
-// Combines each of these with each value of one more option. It replaces the value that they have
-// of it.
-std::vector<Options> times(const std::vector<Options>& some, const IniValue& value,
-                           const std::vector<std::string>& values)
-{
-    std::vector<Options> all;
-    for (const auto& options : some)
-        for (const auto& text : values) {
-            auto more = options;
-            const auto at = std::ranges::find(more, value.name, &Options::value_type::first);
-            if (at == more.end())
-                more.emplace_back(value.name, text);
-            else
-                at->second = text;
-            all.push_back(std::move(more));
-        }
-    return all;
-}
-
-// Whether a value is only for the runs in which an option has some value.
-bool is_special(const IniValue& value) { return value.section.find(' ') != std::string::npos; }
-
-// Whether a section is for a run: [scheme agc] is for the runs whose option scheme is agc.
-bool belongs(const IniValue& value, const Options& options)
-{
-    const auto blank = value.section.find(' ');
-    const std::pair option(value.section.substr(0, blank),
-                           trimmed(value.section.substr(blank + 1)));
-    return std::ranges::find(options, option) != options.end();
-}
-
-std::string trace_name(const Options& options, const std::set<std::string>& varying,
-                       std::size_t number, std::size_t of)
-{
-    constexpr std::size_t longest = 60;
-    std::string name;
-    for (const auto& [option, value] : options)
-        if (varying.contains(option)) {
-            const bool says_all = !to_real(value);
-            name += "-" + (says_all ? "" : option) + value;
-        }
-    if (!name.empty()) name = plain_name(name).substr(0, longest);
-    return fmt::format("{:0{}}{}.h5", number, std::to_string(of).size(), name);
-}
-
-// Returns the words of the command of quorate-analysis that makes the figure.
-std::vector<std::string> figure_words(const IniValue& value)
-{
-    auto words = split(value.text, ' ');
-    std::erase(words, "");
-    if (words.empty() || (words[0] != "compare" && words[0] != "sweep"))
-        throw BadInput(fmt::format("{}figure is {}: write compare or sweep, and options of that",
-                                   value.origin, value.text));
-    return words;
-}
-
-}  // namespace
 
 std::string word_of(RunKind kind) { return kind == RunKind::run ? "run" : "simulate"; }
 
@@ -153,16 +168,80 @@ Experiment read_experiment(const std::string& path)
             if (words.empty() || std::ssize(words) != experiment.runs + experiment.simulates)
                 throw BadInput(fmt::format("{}commands is {}: write run, simulate or both",
                                            value.origin, value.text));
+        } else if (is_claim(value)) {
+            experiment.claims.push_back(std::move(value));
+        } else if (value.section == tune) {
+            experiment.tune.push_back(std::move(value));
         } else if (known) {
             experiment.options.push_back(std::move(value));
         } else {
-            throw BadInput(
-                fmt::format("{}there is no section [{}]: write [run], [simulate], [prepare] "
-                            "or an option and its value, like [scheme agc]",
-                            value.origin, value.section));
+            throw BadInput(fmt::format(
+                "{}there is no section [{}]: write [run], [simulate], [tune], [prepare], "
+                "[claim NAME] or an option and its value, like [scheme agc]",
+                value.origin, value.section));
         }
     }
+    if (const auto tuned = tuned_file(path); fs::exists(tuned)) experiment.tuned = read_ini(tuned);
     return experiment;
+}
+
+Experiment tuning_of(Experiment experiment)
+{
+    if (experiment.tune.empty())
+        throw BadInput(experiment.path +
+                       " has no section [tune]: write one with target, seed and a list of step");
+    const auto is = [](const std::string& name) {
+        return [name](const IniValue& value) { return value.name == name; };
+    };
+    auto& grid = experiment.tune;
+    const auto target = std::ranges::find_if(grid, is("target"));
+    const auto seeds = std::ranges::find_if(grid, is("seed"));
+    const auto lists =
+        std::ranges::count_if(grid, [](const auto& value) { return values_of(value).size() > 1; });
+    if (target == grid.end() || seeds == grid.end() || std::ssize(grid) != 3 ||
+        lists - (values_of(*seeds).size() > 1) != 1)
+        throw BadInput(experiment.path +
+                       ": section [tune] needs target, as test-loss=0.2, seed, and one option "
+                       "with a list of values, as step = 0.1, 0.3, 1");
+    const auto own = values_of(*seeds);
+    std::vector<std::string> others;
+    for (const auto& value : experiment.options)
+        if (value.name == "seed") std::ranges::copy(values_of(value), std::back_inserter(others));
+    if (others.empty()) others = {"0"};
+    for (const auto& seed : own)
+        if (std::ranges::find(others, seed) != others.end())
+            throw BadInput(
+                fmt::format("{}seed {} is one of the experiment's too: tune on others, "
+                            "as 1001..1003",
+                            seeds->origin, seed));
+    const auto option = std::ranges::find_if(
+        grid, [](const auto& value) { return value.name != "target" && value.name != "seed"; });
+    experiment.figure = {tune, "--option", option->name, "--target", target->text};
+    grid.erase(target);
+    std::ranges::move(grid, std::back_inserter(experiment.options));
+    grid.clear();
+    // A value with which a run diverges is one that was tried, and no reason to end.
+    if (std::ranges::none_of(experiment.options, is("on-divergence")))
+        experiment.options.push_back({"", "on-divergence", "ignore", experiment.path + ": "});
+    experiment.tuned.clear();
+    experiment.claims.clear();
+    return experiment;
+}
+
+void replace_seeds(Experiment& experiment, const std::string& seeds)
+{
+    bool found = false;
+    for (auto& value : experiment.options) {
+        if (value.name != "seed" || value.section == "prepare") continue;
+        value.text = seeds;
+        value.origin = "--seeds: ";
+        found = true;
+    }
+    if (!found)
+        throw BadInput(fmt::format(
+            "--seeds is {}, but the runs of {} have no seeds: leave it out, or write seed = 1 "
+            "there",
+            seeds, experiment.path));
 }
 
 std::vector<Experiment> experiments()
@@ -200,8 +279,12 @@ Manifest expand(const Experiment& experiment, RunKind kind, const std::string& d
     };
     for (const auto& value : experiment.options)
         if (value.section.empty() || value.section == word_of(kind)) runs = add(value, runs);
-    for (const auto& value : experiment.options) {
-        if (!is_special(value)) continue;
+    auto replacing = experiment.options;
+    std::erase_if(replacing, [](const auto& value) { return !is_special(value); });
+    const auto own = replacing.size();
+    replacing.insert(replacing.end(), experiment.tuned.begin(), experiment.tuned.end());
+    for (std::size_t i = 0; i < replacing.size(); ++i) {
+        const auto& value = replacing[i];
         std::vector<Options> next;
         std::set<Options> seen;  // a list may take the place of another: its runs are made once
         bool used = false;
@@ -216,7 +299,8 @@ Manifest expand(const Experiment& experiment, RunKind kind, const std::string& d
             if (std::ssize(next) > most) too_many();
         }
         runs = std::move(next);
-        if (!used)
+        // Both commands use what was tuned, though the runs of one may have fewer schemes.
+        if (!used && i < own)
             throw BadInput(fmt::format("{}section [{}] is of no run: no run has that value",
                                        value.origin, value.section));
     }

@@ -23,11 +23,33 @@ struct Experiment {
     /// option has some value ([scheme agc]); values may be lists. [prepare] says how the data set is
     /// made: the command, and its options.
     std::vector<IniValue> options;
+    std::vector<IniValue> claims;        // lines of the sections [claim NAME]: see job/claim.hpp
+    std::vector<IniValue> tune;          // [tune]: a grid of an option, seeds, and a target
+    std::vector<IniValue> tuned;         // what came of it, by scheme; it replaces what options say
     bool runs = true, simulates = true;  // which commands make sense
 };
 
+/// Reads the values of a list "a, b, c" with ranges "1..5". A comma and a blank separate values; a comma without a blank
+/// belongs to a value. @throws BadInput with file and line
+std::vector<std::string> values_of(const IniValue& value);
+
+/// Fills in the words in braces: {data} is the folder of raw data, {here} that of the experiment.
+std::string filled_in(std::string text, const Experiment& experiment, const std::string& data);
+
+/// Returns the file beside an experiment's that holds what tuning has found, if there is one.
+std::string tuned_file(const std::string& path);
+
 /// Reads an experiment. @throws BadInput with file and line of what is wrong
 Experiment read_experiment(const std::string& path);
+
+/// Has the experiment's runs made with other seeds.
+/// @param seeds  a list of values, like that of seed in the file
+/// @throws BadInput if its runs have none
+void replace_seeds(Experiment& experiment, const std::string& seeds);
+
+/// Returns the experiment whose runs tune: those of the grid with the seeds of [tune], and nothing that was tuned before.
+/// @throws BadInput if there is no such section, or the experiment's own runs have one of these seeds
+Experiment tuning_of(Experiment experiment);
 
 /// Reads all experiments of jobs/, in the order of their names.
 std::vector<Experiment> experiments();

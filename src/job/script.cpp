@@ -279,7 +279,8 @@ std::string analyse_script(const Request& request, const Profile& profile, const
         run("compare", "");
     else
         run(figure[0], arguments(std::span(figure).subspan(1)) + " --out report --name figure");
-    run("report", " --out report");
+    // What was tuned on is no result.
+    if (figure.empty() || figure[0] != "tune") run("report", " --out report");
     return text;
 }
 

@@ -56,6 +56,19 @@ def test_axes_are_chosen_by_name(runs, simulated, analyse, tmp_path):
         assert status == 2 and error.count("\n") == 1
 
 
+def test_a_mark_is_a_line_along_time(runs, analyse, tmp_path):
+    groups = groups_of(runs, "uncoded")
+    axes = [("train_loss", "time"), ("train_loss", "round")]
+    along_time, along_rounds = compare.panel(groups, axes, marks=[(2.5, "another")]).figure.axes
+    assert list(along_time.get_lines()[-1].get_xdata()) == [2.5, 2.5]
+    assert along_time.get_xlim()[1] > 2.5
+    assert [text.get_text() for text in along_time.texts] == ["another"]
+    assert not along_rounds.texts
+    for bad in ("soon=another", "-1=another", "2.5", "nan=another"):
+        status, _, error = analyse("compare", runs["frc"], f"--mark={bad}", "--out", tmp_path)
+        assert status == 2 and error.count("\n") == 1 and "SECONDS=TEXT" in error
+
+
 def test_a_band_is_mean_least_and_greatest_of_the_seeds(simulated):
     (one,) = groups_of(simulated, "uncoded-1", "uncoded-2", "uncoded-3")
     times = np.stack([trace.round["time"] for trace in one.traces])

@@ -6,7 +6,7 @@ import pytest
 from conftest import simulate
 from quorate.analysis import compare, sweep
 from quorate.analysis.groups import group
-from quorate.analysis.traces import read_trace
+from quorate.analysis.traces import Trace, read_trace
 
 DELAYS = ("exponential:0.01", "pareto:0.01,2")
 
@@ -65,6 +65,26 @@ def test_names_are_dots_and_numbers_a_line(swept):
     assert axis.get_xlabel() == "stragglers" and axis.get_ylabel() == "time per round (ms)"
 
 
+def test_options_that_go_along_do_not_split_a_configuration(tmp_path, analyse):
+    common = ("--dry", "--row-time", 1, "--rounds", 2)
+    paths = []
+    for workers in (2, 4):
+        size = ("--workers", workers, "--rows", 10 * workers)
+        for scheme in ("uncoded", "frc --stragglers 1", "frc --stragglers 0"):
+            words = (*common, *size, "--scheme", *scheme.split())
+            paths.append(simulate(tmp_path, str(len(paths)), *words))
+    over = ("--over", "workers", "--best", "stragglers")
+    status, out, _ = analyse("sweep", *paths, *over)
+    assert status == 0
+    lines = [line.split() for line in out.splitlines() if line.strip()]
+    assert lines[0] == ["workers", "uncoded", "frc"]
+    best = ["(stragglers", "0)"]
+    assert lines[1:3] == [
+        ["2", "10000.00", "10000.00", *best],
+        ["4", "10000.00", "10000.00", *best],
+    ]
+
+
 def test_what_does_not_vary_is_refused(swept, analyse):
     for option, words in [("step", "in all runs"), ("beauty", "no run has the option")]:
         status, _, error = analyse("sweep", *swept, "--over", option)
@@ -104,6 +124,18 @@ def test_seeds_and_other_incidental_options_are_options_too(swept, analyse, tmp_
     assert analyse("sweep", *swept[:6], "--over", "threads")[0] == 2  # the same in all
     status, _, error = analyse("compare", *swept[:6], "--by", "sead")
     assert status == 2 and "seed" in error and error.count("\n") == 1
+
+
+def test_the_noise_floor_is_the_mean_gap_of_the_last_quarter(swept, monkeypatch):
+    traces, _ = sweep_of(swept[:6], "stragglers", "time")
+    monkeypatch.setattr(Trace, "optimum", 0.01)
+    found = sweep.Sweep(group(traces, but=["stragglers"]), "stragglers", "noise-floor")
+    objectives = traces[1].evaluation["objective"].to_numpy()
+    floor = objectives[-(len(objectives) // 4) :].mean() - 0.01
+    assert sweep.noise_floor(traces[1]) == pytest.approx(floor)
+    assert np.isfinite(found.numbers["mean"]).all()
+    monkeypatch.setattr(Trace, "optimum", float("nan"))
+    assert np.isnan(sweep.noise_floor(traces[1]))
 
 
 def test_the_best_value_of_another_option_counts_at_each_place(runs, analyse, tmp_path):

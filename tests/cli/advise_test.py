@@ -59,6 +59,43 @@ def test_with_data_the_target_is_a_loss(gaussians):
     assert out_of_reach["uncoded"]["seconds"] is None
 
 
+def test_with_data_many_stale_updates_are_compared_too(gaussians):
+    words = ["--data", gaussians, "--step", 0.1, "--delay", "exponential:0.05", "--repeat", 1]
+    words += ["--optimizer", "gd"]
+    ranked = advice(*words, "--row-time", 1e-5, "--schemes", "uncoded,async,ringleader,dsag")
+    steps = {"uncoded": {1.0}}
+    for name, one in ranked.items():
+        if " --step " in name:
+            share = float(name.split("--step ")[1]) / 0.1
+            steps.setdefault(name.split()[0], set()).add(share)
+            assert one["seconds"] is not None
+    # Gradients of async are 11 updates old: 2 sin(pi / 46), half of it and all of it.
+    assert sorted(steps["async"]) == pytest.approx([0.0682, 0.136], rel=0.01)
+    assert all(max(found) <= 1 for found in steps.values())
+    # Nobody waits: updates come a task's mean time over the workers apart.
+    for name, one in ranked.items():
+        if name.startswith("async"):
+            assert one["closed_form"] == pytest.approx(one["round_seconds"], rel=0.1)
+            assert one["rounds"] > 60
+    best = next(name for name in ranked if name.startswith("async"))
+    done = call(*COMMON, *words, "--row-time", 1e-5, "--schemes", "async")
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith(f"quorate run --scheme {best} --data") and "--rounds 720" in last
+
+
+def test_without_data_they_are_named_and_left_out():
+    words = ["--delay", "exponential:0.05", "--row-time", 1e-5, "--repeat", 1]
+    done = call(*COMMON, *words, "--show", 100)
+    assert done.returncode == 0
+    names = done.stdout.split("with --data only:")[1].split("quorate run")[0]
+    found = {name.strip() for name in names.split(",")}
+    stale = ["k-async", "k-batch-async", "async", "ringmaster", "ringleader", "ia2sgd", "dsag"]
+    assert found == set(stale)
+    ranked = advice(*words)
+    assert {name.split()[0] for name in ranked} >= {"malenia", "mindflayer", "amb-dg", "ata"}
+    assert not {name.split()[0] for name in ranked} & found
+
+
 def test_the_command_of_the_winner_is_printed():
     words = ["--repeat", 1, "--schemes", "uncoded,frc"]
     done = call(*COMMON, *words, "--delay", "exponential:0.1", "--row-time", 1e-5)
@@ -105,6 +142,7 @@ def test_what_takes_too_long_is_left_out_by_name(gaussians):
         ),
         ([*COMMON, "--delay", "weibull:1"], "--delay is weibull:1"),
         ([*COMMON, "--schemes", "frk"], "frk is none that is compared"),
+        ([*COMMON, "--schemes", "uncoded,async"], "which only training can compare"),
         ([*COMMON, "--target-loss", 0.1], "nothing is trained without --data"),
         ([*COMMON, "--repeat", 0], "--repeat is 0"),
     ],

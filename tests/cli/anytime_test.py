@@ -149,6 +149,16 @@ def test_schedules_count_samples(even, tmp_path):
     assert numpy.allclose(run["round/step_size"], 0.2 * 10 / (seen + 10))
 
 
+def test_a_warm_up_and_epochs_count_samples_too(even, tmp_path):
+    words = ["--warmup", 4, "--schedule", "list:1e=0.5,2e=0.1", "--batch", 600]
+    run = simulate(tmp_path, even, "amb", "--compute-time", 1, *words)
+    seen = numpy.concatenate([[0], numpy.cumsum(run["round/samples"])[:-1]]) / 600
+    epoch = inspect(even)["train_rows"] / 600
+    factor = numpy.select([seen < epoch, seen < 2 * epoch], [1, 0.5], 0.1)
+    assert len(set(factor)) == 3 and (seen < 4).sum() > 1
+    assert numpy.allclose(run["round/step_size"], 0.2 * factor * numpy.minimum(1, (seen + 1) / 4))
+
+
 # ---- local steps ---------------------------------------------------------------------------------
 
 
@@ -341,3 +351,6 @@ def test_a_step_that_staleness_makes_unstable_is_warned_of(even, tmp_path):
         in done.stderr
     )
     assert call(*words, "--step", 0.005).stderr == ""
+    done = call(*words, "--step", 0.005, "--schedule", "list:2=100")
+    assert "--step 0.005, with its schedule up to 0.5, may be too large" in done.stderr
+    assert call(*words, "--step", 0.5, "--warmup", 300).stderr == ""

@@ -67,12 +67,12 @@ def test_an_unknown_command_names_the_nearest(folder):
             "quorate generate: --rows is without its argument: give --rows N",
         ),
         (["inspect"], "quorate inspect needs FILE: quorate inspect FILE"),
-        (["inspect", "a", "b"], "quorate inspect: b is one word too many: options begin with --"),
+        (["inspect", "a", "b"], "quorate inspect: unexpected argument b: options begin with --"),
         (["list"], "quorate list needs WHAT: quorate list WHAT [NAME]"),
         (["list", "scheme"], "quorate list: there are no scheme; did you mean schemes?"),
         (
             ["generate", "extra"],
-            "quorate generate: extra is one word too many: options begin with --",
+            "quorate generate: unexpected argument extra: options begin with --",
         ),
     ],
 )

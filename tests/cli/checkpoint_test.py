@@ -24,6 +24,7 @@ BESIDE_DEFAULTS = {
     "elastic": ["--needed", 4],
 }
 PREFIX = ["--messages", "prefix", "--deadline", 0.6, "--stragglers", 2]
+LATE = ["--messages", "late", "--stragglers", 2]
 NODES = ["--nodes", 3, "--aggregate", "node", "--latency", 0.05, "--bandwidth", 1e4]
 WAYS = [
     ("uncoded", ["--optimizer", name])
@@ -31,12 +32,15 @@ WAYS = [
 ] + [
     ("cyclic", ["--stragglers", 2, "--optimizer", "lbfgs", "--memory", 3]),
     ("short-cyclic", ["--stragglers", 2, "--fold", 3, "--optimizer", "lbfgs"]),
+    ("uncoded", ["--optimizer", "lbfgs", "--l1", 0.01]),
     ("amb", ["--probe", 3]),
     ("ignore", ["--adaptive", "3,1,1", "--stragglers", 0]),
     ("ignore", ["--deadline", "adaptive:5,3,4"]),
     ("agc", ["--deadline", "adaptive:5,1,20,0.05"]),
     ("partial", PREFIX),
+    ("partial", LATE + ["--parts", 2, "--deadline", 0.3]),
     ("async", ["--batch", 100]),
+    ("async", ["--batch", 100, "--warmup", "0.4e", "--schedule", "list:0.7e=2,1.5e=0.3"]),
     ("ringmaster", ["--batch", 100, "--staleness-cap", 3, "--stop-stale"]),
     ("k-batch-sync", ["--batch", 100, "--collect", 40, "--restart-after", "auto"]),
     ("mindflayer", ["--restart-after", 0.3, "--trials", 2, "--batch", 100]),
@@ -64,6 +68,8 @@ LASTING = [
     ("partial", EVENTS + ["--stragglers", 2]),
     ("partial", EVENTS + PREFIX),
     ("partial", NODES + PREFIX),
+    ("partial", EVENTS + LATE + ["--parts", 2]),
+    ("partial", NODES + LATE),
     ("cyclic", EVENTS + ["--optimizer", "lbfgs"]),
     ("short-cyclic", EVENTS + ["--fold", 3]),
     ("pgc-cyclic", EVENTS),

@@ -71,6 +71,19 @@ def test_generated_data_depend_on_seed_and_size_alone(tmp_path):
     assert (values["a"] != values["c"]).any()
 
 
+def test_sorted_rows_are_the_same_rows_by_label(tmp_path):
+    words = ["--model", "softmax", "--classes", 3, "--rows", 60, "--columns", 4, "--test-rows", 7]
+    for name, how in [("a", []), ("b", ["--sorted"])]:
+        ok("generate", *words, *how, "--output", tmp_path / name, "--quiet")
+    with h5py.File(tmp_path / "a", "r") as plain, h5py.File(tmp_path / "b", "r") as ordered:
+        order = numpy.argsort(plain["train/label"][:], kind="stable")
+        assert (order != numpy.arange(60)).any()
+        for split, rows in [("train", order), ("test", numpy.arange(7))]:
+            assert (ordered[f"{split}/label"][:] == plain[f"{split}/label"][:][rows]).all()
+            values = plain[f"{split}/values"][:].reshape(len(rows), 4)
+            assert (ordered[f"{split}/values"][:].reshape(len(rows), 4) == values[rows]).all()
+
+
 def test_generated_data_have_the_moments_of_the_original(tmp_path):
     path, p = tmp_path / "x.h5", 16
     ok("generate", "--rows", 40000, "--columns", p, "--test-rows", 0, "--output", path, "--quiet")

@@ -2,6 +2,7 @@
 """The recipes of jobs/data on real files, large files in little memory, and env/fetch-data."""
 
 import gzip
+import hashlib
 import os
 import re
 import resource
@@ -19,13 +20,13 @@ from program import QUORATE, REPOSITORY, call, environment, inspect
 RECIPES = {
     "amazon": (26215, 241915, 6554, 44, "30872 of 32769 labels positive"),
     "kc-house": (17290, 27654, 4323, 19, "labels from 0.075 to 7.7, mean 0.540088"),
-    "covtype": (63377, 14537, 15845, 55, "45328 of 79222 labels positive"),
+    "covtype-sample": (63377, 14537, 15845, 55, "45328 of 79222 labels positive"),
     "credit": (20000, 219, 10000, None, "6636 of 30000 labels positive"),
     "credit-numeric": (20001, 24, 9999, 24, "6636 of 30000 labels positive"),
     "a9a": (32561, 123, 16281, None, "11687 of 48842 labels positive"),
     "w8a": (39799, 300, 9950, None, "1479 of 49749 labels positive"),
     "mnist": (60000, 784, 10000, 784, "6903 7877 6990 7141 6824 6313 6876 7293 6825 6958 rows"),
-    "cifar10": (4000, 3072, 0, 3072, "396 366 420 384 422 393 414 385 407 413 rows"),
+    "cifar10-4000": (4000, 3072, 0, 3072, "396 366 420 384 422 393 414 385 407 413 rows"),
 }
 
 
@@ -188,7 +189,104 @@ def test_fetch_data_knows_its_sets_and_refuses_damaged_files(real_data, tmp_path
     (tmp_path / "libsvm" / "a9a.gz").write_bytes(gzip.compress(b"1 1:1\n"))
     done = fetch("a9a", tmp_path)
     assert done.returncode == 1
-    assert "is not what it should be: the SHA-256 of its contents is not f5d5ffd8" in done.stderr
+    assert "is not what it should be: its SHA-256 is not f5d5ffd8" in done.stderr
+
+
+@pytest.fixture
+def catalogue(tmp_path):
+    """Runs a copy of env/fetch-data beside which there are no data; QUORATE_DATA is raw/."""
+    script = tmp_path / "tree" / "env" / "fetch-data"
+    script.parent.mkdir(parents=True)
+    shutil.copy(REPOSITORY / "env" / "fetch-data", script)
+    (tmp_path / "raw").mkdir()
+
+    def run(*words):
+        env = {**os.environ, "QUORATE_DATA": str(tmp_path / "raw")}
+        return subprocess.run([script, *map(str, words)], env=env, capture_output=True, text=True)
+
+    return run
+
+
+def test_check_says_what_is_there_damaged_and_missing(catalogue, real_data, tmp_path):
+    folder = tmp_path / "raw" / "libsvm"
+    folder.mkdir()
+    # A sum is of what is inside: it does not matter how it is compressed.
+    (folder / "a9a.gz").write_bytes(gzip.decompress((real_data / "libsvm/a9a.gz").read_bytes()))
+    (folder / "a9a.t.gz").write_bytes(gzip.compress(b"1 1:1\n"))
+    done = catalogue("--check", "a9a")
+    there, damaged = done.stdout.splitlines()
+    assert done.returncode == 1 and there == f"there    a9a: {folder}/a9a.gz"
+    assert damaged.startswith(f"damaged  a9a: {folder}/a9a.t.gz, whose SHA-256 is not 1f448a15")
+    assert damaged.endswith("; env/fetch-data a9a")
+    shutil.copy(real_data / "libsvm/a9a.t.gz", folder)
+    assert catalogue("--check", "a9a").returncode == 0
+    done = catalogue("--check")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 1 and len(lines) > 20
+    assert [line for line in lines if not line.startswith("missing")] == [
+        f"there    a9a: {folder}/a9a.gz",
+        f"there    a9a: {folder}/a9a.t.gz",
+    ]
+    (amazon,) = [line for line in lines if "amazon/train.csv.gz" in line]
+    assert "by hand, into QUORATE_DATA: from Kaggle, competition" in amazon
+    assert catalogue("--check", "a9b").returncode == 2
+
+
+def test_the_archive_of_cifar10_is_checked_as_it_is(catalogue, tmp_path):
+    """As another one of the same content would be another archive."""
+    path = tmp_path / "raw" / "cifar10" / "cifar-10-binary.tar.gz"
+    path.parent.mkdir()
+    path.write_bytes(gzip.compress(b"images"))
+    script = tmp_path / "tree" / "env" / "fetch-data"
+    published = re.search(r"cifar-10-binary.tar.gz file:(\w{64}) ", script.read_text())[1]
+    assert catalogue("--check", "cifar10").stdout.startswith("damaged")
+    mine = hashlib.sha256(path.read_bytes()).hexdigest()
+    script.write_text(script.read_text().replace(published, mine))
+    assert catalogue("--check", "cifar10").stdout == f"there    cifar10: {path}\n"
+    assert f"--config jobs/data/cifar10.ini --input {path} " in catalogue("cifar10").stdout
+
+
+def test_an_experiment_without_its_data_says_how_to_get_them(catalogue, tmp_path):
+    done = catalogue("--for", REPOSITORY / "jobs" / "head-to-head.ini")
+    first, second = done.stderr.splitlines()
+    assert (
+        done.returncode == 1 and "needs the data set lambda, which is not there: by hand" in first
+    )
+    assert second.endswith("needs the data set alibaba, which is not there: env/fetch-data alibaba")
+    for path, _ in named_by_experiments():
+        (tmp_path / "raw" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "raw" / path).touch()
+    assert catalogue("--for", REPOSITORY / "jobs" / "head-to-head.ini").returncode == 0
+
+
+def test_what_starts_an_experiment_asks_for_its_data_first(catalogue, tmp_path):
+    jobs = tmp_path / "tree" / "jobs"
+    jobs.mkdir()
+    for name in ("experiment", "amb-mnist.ini"):
+        shutil.copy(REPOSITORY / "jobs" / name, jobs)
+    env = {**os.environ, "QUORATE": "false", "B": "none", "QUORATE_DATA": str(tmp_path / "raw")}
+    words = [jobs / "experiment", "simulate", "amb-mnist"]
+    done = subprocess.run(words, cwd=jobs.parent, env=env, capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr == (
+        "env/fetch-data: jobs/amb-mnist.ini needs the data set mnist, which is not there: "
+        "env/fetch-data mnist\n"
+    )
+
+
+def named_by_experiments():
+    """Pairs of a file of raw data and the experiment that names it."""
+    for ini in sorted((REPOSITORY / "jobs").glob("*.ini")):
+        for path in re.findall(r"\{data\}/([^\s,]+)", ini.read_text()):
+            yield path, ini.name
+
+
+def test_the_catalogue_knows_every_file_of_experiments_and_the_documentation_has_it(catalogue):
+    table = catalogue("--table").stdout
+    for path, experiment in named_by_experiments():
+        assert f"| `{path}` |" in table, experiment
+    for recipe in (REPOSITORY / "jobs" / "data").glob("*.ini"):
+        assert f"| `{recipe.stem}` |" in table
+    assert (REPOSITORY / "docs" / "data.md").read_text().endswith(table)
 
 
 def test_fetched_files_have_the_names_that_experiments_look_for(real_data, tmp_path):

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from pages import blocks
 from program import LAUNCHER, QUORATE, REPOSITORY, call, environment
 
 sys.path.insert(0, str(REPOSITORY / "analysis"))
@@ -31,17 +32,13 @@ REMEDY = re.compile(
 WORD, FILE, FOLDER = "no-such", "nowhere/none", "visits.csv"
 
 
-def blocks(text):
-    """Code of a page: between fences, or indented."""
-    for fenced, indented in re.findall(r"^```\w*\n(.*?)^```$|((?:^    .*\n)+)", text, re.M | re.S):
-        yield fenced or re.sub("^    ", "", indented, flags=re.M)
-
-
 def commands():
     """Words behind quorate, of each command of the pages; and how many are not complete."""
     found, incomplete = [], 0
     for page in PAGES:
-        for line in "\n".join(blocks(page.read_text())).replace("\\\n", " ").splitlines():
+        for line in (
+            "\n".join(block.text for block in blocks(page)).replace("\\\n", " ").splitlines()
+        ):
             line = line.removeprefix("$ ")
             if not re.match(r"((mpiexec|srun)\S* .*|build/)?quorate [a-z]", line):
                 continue
@@ -170,6 +167,8 @@ def folder(tmp_path_factory):
     done("import --config visits.ini --input visits.csv --test-fraction 0.1 --output visits.h5")
     for run in range(2):
         done("run --data visits.h5 --rounds 40 --folder runs", [*LAUNCHER, "-n", "9"])
+    measured = "run --data visits.h5 --rounds 30 --evaluate-every 0 --trace measured.h5"
+    done(measured, [*LAUNCHER, "-n", "9"])
     trained = "simulate --data visits.h5 --rounds 60 --delay exponential:0.02 --workers"
     for workers in (4, 8):
         done(f"{trained} {workers} --trace simulated-{workers}.h5")

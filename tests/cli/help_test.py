@@ -64,13 +64,14 @@ def test_a_scheme_tells_its_options_in_two_places():
     assert "collect" not in options_in(ok("run", "--help"))
     assert "e.g. --workers 4" in ok("list", "schemes", "margulis")
     assert "SECONDS" in ok("list", "delays", "constant")
+    assert "\nshifted-exponential:SHIFT,MEAN\n" + 24 * " " + "SHIFT" in ok("list", "delays")
 
 
 @pytest.mark.parametrize(
     "words, message",
     [
         (["list", "schemes", "agx"], "quorate list schemes: there is no agx; did you mean agc?"),
-        (["list", "schemes", "agc", "frc"], "quorate list: frc is one word too many"),
+        (["list", "schemes", "agc", "frc"], "quorate list: unexpected argument frc"),
         (["list"], "quorate list needs WHAT: quorate list WHAT [NAME]"),
         (["run", "--scheme", "agx", "--help"], "--scheme is agx; did you mean agc?"),
         (["run", "--help=some"], "quorate run: option '--help' does not take any arguments"),

@@ -3,7 +3,9 @@
 to predict."""
 
 import csv
+import io
 import json
+import tarfile
 
 import h5py
 import numpy as np
@@ -325,3 +327,79 @@ def test_entries_of_one_place_add_up(tmp_path):
     words = ["--input", path, "--labels", tmp_path / "y.npy", "--storage", "dense"]
     imported(tmp_path, *words)
     assert np.array_equal(rows_of(tmp_path / "d.h5")[0], [[0, 4], [2, 0]])
+
+
+BATCHES = [f"data_batch_{i}.bin" for i in range(1, 6)]
+PIXELS = 3072
+
+
+def images(count, seed):
+    """Labels and pixels, and the records that hold them."""
+    random = np.random.default_rng(seed)
+    labels = np.arange(count) % 10
+    pixels = random.integers(0, 256, (count, PIXELS))
+    return labels, pixels, np.column_stack([labels, pixels]).astype(np.uint8).tobytes()
+
+
+def cifar_archive(path, batches, leave_out=""):
+    """As cifar-10-binary.tar.gz: a folder, in which files do not stand in their order."""
+    order = [BATCHES[0], "batches.meta.txt", *BATCHES[2:4], "test_batch.bin", "readme.html"]
+    with tarfile.open(path, "w:gz", format=tarfile.GNU_FORMAT) as archive:
+        folder = tarfile.TarInfo("cifar-10-batches-bin")
+        folder.type = tarfile.DIRTYPE
+        archive.addfile(folder)
+        for name in [*order, BATCHES[4], BATCHES[1]]:
+            content = batches.get(name, b"airplane\n")
+            info = tarfile.TarInfo(f"cifar-10-batches-bin/{name}")
+            info.size = len(content)
+            if name != leave_out:
+                archive.addfile(info, io.BytesIO(content))
+    return path
+
+
+@pytest.fixture
+def cifar(tmp_path):
+    """An archive; its training rows and labels in the order of batches, and those of the test."""
+    sets = [images(10 + i, i) for i in range(6)]
+    batches = dict(zip([*BATCHES, "test_batch.bin"], [one[2] for one in sets]))
+    train = [np.concatenate([one[i] for one in sets[:5]]) for i in (1, 0)]
+    return cifar_archive(tmp_path / "cifar-10-binary.tar.gz", batches), train, sets[5], batches
+
+
+@pytest.mark.parametrize("words", [(), ("--format", "cifar10")])
+def test_the_archive_of_cifar10_is_imported_as_it_is(cifar, words, tmp_path):
+    path, (pixels, labels), test, _ = cifar
+    imported(tmp_path, "--input", path, "--task", "multiclass", "--divide", 255, *words)
+    found = inspect(tmp_path / "d.h5")
+    assert (found["train_rows"], found["test_rows"], found["image"]) == (60, 15, "3x32x32")
+    for split, values, wanted in (("train", pixels, labels), ("test", test[1], test[0])):
+        rows, classes = rows_of(tmp_path / "d.h5", split)
+        assert np.allclose(rows, values / 255, rtol=1e-15) and np.array_equal(classes, wanted)
+
+
+def test_rows_of_the_archive_can_be_limited(cifar, tmp_path):
+    path, (pixels, _), test, _ = cifar
+    imported(tmp_path, "--input", path, "--task", "multiclass", "--limit-rows", 13)
+    assert np.array_equal(rows_of(tmp_path / "d.h5")[0], pixels[:13])
+    assert np.array_equal(rows_of(tmp_path / "d.h5", "test")[0], test[1][:13])
+
+
+def test_other_archives_of_cifar10_are_refused(cifar, tmp_path):
+    path, _, _, batches = cifar
+
+    def says(given, *words):
+        return refused(tmp_path, "--format", "cifar10", "--input", given, *words)
+
+    assert f"but {path} has test rows of its own, test_batch.bin" in says(
+        path, "--test-fraction", 0.2
+    )
+    records = tmp_path / "records.bin"
+    records.write_bytes(batches[BATCHES[0]])
+    assert "--test-input is" in says(records, "--test-input", path)
+    other = cifar_archive(tmp_path / "other.tar.gz", batches, leave_out="data_batch_4.bin")
+    assert "holds no data_batch_4.bin: give the binary version of CIFAR-10" in says(other)
+    cut = tmp_path / "cut.tar.gz"
+    cut.write_bytes(path.read_bytes()[:-3000])
+    assert "is damaged or truncated" in says(cut)
+    short = cifar_archive(tmp_path / "s.tar.gz", {**batches, BATCHES[1]: batches[BATCHES[1]][:-1]})
+    assert f"{short}: cifar-10-batches-bin/data_batch_2.bin is truncated: record 11" in says(short)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Experiments, manifests and job scripts: script, submit, todo, and runs of a manifest's row."""
 
+import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import time
@@ -159,6 +161,94 @@ def test_an_experiment_says_which_commands_make_sense(tmp_path):
     refused(script(tmp_path, text), "x.ini:1: ", "write run, simulate or both")
 
 
+TUNE = """
+[tune]
+step = 0.1, 1
+seed = 1001..1002
+target = loss=0.5
+"""
+
+
+def test_tuning_tries_its_grid_in_place_of_what_the_experiment_says(tmp_path):
+    text = (
+        "scheme = uncoded, frc\nstep = 0.3, 0.5\nseed = 1..3\nworkers = 4\n"
+        "[run]\nrounds = 10\n[simulate]\nrounds = 20\n[scheme frc]\nstep = 7, 8, 9\n"
+        "[prepare]\ncommand = generate\n"
+    )
+    before = expanded(tmp_path, text)
+    shutil.rmtree(tmp_path / "out")
+    rows = expanded(tmp_path, text + TUNE, "--command", "tune")
+    wanted = [(s, step, i) for s in ("uncoded", "frc") for step in ("0.1", "1") for i in (1, 2)]
+    found = values(rows, "scheme", "step", "seed", "rounds")
+    assert sorted(found) == sorted((s, step, f"100{i}", "20") for s, step, i in wanted)
+    lines = (tmp_path / "out" / "analyse.sh").read_text().splitlines()
+    (line,) = [one for one in lines if " tune " in one]
+    assert not any('report "$' in one for one in lines)
+    assert line.endswith("--option step --target loss=0.5 --out report --name figure")
+    # A grid is of no other command.
+    shutil.rmtree(tmp_path / "out")
+    assert expanded(tmp_path, text + TUNE) == before
+    # What came of it is used by the others, and tried again by tuning.
+    (tmp_path / "x.tuned").write_text("[scheme frc]\nstep = 0.1\n[scheme gone]\nstep = 1\n")
+    shutil.rmtree(tmp_path / "out")
+    steps = values(expanded(tmp_path, text + TUNE), "scheme", "step", "seed")
+    assert sorted(steps) == sorted(
+        [("uncoded", step, str(i)) for step in ("0.3", "0.5") for i in (1, 2, 3)]
+        + [("frc", "0.1", str(i)) for i in (1, 2, 3)]
+    )
+    shutil.rmtree(tmp_path / "out")
+    assert expanded(tmp_path, text + TUNE, "--command", "tune") == rows
+
+
+@pytest.mark.parametrize(
+    "text, phrases",
+    [
+        ("", ["has no section [tune]: write one with target, seed and a list of step"]),
+        ("[tune]\nstep = 1, 2\nseed = 5\n", ["section [tune] needs target"]),
+        ("[tune]\nstep = 1, 2\ntarget = loss=1\n", ["section [tune] needs target"]),
+        ("[tune]\nstep = 1\nseed = 5..6\ntarget = loss=1\n", ["one option with a list"]),
+        (
+            "[tune]\nstep = 1, 2\nl2 = 0, 1\nseed = 5\ntarget = loss=1\n",
+            ["one option with a list"],
+        ),
+        ("seed = 3..5\n" + TUNE.replace("1001", "5"), ["x.ini:", "seed 5 is one of"]),
+        (TUNE.replace("1001..1002", "0..3"), ["seed 0 is one of the experiment's too"]),
+    ],
+)
+def test_a_grid_that_is_none_is_refused(tmp_path, text, phrases):
+    text = "scheme = uncoded\nworkers = 4\n" + text + "\n[prepare]\ncommand = generate\n"
+    refused(script(tmp_path, text, "--command", "tune"), *phrases)
+    assert not (tmp_path / "out").exists()
+
+
+def test_tuning_writes_what_the_runs_then_use(tmp_path):
+    """make tune-NAME, in a tree of its own."""
+    jobs = tmp_path / "jobs"
+    jobs.mkdir()
+    (tmp_path / "env").mkdir()
+    shutil.copy(REPOSITORY / "jobs" / "experiment", jobs)
+    shutil.copy(REPOSITORY / "env" / "fetch-data", tmp_path / "env")
+    (jobs / "x.ini").write_text(
+        "model = ridge\noptimizer = gd\nworkers = 4\nrounds = 30\nscheme = uncoded, frc\n"
+        "row-time = 0.01\nevaluate-every = 1\nseed = 1\nstep = 0.5\n"
+        "[tune]\nstep = 0.001, 0.01\nseed = 11\ntarget = loss=0.36\n"
+        "[prepare]\ncommand = generate\nrows = 200\ncolumns = 5\n"
+    )
+    env = {**environment(), "QUORATE": str(QUORATE), "B": "build"}
+    words = ["bash", jobs / "experiment", "tune", "x"]
+    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    tuned = (jobs / "x.tuned").read_text()
+    assert "# Made by make tune-x.\n# quorate analysis tune --option step" in tuned
+    assert "# of 0.001, 0.01 with the seeds 11.\n" in tuned
+    chosen = dict(re.findall(r"\[scheme (\w+)\]\nstep = (\S+)\n", tuned))
+    assert set(chosen) == {"uncoded", "frc"} and "0.001" not in chosen.values()
+    words = ["--experiment", jobs / "x.ini", "--cluster", "local", "--command", "simulate"]
+    ok(call("script", *words, "--output", tmp_path / "out"))
+    rows = rows_of(tmp_path / "out" / "manifest.tsv")
+    assert {row["scheme"]: row["step"] for row in rows} == chosen
+
+
 def test_an_experiment_says_what_its_figure_is(tmp_path):
     ok(script(tmp_path, "figure = sweep --over seed --what loss $(x)\n" + BASE))
     lines = (tmp_path / "out" / "analyse.sh").read_text().splitlines()
@@ -231,6 +321,110 @@ def test_the_optimum_of_the_runs_objective_is_found_with_the_data(tmp_path):
 def test_a_list_takes_the_place_of_another_and_a_run_is_made_once(tmp_path):
     rows = expanded(tmp_path, BASE + "step = 1, 2\nseed = 1, 2\n[scheme uncoded]\nstep = 3, 4\n")
     assert values(rows, "seed", "step") == [("1", "3"), ("1", "4"), ("2", "3"), ("2", "4")]
+
+
+CLAIM = "measure = time\nof = scheme=frc\nbeside = scheme=uncoded\n"
+CLAIMED = "scheme = uncoded, frc\nworkers = 4\nrounds = 5\nseed = 1..2\n[claim it]\n"
+
+
+def test_a_claim_names_the_runs_of_both_sides(tmp_path):
+    text = CLAIMED + CLAIM + "paper = 20 % less\nsource = X\nwhere = workers=4\n"
+    ok(script(tmp_path, text + "[claim own]\n" + CLAIM.replace("time", "final gap")))
+    claims = json.loads((tmp_path / "out" / "claims.json").read_text())
+    first, own = claims["claims"]
+    assert (first["name"], first["paper"], first["says"]) == ("it", [1.25, 1.25], "20 % less")
+    assert own["paper"] is None and own["measure"] == "final gap" and own["pairs"] == "seed"
+    rows = rows_of(tmp_path / "out" / "manifest.tsv")
+    for side, scheme in (("of", "frc"), ("beside", "uncoded")):
+        found = {(run["pair"], run["trace"]) for run in first[side]["runs"]}
+        assert found == {(r["seed"], r["trace"]) for r in rows if r["scheme"] == scheme}
+    # Without the section there is none; over MPI one that has no runs there is left out.
+    ok(script(tmp_path, text.split("[claim")[0]))
+    assert not (tmp_path / "out" / "claims.json").exists()
+    text = text.replace("workers=4", "step=2") + "[run]\nstep = 1\n[simulate]\nstep = 2\n"
+    ok(script(tmp_path, text, "--output", tmp_path / "run"))
+    ok(script(tmp_path, text, "--command", "simulate", "--output", tmp_path / "simulate"))
+    assert not (tmp_path / "run" / "claims.json").exists()
+    assert (tmp_path / "simulate" / "claims.json").exists()
+
+
+def test_papers_say_numbers_ranges_and_percent(tmp_path):
+    for paper, low, high in [("3", 3, 3), ("2..5", 2, 5), ("2..", 2, None), ("50 % less", 2, 2)]:
+        ok(script(tmp_path, CLAIMED + CLAIM + f"paper = {paper}\nsource = X\n"))
+        claims = json.loads((tmp_path / "out" / "claims.json").read_text())["claims"]
+        assert claims[0]["paper"] == [low, high], paper
+
+
+@pytest.mark.parametrize(
+    "text, phrases",
+    [
+        (CLAIM + "papr = 1\n", ["x.ini:9: ", "no line papr", "did you mean paper?"]),
+        (CLAIM + "paper = fast\nsource = X\n", ["x.ini:9: paper is fast", "30 % less"]),
+        (CLAIM + "paper = 0.5\nsource = X\n", ["x.ini:9: paper is 0.5", "exchange"]),
+        (CLAIM + "paper = 5..2\nsource = X\n", ["x.ini:9: paper is 5..2"]),
+        (CLAIM + "paper = 100 % less\nsource = X\n", ["x.ini:9: paper is 100 % less"]),
+        (CLAIM + "paper = 2\n", ["x.ini:9: ", "no source"]),
+        (CLAIM + "best =\n", ["x.ini:9: best is empty"]),
+        (CLAIM.replace("time", "beauty"), ["x.ini:6: measure is beauty", "round-time"]),
+        ("of = scheme=frc\n", ["x.ini:6: claim it does not say measure"]),
+        (CLAIM.replace("=frc", "=agc"), ["x.ini:7: claim it has no runs for of = scheme=agc"]),
+        (CLAIM.replace("=frc", "-frc"), ["x.ini:7: of is scheme-frc", "OPTION=VALUE"]),
+        (CLAIM.replace("scheme=frc", "shceme=frc"), ["x.ini:7: ", "did you mean scheme?"]),
+        (CLAIM.replace("scheme=frc", "rounds=5"), ["x.ini:7: ", "runs 1 and 3", "seed 1"]),
+        (CLAIM + "pairs = scheme\n", ["x.ini:7: ", "both of scheme frc"]),
+    ],
+)
+def test_a_claim_that_cannot_be_is_refused(tmp_path, text, phrases):
+    refused(script(tmp_path, CLAIMED + text, "--command", "simulate"), *phrases)
+    refused(script(tmp_path, BASE + "[claim]\n" + CLAIM), "x.ini:5: ", "no name")
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_experiment_is_run_with_other_seeds(tmp_path):
+    text = BASE + "scheme = uncoded, frc\nseed = 1..9\n[scheme frc]\nseed = 5\n" + PREPARE
+    rows = expanded(tmp_path, text.split("\n", 1)[1] + "seed = 3\n", "--seeds", "100..101")
+    assert values(rows, "scheme", "seed") == [
+        (scheme, seed) for scheme in ("uncoded", "frc") for seed in ("100", "101")
+    ]
+    assert "--seed 3" in (tmp_path / "out" / "prepare.sh").read_text()
+    manifest = tmp_path / "out" / "manifest.tsv"
+    words = ("script", "--manifest", manifest, "--cluster", "local", "--seeds", "1")
+    refused(call(*words), "--seeds", "leave it out")
+    refused(script(tmp_path, BASE, "--seeds", "1..2", "--output", tmp_path / "b"), "no seeds")
+
+
+def test_all_claims_are_simulated_and_written_down(tmp_path):
+    """As `make claims` does, in a folder with experiments of its own."""
+    (tmp_path / "docs").mkdir()
+    shutil.copytree(REPOSITORY / "jobs", tmp_path / "jobs", ignore=shutil.ignore_patterns("*.ini"))
+    text = CLAIMED.replace("1..2", "1..5").replace("[claim", "dry = on\n[claim", 1) + CLAIM
+    text = text.replace("frc", "ignore, frc", 1)
+    text = text.replace("dry = on", "dry = on\ndelay = exponential:0.05\nsummary = of ours")
+    written(tmp_path / "jobs", text, "tiny.ini")
+    written(tmp_path / "jobs", text.replace("seed = 1..5\n", ""), "seedless.ini")
+    written(tmp_path / "jobs", text.split("[claim")[0], "silent.ini")
+    env = {"QUORATE": str(QUORATE), "B": "b"}
+    run_claims = (tmp_path / "jobs" / "claims", tmp_path)
+
+    done = run_bash(*run_claims, env, "tiny")
+    assert "holds" in ok(done) and done.stderr.startswith("tiny: ")
+    assert not list((tmp_path / "docs").iterdir()) and not (tmp_path / "b/jobs/seedless").exists()
+    assert ok(run_bash(*run_claims, env)).endswith("docs/experiments.md\n")
+    traces = (tmp_path / "b" / "jobs" / "tiny" / "simulate").glob("*.h5")
+    assert sorted({path.name.split("-")[1] for path in traces}) == ["frc", "uncoded"]
+    page = (tmp_path / "docs" / "experiments.md").read_text()
+    assert "@" not in page and "### tiny\n\nof ours\n\n| claim |" in page
+    assert "too few seeds" in page and "### seedless" in page and "silent" not in page
+    assert "stragglers  " in page  # of quorate list experiments
+
+    done = run_bash(*run_claims, {**env, "SEEDS": "100..104"})
+    (line,) = [line for line in ok(done).splitlines() if "it" in line]
+    assert line.startswith("tiny it ") and line.endswith("same")
+    rows = rows_of(tmp_path / "b" / "jobs" / "tiny" / "simulate-seeds-100..104" / "manifest.tsv")
+    assert {row["seed"] for row in rows} == {"100", "101", "102", "103", "104"}
+
+    done = run_bash(*run_claims, env, "none")
+    assert done.returncode != 0 and "there is no jobs/none.ini" in done.stderr
 
 
 def test_a_thousand_runs_are_written_at_once(tmp_path, capsys):
@@ -311,7 +505,7 @@ BAD_OPTIONS = [
     (["--stop-before", "x"], ["--stop-before is x", "40min"]),
     (["--nodes", "0"], ["--nodes is 0", "at least 1"]),
     (["--max-runs", "0"], ["--max-runs is 0", "at least 1"]),
-    (["--command", "walk"], ["--command is walk", "run or simulate"]),
+    (["--command", "walk"], ["--command is walk", "run, simulate or tune"]),
     (["--hostfile", "h"], ["a scheduler chooses the hosts", "--cluster hosts"]),
     (["--manifest", "manifest.tsv"], ["one of --experiment", "--manifest"]),
     (["--acount", "x"], ["no option --acount", "--account"]),

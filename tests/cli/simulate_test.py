@@ -28,6 +28,7 @@ EXACT = [
     ("reed-solomon", ["--stragglers", 3, "--partitions", 10]),
     ("partial", ["--stragglers", 2]),
     ("partial", ["--stragglers", 3, "--placement", "frc", "--chunks", 2]),
+    ("partial", ["--stragglers", 3, "--messages", "late", "--parts", 2]),
     ("partial-frc", ["--stragglers", 2]),
     ("partial-cyclic", ["--stragglers", 2]),
     ("nested", ["--stragglers", 3]),
@@ -353,6 +354,7 @@ def test_simulate_refuses_what_makes_no_sense(gaussians, tmp_path):
         ["nested", "--placement", "frc", "--stragglers", 4],
         ["partial", "--stragglers", 12],
         ["partial", "--messages", "prefix"],
+        ["partial", "--messages", "late", "--parts", 3],
         ["partial", "--deadline", "adaptive:3,5"],
         ["ignore", "--deadline", "adaptive:3"],
         ["draco-repetition", "--tolerate", 6],
@@ -408,9 +410,9 @@ def test_dense_rows_are_held_once_for_all_workers_and_for_evaluation(tmp_path):
             ["--scheme", "local-average", "--local-steps", 3],
             "--optimizer is lbfgs, which compares exact losses",
         ),
-        (["--l1", 0.1], "--l1 is 0.1, but --optimizer lbfgs needs a smooth objective: use --l2"),
         (["--clip", 1], "--clip is 1, but --optimizer lbfgs needs gradients as they are: leave"),
         (["--wire", "float"], "--wire is float, but --optimizer lbfgs compares losses to more"),
+        (["--warmup", 3], "--warmup is 3, but --optimizer lbfgs finds its"),
         (["--schedule", "inverse:3"], "--schedule is inverse:3, but --optimizer lbfgs finds its"),
         (["--model", "hinge"], "--model is hinge, but --optimizer lbfgs needs a loss without a"),
         (["--memory", 0], "--memory is 0: use at least 1"),
@@ -437,3 +439,20 @@ def test_lbfgs_finds_the_optimum_with_any_exact_code(scheme, options, gaussians,
     # What is scored is the point that was accepted last, and its loss that which was decoded.
     accepted = numpy.maximum.accumulate(numpy.where(step > 0, numpy.arange(len(step)), 0))
     assert numpy.allclose(scored, loss[accepted[rounds - 1]], rtol=1e-9, atol=0)
+
+
+@pytest.mark.parametrize("l2", [0, 0.01])
+def test_lbfgs_with_an_l1_term_ends_at_the_optimum_with_zeros(l2, gaussians, tmp_path):
+    objective = ["--l1", 0.2, "--l2", l2]
+    done = call("optimum", "--data", gaussians, "--model", "logistic", *objective)
+    optimum = float(re.search(r"objective ([\d.e-]+)", done.stdout)[1])
+    words = ["simulate", "--data", gaussians, "--workers", 6, "--scheme", "frc", "--stragglers", 1]
+    words += ["--optimizer", "lbfgs", *objective, "--stop-at", "gradient=1e-6", "--quiet"]
+    done = call(*words, "--rounds", 200, "--trace", tmp_path / "t.h5")
+    assert done.returncode == 0, done.stderr
+    with h5py.File(tmp_path / "t.h5", "r") as trace:
+        assert trace.attrs["stopped_at"].startswith("gradient")
+        reached = trace["evaluation/objective"][-1]
+        model = trace["model/final"][:]
+    assert abs(reached - optimum) < 1e-9 * optimum
+    assert 0 < numpy.count_nonzero(model == 0) < len(model)

@@ -8,15 +8,14 @@ import pathlib
 import re
 import shutil
 import signal
-import subprocess
-import sys
 
 import numpy
 import pytest
 
 from cluster import DATA, LIMIT, OPEN_MPI_LAUNCHER, RESILIENT, RUN, Cluster
 from cluster import dead_workers, experiment, left, logs, model_of
-from program import LAUNCHER, OPEN_MPI, QUORATE, REPOSITORY, call, rounds_in, wait_until
+from pages import blocks, run, shell
+from program import OPEN_MPI, QUORATE, REPOSITORY, call, rounds_in, wait_until
 
 SLURM_PROFILES = sorted(
     path.stem
@@ -237,34 +236,13 @@ def test_slurm_with_the_nodes_and_limits_of_a_profile_takes_its_scripts(
 
 def test_a_day_with_quorate(cluster, profile, tmp_path):
     """Every command of docs/day.md, in its order, ends as the page says."""
-    text = (REPOSITORY / "docs" / "day.md").read_text()
-    blocks = re.findall(r"^((?:    .*\n)+)", text, re.M)
-    commands = []
-    for block in blocks:
-        for line in re.sub("^    ", "", block, flags=re.M).splitlines():
-            if line.startswith("$ "):
-                commands.append(line[2:])
-            else:  # of a here-document
-                commands[-1] += "\n" + line
+    commands = [one for block in blocks(REPOSITORY / "docs/day.md") for one in block.commands()]
     assert len(commands) > 15
-    bin_folder = tmp_path / "bin"
-    bin_folder.mkdir()
-    (bin_folder / "quorate").symlink_to(QUORATE)
-    (bin_folder / "python3").symlink_to(sys.executable)
-    env = {**cluster.env, "PATH": f"{bin_folder}:{cluster.env['PATH']}"}
+    env = shell(tmp_path, cluster.env)
     for command in commands:
         line, _, status = command.partition("    # ")
-        if OPEN_MPI:
-            line = line.replace("mpiexec.mpich", " ".join(LAUNCHER))
         line = line.replace("--cluster local", f"--cluster {profile}")
-        done = subprocess.run(
-            ["bash", "-c", line.rstrip()],
-            cwd=tmp_path,
-            env=env,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT,
-        )
+        done = run(line.rstrip(), tmp_path, env, LIMIT)
         assert done.returncode == int(status or 0), f"{line}\n{done.stdout}{done.stderr}"
         print(f"$ {line}\n{done.stdout}{done.stderr}")
     scores = [row.split(",") for row in (tmp_path / "scores.csv").read_text().splitlines()]

@@ -8,10 +8,25 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from . import compare, cost, diagnose, export, report, rounds, sweep, watch, workers
-from .curves import metric_of
+import pandas as pd
+
+from . import (
+    claims,
+    compare,
+    cost,
+    diagnose,
+    export,
+    price,
+    report,
+    rounds,
+    sweep,
+    tuning,
+    watch,
+    workers,
+)
+from .curves import target_of
 from .figures import Plot, folder_of, refuse_file, save
-from .groups import group, read_all, values
+from .groups import along, group, read_all, values
 from .tables import text
 from .traces import BadInput, Trace
 
@@ -41,15 +56,6 @@ def refuse_unknown(top: Parser, words: list[str]) -> None:
             near = difflib.get_close_matches(option, known, 1)
             meant = f"did you mean {near[0]}?" if near else f"see {command.prog} --help"
             raise BadInput(f"{name} has no option {option}; {meant}")
-
-
-def target_of(word: str) -> tuple[str, float]:
-    """accuracy=0.9 as a pair. Raises BadInput."""
-    metric, _, value = word.partition("=")
-    try:
-        return metric_of(metric), float(value)
-    except ValueError as error:
-        raise BadInput(f"--target: '{word}' is no METRIC=VALUE, as accuracy=0.9") from error
 
 
 def count(word: str) -> int:
@@ -85,14 +91,17 @@ def read_given(given: argparse.Namespace) -> list[Trace]:
 
 def run_compare(given: argparse.Namespace) -> None:
     axes = compare.axes_of(given.axes) if given.axes else []
+    marks = [compare.mark_of(word) for word in given.mark]
+    if marks and not given.out:
+        raise BadInput("--mark: marks are drawn in figures: give --out DIR, or leave it out")
     groups = group(read_given(given), given.base, given.by and [given.by])
     parts = compare.split(groups, given.by)
     if given.out:
         axes = axes or compare.usual_axes(groups)
         if given.panel:
-            write([compare.panel(groups, axes, by=given.by)], given.out, given.name)
+            write([compare.panel(groups, axes, by=given.by, marks=marks)], given.out, given.name)
         else:
-            write([compare.single(groups, axis, given.by) for axis in axes], given.out)
+            write([compare.single(groups, axis, given.by, marks) for axis in axes], given.out)
         if given.quiet:
             return
         print()
@@ -114,7 +123,11 @@ def run_sweep(given: argparse.Namespace) -> None:
         values(traces, given.best)
     parts = [
         sweep.Sweep(
-            group(traces, given.base, [option, given.best]), option, given.what, target, given.best
+            group(traces, given.base, [*along(traces, option), given.best]),
+            option,
+            given.what,
+            target,
+            given.best,
         )
         for option in given.over.split(",")
     ]
@@ -123,6 +136,27 @@ def run_sweep(given: argparse.Namespace) -> None:
         print()
     print("\n\n".join(text(part.table()) for part in parts))
     for line in compare.warnings(group(traces)):
+        print(line)
+
+
+def run_claims(given: argparse.Namespace) -> None:
+    again = claims.read_folders(given.again)
+    found = claims.read_folders(given.folders)
+    if again:
+        print(text(claims.again(found, again)))
+    elif given.json:
+        print(claims.as_json(found))
+    else:
+        print(claims.as_markdown(found) if given.markdown else claims.as_text(found))
+
+
+def run_tune(given: argparse.Namespace) -> None:
+    found = tuning.Tuning(read_given(given), given.option, *target_of(given.target))
+    if given.out:
+        print(found.write(given.out, given.name))
+        print()
+    print(text(found.table()))
+    for line in found.notes():
         print(line)
 
 
@@ -172,12 +206,21 @@ def run_rounds(given: argparse.Namespace) -> None:
 
 
 def run_cost(given: argparse.Namespace) -> None:
+    prices = price.prices_of(given.price)
+    target = target_of(given.target) if given.target else None
+    for option in ("target", "per_node"):
+        if getattr(given, option) and not prices:
+            raise BadInput(f"--{option.replace('_', '-')} needs --price, as 0.05/core-hour")
     groups = group(read_given(given), given.base)
     costs = [[cost.Cost(trace) for trace in one.traces] for one in groups]
+    table = cost.table(groups, costs)
+    if prices:
+        money = [price.columns(one, prices, given.per_node, target) for one in groups]
+        table = table[["scheme", "core-hours"]].join(pd.DataFrame(money))
     if given.out:
         write([cost.plot(groups, costs)], given.out)
         print()
-    print(text(cost.table(groups, costs)))
+    print(text(table))
     for one in groups:
         for trace in one.traces:
             line = cost.scheduler_line(trace)
@@ -244,6 +287,13 @@ def parser() -> Parser:
     new.add_argument(
         "--by", default="", metavar="OPTION", help="panels and a table for each value, as delay"
     )
+    new.add_argument(
+        "--mark",
+        action="append",
+        default=[],
+        metavar="SECONDS=TEXT",
+        help="a line at a time, as that of a program that writes no traces",
+    )
 
     new = command("sweep", run_sweep, "a number of each run along an option that varies")
     new.add_argument("--over", required=True, metavar="OPTION,...", help="as workers; a panel each")
@@ -260,13 +310,31 @@ def parser() -> Parser:
     new.add_argument("--out", metavar="DIR", help="folder for the figure; without it the table")
     new.add_argument("--name", default="sweep", help="of the figure [sweep]")
 
-    def slow_options(new: Parser) -> None:
-        new.add_argument(
-            "--last",
-            type=count,
-            metavar="S",
-            help="who is among the last S is slow [--stragglers of the run, else a tenth]",
-        )
+    new = commands.add_parser(
+        "claims",
+        help="what an experiment says of its schemes, and whether it is so",
+        description="The claims of experiments (sections [claim NAME]), judged from their traces.",
+    )
+    new.set_defaults(run=run_claims)
+    new.add_argument("folders", nargs="+", metavar="FOLDER", help="of a manifest and its traces")
+    new.add_argument(
+        "--again",
+        nargs="+",
+        default=[],
+        metavar="FOLDER",
+        help="the same with other seeds: verdicts",
+    )
+    form = new.add_mutually_exclusive_group()
+    form.add_argument("--markdown", action="store_true", help="with the settings there and here")
+    form.add_argument("--json", action="store_true", help="all numbers")
+
+    new = command("tune", run_tune, "with which value of an option each scheme does best")
+    new.add_argument("--option", default="step", metavar="OPTION", help="that was tried [step]")
+    new.add_argument("--target", required=True, metavar="METRIC=VALUE", help="as test-loss=0.2")
+    new.add_argument("--out", metavar="DIR", help="folder for NAME.tuned; without it the table")
+    new.add_argument("--name", default="best", help="of that file [best]")
+
+    def per_node_option(new: Parser) -> None:
         new.add_argument(
             "--per-node",
             type=count,
@@ -274,6 +342,15 @@ def parser() -> Parser:
             metavar="N",
             help="ranks 0 to N-1 are of one node, ...",
         )
+
+    def slow_options(new: Parser) -> None:
+        new.add_argument(
+            "--last",
+            type=count,
+            metavar="S",
+            help="who is among the last S is slow [--stragglers of the run, else a tenth]",
+        )
+        per_node_option(new)
 
     new = command("workers", run_workers, "who computed, waited, was cancelled, is slow", False)
     new.add_argument("--out", metavar="DIR", help="folder for figures; without it tables only")
@@ -294,8 +371,17 @@ def parser() -> Parser:
     new.add_argument("--out", metavar="DIR", help="folder for figures; without it the table only")
     new.add_argument("--against", metavar="TRACE", help="the same run under the other clock")
 
-    new = command("cost", run_cost, "core-hours, idle share, redundant work, bytes")
+    new = command("cost", run_cost, "core-hours, idle share, redundant work, bytes; in money")
     new.add_argument("--out", metavar="DIR", help="folder for the figure; without it the table")
+    new.add_argument(
+        "--price",
+        action="append",
+        default=[],
+        metavar="[NAME=]X/core-hour",
+        help="cost in money, by core-hour or machine-hour; several: spot=0.015/core-hour",
+    )
+    new.add_argument("--target", default="", metavar="METRIC=VALUE", help="and to it, as gap=1e-4")
+    per_node_option(new)
 
     new = command("export", run_export, "CSV, a timeline for Perfetto, or for trackers", False)
     new.add_argument("--to", choices=list(export.FORMATS), default="csv", help="[csv]")

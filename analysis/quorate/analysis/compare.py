@@ -21,6 +21,7 @@ MOST_WIDTH = 14  # inches
 ALL_DIVERGED = 1e4  # times the first loss are drawn, if no run did better
 Axis = tuple[str, str]
 Target = tuple[str, float]
+Mark = tuple[float, str]  # a time, and what ended then
 
 
 def axes_of(words: str) -> list[Axis]:
@@ -169,6 +170,36 @@ def warmup_end(groups: Sequence[Group], along: str) -> float:
     return max(ends)
 
 
+def mark_of(word: str) -> Mark:
+    """206=TEXT as a mark. Raises BadInput."""
+    seconds, _, text = word.partition("=")
+    try:
+        mark = float(seconds), text.strip()
+    except ValueError as error:
+        raise BadInput(f"--mark: '{word}' is no SECONDS=TEXT, as '206=another program'") from error
+    if not (np.isfinite(mark[0]) and mark[0] >= 0 and mark[1]):
+        raise BadInput(f"--mark: '{word}' is no SECONDS=TEXT: give a time from 0 on, and a text")
+    return mark
+
+
+def draw_mark(at: Axes, mark: Mark) -> None:
+    """A line at a time, its text along it."""
+    at.axvline(mark[0], color="0.35", linewidth=1.2, linestyle=":")
+    at.set_xlim(right=max(at.get_xlim()[1], 1.03 * mark[0]))
+    at.annotate(
+        mark[1],
+        (mark[0], 0.96),
+        (-4, 0),
+        xycoords=at.get_xaxis_transform(),
+        textcoords="offset points",
+        rotation=90,
+        ha="right",
+        va="top",
+        fontsize="small",
+        color="0.35",
+    )
+
+
 def note(groups: Sequence[Group]) -> str:
     words = caption([trace for group in groups for trace in group.traces])
     most = max(len(set(group.seeds)) for group in groups)
@@ -188,9 +219,10 @@ def panel(
     axes: list[Axis] | None = None,
     name: str = "compare",
     by: str = "",
+    marks: Sequence[Mark] = (),
 ) -> Plot:
     """All axes in one figure: a row a metric, a column for time, rounds and samples. These again
-    for each value of the option `by`, if there is one."""
+    for each value of the option `by`, if there is one. Marks are drawn along time."""
     axes = axes or usual_axes(groups)
     rows = list(dict.fromkeys(metric for metric, _ in axes))
     alongs = [along for along in ALONG if along in {a for _, a in axes}]
@@ -210,6 +242,8 @@ def panel(
             if not at.get_visible():
                 continue
             drawn = draw((metric, along), some, at)
+            for mark in marks if along == "time" else ():
+                draw_mark(at, mark)
             if by:
                 drawn.insert(0, by, value)
             numbers.append(drawn)
@@ -236,9 +270,9 @@ def described(groups: Sequence[Group]) -> str:
     return words.strip()
 
 
-def single(groups: Sequence[Group], axis: Axis, by: str = "") -> Plot:
+def single(groups: Sequence[Group], axis: Axis, by: str = "", marks: Sequence[Mark] = ()) -> Plot:
     """One pair of axes as a figure."""
-    return panel(groups, [axis], "-".join(axis).replace("_", "-"), by)
+    return panel(groups, [axis], "-".join(axis).replace("_", "-"), by, marks)
 
 
 def interval(found: Speedup) -> str:

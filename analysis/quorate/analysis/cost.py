@@ -32,8 +32,7 @@ class Cost:
     """Of one run; what needs a list of all contributions is NaN without it."""
 
     def __init__(self, trace: Trace) -> None:
-        threads = trace.config.get("threads", "1")
-        self.cores = trace.workers * (int(threads) if threads.isdigit() else 1) + 1
+        self.cores = self.cores_of(trace)
         self.core_hours = self.cores * trace.time / 3600
         self.bytes_sent = float(trace.round["bytes_sent"].sum())
         self.bytes_received = float(trace.round["bytes_received"].sum())
@@ -51,6 +50,12 @@ class Cost:
         varying = bool(trace.attributes.get("varying_samples", 0))
         needed = trace.round["samples"].sum() if varying else trace.rounds * samples_once(trace)
         self.redundancy = self.computed / needed if needed else float("nan")
+
+    @staticmethod
+    def cores_of(trace: Trace) -> int:
+        """One for each thread of a worker, and one for the coordinator."""
+        threads = trace.config.get("threads", "1")
+        return trace.workers * (int(threads) if threads.isdigit() else 1) + 1
 
     @property
     def idle(self) -> float:

@@ -41,6 +41,15 @@ def metric_of(word: str) -> str:
     return name
 
 
+def target_of(word: str, of: str = "--target") -> tuple[str, float]:
+    """accuracy=0.9 as a pair. Raises BadInput that names what it is `of`."""
+    metric, _, value = word.partition("=")
+    try:
+        return metric_of(metric), float(value)
+    except ValueError as error:
+        raise BadInput(f"{of}: '{word}' is no METRIC=VALUE, as accuracy=0.9") from error
+
+
 def curve(trace: Trace, metric: str) -> tuple[Floats, Floats, Floats]:
     """(rounds, times, values) of a metric of the evaluation table, or of the "gap" to the optimum.
 
@@ -66,6 +75,24 @@ def curve(trace: Trace, metric: str) -> tuple[Floats, Floats, Floats]:
         rounds = times = values = np.array([])
     known = np.isfinite(values)
     return rounds[known], times[known], values[known]
+
+
+def gaps(trace: Trace) -> Floats:
+    """Objective - optimum of the models scored, and what rounding leaves of the optimum where that
+    is more: for numbers, where curve() leaves out what has no place on a log scale."""
+    found: Floats = trace.evaluation["objective"].to_numpy() - trace.optimum
+    return found.clip(float(np.spacing(abs(trace.optimum))))
+
+
+def final(trace: Trace, metric: str) -> float:
+    """The metric of the model scored last; NaN if there is none, or it is no number."""
+    if metric == "gap" and trace.evaluated:
+        values = gaps(trace)
+    elif trace.evaluated and metric in trace.evaluation:
+        values = trace.evaluation[metric].to_numpy()
+    else:
+        values = curve(trace, metric)[2]
+    return float(values[-1]) if len(values) and np.isfinite(values[-1]) else float("nan")
 
 
 def points(trace: Trace, metric: str, along: str) -> tuple[Floats, Floats]:

@@ -94,6 +94,21 @@ def values(traces: Sequence[Trace], option: str) -> list[str]:
         return found
 
 
+def along(traces: Sequence[Trace], option: str) -> list[str]:
+    """The option, and others that go along: at each of its values all runs have one of theirs.
+    Schemes are told apart always."""
+    found: dict[str, dict[str | None, str | None]] = {}
+    mixed = set()
+    for trace in traces:
+        place = value_of(trace, option)
+        for name in options(trace):
+            value = value_of(trace, name)
+            if found.setdefault(name, {}).setdefault(place, value) != value:
+                mixed.add(name)
+    every = set.intersection(*[set(options(trace)) for trace in traces])
+    return [option, *sorted(every - mixed - {option, "scheme"})]
+
+
 def labels(traces: Sequence[Trace], but: Sequence[str] = ()) -> list[str]:
     """A label for each trace: its scheme; where schemes repeat the least options (`but` aside)
     that tell the traces apart, if they are few; else the file's name, or its path."""

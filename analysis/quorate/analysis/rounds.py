@@ -113,7 +113,7 @@ def distribution(groups: Sequence[Group]) -> Plot:
 
 
 def expected_mean(trace: Trace) -> float:
-    """Seconds a round: the delay by the run's own closed form, and the median computation.
+    """Seconds a round: the delay by the run's closed form, and the median computation of a task.
 
     NaN without a closed form, and for runs whose workers left or joined.
     """
@@ -121,7 +121,8 @@ def expected_mean(trace: Trace) -> float:
         return float("nan")
     computed = trace.arrivals("compute")["compute"]
     compute = float(np.median(computed)) if len(computed) else 0.0
-    return compute + float(trace.attributes.get("expected_delay", np.nan))
+    delay = float(trace.attributes.get("expected_delay", np.nan))
+    return compute * float(trace.attributes.get("expected_tasks", 1)) + delay
 
 
 def table(groups: Sequence[Group]) -> pd.DataFrame:

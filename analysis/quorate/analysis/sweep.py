@@ -12,16 +12,23 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator
 
-from .curves import reached
+from .curves import gaps, reached
 from .figures import COLOURS, Plot, Style, finish, legend_of, panels, styles
 from .groups import Group, base_of, caption, value_of, values
 from .speedup import speedup
-from .tables import brief, number
+from .tables import brief, number, short
 from .traces import BadInput, Trace
 
 WIDE = 8  # a scale whose end is so many times its beginning is logarithmic
 MARKERS = "osD^v"
+SMALL = ("decode-error", "noise-floor")  # with so many significant digits, whatever their size
 Quantity = tuple[str, Callable[[Trace], float]]  # its name, and the number of a run
+
+
+def noise_floor(trace: Trace) -> float:
+    """The mean gap of the last quarter of the models that were scored; NaN without an optimum."""
+    found = gaps(trace) if trace.evaluated else np.array([])
+    return float(found[-max(1, len(found) // 4) :].mean()) if len(found) else float("nan")
 
 
 # What is drawn upwards. A speed-up is of two runs.
@@ -31,6 +38,7 @@ QUANTITIES: dict[str, Quantity] = {
     "speed-up": ("speed-up per round", lambda t: t.time_per_round),
     "sample-rate": ("samples per second", lambda t: float(t.round["samples"].sum()) / t.time),
     "decode-error": ("decode error", lambda t: t.decode_error),
+    "noise-floor": ("settled objective - optimum", noise_floor),
     "loss": ("training loss at the end", lambda t: t.final_loss),
     "accuracy": ("test accuracy at the end", lambda t: t.final("accuracy")),
     "auc": ("test AUC at the end", lambda t: t.final("auc")),
@@ -41,6 +49,12 @@ def time_to(metric: str, target: float) -> Quantity:
     """When a run reached a target; NaN if it did not."""
     label = f"time to {metric.replace('_', ' ')} {target:g} (s)"
     return label, lambda trace: reached(trace, metric, target)[0]
+
+
+def rank(numbers: Sequence[float]) -> tuple[int, float]:
+    """Best is of what most seeds have a number, and of these the least median."""
+    known = [number for number in numbers if isfinite(number)]
+    return -len(known), float(np.median(known)) if known else 0.0
 
 
 class Sweep:
@@ -119,20 +133,19 @@ class Sweep:
 
     def best_of(self, group: Group) -> Group:
         """The runs with the best value of the option `best`."""
-
-        def rank(some: Group) -> tuple[int, float]:
-            found = np.array([self.quantity[1](trace) for trace in some.traces])
-            known = found[np.isfinite(found)]
-            return -len(known), float(np.median(known)) if len(known) else 0.0
-
         tried = dict.fromkeys(value_of(trace, self.best) for trace in group.traces)
-        return min([group.where(self.best, value) for value in tried if value], key=rank)
+        return min(
+            [group.where(self.best, value) for value in tried if value],
+            key=lambda some: rank([self.quantity[1](trace) for trace in some.traces]),
+            default=group,
+        )
 
     def cell(self, row: dict[str, Any], digits: int) -> str:
         if row["reached"] < row["seeds"]:
             return f"{row['reached']} of {row['seeds']}"
-        words = number(row["mean"], digits)
-        return f"{words} ({self.best} {brief(row[self.best])})" if self.best else words
+        words = short(row["mean"]) if self.what in SMALL else number(row["mean"], digits)
+        best = row.get(self.best)
+        return f"{words} ({self.best} {brief(best)})" if best else words
 
     def table(self) -> pd.DataFrame:
         """A row for each value, a column for each configuration."""

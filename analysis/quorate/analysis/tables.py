@@ -41,6 +41,13 @@ def brief(value: str) -> str:
     return re.sub(r"[^:]*/([^/.]+)[^/]*", r"\1", value)
 
 
+def markdown(table: pd.DataFrame) -> str:
+    lines = [list(table.columns), ["---"] * len(table.columns), *table.astype(str).values.tolist()]
+    return "\n".join(
+        "| " + " | ".join(w.replace("|", "\\|") for w in line) + " |" for line in lines
+    )
+
+
 def text(table: pd.DataFrame) -> str:
     """The table with its header; the first column to the left, the others to the right."""
     lines: list[Sequence[str]] = [list(table.columns), *table.astype(str).values.tolist()]

@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""claims: what experiments say of one scheme beside another, judged from their traces.
+
+`quorate script` has read the claims and found the runs of each: claims.json, beside the manifest.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from math import comb, inf, isfinite, nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .curves import SMALLER_IS_BETTER, final, metric_of, reached, target_of
+from .groups import caption
+from .sweep import rank
+from .tables import brief, markdown, number, text
+from .traces import BadInput, Trace, read_trace
+
+FILE = "claims.json"
+LEVEL = 0.95  # of intervals
+LEAST_PAIRS = 5
+SAME_SIZE = 1.2  # a ratio that is so many times another one, or less, has its size
+ALIKE = 1.001  # likewise, where seeds change nothing that counts
+EQUAL = 1.05  # likewise, where a paper says that there is no difference
+REPRODUCED, HOLDS, PARTLY, NOT = "reproduced", "holds", "partly", "not"
+NOT_COMPARABLE, TOO_FEW, NOT_RUN = "not comparable", "too few seeds", "not run"
+Cost = Callable[[Trace], float]
+
+
+def cost_of(measure: str) -> Cost:
+    """The number of a run that is better the smaller it is; NaN if it has none, as one that did not
+    reach its target. Of a score, where more is better, the reciprocal. Raises BadInput.
+    """
+    word, _, rest = measure.partition(" ")
+    if word in ("time-to", "rounds-to"):
+        metric, target = target_of(rest, word)
+        place = 0 if word == "time-to" else 1
+        return lambda trace: reached(trace, metric, target)[place]
+    if word == "final":
+        metric = metric_of(rest)
+
+        def last(trace: Trace) -> float:
+            value = final(trace, metric)
+            return value if metric in SMALLER_IS_BETTER else 1 / value if value else nan
+
+        return last
+    costs: dict[str, Cost] = {
+        "time": lambda t: t.time,
+        "round-time": lambda t: t.time_per_round,
+        "decode-error": lambda t: t.decode_error,
+    }
+    if measure not in costs:
+        raise BadInput(f"measure is {measure}: say one of {', '.join(costs)}, time-to METRIC=VALUE")
+    return costs[measure]
+
+
+def ratio(beside: float, of: float) -> float:
+    """How many times better `of` is. Who never gets there takes infinitely long; NaN if neither
+    does."""
+    if not isfinite(of):
+        return 0.0 if isfinite(beside) else nan
+    if not isfinite(beside) or not of:
+        return inf if beside != of else nan
+    return beside / of
+
+
+def median_interval(numbers: Sequence[float]) -> tuple[float, float, float]:
+    """(median, low, high) by ranks, for any distribution: the k-th least and the k-th greatest,
+    between which the median is with a probability of LEVEL. Of five numbers they are the least and
+    the greatest, with 94 %.
+    """
+    if not numbers:
+        return nan, nan, nan
+    ordered = sorted(numbers)
+    count, place, outside = len(ordered), 0, 1.0
+    while 2 * (outside + comb(count, place + 1)) / 2**count <= 1 - LEVEL:
+        place += 1
+        outside += comb(count, place)
+    return float(np.median(ordered)), ordered[place], ordered[count - 1 - place]
+
+
+@dataclass
+class Side:
+    """The runs on one side of a claim by what pairs them, where several steps were tried those with
+    the best one."""
+
+    options: str
+    wanted: int  # runs that there should be, and those that are complete
+    complete: int
+    runs: dict[str, Trace]
+    costs: dict[str, float]
+    best: str  # the best value of the option that was tried
+
+    @property
+    def reached(self) -> int:
+        return sum(map(isfinite, self.costs.values()))
+
+    @property
+    def missed(self) -> str:
+        """How many did not get there; empty: all did."""
+        missing = len(self.costs) - self.reached
+        return f"{self.options}: {missing} of {len(self.costs)} do not get there" if missing else ""
+
+    @property
+    def final_loss(self) -> float:
+        return float(np.median([trace.final_loss for trace in self.runs.values()] or [nan]))
+
+
+def read_side(
+    found: dict[str, Any], folder: Path, cost: Cost, best: str, read: Callable[[Path], Trace]
+) -> Side:
+    """Reads the runs that are complete."""
+    traces = {}
+    for run in found["runs"]:
+        path = folder / run["trace"]
+        # A run that diverged has an end, and never gets there.
+        if path.is_file() and (read(path).status == "completed" or read(path).diverged):
+            traces[run["best"], run["pair"]] = read(path)
+    costs = {key: cost(trace) for key, trace in traces.items()}
+    tried = dict.fromkeys(value for value, _ in traces)
+    chosen = min(tried, key=lambda v: rank([c for k, c in costs.items() if k[0] == v]), default="")
+    runs = {pair: trace for (value, pair), trace in traces.items() if value == chosen}
+    numbers = {pair: costs[chosen, pair] for pair in runs}
+    words = f"{best} {brief(chosen)}" if chosen and runs else ""
+    return Side(found["options"], len(found["runs"]), len(traces), runs, numbers, words)
+
+
+@dataclass
+class Claim:
+    """A claim with its runs: `of` is so many times better than `beside`."""
+
+    experiment: str
+    summary: str
+    words: dict[str, Any]  # as claims.json has them
+    of: Side
+    beside: Side
+
+    @property
+    def name(self) -> str:
+        return str(self.words["name"])
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        return self.of, self.beside
+
+    @cached_property
+    def pairs(self) -> list[str]:
+        """Seeds, or other values, of which there are both runs."""
+        return [pair for pair in self.of.runs if pair in self.beside.runs]
+
+    @cached_property
+    def ratios(self) -> list[float]:
+        found = [ratio(self.beside.costs[pair], self.of.costs[pair]) for pair in self.pairs]
+        return [one for one in found if one == one]
+
+    @cached_property
+    def interval(self) -> tuple[float, float, float]:
+        return median_interval(self.ratios)
+
+    @property
+    def paper(self) -> tuple[float, float] | None:
+        """The least and the greatest ratio that the paper's words stand for."""
+        found = self.words["paper"]
+        return (found[0], inf if found[1] is None else found[1]) if found else None
+
+    @cached_property
+    def verdict(self) -> tuple[str, str]:
+        """The verdict and its reason, by the rules of docs/analysis.md and nothing else."""
+        complete = self.of.complete + self.beside.complete
+        wanted = self.of.wanted + self.beside.wanted
+        if self.words["not_comparable"]:
+            return NOT_COMPARABLE, self.words["not_comparable"]
+        if complete < wanted:
+            return NOT_RUN, f"{complete} of {wanted} runs are complete"
+        if len(self.pairs) < LEAST_PAIRS:
+            return TOO_FEW, f"{len(self.pairs)} of at least {LEAST_PAIRS}, by {self.words['pairs']}"
+        if 2 * self.of.reached <= len(self.of.costs):
+            return NOT, self.of.missed
+        return self.no_difference() if self.paper == (1.0, 1.0) else self.direction()
+
+    def no_difference(self) -> tuple[str, str]:
+        """The verdict on a paper that says that both sides are equal."""
+        _, low, high = self.interval
+        away = max(high, 1 / low) if low else inf
+        verdict = REPRODUCED if away <= EQUAL else PARTLY if away <= SAME_SIZE else NOT
+        return verdict, f"at most {100 * (away - 1):.0f} % apart" if away < inf else "not equal"
+
+    def direction(self) -> tuple[str, str]:
+        """The verdict on a paper, or on us, saying that `of` is better."""
+        median, low, high = self.interval
+        if self.of.missed:
+            return (PARTLY if median > 1 else NOT), self.of.missed
+        if low <= 1:
+            return NOT, "the other direction" if high < 1 else "the interval holds 1"
+        if self.beside.missed:
+            return PARTLY, self.beside.missed
+        least, most = self.paper or (1.0, inf)
+        if max(high, SAME_SIZE * median) < least:
+            return PARTLY, "the same direction, a smaller size"
+        if min(low, median / SAME_SIZE) > most:
+            return PARTLY, "the same direction, a greater size"
+        words = "the same direction and size" if self.paper else "the interval is above 1"
+        return (REPRODUCED if self.words["source"] else HOLDS), words
+
+    @property
+    def reason(self) -> str:
+        """Why the verdict is so; and whether the pairs are several in name only."""
+        low, high = min(self.ratios, default=0), max(self.ratios, default=0)
+        alike = len(self.ratios) > 1 and (low == high or 0 < high < ALIKE * low)
+        return self.verdict[1] + ("; all pairs are alike" if alike else "")
+
+    @property
+    def ours(self) -> str:
+        if not self.ratios or self.verdict[0] == NOT_RUN:
+            return "-"
+        median, low, high = self.interval
+        return f"{shown(median)} ({shown(low)} to {shown(high)})"
+
+    @property
+    def paper_number(self) -> str:
+        if self.paper is None:
+            return "-"
+        low, high = self.paper
+        if high == inf:
+            return f"at least {shown(low)}"
+        return shown(low) if low == high else f"{shown(low)} to {shown(high)}"
+
+    @property
+    def paper_words(self) -> str:
+        source = self.words["source"]
+        return f"{self.words['says']} ({source})" if source else "our own"
+
+    @property
+    def setting(self) -> str:
+        """What the traces say of it, and the file."""
+        traces = [trace for side in self.sides for trace in side.runs.values()]
+        return "; ".join(filter(None, [caption(traces) if traces else "", self.words["here"]]))
+
+    @property
+    def question(self) -> str:
+        """What is measured of what."""
+        where = f", where {self.words['where']}" if self.words["where"] else ""
+        names = [side.options + (f" ({side.best})" if side.best else "") for side in self.sides]
+        return f"{self.words['measure']}, {names[0]} beside {names[1]}{where}"
+
+    def result(self) -> dict[str, str]:
+        """Its cells in a table."""
+        losses = [number(side.final_loss, 4) for side in self.sides]
+        return {
+            "paper": self.paper_number,
+            "ours (interval)": self.ours,
+            "reached": ", ".join(f"{side.reached} of {len(side.costs)}" for side in self.sides),
+            "final loss": "-" if losses == ["-", "-"] else ", ".join(losses),
+            "verdict": self.verdict[0],
+        }
+
+
+def shown(value: float) -> str:
+    return "inf" if value == inf else number(value, 2)
+
+
+def read_claims(folder: str) -> list[Claim]:
+    """The claims of an experiment's folder. Raises BadInput."""
+    path = Path(folder) / FILE
+    if not path.is_file():
+        raise BadInput(
+            f"{path} is not there: give the folder of an experiment with claims, as quorate script "
+            "writes it"
+        )
+    read = cache(read_trace)  # claims share runs
+    try:
+        found = json.loads(path.read_text())
+        claims = []
+        for words in found["claims"]:
+            try:
+                cost = cost_of(words["measure"])
+            except BadInput as error:
+                raise BadInput(f"{words['origin']}claim {words['name']}: {error}") from error
+            of, beside = (
+                read_side(words[side], path.parent, cost, words["best"], read)
+                for side in ("of", "beside")
+            )
+            claims.append(Claim(found["experiment"], found["summary"], words, of, beside))
+        return claims
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"{path} is not as quorate script writes it: make it anew") from error
+
+
+def read_folders(folders: Iterable[str]) -> list[Claim]:
+    return [claim for folder in folders for claim in read_claims(folder)]
+
+
+def by_experiment(claims: Sequence[Claim]) -> dict[str, list[Claim]]:
+    found: dict[str, list[Claim]] = {}
+    for claim in claims:
+        found.setdefault(claim.experiment, []).append(claim)
+    return found
+
+
+def as_text(claims: Sequence[Claim]) -> str:
+    """A table for each experiment, and below it what is measured, and why the verdict is so."""
+    parts = []
+    for experiment, some in by_experiment(claims).items():
+        lines = [text(pd.DataFrame([{experiment: one.name, **one.result()} for one in some]))]
+        for one in some:
+            lines += [f"  {one.name}: {one.question}", f"    {one.paper_words}; {one.reason}"]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def as_markdown(claims: Sequence[Claim]) -> str:
+    """A section for each experiment, with the settings there and here."""
+    parts = []
+    for experiment, some in by_experiment(claims).items():
+        rows = [
+            {
+                "claim": f"{one.name}: {one.question}",
+                "paper says": one.paper_words,
+                "setting there": one.words["there"] or "-",
+                "setting here": one.setting or "-",
+                **one.result(),
+                "reason": one.reason,
+            }
+            for one in some
+        ]
+        parts.append(f"### {experiment}\n\n{some[0].summary}\n\n{markdown(pd.DataFrame(rows))}")
+    return "\n\n".join(parts)
+
+
+def as_json(claims: Sequence[Claim]) -> str:
+    """All numbers; those that are infinite or none are null."""
+
+    def finite(value: float) -> float | None:
+        return value if isfinite(value) else None
+
+    def side(one: Side) -> dict[str, Any]:
+        costs = {pair: finite(cost) for pair, cost in one.costs.items()}
+        return {"options": one.options, "best": one.best, "measured": costs}
+
+    found = []
+    for claim in claims:
+        median, low, high = map(finite, claim.interval)
+        kept = ("paper", "says", "source", "there", "here", "measure", "where")
+        found.append(
+            {
+                "experiment": claim.experiment,
+                "claim": claim.name,
+                **{name: claim.words[name] for name in kept},
+                "of": side(claim.of),
+                "beside": side(claim.beside),
+                "ratio": {"median": median, "low": low, "high": high, "pairs": len(claim.ratios)},
+                "verdict": claim.verdict[0],
+                "reason": claim.reason,
+            }
+        )
+    return json.dumps(found, indent=2)
+
+
+def again(claims: Sequence[Claim], others: Sequence[Claim]) -> pd.DataFrame:
+    """The verdicts beside those of the same claims with other runs."""
+    theirs = {(claim.experiment, claim.name): claim for claim in others}
+    rows = []
+    for claim in claims:
+        other = theirs.get((claim.experiment, claim.name))
+        if other is None:
+            continue
+        same = claim.verdict[0] == other.verdict[0]
+        rows.append(
+            {
+                "claim": f"{claim.experiment} {claim.name}",
+                "ours": claim.ours,
+                "verdict": claim.verdict[0],
+                "others": other.ours,
+                "their verdict": other.verdict[0],
+                "": "same" if same else "DIFFERS",
+            }
+        )
+    if not rows:
+        raise BadInput(
+            "--again: the folders have no claims in common: give those of the same experiments"
+        )
+    return pd.DataFrame(rows)

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""claims: verdicts on claims whose traces are known, and what cannot be judged."""
+
+import functools
+import json
+import os
+import subprocess
+from math import inf, isnan
+
+import pytest
+from conftest import edited, quorate
+from quorate.analysis import claims
+
+# In place of a time:
+MISSED = "missed"  # the run never gets to its target
+UNFINISHED = 7
+ABSENT = 0
+PLAIN = {
+    "name": "it",
+    "origin": "x.ini:5: ",
+    "paper": [2.0, 2.0],
+    "says": "twice as fast",
+    "source": "Work 2026",
+    "there": "a cluster",
+    "here": "",
+    "measure": "time-to loss=0.6",
+    "where": "",
+    "best": "",
+    "pairs": "seed",
+    "not_comparable": "",
+}
+
+
+@pytest.fixture(scope="module")
+def trace(simulated, tmp_path_factory):
+    """A trace that takes so many times as long as others, or never gets to the target; its path."""
+    where = tmp_path_factory.mktemp("claimed")
+
+    @functools.cache
+    def make(time):
+        def edit(file):
+            for table in ("round", "evaluation"):
+                file[table]["time"][:] *= 1 if time == MISSED else time
+            file["evaluation/train_loss"][:] = 0.7 if time == MISSED else 0.5
+            file["evaluation/train_loss"][0] = 0.69
+            file.attrs["status"] = "running" if time == UNFINISHED else "completed"
+
+        return str(edited(simulated["uncoded-1"], where, edit, f"{time}"))
+
+    return make
+
+
+@pytest.fixture
+def folder(trace, tmp_path):
+    """Makes the folder of one claim: of a side a list of times in units of the first, or MISSED, or
+    lists of these by the value of `best`."""
+
+    def side(name, times):
+        tried = times if isinstance(times, dict) else {"": times}
+        runs = [
+            {"pair": str(seed), "best": best, "trace": trace(time) if time else "none.h5"}
+            for best, some in tried.items()
+            for seed, time in enumerate(some, 1)
+        ]
+        return {"options": f"scheme={name}", "runs": runs}
+
+    def make(of, beside, **words):
+        claim = {**PLAIN, **words, "of": side("of", of), "beside": side("beside", beside)}
+        whole = {"experiment": "x", "summary": "a summary", "claims": [claim]}
+        (tmp_path / "claims.json").write_text(json.dumps(whole))
+        return tmp_path
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "of, beside, words, verdict, reason",
+    [
+        ([1] * 5, [1.9, 2.2, 2, 2.1, 1.7], {}, "reproduced", "direction and size"),
+        ([1] * 5, [1.7] * 5, {}, "reproduced", "size"),  # within 20 %
+        ([1] * 5, [1.6] * 5, {}, "partly", "smaller"),
+        ([1] * 5, [2.5] * 5, {}, "partly", "greater"),
+        ([1] * 5, [9] * 5, {"paper": [2, None]}, "reproduced", "size"),
+        ([1] * 5, [1.5] * 5, {"paper": [2, None]}, "partly", "smaller"),
+        ([1] * 5, [5] * 5, {"paper": [3, 4.5]}, "reproduced", "size"),
+        ([1] * 5, [1.9, 0.9, 2, 2.1, 1.7], {}, "not", "interval holds 1"),
+        ([1] * 5, [0.5] * 5, {}, "not", "the other direction"),
+        ([1] * 5, [2] * 5, {"paper": None}, "reproduced", "above 1"),
+        ([1] * 5, [2] * 5, {"paper": None, "source": ""}, "holds", "above 1"),
+        ([1] * 5, [1.02] * 5, {"paper": [1, 1]}, "reproduced", "at most 2 % apart"),
+        ([1] * 5, [0.9] * 5, {"paper": [1, 1]}, "partly", "at most 11 % apart"),
+        ([1] * 5, [2] * 5, {"paper": [1, 1]}, "not", "at most 100 % apart"),
+        ([1] * 4, [2] * 4, {}, "too few seeds", "4 of at least 5"),
+        ([1] * 5, [2] * 5, {"not_comparable": "why"}, "not comparable", "why"),
+        ([1, 1, 1, 1, MISSED], [2] * 5, {}, "partly", "scheme=of: 1 of 5"),
+        ([1, 1, MISSED, MISSED, MISSED], [2] * 5, {}, "not", "scheme=of: 3 of 5"),
+        ([1, 1, 1, 1, MISSED], [0.5] * 5, {}, "not", "scheme=of: 1 of 5"),
+        ([1] * 5, [2, 2, 2, 2, MISSED], {}, "partly", "scheme=beside: 1 of 5"),
+        ([1] * 5, [MISSED] * 5, {}, "partly", "scheme=beside: 5 of 5"),
+        ([1, 1, 1, MISSED, MISSED], [2, 2, 2, MISSED, MISSED], {}, "partly", "2 of 5"),
+        ([1] * 5, [MISSED] * 5, {"measure": "round-time"}, "not", "the interval holds 1"),
+    ],
+)
+def test_verdicts_follow_from_the_ratios(folder, of, beside, words, verdict, reason):
+    (claim,) = claims.read_claims(folder(of, beside, **words))
+    assert claim.verdict[0] == verdict and reason in claim.verdict[1], claim.verdict
+
+
+def test_runs_that_are_not_complete_are_waited_for(folder):
+    (claim,) = claims.read_claims(folder([1, 1, ABSENT, 1, 1], [UNFINISHED, 2, 2, 2, 2]))
+    assert claim.verdict == ("not run", "8 of 10 runs are complete")
+    assert claim.pairs == ["2", "4", "5"] and claim.ours == "-"  # a part is no result
+
+
+def test_the_interval_of_the_median_is_by_ranks():
+    numbers = [5.0, 1.0, 4.0, 2.0, 3.0]
+    assert claims.median_interval(numbers) == (3, 1, 5)
+    assert claims.median_interval([*numbers, inf]) == (3.5, 1, inf)
+    assert claims.median_interval([float(i) for i in range(1, 11)]) == (5.5, 2, 9)  # 97.9 %
+    assert claims.median_interval([float(i) for i in range(1, 21)]) == (10.5, 6, 15)
+    assert isnan(claims.median_interval([])[0])
+
+
+def test_each_side_has_its_best_step(folder):
+    of = {"1": [4] * 5, "2": [1] * 5, "8": [0.1, 0.1, 0.1, 0.1, MISSED]}
+    beside = {"1": [2] * 5, "2": [3] * 5, "8": [MISSED] * 5}
+    (claim,) = claims.read_claims(folder(of, beside, best="step"))
+    assert [side.best for side in claim.sides] == ["step 2", "step 1"]
+    assert claim.interval == pytest.approx((2, 2, 2)) and claim.verdict[0] == "reproduced"
+    assert "(step 2)" in claim.question
+
+
+def test_measures_are_times_rounds_and_last_scores(folder, simulated):
+    path = folder([1] * 5, [3] * 5)
+    for measure, ratio in [
+        ("time", 3),
+        ("round-time", 3),
+        ("rounds-to loss=0.6", 1),
+        ("final loss", 1),
+        ("final accuracy", 1),
+    ]:
+        whole = json.loads((path / "claims.json").read_text())
+        whole["claims"][0]["measure"] = measure
+        (path / "claims.json").write_text(json.dumps(whole))
+        (claim,) = claims.read_claims(path)
+        assert claim.interval[0] == pytest.approx(ratio), measure
+    trace = claims.read_trace(simulated["uncoded-1"])
+    assert claims.cost_of("final accuracy")(trace) == 1 / trace.final("accuracy")
+    assert isnan(claims.cost_of("final gap")(trace))  # without an optimum
+
+
+def test_tables_numbers_and_other_seeds(folder, analyse, tmp_path):
+    path = folder([1] * 5, [2, 2, 2, 2, MISSED], says="a | b")
+    status, out, _ = analyse("claims", path)
+    assert status == 0 and "2.00 (2.00 to inf)" in out and "5 of 5, 4 of 5" in out
+    assert "partly" in out and "a | b (Work 2026)" in out
+    status, out, _ = analyse("claims", path, "--markdown")
+    (line,) = [line for line in out.splitlines() if line.startswith("| it")]
+    assert "### x\n\na summary\n" in out and r"a \| b" in line and "| a cluster |" in line
+    assert "4 workers" in line and "all pairs are alike" not in line
+    folder([1] * 5, [2] * 5)
+    assert "all pairs are alike" in analyse("claims", path)[1]
+    folder([1] * 5, [2, 2, 2, 2, MISSED], says="a | b")
+    status, out, _ = analyse("claims", path, "--json")
+    (found,) = json.loads(out)
+    assert found["verdict"] == "partly" and found["ratio"]["high"] is None
+    assert found["ratio"]["pairs"] == 5 and found["beside"]["measured"]["5"] is None
+    status, out, _ = analyse("claims", path, "--again", path)
+    assert status == 0 and "same" in out and "DIFFERS" not in out
+    other = tmp_path / "other"
+    other.mkdir()
+    whole = json.loads((path / "claims.json").read_text())
+    whole["experiment"] = "y"
+    (other / "claims.json").write_text(json.dumps(whole))
+    status, _, error = analyse("claims", path, "--again", other)
+    assert status == 2 and "no claims in common" in error
+
+
+def test_what_cannot_be_judged_is_refused_in_one_line(folder, analyse, tmp_path):
+    def refused(*phrases):
+        status, out, error = analyse("claims", tmp_path)
+        assert status == 2 and error.count("\n") == 1 and not out, error
+        for phrase in phrases:
+            assert phrase in error
+
+    refused("claims.json is not there", "quorate script")
+    (tmp_path / "claims.json").write_text("{}")
+    refused("claims.json is not as quorate script writes it")
+    folder([1] * 5, [2] * 5, measure="final beauty")
+    refused("x.ini:5: claim it: 'beauty' cannot be drawn")
+    folder([1] * 5, [2] * 5, measure="time-to loss")
+    refused("x.ini:5: claim it: time-to: 'loss' is no METRIC=VALUE")
+    folder([1] * 5, [ABSENT] * 5)
+    (tmp_path / "none.h5").write_text("no trace")
+    refused("none.h5 is not an HDF5 file")
+
+
+def test_an_experiment_is_judged_from_its_file_to_the_verdict(tmp_path, analyse):
+    source = tmp_path / "x.ini"
+    source.write_text(
+        "summary = waiting for all\nscheme = uncoded, frc\nworkers = 4\nrounds = 20\n"
+        "delay = exponential:0.05\nseed = 1..5\ndry = on\ncommands = simulate\n"
+        "[scheme frc]\nstragglers = 1\n"
+        "[claim faster]\npaper = 2..\nsource = S\nmeasure = time\nof = scheme=frc\n"
+        "beside = scheme=uncoded\n"
+    )
+    words = ("--command", "simulate", "--cluster", "hosts", "--quiet", "--output", tmp_path / "out")
+    quorate("script", "--experiment", source, *words)
+    run = ["bash", str(tmp_path / "out" / "run.sh")]
+    subprocess.run(run, check=True, capture_output=True, timeout=60, env=dict(os.environ))
+    (claim,) = claims.read_claims(tmp_path / "out")
+    # Of 4 and 2 exponential times: 25/12 beside two pairs' greatest least, 3/4 of the mean.
+    assert claim.interval[0] == pytest.approx(25 / 9, rel=0.3)
+    assert claim.verdict[0] == "reproduced" and claim.of.final_loss != claim.of.final_loss
+    status, out, _ = analyse("claims", tmp_path / "out")
+    assert status == 0 and out.startswith("x ") and "our own" not in out
