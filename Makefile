@@ -33,7 +33,7 @@ B    ?= build$(if $(kind),/$(subst $() ,-,$(kind)))
 # gone. What only looks, `make info` and `make -n`, takes it as it is: neither installs, downloads or builds anything.
 configure_inputs := MPI INDEX MPICXX CXX DEPS DEPS_PREFIX QUORATE_DEPS PETSC_DIR PETSC_ARCH \
   PKG_CONFIG_PATH LAUNCHER PYTHON HDF5_DIR EBROOTHDF5 \
-  $(foreach l,MPI HDF5 PETSC BOOST EIGEN JSON FMT CRYPTO DNNL GTEST BENCHMARK,$(l)_CFLAGS $(l)_LIBS)
+  $(foreach l,MPI HDF5 PETSC BOOST EIGEN JSON FMT CRYPTO ARCHIVE DNNL GTEST BENCHMARK,$(l)_CFLAGS $(l)_LIBS)
 ifeq ($(origin CXX),default)
 CXX :=
 endif
@@ -190,8 +190,10 @@ Q   =
 endif
 
 # --- Targets -----------------------------------------------------------------------------
-.PHONY: help info deps configure build demo amazon lambda networks anytime sequential elastic advice dsag experiments cluster-demo \
-        cluster-deps python python-deps python-tests-deps chaos test tests-ready check-layers bench bench-against bench-rivals bench-ranks bench-hosts bench-nodes bench-python bench-lbfgs bench-build fuzz fuzz-deps plot format lint \
+.PHONY: help info deps configure build demo amazon networks elastic advice dsag headline gallery experiments \
+        cluster-demo cluster-deps python wheel python-deps python-tests-deps chaos test tests-ready check-layers \
+        bench bench-against bench-rivals bench-ranks bench-hosts bench-nodes bench-python bench-lbfgs bench-build \
+        fuzz fuzz-deps plot format lint claims docs docs-deps \
         install uninstall clean force
 force:
 
@@ -215,6 +217,12 @@ module  = $(B)/python/quorate/_quorate$(module_suffix)
 package := $(wildcard analysis/quorate/*)
 links   := $(filter-out %__pycache__,$(package:analysis/quorate/%=$(B)/python/quorate/%))
 python: $(B)/configure.mk python-deps $(module) $(links) $(B)/python/quorate/_built.py ## the Python module: PYTHONPATH=build/python
+
+wheel: python ## the Python module as a package for pip, build/wheel/*.whl, for this machine's Python and MPI
+	@rm -rf $(B)/wheel
+	@B='$(B)' MAKE='$(MAKE)' $(found_python) -m pip wheel --quiet --no-build-isolation --no-deps --no-index \
+	  --wheel-dir '$(B)/wheel' .
+	@ls $(B)/wheel/*.whl
 
 python-deps:
 	@$(if $(filter no,$(DEPS)),,env/deps python)
@@ -350,10 +358,16 @@ advice: build ## how well quorate advise ranks schemes, on recorded times and de
 dsag: build ## seconds to small gaps with DSAG, SAG and exact gradients, simulated, ten seeds (ARGS="--seeds 5")
 	@$(run_env) $(found_python) jobs/dsag $(ARGS)
 
+headline: build ## the figure at the top of README.md: ErasureHead's setting over MPI, half an hour (QUORATE_DATA=folder)
+	@$(run_env) jobs/headline
+
 gallery: build ## the figures of docs/gallery.md, of all experiments; ARGS=NAME one of them (QUORATE_DATA=folder)
 	@$(run_env) jobs/gallery $(ARGS)
 
-experiments: build ## what jobs/ holds; make run-NAME, simulate-NAME, plot-NAME, report-NAME, submit-NAME CLUSTER=...
+claims: build ## what papers and we say of schemes, judged by simulations, into docs/experiments.md; ARGS=NAME, SEEDS=100..104 (QUORATE_DATA=folder)
+	@SEEDS='$(SEEDS)' $(run_env) jobs/claims $(ARGS)
+
+experiments: build ## what jobs/ holds; make run-NAME, simulate-NAME, tune-NAME, plot-NAME, report-NAME, submit-NAME CLUSTER=...
 	@$(B)/quorate list experiments
 
 # Of jobs/NAME.ini; ARGS are options of quorate script. None of them is a file.
@@ -361,7 +375,7 @@ define experiment_targets
 $(1)-%: build force
 	@$(if $(filter submit,$(1)),CLUSTER='$$(CLUSTER)') $$(run_env) jobs/experiment $(1) '$$*' $$(ARGS)
 endef
-$(foreach verb,run simulate plot report submit,$(eval $(call experiment_targets,$(verb))))
+$(foreach verb,run simulate tune plot report submit,$(eval $(call experiment_targets,$(verb))))
 
 cluster-deps:
 	@$(if $(filter no,$(DEPS)),,env/deps cluster)
@@ -373,6 +387,7 @@ cluster-demo: build cluster-deps ## an experiment as jobs of a private SLURM on 
 tests-ready: $(if $(filter unit,$(or $(levels),unit)),$(B)/tests/unit) \
              $(if $(filter cli,$(or $(levels),cli)),$(B)/bench $(rival_programs)) \
              $(if $(filter python,$(or $(levels),python)),python python-tests-deps) \
+             $(if $(filter docs,$(or $(levels),docs)),python docs-deps) \
              $(if $(filter-out unit,$(or $(levels),all)),build cluster-deps)
 	@mkdir -p $(B)/tests
 	@echo "export $(run_env)" > $(B)/tests/environment
@@ -467,12 +482,25 @@ command_of = {"directory": "$(CURDIR)"$(comma) "file": "$(1)"$(comma) "command":
   $(filter-out $(lastword $(all_cpp)),$(1)),$(comma))
 
 # --- Style -------------------------------------------------------------------------------
-lint: compile_commands.json python-deps $(B)/include/quorate/build.hpp ## clang-format, clang-tidy, cppcheck, shellcheck, flake8, black, mypy; ARGS=--changed
+lint: compile_commands.json python-deps $(B)/include/quorate/build.hpp ## clang-format, clang-tidy, cppcheck, shellcheck, codespell, flake8, black, mypy; ARGS=--changed
 	@env/lint $(ARGS)
 
 # --- Install -----------------------------------------------------------------------------
 # The public header and what it includes; <quorate/quorate.hpp> is src/quorate/quorate.hpp.
 public_headers = $(patsubst src/%,%,$(filter src/%,$(shell $(found_cxx) $(pure_flags) -MM src/quorate/quorate.hpp)))
+
+# Pages, option tables of the program, references of Python and C++: docs/site says what is where. Needs no network.
+docs-deps: python-deps
+	@$(if $(filter no,$(DEPS)),,env/deps docs)
+docs: build python docs-deps ## the site of docs/, with the references: build/docs/index.html
+	@rm -rf $(B)/docs $(B)/site
+	@export QUORATE='$(abspath $(B)/quorate)' QUORATE_PACKAGE='$(abspath $(B)/python)' QUORATE_VERSION='$(VERSION)' && \
+	  $(found_python) docs/site/stage $(B)/site/sources && \
+	  $(found_python) -m sphinx -q -W --keep-going -d $(B)/site/state $(B)/site/sources $(B)/docs
+	@{ cat docs/site/Doxyfile; printf '%s\n' 'PROJECT_NUMBER = $(VERSION)' 'HTML_OUTPUT = $(B)/docs/cpp' \
+	  'INPUT = $(public_headers:%=src/%)'; } | doxygen -
+	@rm -rf $(B)/site
+	@echo 'docs: $(B)/docs/index.html'
 
 # $(call fill,FILE,FOLDER): env/FILE.in, filled in, into a folder of the installed tree.
 fill = install -d '$(root)/$(2)' && sed 's|@version@|$(VERSION)|; s|@soname@|$(soname)|; s|@libs@|-fopenmp $(link_libs)|; \
@@ -489,7 +517,7 @@ install: build $(B)/libquorate.a ## program, libraries, headers, pkg-config, CMa
 	@$(call fill,quorate-config.cmake,lib/cmake/quorate)
 	@$(call fill,quorate-config-version.cmake,lib/cmake/quorate)
 	@install -D -m 644 -t '$(root)/share/quorate/slurm' slurm/*.ini
-	@install -D -m 644 -t '$(root)/share/quorate/jobs' jobs/*.ini
+	@install -D -m 644 -t '$(root)/share/quorate/jobs' jobs/*.ini $(wildcard jobs/*.tuned)
 	@install -D -m 644 -t '$(root)/share/quorate/jobs/data' jobs/data/*.ini
 	@install -D -m 755 -t '$(root)/share/quorate/analysis' analysis/quorate-analysis
 	@install -D -m 644 -t '$(root)/share/quorate/analysis/quorate' analysis/quorate/*.py
