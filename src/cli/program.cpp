@@ -69,11 +69,13 @@ bool is_alone()
 
 int fail(int status, const std::exception& error)
 {
-    if (speaks() || status != exit_bad_input)
+    const bool another_speaks = status == exit_bad_input && !speaks();
+    if (!another_speaks)
         log(status == exit_bad_input ? LogLevel::error : LogLevel::failure, error.what());
+    // The end of one rank makes mpiexec kill the others, and they would wait for this one for ever,
+    // so MPI aborts them. Either may cut off the message, which therefore gets some time to leave.
+    if (another_speaks) std::this_thread::sleep_for(std::chrono::seconds(1));
     if (is_alone()) return end_mpi(status);
-    // The other ranks would wait for this one for ever, so MPI aborts all of them. That may cut off
-    // the message above, which therefore gets some time to leave.
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     MPI_Abort(MPI_COMM_WORLD, status);
     return status;

@@ -115,8 +115,10 @@ def test_a_leader_that_is_slow_is_replaced_and_comes_back(hosts, sparse, tmp_pat
 @pytest.mark.skipif(OPEN_MPI, reason="Open MPI's mpiexec does not end without a host")
 def test_a_round_begins_anew_whose_contributions_are_lost_with_their_host(hosts, sparse, tmp_path):
     trace = tmp_path / "run.h5"
-    words = ["--scheme", "ignore", "--stragglers", 1]
-    job = start_resilient(hosts, sparse, trace, *NODE, *words, timeout=5)
+    # Leaders pass points on and then compute, which the delay makes most of a round: a leader that
+    # stops does so in its own computation, and long before it counts as dead.
+    words = ["--scheme", "ignore", "--stragglers", 1, "--delay", "constant:0.4"]
+    job = start_resilient(hosts, sparse, trace, *NODE, *words, timeout=60, rounds=16)
     lost = workers_on(trace, "n4")
     # The others suffice for a step, but one of their contributions is on the host of the leader
     # that has stopped. So the step is decided and cannot be made.
@@ -126,7 +128,7 @@ def test_a_round_begins_anew_whose_contributions_are_lost_with_their_host(hosts,
     def stands_still():
         seen.append(rounds_in(trace))
         time.sleep(0.5)
-        return len(seen) > 3 and len(set(seen[-3:])) == 1
+        return len(seen) > 6 and len(set(seen[-6:])) == 1
 
     wait_until(stands_still)
     hosts.kill("n4")
