@@ -16,7 +16,10 @@ from program import OPEN_MPI, QUORATE, call, inspect, our_lines, output, rounds_
 JOINED, DIED, RECODED, LOADING = 1, 3, 4, 5
 TWO = {"n1": 3, "n2": 2}
 FOUR = {"n1": 3, "n2": 2, "n3": 2, "n4": 2}
-RESILIENT = ["--resilient", "--delay", "constant:0.05"]
+
+
+def resilient(delay=0.05):
+    return ["--resilient", "--delay", f"constant:{delay}"]
 
 
 @pytest.fixture
@@ -79,9 +82,9 @@ def test_any_scheme_runs_over_hosts_of_which_one_has_a_slow_link(scheme, hosts, 
     check(trace, tmp_path / "again.h5")
 
 
-def start_resilient(hosts, data, trace, *words, timeout=1, rounds=80):
+def start_resilient(hosts, data, trace, *words, timeout=1, rounds=80, delay=0.05):
     """A run that has done some rounds."""
-    words = [*RESILIENT, "--rounds", rounds, "--timeout", timeout, *words]
+    words = [*resilient(delay), "--rounds", rounds, "--timeout", timeout, *words]
     job = hosts.start(FOUR, *run_words(data, trace, *words))
     wait_until(lambda: rounds_in(trace) > 10 or job.process.poll() is not None)
     return job
@@ -153,7 +156,7 @@ def test_ranks_end_without_the_coordinators_host_and_the_run_goes_on_elsewhere(
     # Who hears nothing of the coordinator for ten timeouts leaves.
     wait_until(lambda: not any(hosts.processes(host) for host in hosts.names))
     places = {"n2": 3, "n3": 3, "n4": 3}
-    words = run_words(gaussians, trace, *RESILIENT, "--rounds", 80, *words)
+    words = run_words(gaussians, trace, *resilient(), "--rounds", 80, *words)
     done = hosts.start(places, *words, launcher="n2").wait()
     assert done.returncode == 0, done.stderr
     check(trace, tmp_path / "again.h5")

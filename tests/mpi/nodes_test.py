@@ -117,8 +117,8 @@ def test_a_round_begins_anew_whose_contributions_are_lost_with_their_host(hosts,
     trace = tmp_path / "run.h5"
     # Leaders pass points on and then compute, which the delay makes most of a round: a leader that
     # stops does so in its own computation, and long before it counts as dead.
-    words = ["--scheme", "ignore", "--stragglers", 1, "--delay", "constant:0.4"]
-    job = start_resilient(hosts, sparse, trace, *NODE, *words, timeout=60, rounds=16)
+    words = ["--scheme", "ignore", "--stragglers", 1]
+    job = start_resilient(hosts, sparse, trace, *NODE, *words, timeout=12, rounds=16, delay=0.4)
     lost = workers_on(trace, "n4")
     # The others suffice for a step, but one of their contributions is on the host of the leader
     # that has stopped. So the step is decided and cannot be made.
@@ -128,7 +128,7 @@ def test_a_round_begins_anew_whose_contributions_are_lost_with_their_host(hosts,
     def stands_still():
         seen.append(rounds_in(trace))
         time.sleep(0.5)
-        return len(seen) > 6 and len(set(seen[-6:])) == 1
+        return len(seen) > 4 and len(set(seen[-4:])) == 1
 
     wait_until(stands_still)
     hosts.kill("n4")
