@@ -64,16 +64,18 @@ int script(const Settings& settings)
     write_jobs(plan, settings.command_line);
     if (settings.on("quiet")) return exit_done;
     const auto& request = plan.request;
-    fmt::print("{}/manifest.tsv: {} runs\n", request.folder, request.rows.size());
+    // What can be run goes to standard output, what is said about it does not.
+    log(LogLevel::note,
+        fmt::format("{}/manifest.tsv: {} runs", request.folder, request.rows.size()));
     if (plan.profile.scheduler == Scheduler::hosts)
         for (const auto* part : {"prepare", "run", "analyse"}) {
             if (fs::exists(fmt::format("{}/{}.sh", request.folder, part)))
                 fmt::print("bash {}\n", quoted(fmt::format("{}/{}.sh", request.folder, part)));
         }
     else
-        fmt::print(
-            "look at {}/run.sh, and submit all of it with the same options of quorate submit\n",
-            request.folder);
+        log(LogLevel::note,
+            fmt::format("look at {}/run.sh; quorate submit with the same options queues all of it",
+                        request.folder));
     return exit_done;
 }
 

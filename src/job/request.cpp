@@ -168,8 +168,10 @@ private:
             error("{} ranks of {} threads do not fit on {} nodes of {} cores: use --nodes {}",
                   request_.ranks, threads, nodes, cores, (request_.ranks + fit - 1) / fit);
         else if (nodes > 0 && request_.ranks < nodes * fit)
-            warn("{} of the {} cores of {} full nodes stay idle: {} ranks would fill them",
-                 nodes * cores - request_.cores(), nodes * cores, nodes, nodes * fit);
+            warn("{} of the {} cores of {} stay idle: use {} more workers in each run",
+                 nodes * cores - request_.cores(), nodes * cores,
+                 nodes == 1 ? "a full node" : fmt::format("{} full nodes", nodes),
+                 nodes * fit - request_.ranks);
         if (profile_.cores_per_cache && threads > 1 && *profile_.cores_per_cache % threads != 0 &&
             threads % *profile_.cores_per_cache != 0)
             warn(

@@ -293,10 +293,11 @@ def test_a_job_is_named_by_its_folder_however_that_is_given(tmp_path):
     out = tmp_path / "out"
     command = [QUORATE, "script", "--manifest", "./manifest.tsv", "--cluster", "local"]
     done = subprocess.run(command, cwd=out, env=environment(), capture_output=True, text=True)
-    assert f"{out}/manifest.tsv: 1 runs\n" in ok(done)
+    assert (ok(done), f"{out}/manifest.tsv: 1 runs\n" in done.stderr) == ("", True)
     run = (out / "run.sh").read_text()
     assert "#SBATCH --job-name=out\n" in run and f"\ncd {out}\n" in run
-    assert f"{out}/manifest.tsv" in ok(script(tmp_path, BASE, "--output", f"{out}/"))
+    done = script(tmp_path, BASE, "--output", f"{out}/")
+    assert (ok(done), f"{out}/manifest.tsv" in done.stderr) == ("", True)
 
 
 def test_rows_and_data_set_are_named_and_prepared(tmp_path):
@@ -817,14 +818,14 @@ RULES = {
         BASE.replace("4", "8"),
         [],
         {},
-        "warning: local: 7 of the 16 cores of 2 full nodes stay idle: 16 ranks would fill them",
+        "warning: local: 7 of the 16 cores of 2 full nodes stay idle: use 7 more workers in each run",
     ),
     "idle_threads": (
         "local",
         THREADS.format(3),
         ["--nodes", "4"],
         {},
-        "17 of the 32 cores of 4 full nodes stay idle: 8 ranks would fill them",
+        "17 of the 32 cores of 4 full nodes stay idle: use 3 more workers in each run",
     ),
     "fit": (
         "local",
