@@ -40,7 +40,7 @@ endif
 export $(configure_inputs)
 configure_key := $(foreach v,$(configure_inputs),$(if $($(v)),$(v)=$($(v))))
 
-configured_goals := $(filter-out help deps clean test format uninstall,$(or $(MAKECMDGOALS),build))
+configured_goals := $(filter-out help deps clean test format uninstall container,$(or $(MAKECMDGOALS),build))
 ifeq ($(configured_goals),)
 else ifneq ($(dry_run)$(if $(filter-out info,$(configured_goals)),,info),)
 -include $(wildcard $(B)/configure.mk)
@@ -82,6 +82,12 @@ deps: ## install what is missing, by apt, and build PETSc if need be
 this_make = $(MAKE)
 test: ## install, build and test; a part: search=PATTERN, levels="unit mpi", marker=launcher (of pytest)
 	$(if $(dry_run),,+)@MAKE='$(this_make)' B='$(B)' levels='$(levels)' search='$(search)' marker='$(marker)' tests/run
+
+container: ## an image with the program, by podman, buildah or docker (ARGS="--target program": without analysis)
+	@builder=$$(command -v podman buildah docker | head -n 1) && [ -n "$$builder" ] || \
+	  { echo 'make container: found no podman, buildah or docker: install one of them' >&2; exit 1; }; \
+	  "$$builder" build --file env/Containerfile --tag quorate --build-arg \
+	    REVISION="$$(git describe --always --dirty 2> /dev/null || echo unknown)" $(ARGS) .
 
 format: ## clang-format and black, in place
 	@env/lint --fix
@@ -193,7 +199,7 @@ endif
 .PHONY: help info deps configure build demo amazon networks elastic advice dsag headline gallery experiments \
         cluster-demo cluster-deps python wheel python-deps python-tests-deps chaos test tests-ready check-layers \
         bench bench-against bench-rivals bench-ranks bench-hosts bench-nodes bench-python bench-lbfgs bench-build \
-        fuzz fuzz-deps plot format lint claims docs docs-deps \
+        fuzz fuzz-deps plot container format lint claims docs docs-deps \
         install uninstall clean force
 force:
 

@@ -23,7 +23,7 @@ from program import LAUNCHER, OPEN_MPI, QUORATE, REPOSITORY, TIMEOUT
 PROGRAMS = (
     r"quorate|build/quorate|make|mpiexec\S*|mpirun|srun|sbatch|python3|cat|printf|g\+\+|cmake"
     r"|export|source|\.|git|eb"
-    r"|apptainer|spack|curl|bash|(env|slurm|tests|examples|jobs)/[\w./-]+|~/\S+"
+    r"|apptainer|podman|mmdebstrap|spack|curl|bash|(env|slurm|tests|examples|jobs)/[\w./-]+|~/\S+"
 )
 COMMAND = re.compile(rf"(\w+=\S+ )*({PROGRAMS})( |$)")
 MARK = re.compile(r"<!-- (not run|run with|ends with|file|from)\b(?: \((.*)\))?:? ?(.*) -->")
