@@ -112,6 +112,17 @@ def test_runs_that_are_not_complete_are_waited_for(folder):
     assert claim.pairs == ["2", "4", "5"] and claim.ours == "-"  # a part is no result
 
 
+def test_a_gap_without_an_optimum_is_not_a_gap_that_is_missed(folder, trace, monkeypatch):
+    path = folder([1] * 5, [2] * 5, measure="time-to gap=10")
+    (claim,) = claims.read_claims(path)
+    verdict, reason = claim.verdict
+    assert verdict == "not run" and reason.startswith("no optimum beside ") and claim.ours == "-"
+    assert "quorate optimum" in reason
+    monkeypatch.setattr(claims.Trace, "optimum", 0.01)
+    (claim,) = claims.read_claims(path)
+    assert claim.verdict[0] == "reproduced"
+
+
 def test_the_interval_of_the_median_is_by_ranks():
     numbers = [5.0, 1.0, 4.0, 2.0, 3.0]
     assert claims.median_interval(numbers) == (3, 1, 5)

@@ -5,10 +5,11 @@
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from math import comb, inf, isfinite, nan
+from math import comb, inf, isfinite, isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +170,16 @@ class Claim:
         return (found[0], inf if found[1] is None else found[1]) if found else None
 
     @cached_property
+    def without_optimum(self) -> str:
+        """Data whose optimum the measure needs and nobody has found, as when the data were moved
+        without it: that is not a gap that a run did not reach. Empty: nothing is missing."""
+        if not re.search(r"\bgap\b", self.words["measure"]):
+            return ""
+        traces = [trace for side in self.sides for trace in side.runs.values()]
+        missing = [t for t in traces if isnan(t.optimum)]
+        return Path(missing[0].config.get("data", missing[0].name)).name if missing else ""
+
+    @cached_property
     def verdict(self) -> tuple[str, str]:
         """The verdict and its reason, by the rules of docs/analysis.md and nothing else."""
         complete = self.of.complete + self.beside.complete
@@ -177,6 +188,8 @@ class Claim:
             return NOT_COMPARABLE, self.words["not_comparable"]
         if complete < wanted:
             return NOT_RUN, f"{complete} of {wanted} runs are complete"
+        if self.without_optimum:
+            return NOT_RUN, f"no optimum beside {self.without_optimum}: quorate optimum finds it"
         if len(self.pairs) < LEAST_PAIRS:
             return TOO_FEW, f"{len(self.pairs)} of at least {LEAST_PAIRS}, by {self.words['pairs']}"
         if 2 * self.of.reached <= len(self.of.costs):
