@@ -5,7 +5,7 @@ import h5py
 import numpy as np
 import pytest
 from conftest import column, edited, simulate
-from quorate.analysis import compare
+from quorate.analysis import compare, histogram, quantities
 from quorate.analysis.curves import band, reached, usual_targets
 from quorate.analysis.figures import styles
 from quorate.analysis.groups import caption, group
@@ -51,9 +51,70 @@ def test_axes_are_chosen_by_name(runs, simulated, analyse, tmp_path):
     samples = groups_of(runs, "frc")
     drawn = compare.panel(samples, [("train_loss", "samples")]).figure.axes[0].get_lines()[0]
     assert list(drawn.get_xdata()) == list(np.cumsum(column(runs["frc"], "round/samples")))
-    for bad in ("loss:weeks", "beauty:time"):
+    for bad, known in [
+        ("loss:weeks", "time, round, samples, histogram"),
+        ("beauty:time", "worker-batch"),
+        ("loss:histogram", "one of loss, batch"),
+    ]:
         status, _, error = analyse("compare", runs["frc"], "--axes", bad, "--out", tmp_path)
-        assert status == 2 and error.count("\n") == 1
+        assert status == 2 and error.count("\n") == 1 and known in error, error
+
+
+def test_quantities_of_rounds_and_contributions_are_drawn_from_their_tables(simulated):
+    (amb,) = groups_of(simulated, "amb")
+    trace = amb.first
+    axes = compare.axes_of("batch:round,step:time,sample-rate:samples,compute:round,send:time")
+    drawn = [axis.get_lines()[0] for axis in compare.panel([amb], axes).figure.axes if axis.lines]
+    sums = trace.round["samples"].to_numpy()
+    assert list(drawn[0].get_xdata()) == list(range(1, 41)) and list(drawn[0].get_ydata()) == list(
+        sums
+    )
+    assert list(drawn[1].get_xdata()) == list(trace.round["time"])
+    assert list(drawn[1].get_ydata()) == list(trace.round["step_size"])
+    assert list(drawn[2].get_xdata()) == list(np.cumsum(sums))
+    assert np.allclose(drawn[2].get_ydata(), sums / trace.durations)
+    found = trace.arrivals("round", "compute")
+    means = found.groupby("round")["compute"].mean()
+    assert np.allclose(drawn[3].get_ydata(), means) and list(drawn[3].get_xdata()) == list(
+        means.index
+    )
+    # Of a worker's first contribution nobody has told how long it took to leave.
+    assert drawn[4].get_xdata()[0] > trace.round["time"][0]
+
+
+def test_a_rate_over_a_block_of_rounds_is_samples_over_its_time(simulated, monkeypatch):
+    trace = read_trace(simulated["amb"])
+    monkeypatch.setattr(quantities, "POINTS", 4)
+    ends, rates = quantities.line(trace, "sample_rate")
+    sums = trace.round["samples"].to_numpy().reshape(4, 10).sum(1)
+    assert list(ends) == [10, 20, 30, 40]
+    assert np.allclose(rates, sums / np.diff(trace.edges[[0, *ends]]))
+
+
+def test_histograms_are_shares_of_contributions_and_rounds(simulated, runs, tmp_path, analyse):
+    groups = groups_of(simulated, "uncoded-1", "uncoded-2", "amb")
+    plot = compare.panel(groups, compare.axes_of("worker-batch:histogram,round-time:histogram"))
+    first, second = [axis for axis in plot.figure.axes if axis.get_visible()]
+    assert (first.get_xlabel(), first.get_ylabel()) == (
+        "samples of a contribution",
+        "share of contributions",
+    )
+    assert second.get_ylabel() == "share of rounds"
+    shares = plot.numbers.groupby(["configuration", "metric"])["mean"].sum()
+    assert len(shares) == 4 and np.allclose(shares, 1)
+    band = plot.numbers.query("configuration == 'uncoded' and metric == 'round_time'")
+    assert (band["seeds"] == 2).all() and (band["least"] <= band["greatest"]).all()
+    assert (band["least"] < band["greatest"]).any()
+    assert list(histogram.edges(np.array([2.0, 2, 4]))) == [1.5, 2.5, 3.5, 4.5]
+    wide = histogram.edges(np.array([1.0, 1.0, 1.0, 1e4]))
+    assert histogram.logarithmic(wide) and not histogram.logarithmic(histogram.edges(wide[:9]))
+
+    def unlisted(file):
+        file.attrs["trace_arrivals"] = "used"
+
+    path = edited(runs["frc"], tmp_path, unlisted)
+    status, _, error = analyse("compare", path, "--axes", "compute:histogram", "--out", tmp_path)
+    assert status == 2 and "--trace-arrivals all" in error and error.count("\n") == 1
 
 
 def test_a_mark_is_a_line_along_time(runs, analyse, tmp_path):
@@ -345,7 +406,7 @@ def shown(figure):
     ]
 
 
-def test_panels_keep_ticks_and_names_beside_empty_ones(runs):
+def test_panels_without_axes_in_common_have_names_and_numbers_of_their_own(runs):
     groups = groups_of(runs, "uncoded", "frc")
     diagonal = compare.panel(groups, [("train_loss", "time"), ("auc", "round")]).figure
     assert shown(diagonal) == [
@@ -355,8 +416,15 @@ def test_panels_keep_ticks_and_names_beside_empty_ones(runs):
     corner = [("train_loss", "time"), ("train_loss", "round"), ("auc", "round")]
     assert shown(compare.panel(groups, corner).figure) == [
         ("wall time (s)", "training loss", True, True),
-        ("", "", False, False),
+        ("round", "training loss", True, True),
         ("round", "test AUC", True, True),
+    ]
+    whole = [(metric, along) for metric in ("train_loss", "auc") for along in ("time", "round")]
+    assert shown(compare.panel(groups, whole).figure) == [
+        ("", "training loss", False, True),
+        ("", "", False, False),
+        ("wall time (s)", "test AUC", True, True),
+        ("round", "", True, False),
     ]
     assert shown(compare.panel(groups).figure) == [
         ("", "training loss", False, True),

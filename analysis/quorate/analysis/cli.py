@@ -272,7 +272,7 @@ def parser() -> Parser:
     new.add_argument("--out", metavar="DIR", default="report", help="its folder [report]")
 
     new = command("compare", run_compare, "table and curves: loss, accuracy, AUC, speed-up")
-    new.add_argument("--axes", help="what to draw, as loss:time,accuracy:round,auc:samples")
+    new.add_argument("--axes", help="what to draw, as loss:time,batch:round,compute:histogram")
     new.add_argument("--panel", action="store_true", help="all axes in one figure")
     new.add_argument("--out", metavar="DIR", help="folder for figures; without it the table only")
     new.add_argument("--name", default="compare", help="of the figure of --panel [compare]")

@@ -2,13 +2,15 @@
 """compare: curves of runs, their table, targets and speed-up."""
 
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from .curves import ALONG, METRICS, band, curve, metric_of, points, reached, usual_targets
+from . import histogram, quantities
+from .curves import ALONG, LABELS, METRICS, band, curve, metric_of, points, reached, usual_targets
 from .figures import Plot, finish, legend_of, mark_warmup, panels, styles
 from .groups import Group, base_of, caption, values, with_words
 from .speedup import Speedup, speedup
@@ -17,6 +19,8 @@ from .traces import BadInput
 
 SCORES = {"auc": "AUC", "accuracy": "accuracy", "mse": "MSE"}  # the first that exists
 LOSSES = ("train_loss", "test_loss", "objective", "gap")
+HISTOGRAM = "histogram"  # in place of what a metric is drawn along
+ROW = 3  # panels beside each other, if they have no axes in common
 MOST_WIDTH = 14  # inches
 ALL_DIVERGED = 1e4  # times the first loss are drawn, if no run did better
 Axis = tuple[str, str]
@@ -25,14 +29,16 @@ Mark = tuple[float, str]  # a time, and what ended then
 
 
 def axes_of(words: str) -> list[Axis]:
-    """loss:time,accuracy:round as pairs. Raises BadInput."""
+    """loss:time,compute:histogram as pairs. Raises BadInput."""
     pairs = []
     for word in words.split(","):
         metric, _, along = word.strip().partition(":")
         along = along or "time"
-        if along not in ALONG:
-            raise BadInput(f"--axes: '{word}': after the colon say {', '.join(ALONG)}")
-        pairs.append((metric_of(metric), along))
+        if along not in (*ALONG, HISTOGRAM):
+            places = ", ".join([*ALONG, HISTOGRAM])
+            raise BadInput(f"--axes: '{word}': after the colon say {places}")
+        known = quantities.LABELS if along == HISTOGRAM else LABELS
+        pairs.append((metric_of(metric, known), along))
     return pairs
 
 
@@ -106,6 +112,8 @@ def lost(axis: Axis, group: Group, drawn: Axes, colour: str) -> None:
 def draw(axis: Axis, groups: Sequence[Group], drawn: Axes) -> pd.DataFrame:
     """One panel; its numbers."""
     metric, along = axis
+    if along == HISTOGRAM:
+        return histogram.draw(metric, groups, drawn, styles(len(groups)))
     numbers = []
     for group, style in zip(groups, styles(len(groups))):
         if not group.traces:
@@ -136,6 +144,8 @@ def draw(axis: Axis, groups: Sequence[Group], drawn: Axes) -> pd.DataFrame:
         )
     if metric == "gap":
         drawn.set_yscale("log")
+    if metric in quantities.LABELS:
+        drawn.set_ylim(bottom=0)
     drawn.set_xlim(left=0)
     if metric in LOSSES:
         readable(axis, groups, drawn)
@@ -148,15 +158,6 @@ def draw(axis: Axis, groups: Sequence[Group], drawn: Axes) -> pd.DataFrame:
     if found.empty:
         drawn.annotate("no numbers", (0.5, 0.5), xycoords="axes fraction", ha="center", color="0.4")
     return found
-
-
-def edge(line: Iterable[Axes], side: str) -> Axes:
-    """The first panel of a row or column that is shown: it has the names, and the numbers at its
-    ticks, where others share them."""
-    first = next(at for at in line if at.get_visible())
-    if side:
-        first.tick_params(**{f"label{side}": True})
-    return first
 
 
 def warmup_end(groups: Sequence[Group], along: str) -> float:
@@ -214,6 +215,38 @@ def split(groups: Sequence[Group], by: str) -> list[tuple[str, list[Group]]]:
     return [(value, [group.where(by, value) for group in groups]) for value in values(traces, by)]
 
 
+@dataclass
+class Layout:
+    """What the panels of a figure show, in rows: the value of an option, the runs that have it, and
+    axes. `grid`: a row has one metric, a column one thing that it is along."""
+
+    rows: list[list[tuple[str, list[Group], Axis]]]
+    grid: bool
+    sharey: bool
+
+    @property
+    def columns(self) -> int:
+        return max(map(len, self.rows))
+
+
+def layout(groups: Sequence[Group], axes: Sequence[Axis], by: str) -> Layout:
+    """A grid if each metric is along the same; else a row for each axes where there are columns by
+    an option, or the axes in their order."""
+    parts = split(groups, by)
+    metrics = list(dict.fromkeys(metric for metric, _ in axes))
+    alongs = [along for along in ALONG if along in {a for _, a in axes}]
+    if {(m, a) for m in metrics for a in alongs} == set(axes):
+        return Layout(
+            [[(v, g, (m, a)) for v, g in parts for a in alongs] for m in metrics], True, True
+        )
+    if by:
+        return Layout(
+            [[(value, some, axis) for value, some in parts] for axis in axes], False, True
+        )
+    cells = [(*parts[0], axis) for axis in axes]
+    return Layout([cells[at : at + ROW] for at in range(0, len(cells), ROW)], False, False)
+
+
 def panel(
     groups: Sequence[Group],
     axes: list[Axis] | None = None,
@@ -221,42 +254,48 @@ def panel(
     by: str = "",
     marks: Sequence[Mark] = (),
 ) -> Plot:
-    """All axes in one figure: a row a metric, a column for time, rounds and samples. These again
-    for each value of the option `by`, if there is one. Marks are drawn along time."""
-    axes = axes or usual_axes(groups)
-    rows = list(dict.fromkeys(metric for metric, _ in axes))
-    alongs = [along for along in ALONG if along in {a for _, a in axes}]
-    columns = [(value, some, along) for value, some in split(groups, by) for along in alongs]
+    """All axes in one figure: a row a metric, a column for time, rounds and samples, if each metric
+    has them all. These again for each value of the option `by`, if there is one. Marks are drawn
+    along time."""
+    found = layout(groups, axes or usual_axes(groups), by)
     figure, grid = panels(
-        len(rows),
-        len(columns),
+        len(found.rows),
+        found.columns,
         height=2.7,
-        width=min(4.5 * max(len(columns), 1.6), MOST_WIDTH),
-        sharex="col",
-        sharey="row",
+        width=min(4.5 * max(found.columns, 1.6), MOST_WIDTH),
+        sharex="col" if found.grid else False,
+        sharey="row" if found.sharey else False,
     )
-    numbers = []
-    for row, metric in zip(grid, rows):
-        for at, (value, some, along) in zip(row, columns):
-            at.set_visible((metric, along) in axes)
-            if not at.get_visible():
-                continue
+    numbers, last = [], len(found.rows) - 1
+    for i, (line, row) in enumerate(zip(grid, found.rows)):
+        for at in line[len(row) :]:
+            at.set_visible(False)
+        for j, (at, (value, some, (metric, along))) in enumerate(zip(line, row)):
             drawn = draw((metric, along), some, at)
             for mark in marks if along == "time" else ():
                 draw_mark(at, mark)
             if by:
                 drawn.insert(0, by, value)
             numbers.append(drawn)
-    for row, metric in zip(grid, rows):
-        edge(row, "left").set_ylabel(METRICS[metric])
-    for column, (value, some, along) in zip(grid.T, columns):
-        edge(column[::-1], "bottom").set_xlabel(along_label(groups, along))
-        if by:
-            edge(column, "").set_title(f"{by} {brief(value)}")
-    parts = [one for _, some, _ in columns for one in some]
+            across, upwards = names(some, (metric, along))
+            if i == last or not found.grid:
+                at.set_xlabel(across)
+            if j == 0 or not found.sharey:
+                at.set_ylabel(upwards)
+            if by and i == 0:
+                at.set_title(f"{by} {brief(value)}")
+    parts = [one for row in found.rows for _, some, _ in row for one in some]
     finish(figure, *legend_of(grid.flat), note(parts))
     title = "Loss and scores against time and rounds"
     return Plot(name, title, described(groups), figure, pd.concat(numbers))
+
+
+def names(groups: Sequence[Group], axis: Axis) -> tuple[str, str]:
+    """Of what is drawn across and upwards."""
+    metric, along = axis
+    if along == HISTOGRAM:
+        return LABELS[metric], histogram.upwards(metric)
+    return along_label(groups, along), LABELS[metric]
 
 
 def described(groups: Sequence[Group]) -> str:

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Curves of runs, several seeds as a band, and when a run reached a target."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 
 import numpy as np
 
+from . import quantities
 from .groups import Group
 from .traces import BadInput, Floats, Trace
 
-# What can be drawn upwards, and along.
+# What can be drawn upwards, and along. METRICS are of models: a run may reach a target of theirs.
 METRICS = {
     "train_loss": "training loss",
     "objective": "objective",
@@ -27,17 +28,18 @@ METRICS = {
     "top_k": "top-k accuracy",
     "round": "rounds",
 }
+LABELS = {**METRICS, **quantities.LABELS}
 ALONG = {"time": "time (s)", "round": "round", "samples": "samples used"}
 SMALLER_IS_BETTER = ("train_loss", "objective", "gap", "test_loss", "mse")
 GRID = 400  # points of a band whose seeds were scored at different times
 
 
-def metric_of(word: str) -> str:
+def metric_of(word: str, known: Iterable[str] = METRICS) -> str:
     """The metric that a word of the user means. Raises BadInput."""
     name = {"loss": "train_loss"}.get(word, word.replace("-", "_"))
-    if name not in METRICS:
-        known = ", ".join(["loss", *METRICS]).replace("_", "-")
-        raise BadInput(f"'{word}' cannot be drawn: say one of {known}")
+    if name not in known:
+        words = ", ".join(["loss", *known]).replace("_", "-")
+        raise BadInput(f"'{word}' cannot be drawn: say one of {words}")
     return name
 
 
@@ -51,7 +53,8 @@ def target_of(word: str, of: str = "--target") -> tuple[str, float]:
 
 
 def curve(trace: Trace, metric: str) -> tuple[Floats, Floats, Floats]:
-    """(rounds, times, values) of a metric of the evaluation table, or of the "gap" to the optimum.
+    """(rounds, times, values) of a metric of the evaluation table, of the "gap" to the optimum, or
+    of a quantity of rounds or contributions.
 
     A trace without evaluation has the estimates of its rounds in place of the training loss, and
     nothing else. A round's estimate is taken before its update: it belongs to the end of the round
@@ -60,6 +63,9 @@ def curve(trace: Trace, metric: str) -> tuple[Floats, Floats, Floats]:
     if metric == "round":
         rounds, times = np.arange(trace.rounds + 1), trace.edges
         values = rounds.astype(float)
+    elif metric in quantities.LABELS:
+        ends, values = quantities.line(trace, metric)
+        rounds, times = ends, trace.edges[ends]
     elif trace.evaluated:
         table = trace.evaluation
         rounds, times = table["round"].to_numpy(), table["time"].to_numpy()

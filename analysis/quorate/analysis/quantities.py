@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What traces hold of each round and of each contribution, beside the scores of models."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from .tasks import need_arrivals
+from .traces import Floats, Trace
+
+POINTS = 100  # of a curve; more rounds are averaged
+
+
+@dataclass
+class Quantity:
+    """A number of each round: `of` it over `per` what; without that it is a mean of rounds."""
+
+    label: str
+    of: Callable[[Trace], Floats]
+    per: Callable[[Trace], Floats] = lambda trace: np.ones(trace.rounds)
+
+
+def column(name: str) -> Callable[[Trace], Floats]:
+    return lambda trace: trace.round[name].to_numpy().astype(float)
+
+
+ROUNDS = {
+    "batch": Quantity("samples of a round", column("samples")),
+    "sample_rate": Quantity("samples per second", column("samples"), lambda t: t.durations),
+    "round_time": Quantity("time of a round (s)", lambda t: t.durations),
+    "step": Quantity("step size", column("step_size")),
+    "staleness": Quantity("mean staleness (updates)", column("staleness_mean")),
+    "decode_error": Quantity("decode error", column("decode_error")),
+    "used": Quantity("workers used", column("used")),
+}
+# Columns of /arrival.
+CONTRIBUTIONS = {
+    "worker_batch": ("samples", "samples of a contribution"),
+    "compute": ("compute", "computing time of a contribution (s)"),
+    "delay": ("delay", "delay of a contribution (s)"),
+    "send": ("send", "time to send a contribution (s)"),
+}
+TOLD_LATER = ("send",)
+LABELS = {
+    **{name: quantity.label for name, quantity in ROUNDS.items()},
+    **{name: label for name, (_, label) in CONTRIBUTIONS.items()},
+}
+
+
+def observed(trace: Trace, name: str) -> pd.DataFrame:
+    """Columns `round`, from 1, and `value` of each contribution. Those that came in no round that
+    ended are left out. Of what a worker tells with its next message the first one knows nothing.
+
+    Raises BadInput if the trace does not list all contributions.
+    """
+    need_arrivals(trace)
+    found = trace.arrivals("round", "worker", CONTRIBUTIONS[name][0])
+    if name in TOLD_LATER:
+        found = found[found["worker"].duplicated()]
+    found = found[found["round"] <= trace.rounds]
+    return found.set_axis(["round", "worker", "value"], axis=1)
+
+
+def by_round(trace: Trace, name: str) -> tuple[Floats, Floats]:
+    """(sums, counts): their ratio is the quantity of a round, or of several. Raises BadInput."""
+    if name in ROUNDS:
+        return ROUNDS[name].of(trace), ROUNDS[name].per(trace)
+    found = observed(trace, name)
+    where, size = found["round"].to_numpy() - 1, trace.rounds
+    counts = np.bincount(where, minlength=size).astype(float)
+    return np.bincount(where, found["value"].to_numpy(), size), counts
+
+
+def line(trace: Trace, name: str) -> tuple[npt.NDArray[np.int64], Floats]:
+    """(rounds, values): means over blocks of rounds, each at its end; NaN without a number.
+
+    Raises BadInput.
+    """
+    sums, counts = by_round(trace, name)
+    step = -(-len(sums) // POINTS)
+    begins = np.arange(0, len(sums), step)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = np.add.reduceat(sums, begins) / np.add.reduceat(counts, begins)
+    ends: npt.NDArray[np.int64] = np.append(begins[1:], len(sums))
+    return ends, values
+
+
+def samples(trace: Trace, name: str) -> Floats:
+    """The numbers of all rounds, or of all contributions. Raises BadInput."""
+    if name in CONTRIBUTIONS:
+        return observed(trace, name)["value"].to_numpy().astype(float)
+    sums, counts = by_round(trace, name)
+    known = counts > 0
+    return np.array(sums[known] / counts[known])
