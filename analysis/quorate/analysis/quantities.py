@@ -71,7 +71,7 @@ def by_round(trace: Trace, name: str) -> tuple[Floats, Floats]:
     found = observed(trace, name)
     where, size = found["round"].to_numpy() - 1, trace.rounds
     counts = np.bincount(where, minlength=size).astype(float)
-    return np.bincount(where, found["value"].to_numpy(), size), counts
+    return np.bincount(where, found["value"].to_numpy(), size).astype(float), counts
 
 
 def line(trace: Trace, name: str) -> tuple[npt.NDArray[np.int64], Floats]:
