@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Code of the documentation: what its blocks are, and which of them are commands.
+"""Code of the documentation: what its blocks are, which are commands, and which are Python.
 
 A comment before a block says what is special about it, for the tests alone:
 
-    <!-- not run: REASON -->                 none of its commands can run in a test
+    <!-- not run: REASON -->                 none of its commands, or its Python, can run in a test
     <!-- not run (WORDS; WORDS): REASON -->  not those with such words in them
     <!-- run with --rounds 5 -->             another value of an option, which makes them shorter
     <!-- ends with 1 -->                     their exit status
@@ -11,6 +11,7 @@ A comment before a block says what is special about it, for the tests alone:
     <!-- from: PATH -->                      it is quoted from that file
 """
 
+import json
 import pathlib
 import re
 import subprocess
@@ -26,6 +27,7 @@ PROGRAMS = (
     r"|apptainer|podman|mmdebstrap|spack|curl|bash|(env|slurm|tests|examples|jobs)/[\w./-]+|~/\S+"
 )
 COMMAND = re.compile(rf"(\w+=\S+ )*({PROGRAMS})( |$)")
+PYTHON = re.compile(r"(import|from) \w+")  # how a block that is not fenced begins
 MARK = re.compile(r"<!-- (not run|run with|ends with|file|from)\b(?: \((.*)\))?:? ?(.*) -->")
 
 
@@ -36,6 +38,7 @@ class Block:
     page: pathlib.Path
     line: int
     text: str
+    language: str = ""  # of the fence
     marks: dict[str, tuple[str, str]] = field(default_factory=dict)  # words in brackets, the rest
 
     @property
@@ -43,7 +46,11 @@ class Block:
         return f"{self.page.relative_to(REPOSITORY)}:{self.line}"
 
     def is_command(self):
-        return bool(COMMAND.match(self.text.removeprefix("$ ")))
+        shell_or_none = self.language in ("", "sh", "bash", "console")
+        return shell_or_none and bool(COMMAND.match(self.text.removeprefix("$ ")))
+
+    def is_python(self):
+        return self.language == "python" or (not self.language and bool(PYTHON.match(self.text)))
 
     def commands(self):
         """Each with its continuations and here-documents; output of a session is left out."""
@@ -72,7 +79,7 @@ def blocks(page):
         inside = line[4:] if line.startswith("    ") else None
         if fence is not None:
             if line.strip() == "```":
-                yield Block(page, first, "\n".join(lines), marks)
+                yield Block(page, first, "\n".join(lines), fence, marks)
                 marks, lines, fence = {}, [], None
             else:
                 lines.append(line)
@@ -85,12 +92,12 @@ def blocks(page):
                 end = None
         else:
             if lines:
-                yield Block(page, first, textwrap.dedent("\n".join(lines)), marks)
+                yield Block(page, first, textwrap.dedent("\n".join(lines)), "", marks)
                 marks, lines, end = {}, [], None
             if mark := MARK.fullmatch(line.strip()):
                 marks[mark[1]] = (mark[2] or "", mark[3])
             elif line.startswith("```"):
-                fence, first = line, number + 1
+                fence, first = line.removeprefix("```"), number + 1
             elif line:
                 marks = {}
 
@@ -117,3 +124,44 @@ def run(command, folder, env, timeout=TIMEOUT):
         text=True,
         timeout=timeout,
     )
+
+
+class Interpreter:
+    """Runs Python, block after block, in the names that those before have left."""
+
+    LOOP = """
+import contextlib, json, sys
+names = {"__name__": "__main__"}
+for line in sys.stdin:
+    path, first, text = json.loads(line)
+    with contextlib.redirect_stdout(sys.stderr):
+        exec(compile("\\n" * (first - 1) + text, path, "exec"), names)
+    print("done", flush=True)
+"""
+
+    def __init__(self, folder, env):
+        self.errors = open(folder / "errors.txt", "w+")
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", self.LOOP],
+            cwd=folder,
+            env={**env, "MPLBACKEND": "Agg"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            text=True,
+        )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.communicate()  # the end of its input ends it
+        self.errors.close()
+
+    def run(self, path, first, text):
+        """Asserts that this text, from that line on of a page, raises nothing."""
+        self.process.stdin.write(json.dumps([str(path), first, text]) + "\n")
+        self.process.stdin.flush()
+        if self.process.stdout.readline() != "done\n":
+            self.errors.seek(0)
+            raise AssertionError(f"{path}:{first}: {self.errors.read()}")

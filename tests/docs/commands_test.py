@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Each command of the documentation runs as it stands, in its order, or says why not."""
+"""Each command and all Python of the documentation run as they stand, in order, or say why not."""
 
 import os
 import re
@@ -7,13 +7,13 @@ import shutil
 
 import pytest
 
-from pages import blocks, run, shell
+from pages import Interpreter, blocks, run, shell
 from program import REPOSITORY, environment, output
 
 PAGES = sorted(
     [*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/*.md"), REPOSITORY / "env/README.md"]
 )
-PAGES = [page for page in PAGES if any(block.is_command() for block in blocks(page))]
+PAGES = [page for page in PAGES if any(b.is_command() or b.is_python() for b in blocks(page))]
 PAGES.remove(REPOSITORY / "docs" / "day.md")  # tests/slurm runs it
 
 # What some pages take for granted: a file, and the command that makes it.
@@ -36,6 +36,16 @@ NEEDS = {
     "docs/clusters.md": ["data.h5"],
     "docs/cloud.md": ["data.h5"],
     "docs/python.md": ["amazon.h5", "visits.h5"],
+    "docs/trace.md": ["agc.h5"],
+}
+# What the Python of a page takes for granted, run before it.
+BEFORE = {
+    "docs/python.md": """
+import numpy
+X = numpy.random.default_rng(1).normal(size=(2000, 20))
+y = numpy.sign(X[:, 0] + X[:, 1])
+numpy.savetxt("my_code.csv", numpy.kron(numpy.eye(10), numpy.ones((3, 3))))
+"""
 }
 # Of the repository, in which most pages say that one is.
 LINKED = ["Makefile", "VERSION", "analysis", "build", "env", "examples", "jobs", "slurm", "src"]
@@ -79,38 +89,48 @@ def shortened(block):
     return text.split("\0")
 
 
+def skipped_words(block):
+    """Words of commands that do not run; None if nothing of the block does."""
+    words, reason = block.marks.get("not run", ("", ""))
+    assert "not run" not in block.marks or reason, f"{block.place}: not run, and why?"
+    skipped = [one.strip() for one in words.split(";") if one]
+    for word in skipped:
+        assert any(word in command for command in block.commands()), f"{block.place}: {word}"
+    return None if reason and not skipped else skipped
+
+
+def run_commands(block, skipped, folder, env):
+    expected = int(block.marks.get("ends with", ("", "0"))[1])
+    for command in shortened(block):
+        if any(word in command for word in skipped):
+            continue
+        done = run(command, folder, env)
+        said = f"{block.place}: {command}\nends with {done.returncode}\n{done.stdout}{done.stderr}"
+        assert done.returncode == expected, said
+
+
 @pytest.mark.parametrize(
     ("page", "folder"),
     [(page, str(page.relative_to(REPOSITORY))) for page in PAGES],
     indirect=["folder"],
     ids=[str(page.relative_to(REPOSITORY)) for page in PAGES],
 )
-def test_the_commands_of_a_page_run(page, folder):
+def test_the_code_of_a_page_runs(page, folder):
     extra = {"SCRATCH": str(folder), "PYTHONPATH": str(folder / "build/python")}
     env = shell(folder, environment(extra))
-    for block in blocks(page):
-        if "file" in block.marks:
-            path = folder / block.marks["file"][1]
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(block.text + "\n")
-        if not block.is_command():
-            continue
-        words, reason = block.marks.get("not run", ("", ""))
-        assert "not run" not in block.marks or reason, f"{block.place}: not run, and why?"
-        skipped = [one.strip() for one in words.split(";") if one]
-        for word in skipped:
-            assert any(word in command for command in block.commands()), f"{block.place}: {word}"
-        if reason and not skipped:
-            continue
-        expected = int(block.marks.get("ends with", ("", "0"))[1])
-        for command in shortened(block):
-            if any(word in command for word in skipped):
-                continue
-            done = run(command, folder, env)
-            said = (
-                f"{block.place}: {command}\nends with {done.returncode}\n{done.stdout}{done.stderr}"
-            )
-            assert done.returncode == expected, said
+    with Interpreter(folder, env) as python:
+        python.run(__file__, 1, BEFORE.get(str(page.relative_to(REPOSITORY)), ""))
+        for block in blocks(page):
+            if "file" in block.marks:
+                path = folder / block.marks["file"][1]
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(block.text + "\n")
+            if block.is_python() and "file" not in block.marks:
+                if skipped_words(block) is None:
+                    continue
+                python.run(page, block.line, block.text)
+            elif block.is_command() and (skipped := skipped_words(block)) is not None:
+                run_commands(block, skipped, folder, env)
 
 
 def test_code_that_a_page_quotes_is_that_of_the_file():
