@@ -818,7 +818,8 @@ RULES = {
         BASE.replace("4", "8"),
         [],
         {},
-        "warning: local: 7 of the 16 cores of 2 full nodes stay idle: use 7 more workers in each run",
+        "warning: local: 7 of the 16 cores of 2 full nodes stay idle: "
+        "use 7 more workers in each run",
     ),
     "idle_threads": (
         "local",

@@ -118,7 +118,7 @@ def test_a_round_begins_anew_whose_contributions_are_lost_with_their_host(hosts,
     # Leaders pass points on and then compute, which the delay makes most of a round: a leader that
     # stops does so in its own computation, and long before it counts as dead.
     words = ["--scheme", "ignore", "--stragglers", 1]
-    job = start_resilient(hosts, sparse, trace, *NODE, *words, timeout=12, rounds=16, delay=0.4)
+    job = start_resilient(hosts, sparse, trace, *NODE, *words, timeout=12, rounds=40, delay=0.4)
     lost = workers_on(trace, "n4")
     # The others suffice for a step, but one of their contributions is on the host of the leader
     # that has stopped. So the step is decided and cannot be made.
