@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Cluster profiles: what a job script must know of a cluster. They are the files slurm/NAME.ini,
-// which docs/clusters.md describes.
+// which docs/add-cluster.md describes.
 #pragma once
 
 #include <optional>

@@ -30,7 +30,7 @@ def visits(tmp_path_factory):
     (folder / "visits.csv").write_text("\n".join(lines) + "\n")
     output = folder / "visits.h5"
     words = ["--label", "bought", "--categorical", "city,device", "--interactions", 2]
-    words += ["--intercept", "--test-fraction", 0.2]
+    words += ["--scale", "standardise", "--intercept", "--test-fraction", 0.2]
     done = call("import", "--input", folder / "visits.csv", "--output", output, *words)
     assert done.returncode == 0, done.stderr
     return output

@@ -34,7 +34,9 @@ NEEDS = {
     "docs/advice.md": ["a.h5", "times.csv"],
     "docs/analysis.md": [*TRACES, "times.csv"],
     "docs/clusters.md": ["data.h5"],
+    "docs/doctor.md": ["data.h5"],
     "docs/cloud.md": ["data.h5"],
+    "docs/first-scheme.md": ["visits.h5"],
     "docs/python.md": ["amazon.h5", "visits.h5"],
     "docs/trace.md": ["agc.h5"],
 }
@@ -145,7 +147,7 @@ def test_code_that_a_page_quotes_is_that_of_the_file():
 
 def test_the_scheme_of_the_tutorial_compiles_and_runs(prefix, tmp_path):
     """As a plugin, which takes no build of the program."""
-    (block,) = (b for b in blocks(REPOSITORY / "docs/tutorial.md") if "class Fastest" in b.text)
+    (block,) = (b for b in blocks(REPOSITORY / "docs/first-scheme.md") if "class Fastest final" in b.text)
     source = tmp_path / "fastest.cpp"
     plugin = "static void add() { quorate::add_scheme(quorate::fastest_entry()); }"
     source.write_text(
