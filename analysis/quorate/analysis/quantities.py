@@ -24,7 +24,7 @@ class Quantity:
 
 
 def column(name: str) -> Callable[[Trace], Floats]:
-    return lambda trace: trace.round[name].to_numpy().astype(float)
+    return lambda trace: np.asarray(trace.round[name], dtype=np.float64)
 
 
 ROUNDS = {
@@ -91,7 +91,7 @@ def line(trace: Trace, name: str) -> tuple[npt.NDArray[np.int64], Floats]:
 def samples(trace: Trace, name: str) -> Floats:
     """The numbers of all rounds, or of all contributions. Raises BadInput."""
     if name in CONTRIBUTIONS:
-        return observed(trace, name)["value"].to_numpy().astype(float)
+        return np.asarray(observed(trace, name)["value"], dtype=np.float64)
     sums, counts = by_round(trace, name)
     known = counts > 0
     return np.array(sums[known] / counts[known])
