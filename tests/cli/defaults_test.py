@@ -19,21 +19,36 @@ RECIPES = {
 
 
 @pytest.fixture(scope="session")
-def visits(tmp_path_factory):
-    """The tutorial's data."""
-    folder = tmp_path_factory.mktemp("visits")
+def table(tmp_path_factory):
+    """The table of the tutorial."""
     text = (REPOSITORY / "docs" / "tutorial.md").read_text()
     block = re.search(r"<<'END'\n(.*?)\n    END\n", text, re.DOTALL).group(1)
     lines = []
     program = re.sub(r"^    ", "", block, flags=re.MULTILINE)
     exec(program, {"print": lines.append})
-    (folder / "visits.csv").write_text("\n".join(lines) + "\n")
-    output = folder / "visits.h5"
-    words = ["--label", "bought", "--categorical", "city,device", "--interactions", 2]
-    words += ["--scale", "standardise", "--intercept", "--test-fraction", 0.2]
-    done = call("import", "--input", folder / "visits.csv", "--output", output, *words)
+    path = tmp_path_factory.mktemp("table") / "visits.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def imported(table, output, *words):
+    words = ["--categorical", "city,device", "--interactions", 2, "--intercept", *words]
+    words += ["--label", "bought", "--test-fraction", 0.2, "--output", output]
+    done = call("import", "--input", table, *words)
     assert done.returncode == 0, done.stderr
     return output
+
+
+@pytest.fixture(scope="session")
+def visits(table):
+    """The tutorial's data."""
+    return imported(table, table.with_name("visits.h5"), "--scale", "standardise")
+
+
+@pytest.fixture(scope="session")
+def unscaled(table):
+    """The same with columns of different size, on which runs take long enough to be stopped."""
+    return imported(table, table.with_name("unscaled.h5"))
 
 
 def simulate(data, trace, *words):
@@ -76,9 +91,9 @@ def test_real_data_are_trained_to_their_optimum(real_data, tmp_path, name):
 
 
 @pytest.mark.parametrize("words", [[], ["--stop-at", "accuracy=0.76"], ["--patience", 4]])
-def test_a_replay_ends_where_its_run_did(visits, tmp_path, words):
+def test_a_replay_ends_where_its_run_did(unscaled, tmp_path, words):
     trace, again = tmp_path / "t.h5", tmp_path / "again.h5"
-    assert simulate(visits, trace, *words).returncode == 0
+    assert simulate(unscaled, trace, *words).returncode == 0
     done = call("simulate", "--replay", trace, "--trace", again, "--quiet")
     assert done.returncode == 0, done.stderr
     assert inspect(again)["rounds_done"] == inspect(trace)["rounds_done"] < 5000
@@ -87,11 +102,11 @@ def test_a_replay_ends_where_its_run_did(visits, tmp_path, words):
         assert np.array_equal(a["iterate/round"], b["iterate/round"])
 
 
-def test_a_run_ends_where_its_scored_loss_is_low_and_not_where_its_estimate_is(visits, tmp_path):
+def test_a_run_ends_where_its_scored_loss_is_low_and_not_where_its_estimate_is(unscaled, tmp_path):
     """An approximate scheme's estimates come to the value before the training loss does."""
     words = ["--scheme", "ignore", "--stragglers", 2, "--delay", "exponential:0.01"]
     whole, cut = tmp_path / "whole.h5", tmp_path / "cut.h5"
-    assert simulate(visits, whole, *words, "--rounds", 60).returncode == 0
+    assert simulate(unscaled, whole, *words, "--rounds", 60).returncode == 0
     with h5py.File(whole) as file:
         rounds, losses = file["evaluation/round"][:], file["evaluation/train_loss"][:]
         target, estimates = losses[40], file["round/loss_estimate"][:]
@@ -99,7 +114,7 @@ def test_a_run_ends_where_its_scored_loss_is_low_and_not_where_its_estimate_is(v
         assert rounds[40] >= first > np.argmax(estimates <= target) + 1
         before = dict(zip(rounds, losses))
     words += ["--rounds", 60, "--stop-at", f"train-loss={target}"]
-    assert simulate(visits, cut, *words).returncode == 0
+    assert simulate(unscaled, cut, *words).returncode == 0
     with h5py.File(cut) as file:
         cut_at = len(file["round/time"])
         after = dict(zip(file["evaluation/round"][:], file["evaluation/train_loss"][:]))
@@ -108,10 +123,10 @@ def test_a_run_ends_where_its_scored_loss_is_low_and_not_where_its_estimate_is(v
 
 
 @pytest.mark.parametrize("live", [False, True])
-def test_a_run_over_mpi_stops_and_is_replayed(visits, tmp_path, live):
+def test_a_run_over_mpi_stops_and_is_replayed(unscaled, tmp_path, live):
     trace, again = tmp_path / "t.h5", tmp_path / "again.h5"
     words = ["--evaluate", "live", "--workers", 3, "--stop-at", "accuracy=0.75"] if live else []
-    done = call("run", "--data", visits, "--trace", trace, *words, ranks=5)
+    done = call("run", "--data", unscaled, "--trace", trace, *words, ranks=5)
     assert done.returncode == 0, done.stderr
     assert re.search(
         r"stopped at (accuracy 0\.7\d+ in round \d+|gap at most 0\.00\d+)", done.stdout
@@ -125,10 +140,10 @@ def test_a_run_over_mpi_stops_and_is_replayed(visits, tmp_path, live):
 
 
 @pytest.mark.parametrize("words", [[], ["--stop-at", "accuracy=0.76"], ["--patience", 4]])
-def test_a_resumed_run_stops_where_the_whole_one_does(visits, tmp_path, words):
+def test_a_resumed_run_stops_where_the_whole_one_does(unscaled, tmp_path, words):
     whole, parts, checkpoint = (tmp_path / name for name in ("whole.h5", "parts.h5", "c.h5"))
-    assert simulate(visits, whole, *words).returncode == 0
-    words = ["--data", visits, "--workers", 4, "--trace", parts, "--quiet", *words]
+    assert simulate(unscaled, whole, *words).returncode == 0
+    words = ["--data", unscaled, "--workers", 4, "--trace", parts, "--quiet", *words]
     words += ["--checkpoint", checkpoint, "--checkpoint-every", "8r"]
     assert call("simulate", *words).returncode == 0
     # As if it had been killed after its last checkpoint but one.
@@ -145,9 +160,9 @@ def test_a_resumed_run_stops_where_the_whole_one_does(visits, tmp_path, words):
     assert done.returncode == 0 and "the run is complete" in done.stdout
 
 
-def test_a_step_that_is_too_long_ends_the_run_with_a_better_one(visits, tmp_path):
+def test_a_step_that_is_too_long_ends_the_run_with_a_better_one(unscaled, tmp_path):
     words = ["--optimizer", "gd", "--step", 1, "--rounds", 2000]
-    done = simulate(visits, tmp_path / "t.h5", *words)
+    done = simulate(unscaled, tmp_path / "t.h5", *words)
     assert done.returncode == 1
     better = re.search(
         r"has grown from 0\.69\S* to \S+ in round \d+: --step 1 is too large: try --step (\S+),",
@@ -155,9 +170,9 @@ def test_a_step_that_is_too_long_ends_the_run_with_a_better_one(visits, tmp_path
     )
     assert better, done.stderr
     assert inspect(tmp_path / "t.h5")["status"] == "failed"
-    done = simulate(visits, tmp_path / "t.h5", *words[:2], "--step", better.group(1))
+    done = simulate(unscaled, tmp_path / "t.h5", *words[:2], "--step", better.group(1))
     assert done.returncode == 0, done.stderr
-    done = simulate(visits, tmp_path / "t.h5", *words, "--on-divergence", "warn")
+    done = simulate(unscaled, tmp_path / "t.h5", *words, "--on-divergence", "warn")
     assert done.returncode == 0 and done.stderr.count("is too large") == 1
 
 

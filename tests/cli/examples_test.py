@@ -154,7 +154,8 @@ def folder(tmp_path_factory):
     (folder / "visits.ini").write_text("label = bought\ncategorical = city,device\n")
     (folder / "times.csv").write_text("worker,round,seconds\n0,0,1\n0,1,2\n")
     (folder / "hosts").write_text("localhost\n")
-    (folder / "day.ini").write_text(EXPERIMENT)
+    for name in ("day", "filled"):
+        (folder / f"{name}.ini").write_text(EXPERIMENT)
     (folder / "jobs").symlink_to(REPOSITORY / "jobs")
 
     def done(words, launcher=()):

@@ -147,7 +147,9 @@ def test_code_that_a_page_quotes_is_that_of_the_file():
 
 def test_the_scheme_of_the_tutorial_compiles_and_runs(prefix, tmp_path):
     """As a plugin, which takes no build of the program."""
-    (block,) = (b for b in blocks(REPOSITORY / "docs/first-scheme.md") if "class Fastest final" in b.text)
+    (block,) = (
+        b for b in blocks(REPOSITORY / "docs/first-scheme.md") if "class Fastest final" in b.text
+    )
     source = tmp_path / "fastest.cpp"
     plugin = "static void add() { quorate::add_scheme(quorate::fastest_entry()); }"
     source.write_text(
