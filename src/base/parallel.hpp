@@ -12,6 +12,9 @@ namespace quorate {
 /// Cores that this process may use: OMP_NUM_THREADS, else those that the system lets it run on.
 int usable_cores();
 
+/// Processors of this host that run, whatever this process may use of them; at least 1.
+int processors_of_host();
+
 /// Calls f(0), ..., f(count - 1), in any order, on at most so many threads, of which the caller's is one.
 /// Returns when all calls have. Inside of f it is a plain loop. Costs some microseconds a thread.
 /// @throws what a call threw, one of them; then others may not have been made

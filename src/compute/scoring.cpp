@@ -9,11 +9,31 @@
 
 namespace quorate {
 
-EvaluationRows evaluation_rows(const DataSet& data, int workers, int worker)
+namespace {
+
+constexpr std::int64_t tile_rows = 256;
+
+// Of so many training rows, or of a share of them, which begins with a tile.
+std::int64_t tiles_of(std::int64_t rows)
 {
-    const auto train = partition(data.rows(Split::train), workers, worker);
-    const auto test = partition(data.rows(Split::test), workers, worker);
-    return {train.first, train.second, test.first, test.second};
+    return (rows + tile_rows - 1) / tile_rows;
+}
+
+}  // namespace
+
+int useful_scorers(const DataSet& data, int ranks)
+{
+    const auto tiles = std::max(std::int64_t{1}, tiles_of(data.rows(Split::train)));
+    return static_cast<int>(std::min(std::int64_t{ranks}, tiles));
+}
+
+EvaluationRows evaluation_rows(const DataSet& data, int scorers, int scorer)
+{
+    const auto rows = data.rows(Split::train);
+    const auto [first, tiles] = partition(tiles_of(rows), scorers, scorer);
+    const auto test = partition(data.rows(Split::test), scorers, scorer);
+    const auto begin = first * tile_rows, end = (first + tiles) * tile_rows;
+    return {begin, std::min(end, rows) - begin, test.first, test.second};
 }
 
 Shard evaluation_shard(const DataSet& data, const EvaluationRows& rows)
@@ -34,7 +54,8 @@ RowView test_rows_of(const Shard& shard)
 
 std::size_t scores_length(std::size_t models, const Shard& shard, const Model& model)
 {
-    return models * static_cast<std::size_t>(2 + test_rows_of(shard).rows * model.outputs());
+    const auto sums = tiles_of(shard.block(0).view().rows) + 1;
+    return models * static_cast<std::size_t>(sums + test_rows_of(shard).rows * model.outputs());
 }
 
 void score(std::span<const std::span<const double>> models, const Shard& shard, const Model& model,
@@ -43,12 +64,20 @@ void score(std::span<const std::span<const double>> models, const Shard& shard, 
     const auto train = shard.block(0).view();
     const auto test = test_rows_of(shard);
     const auto width = static_cast<std::size_t>(test.rows * model.outputs());
-    const auto sums = out.first(2 * models.size()), scores = out.subspan(2 * models.size());
-    std::vector<double> train_scores(static_cast<std::size_t>(train.rows * model.outputs()));
+    const auto outputs = model.outputs(), tiles = tiles_of(train.rows);
+    const auto per_model = static_cast<std::size_t>(tiles + 1);
+    const auto sums = out.first(per_model * models.size());
+    const auto scores = out.subspan(sums.size());
+    std::vector<double> train_scores(static_cast<std::size_t>(train.rows * outputs));
     for (std::size_t i = 0; i < models.size(); ++i) {
         model.score(train, models[i], train_scores);
-        sums[2 * i] = model.loss().evaluate(train_scores.data(), train.label, train.rows, nullptr);
-        sums[2 * i + 1] =
+        const auto of_model = sums.subspan(i * per_model, per_model);
+        for (std::int64_t tile = 0; tile < tiles; ++tile) {
+            const auto first = tile * tile_rows, rows = std::min(tile_rows, train.rows - first);
+            of_model[static_cast<std::size_t>(tile)] = model.loss().evaluate(
+                train_scores.data() + first * outputs, train.label + first, rows, nullptr);
+        }
+        of_model.back() =
             model.loss().hits(train_scores, {train.label, static_cast<std::size_t>(train.rows)});
         if (test.rows > 0) model.score(test, models[i], scores.subspan(i * width, width));
     }
@@ -61,16 +90,18 @@ std::vector<Scored> combine_scores(const DataSet& data, const Model& model, std:
     const auto outputs = static_cast<std::size_t>(model.outputs());
     const auto width = test_labels.size() * outputs;
     std::vector<double> losses(models), hits(models), scores(models * width);
-    for (std::size_t worker = 0; worker < answers.size(); ++worker) {
+    for (std::size_t scorer = 0; scorer < answers.size(); ++scorer) {
         const auto rows =
-            evaluation_rows(data, static_cast<int>(answers.size()), static_cast<int>(worker));
-        const auto sums = answers[worker].first(2 * models);
-        auto parts = answers[worker].subspan(2 * models);
+            evaluation_rows(data, static_cast<int>(answers.size()), static_cast<int>(scorer));
+        const auto tiles = static_cast<std::size_t>(tiles_of(rows.train_count));
+        auto sums = answers[scorer];
+        auto parts = answers[scorer].subspan(models * (tiles + 1));
         const auto first = static_cast<std::size_t>(rows.test_first) * outputs;
         const auto count = static_cast<std::size_t>(rows.test_count) * outputs;
         for (std::size_t i = 0; i < models; ++i) {
-            losses[i] += sums[2 * i];
-            hits[i] += sums[2 * i + 1];
+            for (const auto loss : sums.first(tiles)) losses[i] += loss;
+            hits[i] += sums[tiles];
+            sums = sums.subspan(tiles + 1);
             std::ranges::copy(parts.first(count),
                               scores.begin() + static_cast<std::ptrdiff_t>(i * width + first));
             parts = parts.subspan(count);

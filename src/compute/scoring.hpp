@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Scores models on training and test rows after a run. Each worker scores its share of the rows,
-// whatever the scheme was.
+// Scores models on training and test rows after a run. Scorers share out the rows, whatever the
+// scheme was. Training losses are added up by tiles of rows, whose bounds do not depend on the
+// number of scorers: so a run over MPI and its simulation have the same losses, bit for bit.
 #pragma once
 
 #include <functional>
@@ -13,15 +14,19 @@
 
 namespace quorate {
 
-/// The rows that one worker scores: a range of the training rows and one of the test rows.
+/// The rows that one scorer scores: a range of the training rows and one of the test rows.
 struct EvaluationRows {
     std::int64_t train_first, train_count, test_first, test_count;
 };
 
-/// Returns the share of one worker. Shares are equal to within one row. O(1).
-EvaluationRows evaluation_rows(const DataSet& data, int workers, int worker);
+/// Returns how many of so many ranks have training rows to score: each has at least one tile. O(1).
+int useful_scorers(const DataSet& data, int ranks);
 
-/// Reads a worker's share. Block 0 holds the training rows, block 1 the test rows, if there are
+/// Returns the share of one scorer: whole tiles, as many as others have, to within one. Test rows are
+/// equal to within one row. O(1).
+EvaluationRows evaluation_rows(const DataSet& data, int scorers, int scorer);
+
+/// Reads a scorer's share. Block 0 holds the training rows, block 1 the test rows, if there are
 /// any. Local.
 /// @throws BadInput, Failure  as DataSet::read()
 Shard evaluation_shard(const DataSet& data, const EvaluationRows& rows);
@@ -39,16 +44,17 @@ std::size_t scores_length(std::size_t models, const Shard& shard, const Model& m
 /// Scores models on a shard's rows. Local. O(models x entries).
 /// @param models  each at the parameters that the shard's rows touch
 /// @param shard   as evaluation_shard() makes it
-/// @param out     receives scores_length() elements: for each model the sum of its training losses
-///                and the number of training rows that it classifies rightly; then for each model
-///                its scores of the test rows, row by row
+/// @param out     receives scores_length() elements: for each model the sum of the training losses
+///                of each tile, and the number of training rows that it classifies rightly; then for
+///                each model its scores of the test rows, row by row
 void score(std::span<const std::span<const double>> models, const Shard& shard, const Model& model,
            std::span<double> out);
 
-/// Combines the scores of all workers. Sums go by worker, so that the order of arrival changes no
-/// bit. Local. O(models x test rows x outputs), and what Loss::quality costs.
+/// Combines the scores of all scorers. Sums go by tile, so that neither the order of arrival nor the
+/// number of scorers changes a bit. Local. O(models x test rows x outputs), and what Loss::quality
+/// costs.
 /// @param models       how many
-/// @param answers      of worker 0, 1, ..., as score() writes them
+/// @param answers      of scorer 0, 1, ..., as score() writes them
 /// @param test_labels  of all test rows
 /// @return for each model, in order
 std::vector<Scored> combine_scores(const DataSet& data, const Model& model, std::size_t models,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <vector>
 
 namespace quorate {
@@ -27,13 +28,36 @@ template <class Rows, class Group>
 void for_ties(const Rows& order, Group group)
 {
     for (std::size_t first = 0; first < order.size();) {
-        std::size_t last = first;
-        double positives = 0;
+        double positives = order[first].positive;
+        auto last = first + 1;
         for (; last < order.size() && order[last].score == order[first].score; ++last)
             positives += order[last].positive;
         group(first, last, positives);
         first = last;
     }
+}
+
+double auc_of(const std::vector<Scored>& ascending)
+{
+    double positives = 0, rank_sum = 0;
+    for_ties(ascending, [&](std::size_t first, std::size_t last, double tied) {
+        rank_sum += tied * (static_cast<double>(first + last) + 1) / 2;  // their average rank
+        positives += tied;
+    });
+    const double negatives = static_cast<double>(ascending.size()) - positives;
+    if (positives == 0 || negatives == 0) return Quality::none;
+    // AUC = (R+ - n+ (n+ + 1) / 2) / (n+ n-)
+    return (rank_sum - positives * (positives + 1) / 2) / (positives * negatives);
+}
+
+double average_precision_of(const std::vector<Scored>& ascending)
+{
+    double found = 0, sum = 0;
+    for_ties(std::views::reverse(ascending), [&](std::size_t, std::size_t last, double tied) {
+        found += tied;
+        sum += tied * found / static_cast<double>(last);
+    });
+    return found > 0 ? sum / found : Quality::none;
 }
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
@@ -42,27 +66,12 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 double auc(std::span<const double> scores, std::span<const double> labels)
 {
-    double positives = 0, rank_sum = 0;
-    for_ties(ascending(scores, labels), [&](std::size_t first, std::size_t last, double tied) {
-        rank_sum += tied * (static_cast<double>(first + last) + 1) / 2;  // their average rank
-        positives += tied;
-    });
-    const double negatives = static_cast<double>(scores.size()) - positives;
-    if (positives == 0 || negatives == 0) return Quality::none;
-    // AUC = (R+ - n+ (n+ + 1) / 2) / (n+ n-)
-    return (rank_sum - positives * (positives + 1) / 2) / (positives * negatives);
+    return auc_of(ascending(scores, labels));
 }
 
 double average_precision(std::span<const double> scores, std::span<const double> labels)
 {
-    auto order = ascending(scores, labels);
-    std::ranges::reverse(order);
-    double found = 0, sum = 0;
-    for_ties(order, [&](std::size_t, std::size_t last, double tied) {
-        found += tied;
-        sum += tied * found / static_cast<double>(last);
-    });
-    return found > 0 ? sum / found : Quality::none;
+    return average_precision_of(ascending(scores, labels));
 }
 
 Quality classification(std::span<const double> scores, std::span<const double> labels,
@@ -89,8 +98,9 @@ Quality two_class_quality(std::span<const double> scores, std::span<const double
                           double threshold)
 {
     auto quality = classification(scores, labels, threshold);
-    quality.auc = auc(scores, labels);
-    quality.average_precision = average_precision(scores, labels);
+    const auto order = ascending(scores, labels);
+    quality.auc = auc_of(order);
+    quality.average_precision = average_precision_of(order);
     return quality;
 }
 

@@ -241,6 +241,9 @@ private:
     void send_next(Worker worker, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
     // Looks for messages and for dead workers, and sleeps if there is no message. @throws Lost
     void look_after_scorers();
+    // Which of the scorers has sent a message.
+    std::size_t number_of_scorer(const mpi::Transfer& message) const;
+    // Of each scorer, the parameters that its rows touch.
     std::vector<Support> begin_evaluation(const DataSet& data, std::int64_t parameters);
     void collect_scores(const DataSet& data, const Model& model, std::size_t models,
                         const std::vector<double>& labels,
@@ -266,7 +269,7 @@ private:
     std::vector<mpi::Transfer> aside_, abandoned_;
     std::vector<Change> changes_;
     bool has_dead_ranks_ = false, has_lost_ranks_ = false;
-    std::size_t scorers_ = 0;        // workers that score models
+    std::vector<Worker> scorers_;    // workers that score models
     std::deque<Worker> queue_;       // workers with orders waiting, in the order of dispatch
     std::vector<Worker> cancelled_;  // workers that are to be told to drop tasks
     std::vector<std::shared_ptr<SharedTask>>

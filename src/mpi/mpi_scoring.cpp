@@ -3,9 +3,30 @@
 #include "mpi/mpi_fleet.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
+#include "base/parallel.hpp"
+
 namespace quorate {
+
+namespace {
+
+// Those of some workers that score models: no more on a host than it has processors, since each gets
+// the parameters that its rows touch, and more scorers on a host only get the same ones again.
+std::vector<Worker> choose_scorers(const std::vector<Worker>& living,
+                                   const std::vector<WorkerInfo>& info, const DataSet& data)
+{
+    std::map<std::string_view, int> on_host;
+    std::vector<Worker> chosen;
+    std::ranges::copy_if(living, std::back_inserter(chosen), [&](Worker worker) {
+        return on_host[info[static_cast<std::size_t>(worker)].host]++ < processors_of_host();
+    });
+    chosen.resize(static_cast<std::size_t>(useful_scorers(data, static_cast<int>(chosen.size()))));
+    return chosen;
+}
+
+}  // namespace
 
 mpi::Transfer MpiFleet::next_of(mpi::Tag tag,
                                 const std::function<bool(const mpi::Transfer&)>& wanted)
@@ -29,30 +50,37 @@ mpi::Transfer MpiFleet::next_of(mpi::Tag tag,
 void MpiFleet::look_after_scorers()
 {
     find_dead();
-    if (living().size() < scorers_) throw Lost("a worker died while models were scored");
+    if (std::ranges::any_of(scorers_, [this](Worker w) { return link(w).state == State::dead; }))
+        throw Lost("a worker died while models were scored");
     if (!progress()) sleep();
+}
+
+std::size_t MpiFleet::number_of_scorer(const mpi::Transfer& message) const
+{
+    const auto at = std::ranges::find(scorers_, worker_of(message.peer));
+    return static_cast<std::size_t>(at - scorers_.begin());
 }
 
 std::vector<Support> MpiFleet::begin_evaluation(const DataSet& data, std::int64_t parameters)
 {
-    std::vector<Support> supports(links_.size(), Support::all(0));
     settle();
     // From here on no rank takes the place of a worker that dies, because the dead worker's share
     // of the scores would be missing anyway.
     idle_.insert(idle_.end(), standby_.begin(), standby_.end());
     standby_.clear();
-    const auto scorers = living();
-    scorers_ = scorers.size();
-    for (std::size_t i = 0; i < scorers.size(); ++i) {
-        clear(link(scorers[i]));
-        const auto rows =
-            evaluation_rows(data, static_cast<int>(scorers.size()), static_cast<int>(i));
-        send_next(scorers[i], mpi::Tag::evaluate, encode_values(pool_, rows));
+    scorers_ = choose_scorers(living(), info_, data);
+    const auto count = static_cast<int>(scorers_.size());
+    for (int i = 0; i < count; ++i) {
+        const auto worker = scorers_[static_cast<std::size_t>(i)];
+        clear(link(worker));
+        send_next(worker, mpi::Tag::evaluate, encode_values(pool_, evaluation_rows(data, count, i)));
     }
-    for (std::size_t i = 0; i < scorers.size(); ++i) {
-        const auto message = next_of(mpi::Tag::ready);
-        supports[static_cast<std::size_t>(worker_of(message.peer))] =
-            decode_ready(*message.bytes, parameters).second;
+    std::vector<Support> supports(scorers_.size(), Support::all(0));
+    for (int i = 0; i < count; ++i) {
+        const auto message = next_of(mpi::Tag::ready, [this](const mpi::Transfer& one) {
+            return number_of_scorer(one) < scorers_.size();
+        });
+        supports[number_of_scorer(message)] = decode_ready(*message.bytes, parameters).second;
     }
     return supports;
 }
@@ -71,13 +99,11 @@ void MpiFleet::evaluate(const DataSet& data, const Model& model,
                         const std::function<void(const Scored&)>& scored)
 {
     const auto supports = begin_evaluation(data, model.parameters(data.columns()));
-    const auto scorers = living();
     const auto labels = data.read(Split::test, 0, data.rows(Split::test)).label;
     const auto ask = [&](const std::vector<Point>& models) {
         if (models.empty()) return;
-        for (const auto worker : scorers)
-            send_next(worker, mpi::Tag::score,
-                      encode_models(models, supports[static_cast<std::size_t>(worker)], pool_));
+        for (std::size_t i = 0; i < scorers_.size(); ++i)
+            send_next(scorers_[i], mpi::Tag::score, encode_models(models, supports[i], pool_));
     };
     // Models are sent one batch ahead, so that neither side waits for the other.
     auto models = next();
@@ -96,17 +122,14 @@ void MpiFleet::collect_scores(const DataSet& data, const Model& model, std::size
 {
     // A worker answers the batches in their order. So its first answer here belongs to the oldest
     // one.
-    std::vector<std::optional<mpi::Transfer>> answers(links_.size());
+    std::vector<std::shared_ptr<mpi::Bytes>> bytes(scorers_.size());
     const auto unanswered = [&](const mpi::Transfer& message) {
-        return !answers[static_cast<std::size_t>(worker_of(message.peer))];
+        return !bytes[number_of_scorer(message)];
     };
-    for (auto missing = living().size(); missing > 0; --missing) {
-        auto message = next_of(mpi::Tag::scores, unanswered);
-        answers[static_cast<std::size_t>(worker_of(message.peer))] = std::move(message);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        const auto message = next_of(mpi::Tag::scores, unanswered);
+        bytes[number_of_scorer(message)] = message.bytes;
     }
-    std::vector<std::shared_ptr<mpi::Bytes>> bytes;
-    for (const auto& answer : answers)
-        if (answer) bytes.push_back(answer->bytes);
     for (const auto& one : combine_answers(data, model, models, bytes, labels)) scored(one);
 }
 
