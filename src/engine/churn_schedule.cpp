@@ -42,14 +42,32 @@ std::optional<Change::Kind> kind_of(const std::string& word)
     return std::nullopt;
 }
 
+// Reads "10/12*3": numbers of workers, each as often as its weight; nothing if it cannot be.
+std::vector<std::size_t> numbers_of(const std::string& text, int workers)
+{
+    std::vector<std::size_t> all;
+    for (const auto& word : split(text, '/')) {
+        const auto times = word.find('*');
+        const auto number = to_integer(trimmed(word.substr(0, times)));
+        const auto weight = times == std::string::npos
+                                ? std::optional<std::int64_t>(1)
+                                : to_integer(trimmed(word.substr(times + 1)));
+        if (!number || *number < 1 || *number > workers || !weight || *weight < 1 || *weight > 1000)
+            return {};
+        all.insert(all.end(), static_cast<std::size_t>(*weight), static_cast<std::size_t>(*number));
+    }
+    return all;
+}
+
 }  // namespace
 
 Option events_option()
 {
-    return {"events", "EVENTS|FILE|random:leave=P,join=P,least=N", "",
+    return {"events", "EVENTS|FILE|random:leave=P,join=P,least=N|random:change=P,numbers=N/N*W", "",
             "who leaves, dies and comes back when: '3.5 leave 4; 100r join 4; 7 kill 2', times in "
             "seconds or rounds; random: before each round each worker leaves with a probability, "
-            "unless only N are left, and each that is away joins"};
+            "unless only N are left, and each that is away joins; or with a probability their "
+            "number is drawn again from these, each as often as its weight W (1)"};
 }
 
 ChurnSchedule::ChurnSchedule(const Settings& settings, int workers, std::uint64_t seed)
@@ -66,28 +84,40 @@ ChurnSchedule::ChurnSchedule(const Settings& settings, int workers, std::uint64_
 void ChurnSchedule::read_chance(const Settings& settings, const std::string& text, int workers)
 {
     chance_.emplace();
+    bool each = false, number = false;
+    const auto refuse = [&](const std::string& what) {
+        settings.refuse("events",
+                        fmt::format(", {}: write random:leave=P,join=P,least=N or "
+                                    "random:change=P,numbers=N/N*W with P from 0 to 1 and N from 1 "
+                                    "to {}",
+                                    what, workers));
+    };
     const auto arguments =
         text.find(':') == std::string::npos ? "" : text.substr(text.find(':') + 1);
     for (const auto& argument : split(arguments, ',')) {
         const auto equals = argument.find('=');
         const auto name = trimmed(argument.substr(0, equals));
-        const auto value =
-            equals == std::string::npos ? std::nullopt : to_real(argument.substr(equals + 1));
-        const double number = value.value_or(-1);
-        const bool probability = number >= 0 && number <= 1;
+        const auto value = equals == std::string::npos ? "" : argument.substr(equals + 1);
+        const double given = to_real(value).value_or(-1);
+        const bool probability = given >= 0 && given <= 1;
         if (name == "leave" && probability) {
-            chance_->leave = number;
+            chance_->leave = given;
         } else if (name == "join" && probability) {
-            chance_->join = number;
-        } else if (name == "least" && number >= 1 && number <= workers) {
-            chance_->least = static_cast<std::size_t>(number);
+            chance_->join = given;
+        } else if (name == "least" && given >= 1 && given <= workers) {
+            chance_->least = static_cast<std::size_t>(given);
+        } else if (name == "change" && probability) {
+            chance_->change = given;
+        } else if (name == "numbers") {
+            chance_->numbers = numbers_of(value, workers);
+            if (chance_->numbers.empty()) refuse(fmt::format("where '{}' is wrong", argument));
         } else {
-            settings.refuse("events", fmt::format(", where '{}' is wrong: write random:leave=P,"
-                                                  "join=P,least=N with P from 0 to 1 and N from 1 "
-                                                  "to {}",
-                                                  argument, workers));
+            refuse(fmt::format("where '{}' is wrong", argument));
         }
+        (name == "change" || name == "numbers" ? number : each) = true;
     }
+    if (number && (each || chance_->change == 0 || chance_->numbers.empty()))
+        refuse("where change and numbers stand alone or for nothing");
 }
 
 void ChurnSchedule::read(const Settings& settings, const std::string& text, int workers)
@@ -152,6 +182,16 @@ std::vector<Change> ChurnSchedule::after_round(std::int64_t round, const Members
     auto all = planned_by(round);
     if (!chance_) return all;
     Stream stream(seed_, Purpose::membership, static_cast<std::uint32_t>(round));
+    if (chance_->numbers.empty())
+        each_by_chance(stream, members, all);
+    else
+        number_by_chance(stream, members, all);
+    return all;
+}
+
+void ChurnSchedule::each_by_chance(Stream& stream, const MembershipTable& members,
+                                   std::vector<Change>& all) const
+{
     auto left = members.all(MembershipTable::Status::active).size();
     for (Worker worker = 0; worker < std::ssize(members); ++worker) {
         const double drawn = stream.uniform();  // for each worker, whoever takes part
@@ -163,7 +203,21 @@ std::vector<Change> ChurnSchedule::after_round(std::int64_t round, const Members
             all.push_back({Change::Kind::joined, worker});
         }
     }
-    return all;
+}
+
+void ChurnSchedule::number_by_chance(Stream& stream, const MembershipTable& members,
+                                     std::vector<Change>& all) const
+{
+    if (stream.uniform() >= chance_->change) return;
+    const auto wanted = chance_->numbers[stream.below(chance_->numbers.size())];
+    auto here = members.all(MembershipTable::Status::active);
+    auto away = members.all(MembershipTable::Status::away);
+    const bool leave = here.size() > wanted;
+    auto& some = leave ? here : away;
+    const auto count = leave ? here.size() - wanted : std::min(wanted - here.size(), away.size());
+    stream.shuffle(some);
+    for (std::size_t i = 0; i < count; ++i)
+        all.push_back({leave ? Change::Kind::left : Change::Kind::joined, some[i]});
 }
 
 void ChurnSchedule::skip(Seconds now, std::int64_t round)

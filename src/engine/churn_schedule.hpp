@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/random.hpp"
 #include "base/settings.hpp"
 #include "engine/membership_table.hpp"
 #include "fleet/fleet.hpp"
@@ -21,8 +22,8 @@ public:
     ChurnSchedule() = default;
     /// Reads the plan.
     /// @param settings  its option `events` holds "3.0 leave 4; 100r join 4; 7.5 kill 2" (times in
-    ///                  seconds or rounds), the name of a file of such events, or
-    ///                  random:leave=P,join=P,least=N
+    ///                  seconds or rounds), the name of a file of such events,
+    ///                  random:leave=P,join=P,least=N or random:change=P,numbers=N/N*W
     /// @param workers   of the run, numbered from 0
     /// @param seed      of the random changes
     /// @throws BadInput if an event cannot be read, names no worker of the run, or has a worker
@@ -52,10 +53,16 @@ private:
     struct Chance {
         double leave = 0, join = 0;  // probabilities of each worker, after each round
         std::size_t least = 1;       // workers that stay
+        double change = 0;           // probability that the number of workers is drawn again
+        std::vector<std::size_t> numbers = {};  // from these, each alike
     };
     std::vector<Change> planned_by(std::int64_t round);
     void read(const Settings& settings, const std::string& text, int workers);
     void read_chance(const Settings& settings, const std::string& text, int workers);
+    void each_by_chance(Stream& stream, const MembershipTable& members,
+                        std::vector<Change>& all) const;
+    void number_by_chance(Stream& stream, const MembershipTable& members,
+                          std::vector<Change>& all) const;
 
     std::vector<Planned> by_time_, by_round_;  // ascending
     std::size_t time_ = 0, round_ = 0;         // the next of each
