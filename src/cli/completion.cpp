@@ -92,7 +92,7 @@ constexpr std::pair<const char*, const char*> analyses[] = {
     {"report", "--any-data --base --out"},
     {"compare", "--any-data --base --axes --panel --out --name --target --quiet --by --mark"},
     {"sweep", "--any-data --base --over --what --target --best --out --name"},
-    {"claims", "--again --markdown --json"},
+    {"claims", "--again --markdown --overview --json"},
     {"tune", "--any-data --base --option --target --out --name"},
     {"workers", "--out --rounds --last --per-node"},
     {"diagnose", "--out --last --per-node"},

@@ -178,13 +178,37 @@ def test_tables_numbers_and_other_seeds(folder, analyse, tmp_path):
     assert found["ratio"]["pairs"] == 5 and found["beside"]["measured"]["5"] is None
     status, out, _ = analyse("claims", path, "--again", path)
     assert status == 0 and "same" in out and "DIFFERS" not in out
+    status, out, _ = analyse("claims", path, "--again", path, "--markdown")
+    assert status == 0 and out == "Of 1 claims 1 have the same verdict.\n"
+    status, _, error = analyse("claims", path, "--again", path, "--json")
+    assert status == 2 and "--again has no --json" in error
     other = tmp_path / "other"
     other.mkdir()
     whole = json.loads((path / "claims.json").read_text())
+    whole["claims"][0]["paper"] = [1, None]
+    whole["claims"][0]["beside"]["runs"].pop()
+    (other / "claims.json").write_text(json.dumps(whole))
+    status, out, _ = analyse("claims", path, "--again", other, "--markdown")
+    (line,) = [line for line in out.splitlines() if line.startswith("| [x](#x) it | ")]
+    assert out.startswith("Of 1 claims 0 have the same verdict. These differ:\n\n")
+    assert "| partly |" in line and line.endswith("| too few seeds |")
     whole["experiment"] = "y"
     (other / "claims.json").write_text(json.dumps(whole))
     status, _, error = analyse("claims", path, "--again", other)
     assert status == 2 and "no claims in common" in error
+
+
+def test_the_overview_has_what_papers_say(folder, analyse):
+    path = folder([1] * 5, [2] * 5)
+    whole = json.loads((path / "claims.json").read_text())
+    whole["claims"].append({**whole["claims"][0], "name": "own", "source": "", "paper": None})
+    (path / "claims.json").write_text(json.dumps(whole))
+    status, out, _ = analyse("claims", path, "--overview")
+    lines = out.splitlines()
+    assert status == 0 and lines[0] == "1 claims are of papers: 1 reproduced."
+    assert lines[-1] == "1 claims are our own: 1 holds."
+    row = "| [x](#x) | it | twice as fast (Work 2026) | 2.00 | 2.00 (2.00 to 2.00) | reproduced |"
+    assert row in lines
 
 
 def test_what_cannot_be_judged_is_refused_in_one_line(folder, analyse, tmp_path):

@@ -404,6 +404,7 @@ def test_all_claims_are_simulated_and_written_down(tmp_path):
     written(tmp_path / "jobs", text, "tiny.ini")
     written(tmp_path / "jobs", text.replace("seed = 1..5\n", ""), "seedless.ini")
     written(tmp_path / "jobs", text.split("[claim")[0], "silent.ini")
+    written(tmp_path / "jobs", "commands = run\n" + text, "over-mpi.ini")
     env = {"QUORATE": str(QUORATE), "B": "b"}
     run_claims = (tmp_path / "jobs" / "claims", tmp_path)
 
@@ -416,13 +417,18 @@ def test_all_claims_are_simulated_and_written_down(tmp_path):
     page = (tmp_path / "docs" / "experiments.md").read_text()
     assert "@" not in page and "### tiny\n\nof ours\n\n| claim |" in page
     assert "too few seeds" in page and "### seedless" in page and "silent" not in page
+    assert "### over-mpi" not in page
     assert "stragglers  " in page  # of quorate list experiments
+    assert "0 claims are of papers" not in page and "2 claims are our own: 1 holds, " in page
+    assert "The runs took 0 minutes" in page and "No runs with other seeds were there" in page
 
     done = run_bash(*run_claims, {**env, "SEEDS": "100..104"})
-    (line,) = [line for line in ok(done).splitlines() if "it" in line]
+    (line,) = [line for line in ok(done).splitlines() if "tiny it " in line]
     assert line.startswith("tiny it ") and line.endswith("same")
     rows = rows_of(tmp_path / "b" / "jobs" / "tiny" / "simulate-seeds-100..104" / "manifest.tsv")
     assert {row["seed"] for row in rows} == {"100", "101", "102", "103", "104"}
+    page = (tmp_path / "docs" / "experiments.md").read_text()
+    assert "SEEDS=100..104` computes" in page and "Of 1 claims 1 have the same verdict." in page
 
     done = run_bash(*run_claims, env, "none")
     assert done.returncode != 0 and "there is no jobs/none.ini" in done.stderr

@@ -26,7 +26,7 @@ FILE = "claims.json"
 LEVEL = 0.95  # of intervals
 LEAST_PAIRS = 5
 SAME_SIZE = 1.2  # a ratio that is so many times another one, or less, has its size
-ALIKE = 1.001  # likewise, where seeds change nothing that counts
+ALIKE = 1.005  # likewise, where seeds change nothing that counts
 EQUAL = 1.05  # likewise, where a paper says that there is no difference
 REPRODUCED, HOLDS, PARTLY, NOT = "reproduced", "holds", "partly", "not"
 NOT_COMPARABLE, TOO_FEW, NOT_RUN = "not comparable", "too few seeds", "not run"
@@ -345,6 +345,31 @@ def as_markdown(claims: Sequence[Claim]) -> str:
     return "\n\n".join(parts)
 
 
+def counted(claims: Sequence[Claim], owner: str) -> str:
+    """How many there are, and of each verdict how many."""
+    verdicts = [one.verdict[0] for one in claims]
+    some = ", ".join(f"{verdicts.count(one)} {one}" for one in dict.fromkeys(sorted(verdicts)))
+    return f"{len(claims)} claims are {owner}: {some}."
+
+
+def as_overview(claims: Sequence[Claim]) -> str:
+    """What papers say and what came of it, in one table, with links to the sections of as_markdown;
+    of our own claims the number."""
+    theirs = [one for one in claims if one.words["source"]]
+    own = [one for one in claims if not one.words["source"]]
+    rows = [
+        {
+            "experiment": f"[{one.experiment}](#{one.experiment})",
+            "claim": one.name,
+            "paper says": one.paper_words,
+            **{name: one.result()[name] for name in ("paper", "ours (interval)", "verdict")},
+        }
+        for one in theirs
+    ]
+    parts = [counted(theirs, "of papers"), markdown(pd.DataFrame(rows))] if theirs else []
+    return "\n\n".join(parts + ([counted(own, "our own")] if own else []))
+
+
 def as_json(claims: Sequence[Claim]) -> str:
     """All numbers; those that are infinite or none are null."""
 
@@ -374,27 +399,50 @@ def as_json(claims: Sequence[Claim]) -> str:
     return json.dumps(found, indent=2)
 
 
-def again(claims: Sequence[Claim], others: Sequence[Claim]) -> pd.DataFrame:
-    """The verdicts beside those of the same claims with other runs."""
+def twice(claims: Sequence[Claim], others: Sequence[Claim]) -> list[tuple[Claim, Claim]]:
+    """Claims that are judged from two sets of runs. Raises BadInput if there are none."""
     theirs = {(claim.experiment, claim.name): claim for claim in others}
-    rows = []
-    for claim in claims:
-        other = theirs.get((claim.experiment, claim.name))
-        if other is None:
-            continue
-        same = claim.verdict[0] == other.verdict[0]
-        rows.append(
-            {
-                "claim": f"{claim.experiment} {claim.name}",
-                "ours": claim.ours,
-                "verdict": claim.verdict[0],
-                "others": other.ours,
-                "their verdict": other.verdict[0],
-                "": "same" if same else "DIFFERS",
-            }
-        )
-    if not rows:
+    found = [(one, theirs.get((one.experiment, one.name))) for one in claims]
+    pairs = [(one, other) for one, other in found if other is not None]
+    if not pairs:
         raise BadInput(
             "--again: the folders have no claims in common: give those of the same experiments"
         )
+    return pairs
+
+
+def again(claims: Sequence[Claim], others: Sequence[Claim]) -> pd.DataFrame:
+    """The verdicts beside those of the same claims with other runs."""
+    rows = [
+        {
+            "claim": f"{one.experiment} {one.name}",
+            "ours": one.ours,
+            "verdict": one.verdict[0],
+            "others": other.ours,
+            "their verdict": other.verdict[0],
+            "": "same" if one.verdict[0] == other.verdict[0] else "DIFFERS",
+        }
+        for one, other in twice(claims, others)
+    ]
     return pd.DataFrame(rows)
+
+
+def again_as_markdown(claims: Sequence[Claim], others: Sequence[Claim]) -> str:
+    """How many verdicts are the same with other runs, and which are not. Claims whose other runs are
+    not complete are left out."""
+    pairs = [pair for pair in twice(claims, others) if pair[1].verdict[0] != NOT_RUN]
+    changed = [pair for pair in pairs if pair[0].verdict[0] != pair[1].verdict[0]]
+    same = f"Of {len(pairs)} claims {len(pairs) - len(changed)} have the same verdict"
+    if not changed:
+        return f"{same}."
+    rows = [
+        {
+            "claim": f"[{one.experiment}](#{one.experiment}) {one.name}",
+            "ours (interval)": one.ours,
+            "verdict": one.verdict[0],
+            "with other seeds": other.ours,
+            "verdict then": other.verdict[0],
+        }
+        for one, other in changed
+    ]
+    return f"{same}. These differ:\n\n{markdown(pd.DataFrame(rows))}"

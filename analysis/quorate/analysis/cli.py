@@ -142,10 +142,15 @@ def run_sweep(given: argparse.Namespace) -> None:
 def run_claims(given: argparse.Namespace) -> None:
     again = claims.read_folders(given.again)
     found = claims.read_folders(given.folders)
+    if again and (given.json or given.overview):
+        raise BadInput("--again has no --json and no --overview: leave them out, or say --markdown")
     if again:
-        print(text(claims.again(found, again)))
+        words = claims.again_as_markdown(found, again)
+        print(words if given.markdown else text(claims.again(found, again)))
     elif given.json:
         print(claims.as_json(found))
+    elif given.overview:
+        print(claims.as_overview(found))
     else:
         print(claims.as_markdown(found) if given.markdown else claims.as_text(found))
 
@@ -326,6 +331,7 @@ def parser() -> Parser:
     )
     form = new.add_mutually_exclusive_group()
     form.add_argument("--markdown", action="store_true", help="with the settings there and here")
+    form.add_argument("--overview", action="store_true", help="those of papers in one table")
     form.add_argument("--json", action="store_true", help="all numbers")
 
     new = command("tune", run_tune, "with which value of an option each scheme does best")
