@@ -196,7 +196,7 @@ Q   =
 endif
 
 # --- Targets -----------------------------------------------------------------------------
-.PHONY: help info deps configure build demo amazon networks elastic advice dsag headline gallery experiments \
+.PHONY: help info deps configure build demo amazon networks elastic load-time advice dsag headline gallery experiments \
         cluster-demo cluster-deps python wheel python-deps python-tests-deps chaos test tests-ready check-layers \
         bench bench-against bench-rivals bench-ranks bench-hosts bench-nodes bench-python bench-lbfgs bench-build \
         fuzz fuzz-deps plot container format lint claims docs docs-deps \
@@ -354,6 +354,9 @@ amazon: build ## the Amazon experiment of the ErasureHead paper, measured (AMAZO
 
 elastic: build ## coded elastic computing while machines leave and join (QUORATE_DATA=folder)
 	@$(run_env) jobs/elastic
+
+load-time: build ## how long a worker loads a row beside computing with it, over MPI, half a minute
+	@$(run_env) $(found_python) jobs/load-time
 
 networks: build ## MNIST and CIFAR-10 with networks, 8 workers (QUORATE_DATA=folder)
 	@$(run_env) jobs/networks

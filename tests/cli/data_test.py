@@ -273,15 +273,38 @@ def test_what_starts_an_experiment_asks_for_its_data_first(catalogue, tmp_path):
     )
 
 
+@pytest.mark.parametrize("name, missing", [("elastic", "credit"), ("networks", "mnist")])
+def test_a_script_without_its_data_says_how_to_get_them(catalogue, name, missing, tmp_path):
+    jobs = tmp_path / "tree" / "jobs"
+    jobs.mkdir()
+    shutil.copy(REPOSITORY / "jobs" / name, jobs)
+    words = {"QUORATE": "false", "LAUNCHER": "false", "PYTHON": "false", "B": str(tmp_path / "b")}
+    env = {**os.environ, **words, "QUORATE_DATA": str(tmp_path / "raw")}
+    done = subprocess.run([jobs / name], cwd=jobs.parent, env=env, capture_output=True, text=True)
+    first = done.stderr.splitlines()[0]
+    assert done.returncode == 2 and first == (
+        f"env/fetch-data: jobs/{name} needs the data set {missing}, which is not there: "
+        f"env/fetch-data {missing}"
+    )
+
+
+def test_the_folder_of_data_is_the_first_that_is_there(catalogue, tmp_path):
+    assert catalogue("--folder").stdout == f"{tmp_path}/raw\n"
+    (tmp_path / "raw").rmdir()
+    assert catalogue("--folder").stdout == "data\n"
+
+
 def named_by_experiments():
-    """Pairs of a file of raw data and the experiment that names it."""
-    for ini in sorted((REPOSITORY / "jobs").glob("*.ini")):
-        for path in re.findall(r"\{data\}/([^\s,]+)", ini.read_text()):
-            yield path, ini.name
+    """Pairs of a file of raw data and the experiment, or the script, that names it."""
+    for path in sorted((REPOSITORY / "jobs").iterdir()):
+        text = path.read_text() if path.is_file() and path.suffix != ".py" else ""
+        for file in re.findall(r"(?:\{data\}|\$data)/([^\s,\"]+\.\w+)", text):
+            yield file, path.name
 
 
 def test_the_catalogue_knows_every_file_of_experiments_and_the_documentation_has_it(catalogue):
     table = catalogue("--table").stdout
+    assert {"advice", "elastic", "networks"} <= {name for _, name in named_by_experiments()}
     for path, experiment in named_by_experiments():
         assert f"| `{path}` |" in table, experiment
     for recipe in (REPOSITORY / "jobs" / "data").glob("*.ini"):

@@ -398,6 +398,7 @@ def test_all_claims_are_simulated_and_written_down(tmp_path):
     """As `make claims` does, in a folder with experiments of its own."""
     (tmp_path / "docs").mkdir()
     shutil.copytree(REPOSITORY / "jobs", tmp_path / "jobs", ignore=shutil.ignore_patterns("*.ini"))
+    shutil.copytree(REPOSITORY / "env", tmp_path / "env")
     text = CLAIMED.replace("1..2", "1..5").replace("[claim", "dry = on\n[claim", 1) + CLAIM
     text = text.replace("frc", "ignore, frc", 1)
     text = text.replace("dry = on", "dry = on\ndelay = exponential:0.05\nsummary = of ours")
