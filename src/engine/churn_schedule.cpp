@@ -42,11 +42,11 @@ std::optional<Change::Kind> kind_of(const std::string& word)
     return std::nullopt;
 }
 
-// Reads "10/12*3": numbers of workers, each as often as its weight; nothing if it cannot be.
+// Reads "10+12*3": numbers of workers, each as often as its weight; nothing if it cannot be.
 std::vector<std::size_t> numbers_of(const std::string& text, int workers)
 {
     std::vector<std::size_t> all;
-    for (const auto& word : split(text, '/')) {
+    for (const auto& word : split(text, '+')) {
         const auto times = word.find('*');
         const auto number = to_integer(trimmed(word.substr(0, times)));
         const auto weight = times == std::string::npos
@@ -63,7 +63,7 @@ std::vector<std::size_t> numbers_of(const std::string& text, int workers)
 
 Option events_option()
 {
-    return {"events", "EVENTS|FILE|random:leave=P,join=P,least=N|random:change=P,numbers=N/N*W", "",
+    return {"events", "EVENTS|FILE|random:leave=P,join=P,least=N|random:change=P,numbers=N+N*W", "",
             "who leaves, dies and comes back when: '3.5 leave 4; 100r join 4; 7 kill 2', times in "
             "seconds or rounds; random: before each round each worker leaves with a probability, "
             "unless only N are left, and each that is away joins; or with a probability their "
@@ -88,7 +88,7 @@ void ChurnSchedule::read_chance(const Settings& settings, const std::string& tex
     const auto refuse = [&](const std::string& what) {
         settings.refuse("events",
                         fmt::format(", {}: write random:leave=P,join=P,least=N or "
-                                    "random:change=P,numbers=N/N*W with P from 0 to 1 and N from 1 "
+                                    "random:change=P,numbers=N+N*W with P from 0 to 1 and N from 1 "
                                     "to {}",
                                     what, workers));
     };

@@ -23,7 +23,7 @@ public:
     /// Reads the plan.
     /// @param settings  its option `events` holds "3.0 leave 4; 100r join 4; 7.5 kill 2" (times in
     ///                  seconds or rounds), the name of a file of such events,
-    ///                  random:leave=P,join=P,least=N or random:change=P,numbers=N/N*W
+    ///                  random:leave=P,join=P,least=N or random:change=P,numbers=N+N*W
     /// @param workers   of the run, numbered from 0
     /// @param seed      of the random changes
     /// @throws BadInput if an event cannot be read, names no worker of the run, or has a worker

@@ -2,6 +2,7 @@
 """sweep, and compare --by: runs along the values of an option."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import simulate
 from quorate.analysis import compare, sweep
@@ -63,6 +64,16 @@ def test_names_are_dots_and_numbers_a_line(swept):
     _, numbers = sweep_of(swept[:6], "stragglers", "round-time")
     axis = sweep.plot([numbers]).figure.axes[0]
     assert axis.get_xlabel() == "stragglers" and axis.get_ylabel() == "time per round (ms)"
+
+
+@pytest.mark.parametrize(
+    "values, kind",
+    [([1, 2], "linear"), ([1, 100], "log"), ([0, 1, 100], "symlog"), ([0, 1, 2], "linear")],
+)
+def test_values_that_differ_much_are_drawn_by_their_size(values, kind):
+    axis = sweep.panels(1, 1)[1][0][0]
+    sweep.scale(axis, "x", pd.Series(values))
+    assert axis.get_xscale() == kind
 
 
 def test_options_that_go_along_do_not_split_a_configuration(tmp_path, analyse):

@@ -85,7 +85,7 @@ def test_random_membership_is_reproducible_and_keeps_the_least(tmp_path):
 
 
 def test_a_random_number_of_workers_is_one_of_those_given(tmp_path):
-    words = ["--rounds", 400, "--events", "random:change=0.5,numbers=2/4*3/6"]
+    words = ["--rounds", 400, "--events", "random:change=0.5,numbers=2+4*3+6"]
     changes, _ = simulate(tmp_path / "a.h5", *words)
     assert changes == simulate(tmp_path / "b.h5", *words)[0]
     assert changes != simulate(tmp_path / "c.h5", *words, "--seed", 2)[0]
@@ -120,7 +120,7 @@ def test_events_come_from_a_file(tmp_path):
         (["--events", "random:leave=2"], "where 'leave=2' is wrong: write random:leave=P"),
         (["--events", "random:stay=0.5"], "where 'stay=0.5' is wrong"),
         (["--events", "random:least=7"], "and N from 1 to 6"),
-        (["--events", "random:change=0.1,numbers=2/7"], "where 'numbers=2/7' is wrong"),
+        (["--events", "random:change=0.1,numbers=2+7"], "where 'numbers=2+7' is wrong"),
         (["--events", "random:change=0.1,numbers=2*x"], "where 'numbers=2*x' is wrong"),
         (["--events", "random:change=0.1"], "where change and numbers stand alone or for nothing"),
         (["--events", "random:change=1,numbers=2,leave=0.1"], "stand alone or for nothing"),

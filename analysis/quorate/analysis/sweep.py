@@ -205,7 +205,9 @@ def names(values: Sequence[str]) -> list[str]:
 
 
 def scale(axis: Axes, which: str, drawn: pd.Series) -> None:
-    """Logarithmic if the numbers differ much and are positive; else a quantity begins at zero."""
+    """Logarithmic if the numbers differ much and are positive, or an option's values beside a zero
+    do; else a quantity begins at zero."""
+    positive = drawn[drawn > 0]
     if drawn.min() > 0 and drawn.max() > WIDE * drawn.min():
         (axis.set_xscale if which == "x" else axis.set_yscale)("log")
         ticks = axis.xaxis if which == "x" else axis.yaxis
@@ -213,6 +215,8 @@ def scale(axis: Axes, which: str, drawn: pd.Series) -> None:
         ticks.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
         ticks.set_major_formatter("{x:g}")
         ticks.set_minor_locator(NullLocator())
+    elif which == "x" and drawn.min() == 0 and positive.max() > WIDE * positive.min():
+        axis.set_xscale("symlog", linthresh=positive.min())
     elif which == "y":
         axis.set_ylim(bottom=min(0.0, drawn.min()))
 
