@@ -221,11 +221,16 @@ class Claim:
         return (REPRODUCED if self.words["source"] else HOLDS), words
 
     @property
-    def reason(self) -> str:
-        """Why the verdict is so; and whether the pairs are several in name only."""
+    def alike(self) -> str:
+        """Said where the pairs are several in name only; else empty."""
         low, high = min(self.ratios, default=0), max(self.ratios, default=0)
         alike = len(self.ratios) > 1 and (low == high or 0 < high < ALIKE * low)
-        return self.verdict[1] + ("; all pairs are alike" if alike else "")
+        return "; all pairs are alike" if alike else ""
+
+    @property
+    def reason(self) -> str:
+        """Why the verdict is so; and whether the pairs are several in name only."""
+        return self.verdict[1] + self.alike
 
     @property
     def ours(self) -> str:
@@ -362,7 +367,9 @@ def as_overview(claims: Sequence[Claim]) -> str:
             "experiment": f"[{one.experiment}](#{one.experiment})",
             "claim": one.name,
             "paper says": one.paper_words,
-            **{name: one.result()[name] for name in ("paper", "ours (interval)", "verdict")},
+            "paper": one.paper_number,
+            "ours (interval)": one.ours,
+            "verdict": one.verdict[0] + one.alike,
         }
         for one in theirs
     ]
@@ -428,8 +435,9 @@ def again(claims: Sequence[Claim], others: Sequence[Claim]) -> pd.DataFrame:
 
 
 def again_as_markdown(claims: Sequence[Claim], others: Sequence[Claim]) -> str:
-    """How many verdicts are the same with other runs, and which are not. Claims whose other runs are
-    not complete are left out."""
+    """How many verdicts are the same with other runs, and which are not. Claims whose other runs
+    are not complete are left out.
+    """
     pairs = [pair for pair in twice(claims, others) if pair[1].verdict[0] != NOT_RUN]
     changed = [pair for pair in pairs if pair[0].verdict[0] != pair[1].verdict[0]]
     same = f"Of {len(pairs)} claims {len(pairs) - len(changed)} have the same verdict"

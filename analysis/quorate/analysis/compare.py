@@ -207,6 +207,11 @@ def note(groups: Sequence[Group]) -> str:
     return f"{words}; band: least to greatest of {most} seeds" if most > 1 else words
 
 
+def titled(words: str) -> str:
+    """In several lines if it is wider than a panel."""
+    return words if len(words) <= 40 else words.replace(",", ",\n")
+
+
 def split(groups: Sequence[Group], by: str) -> list[tuple[str, list[Group]]]:
     """The value of an option, and the runs that have it. Without an option all runs."""
     if not by:
@@ -283,7 +288,7 @@ def panel(
             if j == 0 or not found.sharey:
                 at.set_ylabel(upwards)
             if by and i == 0:
-                at.set_title(f"{by} {brief(value)}")
+                at.set_title(titled(f"{by} {brief(value)}"))
     parts = [one for row in found.rows for _, some, _ in row for one in some]
     finish(figure, *legend_of(grid.flat), note(parts))
     title = "Loss and scores against time and rounds"
