@@ -196,8 +196,9 @@ Q   =
 endif
 
 # --- Targets -----------------------------------------------------------------------------
-.PHONY: help info deps configure build demo amazon networks elastic load-time advice dsag headline gallery experiments \
-        cluster-demo cluster-deps python wheel python-deps python-tests-deps chaos test tests-ready check-layers \
+.PHONY: help info deps configure build demo amazon networks elastic load-time advice dsag headline gallery \
+        experiments cluster-demo cluster-deps python wheel python-deps python-tests-deps chaos test tests-ready \
+        check-layers analysis-tests-deps \
         bench bench-against bench-rivals bench-ranks bench-hosts bench-nodes bench-python bench-lbfgs bench-build \
         fuzz fuzz-deps plot container format lint claims docs docs-deps \
         install uninstall clean force
@@ -389,6 +390,9 @@ $(foreach verb,run simulate tune plot report submit,$(eval $(call experiment_tar
 cluster-deps:
 	@$(if $(filter no,$(DEPS)),,env/deps cluster)
 
+analysis-tests-deps:
+	@$(if $(filter no,$(DEPS)),,env/deps analysis-tests)
+
 cluster-demo: build cluster-deps ## an experiment as jobs of a private SLURM on this machine, from data to report
 	@$(run_env) slurm/demo
 
@@ -397,6 +401,7 @@ tests-ready: $(if $(filter unit,$(or $(levels),unit)),$(B)/tests/unit) \
              $(if $(filter cli,$(or $(levels),cli)),$(B)/bench $(rival_programs)) \
              $(if $(filter python,$(or $(levels),python)),python python-tests-deps) \
              $(if $(filter docs,$(or $(levels),docs)),python docs-deps) \
+             $(if $(filter analysis,$(or $(levels),analysis)),analysis-tests-deps) \
              $(if $(filter-out unit,$(or $(levels),all)),build cluster-deps)
 	@mkdir -p $(B)/tests
 	@echo "export $(run_env)" > $(B)/tests/environment

@@ -41,21 +41,23 @@ def page(groups: Sequence[Group]) -> Page:
     made = Page("Experimental details")
     made.section("Setting")
     made.text("What all runs have in common.")
-    made.table(two_columns(common(traces)))
+    made.table("Setting of all runs", two_columns(common(traces)), plain=True)
     if len(groups) > 1:
         made.text("In what the configurations differ; all other options are the same.")
-    made.table(configurations(groups))
+    made.table("Configurations", configurations(groups), plain=True)
     made.section("Results")
     made.text(
         "Means over seeds. Speed-ups are geometric means over pairs of runs with the same seed, "
         "with 95 % bootstrap intervals over the pairs where there are two or more."
     )
-    made.table(compare.table(groups))
+    made.table("Means over seeds", compare.table(groups))
     made.items(compare.warnings(groups))
     made.section("Machine")
-    made.table(two_columns({**of_attributes(traces, MACHINE), **jobs(traces)}))
+    machine = two_columns({**of_attributes(traces, MACHINE), **jobs(traces)})
+    made.table("Where the runs were made", machine, plain=True)
     made.section("Software")
-    made.table(two_columns({**of_attributes(traces, SOFTWARE), **of_analysis()}))
+    software = two_columns({**of_attributes(traces, SOFTWARE), **of_analysis()})
+    made.table("Versions", software, plain=True)
     for number, libraries in enumerate(values(traces, "libraries")):
         made.text("What the program was built with" + (f" ({number + 1})" if number else "") + ":")
         made.code(libraries)

@@ -292,7 +292,18 @@ def panel(
     parts = [one for row in found.rows for _, some, _ in row for one in some]
     finish(figure, *legend_of(grid.flat), note(parts))
     title = "Loss and scores against time and rounds"
-    return Plot(name, title, described(groups), figure, pd.concat(numbers))
+    table = pd.concat(numbers)
+    return Plot(name, title, described(groups), figure, table, told(table))
+
+
+def told(numbers: pd.DataFrame) -> pd.DataFrame | None:
+    """Where the means begin and end, along time if they are drawn along that."""
+    if not {"metric", "along", "x", "mean"} <= set(numbers.columns):
+        return None
+    drawn = numbers[numbers["along"] == "time"]
+    drawn = numbers if not len(drawn) else drawn
+    along = "/".join(drawn["along"].unique())
+    return drawn[["configuration", "metric", "x", "mean"]].rename(columns={"x": along})
 
 
 def names(groups: Sequence[Group], axis: Axis) -> tuple[str, str]:

@@ -38,13 +38,15 @@ Grid = npt.NDArray[np.object_]  # of axes
 
 @dataclass
 class Plot:
-    """A figure, its name as a file, what it shows, and the numbers behind it."""
+    """A figure, its name as a file, what it shows, the numbers behind it, and fewer that tell the
+    same in words."""
 
     name: str
     title: str
     text: str
     figure: Figure
     numbers: pd.DataFrame
+    summary: pd.DataFrame | None = None
 
 
 def styles(count: int) -> list[Style]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One HTML page without anything from elsewhere: figures are inside."""
+"""One HTML page without anything from elsewhere: figures and what they link to are inside."""
 
 import base64
 from collections.abc import Callable
@@ -9,22 +9,10 @@ from pathlib import Path
 import pandas as pd
 
 from .files import MARK
+from .page_style import STYLE
 
-STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 72em; margin: 2em auto; padding: 0 1em;
-  color: #222; }
-h1 { font-size: 1.6em; } h2 { margin-top: 2em; border-bottom: 1px solid #ccc; }
-nav a { margin-right: 1em; } figure { margin: 1em 0; } img { max-width: 100%; }
-figcaption, .note { color: #555; font-size: 0.93em; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 0.9em; font-variant-numeric: tabular-nums; }
-td, th { padding: 0.2em 0.7em; text-align: right; border-bottom: 1px solid #ddd;
-  white-space: nowrap; }
-td:first-child, th:first-child { text-align: left; } td.text { white-space: normal; }
-pre { white-space: pre-wrap; background: #f4f4f4; padding: 0.6em; font-size: 0.85em; }
-@media print { nav { display: none; } h2 { break-after: avoid; } figure { break-inside: avoid; }
-  body { margin: 0; font-size: 10pt; } .wide { overflow-x: visible; } td { white-space: normal; } }
-"""
+MOST_INSIDE = 65536  # bytes of a download that the page holds
+TYPES = {".pdf": "application/pdf", ".csv": "text/csv", ".html": "text/html"}
 
 
 class Page:
@@ -34,6 +22,7 @@ class Page:
         self.title = title
         self.parts: list[str | Callable[[], str]] = []
         self.sections: list[tuple[str, str]] = []
+        self.tables = 0
 
     def section(self, title: str) -> None:
         anchor = f"s{len(self.sections) + 1}"
@@ -51,27 +40,30 @@ class Page:
             inner = "".join(f"<li>{escape(line)}</li>" for line in lines)
             self.parts.append(f'<ul class="note">{inner}</ul>')
 
-    def table(self, table: pd.DataFrame) -> None:
+    def table(self, title: str, table: pd.DataFrame, plain: bool = False) -> None:
+        """The first column names the rows. Plain: of words, which may break."""
         if not len(table):
             return
-        head = "".join(f"<th>{escape(str(name))}</th>" for name in table.columns)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>"
-            for row in table.values.tolist()
+        self.tables += 1
+        name = f"t{self.tables}"
+        head = "".join(f'<th scope="col">{escape(str(word))}</th>' for word in table.columns)
+        rows = "".join(row(line) for line in table.values.tolist())
+        # A keyboard scrolls what has the focus, a reader hears the region's name.
+        self.parts.append(
+            f'<div class="wide{" plain" if plain else ""}" role="region" tabindex="0" '
+            f'aria-labelledby="{name}"><table><caption id="{name}"><span>{escape(title)}</span>'
+            f"</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
         )
-        self.parts.append(f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>')
 
-    def figure(self, title: str, text: str, png: Path) -> None:
+    def figure(self, title: str, text: str, spoken: str, png: Path) -> None:
         """The picture is read when the page is made: it may still be drawn."""
-        files = ", ".join(
-            f'<a href="{escape(png.with_suffix(s).name)}">{s[1:]}</a>'
-            for s in (".png", ".pdf", ".csv")
-        )
 
         def inside() -> str:
-            data = base64.b64encode(png.read_bytes()).decode()
+            files = ", ".join(download(png.with_suffix(suffix)) for suffix in (".pdf", ".csv"))
             return (
-                f'<figure><img alt="{escape(title)}" src="data:image/png;base64,{data}">'
+                f'<figure><div class="wide" role="region" tabindex="0" '
+                f'aria-label="Figure: {escape(title)}">'
+                f'<img alt="{escape(spoken)}" src="{data(png, "image/png")}"></div>'
                 f"<figcaption><b>{escape(title)}.</b> {escape(text)} ({files})</figcaption>"
                 "</figure>"
             )
@@ -82,9 +74,9 @@ class Page:
         """Text as it is, in lines."""
         self.parts.append(f"<pre>{escape(words)}</pre>")
 
-    def link(self, words: str, file: str) -> None:
-        """To a file beside the page."""
-        self.parts.append(f'<p><a href="{escape(file)}">{escape(words)}</a></p>')
+    def attach(self, words: str, file: Path) -> None:
+        """A file that is there when the page is made."""
+        self.parts.append(lambda: f"<p>{escape(words)}: {download(file)}</p>")
 
     def fold(self, title: str, words: str) -> None:
         """Text that a click shows."""
@@ -93,13 +85,35 @@ class Page:
         )
 
     def html(self) -> str:
-        links = "".join(f'<a href="#{anchor}">{escape(name)}</a>' for anchor, name in self.sections)
+        links = "".join(
+            f'<li><a href="#{anchor}">{escape(name)}</a></li>' for anchor, name in self.sections
+        )
         body = "\n".join(part() if callable(part) else part for part in self.parts)
         return (
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            '<meta name="color-scheme" content="light dark">'
             f'<meta name="generator" content="{MARK}">'
             f"<title>{escape(self.title)}</title><style>{STYLE}</style></head><body>"
-            f"<h1>{escape(self.title)}</h1><nav>{links}</nav>\n{body}\n"
-            "</body></html>\n"
+            '<a class="skip" href="#main">Skip to the results</a>'
+            f"<header><h1>{escape(self.title)}</h1>"
+            f'<nav aria-label="Sections"><ul>{links}</ul></nav></header>\n'
+            f'<main id="main" tabindex="-1">\n{body}\n</main></body></html>\n'
         )
+
+
+def row(cells: list[object]) -> str:
+    first, *rest = (escape(str(cell)) for cell in cells)
+    return f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{w}</td>" for w in rest) + "</tr>"
+
+
+def data(file: Path, kind: str) -> str:
+    return f"data:{kind};base64,{base64.b64encode(file.read_bytes()).decode()}"
+
+
+def download(file: Path) -> str:
+    """A link that works if the page is sent alone; of what is large, where it is."""
+    name = escape(file.name)
+    if file.stat().st_size > MOST_INSIDE:
+        return f"beside this page: {name}"
+    return f'<a download="{name}" href="{data(file, TYPES[file.suffix])}">{name}</a>'

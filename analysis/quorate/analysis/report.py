@@ -13,6 +13,7 @@ from .figures import Plot, Saver
 from .groups import Group, caption
 from .observed import of_work
 from .page import Page
+from .spoken import spoken
 from .tables import number
 from .traces import BadInput, Trace
 from .whatif import Diagnosis
@@ -62,7 +63,8 @@ class Report:
     def add(self, plot: Plot, prefix: str = "") -> None:
         """Saves a figure and puts it into the page."""
         plot.name = file_name(f"{prefix}-{plot.name}")
-        self.page.figure(plot.title, plot.text, self.saver.add(plot))
+        png = self.saver.add(plot)
+        self.page.figure(plot.title, plot.text, spoken(plot), png)
 
     def write(self) -> Path:
         self.page.text(caption(self.traces))
@@ -81,7 +83,7 @@ class Report:
 
     def overview(self) -> None:
         self.page.section("Comparison")
-        self.page.table(compare.table(self.groups))
+        self.page.table("Means over seeds", compare.table(self.groups))
         self.page.items(compare.warnings(self.groups))
         try:
             axes = compare.usual_axes(self.groups)
@@ -93,7 +95,7 @@ class Report:
         targets = compare.all_targets(self.groups)
         if targets:
             self.page.heading("Time and rounds to targets")
-            self.page.table(compare.target_table(self.groups, targets))
+            self.page.table("To each target", compare.target_table(self.groups, targets))
             self.page.text(
                 "Targets are half, 90 % and 99 % of the way that all configurations go; times are "
                 "means of the runs that reached them, speed-ups are of pairs with the same seed."
@@ -101,7 +103,7 @@ class Report:
 
     def rounds(self) -> None:
         self.page.section("Rounds")
-        self.page.table(rounds.table(self.groups))
+        self.page.table("Times and answers of rounds", rounds.table(self.groups))
         self.add(rounds.panel(self.groups))
         self.add(rounds.distribution(self.groups))
         for measured, simulated in twins(self.traces):
@@ -111,7 +113,7 @@ class Report:
     def cost(self) -> None:
         self.page.section("Cost")
         costs = [[cost.Cost(trace) for trace in group.traces] for group in self.groups]
-        self.page.table(cost.table(self.groups, costs))
+        self.page.table("Work and cost, means over seeds", cost.table(self.groups, costs))
         self.add(cost.plot(self.groups, costs))
         lines = [cost.scheduler_line(trace) for trace in self.traces]
         self.page.items([line for line in lines if line])
@@ -130,10 +132,10 @@ class Report:
             fit_plot, fits = workers.fitted(work)
             for plot in [*workers.plots(work), fit_plot]:
                 self.add(plot, group.label)
-            self.page.table(fits)
+            self.page.table(f"Fitted delay models: {group.label}", fits)
             table = workers.table(work)
             if len(table) <= MOST_ROWS:
-                self.page.table(table)
+                self.page.table(f"Each worker: {group.label}", table)
         if len(self.groups) > MOST_WORKERS:
             left = ", ".join(group.label for group in self.groups[MOST_WORKERS:])
             self.page.text(f"Workers of these are not shown: {left}")
@@ -145,15 +147,20 @@ class Report:
             self.page.text(str(error))
             return
         self.page.items(diagnose.findings(found))
-        for make in (diagnose.table, diagnose.parts_table, diagnose.node_table):
-            self.page.table(make(found))
+        for title, table in (
+            ("Who delays the rounds", diagnose.table(found)),
+            ("What the rounds consist of", diagnose.parts_table(found)),
+            ("Nodes", diagnose.node_table(found)),
+        ):
+            self.page.table(f"{title}: {label}", table)
         self.add(diagnose.plot(found), label)
 
     def provenance(self) -> None:
         self.page.section("Runs")
-        self.page.table(runs(self.traces))
-        self.page.link(
-            "The page for a paper's appendix: setting, seeds, software, commands", APPENDIX
+        self.page.table("All runs", runs(self.traces))
+        self.page.attach(
+            "For a paper's appendix, a page of setting, seeds, software and commands",
+            self.folder / APPENDIX,
         )
         for trace in self.traces:
             attributes = trace.attributes

@@ -71,7 +71,9 @@ def panel(groups: Sequence[Group]) -> Plot:
     text = "Means over seeds; fields go from the least to the greatest seed."
     if warm:
         text += " The grey field is warm-up."
-    return Plot("rounds", "Rounds", text, figure, pd.concat(numbers))
+    table = pd.concat(numbers)
+    means = table.drop(columns="round").groupby("configuration", sort=False).mean().reset_index()
+    return Plot("rounds", "Rounds", text, figure, table, means.add_prefix("mean "))
 
 
 def distribution(groups: Sequence[Group]) -> Plot:

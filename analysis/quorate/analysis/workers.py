@@ -123,7 +123,14 @@ def timeline(work: Work, window: tuple[int, int]) -> Plot:
         f"Rounds {window[0]} to {window[1]}. A task is its delay, its computation, and messages "
         "and queues. Who has answered waits for the round to end; whose task was cancelled had not."
     )
-    return Plot("timeline", "Timeline of workers", text, figure, numbers)
+    spent = (drawn["end"] - drawn["begin"]).groupby(drawn["state"]).sum()
+    summary = pd.DataFrame(
+        {
+            "state": np.array(STATES)[spent.index],
+            "share of the time drawn": list(spent / spent.sum()),
+        }
+    )
+    return Plot("timeline", "Timeline of workers", text, figure, numbers, summary)
 
 
 def mark_members(axis: Axes, trace: Trace, begin: float, end: float) -> None:
@@ -347,7 +354,7 @@ def fitted(work: Work) -> tuple[Plot, pd.DataFrame]:
                 "AIC": short(fit.aic, 7),
                 "KS distance": number(fit.distance, 4),
                 "5 % point": number(delays.critical(len(known)), 4),
-                "": "fits" if fit.distance < delays.critical(len(known)) else "",
+                "verdict": "fits" if fit.distance < delays.critical(len(known)) else "",
             }
         )
     least = above[above > 0].min() if np.any(above > 0) else 1e-3
@@ -365,7 +372,10 @@ def fitted(work: Work) -> tuple[Plot, pd.DataFrame]:
         "Kolmogorov-Smirnov distance is to the Kaplan-Meier estimate; below the 5 % point a model "
         "cannot be told from the times."
     )
-    return Plot("delays", "Fitted delay models", text, figure, numbers), pd.DataFrame(lines)
+    summary = pd.DataFrame([{"model": f.model, "distance": f.distance} for f in found])
+    return Plot("delays", "Fitted delay models", text, figure, numbers, summary), pd.DataFrame(
+        lines
+    )
 
 
 def table(work: Work) -> pd.DataFrame:
