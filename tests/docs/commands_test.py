@@ -16,6 +16,8 @@ PAGES = sorted(
 PAGES = [page for page in PAGES if any(b.is_command() or b.is_python() for b in blocks(page))]
 PAGES.remove(REPOSITORY / "docs" / "day.md")  # tests/slurm runs it
 
+TUTORIAL = REPOSITORY / "docs/first-scheme.md"
+
 # What some pages take for granted: a file, and the command that makes it.
 TRACE = "simulate --data data.h5 --workers 8 --rounds 60 --delay exponential:0.02 --scheme"
 GIVEN = {
@@ -37,7 +39,7 @@ NEEDS = {
     "docs/doctor.md": ["data.h5"],
     "docs/cloud.md": ["data.h5"],
     "docs/first-scheme.md": ["visits.h5"],
-    "docs/python.md": ["amazon.h5", "visits.h5"],
+    "docs/python.md": ["amazon.h5", "visits.h5", "fastest.py"],
     "docs/trace.md": ["agc.h5"],
 }
 # What the Python of a page takes for granted, run before it.
@@ -63,6 +65,8 @@ def given(real_data, amazon, tmp_path_factory):
         assert done.returncode == 0, done.stderr
     shutil.copy(real_data / "amazon" / "train.csv.gz", folder)
     shutil.copy(amazon, folder / "amazon.h5")
+    (scheme,) = (b for b in blocks(TUTORIAL) if b.marks.get("file") == ("", "fastest.py"))
+    (folder / "fastest.py").write_text(scheme.text + "\n")
     rows = [f"{worker},{i},{1 + worker % 3}\n" for worker in range(10) for i in range(20)]
     (folder / "times.csv").write_text("".join(["worker,round,seconds\n", *rows]))
     return folder
