@@ -355,10 +355,14 @@ void SchemeCheck::answer(Worker worker)
 
 std::int64_t SchemeCheck::samples(const Dispatch& task, const Part& part)
 {
-    if (task.control.budget.samples > 0 && (task.control.budget.seconds == never ||
-                                            std::uniform_real_distribution()(random_) >= empty))
-        return task.control.budget.samples;
-    if (task.control.budget.samples > 0) return 0;
+    const auto asked = task.control.budget.samples;
+    if (asked > 0 && task.control.budget.seconds == never) return asked;
+    if (asked > 0) {
+        // All of them, none, or those that there was time for.
+        if (std::uniform_real_distribution()(random_) < empty) return 0;
+        return random_() % 2 == 0 ? asked
+                                  : std::uniform_int_distribution(std::int64_t{1}, asked)(random_);
+    }
     if (task.control.budget.limited())
         return std::uniform_real_distribution()(random_) < empty
                    ? 0

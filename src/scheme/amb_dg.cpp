@@ -23,6 +23,7 @@ public:
           mean_(own_.needs.blocks), epoch_(settings, problem, own_.samples),
           open_(static_cast<std::size_t>(problem.workers))
     {
+        epoch_.cap(settings, problem, own_.needs);
     }
 
     Needs needs() const override
@@ -128,7 +129,8 @@ Entry<MakeScheme> amb_dg_entry()
             "--compute-time; where messages take several times as long",
         .source =
             "Al-Lawati and Draper, Anytime Minibatch with Delayed Gradients, arXiv 2012.08616",
-        .options = {compute_time_option(), micro_batch_option(), staleness_cap_option()},
+        .options = {compute_time_option(), micro_batch_option(), samples_cap_option(),
+                    staleness_cap_option()},
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
             return std::make_unique<AmbDg>(settings, problem);
         },

@@ -18,6 +18,7 @@ enum class Weights { samples, equal, shard };
 struct Ways {
     bool descends = false;          // workers make steps of their own; else they sum gradients
     bool timed = true;              // they have a fixed time; otherwise a fixed number of steps
+    bool capped = false;            // and no more than --samples-cap
     std::int64_t fixed = 0;         // samples or steps of rounds without a limit; 0: their share
     std::int64_t probe = 0;         // rounds without a limit from which the time is chosen
     Seconds communication = never;  // after the time, how long a round waits for answers
@@ -35,6 +36,7 @@ public:
                 plan.parts[0].items[0].operation = Item::Operation::descent;
             });
         if (ways.timed) time_.emplace(settings, problem, own_.samples);
+        if (ways.capped) time_->cap(settings, problem, own_.needs);
         if (!time_ || !time_->known()) return;
         if (settings.on("probe"))
             settings.refuse("probe", ", but --compute-time is given, not chosen: leave it out");
@@ -70,7 +72,7 @@ protected:
                 "no worker finished anything within {:g} s in round {}: such rounds wait for the "
                 "first that does; use a longer --compute-time",
                 time_->seconds(), version + 1);
-        const auto rows = ways_.descends ? 1 : time_->micro_batch(worker);
+        const auto rows = ways_.descends ? 1 : time_->least(worker);
         return {plan(worker), {version}, {.samples = rows, .micro_batch = rows}};
     }
 
@@ -181,6 +183,7 @@ Option local_steps_option()
 Entry<MakeScheme> amb_entry()
 {
     auto options = timed_options();
+    options.push_back(samples_cap_option());
     options.push_back(weights_option());
     return {
         .name = "amb",
@@ -191,6 +194,7 @@ Entry<MakeScheme> amb_entry()
         .options = options,
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
             auto ways = timed(settings);
+            ways.capped = true;
             const auto weights = word_of(settings, "weights", {"samples", "equal", "shard"});
             ways.weights = weights == "samples" ? Weights::samples
                            : weights == "equal" ? Weights::equal

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "code/partition.hpp"
+
 namespace quorate {
 
 Option compute_time_option()
@@ -21,9 +23,17 @@ Option micro_batch_option()
             "samples between two looks at the clock; auto: about 1 % of the compute time"};
 }
 
+Option samples_cap_option()
+{
+    return {
+        "samples-cap", "N", "",
+        "a worker stops at its equal share of N samples, if its time is not over before, and then "
+        "takes no row twice in a task; default: as many as there is time for"};
+}
+
 ComputeTime::ComputeTime(const Settings& settings, const Problem& problem, std::int64_t samples)
     : row_time_(problem.row_time), slack_(1 + problem.workers / static_cast<double>(samples)),
-      row_seconds_(static_cast<std::size_t>(problem.workers), problem.row_time)
+      row_seconds_(static_cast<std::size_t>(problem.workers), problem.row_time), samples_(samples)
 {
     const auto& word = settings.text("compute-time");
     match_ = word == "match";
@@ -37,6 +47,22 @@ ComputeTime::ComputeTime(const Settings& settings, const Problem& problem, std::
                                     "one{}",
                                     rows, rows == 1 ? "" : "s", least,
                                     rows == 1 ? "" : ", or a smaller --micro-batch"));
+}
+
+void ComputeTime::cap(const Settings& settings, const Problem& problem, const Needs& needs)
+{
+    if (!settings.on("samples-cap")) return;
+    const auto all = settings.integer("samples-cap", problem.workers, problem.rows);
+    if (!known() && all < samples_)
+        settings.refuse(
+            "samples-cap",
+            fmt::format(", but the minibatches from which --compute-time is chosen have "
+                        "{} samples: give --compute-time in seconds, or a larger cap",
+                        samples_));
+    // No share exceeds the rows of its block, so a task takes none of them twice; all shares are N at most.
+    for (int i = 0; i < problem.workers; ++i)
+        caps_.push_back(std::min(partition(all, problem.workers, i).second,
+                                 needs.blocks[static_cast<std::size_t>(i)].count));
 }
 
 void ComputeTime::receive(const Contribution& contribution, bool whole)

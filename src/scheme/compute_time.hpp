@@ -3,15 +3,18 @@
 // from how long fixed minibatches took them.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "scheme/scheme.hpp"
 
 namespace quorate {
 
-/// The options --compute-time and --micro-batch, which ComputeTime reads.
+/// The options --compute-time and --micro-batch, which ComputeTime reads, and --samples-cap, which its
+/// cap() reads.
 Option compute_time_option();
 Option micro_batch_option();
+Option samples_cap_option();
 
 /// The compute time of a run: n workers, b samples of a round.
 class ComputeTime {
@@ -19,6 +22,12 @@ public:
     /// @param samples  b
     /// @throws BadInput if an option is wrong, or a micro-batch takes longer than the compute time
     ComputeTime(const Settings& settings, const Problem& problem, std::int64_t samples);
+
+    /// Lets --samples-cap, if it is given, limit the samples of tasks too.
+    /// @param needs  whose block i is worker i's
+    /// @throws BadInput if the cap is less than the workers, exceeds the rows, or is less than the fixed
+    ///         minibatches from which the time is chosen
+    void cap(const Settings& settings, const Problem& problem, const Needs& needs);
 
     /// Whether the time was given, or has been chosen.
     bool known() const { return time_ > 0; }
@@ -35,10 +44,19 @@ public:
     /// Samples between two looks at the clock: as --micro-batch says, or about 1 % of the compute
     /// time.
     std::int64_t micro_batch(Worker worker) const;
-    /// The budget of a task: the compute time, delay included.
+    /// The budget of a task: the compute time, delay included, and at most the worker's share of the
+    /// cap.
     Budget budget(Worker worker) const
     {
-        return {.samples = 0, .seconds = time_, .micro_batch = micro_batch(worker)};
+        return {.samples = caps_.empty() ? 0 : caps_[static_cast<std::size_t>(worker)],
+                .seconds = time_,
+                .micro_batch = micro_batch(worker)};
+    }
+    /// The samples of a task of one micro-batch.
+    std::int64_t least(Worker worker) const
+    {
+        const auto rows = micro_batch(worker);
+        return caps_.empty() ? rows : std::min(rows, caps_[static_cast<std::size_t>(worker)]);
     }
 
 private:
@@ -52,6 +70,8 @@ private:
     double slack_;                      // 1 + n / b
     std::vector<Seconds> row_seconds_;  // of each worker, as in its last contribution
     std::vector<Minibatch> minibatches_;
+    std::vector<std::int64_t> caps_;  // samples of a task, by worker; empty: no cap
+    std::int64_t samples_;            // b
 };
 
 }  // namespace quorate

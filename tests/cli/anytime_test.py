@@ -139,6 +139,60 @@ def test_a_round_without_anything_waits_for_the_first_micro_batch(even, tmp_path
     assert run["notes"].count("no worker finished") == 1
 
 
+def test_a_cap_ends_a_round_before_its_time(even, tmp_path):
+    # Shares of 10 rows that take 0.1 s; one worker of a sixth of the speed has done 8 in its time.
+    words = ["--compute-time", 0.5, "--samples-cap", 120, "--micro-batch", 4]
+    run = simulate(tmp_path, even, "amb", *words)
+    assert (run["arrival/samples"] == 10).all()
+    assert numpy.allclose(numpy.diff(run["round/time"], prepend=0), 0.1)
+    run = simulate(tmp_path, even, "amb", *words, "--slowdown", "fixed:6,3")
+    slow = run["arrival/worker"] == 3
+    assert (run["arrival/samples"][slow] == 8).all() and (run["arrival/samples"][~slow] == 10).all()
+    assert numpy.allclose(numpy.diff(run["round/time"], prepend=0), 0.5)
+
+
+def test_a_cap_that_time_reaches_gives_the_bits_of_fmb(even, tmp_path):
+    fixed = simulate(tmp_path, even, "fmb", "--batch", 600)
+    words = ["--compute-time", 50, "--samples-cap", 600, "--batch", 600, "--micro-batch", 50]
+    capped = simulate(tmp_path, even, "amb", *words)
+    assert numpy.array_equal(fixed["iterates"], capped["iterates"])
+    assert numpy.array_equal(fixed["round/time"], capped["round/time"])
+
+
+def test_a_cap_of_all_rows_takes_each_once(even, tmp_path):
+    full = simulate(tmp_path, even, "uncoded", "--rounds", 1)
+    words = ["--compute-time", 50, "--samples-cap", 1200, "--rounds", 1]
+    capped = simulate(tmp_path, even, "amb", *words)
+    assert capped["round/samples"][0] == 1200 and capped["round/decode_error"][0] < 1e-25
+    assert capped["round/time"][0] == pytest.approx(1)
+    assert numpy.allclose(full["iterates"], capped["iterates"], rtol=1e-12, atol=1e-14)
+
+
+def test_a_wait_for_the_first_micro_batch_keeps_to_the_cap(even, tmp_path):
+    words = ["--compute-time", 0.1, "--delay", "constant:0.3", "--micro-batch", 5]
+    run = simulate(tmp_path, even, "amb", *words, "--samples-cap", 24)
+    assert (run["arrival/samples"] <= 2).all()
+
+
+def test_workers_of_amb_dg_that_have_their_share_begin_again(even, tmp_path):
+    words = ["--compute-time", 0.5, "--samples-cap", 120, "--micro-batch", 10]
+    run = simulate(tmp_path, even, "amb-dg", *words)
+    assert (run["arrival/samples"] == 10).all()
+    assert numpy.allclose(numpy.diff(run["round/time"])[1:], 0.5)
+    # Five epochs of 0.1 s in the time between two updates.
+    assert run["round/samples"][5:].mean() == pytest.approx(600, rel=0.05)
+
+
+@pytest.mark.parametrize("scheme", ["amb", "amb-dg"])
+def test_a_cap_is_refused_if_it_is_none(even, tmp_path, scheme):
+    words = ["--scheme", scheme, "--compute-time", 0.5, "--row-time", 0.01]
+    for cap in (0, -3, 11, 1201, "many"):
+        assert "--samples-cap" in refused(tmp_path, even, *words, "--samples-cap", cap)
+    words[words.index(0.5)] = "auto"
+    line = refused(tmp_path, even, *words, "--batch", 600, "--samples-cap", 599)
+    assert "--samples-cap" in line and "have 600 samples: give --compute-time" in line
+
+
 # ---- schedules -----------------------------------------------------------------------------------
 
 

@@ -40,6 +40,21 @@ def test_rows_keep_their_pace_within_the_time(gaussians, tmp_path):
     assert (got["arrival/samples"] % 5 == 0).all()
 
 
+def test_a_round_ends_when_all_have_their_share_of_the_cap(gaussians, tmp_path):
+    words = ["--compute-time", 5, "--samples-cap", 40, "--rounds", 10, "--micro-batch", 4]
+    got = run(tmp_path, gaussians, "amb", *words)
+    assert (got["arrival/samples"] == 10).all() and (got["round/samples"] == 40).all()
+    # Far less than ten times 5 s.
+    assert got["round/time"][-1] < 5
+    # Nothing of it depends on the clock: a simulation makes the same bits.
+    trace = tmp_path / "simulated.h5"
+    command = ["simulate", "--data", gaussians, "--scheme", "amb", "--workers", 4, "--step", 0.1]
+    done = call(*command, *words, "--row-time", 0.001, "--trace", trace, "--quiet")
+    assert done.returncode == 0, done.stderr
+    with h5py.File(trace, "r") as file:
+        assert numpy.array_equal(file["iterate/model"][:], got["iterates"])
+
+
 def test_items_that_time_cuts_off_do_not_count(gaussians, tmp_path):
     words = ["--messages", "prefix", "--stragglers", 3, "--deadline", 0.12, "--rounds", 10]
     words += ["--slowdown", "fixed:4,2"]

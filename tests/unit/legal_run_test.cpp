@@ -73,6 +73,34 @@ TEST(EveryScheme, WhoseWorkersAreOutOfTimeGoesOnAllTheSame)
     }
 }
 
+TEST(EveryScheme, WithACapOnItsSamplesAsksForAtMostItsShare)
+{
+    for (const auto* name : {"amb", "amb-dg"})
+        for (const auto* cap : {4, 6, 130, 1000}) {
+            const auto scheme = make_scheme(
+                name, {4, 1000, 1}, {{"compute-time", "2"}, {"samples-cap", std::to_string(cap)}});
+            std::vector<Action> actions;
+            scheme->handle(Start{{0, 1, 2, 3}}, 0, actions);
+            std::int64_t all = 0;
+            for (const auto& action : actions)
+                if (const auto* task = std::get_if<Dispatch>(&action)) {
+                    EXPECT_EQ(task->control.budget.seconds, 2);
+                    EXPECT_LE(task->control.budget.samples, 250);
+                    all += task->control.budget.samples;
+                }
+            EXPECT_EQ(all, cap) << name;
+        }
+    for (const auto* name : {"amb", "amb-dg"})
+        for (const auto* cap : {"4", "130"}) {
+            const auto scheme =
+                make_scheme(name, {4, 1000, 1}, {{"compute-time", "2"}, {"samples-cap", cap}});
+            LegalRun run(*scheme, 4, 3);
+            run.empty = 0.3;
+            run.run(50);
+            EXPECT_EQ(run.steps.size(), 50U) << name << ", cap " << cap;
+        }
+}
+
 // ---- the asynchronous family --------------------------------------------------------------------
 
 // Mean staleness and seconds of an update, with exponential tasks of mean 1 and no draw twice.
