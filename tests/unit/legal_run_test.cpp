@@ -76,7 +76,7 @@ TEST(EveryScheme, WhoseWorkersAreOutOfTimeGoesOnAllTheSame)
 TEST(EveryScheme, WithACapOnItsSamplesAsksForAtMostItsShare)
 {
     for (const auto* name : {"amb", "amb-dg"})
-        for (const auto* cap : {4, 6, 130, 1000}) {
+        for (const int cap : {4, 6, 130, 1000}) {
             const auto scheme = make_scheme(
                 name, {4, 1000, 1}, {{"compute-time", "2"}, {"samples-cap", std::to_string(cap)}});
             std::vector<Action> actions;
