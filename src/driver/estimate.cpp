@@ -78,6 +78,13 @@ Settings simulation(const ManifestRow& row, const std::optional<Size>& size, std
         add("columns", std::to_string(size->columns));
         add("latency", "2e-5");
         add("bandwidth", "1e9");
+    } else {
+        // It has at least as many rows as the run takes samples.
+        std::int64_t most = 0;
+        for (const auto* name : {"batch", "micro-batch", "samples-cap"})
+            most = std::max(most, to_integer(row.value(name)).value_or(0));
+        if (most > 1000 * to_integer(row.value("workers")).value_or(1))
+            add("rows", std::to_string(most));
     }
     const auto known = simulation_options();
     const auto others = without_time();

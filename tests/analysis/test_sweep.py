@@ -7,6 +7,7 @@ import pytest
 from conftest import simulate
 from quorate.analysis import compare, sweep
 from quorate.analysis.groups import group
+from quorate.analysis.quantities import transfers
 from quorate.analysis.traces import Trace, read_trace
 
 DELAYS = ("exponential:0.01", "pareto:0.01,2")
@@ -179,3 +180,50 @@ def test_the_best_value_of_another_option_counts_at_each_place(runs, analyse, tm
         assert status == 2 and "go together" in error
     status, _, error = analyse("sweep", *paths, "--over", "delay", "--best", "steps")
     assert status == 2 and "no run has the option 'steps'" in error
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory):
+    """Messages of 8 and 80 kB at 1 GB/s and 20 us over a link to each of 2 and 4 workers."""
+    folder = tmp_path_factory.mktemp("linked")
+    common = ("--dry", "--row-time", 1e-6, "--rounds", 6, "--rows", 40, "--delay", "constant:0.01")
+    common += ("--bandwidth", 1e9, "--latency", 2e-5, "--port", "separate", "--scheme", "uncoded")
+    return {
+        (workers, columns): simulate(
+            folder, f"{workers}-{columns}", *common, "--workers", workers, "--columns", columns
+        )
+        for workers in (2, 4)
+        for columns in (1000, 10000)
+    }
+
+
+def test_sending_and_receiving_are_what_the_links_take(linked):
+    for (workers, columns), path in linked.items():
+        found = transfers(read_trace(path))
+        # The last message of each worker is not told of.
+        assert len(found) == 5 * workers
+        wire = 2e-5 + 8 * columns / 1e9
+        assert np.allclose(found, wire, rtol=0.05, atol=2e-7)
+
+
+def test_several_quantities_have_a_panel_and_a_table_each(linked, analyse, tmp_path):
+    words = ("--over", "workers", "--what", "receive,send", "--out", tmp_path, "--name", "figure")
+    status, out, _ = analyse("sweep", *linked.values(), *words)
+    assert status == 0
+    assert out.index("receiving a task (ms)") < out.index("sending an answer (ms)")
+    numbers = pd.read_csv(tmp_path / "figure.csv")
+    assert list(dict.fromkeys(numbers["quantity"])) == ["receive", "send"]
+    assert len(numbers) == 2 * len(linked)
+    traces = [read_trace(path) for path in linked.values()]
+    groups = group(traces, but=["workers"])
+    plot = sweep.plot([sweep.Sweep(groups, "workers", what) for what in ("receive", "send")])
+    left, right = plot.figure.axes[:2]
+    assert left.get_ylabel() == "receiving a task (ms)"
+    assert right.get_ylabel() == "sending an answer (ms)"
+
+
+def test_a_quantity_that_is_not_known_is_refused(linked, analyse):
+    status, _, error = analyse(
+        "sweep", *linked.values(), "--over", "workers", "--what", "send,beauty"
+    )
+    assert status == 2 and "--what: 'beauty' is not known" in error and error.count("\n") == 1

@@ -116,7 +116,12 @@ def run_compare(given: argparse.Namespace) -> None:
 
 def run_sweep(given: argparse.Namespace) -> None:
     traces = read_given(given)
-    if (given.what == "time-to") != bool(given.target):
+    quantities = given.what.split(",")
+    for what in quantities:
+        if what not in (*sweep.QUANTITIES, "time-to"):
+            known = ", ".join([*sweep.QUANTITIES, "time-to"])
+            raise BadInput(f"--what: '{what}' is not known: say some of {known}")
+    if ("time-to" in quantities) != bool(given.target):
         raise BadInput("--what time-to and --target METRIC=VALUE go together: give both or neither")
     target = target_of(given.target) if given.target else None
     if given.best:
@@ -125,16 +130,19 @@ def run_sweep(given: argparse.Namespace) -> None:
         sweep.Sweep(
             group(traces, given.base, [*along(traces, option), given.best]),
             option,
-            given.what,
-            target,
+            what,
+            target if what == "time-to" else None,
             given.best,
         )
         for option in given.over.split(",")
+        for what in quantities
     ]
     if given.out:
         write([sweep.plot(parts)], given.out, given.name)
         print()
-    print("\n\n".join(text(part.table()) for part in parts))
+    for i, part in enumerate(parts):
+        name = [part.quantity[0]] if len(quantities) > 1 else []
+        print("\n" * (i > 0) + "\n".join([*name, text(part.table())]))
     for line in compare.warnings(group(traces)):
         print(line)
 
@@ -304,9 +312,10 @@ def parser() -> Parser:
     new.add_argument("--over", required=True, metavar="OPTION,...", help="as workers; a panel each")
     new.add_argument(
         "--what",
-        choices=[*sweep.QUANTITIES, "time-to"],
         default="round-time",
-        help="time-to: seconds until --target is reached [round-time]",
+        metavar="QUANTITY,...",
+        help=f"a panel each: {', '.join(sweep.QUANTITIES)}, or time-to: "
+        "seconds until --target is reached [round-time]",
     )
     new.add_argument("--target", default="", metavar="METRIC=VALUE", help="as gap=1e-4")
     new.add_argument(

@@ -64,6 +64,26 @@ def observed(trace: Trace, name: str) -> pd.DataFrame:
     return found.set_axis(["round", "worker", "value"], axis=1)
 
 
+def transfers(trace: Trace) -> pd.DataFrame:
+    """Columns `receive` and `send`, in seconds, of each task's first message: `send` is what its
+    worker needed to send it, as it told with its next message; `receive` is what else went by from
+    the task's departure to the message's arrival and was neither delay nor computation.
+
+    The last message of each worker is left out. Raises BadInput if the trace does not list all
+    contributions.
+    """
+    need_arrivals(trace)
+    names = ("event", "worker", "task", "sent", "arrived", "compute", "delay", "send")
+    table = trace.arrivals(*names).sort_values(["worker", "event"], kind="stable")
+    sums = dict.fromkeys(("compute", "delay"), "sum")
+    table = table.groupby("event", sort=False).agg({**dict.fromkeys(names, "first"), **sums})
+    table["send"] = table.groupby("worker")["send"].shift(-1)
+    table = table[~table.duplicated(["worker", "task"])].dropna(subset="send")
+    busy = table["compute"] + table["delay"] + table["send"]
+    receive = table["arrived"] - table["sent"] - busy
+    return pd.DataFrame({"receive": receive, "send": table["send"]}).reset_index(drop=True)
+
+
 def by_round(trace: Trace, name: str) -> tuple[Floats, Floats]:
     """(sums, counts): their ratio is the quantity of a round, or of several. Raises BadInput."""
     if name in ROUNDS:

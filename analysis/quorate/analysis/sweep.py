@@ -15,6 +15,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from .curves import gaps, reached
 from .figures import COLOURS, Plot, Style, finish, legend_of, panels, styles
 from .groups import Group, base_of, caption, value_of, values
+from .quantities import transfers
 from .speedup import speedup
 from .tables import brief, number, short
 from .traces import BadInput, Trace
@@ -35,6 +36,8 @@ def noise_floor(trace: Trace) -> float:
 QUANTITIES: dict[str, Quantity] = {
     "round-time": ("time per round (ms)", lambda t: 1000 * t.time_per_round),
     "time": ("time (s)", lambda t: t.time),
+    "receive": ("receiving a task (ms)", lambda t: 1000 * float(transfers(t)["receive"].mean())),
+    "send": ("sending an answer (ms)", lambda t: 1000 * float(transfers(t)["send"].mean())),
     "speed-up": ("speed-up per round", lambda t: t.time_per_round),
     "sample-rate": ("samples per second", lambda t: float(t.round["samples"].sum()) / t.time),
     "decode-error": ("decode error", lambda t: t.decode_error),
@@ -149,7 +152,14 @@ class Sweep:
 
     def table(self) -> pd.DataFrame:
         """A row for each value, a column for each configuration."""
-        digits = {"time": 2, "time-to": 2, "round-time": 2, "sample-rate": 0}.get(self.what, 3)
+        digits = {
+            "time": 2,
+            "time-to": 2,
+            "round-time": 2,
+            "sample-rate": 0,
+            "receive": 2,
+            "send": 2,
+        }.get(self.what, 3)
         rows = []
         for value, name in zip(self.values, names(self.values)):
             here = self.numbers[self.numbers[self.option] == value]
@@ -225,17 +235,20 @@ def plot(parts: Sequence[Sweep]) -> Plot:
     """A panel for each sweep."""
     tall = max([3.2, *[0.8 + 0.4 * len(part.values) for part in parts if not part.numeric]])
     numeric = all(part.numeric for part in parts)
-    figure, grid = panels(1, len(parts), height=tall, sharey=numeric)
+    alike = len({part.what for part in parts}) == 1
+    figure, grid = panels(1, len(parts), height=tall, sharey=numeric and alike)
     labels = list(dict.fromkeys(group.label for part in parts for group in part.all))
     for part, axis in zip(parts, grid[0]):
         part.draw(axis, dict(zip(labels, styles(len(labels)))))
-    if numeric:
+    if numeric and alike:
         for axis in grid[0][1:]:
             axis.set_ylabel("")
     traces: list[Trace] = [t for part in parts for group in part.groups for t in group.traces]
     finish(figure, *legend_of(grid[0]), caption(traces))
-    what = parts[0].quantity[0]
-    over = " and ".join(part.option for part in parts)
+    what = " and ".join(dict.fromkeys(part.quantity[0] for part in parts))
+    over = " and ".join(dict.fromkeys(part.option for part in parts))
     text = "Means over seeds; fields and lines go from the least to the greatest seed."
-    numbers = pd.concat([part.numbers for part in parts])
+    numbers = pd.concat(
+        [part.numbers if alike else part.numbers.assign(quantity=part.what) for part in parts]
+    )
     return Plot("sweep", f"{what} along {over}", text, figure, numbers)
