@@ -22,7 +22,8 @@ const std::vector<std::string> line_names = {"paper", "says",    "source", "ther
                                              "here",  "measure", "of",     "beside",
                                              "where", "pairs",   "best",   "not-comparable"};
 const std::vector<std::string> measures = {"time",    "round-time", "decode-error",
-                                           "time-to", "rounds-to",  "final"};
+                                           "time-to", "rounds-to",  "final",
+                                           "work"};
 
 // A section [claim NAME].
 struct Claim {

@@ -281,6 +281,8 @@ Manifest expand(const Experiment& experiment, RunKind kind, const std::string& d
         if (value.section.empty() || value.section == word_of(kind)) runs = add(value, runs);
     auto replacing = experiment.options;
     std::erase_if(replacing, [](const auto& value) { return !is_special(value); });
+    for (auto& value : replacing)  // as values are: [delay trace:{data}/times.csv]
+        value.section = filled_in(std::move(value.section), experiment, data_folder);
     const auto own = replacing.size();
     replacing.insert(replacing.end(), experiment.tuned.begin(), experiment.tuned.end());
     for (std::size_t i = 0; i < replacing.size(); ++i) {

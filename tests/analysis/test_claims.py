@@ -160,6 +160,39 @@ def test_measures_are_times_rounds_and_last_scores(folder, simulated):
     assert isnan(claims.cost_of("final gap")(trace))  # without an optimum
 
 
+@pytest.fixture(scope="module")
+def shared_tasks(tmp_path_factory):
+    """Simulates eight tasks a round for three workers, shared out by a scheme; its trace."""
+    where = tmp_path_factory.mktemp("work")
+
+    def simulate(*scheme, arrivals="all"):
+        path = where / "-".join([*scheme, arrivals, ".h5"])
+        words = ("--dry", "--rows", 3, "--workers", 3, "--row-time", 1, "--rounds", 30)
+        words += ("--slowdown", "uneven:0,3,0,1,1,1", "--trace-arrivals", arrivals)
+        quorate("simulate", *words, "--scheme", *scheme, "--trace", path, "--quiet")
+        return claims.read_trace(path)
+
+    return simulate
+
+
+def test_work_is_what_busy_workers_compute(shared_tasks):
+    work = claims.cost_of("work")
+    all_wait = shared_tasks("uncoded")
+    arrivals = all_wait.arrivals("worker", "compute", "delay")
+    assert work(all_wait) == pytest.approx(arrivals["compute"].sum() + arrivals["delay"].sum())
+    assert work(all_wait) < 3 * all_wait.time  # the fast ones rest
+    shared = shared_tasks("ata", "--tasks", "8")
+    assert 0 < work(shared) < 3 * shared.time
+    # Tasks that are cut off at the end of a round have no answer, and nobody rests.
+    cancelled = shared_tasks("rennala", "--collect", "8")
+    assert work(cancelled) == pytest.approx(3 * cancelled.time)
+
+
+def test_work_needs_all_arrivals(shared_tasks):
+    with pytest.raises(claims.BadInput, match="--trace-arrivals all"):
+        claims.cost_of("work")(shared_tasks("uncoded", arrivals="none"))
+
+
 def test_tables_numbers_and_other_seeds(folder, analyse, tmp_path):
     path = folder([1] * 5, [2, 2, 2, 2, MISSED], says="a | b")
     status, out, _ = analyse("claims", path)

@@ -20,6 +20,7 @@ from .curves import SMALLER_IS_BETTER, final, metric_of, reached, target_of
 from .groups import caption
 from .sweep import rank
 from .tables import brief, markdown, number, text
+from .tasks import work
 from .traces import BadInput, Trace, read_trace
 
 FILE = "claims.json"
@@ -54,6 +55,7 @@ def cost_of(measure: str) -> Cost:
         "time": lambda t: t.time,
         "round-time": lambda t: t.time_per_round,
         "decode-error": lambda t: t.decode_error,
+        "work": work,
     }
     if measure not in costs:
         raise BadInput(f"measure is {measure}: say one of {', '.join(costs)}, time-to METRIC=VALUE")

@@ -71,6 +71,23 @@ def tasks(trace: Trace) -> pd.DataFrame:
     return table
 
 
+def work(trace: Trace) -> float:
+    """Seconds in which workers were busy, summed over the workers.
+
+    Where each task has its answer it is the delay and the computation of all answers, used or not.
+    Else tasks were cancelled, or are open at the end, and nobody says whose: then workers count as
+    busy except for the idle time that their answers tell, which is at least what they worked.
+    """
+    need_arrivals(trace)
+    table = trace.arrivals("task", "delay", "compute", "idle")
+    if table.empty:
+        return float("nan")
+    # Tasks are numbered from 0 in the order in which they were given.
+    if table["task"].nunique() == table["task"].max() + 1:
+        return float(table["delay"].sum() + table["compute"].sum())
+    return float(trace.workers * trace.time - table["idle"].sum())
+
+
 def absences(trace: Trace) -> dict[int, list[Interval]]:
     """(from, to) where a worker was not there, of each that ever was not."""
     found: dict[int, list[Interval]] = {}
