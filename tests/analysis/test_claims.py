@@ -83,6 +83,11 @@ def folder(trace, tmp_path):
         ([1] * 5, [9] * 5, {"paper": [2, None]}, "reproduced", "size"),
         ([1] * 5, [1.5] * 5, {"paper": [2, None]}, "partly", "smaller"),
         ([1] * 5, [5] * 5, {"paper": [3, 4.5]}, "reproduced", "size"),
+        ([1] * 5, [1.2] * 5, {"paper": [1, None]}, "reproduced", "size"),
+        ([1] * 5, [1.2] * 5, {"paper": [1, 1.5]}, "partly", "smaller"),  # up to 1.5
+        ([1] * 5, [1.3] * 5, {"paper": [1, 1.5]}, "reproduced", "size"),
+        ([1] * 5, [1.2, 1.2, 1.2, 1.2, 1.6], {"paper": [1, 1.5]}, "reproduced", "size"),
+        ([1] * 5, [2] * 5, {"paper": [1, 1.5]}, "partly", "greater"),
         ([1] * 5, [1.9, 0.9, 2, 2.1, 1.7], {}, "not", "interval holds 1"),
         ([1] * 5, [0.5] * 5, {}, "not", "the other direction"),
         ([1] * 5, [2] * 5, {"paper": None}, "reproduced", "above 1"),
@@ -139,6 +144,23 @@ def test_each_side_has_its_best_step(folder):
     assert [side.best for side in claim.sides] == ["step 2", "step 1"]
     assert claim.interval == pytest.approx((2, 2, 2)) and claim.verdict[0] == "reproduced"
     assert "(step 2)" in claim.question
+    assert claim.reason.endswith("; best at an end of the grid: scheme=beside (step 1)")
+
+
+@pytest.mark.parametrize(
+    "of, beside, words",
+    [
+        ({"2": [3] * 5, "10": [1] * 5}, {"2": [2] * 5}, "scheme=of (step 10)"),  # as numbers
+        ({"2": [3] * 5, "10": [1] * 5, "9": [2] * 5}, {"2": [2] * 5}, "scheme=of (step 10)"),
+        ({"2": [3] * 5, "9": [1] * 5, "10": [2] * 5}, {"2": [2] * 5}, ""),
+        ({"2": [1] * 5}, {"2": [2] * 5}, ""),  # no grid
+        ({"one": [1] * 5, "two": [2] * 5}, {"one": [2] * 5}, ""),  # words have no ends
+    ],
+)
+def test_a_best_value_at_an_end_of_its_grid_is_said_to_be(folder, of, beside, words):
+    (claim,) = claims.read_claims(folder(of, beside, best="step"))
+    said = "best at an end of the grid: "
+    assert claim.reason.partition(said)[2] == words and (said in claim.reason) == bool(words)
 
 
 def test_measures_are_times_rounds_and_last_scores(folder, simulated):
@@ -191,6 +213,11 @@ def test_work_is_what_busy_workers_compute(shared_tasks):
 def test_work_needs_all_arrivals(shared_tasks):
     with pytest.raises(claims.BadInput, match="--trace-arrivals all"):
         claims.cost_of("work")(shared_tasks("uncoded", arrivals="none"))
+
+
+def test_up_to_is_shown_as_that(folder, analyse):
+    out = analyse("claims", folder([1] * 5, [1.3] * 5, paper=[1, 1.5]))[1]
+    assert "up to 1.50" in out
 
 
 def test_tables_numbers_and_other_seeds(folder, analyse, tmp_path):

@@ -98,6 +98,7 @@ class Side:
     runs: dict[str, Trace]
     costs: dict[str, float]
     best: str  # the best value of the option that was tried
+    at_end: bool  # it is the least or the greatest of those tried: a better one may lie beyond
 
     @property
     def reached(self) -> int:
@@ -112,6 +113,15 @@ class Side:
     @property
     def final_loss(self) -> float:
         return float(np.median([trace.final_loss for trace in self.runs.values()] or [nan]))
+
+
+def is_end(value: str, tried: Iterable[str]) -> bool:
+    """Whether it is the least or the greatest of several numbers; words have no ends."""
+    try:
+        numbers = sorted(map(float, tried))
+    except ValueError:
+        return False
+    return len(numbers) > 1 and float(value) in (numbers[0], numbers[-1])
 
 
 def read_side(
@@ -130,7 +140,8 @@ def read_side(
     runs = {pair: trace for (value, pair), trace in traces.items() if value == chosen}
     numbers = {pair: costs[chosen, pair] for pair in runs}
     words = f"{best} {brief(chosen)}" if chosen and runs else ""
-    return Side(found["options"], len(found["runs"]), len(traces), runs, numbers, words)
+    at_end = is_end(chosen, tried)
+    return Side(found["options"], len(found["runs"]), len(traces), runs, numbers, words, at_end)
 
 
 @dataclass
@@ -170,6 +181,17 @@ class Claim:
         """The least and the greatest ratio that the paper's words stand for."""
         found = self.words["paper"]
         return (found[0], inf if found[1] is None else found[1]) if found else None
+
+    @property
+    def wanted(self) -> tuple[float, float]:
+        """The ratios that have the paper's size: of 1 to 5, which is "up to 5", any gain would, so
+        that the upper one counts."""
+        least, most = self.paper or (1.0, inf)
+        return (most, most) if self.up_to else (least, most)
+
+    @property
+    def up_to(self) -> bool:
+        return self.paper is not None and self.paper[0] == 1 < self.paper[1] < inf
 
     @cached_property
     def without_optimum(self) -> str:
@@ -214,7 +236,7 @@ class Claim:
             return NOT, "the other direction" if high < 1 else "the interval holds 1"
         if self.beside.missed:
             return PARTLY, self.beside.missed
-        least, most = self.paper or (1.0, inf)
+        least, most = self.wanted
         if max(high, SAME_SIZE * median) < least:
             return PARTLY, "the same direction, a smaller size"
         if min(low, median / SAME_SIZE) > most:
@@ -227,12 +249,17 @@ class Claim:
         """Said where the pairs are several in name only; else empty."""
         low, high = min(self.ratios, default=0), max(self.ratios, default=0)
         alike = len(self.ratios) > 1 and (low == high or 0 < high < ALIKE * low)
-        return "; all pairs are alike" if alike else ""
+        return "all pairs are alike" if alike else ""
 
     @property
     def reason(self) -> str:
-        """Why the verdict is so; and whether the pairs are several in name only."""
-        return self.verdict[1] + self.alike
+        """Why the verdict is so; whether the pairs are several in name only; and whether a side
+        might do better with a value that was not tried."""
+        parts = [self.verdict[1], self.alike]
+        if self.verdict[0] not in (NOT_COMPARABLE, NOT_RUN):
+            ends = [f"{side.options} ({side.best})" for side in self.sides if side.at_end]
+            parts.append(f"best at an end of the grid: {', '.join(ends)}" if ends else "")
+        return "; ".join(filter(None, parts))
 
     @property
     def ours(self) -> str:
@@ -248,6 +275,8 @@ class Claim:
         low, high = self.paper
         if high == inf:
             return f"at least {shown(low)}"
+        if self.up_to:
+            return f"up to {shown(high)}"
         return shown(low) if low == high else f"{shown(low)} to {shown(high)}"
 
     @property
@@ -371,7 +400,7 @@ def as_overview(claims: Sequence[Claim]) -> str:
             "paper says": one.paper_words,
             "paper": one.paper_number,
             "ours (interval)": one.ours,
-            "verdict": one.verdict[0] + one.alike,
+            "verdict": "; ".join(filter(None, [one.verdict[0], one.alike])),
         }
         for one in theirs
     ]
