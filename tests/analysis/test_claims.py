@@ -265,8 +265,8 @@ def test_the_overview_has_what_papers_say(folder, analyse):
     (path / "claims.json").write_text(json.dumps(whole))
     status, out, _ = analyse("claims", path, "--overview")
     lines = out.splitlines()
-    assert status == 0 and lines[0] == "1 claims are of papers: 1 reproduced."
-    assert lines[-1] == "1 claims are our own: 1 holds."
+    assert status == 0 and lines[0] == "Claims of papers: 1; reproduced 1."
+    assert lines[-1] == "Claims of our own: 1; holds 1."
     (row,) = [
         line for line in lines if line.startswith("| [x](#x) | it | twice as fast (Work 2026)")
     ]

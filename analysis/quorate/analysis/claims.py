@@ -381,11 +381,12 @@ def as_markdown(claims: Sequence[Claim]) -> str:
     return "\n\n".join(parts)
 
 
-def counted(claims: Sequence[Claim], owner: str) -> str:
+def counted(claims: Sequence[Claim], title: str) -> str:
     """How many there are, and of each verdict how many."""
     verdicts = [one.verdict[0] for one in claims]
-    some = ", ".join(f"{verdicts.count(one)} {one}" for one in dict.fromkeys(sorted(verdicts)))
-    return f"{len(claims)} claims are {owner}: {some}."
+    known = (REPRODUCED, HOLDS, PARTLY, NOT, NOT_COMPARABLE, TOO_FEW, NOT_RUN)
+    some = ", ".join(f"{one} {verdicts.count(one)}" for one in known if one in verdicts)
+    return f"{title}: {len(claims)}; {some}."
 
 
 def as_overview(claims: Sequence[Claim]) -> str:
@@ -404,8 +405,8 @@ def as_overview(claims: Sequence[Claim]) -> str:
         }
         for one in theirs
     ]
-    parts = [counted(theirs, "of papers"), markdown(pd.DataFrame(rows))] if theirs else []
-    return "\n\n".join(parts + ([counted(own, "our own")] if own else []))
+    parts = [counted(theirs, "Claims of papers"), markdown(pd.DataFrame(rows))] if theirs else []
+    return "\n\n".join(parts + ([counted(own, "Claims of our own")] if own else []))
 
 
 def as_json(claims: Sequence[Claim]) -> str:
