@@ -63,11 +63,12 @@ std::vector<std::size_t> numbers_of(const std::string& text, int workers)
 
 Option events_option()
 {
-    return {"events", "EVENTS|FILE|random:leave=P,join=P,least=N|random:change=P,numbers=N+N*W", "",
+    return {"events", "EVENTS|FILE|random:leave=P,join=P,least=N", "",
             "who leaves, dies and comes back when: '3.5 leave 4; 100r join 4; 7 kill 2', times in "
             "seconds or rounds; random: before each round each worker leaves with a probability, "
-            "unless only N are left, and each that is away joins; or with a probability their "
-            "number is drawn again from these, each as often as its weight W (1)"};
+            "unless only N are left, and each that is away joins; random:change=P,numbers=N+N*W: "
+            "with a probability their number is drawn again from these, each as often as its "
+            "weight W"};
 }
 
 ChurnSchedule::ChurnSchedule(const Settings& settings, int workers, std::uint64_t seed)
