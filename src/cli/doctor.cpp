@@ -254,10 +254,9 @@ Command doctor_command()
     auto options = doctor_options();
     options.push_back({"all", "", "", "a line for each rank; else those that are alike share one"});
     options.push_back({"json", "", "", "print all that was found as JSON"});
-    return {
-        "doctor",
-        "whether hosts, ranks and links will do for a run; alone, or started as the run would be",
-        "", std::move(options), doctor};
+    return {"doctor",
+            "checks hosts, ranks and links before a run; alone, or started as the run would be", "",
+            std::move(options), doctor};
 }
 
 }  // namespace quorate

@@ -101,7 +101,7 @@ int help(const Settings& settings)
         fmt::print("{}", bash_completion());
     } else {
         fmt::print(
-            "quorate {}: distributed optimisation that does not wait for "
+            "quorate {}: distributed first-order optimisation that does not wait for "
             "stragglers\n\n",
             version);
         for (const auto& command : commands())

@@ -287,7 +287,7 @@ int cancel(const Settings& settings)
 Command status_command()
 {
     return {"status",
-            "what has become of the runs of a manifest, from their traces and the queue",
+            "state of the runs of a manifest, from their traces and the queue",
             "MANIFEST",
             {{"watch", "", "", "show it anew until nothing is queued or running"},
              {"every", "TIME", "10s", "with --watch, so often"},

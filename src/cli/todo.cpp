@@ -53,7 +53,7 @@ Command todo_command()
 {
     return {
         "todo",
-        "what of a manifest is left to run, as the range of a job array",
+        "the runs of a manifest that are not complete, as the range of a job array",
         "",
         {{"manifest", "FILE", "", "that quorate script wrote; its traces are beside it"},
          {"lines", "", "", "one number a line"},

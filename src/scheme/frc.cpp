@@ -11,7 +11,7 @@ Entry<MakeScheme> frc_entry()
         .name = "frc",
         .text =
             "fractional repetition: exact, ends when every group of S + 1 replicas has answered "
-            "once; the fastest exact code under random delays",
+            "once; under random delays the fastest exact code of whole answers",
         .source = "Tandon et al., Gradient Coding, ICML 2017",
         .options = {stragglers_option()},
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {

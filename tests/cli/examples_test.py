@@ -142,6 +142,12 @@ data = visits.h5
 [scheme agc]
 stragglers = 1
 """
+TUNE = """
+[tune]
+step = 0.1, 0.2
+seed = 1001
+target = test-loss=0.5
+"""
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +162,8 @@ def folder(tmp_path_factory):
     (folder / "hosts").write_text("localhost\n")
     for name in ("day", "filled"):
         (folder / f"{name}.ini").write_text(EXPERIMENT)
+    (folder / "compare.ini").write_text(EXPERIMENT + TUNE)
+    shutil.copy(REPOSITORY / "slurm/generic-slurm.ini", folder / "my-cluster.ini")
     (folder / "jobs").symlink_to(REPOSITORY / "jobs")
 
     def done(words, launcher=()):

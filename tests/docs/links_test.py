@@ -55,3 +55,28 @@ def test_every_scheme_has_a_reference():
     table = (REPOSITORY / "docs" / "citing.md").read_text()
     assert len(schemes) > 40
     assert [scheme for scheme in schemes if f"`{scheme}`" not in table] == []
+
+
+def test_the_readme_counts_the_schemes():
+    listed = re.findall(r"^[a-z].*(?:\n .*)*", output(QUORATE, "list", "schemes"), re.M)
+    aliases = [text for text in listed if "another name of" in " ".join(text.split())]
+    assert len(aliases) == 3
+    words = f"{len(listed) - len(aliases)} (and three other names)"
+    assert words in (REPOSITORY / "README.md").read_text()
+
+
+def test_the_readme_and_the_site_put_pages_into_the_same_kinds():
+    table = (REPOSITORY / "README.md").read_text().partition("## Where to read on")[2]
+    site = (REPOSITORY / "docs/site/index.md").read_text()
+    kinds = {"learn": "Tutorials", "do": "How to", "look up": "Reference"}
+    kinds |= {"understand": "Explanation", "take part": "Take part"}
+    listed = []
+    for word, caption in kinds.items():
+        (row,) = re.findall(rf"^\| {word} \| (.*) \|$", table, re.M)
+        links = {link.removesuffix(".md") for link in re.findall(r"\]\(([^)#]+\.md)\)", row)}
+        (tree,) = re.findall(rf":caption: {caption}\n.*?\n\n(.*?)```", site, re.S)
+        names = [name for name in tree.split() if (REPOSITORY / f"{name}.md").exists()]
+        assert links == set(names) - {"README"}, word
+        listed += names
+    docs = {f"docs/{page.stem}" for page in (REPOSITORY / "docs").glob("*.md")}
+    assert docs <= set(listed) and len(listed) == len(set(listed))

@@ -363,7 +363,8 @@ def parser() -> Parser:
             "--last",
             type=count,
             metavar="S",
-            help="who is among the last S is slow [--stragglers of the run, else a tenth]",
+            help="a worker is slow in a round if it is among the last S to answer "
+            "[--stragglers of the run, else a tenth]",
         )
         per_node_option(new)
 
