@@ -11,9 +11,8 @@
 
 namespace quorate {
 
-ShortCode::ShortCode(Eigen::MatrixXd v, int pieces)
-    : pieces_(pieces), v_(std::move(v)),
-      w_(left_null_space(v_.transpose(), static_cast<int>(v_.cols() - v_.rows())))
+ShortCode::ShortCode(ShortCodeBasis basis_of_v)
+    : last_(std::move(basis_of_v.last)), w_(std::move(basis_of_v.complement))
 {
     const int n = workers(), d = load();
     for (int j = 0; j < n; ++j) {
@@ -22,11 +21,10 @@ ShortCode::ShortCode(Eigen::MatrixXd v, int pieces)
         // x W^T = 0 for x supported on the holders: m dimensions.
         const Eigen::MatrixXd basis = stragglers() == 0
                                           ? Eigen::MatrixXd::Identity(d, d)
-                                          : left_null_space(w_(holders, Eigen::all), pieces_);
+                                          : left_null_space(w_(holders, Eigen::all), pieces());
         // The coordinates of x in the rows of V are x V^T / n.
-        const Eigen::MatrixXd last =
-            v_(Eigen::seqN(v_.rows() - pieces_, pieces_), holders) * basis / n;
-        Eigen::MatrixXd b = Eigen::MatrixXd::Zero(pieces_, n);
+        const Eigen::MatrixXd last = last_(Eigen::all, holders) * basis / n;
+        Eigen::MatrixXd b = Eigen::MatrixXd::Zero(pieces(), n);
         for (int h = 0; h < d; ++h)
             b.col(holders[static_cast<std::size_t>(h)]) =
                 shortest_solution(last.transpose(), basis.row(h).transpose());
@@ -45,10 +43,10 @@ std::vector<int> ShortCode::held(int worker) const
 Eigen::MatrixXd ShortCode::weights(const std::vector<int>& missing) const
 {
     // V A = [0; I] for A = V^T [0; I] / n + W^T Z; Z is the shortest that makes A vanish at the missing.
-    Eigen::MatrixXd a = v_.bottomRows(pieces_).transpose() / workers();
+    Eigen::MatrixXd a = last_.transpose() / workers();
     if (missing.empty()) return a;
     const Eigen::MatrixXd at = w_(missing, Eigen::all);
-    for (int u = 0; u < pieces_ && stragglers() > 0; ++u) {
+    for (int u = 0; u < pieces() && stragglers() > 0; ++u) {
         const Eigen::VectorXd there = a(missing, u);
         a.col(u) += w_ * shortest_solution(at, -there);
     }
@@ -59,7 +57,7 @@ Eigen::MatrixXd ShortCode::weights(const std::vector<int>& missing) const
 template <class F>
 void ShortCode::deviations(const Eigen::MatrixXd& weights, F f) const
 {
-    const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(pieces_, pieces_);
+    const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(pieces(), pieces());
     for (int j = 0; j < workers(); ++j) {
         Eigen::MatrixXd sum = -identity;
         for (int i = j - load() + 1; i <= j; ++i) {
@@ -148,45 +146,41 @@ double ShortCode::amplification(std::uint64_t seed) const
     return all;
 }
 
-std::optional<Eigen::MatrixXd> fourier_rows(int n, int s, int m)
+std::optional<ShortCodeBasis> fourier_basis(int n, int s, int m)
 {
     const int count = n - s;
     const bool whole = count % 2 == 1;
     if (!whole && m % 2 == 1) return std::nullopt;
-    // Twice the frequencies, ascending, of those that come last and of the others.
-    std::vector<int> last, first;
-    const int begin = whole ? 0 : 1;
-    const bool without_zero = whole && m % 2 == 0;
-    int rows_left = m;
-    for (int twice = begin; twice < count + begin; twice += 2) {
-        const int rows = twice == 0 ? 1 : 2;
-        if (rows_left > 0 && !(twice == 0 && without_zero)) {
-            last.push_back(twice);
-            rows_left -= rows;
-        } else {
-            first.push_back(twice);
-        }
-    }
-    Eigen::MatrixXd v(count, n);
-    int row = 0;
-    for (const auto* some : {&first, &last})
-        for (const int twice : *some) {
+    // Twice a frequency below n / 2 stands for the rows of its cosine and its sine; n and 0, of which every sine is
+    // zero, for one row.
+    const auto fill = [n](Eigen::MatrixXd& rows, int twice, int limit) {
+        for (int row = 0; row < rows.rows() && twice < limit; twice += 2) {
+            const bool single = twice == 0 || twice == n;
             for (int i = 0; i < n; ++i) {
-                const double angle = std::numbers::pi * (twice * i % (2 * n)) / n;
-                v(row, i) = twice == 0 ? 1 : std::numbers::sqrt2 * std::cos(angle);
-                if (twice != 0) v(row + 1, i) = std::numbers::sqrt2 * std::sin(angle);
+                const double angle = std::numbers::pi * (std::int64_t{twice} * i % (2 * n)) / n;
+                rows(row, i) = (single ? 1 : std::numbers::sqrt2) * std::cos(angle);
+                if (!single) rows(row + 1, i) = std::numbers::sqrt2 * std::sin(angle);
             }
-            row += twice == 0 ? 1 : 2;
+            row += single ? 1 : 2;
         }
-    return v;
+    };
+    ShortCodeBasis basis{Eigen::MatrixXd(m, n), Eigen::MatrixXd(n, s)};
+    const int begin = whole ? 0 : 1;
+    // The constant, of whole frequency 0, is one of an odd number of rows only.
+    fill(basis.last, whole && m % 2 == 0 ? 2 : begin, count + 1);
+    Eigen::MatrixXd others(s, n);
+    fill(others, count + 1, n + 1);
+    basis.complement = others.transpose() / std::sqrt(n);
+    return basis;
 }
 
-Eigen::MatrixXd haar_rows(int n, int s, std::uint64_t seed, std::uint32_t draw)
+ShortCodeBasis haar_basis(int n, int s, int m, std::uint64_t seed, std::uint32_t draw)
 {
     Stream stream(seed, Purpose::code, draw + 1);
-    Eigen::MatrixXd normal(n, n - s);
+    Eigen::MatrixXd normal(n, s + m);
     for (auto& element : normal.reshaped()) element = stream.normal();
-    return std::sqrt(n) * orthonormal(normal).transpose();
+    const Eigen::MatrixXd q = orthonormal(normal);
+    return {std::sqrt(n) * q.leftCols(m).transpose(), q.rightCols(s)};
 }
 
 std::pair<ShortCode, double> best_short_code(int n, int s, int m, std::uint64_t seed)
@@ -194,15 +188,15 @@ std::pair<ShortCode, double> best_short_code(int n, int s, int m, std::uint64_t 
     constexpr std::uint32_t draws = 16;
     std::optional<ShortCode> best;
     double least = 0;
-    const auto look = [&](Eigen::MatrixXd v) {
-        ShortCode code(std::move(v), m);
+    const auto look = [&](ShortCodeBasis basis) {
+        ShortCode code(std::move(basis));
         const double here = code.amplification(seed);
         if (best && !(here < least)) return;
         best = std::move(code);
         least = here;
     };
-    if (auto v = fourier_rows(n, s, m)) look(std::move(*v));
-    for (std::uint32_t draw = 0; draw < draws; ++draw) look(haar_rows(n, s, seed, draw));
+    if (auto basis = fourier_basis(n, s, m)) look(std::move(*basis));
+    for (std::uint32_t draw = 0; draw < draws; ++draw) look(haar_basis(n, s, m, seed, draw));
     return {std::move(*best), least};
 }
 

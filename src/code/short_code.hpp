@@ -15,6 +15,12 @@
 
 namespace quorate {
 
+/// What makes a code: V in R^((n-s) x n) with V V^T = n I, as far as it matters.
+struct ShortCodeBasis {
+    Eigen::MatrixXd last;        // the last m rows of V
+    Eigen::MatrixXd complement;  // W^T, n x s: an orthonormal basis of the complement of V's rows
+};
+
 /// A code for n workers, s stragglers and m pieces. With V in R^((n-s) x n), V V^T = n I, and W in R^(s x n)
 /// an orthonormal basis of the complement of its rows:
 ///   B[j,:,:] is the basis of the rows of V that vanish off the holders of j, scaled so that its
@@ -23,15 +29,13 @@ namespace quorate {
 ///   sum_i A[i,u] B[j,u',i] = (u = u').
 class ShortCode {
 public:
-    /// O(n d^3 + n^2 (n - s)).
-    /// @param v  n - s rows of n elements, orthogonal and of norm sqrt(n); the last m of them are those
-    ///           that the coordinates of B refer to
-    ShortCode(Eigen::MatrixXd v, int pieces);
+    /// O(n d^3 + n^2 m).
+    explicit ShortCode(ShortCodeBasis basis);
 
-    int workers() const { return static_cast<int>(v_.cols()); }
+    int workers() const { return static_cast<int>(last_.cols()); }
     int stragglers() const { return static_cast<int>(w_.cols()); }
-    int pieces() const { return pieces_; }
-    int load() const { return stragglers() + pieces_; }  // d
+    int pieces() const { return static_cast<int>(last_.rows()); }
+    int load() const { return stragglers() + pieces(); }  // d
     /// Worker i holds the partitions i, i + 1, ..., i + d - 1 modulo n.
     std::vector<int> held(int worker) const;
     /// B[j,u,i].
@@ -55,21 +59,20 @@ private:
     template <class F>
     void deviations(const Eigen::MatrixXd& weights, F f) const;
 
-    int pieces_;
-    Eigen::MatrixXd v_, w_;           // w_ = W^T, n x s
+    Eigen::MatrixXd last_, w_;        // the last rows of V, m x n; W^T, n x s
     std::vector<Eigen::MatrixXd> b_;  // by partition, m x n
 };
 
 /// Returns V of sines and cosines: rows of frequency f are sqrt 2 cos(2 pi f i / n), sqrt 2 sin(2 pi f i / n),
 /// or 1 for f = 0, with f whole if n - s is odd and half-integral if it is even; the m rows of lowest frequency come
 /// last. None if n - s is even and m is odd.
-std::optional<Eigen::MatrixXd> fourier_rows(int n, int s, int m);
+std::optional<ShortCodeBasis> fourier_basis(int n, int s, int m);
 
-/// Returns V whose rows span a random subspace of uniform distribution.
+/// Returns V whose rows span a random subspace of uniform distribution. O(n d^2).
 /// @param draw  its number, for the stream of random numbers
-Eigen::MatrixXd haar_rows(int n, int s, std::uint64_t seed, std::uint32_t draw);
+ShortCodeBasis haar_basis(int n, int s, int m, std::uint64_t seed, std::uint32_t draw);
 
-/// Returns of the Fourier code and 16 random ones that of the least amplification, with that. O(16 n^3).
+/// Returns of the Fourier code and 16 random ones that of the least amplification, with that. O(16 n^2 d m).
 std::pair<ShortCode, double> best_short_code(int n, int s, int m, std::uint64_t seed);
 
 }  // namespace quorate

@@ -93,10 +93,12 @@ private:
     void receive(const Contribution& contribution)
     {
         auto& of = state(contribution.worker);
-        if (of.asked)
+        if (of.asked) {
+            owed_ -= of.sent < 0;
             of.sent = contribution.id;
-        else
+        } else {
             hold(contribution.worker, std::max(of.done, contribution.part + 1));
+        }
     }
 
     // Notes how many chunks of its list a worker holds.
@@ -113,12 +115,10 @@ private:
 
     void go_on(std::vector<Action>& out)
     {
-        if (!collecting_) {
+        if (!collecting_)
             collect(out);
-        } else if (std::ranges::none_of(
-                       state_, [](const State& one) { return one.asked && one.sent < 0; })) {
+        else if (owed_ == 0)
             finish(out);
-        }
     }
 
     // The workers that are done with each chunk, ascending.
@@ -146,9 +146,11 @@ private:
         // More holders may mend an inaccurate decoding. The comparison is written so that NaN is refused.
         if (limit_ == never && !(error_ <= tolerance)) return;
         collecting_ = true;
+        owed_ = 0;
         for (const auto worker : active_) {
             auto& part = parts[static_cast<std::size_t>(worker)];
             state(worker).asked = !part.items.empty();
+            owed_ += state(worker).asked;
             state(worker).sent = -1;  // what it has sent of another combination
             if (!part.items.empty()) {
                 give(worker, std::make_shared<const Plan>(Plan{.parts = {std::move(part)}}), out);
@@ -232,6 +234,7 @@ private:
     TaskId first_ = 0, next_ = 0;  // tasks of the running round are [first_, next_)
     bool expired_ = false;         // the round does with what there is
     bool collecting_ = false;
+    int owed_ = 0;                  // messages of what is collected that have not come
     double scale_ = 1, error_ = 0;  // of what is collected
 };
 

@@ -2,9 +2,13 @@
 // Codes with short messages: every pattern of stragglers, the choice among codes, and what they cost.
 #include "code/short_code.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -21,7 +25,7 @@ namespace {
 
 using namespace test;
 
-ShortCode fourier(int n, int s, int m) { return {*fourier_rows(n, s, m), m}; }
+ShortCode fourier(int n, int s, int m) { return ShortCode(*fourier_basis(n, s, m)); }
 
 // The pieces of random gradients of partitions, one column for each element of a piece.
 struct Gradients {
@@ -110,7 +114,7 @@ TEST(ShortCode, EveryPatternIsDecodedAndOnlyHoldersHaveCoefficients)
                 ASSERT_LE(amplification, 1e6) << n << " " << s << " " << m;
                 const Gradients gradients(code, 3);
                 for_all_patterns(n, s, [&](const Pattern& missing) {
-                    EXPECT_LE(gradients.error(code, missing), 1e-12)
+                    EXPECT_LE(gradients.error(code, missing), amplification > 1e3 ? 2e-12 : 1e-12)
                         << n << " " << s << " " << m << ", " << amplification;
                 });
                 for (int j = 0; j < n; ++j)
@@ -135,23 +139,40 @@ TEST(ShortCode, ConditionIsThatOfTheTable)
     struct Row {
         int n, s, m;
         double fourier,
-            error;  // largest |A B|, and of sums, over runs of neighbours and random sets
+            most =
+                1e-12;  // largest |A B|, over runs of neighbours and random sets; error of sums by the chosen code
     };
     // Two digits of the reference are one significant one: within a factor of two.
     for (const auto& one :
-         {Row{12, 3, 3, 30, 8e-15}, Row{20, 3, 3, 2e2, 1e-13}, Row{20, 5, 5, 4e3, 3e-12},
-          Row{30, 2, 2, 50, 4e-14}, Row{30, 5, 5, 1e5, 1e-10}, Row{50, 5, 2, 5e4, 5e-11}}) {
+         {Row{12, 3, 3, 30}, Row{20, 3, 3, 2e2}, Row{20, 5, 5, 4e3}, Row{30, 2, 2, 50},
+          Row{30, 5, 5, 1e5}, Row{50, 5, 2, 5e4}, Row{100, 5, 2, 2e6}, Row{50, 3, 3, 0}}) {
         const auto code = fourier(one.n, one.s, one.m);
-        EXPECT_LE(std::abs(std::log2(code.amplification(1) / one.fourier)), 1) << one.n;
+        if (one.fourier > 0) {  // known
+            EXPECT_LE(std::abs(std::log2(code.amplification(1) / one.fourier)), 1) << one.n;
+        }
         const auto [best, least] = best_short_code(one.n, one.s, one.m, 1);
         EXPECT_LE(least, code.amplification(1));
         EXPECT_LE(least, 5e3) << one.n << " " << one.s;
         const Gradients gradients(best, 3);
+        double of_runs = 0, of_sets = 0;
         for (int first = 0; first < one.n; ++first) {
             std::vector<int> run;
             for (int i = 0; i < one.s; ++i) run.push_back((first + i) % one.n);
-            EXPECT_LE(gradients.error(best, run), 1e-11) << one.n << " " << one.s;
+            of_runs = std::max(of_runs, gradients.error(best, run));
         }
+        std::mt19937 generator(2);
+        std::vector<int> order(static_cast<std::size_t>(one.n));
+        std::iota(order.begin(), order.end(), 0);
+        for (int set = 0; set < 300; ++set) {
+            std::ranges::shuffle(order, generator);
+            of_sets =
+                std::max(of_sets, gradients.error(best, {order.begin(), order.begin() + one.s}));
+        }
+        fmt::print(
+            "{}, {}, {}: |A B| {:.2g}, of Fourier {:.2g}; error of runs {:.1e}, of sets {:.1e}\n",
+            one.n, one.s, one.m, least, code.amplification(1), of_runs, of_sets);
+        EXPECT_LE(of_runs, 1e-12) << one.n << " " << one.s;
+        EXPECT_LE(of_sets, 1e-11) << one.n << " " << one.s;
     }
 }
 
@@ -212,6 +233,16 @@ TEST(ShortCode, ExpectedTimesAreThoseOfTheSourcesModel)
     EXPECT_NEAR(expected_time(10, 4, 3), 22.5648, 1e-4);
     EXPECT_NEAR(expected_time(15, 4, 3), 24.7166, 1e-4);
     EXPECT_NEAR(expected_time(20, 3, 3), 26.0799, 1e-4);
+    // The best without short messages, and uncoded.
+    const std::array<double, 3> whole = {27.2171, 33.4693, 36.3982},
+                                uncoded = {38.2250, 42.1176, 44.9127};
+    for (std::size_t i = 0; i < 3; ++i) {
+        const int n = std::array{10, 15, 20}[i];
+        double least = std::numeric_limits<double>::infinity();
+        for (int d = 1; d <= n; ++d) least = std::min(least, expected_time(n, d, 1));
+        EXPECT_NEAR(least, whole[i], 1e-4) << n;
+        EXPECT_NEAR(expected_time(n, 1, 1), uncoded[i], 1e-4) << n;
+    }
 }
 
 TEST(ShortCyclic, EstimatesAreTheWholeGradientWhereItsLengthIsNoMultiple)
