@@ -128,9 +128,11 @@ Estimate estimate(const Manifest& manifest, const std::string& folder)
         const double points = 8.0 * static_cast<double>(size->columns);
         std::int64_t most_rows = 0;
         for (const auto& worker : simulated.workers) most_rows = std::max(most_rows, worker.rows);
-        const double kept = bytes_of_kept(simulated.header.integer.at("kept"), size->columns,
-                                          most_rows, size->entries_per_row) +
-                            bytes_of_sums(simulated.header.integer.at("slots"), size->columns);
+        const double kept =
+            bytes_of_kept(simulated.header.integer.at("kept"), size->columns, most_rows,
+                          size->entries_per_row) +
+            bytes_of_sums(simulated.header.integer.at("slots"), size->columns) +
+            points * static_cast<double>(simulated.header.integer.at("kept_points"));
         const double memory =
             1.5 * copies * size->bytes + ranks * (of_a_rank + 6 * points) + of_iterates + kept;
         if (memory <= all.memory) continue;

@@ -22,6 +22,11 @@ double bytes_of_kept(std::int64_t contributions, std::int64_t parameters, std::i
     return static_cast<double>(contributions) * each * sizeof(double);
 }
 
+std::int64_t points_of_kept(const Needs& needs)
+{
+    return needs.points > 0 ? std::min(needs.points, needs.kept) : needs.kept;
+}
+
 double bytes_of_sums(std::int64_t slots, std::int64_t parameters)
 {
     return static_cast<double>(SumTable::nodes(slots)) * static_cast<double>(parameters) *
@@ -33,30 +38,30 @@ double bytes_of_kept(const Training& training)
     const auto& needs = training.coding->needs;
     if (needs.kept == 0) return 0;
     const auto parameters = training.model ? training.width() : training.columns;
-    const auto sums = bytes_of_sums(needs.slots, parameters);
+    const auto beside = bytes_of_sums(needs.slots, parameters) +
+                        bytes_of_kept(points_of_kept(needs), parameters, 0, 0);
     if (!training.model || !training.model->linear())
-        return sums + bytes_of_kept(needs.kept, parameters, 0, 0);
+        return beside + bytes_of_kept(needs.kept, parameters, 0, 0);
     std::int64_t rows = 0;
     for (Worker worker = 0; worker < std::ssize(needs.shard); ++worker)
         rows = std::max(rows, rows_of(needs, worker));
     const auto outputs = static_cast<double>(training.model->outputs());
-    return sums + bytes_of_kept(needs.kept, parameters, rows,
-                                outputs * (training.data->shape().entries_per_row + 1));
+    return beside + bytes_of_kept(needs.kept, parameters, rows,
+                                  outputs * (training.data->shape().entries_per_row + 1));
 }
 
 void check_kept(const Training& training)
 {
-    const auto& settings = training.settings;
-    const bool at_nodes = settings.has("aggregate") && settings.text("aggregate") == "node";
-    if (!training.model || at_nodes) return;
+    if (!training.model) return;
     const auto bytes = bytes_of_kept(training);
     const auto there = static_cast<double>(free_memory());
     if (bytes <= there) return;
-    settings.refuse("scheme",
-                    fmt::format(", which keeps {} contributions, {:.3g} GB at most, and there are "
-                                "{:.3g} GB of memory: let it keep fewer (quorate list schemes), "
-                                "start fewer workers, or ask for more memory",
-                                training.coding->needs.kept, 1e-9 * bytes, 1e-9 * there));
+    training.settings.refuse(
+        "scheme", fmt::format(", which keeps {} contributions, {:.3g} GB at most with the points "
+                              "that they hold, and there are "
+                              "{:.3g} GB of memory: let it keep fewer (quorate list schemes), "
+                              "start fewer workers, or ask for more memory",
+                              training.coding->needs.kept, 1e-9 * bytes, 1e-9 * there));
 }
 
 }  // namespace quorate

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "scheme/scheme.hpp"
+
 namespace quorate {
 
 struct Training;
@@ -15,15 +17,19 @@ struct Training;
 double bytes_of_kept(std::int64_t contributions, std::int64_t parameters, std::int64_t rows,
                      double entries_per_row);
 
+/// Points that kept contributions hold at most.
+std::int64_t points_of_kept(const Needs& needs);
+
 /// Bytes of the sums that a table of so many slots keeps (SumTable).
 double bytes_of_sums(std::int64_t slots, std::int64_t parameters);
 
-/// Bytes of the contributions that a run keeps at a time, and of their sums, at most. A dry run, which keeps none, says
-/// those of the run that it stands for.
+/// Bytes of the contributions that a run keeps at a time, of their sums and of the points that they hold, at most. A dry
+/// run, which keeps none, says those of the run that it stands for.
 double bytes_of_kept(const Training& training);
 
 /// Refuses a run whose kept contributions do not fit into what memory this process may take.
 /// Coordinator and simulations only; not if nodes add up, because then each holds its own.
+/// So --aggregate auto must have been resolved.
 /// @throws BadInput with the bytes
 void check_kept(const Training& training);
 

@@ -12,6 +12,7 @@
 #include "base/host.hpp"
 #include "base/log.hpp"
 #include "driver/aggregation.hpp"
+#include "driver/kept_contributions.hpp"
 #include "driver/launch.hpp"
 #include "driver/plugins.hpp"
 #include "driver/run_folder.hpp"
@@ -259,6 +260,7 @@ End lead(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& scori
     }
     End end{exit_failed};
     try {
+        if (groups.empty()) check_kept(*training);
         const Run run{
             *training,
             fleet,

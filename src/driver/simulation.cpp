@@ -12,6 +12,7 @@
 #include "base/log.hpp"
 #include "compute/scoring.hpp"
 #include "driver/aggregation.hpp"
+#include "driver/kept_contributions.hpp"
 #include "driver/launch.hpp"
 #include "driver/plugins.hpp"
 #include "driver/recorded.hpp"
@@ -174,11 +175,13 @@ public:
             recipes_.emplace(training.coding->needs, training.byzantine, *training.data,
                              *computing_);
         }
-        if (recorded_)
+        if (recorded_) {
+            check_kept(training);
             fleet_ =
                 std::make_unique<ReplayFleet>(*recipes_, *recorded_, recorded_->workers.size());
-        else
+        } else {
             fleet_ = virtual_fleet(resumed);
+        }
         return {training,
                 *fleet_,
                 optimizers_,
@@ -217,7 +220,10 @@ private:
             places_);
         const auto groups = resumed ? recorded_groups(resumed->trace)
                                     : groups_to_aggregate(training, fleet->workers());
-        if (!groups.empty()) fleet->aggregate(groups);
+        if (groups.empty())
+            check_kept(training);
+        else
+            fleet->aggregate(groups);
         return fleet;
     }
 

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/error.hpp"
@@ -134,6 +135,7 @@ trace::Header header_of(const Settings& settings, const Run& run, const std::str
         {"test_rows", training.data ? training.data->rows(Split::test) : 0},
         {"columns", training.columns},
         {"kept", training.coding->needs.kept},
+        {"kept_points", points_of_kept(training.coding->needs)},
         {"slots", training.coding->needs.slots},
         {"kept_bytes", std::llround(bytes_of_kept(training))},
         {"rounds", training.engine.rounds}};
@@ -192,6 +194,15 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
         observer.kept = [&](std::int64_t, const Point& model) { kept = model; };
     observer.done = [&](const Update& update) {
         if (training.last_round) return update.round >= *training.last_round;
+        if (training.searches && update.round == 1 && !std::isfinite(update.loss)) {
+            const auto message = fmt::format(
+                "the training loss of the first round is {:g}, so --optimizer {} "
+                "cannot compare others with it: use smaller values, as import "
+                "--scale standardise makes them",
+                update.loss, training.settings.text("optimizer"));
+            if (on_divergence == "stop") throw Failure(message);
+            if (on_divergence == "warn") log(LogLevel::warning, message);
+        }
         if (on_divergence != "ignore" && !training.searches && divergence.look(update.loss)) {
             const auto message =
                 fmt::format("the training loss has grown from {:.4g} to {:.4g} in round {}: {}",

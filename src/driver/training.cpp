@@ -280,7 +280,8 @@ int coordinator_threads(const Settings& settings, std::int64_t parameters)
 Optimizers begin_training(Training& training)
 {
     auto& settings = training.settings;
-    check_kept(training);
+    // That of --aggregate auto is checked when it is known who adds up.
+    if (settings.has("aggregate") && settings.text("aggregate") == "flat") check_kept(training);
     if (settings.text("step") == "auto") {
         const auto step = training.model ? automatic_step(settings, *training.data, *training.model,
                                                           training.regularizer, training.estimates)

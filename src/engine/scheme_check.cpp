@@ -307,6 +307,14 @@ std::optional<Event> SchemeCheck::carry_out_step(const Step& made)
         std::ranges::count_if(alive_, [](const auto& one) { return one.second.kept; });
     expect(kept <= needs_.kept,
            fmt::format("{} contributions have outlived steps, not {} at most", kept, needs_.kept));
+    std::set<Version> held;
+    for (const auto& [id, one] : alive_)
+        if (const auto task = open_.find(one.task); one.kept && task != open_.end())
+            held.insert(task->second.inputs.begin(), task->second.inputs.end());
+    const auto most = needs_.points > 0 ? needs_.points : needs_.kept;
+    expect(std::ssize(held) <= most,
+           fmt::format("contributions that have outlived steps hold {} points, not {} at most",
+                       held.size(), most));
     auto& w = models_[static_cast<std::size_t>(step.model)];
     for (std::size_t i = 0; i < width; ++i)
         w[i] += step.displacement ? estimate[i] : -step_size * step.scale * estimate[i];

@@ -139,6 +139,7 @@ Needs needs_of(const py::sequence& blocks, const std::vector<std::vector<int>>& 
     take("membership", needs.membership);
     take("exact", needs.exact);
     take("kept", needs.kept);
+    take("points", needs.points);
     take("staleness", needs.staleness);
     take("stable_step", needs.stable_step);
     take("fingerprint", needs.fingerprint);

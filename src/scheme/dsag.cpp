@@ -63,6 +63,7 @@ public:
         // Entries do not overlap, and none has fewer units than the smallest part of a cut.
         needs.slots = n * (rules_.at_worker ? 1 : rules_.units / smallest());
         needs.kept = needs.slots;
+        needs.points = std::min<std::int64_t>(needs.kept, rules_.cap + 1);
         // A subpartition is renewed about every `turn` updates.
         const int turn = (rules_.subpartitions * n + rules_.collect - 1) / rules_.collect;
         needs.staleness = (turn - 1) / 2.0;

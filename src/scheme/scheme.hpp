@@ -41,9 +41,10 @@ struct Needs {
     bool exact = false;  // every estimate is that of all rows, or of the batch, at the newest point
     int answers = 0;     // that a step adds up, about; 0: one of each worker
     std::int64_t kept =
-        0;                 // contributions that outlive steps (Term::keep, Fill), at a time at most
-    int slots = 0;         // of the table (Fill)
-    double staleness = 0;  // expected of contributions, in updates
+        0;  // contributions that outlive steps (Term::keep, Fill), at a time at most
+    std::int64_t points = 0;         // that the tasks of these hold, at a time at most; 0: one each
+    int slots = 0;                   // of the table (Fill)
+    double staleness = 0;            // expected of contributions, in updates
     double stable_step = unlimited;  // largest step size that converges on a quadratic, times the
                                      // largest curvature
     // Whether the engine is to measure these of vectors, which the scheme never sees.

@@ -142,6 +142,18 @@ def test_ignore_of_nobody_is_uncoded_and_agc_of_all_is_frc(gaussians, tmp_path):
             assert numpy.array_equal(a, b)
 
 
+@pytest.mark.parametrize("k", [0, 5])
+def test_an_adaptive_deadline_of_all_workers_is_uncoded(k, gaussians, tmp_path):
+    words = ["--data", gaussians, "--workers", 12, "--rounds", 10, "--delay", "pareto:0.1,1.5"]
+    words += ["--optimizer", "gd", "--step", 0.1]
+    simulate(tmp_path / "u.h5", *words, "--scheme", "uncoded")
+    adaptive = [*words, "--scheme", "ignore", "--deadline", f"adaptive:12,{k}"]
+    simulate(tmp_path / "a.h5", *adaptive)
+    with h5py.File(tmp_path / "u.h5") as one, h5py.File(tmp_path / "a.h5") as other:
+        assert numpy.array_equal(one["model/final"][:], other["model/final"][:])
+        assert numpy.array_equal(one["round/time"][:], other["round/time"][:])
+
+
 def test_the_noise_floor_of_agc_sinks_with_the_answers(gaussians, tmp_path):
     words = ["--data", gaussians, "--workers", 12, "--rounds", 300, "--step", 0.5]
     words += ["--scheme", "agc", "--stragglers", 2, "--delay", "exponential:1"]
@@ -406,6 +418,7 @@ def test_dense_rows_are_held_once_for_all_workers_and_for_evaluation(tmp_path):
             "estimates are not exact: use --scheme frc, cyclic or uncoded",
         ),
         (["--scheme", "async"], "--optimizer is lbfgs, which compares exact losses"),
+        (["--scheme", "dsag"], "--optimizer is lbfgs, which compares exact losses"),
         (
             ["--scheme", "local-average", "--local-steps", 3],
             "--optimizer is lbfgs, which compares exact losses",
@@ -421,6 +434,45 @@ def test_dense_rows_are_held_once_for_all_workers_and_for_evaluation(tmp_path):
 def test_lbfgs_refuses_what_it_cannot_compare(words, message, gaussians, tmp_path):
     given = ["--data", gaussians, "--workers", 6, "--optimizer", "lbfgs"]
     assert refused(tmp_path, *given, *words).startswith(message)
+
+
+def test_lbfgs_ends_if_its_first_loss_is_no_number(tmp_path):
+    """Squares of such labels overflow, and the gradient does not."""
+    (tmp_path / "d.csv").write_text("x,y\n" + "".join(f"{i}e-100,{i}e200\n" for i in range(1, 13)))
+    words = ["import", "--input", tmp_path / "d.csv", "--label", "y", "--task", "regression"]
+    done = call(*words, "--output", tmp_path / "d.h5")
+    assert done.returncode == 0, done.stderr
+    words = ["simulate", "--data", tmp_path / "d.h5", "--model", "ridge", "--workers", 2]
+    words += [
+        "--optimizer",
+        "lbfgs",
+        "--step",
+        1e-3,
+        "--l2",
+        0,
+        "--rounds",
+        9,
+        "--trace",
+        tmp_path / "t.h5",
+    ]
+    done = call(*words)
+    assert done.returncode == 1
+    assert "the training loss of the first round is inf, so --optimizer lbfgs" in done.stderr
+    done = call(*words, "--on-divergence", "warn", "--overwrite")
+    assert "the training loss of the first round is inf" in done.stderr
+
+
+@pytest.mark.parametrize("aggregate", ["flat", "auto"])
+def test_a_cache_that_cannot_be_held_is_refused_before_the_run(aggregate, gaussians, tmp_path):
+    hidden = 10**9 if aggregate == "flat" else 2 * 10**6
+    words = ["--data", gaussians, "--model", "mlp", "--hidden", hidden, "--workers", 12]
+    words += ["--scheme", "dsag", "--subpartitions", 16, "--aggregate", aggregate, "--step", 1]
+    message = refused(tmp_path, *words)
+    assert re.match(
+        r"--scheme is dsag, which keeps 192 contributions, [\d.e+]+ GB at most with the points "
+        r"that they hold, and there are [\d.e+]+ GB of memory: let it keep fewer",
+        message,
+    )
 
 
 @pytest.mark.parametrize("scheme, options", [("uncoded", []), *EXACT])

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 
 #include "driver/kept_contributions.hpp"
@@ -189,7 +190,9 @@ TEST_F(DsagOnTiny, CachesOfWorkersConvergeToo)
     EXPECT_NEAR(distance(trace, optimum), 0, 1e-9);
     EXPECT_EQ(trace.text("kept"), "3");
     EXPECT_EQ(trace.text("slots"), "3");
-    EXPECT_EQ(trace.text("kept_bytes"), std::to_string((3 + 1) * 3 * 8));  // and their sum
+    EXPECT_EQ(trace.text("kept_points"), "3");
+    EXPECT_EQ(trace.text("kept_bytes"),
+              std::to_string((3 + 1 + 3) * 3 * 8));  // their sum, and points
     EXPECT_EQ(run(1, {}).text("kept"), "6");
 }
 
@@ -253,12 +256,47 @@ TEST(Dsag, SagaCountsChangesSoThatEachPartitionCountsOnce)
     EXPECT_GT(saga, 150);
 }
 
+// Of P partitions, all subsets of r alike, with scalar gradients: `now` at the newest point, `cached` before.
+TEST(Dsag, SagaIsUnbiasedAndSagIsNotOverRandomSubsets)
+{
+    const std::vector<double> now = {3, -1, 4, 1, -5, 9}, cached = {2, 6, -5, 3, 5, -8};
+    const int p = 6;
+    double sum = 0, all_cached = 0, changes = 0, squares = 0;
+    for (std::size_t j = 0; j < 6; ++j) {
+        sum += now[j];
+        all_cached += cached[j];
+        changes += now[j] - cached[j];
+    }
+    for (std::size_t j = 0; j < 6; ++j) squares += std::pow(now[j] - cached[j] - changes / p, 2);
+    for (int r = 1; r <= p; ++r) {
+        double saga = 0, saga_squares = 0, sag = 0;
+        int sets = 0;
+        for (unsigned set = 0; set < 64; ++set) {
+            if (std::popcount(set) != r) continue;
+            double renewed = 0;
+            for (unsigned j = 0; j < 6; ++j)
+                if ((set >> j & 1) != 0) renewed += now[j] - cached[j];
+            const double estimate = all_cached + static_cast<double>(p) / r * renewed;
+            saga += estimate;
+            saga_squares += (estimate - sum) * (estimate - sum);
+            sag += all_cached + renewed;
+            ++sets;
+        }
+        EXPECT_NEAR(saga / sets, sum, 1e-12) << r;
+        const double variance =
+            p * p * (1 - static_cast<double>(r) / p) / (r * (p - 1.0)) * squares;
+        EXPECT_NEAR(saga_squares / sets, variance, 1e-9) << r;
+        EXPECT_NEAR(sag / sets - sum, -(1 - static_cast<double>(r) / p) * changes, 1e-12) << r;
+    }
+}
+
 TEST(Dsag, SaysWhatItIsStableFor)
 {
     const auto needs =
         make_scheme("dsag", {8, 960, 1}, {{"collect", "4"}, {"subpartitions", "3"}})->needs();
     EXPECT_DOUBLE_EQ(needs.stable_step, .804);
     EXPECT_EQ(needs.kept, 24);
+    EXPECT_EQ(needs.points, 24);  // fewer than a staleness cap of 4 * 3 * 8 / 4 allows, and one
     EXPECT_EQ(make_scheme("dsag", {8, 960, 1}, {{"cache", "worker"}})->needs().kept, 8);
     const auto exact =
         make_scheme("dsag", {8, 960, 1}, {{"collect", "8"}, {"subpartitions", "1"}})->needs();
@@ -276,6 +314,9 @@ TEST(Dsag, TakesMemoryForWhatItKeepsAtMost)
     EXPECT_EQ(bytes_of_kept(100, 1000, 50, 4), 100 * 200 * 8);
     EXPECT_EQ(bytes_of_kept(100, 1000, 50, 40), 100 * 1000 * 8);
     EXPECT_EQ(bytes_of_kept(100, 1000, 50, 0), 100 * 1000 * 8);
+    EXPECT_EQ(points_of_kept({.blocks = {}, .shard = {}, .coded = {}, .kept = 7}), 7);
+    EXPECT_EQ(points_of_kept({.blocks = {}, .shard = {}, .coded = {}, .kept = 7, .points = 3}), 3);
+    EXPECT_EQ(points_of_kept({.blocks = {}, .shard = {}, .coded = {}, .kept = 7, .points = 9}), 7);
 }
 
 TEST(Dsag, RefusesWhatCannotBe)
