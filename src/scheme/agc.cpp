@@ -27,10 +27,14 @@ Entry<MakeScheme> agc_entry()
         .properties = {.candidates =
                            [](int n, bool) {
                                std::vector<Choice> all;
-                               for (const int copies : copies_tried(n))
+                               for (const int copies : copies_tried(n)) {
+                                   const auto stragglers = std::to_string(copies - 1);
                                    for (const int collect : {n / 2, 3 * n / 4})
-                                       all.push_back({{"stragglers", std::to_string(copies - 1)},
+                                       all.push_back({{"stragglers", stragglers},
                                                       {"collect", std::to_string(collect)}});
+                                   all.push_back({{"stragglers", stragglers},
+                                                  {"deadline", adaptive_deadline_tried(n)}});
+                               }
                                return all;
                            },
                        .blocked =

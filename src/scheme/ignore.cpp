@@ -192,7 +192,12 @@ Entry<MakeScheme> ignore_entry()
               "against the one before than along it, up to N - S"},
              deadline_option()},
         .make = make,
-        .properties = {.candidates = [](int n, bool) { return doubled_stragglers(n / 2); },
+        .properties = {.candidates =
+                           [](int n, bool) {
+                               auto all = doubled_stragglers(n / 2);
+                               all.push_back({{"deadline", adaptive_deadline_tried(n)}});
+                               return all;
+                           },
                        .blocked = blocked}};
 }
 

@@ -211,6 +211,11 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
                 "success",
                 ", but the limit of time is chosen as the run goes: give --restart-after SECONDS");
     }
+    // Of the mean of the trials that succeed, probabilities only choose the number of trials.
+    if (settings.on("success") && !ways.expected && ways.trials > 0)
+        settings.refuse("success",
+                        ", which does nothing where --trials is a number and --estimator is ratio: "
+                        "add --estimator expected, or leave it out");
     auto limits = settings.on("restart-after")
                       ? restarts(settings, problem, samples_of_a_task(problem))
                       : Restarts(problem.workers, 0);

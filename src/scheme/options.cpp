@@ -129,6 +129,11 @@ std::vector<Choice> doubled_stragglers(int most)
     return all;
 }
 
+std::string adaptive_deadline_tried(int workers)
+{
+    return fmt::format("adaptive:{},5", (workers + 1) / 2);
+}
+
 std::vector<int> copies_tried(int workers)
 {
     std::vector<int> all;

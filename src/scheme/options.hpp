@@ -51,6 +51,8 @@ int most_batches(const Settings& settings);
 
 /// What advice tries: --stragglers 1, 2, 4, ... up to `most`.
 std::vector<Choice> doubled_stragglers(int most);
+/// The adaptive deadline that advice tries: half of the workers, and five deviations.
+std::string adaptive_deadline_tried(int workers);
 /// Numbers of copies that advice tries: those from 2 to 16 that divide the workers into groups.
 std::vector<int> copies_tried(int workers);
 

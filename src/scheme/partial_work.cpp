@@ -235,6 +235,10 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
         settings.on("chunks") ? static_cast<int>(settings.integer("chunks", 1, most)) : 1;
     const auto limit = deadline(settings);
     const bool scaled = rescale(settings);
+    if (!scaled && limit == never)
+        settings.refuse("rescale",
+                        ", but all chunks come if there is no deadline: add --deadline SECONDS, or "
+                        "leave it out");
     const auto code = cyclic ? cyclic_windows(n, d) : repetition_encoding(repetition_groups(n, d));
     auto lists = lists_of(code, pieces, rotate);
     if (messages == "late")
@@ -284,8 +288,11 @@ Entry<MakeScheme> partial_entry()
         .make = make,
         .properties = {.candidates = [](int n, bool) {
             std::vector<Choice> all;
-            for (const int copies : copies_tried(n))
-                all.push_back({{"stragglers", std::to_string(copies - 1)}});
+            for (const int copies : copies_tried(n)) {
+                const auto stragglers = std::to_string(copies - 1);
+                all.push_back({{"stragglers", stragglers}});
+                all.push_back({{"stragglers", stragglers}, {"messages", "late"}});
+            }
             return all;
         }}};
 }

@@ -9,6 +9,7 @@
 #include "scheme/options.hpp"
 #include "scheme/placement.hpp"
 #include "scheme/stability.hpp"
+#include "scheme/theory.hpp"
 
 namespace quorate {
 
@@ -144,9 +145,10 @@ private:
 class Ringleader final : public Tabled {
 public:
     /// @param newest  workers go on at the newest point always
-    Ringleader(const Problem& problem, bool newest, int most)
-        : Tabled(problem), newest_point_(newest), most_(most), table_(own().needs.blocks),
-          buffer_(own().needs.blocks), state_(static_cast<std::size_t>(problem.workers))
+    Ringleader(const Problem& problem, bool newest, int most, const Theory& theory)
+        : Tabled(problem), newest_point_(newest), most_(most), theory_(theory),
+          table_(own().needs.blocks), buffer_(own().needs.blocks),
+          state_(static_cast<std::size_t>(problem.workers))
     {
     }
 
@@ -156,6 +158,8 @@ public:
         needs.answers = workers();
         // In the table one more, for it is filled before the worker's update.
         needs.kept = static_cast<std::int64_t>(workers()) * (2 * most_ + 1);
+        // Those of one table are at most 2 n - 2 updates old. Where workers stay at their points, each is at two.
+        needs.points = 2 * workers();
         return needs;
     }
 
@@ -163,6 +167,7 @@ public:
     {
         if (const auto* start = std::get_if<Start>(&event)) {
             active_ = start->active;
+            if (theory_.lipschitz) out.push_back(step_of_theory());
             for (const auto worker : active_) dispatch(worker, newest(), out);
         } else if (const auto* arrived = std::get_if<Arrived>(&event)) {
             for (const auto& contribution : arrived->contributions) receive(contribution, out);
@@ -181,6 +186,20 @@ private:
         bool absent = false;   // the round does without it
     };
     State& of(Worker worker) { return state_[static_cast<std::size_t>(worker)]; }
+
+    // For a table of one batch of each worker, which is the least that there can be.
+    Note step_of_theory() const
+    {
+        const double l = *theory_.lipschitz, noise = *theory_.noise;
+        const double smooth = 1 / (8.0 * workers() * l);
+        const double step =
+            noise > 0 ? std::min(smooth, *theory_.target / (10 * l * noise)) : smooth;
+        return {
+            fmt::format("the theory, as notes of others have it: a step of {:g}, min(1 / (8 N "
+                        "L), EPS B / (10 L SIGMA2)) for B = 1, the least harmonic mean of the "
+                        "workers' batches in a table",
+                        step)};
+    }
 
     void receive(const Contribution& contribution, std::vector<Action>& out)
     {
@@ -291,6 +310,7 @@ private:
 
     bool newest_point_;
     int most_;
+    Theory theory_;
     GradientTable table_, buffer_;
     std::vector<State> state_;  // by worker
     std::vector<Worker> active_;
@@ -310,7 +330,7 @@ public:
     {
         auto needs = Tabled::needs();
         needs.answers = workers();
-        needs.kept = workers();
+        needs.kept = needs.points = workers();
         return needs;
     }
 
@@ -356,19 +376,26 @@ private:
 
 Entry<MakeScheme> ringleader_entry()
 {
+    std::vector<Option> options = {
+        most_batches_option(),
+        {"points", "once|newest", "once",
+         "who answers before its turn goes on at the point that it has, or at the newest one"}};
+    add_options(options, theory_options());
     return {
         .name = "ringleader",
         .text =
             "asynchronous updates by the mean over all workers' gradients, N of them a round, one "
             "after each worker's answer: not biased to fast workers",
         .source = "Maranjyan, Richtarik, Ringleader ASGD, arXiv 2509.22860",
-        .options = {most_batches_option(),
-                    {"points", "once|newest", "once",
-                     "who answers before its turn goes on at the point that it has, or at the "
-                     "newest one"}},
+        .options = options,
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
             const bool newest = settings.one_of("points", {"once", "newest"}) == "newest";
-            return std::make_unique<Ringleader>(problem, newest, most_batches(settings));
+            const auto known = theory(settings);
+            if (known.lipschitz.has_value() != known.noise.has_value())
+                settings.refuse(known.lipschitz ? "lipschitz" : "noise",
+                                ", but this scheme's step follows from the constant and the noise: "
+                                "give --lipschitz, --noise and --target-gradient");
+            return std::make_unique<Ringleader>(problem, newest, most_batches(settings), known);
         },
         .properties = {
             .candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },

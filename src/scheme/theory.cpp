@@ -19,8 +19,8 @@ std::vector<Option> theory_options()
     return {{"lipschitz", "L", "",
              "Lipschitz constant of the gradient; the program says which step the theory takes"},
             {"noise", "SIGMA2", "",
-             "variance of the mean gradient of a task; the theory collects SIGMA2 / EPS of them, "
-             "unless --collect is given"},
+             "variance of the mean gradient of a task; schemes with --collect take SIGMA2 / EPS of "
+             "them, unless it is given"},
             {"target-gradient", "EPS", "", "squared norm of the gradient at which --noise counts"}};
 }
 

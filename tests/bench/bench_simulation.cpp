@@ -37,12 +37,11 @@ BENCHMARK_CAPTURE(dry_run, frc, "frc", "1")->Apply(sizes);
 BENCHMARK_CAPTURE(dry_run, agc, "agc", "1")->Apply(sizes);
 
 // Time of a message, 1000 workers: what coordinator and simulator together do for it.
-void message(benchmark::State& state, const std::string& scheme, const std::string& option,
-             const std::string& value, std::int64_t messages_a_round)
+void messages(benchmark::State& state, const std::string& scheme, const test::Options& options,
+              std::int64_t messages_a_round)
 {
     constexpr std::int64_t messages = 100'000;
-    test::Simulation simulation{scheme, {}, 1000, messages / messages_a_round};
-    if (!option.empty()) simulation.options[option] = value;
+    test::Simulation simulation{scheme, options, 1000, messages / messages_a_round};
     simulation.delay = "exponential:0.5";
     simulation.row_time = 1e-3;
     simulation.rows_each = 1000;
@@ -50,6 +49,12 @@ void message(benchmark::State& state, const std::string& scheme, const std::stri
     state.counters["message"] =
         benchmark::Counter(static_cast<double>(state.iterations() * messages),
                            benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+void message(benchmark::State& state, const std::string& scheme, const std::string& option,
+             const std::string& value, std::int64_t messages_a_round)
+{
+    messages(state, scheme, option.empty() ? test::Options{} : test::Options{{option, value}},
+             messages_a_round);
 }
 BENCHMARK_CAPTURE(message, uncoded, "uncoded", "", "", 1000)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(message, amb, "amb", "compute-time", "1", 1000)->Unit(benchmark::kMillisecond);
@@ -79,6 +84,20 @@ BENCHMARK_CAPTURE(message, pgc_frc, "pgc-frc", "stragglers", "3", 250)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(message, sr_sgc, "sr-sgc", "lambda", "20", 1000)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(message, m_sgc, "m-sgc", "lambda", "20", 1000)->Unit(benchmark::kMillisecond);
+// Of groups of four, about 1,400 chunks are done, or their heads come, before each chunk has come once.
+BENCHMARK_CAPTURE(messages, partial_chunk, "partial", {{"stragglers", "3"}, {"placement", "frc"}},
+                  1000)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(messages, partial_prefix, "partial",
+                  {{"stragglers", "3"}, {"messages", "prefix"}, {"deadline", "3"}}, 1000)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(messages, partial_late, "partial",
+                  {{"stragglers", "3"}, {"placement", "frc"}, {"messages", "late"}}, 2000)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(messages, short_cyclic, "short-cyclic", {{"stragglers", "3"}}, 997)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(messages, adaptive, "ignore", {{"deadline", "adaptive:500,5"}}, 955)
+    ->Unit(benchmark::kMillisecond);
 
 void bound_draws_alone(benchmark::State& state)
 {

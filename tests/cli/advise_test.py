@@ -96,6 +96,23 @@ def test_without_data_they_are_named_and_left_out():
     assert not {name.split()[0] for name in ranked} & found
 
 
+def test_deadlines_that_adapt_and_late_messages_are_candidates():
+    words = ["--delay", "exponential:0.05", "--row-time", 1e-5, "--repeat", 1]
+    found = advice(*words, "--schemes", "ignore,agc,partial")
+    assert "ignore --deadline adaptive:6,5" in found
+    assert "agc --stragglers 1 --deadline adaptive:6,5" in found
+    assert "partial --stragglers 1 --messages late" in found
+    assert all(one["closed_form"] is None for name, one in found.items() if "adaptive" in name)
+
+
+def test_an_optimizer_that_needs_exact_losses_leaves_exact_schemes(gaussians):
+    words = ["--data", gaussians, "--optimizer", "lbfgs", "--delay", "exponential:0.05"]
+    words += ["--row-time", 1e-5, "--repeat", 1, "--l2", 1e-3]
+    found = advice(*words, "--schemes", "uncoded,frc,partial,ignore,agc,k-batch-sync")
+    assert {name.split()[0] for name in found} == {"uncoded", "frc", "partial"}
+    assert all(one["seconds"] is not None for one in found.values())
+
+
 def test_the_command_of_the_winner_is_printed():
     words = ["--repeat", 1, "--schemes", "uncoded,frc"]
     done = call(*COMMON, *words, "--delay", "exponential:0.1", "--row-time", 1e-5)

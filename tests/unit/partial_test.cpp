@@ -398,6 +398,10 @@ TEST(Partial, RefusesWhatItCannotDo)
     EXPECT_EQ(refused({{"messages", "prefix"}, {"deadline", "1"}, {"stragglers", "0"}}),
               "--messages is prefix, but each worker has one chunk: use --stragglers 1 or more, "
               "--chunks 2 or more, or --messages chunk");
+    EXPECT_EQ(
+        refused({{"rescale", "none"}}),
+        "--rescale is none, but all chunks come if there is no deadline: add --deadline SECONDS, "
+        "or leave it out");
     EXPECT_EQ(refused({{"deadline", "adaptive:3,5"}}),
               "--deadline is adaptive:3,5, but this scheme is exact as soon as its quorum is "
               "there, and waiting adds nothing: give seconds");
@@ -412,6 +416,7 @@ struct Case {
     std::string name;
     std::function<Times(Stream&)> times;
     std::array<double, 5> expected;  // uncoded, any n - s, frc, chunks of groups, chunks cyclic
+    int rounds = 300;                // of each seed
 };
 
 Times drawn(const std::function<Seconds(Stream&)>& first,
@@ -449,7 +454,9 @@ std::vector<Case> cases()
                  return (1 + r.exponential(0.05)) * (r.uniform() < 0.2 ? 4 : 1);
              });
          },
-         {4.47, 12.18, 3.90, 2.93, 3.01}},
+         // The noise is fitted: without it uncoded takes 4 - 3 * 0.8^30 = 3.996 s, not the 4.47 s that are known of it.
+         {4.47, 12.18, 3.90, 2.93, 3.01},
+         3000},
         {"2 dead, chunks of 1 + Exp(0.3)",
          [=](Stream& random) {
              const auto chunk = [](Stream& r) { return 1 + r.exponential(0.3); };
@@ -469,11 +476,11 @@ std::vector<Case> cases()
     };
 }
 
-// Prints a table: means over ten seeds of 300 rounds, with 95 % intervals, and how much faster than
+// Prints a table: means over ten seeds of 300 rounds or more, with 95 % intervals, and how much faster than
 // uncoded and than whole workers chunks are, in the same rounds.
 TEST(PartialTimes, ChunksBeatUncodedInEachOfTheseCases)
 {
-    constexpr int seeds = 10, rounds = 300;
+    constexpr int seeds = 10;
     const std::vector<std::pair<std::string, Options>> schemes = {{"uncoded", {}},
                                                                   {"cyclic", {{"stragglers", "2"}}},
                                                                   {"frc", {{"stragglers", "2"}}},
@@ -482,6 +489,7 @@ TEST(PartialTimes, ChunksBeatUncodedInEachOfTheseCases)
     std::cout << fmt::format("{:50}{:>16}{:>16}{:>16}{:>16}{:>16}\n", "seconds of a round",
                              "uncoded", "any n - s", "frc", "chunks, groups", "chunks, cyclic");
     for (const auto& one : cases()) {
+        const auto rounds = static_cast<std::uint32_t>(one.rounds);
         std::vector<std::vector<double>> means(schemes.size());
         for (std::uint32_t seed = 0; seed < seeds; ++seed) {
             std::vector<Rounds> all;
