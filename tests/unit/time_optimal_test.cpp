@@ -581,14 +581,14 @@ TEST_P(AtaTimes, SpareTheTimeOfSlowWorkers)
     fmt::print("n = {}, the best fixed allocation: {:.2f} s, {:.1f} s of work\n", n, fixed.first,
                fixed.second);
     EXPECT_NEAR(fixed.first, 26.9, 0.1);
-    EXPECT_NEAR(fixed.second, 137, 1);
+    EXPECT_NEAR(fixed.second, 138, 0.5);  // 2 (9 1 + 4 2 + 3 3 + 2 4 + 5 + 6 + 7 + 8 + 9)
     const auto learned = measured("ata", {{"tasks", "23"}});
     const auto theory = measured("ata", {{"tasks", "23"}, {"exploration", "21.75"}});
     // Seconds, then those of workers.
     const bool few = n == 17;
     EXPECT_NEAR(greedy.first, 17.0, 0.1);
     EXPECT_NEAR(greedy.second, few ? 289 : 865, 3);
-    EXPECT_NEAR(learned.first, few ? 27 : 27.5, 0.7);
+    EXPECT_NEAR(learned.first, few ? 27 : 29, 0.4);
     EXPECT_NEAR(learned.second, few ? 139 : 144, 2.5);
     EXPECT_NEAR(theory.first, few ? 71 : 154, few ? 1 : 2);
     EXPECT_NEAR(theory.second, few ? 414 : 1194, few ? 5 : 15);
@@ -725,13 +725,11 @@ TEST(Theory, RefusesWhatDoesNotGoTogether)
         refused("mindflayer", {{"success", "0.5"}, {"restart-after", "3"}, {"trials", "2"}}),
         "--success is 0.5, which does nothing where --trials is a number and --estimator is ratio: "
         "add --estimator expected, or leave it out");
-    for (const auto& [option, value] : {std::pair("estimator", "expected"), {"trials", "auto"}})
-        EXPECT_EQ(refused("mindflayer", {{"success", "0.5"},
-                                         {"restart-after", "3"},
-                                         {"trials", "2"},
-                                         {"collect", ""},
-                                         {option, value}}),
-                  "(nothing was refused)");
+    for (const auto& [option, value] : {std::pair("estimator", "expected"), {"trials", "auto"}}) {
+        Options used = {{"success", "0.5"}, {"restart-after", "3"}, {"trials", "2"}};
+        used[option] = value;
+        EXPECT_EQ(refused("mindflayer", used), "(nothing was refused)") << option;
+    }
     EXPECT_EQ(refused("ringleader", {{"lipschitz", "1"}}),
               "--lipschitz is 1, but this scheme's step follows from the constant and the noise: "
               "give --lipschitz, --noise and --target-gradient");
