@@ -16,6 +16,7 @@ from . import (
     cost,
     diagnose,
     export,
+    finals,
     price,
     report,
     rounds,
@@ -92,6 +93,7 @@ def read_given(given: argparse.Namespace) -> list[Trace]:
 def run_compare(given: argparse.Namespace) -> None:
     axes = compare.axes_of(given.axes) if given.axes else []
     marks = [compare.mark_of(word) for word in given.mark]
+    last = finals.metrics_of(given.final) if given.final else []
     if marks and not given.out:
         raise BadInput("--mark: marks are drawn in figures: give --out DIR, or leave it out")
     groups = group(read_given(given), given.base, given.by and [given.by])
@@ -110,6 +112,9 @@ def run_compare(given: argparse.Namespace) -> None:
         if given.by:
             print(f"{given.by} {value}")
         print(text(compare.table([g for g in some if g.traces], targets)))
+        if last:
+            print()
+            print(text(finals.table([g for g in some if g.traces], last)))
     for line in compare.warnings(groups):
         print(line)
 
@@ -295,6 +300,11 @@ def parser() -> Parser:
         default=[],
         metavar="METRIC=X",
         help="add the time until a metric is that good, as accuracy=0.9 or test-loss=0.2",
+    )
+    new.add_argument(
+        "--final",
+        metavar="METRIC,...",
+        help="a table of these of the last models, means over seeds with intervals of 95 %%",
     )
     new.add_argument("--quiet", action="store_true", help="no table beside the figures")
     new.add_argument(
