@@ -198,7 +198,7 @@ endif
 # --- Targets -----------------------------------------------------------------------------
 .PHONY: help info deps configure build demo amazon networks elastic load-time advice dsag headline gallery \
         experiments cluster-demo cluster-deps python wheel python-deps python-tests-deps chaos test tests-ready \
-        check-layers analysis-tests-deps \
+        check-layers analysis-tests-deps local-tuning \
         bench bench-against bench-rivals bench-ranks bench-hosts bench-nodes bench-python bench-lbfgs bench-build \
         fuzz fuzz-deps plot container format lint claims docs docs-deps \
         install uninstall clean force
@@ -367,6 +367,9 @@ advice: build ## how well quorate advise ranks schemes, on recorded times and de
 
 dsag: build ## seconds to small gaps with DSAG, SAG and exact gradients, simulated, ten seeds (ARGS="--seeds 5")
 	@$(run_env) $(found_python) jobs/dsag $(ARGS)
+
+local-tuning: build ## a credit SVM tuned by each worker and averaged, beside one tuning for all, five seeds (ARGS="--seeds 3")
+	@$(run_env) $(found_python) jobs/local-tuning $(ARGS)
 
 headline: build ## the figure at the top of README.md: ErasureHead's setting over MPI, half an hour (QUORATE_DATA=folder)
 	@$(run_env) jobs/headline
