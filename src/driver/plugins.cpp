@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -64,8 +65,9 @@ void load_all(const std::string& paths, const std::filesystem::path& folder = {}
         if (!trimmed(path).empty()) load_plugin((folder / trimmed(path)).string());
 }
 
-// Loads the plugins that an INI file names. This comes before its options are read, because plugins
-// bring options. A file that cannot be read is left to whoever reads it next, and refuses it then.
+// Loads the plugins that an INI file names, with its folder for {here}, as in experiments. This comes before its options
+// are read, because plugins bring options. A file that cannot be read is left to whoever reads it next, and refuses it
+// then.
 void load_from_ini(const std::string& path)
 {
     std::vector<IniValue> values;
@@ -73,8 +75,10 @@ void load_from_ini(const std::string& path)
         values = read_ini(path);
     } catch (const BadInput&) {
     }
+    const auto here = std::filesystem::absolute(path).parent_path().string();
     for (const auto& value : values)
-        if (value.name == "plugin") load_all(value.text);
+        if (value.name == "plugin")
+            load_all(boost::replace_all_copy(value.text, "{here}", here));
 }
 
 // Loads the plugins that a manifest names, in all rows or in one. A manifest that is not there is
