@@ -143,6 +143,12 @@ def test_braces_stand_for_the_folders_of_the_file_and_of_raw_data(tmp_path):
     assert rows_of(tmp_path / "b" / "manifest.tsv")[0]["checkpoint"] == "/{data}/x/c"
 
 
+def test_sections_name_values_that_have_braces(tmp_path):
+    text = BASE + "data = d.h5\ndelay = none, trace:{data}/t.csv\n[delay trace:{data}/t.csv]\nseed = 7\n"
+    rows = expanded(tmp_path, text, "--data-folder", tmp_path / "raw")
+    assert [row["seed"] for row in rows if row["delay"] == f"trace:{tmp_path}/raw/t.csv"] == ["7"]
+
+
 def test_sections_run_and_simulate_are_of_one_command(tmp_path):
     text = BASE + "[run]\ntimeout = 5\n[simulate]\nrow-time = 1e-6\n"
     assert values(expanded(tmp_path, text), "timeout", "row-time") == [("5", "")]
