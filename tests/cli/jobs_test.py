@@ -144,7 +144,8 @@ def test_braces_stand_for_the_folders_of_the_file_and_of_raw_data(tmp_path):
 
 
 def test_sections_name_values_that_have_braces(tmp_path):
-    text = BASE + "data = d.h5\ndelay = none, trace:{data}/t.csv\n[delay trace:{data}/t.csv]\nseed = 7\n"
+    text = BASE + "data = d.h5\ndelay = none, trace:{data}/t.csv\n"
+    text += "[delay trace:{data}/t.csv]\nseed = 7\n"
     rows = expanded(tmp_path, text, "--data-folder", tmp_path / "raw")
     assert [row["seed"] for row in rows if row["delay"] == f"trace:{tmp_path}/raw/t.csv"] == ["7"]
 
