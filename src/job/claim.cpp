@@ -21,9 +21,8 @@ using Json = nlohmann::ordered_json;
 const std::vector<std::string> line_names = {"paper", "says",    "source", "there",
                                              "here",  "measure", "of",     "beside",
                                              "where", "pairs",   "best",   "not-comparable"};
-const std::vector<std::string> measures = {"time",    "round-time", "decode-error",
-                                           "time-to", "rounds-to",  "final",
-                                           "work"};
+const std::vector<std::string> measures = {"time",      "round-time", "decode-error", "time-to",
+                                           "rounds-to", "final",      "work"};
 
 // A section [claim NAME].
 struct Claim {
