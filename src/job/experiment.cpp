@@ -196,13 +196,13 @@ Experiment tuning_of(Experiment experiment)
     auto& grid = experiment.tune;
     const auto target = std::ranges::find_if(grid, is("target"));
     const auto seeds = std::ranges::find_if(grid, is("seed"));
-    const auto lists =
-        std::ranges::count_if(grid, [](const auto& value) { return values_of(value).size() > 1; });
-    if (target == grid.end() || seeds == grid.end() || std::ssize(grid) != 3 ||
-        lists - (values_of(*seeds).size() > 1) != 1)
+    const auto is_grid = [](const IniValue& value) {
+        return value.name != "target" && value.name != "seed" && values_of(value).size() > 1;
+    };
+    if (target == grid.end() || seeds == grid.end() || std::ranges::count_if(grid, is_grid) != 1)
         throw BadInput(experiment.path +
                        ": section [tune] needs target, as test-loss=0.2, seed, and one option "
-                       "with a list of values, as step = 0.1, 0.3, 1");
+                       "with a list of values, as step = 0.1, 0.3, 1; others have one value");
     const auto own = values_of(*seeds);
     std::vector<std::string> others;
     for (const auto& value : experiment.options)
@@ -214,8 +214,7 @@ Experiment tuning_of(Experiment experiment)
                 fmt::format("{}seed {} is one of the experiment's too: tune on others, "
                             "as 1001..1003",
                             seeds->origin, seed));
-    const auto option = std::ranges::find_if(
-        grid, [](const auto& value) { return value.name != "target" && value.name != "seed"; });
+    const auto option = std::ranges::find_if(grid, is_grid);
     experiment.figure = {tune, "--option", option->name, "--target", target->text};
     grid.erase(target);
     std::ranges::move(grid, std::back_inserter(experiment.options));

@@ -192,6 +192,14 @@ def test_tuning_tries_its_grid_in_place_of_what_the_experiment_says(tmp_path):
     (line,) = [one for one in lines if " tune " in one]
     assert not any('report "$' in one for one in lines)
     assert line.endswith("--option step --target loss=0.5 --out report --name figure")
+    # What has one value holds for all.
+    shutil.rmtree(tmp_path / "out")
+    more = TUNE + "rounds = 15\ndelay = exponential:1\n"
+    longer = expanded(tmp_path, text + more, "--command", "tune")
+    found = values(longer, "scheme", "step", "seed", "rounds", "delay")
+    assert sorted(found) == sorted(
+        (s, step, f"100{i}", "15", "exponential:1") for s, step, i in wanted
+    )
     # A grid is of no other command.
     shutil.rmtree(tmp_path / "out")
     assert expanded(tmp_path, text + TUNE) == before
