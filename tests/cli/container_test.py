@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The image of env/Containerfile, with the program as built here: no stage that compiles."""
 
+import json
 import os
 import platform
+import re
 import shutil
 
 import pytest
 
 from program import REPOSITORY, output
 
-pytestmark = pytest.mark.skipif(
+FILE = REPOSITORY / "env/Containerfile"
+needs_builder = pytest.mark.skipif(
     not (shutil.which("buildah") and shutil.which("mmdebstrap")),
     reason="the image is built by buildah, from a base by mmdebstrap: env/deps cluster",
 )
@@ -61,11 +64,11 @@ def container(buildah, base, tmp_path_factory):
     built = tmp_path_factory.mktemp("built")
     output(REPOSITORY / "env/image-tree", built / "image")
     words = ["--build-arg", f"BASE={base}", "--build-context", f"build={built}"]
-    file = REPOSITORY / "env/Containerfile"
-    buildah("build", *words, "--target", "program", "--tag", "quorate", "--file", file, REPOSITORY)
+    buildah("build", *words, "--target", "program", "--tag", "quorate", "--file", FILE, REPOSITORY)
     return buildah("from", "localhost/quorate").strip()
 
 
+@needs_builder
 def test_the_image_runs_the_program_as_a_normal_user(buildah, container):
     def run(*words):
         return buildah("run", container, "--", *words)
@@ -77,3 +80,38 @@ def test_the_image_runs_the_program_as_a_normal_user(buildah, container):
     words = "quorate run --data data.h5 --scheme uncoded --rounds 3 --trace trace.h5"
     run("mpiexec", "-n", "3", *words.split())
     assert '"workers": 2' in run("quorate", "inspect", "trace.h5", "--json")
+
+
+def test_the_dev_container_names_a_stage_a_user_and_a_target_that_exist():
+    text = (REPOSITORY / ".devcontainer/devcontainer.json").read_text()
+    given, folder = json.loads(text), REPOSITORY / ".devcontainer"
+    build = given["build"]
+    file = (folder / build["dockerfile"]).resolve()
+    assert file == FILE and (folder / build["context"]).resolve() == REPOSITORY
+    stages = re.split(r"^FROM ", file.read_text(), flags=re.M)
+    stage = next(one for one in stages if one.startswith(f"tools AS {build['target']}\n"))
+    user = given["remoteUser"]
+    assert re.search(f"useradd .* {user}\\b", stage) and re.search(f"^USER {user}$", stage, re.M)
+    make, target = given["postCreateCommand"].split()
+    assert make == "make"
+    assert re.search(f"^{target}:", (REPOSITORY / "Makefile").read_text(), re.M)
+
+
+def test_all_that_stages_copy_and_install_exists():
+    text = FILE.read_text().replace("\\\n", " ")
+    stages = re.findall(r"^FROM \S+ AS (\S+)", text, re.M)
+    for words in re.findall(r"^COPY (.*)$", text, re.M):
+        first, *rest = words.split()
+        if first.startswith("--from="):
+            assert first.removeprefix("--from=") in stages
+        else:
+            assert all((REPOSITORY / name).exists() for name in [first, *rest][:-1])
+    lists = REPOSITORY / "env"
+    for name in re.findall(r"^RUN \S*env/deps (\w+)", text, re.M):
+        assert (lists / f"packages-{name}.txt").exists()
+    wanted = ["git", "sudo", "mpich", "ibverbs-providers", "make"]  # as stages name them
+    assert all(name in text for name in wanted)
+    known = output(
+        "apt-cache", "--names-only", "search", "^(git|sudo|mpich|ibverbs-providers|make)$"
+    )
+    assert {line.split()[0] for line in known.splitlines()} == set(wanted)
