@@ -8,14 +8,15 @@ import pathlib
 import re
 import shutil
 import signal
+import subprocess
 
 import numpy
 import pytest
 
 from cluster import DATA, LIMIT, OPEN_MPI_LAUNCHER, RESILIENT, RUN, Cluster
-from cluster import dead_workers, experiment, left, logs, model_of
+from cluster import dead_workers, experiment, free_ports, left, logs, model_of
 from pages import blocks, run, shell
-from program import OPEN_MPI, QUORATE, REPOSITORY, call, rounds_in, wait_until
+from program import OPEN_MPI, QUORATE, REPOSITORY, call, environment, rounds_in, wait_until
 
 SLURM_PROFILES = sorted(
     path.stem
@@ -234,18 +235,36 @@ def test_slurm_with_the_nodes_and_limits_of_a_profile_takes_its_scripts(
             assert not re.search(f"^{key} =", limits, re.M) or done.returncode != 0, key
 
 
-def test_a_day_with_quorate(cluster, profile, tmp_path):
-    """Every command of docs/day.md, in its order, ends as the page says."""
+def test_a_day_with_quorate(programs, profile, tmp_path):
+    """Every command of docs/day.md, in its order and in one shell, ends as the page says."""
     commands = [one for block in blocks(REPOSITORY / "docs/day.md") for one in block.commands()]
-    assert len(commands) > 15
-    env = shell(tmp_path, cluster.env)
-    for command in commands:
-        line, _, status = command.partition("    # ")
-        line = line.replace("--cluster local", f"--cluster {profile}")
-        done = run(line.rstrip(), tmp_path, env, LIMIT)
-        assert done.returncode == int(status or 0), f"{line}\n{done.stdout}{done.stderr}"
-        print(f"$ {line}\n{done.stdout}{done.stderr}")
-    scores = [row.split(",") for row in (tmp_path / "scores.csv").read_text().splitlines()]
+    assert len(commands) > 25
+    manage, cluster = '"$sources/slurm/local-cluster"', tmp_path / "cluster"
+    script = [f"cd {REPOSITORY}"]
+    with free_ports() as port:
+        for command in commands:
+            line, _, status = command.partition("    # ")
+            line = line.rstrip().replace("--cluster local", f"--cluster {profile}")
+            # A cluster of its own, beside others.
+            line = re.sub(f"({manage} \\w+)", rf"\1 --folder {cluster}", line)
+            line = line.replace(
+                f"up --folder {cluster}", f"up --folder {cluster} --port-base {port}"
+            )
+            end = f"status=$?; [ $status = {int(status or 0)} ] || {{ echo failed; exit 1; }}"
+            script += [f"cat <<'SHOWN'\n$ {line}\nSHOWN", line, end]
+        env = shell(tmp_path, {**environment(), "HOME": str(tmp_path)})
+        for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):  # of a make that runs the tests
+            env.pop(name, None)
+        try:
+            done = run("\n".join(script), tmp_path, env, LIMIT)
+        finally:
+            down = [REPOSITORY / "slurm/local-cluster", "down", "--folder", cluster]
+            subprocess.run(down, capture_output=True)
+    print(done.stdout)
+    assert done.returncode == 0, f"{done.stdout[-4000:]}{done.stderr[-4000:]}"
+    folder = tmp_path / "day"
+    assert re.search(r"6 runs: 6 completed", done.stdout)
+    assert (folder / "jobs/report/index.html").exists()
+    scores = [row.split(",") for row in (folder / "scores.csv").read_text().splitlines()]
     assert [sum(map(float, row[-2:])) for row in scores[1:]] == [pytest.approx(1)] * 2
     assert {row[3] for row in scores[1:]} <= {"yes", "no"}
-    cluster.wait_for_end()
