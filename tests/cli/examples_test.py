@@ -162,7 +162,7 @@ def folder(tmp_path_factory):
     (folder / "hosts").write_text("localhost\n")
     for name in ("day", "filled"):
         (folder / f"{name}.ini").write_text(EXPERIMENT)
-    (folder / "compare.ini").write_text(EXPERIMENT + TUNE)
+    (folder / "compare.ini").write_text(f"seed = 1..5\n{EXPERIMENT}{TUNE}")
     shutil.copy(REPOSITORY / "slurm/generic-slurm.ini", folder / "my-cluster.ini")
     (folder / "jobs").symlink_to(REPOSITORY / "jobs")
 
