@@ -77,8 +77,7 @@ void load_from_ini(const std::string& path)
     }
     const auto here = std::filesystem::absolute(path).parent_path().string();
     for (const auto& value : values)
-        if (value.name == "plugin")
-            load_all(boost::replace_all_copy(value.text, "{here}", here));
+        if (value.name == "plugin") load_all(boost::replace_all_copy(value.text, "{here}", here));
 }
 
 // Loads the plugins that a manifest names, in all rows or in one. A manifest that is not there is

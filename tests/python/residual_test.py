@@ -74,4 +74,7 @@ def test_what_is_missing_is_said_in_one_line(tmp_path):
         text=True,
         env=env | {"QUORATE": os.environ["QUORATE"]},
     )
-    assert done.returncode == 2 and "jobs/claims: left out: residual-cifar10" in done.stderr
+    assert (
+        done.returncode == 2
+        and "jobs/claims: left out: jobs/residual-cifar10.ini needs" in done.stderr
+    )
