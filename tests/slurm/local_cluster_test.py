@@ -245,6 +245,7 @@ def test_a_day_with_quorate(programs, profile, tmp_path):
         for command in commands:
             line, _, status = command.partition("    # ")
             line = line.rstrip().replace("--cluster local", f"--cluster {profile}")
+            line = line.replace("~/day", f"{tmp_path}/day")  # HOME has what the build uses
             # A cluster of its own, beside others.
             line = re.sub(f"({manage} \\w+)", rf"\1 --folder {cluster}", line)
             line = line.replace(
@@ -252,7 +253,7 @@ def test_a_day_with_quorate(programs, profile, tmp_path):
             )
             end = f"status=$?; [ $status = {int(status or 0)} ] || {{ echo failed; exit 1; }}"
             script += [f"cat <<'SHOWN'\n$ {line}\nSHOWN", line, end]
-        env = shell(tmp_path, {**environment(), "HOME": str(tmp_path)})
+        env = shell(tmp_path, environment())
         for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):  # of a make that runs the tests
             env.pop(name, None)
         try:
