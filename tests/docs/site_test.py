@@ -75,3 +75,16 @@ def test_its_links_lead_somewhere_and_it_loads_nothing_from_elsewhere(pages):
                 if urllib.parse.unquote(parts.fragment) not in pages[target].anchors:
                     wrong.append(f"{path} links to {link}, which has no such place")
     assert not wrong, "\n".join(wrong[:30])
+
+
+def test_links_of_the_cpp_reference_lead_to_files(pages):
+    wrong, found = [], 0
+    for path in (SITE / "cpp").rglob("*.html"):
+        for link in {*re.findall(r'(?:href|src)="([^"#]+)', path.read_text())}:
+            parts = urllib.parse.urlparse(link)
+            if parts.scheme or parts.netloc:
+                continue
+            found += 1
+            if not (path.parent / urllib.parse.unquote(parts.path)).exists():
+                wrong.append(f"{path} links to {link}")
+    assert found > 1000 and not wrong, "\n".join(wrong[:30])
