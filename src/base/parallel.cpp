@@ -77,10 +77,7 @@ struct Loop {
 
 int usable_cores() { return omp_get_max_threads(); }
 
-int processors_of_host()
-{
-    return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-}
+int processors_of_host() { return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))); }
 
 void in_parallel(std::size_t count, int threads, const std::function<void(std::size_t)>& f)
 {
