@@ -14,10 +14,7 @@ namespace {
 constexpr std::int64_t tile_rows = 256;
 
 // Of so many training rows, or of a share of them, which begins with a tile.
-std::int64_t tiles_of(std::int64_t rows)
-{
-    return (rows + tile_rows - 1) / tile_rows;
-}
+std::int64_t tiles_of(std::int64_t rows) { return (rows + tile_rows - 1) / tile_rows; }
 
 }  // namespace
 

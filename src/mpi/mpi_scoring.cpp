@@ -73,7 +73,8 @@ std::vector<Support> MpiFleet::begin_evaluation(const DataSet& data, std::int64_
     for (int i = 0; i < count; ++i) {
         const auto worker = scorers_[static_cast<std::size_t>(i)];
         clear(link(worker));
-        send_next(worker, mpi::Tag::evaluate, encode_values(pool_, evaluation_rows(data, count, i)));
+        send_next(worker, mpi::Tag::evaluate,
+                  encode_values(pool_, evaluation_rows(data, count, i)));
     }
     std::vector<Support> supports(scorers_.size(), Support::all(0));
     for (int i = 0; i < count; ++i) {
