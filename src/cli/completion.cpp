@@ -90,7 +90,8 @@ std::string cases_of_list()
 // The commands of `quorate analysis` and their options, which Python knows too: tests/cli compares.
 constexpr std::pair<const char*, const char*> analyses[] = {
     {"report", "--any-data --base --out"},
-    {"compare", "--any-data --base --axes --panel --out --name --target --quiet --by --mark"},
+    {"compare",
+     "--any-data --base --axes --panel --out --name --target --quiet --by --mark --final"},
     {"sweep", "--any-data --base --over --what --target --best --out --name"},
     {"claims", "--again --markdown --overview --json"},
     {"tune", "--any-data --base --option --target --out --name"},

@@ -72,13 +72,14 @@ std::string components_section(const ComponentKind& kind)
     return text;
 }
 
+constexpr const char* description =
+    "distributed first-order optimisation that does not wait for stragglers";
+
 std::string manual_page()
 {
     std::string page =
         fmt::format(".TH QUORATE 1 \"\" \"quorate {}\" \"User commands\"\n", version);
-    page +=
-        ".SH NAME\nquorate \\- distributed first-order optimisation that does not wait for "
-        "stragglers\n";
+    page += fmt::format(".SH NAME\nquorate \\- {}\n", description);
     page += ".SH SYNOPSIS\n.B quorate\n.I COMMAND\n[\\fIOPTIONS\\fR]\n.SH COMMANDS\n";
     for (const auto& command : commands()) page += command_section(command);
     page += ".SH OPTIONS OF EVERY COMMAND\n";
@@ -100,10 +101,8 @@ int help(const Settings& settings)
         settings.one_of("completion", {"bash"});
         fmt::print("{}", bash_completion());
     } else {
-        fmt::print(
-            "quorate {}: distributed first-order optimisation that does not wait for "
-            "stragglers\n\n",
-            version);
+        const auto is = fmt::format("quorate {}: {}", version, description);
+        fmt::print("{}\n\n", wrapped(is, help_width, 0));
         for (const auto& command : commands())
             fmt::print("  quorate {:<9} {}\n", command.name,
                        wrapped(command.text, help_width - 20, 20));

@@ -94,6 +94,7 @@ def run_compare(given: argparse.Namespace) -> None:
     axes = compare.axes_of(given.axes) if given.axes else []
     marks = [compare.mark_of(word) for word in given.mark]
     last = finals.metrics_of(given.final) if given.final else []
+    targets = [target_of(word) for word in given.target]
     if marks and not given.out:
         raise BadInput("--mark: marks are drawn in figures: give --out DIR, or leave it out")
     groups = group(read_given(given), given.base, given.by and [given.by])
@@ -107,7 +108,6 @@ def run_compare(given: argparse.Namespace) -> None:
         if given.quiet:
             return
         print()
-    targets = [target_of(word) for word in given.target]
     for value, some in parts:
         if given.by:
             print(f"{given.by} {value}")
