@@ -210,13 +210,15 @@ configure: $(B)/configure.mk ## install what is missing and find it: the first s
 build: $(B)/quorate $(texts) ## the program, build/quorate (the default target)
 
 # The library is looked for beside the program and in ../lib, before LD_LIBRARY_PATH (hence the old tag), so that a
-# tree can be moved, and never loads the library of another one.
+# tree can be moved, and never loads the library of another one. Each takes its place when it is whole, so that what runs
+# while it is built goes on with the one before.
 $(B)/quorate: $(call objects_of,$(main) $(every)) $(B)/$(soname)
-	$(call say,LINK,$@) $(found_cxx) $(link_flags) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN:$$ORIGIN/../lib' -o $@ $^
+	$(call say,LINK,$@) $(found_cxx) $(link_flags) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN:$$ORIGIN/../lib' \
+	  -o $@.new $^ && mv $@.new $@
 
 $(B)/$(soname): $(library) $(B)/sources
-	$(call say,LINK,$@) $(found_cxx) $(link_flags) -shared -Wl,-soname,$(soname),-Bsymbolic-functions -o $@ $(library) \
-	  $(link_libs) && ln -sf $(soname) $(B)/libquorate.so
+	$(call say,LINK,$@) $(found_cxx) $(link_flags) -shared -Wl,-soname,$(soname),-Bsymbolic-functions -o $@.new $(library) \
+	  $(link_libs) && mv $@.new $@ && ln -sf $(soname) $(B)/libquorate.so
 
 # The package of Python, as PYTHONPATH=$(B)/python finds it: links to what is written in Python, and the module.
 module_suffix = $(if $(found_python),$(shell $(found_python) -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))'))
@@ -237,8 +239,8 @@ python-tests-deps: python-deps
 	@$(if $(filter no,$(DEPS)),,env/deps python-tests)
 
 $(module): $(call objects_of,$(python) $(every)) $(B)/$(soname) | $(B)/python/quorate/.dir
-	$(call say,LINK,$@) $(found_cxx) $(link_flags) -shared -Wl,--disable-new-dtags,-rpath,'$$ORIGIN:$$ORIGIN/../..' -o $@ \
-	  $(filter %.o,$^) $(B)/$(soname) $(link_libs)
+	$(call say,LINK,$@) $(found_cxx) $(link_flags) -shared -Wl,--disable-new-dtags,-rpath,'$$ORIGIN:$$ORIGIN/../..' \
+	  -o $@.new $(filter %.o,$^) $(B)/$(soname) $(link_libs) && mv $@.new $@
 $(call objects_of,$(python)): | python-deps
 
 # Read before the module is loaded, which could not be in one process with another MPI.
