@@ -159,7 +159,7 @@ public:
         // In the table one more, for it is filled before the worker's update.
         needs.kept = static_cast<std::int64_t>(workers()) * (2 * most_ + 1);
         // Those of one table are at most 2 n - 2 updates old. Where workers stay at their points, each is at two.
-        needs.points = 2 * workers();
+        needs.points = std::int64_t{2} * workers();
         return needs;
     }
 
