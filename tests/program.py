@@ -89,6 +89,14 @@ class Job:
                 found = pid
         return found
 
+    def supervised(self, wanted):
+        """The process of a rank that its supervisor waits for; None once it has ended."""
+        pid = self.rank(wanted)
+        try:
+            return pid if pid is not None and is_rank(parent(pid), wanted) else None
+        except OSError:
+            return None
+
     def kill(self):
         """kill -9 of the launcher and all that it started."""
         for pid in [self.process.pid, *descendants(self.process.pid)]:

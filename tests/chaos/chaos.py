@@ -99,7 +99,7 @@ class Chaos:
         victims = self.random.sample(range(1, RANKS), self.random.randint(1, 7))
         for rank in victims:
             time.sleep(self.random.random() * 2 / len(victims))
-            process = job.rank(rank)
+            process = job.supervised(rank)
             if process is not None:
                 os.kill(process, signal.SIGKILL)
         done = job.wait(LIMIT)
