@@ -157,7 +157,8 @@ std::optional<ShortCodeBasis> fourier_basis(int n, int s, int m)
         for (int row = 0; row < rows.rows() && twice < limit; twice += 2) {
             const bool single = twice == 0 || twice == n;
             for (int i = 0; i < n; ++i) {
-                const double angle = std::numbers::pi * (std::int64_t{twice} * i % (std::int64_t{2} * n)) / n;
+                const double angle =
+                    std::numbers::pi * (std::int64_t{twice} * i % (std::int64_t{2} * n)) / n;
                 rows(row, i) = (single ? 1 : std::numbers::sqrt2) * std::cos(angle);
                 if (!single) rows(row + 1, i) = std::numbers::sqrt2 * std::sin(angle);
             }
