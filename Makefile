@@ -432,7 +432,7 @@ bench: build $(B)/bench ## Google Benchmark programs; ARGS="--benchmark_filter=.
 	@$(run_env) $(B)/bench $(ARGS)
 
 bench-against: build $(B)/bench ## this build beside that of another checkout: OTHER=FOLDER (QUORATE_DATA=folder)
-	@$(run_env) tests/bench/against '$(B)' '$(OTHER)' $(ARGS)
+	@$(run_env) $(found_python) tests/bench/against '$(B)' '$(OTHER)' $(ARGS)
 
 bench-rivals: build $(rival_programs) ## rounds and gradients beside a bare loop, MPI_Allreduce, TAO, SciPy; ARGS="--only agc30" (QUORATE_DATA=folder)
 	@$(run_env) $(found_python) tests/bench/rivals/table $(ARGS)
