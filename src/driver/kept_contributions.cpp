@@ -22,11 +22,6 @@ double bytes_of_kept(std::int64_t contributions, std::int64_t parameters, std::i
     return static_cast<double>(contributions) * each * sizeof(double);
 }
 
-std::int64_t points_of_kept(const Needs& needs)
-{
-    return needs.points > 0 ? std::min(needs.points, needs.kept) : needs.kept;
-}
-
 double bytes_of_sums(std::int64_t slots, std::int64_t parameters)
 {
     return static_cast<double>(SumTable::nodes(slots)) * static_cast<double>(parameters) *
@@ -39,7 +34,7 @@ double bytes_of_kept(const Training& training)
     if (needs.kept == 0) return 0;
     const auto parameters = training.model ? training.width() : training.columns;
     const auto beside = bytes_of_sums(needs.slots, parameters) +
-                        bytes_of_kept(points_of_kept(needs), parameters, 0, 0);
+                        bytes_of_kept(needs.points_of_kept(), parameters, 0, 0);
     if (!training.model || !training.model->linear())
         return beside + bytes_of_kept(needs.kept, parameters, 0, 0);
     std::int64_t rows = 0;

@@ -17,9 +17,6 @@ struct Training;
 double bytes_of_kept(std::int64_t contributions, std::int64_t parameters, std::int64_t rows,
                      double entries_per_row);
 
-/// Points that kept contributions hold at most.
-std::int64_t points_of_kept(const Needs& needs);
-
 /// Bytes of the sums that a table of so many slots keeps (SumTable).
 double bytes_of_sums(std::int64_t slots, std::int64_t parameters);
 

@@ -135,7 +135,7 @@ trace::Header header_of(const Settings& settings, const Run& run, const std::str
         {"test_rows", training.data ? training.data->rows(Split::test) : 0},
         {"columns", training.columns},
         {"kept", training.coding->needs.kept},
-        {"kept_points", points_of_kept(training.coding->needs)},
+        {"kept_points", training.coding->needs.points_of_kept()},
         {"slots", training.coding->needs.slots},
         {"kept_bytes", std::llround(bytes_of_kept(training))},
         {"rounds", training.engine.rounds}};

@@ -311,7 +311,7 @@ std::optional<Event> SchemeCheck::carry_out_step(const Step& made)
     for (const auto& [id, one] : alive_)
         if (const auto task = open_.find(one.task); one.kept && task != open_.end())
             held.insert(task->second.inputs.begin(), task->second.inputs.end());
-    const auto most = needs_.points > 0 ? needs_.points : needs_.kept;
+    const auto most = needs_.points_of_kept();
     expect(std::ssize(held) <= most,
            fmt::format("contributions that have outlived steps hold {} points, not {} at most",
                        held.size(), most));

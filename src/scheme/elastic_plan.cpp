@@ -54,6 +54,13 @@ ElasticWays elastic_ways(const Settings& settings, const Problem& problem)
                      : generator == "systematic" ? Generator::systematic
                                                  : Generator::fourier;
     ways.two_codes = word_of(settings, "storage", {"one", "two"}) == "two";
+    if (ways.two_codes && ways.needed > problem.columns)
+        settings.refuse(
+            "storage",
+            fmt::format(
+                ", which codes columns, but {} (--needed) are more than the {} of the data: "
+                "use --storage one, or give a dry run its --columns",
+                ways.needed, problem.columns));
     const auto& strategy =
         word_of(settings, "allocation", {"cyclic", "shifted-cyclic", "flow", "speeds"});
     ways.strategy = strategy == "cyclic"           ? Strategy::cyclic

@@ -4,6 +4,7 @@
 // clock.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -49,6 +50,9 @@ struct Needs {
                                      // largest curvature
     // Whether the engine is to measure these of vectors, which the scheme never sees.
     bool fingerprint = false, projection = false, inner_product = false;
+
+    /// Points that kept contributions hold at a time, at most.
+    std::int64_t points_of_kept() const { return points > 0 ? std::min(points, kept) : kept; }
 };
 
 /// A protocol, as a state machine.

@@ -158,6 +158,7 @@ def test_little_changes_hands(gaussians, tmp_path):
         (["--generator", "vandermonde"], "--generator is vandermonde"),
         (["--allocation", "best"], "--allocation is best"),
         (["--storage", "three"], "--storage is three"),
+        (["--storage", "two", "--needed", 7], "--storage is two, which codes columns"),
     ],
 )
 def test_what_cannot_be_coded_is_refused(words, message, gaussians, tmp_path):

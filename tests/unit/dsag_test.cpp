@@ -314,9 +314,13 @@ TEST(Dsag, TakesMemoryForWhatItKeepsAtMost)
     EXPECT_EQ(bytes_of_kept(100, 1000, 50, 4), 100 * 200 * 8);
     EXPECT_EQ(bytes_of_kept(100, 1000, 50, 40), 100 * 1000 * 8);
     EXPECT_EQ(bytes_of_kept(100, 1000, 50, 0), 100 * 1000 * 8);
-    EXPECT_EQ(points_of_kept({.blocks = {}, .shard = {}, .coded = {}, .kept = 7}), 7);
-    EXPECT_EQ(points_of_kept({.blocks = {}, .shard = {}, .coded = {}, .kept = 7, .points = 3}), 3);
-    EXPECT_EQ(points_of_kept({.blocks = {}, .shard = {}, .coded = {}, .kept = 7, .points = 9}), 7);
+    EXPECT_EQ((Needs{.blocks = {}, .shard = {}, .coded = {}, .kept = 7}.points_of_kept()), 7);
+    EXPECT_EQ(
+        (Needs{.blocks = {}, .shard = {}, .coded = {}, .kept = 7, .points = 3}.points_of_kept()),
+        3);
+    EXPECT_EQ(
+        (Needs{.blocks = {}, .shard = {}, .coded = {}, .kept = 7, .points = 9}.points_of_kept()),
+        7);
 }
 
 TEST(Dsag, RefusesWhatCannotBe)
