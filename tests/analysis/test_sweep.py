@@ -54,6 +54,17 @@ def test_a_sweep_holds_the_mean_of_the_seeds_at_each_value(swept, analyse, tmp_p
     assert {p.name for p in tmp_path.iterdir()} == {"figure.png", "figure.pdf", "figure.csv"}
 
 
+def test_a_table_for_a_page_has_the_range_over_seeds(swept, analyse):
+    traces = [read_trace(path) for path in swept[:6]]
+    status, out, _ = analyse("sweep", *swept[:6], "--over", "stragglers", "--markdown")
+    assert status == 0
+    lines = dict(line.strip("| ").split(" | ", 1) for line in out.splitlines() if "`" in line)
+    assert list(lines) == ["`uncoded`", "`frc`"]
+    mine = [1000 * t.time_per_round for t in traces if t.config.get("stragglers") == "3"]
+    mean, least, greatest = (f"{f(mine):.3g}" for f in (np.mean, min, max))
+    assert lines["`frc`"].endswith(f" | {mean} ({least} to {greatest})")
+
+
 def test_names_are_dots_and_numbers_a_line(swept):
     _, names = sweep_of(swept, "delay", "speed-up")
     axis = sweep.plot([names]).figure.axes[0]

@@ -147,7 +147,10 @@ def run_sweep(given: argparse.Namespace) -> None:
         print()
     for i, part in enumerate(parts):
         name = [part.quantity[0]] if len(quantities) > 1 else []
-        print("\n" * (i > 0) + "\n".join([*name, text(part.table())]))
+        table = part.as_markdown() if given.markdown else text(part.table())
+        print("\n" * (i > 0) + "\n".join([*name, table]))
+    if given.markdown:
+        return
     for line in compare.warnings(group(traces)):
         print(line)
 
@@ -333,6 +336,9 @@ def parser() -> Parser:
     )
     new.add_argument("--out", metavar="DIR", help="folder for the figure; without it the table")
     new.add_argument("--name", default="sweep", help="of the figure [sweep]")
+    new.add_argument(
+        "--markdown", action="store_true", help="a table with the range over seeds, for a page"
+    )
 
     new = commands.add_parser(
         "claims",

@@ -17,7 +17,7 @@ from .figures import COLOURS, Plot, Style, finish, legend_of, panels, styles
 from .groups import Group, base_of, caption, value_of, values
 from .quantities import transfers
 from .speedup import speedup
-from .tables import brief, number, short
+from .tables import brief, markdown, number, short
 from .traces import BadInput, Trace
 
 WIDE = 8  # a scale whose end is so many times its beginning is logarithmic
@@ -168,6 +168,17 @@ class Sweep:
             rows.append({self.option: name, **cells})
         return pd.DataFrame(rows)
 
+    def as_markdown(self) -> str:
+        """A row for each configuration, a column for each value: the mean, and in brackets the
+        least and the greatest over seeds if they differ in what is printed."""
+        rows = []
+        for label in self.labels:
+            mine = self.numbers[self.numbers["configuration"] == label]
+            found = {row[self.option]: row for row in mine.to_dict("records")}
+            cells = [spread(found[v]) if v in found else "-" for v in self.values]
+            rows.append({"": f"`{label}`", **dict(zip(names(self.values), cells))})
+        return markdown(pd.DataFrame(rows))
+
     def draw(self, axis: Axes, found: dict[str, Style]) -> None:
         """Numbers to the right and the quantity upwards; names below each other.
 
@@ -204,6 +215,14 @@ class Sweep:
             axis.set_xlabel(what)
             axis.set_yticks(range(len(self.values)), names(self.values))
             axis.set_ylim(len(self.values) - 0.5, -0.5)
+
+
+def spread(row: dict[str, Any]) -> str:
+    """Mean and range over seeds; where not all have a number, how many have."""
+    if row["reached"] < row["seeds"]:
+        return f"{row['reached']} of {row['seeds']}"
+    mean, least, greatest = (short(row[key]) for key in ("mean", "least", "greatest"))
+    return mean if least == greatest else f"{mean} ({least} to {greatest})"
 
 
 def names(values: Sequence[str]) -> list[str]:
