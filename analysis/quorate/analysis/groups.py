@@ -140,9 +140,11 @@ def apart(traces: Sequence[Trace], but: Sequence[str]) -> list[str]:
         for some in combinations(differ[:MOST_NAMES], count):
             words = [", ".join(worded(n, one.get(n)) for n in some) for one in chosen]
             if len(set(words)) == len(words):
-                found.append(words)
+                # What one has and another lacks says less than two values.
+                lacks = any(name not in one for name in some for one in chosen)
+                found.append((lacks, max(map(len, words)), words))
         if found:
-            return min(found, key=lambda words: max(map(len, words)))
+            return min(found)[2]
     stems = [Path(trace.name).stem for trace in traces]
     return stems if len(set(stems)) == len(stems) else [str(trace.path) for trace in traces]
 
