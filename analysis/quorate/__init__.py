@@ -16,7 +16,15 @@ The compiled module is loaded with the first name that needs it; `quorate.analys
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import sys
 from typing import TYPE_CHECKING, Any
+
+if importlib.util.find_spec("numpy") is None:
+    raise ImportError(
+        f"{sys.executable} has no numpy, which quorate needs: use the Python that it was built for"
+        " ('make info' names it), or install numpy"
+    )
 
 if TYPE_CHECKING:
     from ._commands import Advice as Advice

@@ -18,9 +18,8 @@ int import(const Settings& settings)
     const auto began = std::chrono::steady_clock::now();
     const auto made = import_files(settings);
     if (settings.on("quiet")) return exit_done;
-    if (const auto& unknown = made.unknown_columns; !unknown.empty())
-        fmt::print("{} columns that {} does not have are left out: {}{}\n", unknown.size(),
-                   settings.text("like"), unknown[0], unknown.size() > 1 ? ", ..." : "");
+    if (!made.unknown_columns.empty())
+        fmt::print("{}\n", words_of_left_out(made.unknown_columns, settings.text("like")));
     if (made.left_out > 0) fmt::print("{} rows with missing values are left out\n", made.left_out);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
     fmt::print("{}: {} x {} training rows, {} test rows, {} entries, {}, {:.2f} s\n",

@@ -43,10 +43,8 @@ DataSet imported(const Settings& settings, const std::string& like)
     const auto made = import_files(import);
     const std::shared_ptr<void> removal(nullptr, [&](void*) { std::filesystem::remove(path); });
     DataSet rows(path, Unlabelled::accepted);
-    if (const auto& unknown = made.unknown_columns; !unknown.empty())
-        log(LogLevel::note,
-            fmt::format("{} columns that {} does not have are left out: {}{}", unknown.size(), like,
-                        unknown[0], unknown.size() > 1 ? ", ..." : ""));
+    if (!made.unknown_columns.empty())
+        log(LogLevel::note, words_of_left_out(made.unknown_columns, like));
     return rows;
 }
 

@@ -36,6 +36,9 @@ struct Layout {
 
     Missing missing;
     bool may_lack_labels;
+    // What to do with a word where a number belongs.
+    std::string remedy_for_words =
+        "name the column in --categorical, or leave it out with --drop, if it is not one";
     char separator = ',';
     bool decimal_comma = false;
     bool has_header = false;
@@ -114,16 +117,16 @@ std::optional<std::size_t> label_of(const std::vector<std::string>& header,
 }
 
 // The columns that a data set was made of, in its order.
-void use_columns_of(const std::vector<RawTable::Column>& like, const std::string& file,
-                    Layout& layout)
+// @param made  that data set
+void use_columns_of(const std::vector<RawTable::Column>& like, const std::string& made,
+                    const std::string& file, Layout& layout)
 {
     for (const auto& column : like) {
         const auto at = std::ranges::find(layout.header, column.name);
         if (at == layout.header.end())
             throw BadInput(
-                fmt::format("{} has no column {}, which the data set that --like names "
-                            "was made of: give files of one form",
-                            file, column.name));
+                fmt::format("{} has no column {}, which {} was made of: give files of one form",
+                            file, column.name, made));
         layout.uses.push_back({static_cast<std::size_t>(at - layout.header.begin()),
                                column.categorical && !layout.by_value});
         layout.columns.push_back({column.name, column.categorical});
@@ -162,7 +165,9 @@ Layout layout_of(const Settings& settings, const std::string& file,
     }
     layout.by_value = settings.one_of("categorical-by", {"text", "value"}) == "value";
     if (by_name) {
-        use_columns_of(like, file, layout);
+        const auto& made = settings.text("like");
+        use_columns_of(like, made, file, layout);
+        layout.remedy_for_words = made + " has numbers there";
         return layout;
     }
     const auto used = fields_of(layout.header, settings, "use", file),
@@ -211,7 +216,7 @@ Rows parse(TextBlock block, const std::string& name, const Layout& layout)
     Rows rows;
     std::vector<std::string> fields;
     if (has_header) records.next(fields);
-    const auto number = [&](std::size_t field, const char* what, const char* remedy) {
+    const auto number = [&](std::size_t field, const char* what, const std::string& remedy) {
         const auto value = real_of(fields[field], layout.decimal_comma);
         if (!value)
             records.refuse(field,
@@ -249,10 +254,8 @@ Rows parse(TextBlock block, const std::string& name, const Layout& layout)
             if (use.is_word)
                 rows.word.push_back(gap ? missing_level : fields[use.field]);
             else
-                rows.number.push_back(gap ? none
-                                          : number(use.field, "a finite number",
-                                                   "name the column in --categorical if it is not "
-                                                   "one"));
+                rows.number.push_back(
+                    gap ? none : number(use.field, "a finite number", layout.remedy_for_words));
         }
     }
     return rows;

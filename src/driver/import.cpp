@@ -12,6 +12,7 @@
 #include <span>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "data/data_set_writer.hpp"
@@ -253,6 +254,35 @@ std::vector<Option> import_options()
     return all;
 }
 
+namespace {
+
+// Warns of words that tell rows apart rather than kinds of rows.
+void warn_of_identifiers(const RawTable& table)
+{
+    constexpr std::size_t few = 20;  // rows of which half may differ by chance
+    const auto rows = static_cast<std::size_t>(table.rows());
+    for (const auto& column : table.column)
+        if (const auto values = column.levels.names().size(); rows > few && 2 * values > rows)
+            log(LogLevel::warning,
+                fmt::format("column {} has {} different values in {} rows, and each becomes a "
+                            "column of the data set: leave out dates and identifiers with --drop",
+                            column.name, values, rows));
+}
+
+}  // namespace
+
+std::string words_of_left_out(const std::vector<std::string>& unknown_columns,
+                              const std::string& like)
+{
+    constexpr std::size_t most = 5;
+    const auto named = std::min(most, unknown_columns.size());
+    return fmt::format(
+        "{} columns that {} does not have are left out: '{}'{}", unknown_columns.size(), like,
+        fmt::join(unknown_columns.begin(),
+                  unknown_columns.begin() + static_cast<std::ptrdiff_t>(named), "', '"),
+        named < unknown_columns.size() ? ", ..." : "");
+}
+
 Imported import_files(const Settings& given)
 {
     check_files(given);
@@ -269,6 +299,7 @@ Imported import_files(const Settings& given)
     if (like) table.column = columns_of(*like);
     const auto train_rows = read_files(settings, format.make, reading, table);
     progress.finish();
+    if (!like) warn_of_identifiers(table);
 
     const auto labels = labels_of(settings, table, train_rows, like ? &*like : nullptr);
     const auto order = order_of(settings, labels, train_rows);

@@ -28,6 +28,7 @@
 #include "model/model.hpp"
 #include "optimizer/optimizer.hpp"
 #include "quorate/build.hpp"
+#include "scheme/sample_mean.hpp"
 #include "scheme/scheme.hpp"
 #include "scheme/synchronous.hpp"
 #include "straggler/delay.hpp"

@@ -208,7 +208,7 @@ def test_import_refuses_options_that_contradict_its_files(folder):
         (
             ["--input", csv, "--label", "y"],
             f"{csv}:2:5: column b: expected a finite number, got 'red'; name the column in "
-            "--categorical if it is not one",
+            "--categorical, or leave it out with --drop, if it is not one",
         ),
         (["--input", svm, "--test-fraction", 1], "--test-fraction is 1: use at most 0.99"),
         (["--input", svm, "--format", "svm"], "--format is svm; did you mean csv?"),

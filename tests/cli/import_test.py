@@ -79,7 +79,7 @@ def test_new_rows_need_no_options_no_labels_and_lose_no_row(visits, tmp_path):
     old, new = tmp_path / "d.h5", tmp_path / "new.csv"
     new.write_text("minutes;city;extra;pages\n7,5;Bonn;x;8\nNA;Ulm;y;3\n")
     told = imported(tmp_path, "--input", new, "--like", old, output="n.h5")
-    assert "1 columns that" in told and "city=Ulm" in told
+    assert "1 columns that" in told and told.splitlines()[0].endswith("left out: 'city=Ulm'")
     found = inspect(tmp_path / "n.h5")
     assert (found["train_rows"], found["unlabelled"], found["test_rows"]) == (2, "2", 0)
     with h5py.File(old) as file:
@@ -92,17 +92,27 @@ def test_new_rows_need_no_options_no_labels_and_lose_no_row(visits, tmp_path):
     assert done.returncode == 2 and "has 2 rows without a label" in done.stderr
     new.write_text("minutes;city\n7,5;Bonn\n")
     assert refused(tmp_path, "--input", new, "--like", old) == (
-        f"{new} has no column pages, which the data set that --like names was made of: give files "
-        "of one form"
+        f"{new} has no column pages, which {old} was made of: give files of one form"
     )
     new.write_text("minutes;city;pages\n1;Bonn;many\n")
-    assert "column pages: expected a finite number, got 'many'" in refused(
-        tmp_path, "--input", new, "--like", old
+    assert f"column pages: expected a finite number, got 'many'; {old} has numbers there" in (
+        refused(tmp_path, "--input", new, "--like", old)
     )
     new.write_text("minutes;city;pages;bought\n1;Bonn;1;maybe\n")
     assert "label maybe is none of the classes no, yes" in refused(
         tmp_path, "--input", new, "--like", old
     )
+
+
+def test_dates_as_categories_are_warned_of(tmp_path):
+    days = "".join(f"2026-11-{day:02},{day % 2},{day % 3}\n" for day in range(1, 26))
+    (tmp_path / "a.csv").write_text(f"day,y,kind\n{days}")
+    words = ["import", "--input", tmp_path / "a.csv", "--label", "y", "--output", tmp_path / "d.h5"]
+    assert "leave it out with --drop" in call(*words).stderr
+    done = call(*words, "--categorical", "day,kind")
+    assert done.returncode == 0
+    assert "column day has 25 different values in 25 rows" in done.stderr
+    assert "column kind" not in done.stderr
 
 
 def test_rows_are_dropped_on_demand_only(tmp_path):

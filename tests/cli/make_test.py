@@ -103,3 +103,15 @@ def test_a_row_of_rivals_that_does_not_exist_is_refused():
     done = rivals("--only", "workers31")
     assert done.returncode == 2
     assert "there is no row 'workers31'" in done.stderr
+
+
+def test_the_demo_makes_the_figures_that_the_readme_promises(tmp_path):
+    done = subprocess.run(
+        [REPOSITORY / "jobs" / "demo"],
+        env=environment({"B": str(tmp_path)}),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    for name in ("figure", "against"):
+        assert (tmp_path / "demo" / f"{name}.png").stat().st_size > 10_000

@@ -315,3 +315,11 @@ def test_processes_end(code):
         env=environment({"PYTHONPATH": PACKAGE}),
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_python_without_numpy_is_told_which_one_to_use():
+    code = "import sys; sys.modules['numpy'] = None; import quorate"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert f"{sys.executable} has no numpy" in last and "'make info' names it" in last

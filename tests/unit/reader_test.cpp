@@ -171,7 +171,7 @@ TEST(Csv, MalformedTextIsNamedByLineAndColumn)
         {std::string("a,y\n1,\0", 7), "x:2:3: a zero byte: this is not text"},
         {"a,y\nred,1\n",
          "x:2:1: column a: expected a finite number, got 'red'; name the column in "
-         "--categorical if it is not one"},
+         "--categorical, or leave it out with --drop, if it is not one"},
         {"a,y\n1,1\nnan,1\n",
          "x:3:1: column a: the value is missing, 'nan'; fill it, or give --missing mean or drop"},
         {"a,y\n-inf,1\n",
