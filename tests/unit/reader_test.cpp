@@ -175,8 +175,8 @@ TEST(Csv, MalformedTextIsNamedByLineAndColumn)
         {"a,y\n1,1\nnan,1\n",
          "x:3:1: column a: the value is missing, 'nan'; fill it, or give --missing mean or drop"},
         {"a,y\n-inf,1\n",
-         "x:2:1: column a: expected a finite number, got '-inf'; name the column "
-         "in --categorical if it is not one"},
+         "x:2:1: column a: expected a finite number, got '-inf'; name the column in "
+         "--categorical, or leave it out with --drop, if it is not one"},
         {"a,y\n,1\n",
          "x:2:1: column a: the value is missing, ''; fill it, or give --missing mean or drop"},
         {"a,y\n1,?\n",
