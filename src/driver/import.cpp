@@ -216,6 +216,19 @@ void write_columns(const RawTable& table, DataSetWriter& writer)
     writer.write_columns(names, categorical);
 }
 
+// Warns of words that tell rows apart rather than kinds of rows.
+void warn_of_identifiers(const RawTable& table)
+{
+    constexpr std::size_t few = 20;  // rows of which half may differ by chance
+    const auto rows = static_cast<std::size_t>(table.rows());
+    for (const auto& column : table.column)
+        if (const auto values = column.levels.names().size(); rows > few && 2 * values > rows)
+            log(LogLevel::warning,
+                fmt::format("column {} has {} different values in {} rows, and each becomes a "
+                            "column of the data set: leave out dates and identifiers with --drop",
+                            column.name, values, rows));
+}
+
 }  // namespace
 
 std::vector<Option> import_options()
@@ -253,23 +266,6 @@ std::vector<Option> import_options()
     for (const auto& format : formats()) add_options(all, format.options);
     return all;
 }
-
-namespace {
-
-// Warns of words that tell rows apart rather than kinds of rows.
-void warn_of_identifiers(const RawTable& table)
-{
-    constexpr std::size_t few = 20;  // rows of which half may differ by chance
-    const auto rows = static_cast<std::size_t>(table.rows());
-    for (const auto& column : table.column)
-        if (const auto values = column.levels.names().size(); rows > few && 2 * values > rows)
-            log(LogLevel::warning,
-                fmt::format("column {} has {} different values in {} rows, and each becomes a "
-                            "column of the data set: leave out dates and identifiers with --drop",
-                            column.name, values, rows));
-}
-
-}  // namespace
 
 std::string words_of_left_out(const std::vector<std::string>& unknown_columns,
                               const std::string& like)
