@@ -92,7 +92,7 @@ constexpr std::pair<const char*, const char*> analyses[] = {
     {"report", "--any-data --base --out"},
     {"compare",
      "--any-data --base --axes --panel --out --name --target --quiet --by --mark --final"},
-    {"sweep", "--any-data --base --over --what --target --best --out --name"},
+    {"sweep", "--any-data --base --over --what --target --best --out --name --markdown"},
     {"claims", "--again --markdown --overview --json"},
     {"tune", "--any-data --base --option --target --out --name"},
     {"workers", "--out --rounds --last --per-node"},

@@ -158,7 +158,6 @@ def test_little_changes_hands(gaussians, tmp_path):
         (["--generator", "vandermonde"], "--generator is vandermonde"),
         (["--allocation", "best"], "--allocation is best"),
         (["--storage", "three"], "--storage is three"),
-        (["--storage", "two", "--needed", 7], "--storage is two, which codes columns"),
     ],
 )
 def test_what_cannot_be_coded_is_refused(words, message, gaussians, tmp_path):
@@ -166,6 +165,15 @@ def test_what_cannot_be_coded_is_refused(words, message, gaussians, tmp_path):
     done = call("simulate", *given, *words)
     assert done.returncode == 2
     assert message in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_dry_run_of_two_codes_needs_columns(tmp_path):
+    words = ["--dry", "--scheme", "elastic", "--storage", "two", "--row-time", 1e-3, "--rounds", 3]
+    done = call("simulate", *words, *COMMON, "--columns", 3, "--trace", tmp_path / "t.h5")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "4 (--needed) are more than the 3 of the data" in done.stderr
+    done = call("simulate", *words, *COMMON, "--columns", 4, "--trace", tmp_path / "t.h5")
+    assert done.returncode == 0, done.stderr
 
 
 def test_fewer_machines_than_needed_end_the_run(gaussians, tmp_path):
