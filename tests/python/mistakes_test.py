@@ -319,7 +319,12 @@ def test_processes_end(code):
 
 def test_a_python_without_numpy_is_told_which_one_to_use():
     code = "import sys; sys.modules['numpy'] = None; import quorate"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=environment({"PYTHONPATH": PACKAGE}),
+    )
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
     assert f"{sys.executable} has no numpy" in last and "'make info' names it" in last
