@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/seconds.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
@@ -146,7 +147,7 @@ int print_advice(const Settings& given)
         return advise(given, [&](auto done, auto all) { line.show(done, all); });
     }();
     if (given.on("json"))
-        fmt::print("{}\n", as_json(advice).dump(2));
+        fmt::print("{}\n", json_text(as_json(advice)));
     else
         print_table(advice);
     return exit_done;

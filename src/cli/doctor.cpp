@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
@@ -233,7 +234,7 @@ int doctor(const Settings& settings)
             all["findings"].push_back(
                 {{"kind", finding.error ? "error" : "warning"}, {"text", finding.text}});
         all["ready"] = !fails;
-        fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
+        fmt::print("{}\n", json_text(all));
         return fails ? exit_failed : exit_done;
     }
     if (!settings.on("quiet")) print_facts(*facts, settings.on("all"));

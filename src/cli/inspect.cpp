@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "base/wire.hpp"
 #include "cli/command.hpp"
@@ -156,10 +157,10 @@ void print(const Json& json)
         if (value.is_object()) {
             fmt::print("{}\n", name);
             for (const auto& [inner, one] : value.items())
-                fmt::print("  {:<26} {}\n", inner, one.dump());
+                fmt::print("  {:<26} {}\n", inner, json_text(one, -1));
             continue;
         }
-        auto text = value.is_string() ? value.get<std::string>() : value.dump();
+        auto text = value.is_string() ? value.get<std::string>() : json_text(value, -1);
         while (!text.empty() && text.back() == '\n') text.pop_back();
         boost::replace_all(text, "\n", "\n" + std::string(29, ' '));
         fmt::print("{:<28} {}\n", name, text);
@@ -181,7 +182,7 @@ int inspect(const Settings& settings)
     else
         throw BadInput(path + " is neither a trace nor a data set: give a file that quorate wrote");
     if (settings.on("json"))
-        fmt::print("{}\n", json.dump(2));
+        fmt::print("{}\n", json_text(json));
     else if (!report.empty() && !settings.on("all"))
         fmt::print("{}", report);
     else

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "base/path.hpp"
 #include "cli/command.hpp"
@@ -128,7 +129,7 @@ int predict(const Settings& settings)
         });
     }
     if (settings.on("json"))
-        fmt::print("{}\n", predictions.json().dump(2));
+        fmt::print("{}\n", json_text(predictions.json()));
     else if (!settings.on("quiet"))
         fmt::print("{}: {} rows{}\n", output, predictions.rows(),
                    metrics_of(predictions.quality()));

@@ -17,6 +17,7 @@
 #include <tuple>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
@@ -238,7 +239,7 @@ int show_status(const Settings& settings)
     for (int idle = 0;;) {
         const auto status = status_of(Manifest::read(path), path);
         if (settings.on("json")) {
-            fmt::print("{}\n", as_json(status, path).dump(2));
+            fmt::print("{}\n", json_text(as_json(status, path)));
             return exit_done;
         }
         if (settings.on("watch") && terminal) fmt::print("\x1b[H\x1b[J");

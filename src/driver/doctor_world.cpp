@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "base/median.hpp"
 #include "base/wire.hpp"
@@ -83,7 +84,7 @@ public:
     }
     void send(int to, Tag tag, const Json& json)
     {
-        const auto text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+        const auto text = json_text(json, -1);
         auto bytes = pool_.take(text.size());
         std::memcpy(bytes->data(), text.data(), text.size());
         send(to, tag, std::move(bytes));

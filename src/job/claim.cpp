@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 
 namespace quorate {
@@ -213,7 +214,7 @@ std::string claims_text(const Experiment& experiment, const Manifest& manifest, 
     if (all.empty()) return "";
     const Json whole = {
         {"experiment", experiment.name}, {"summary", experiment.summary}, {"claims", all}};
-    return whole.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_text(whole) + "\n";
 }
 
 }  // namespace quorate
