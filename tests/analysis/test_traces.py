@@ -11,6 +11,7 @@ import pytest
 from conftest import column, edited
 from quorate.analysis.curves import curve
 from quorate.analysis.groups import group, labels, same_data
+from quorate.analysis.journal import Committed
 from quorate.analysis.traces import BadInput, read_trace
 
 
@@ -60,9 +61,10 @@ def test_what_a_killed_run_had_in_its_journal_is_read(runs, tmp_path):
     for number, _ in pages:
         content[number * page : (number + 1) * page] = b"\0" * page
     torn.write_bytes(content[: len(whole)])
+    os.truncate(torn, 1 << 38)  # more than the memory holds
     with pytest.raises(BadInput):
         read_trace(torn)
-    length = len(whole).to_bytes(8, sys.byteorder)
+    length = torn.stat().st_size.to_bytes(8, sys.byteorder)
     content = b"".join(number.to_bytes(8, sys.byteorder) + page for number, page in pages)
     journal = 2 * length + content
     (tmp_path / "torn.h5.journal").write_bytes(journal)
@@ -72,6 +74,29 @@ def test_what_a_killed_run_had_in_its_journal_is_read(runs, tmp_path):
     assert read_trace(tmp_path / "other.h5").scheme == "uncoded"
     assert np.array_equal(expected.round["time"], got.round["time"])
     assert np.array_equal(expected.arrivals("worker")["worker"], got.arrivals("worker")["worker"])
+    (tmp_path / "torn.h5.journal").write_bytes(journal[:-1])
+    with pytest.raises(BadInput, match="is cut off"):
+        read_trace(torn)
+
+
+def test_pages_of_a_journal_lie_over_those_of_the_file(tmp_path):
+    page, draw = 4096, np.random.default_rng(3)
+    path, journal = tmp_path / "a", tmp_path / "a.journal"
+    whole = bytearray(draw.bytes(5 * page + 100))
+    path.write_bytes(whole)
+    size = len(whole).to_bytes(8, sys.byteorder)
+    kept = {number: draw.bytes(page) for number in (1, 2, 4, 6)}
+    content = b"".join(n.to_bytes(8, sys.byteorder) + one for n, one in kept.items())
+    journal.write_bytes(size + size + content)
+    whole += b"\0" * (7 * page - len(whole))
+    for number, one in kept.items():
+        whole[number * page : (number + 1) * page] = one
+    file = Committed(path, journal)
+    assert file.seek(0, os.SEEK_END) == len(whole)
+    for _ in range(100):
+        begin, end = sorted(draw.integers(0, len(whole) + 50, 2))
+        file.seek(int(begin))
+        assert file.read(int(end - begin)) == whole[begin:end]
 
 
 def test_seeds_are_one_configuration_and_other_options_are_not(simulated):

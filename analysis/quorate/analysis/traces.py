@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Reads traces; docs/trace.md says what they hold."""
 
-import io
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -16,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from .journal import Committed
+
 OLDEST_FORMAT, NEWEST_FORMAT = 4, 6  # 4 says nothing of nodes, 5 nothing of how often used
 TRIES = 3  # a trace that is being written may be caught in the middle of a commit
 NEEDED = ("scheme", "status", "data", "rows", "columns", "workers", "optimizer", "delay", "clock")
 EAGER = ("round", "evaluation", "worker", "membership")
-JOURNAL_PAGE = 4096  # bytes: src/data/journal.cpp
 RUN_TRACE = "trace.h5"  # in a folder that --folder made
 DIVERGED = 1.5  # times the loss of the first point
 
@@ -204,14 +204,7 @@ def open_trace(path: Path) -> h5py.File:
     journal = Path(f"{path}.journal")
     if not journal.is_file():
         return h5py.File(path, "r", locking=False)
-    pages, content = journal.read_bytes(), bytearray(path.read_bytes())
-    lengths = [int.from_bytes(pages[at : at + 8], sys.byteorder) for at in (0, 8)]
-    if len(content) not in lengths:  # the journal of another file, in whose place this one has come
-        return h5py.File(path, "r", locking=False)
-    for at in range(16, len(pages), 8 + JOURNAL_PAGE):
-        begin = JOURNAL_PAGE * int.from_bytes(pages[at : at + 8], sys.byteorder)
-        content[begin : begin + JOURNAL_PAGE] = pages[at + 8 : at + 8 + JOURNAL_PAGE]
-    return h5py.File(io.BytesIO(content), "r")
+    return h5py.File(Committed(path, journal), "r")
 
 
 def read_table(
