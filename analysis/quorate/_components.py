@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ._arrays import reals, shown
 from ._native import BadInput, Contribution, Needs, Plan, Problem, Step, _quorate
 
 Floats = npt.NDArray[np.float64]
@@ -261,7 +262,7 @@ def add(made: Any) -> str:
         text = _first_line(own) if own else "defined in Python"
         return _register(kinds[0], word, made, made, text, made.source, options)
     if not callable(made):
-        raise BadInput(f"{made!r} is no class and no function")
+        raise BadInput(f"{shown(made)} is no class and no function")
     word = _word(getattr(made, "__name__", type(made).__name__))
     return _register(
         "delay", word, made, lambda argument, machines: made, _first_line(made), "", []
@@ -275,7 +276,7 @@ def _component(kind: str, which: Any, options: dict[str, Any]) -> Component:
         return Component(kind, which, options)
     name = add(which)
     if kind in _BASES and not (isinstance(which, type) and issubclass(which, _BASES[kind])):
-        raise BadInput(f"{which!r} is no {kind}")
+        raise BadInput(f"{shown(which)} is no {kind}")
     return Component(kind, name, options)
 
 
@@ -326,12 +327,9 @@ def delay(which: Any, *arguments: float) -> Component:
         return Component("delay", f"{which}:{text}" if text else which)
     if callable(which):
         return Component("delay", add(which))
-    try:
-        times = np.array(which, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise BadInput(
-            f"a delay is {which!r}: give a name, a function or an array of seconds"
-        ) from None
+    if not hasattr(which, "__array__") and not isinstance(which, (list, tuple)):
+        raise BadInput(f"a delay is {shown(which)}: give a name, a function or an array of seconds")
+    times = reals(which, "delay")
     if times.ndim != 2 or not times.size or not np.isfinite(times).all() or (times < 0).any():
         raise BadInput(
             f"an array of times has the shape {times.shape}: give finite seconds, at least 0, with"
@@ -392,7 +390,7 @@ def code(
     for each, or None to wait on. Its weights are tested: |B'a - 1|^2 is the round's decode_error,
     and without `collect` it must be 0. The same workers must give the same weights.
     """
-    matrix = np.array(B, dtype=np.float64)
+    matrix = reals(B, "B")
     if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
         raise BadInput(
             f"a code's matrix has the shape {matrix.shape}: give finite coefficients, workers x"

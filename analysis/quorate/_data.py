@@ -4,27 +4,45 @@
 from __future__ import annotations
 
 import os
-import tempfile
-import weakref
+import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ._arrays import reals, shown
+from ._folder import Folder
+from ._labels import labels_of
 from ._native import BadInput, _quorate
 
-TASKS = ("binary", "multiclass", "regression")
+
+def _restored(content: bytes) -> DataSet:
+    folder = Folder()
+    return DataSet(folder.file("data.h5", content), folder)
 
 
 class DataSet:
-    """A data set in a file, which lives as long as this object if it was made of arrays."""
+    """A data set in a file. If it was made of arrays, the file lives as long as this object and its
+    copies, and is part of what pickle makes of them."""
 
-    def __init__(self, path: str | os.PathLike[str], folder: Any = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], folder: Folder | None = None) -> None:
         self.path = Path(path)
         self._folder = folder
         self.attributes: dict[str, str] = _quorate.data_attributes(os.fspath(path))
         self.rows, self.test_rows = _quorate.data_rows(os.fspath(path))
+
+    def __copy__(self) -> DataSet:
+        return DataSet(self.path, self._folder)
+
+    def __deepcopy__(self, memo: Any) -> DataSet:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._folder is None:
+            return DataSet, (self.path.absolute(),)
+        return _restored, (self.path.read_bytes(),)
 
     @property
     def columns(self) -> int:
@@ -36,7 +54,7 @@ class DataSet:
     def arrays(self, split: str = "train") -> tuple[Any, npt.NDArray[np.float64]]:
         """Returns X, y of the training or test rows; X is a csr_matrix if the data are sparse."""
         if split not in ("train", "test"):
-            raise BadInput(f"split is {split!r}: use train or test")
+            raise BadInput(f"split is {shown(split)}: use train or test")
         *matrix, labels = _quorate.read_data(os.fspath(self.path), split)
         if len(matrix) == 1:
             return matrix[0], labels
@@ -46,8 +64,6 @@ class DataSet:
 
     def save(self, path: str | os.PathLike[str]) -> DataSet:
         """Copies the data set to a file that stays."""
-        import shutil
-
         if Path(path).exists():
             raise BadInput(f"{path} is there already: give another name")
         shutil.copyfile(self.path, path)
@@ -65,67 +81,77 @@ def open(path: str | os.PathLike[str]) -> DataSet:
     return DataSet(path)
 
 
-def _numbered(labels: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], list[str]]:
-    """Labels as numbers, words by the alphabet as `quorate import` takes them; and these words."""
-    if labels.dtype.kind not in "OUS":
-        return labels.astype(np.float64), []
-    for row, label in enumerate(labels):
-        if label is None or label != label or str(label) in ("", "<NA>"):
-            raise BadInput(f"label {row} is missing: leave out the rows without label")
-    texts = [label.decode() if isinstance(label, bytes) else str(label) for label in labels]
+def _sparse(X: Any, what: str) -> tuple[Any, ...]:
+    """Values, columns and starts of rows, whose columns ascend. The entries of one place add up."""
+    from scipy.sparse import coo_matrix
+
     try:
-        numbers = np.array(texts, np.float64)
-        if np.isfinite(numbers).all():
-            return numbers, []
-    except ValueError:
-        pass
-    words, places = np.unique(texts, return_inverse=True)
-    return places.astype(np.float64), [str(word) for word in words]
+        if hasattr(X, "check_format"):
+            X.check_format(full_check=True)
+        if X.dtype.kind == "b":  # true and true is true
+            X = X.tocsr(copy=True)
+            X.sum_duplicates()
+        if getattr(X, "format", "") != "csr" or not X.has_canonical_format:
+            entries = X.tocoo()
+            # In double precision before sums are formed, which could overflow.
+            values = reals(entries.data, f"{what}.data")
+            X = coo_matrix((values, (entries.row, entries.col)), X.shape).tocsr()
+    except (TypeError, ValueError) as error:
+        if isinstance(error, BadInput):
+            raise
+        raise BadInput(f"{what} is no sparse matrix, its arrays contradict: {error}") from error
+    return reals(X.data, f"{what}.data"), X.indices, X.indptr
 
 
-def _labels(y: Any, task: str | None) -> tuple[npt.NDArray[np.float64], str, int, list[str]]:
-    """Labels as data sets store them, what they mean, how many classes, and their names if any."""
-    labels, words = _numbered(np.asarray(y).ravel())
-    if words and task == "regression":
-        raise BadInput(f"task is 'regression', but {words[0]!r} is no number: leave task out")
-    values = np.unique(labels)
-    if task is None:
-        whole = np.isfinite(labels).all() and (labels == np.round(labels)).all()
-        integers = bool(words) or np.asarray(y).dtype.kind in "iub"
-        two = len(values) <= 2 and whole
-        task = "binary" if two else "multiclass" if whole and integers else "regression"
-    if task not in TASKS:
-        raise BadInput(f"task is {task!r}: use {', '.join(TASKS)}")
-    if task == "binary":
-        if len(values) != 2:
-            raise BadInput(
-                f"a binary task has two different labels, here there are {len(values)}: give both,"
-                " or task='multiclass' or 'regression'"
-            )
-        return np.where(labels == values[1], 1.0, -1.0), task, 2, words
-    if task == "multiclass":
-        if not ((values >= 0) & (values == np.round(values))).all():
-            raise BadInput("labels of a multiclass task are whole numbers from 0: encode them so")
-        return labels, task, int(values[-1]) + 1, words
-    return labels, task, 0, words
-
-
-def _matrix(X: Any) -> tuple[Any, ...]:
+def _matrix(X: Any, what: str) -> tuple[Any, ...]:
     """(values,) of a dense matrix, (values, columns, starts) of a sparse one."""
     if hasattr(X, "tocsr"):
-        rows = X.tocsr()
-        if not rows.has_canonical_format:
-            rows = rows.copy() if rows is X else rows
-            rows.sum_duplicates()
-        return rows.data, rows.indices, rows.indptr
-    dense = np.asarray(X, dtype=np.float64)
+        return _sparse(X, what)
+    dense = reals(X, what)
     if dense.ndim != 2:
-        raise BadInput(f"X has the shape {dense.shape}: give rows x columns")
+        raise BadInput(f"{what} has the shape {dense.shape}: give rows x columns")
     return (dense,)
 
 
-def _columns(X: Any) -> int:
-    return int((X if hasattr(X, "shape") else np.asarray(X)).shape[1])
+def _columns(X: Any, matrix: tuple[Any, ...]) -> int:
+    return int(matrix[0].shape[1] if len(matrix) == 1 else X.shape[1])
+
+
+def _names(X: Any, what: str) -> list[str]:
+    """The names of a DataFrame's columns; none of an array."""
+    if not hasattr(X, "columns") or hasattr(X, "tocsr"):
+        return []
+    names = [str(name) for name in X.columns]
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise BadInput(
+                f"{what} has {count} columns {shown(name)}: rename them, or give {what}.to_numpy()"
+            )
+    return names
+
+
+def _places(names: list[str], theirs: list[str]) -> list[int]:
+    """Where the columns of training rows are among those of test rows."""
+    place = {name: number for number, name in enumerate(theirs)}
+    for name in names:
+        if name not in place:
+            raise BadInput(
+                f"X_test has no column {shown(name)}, which X has: give both the same columns, or"
+                " arrays (to_numpy)"
+            )
+    return [place[name] for name in names]
+
+
+def _check_index(X: Any, y: Any, of: str) -> None:
+    """Refuses rows and labels of pandas that have one index in two orders."""
+    rows, labels = (getattr(one, "index", None) for one in (X, y))
+    if not (hasattr(rows, "equals") and hasattr(labels, "equals")) or rows.equals(labels):
+        return
+    if len(rows) == len(labels) and rows.is_unique and not len(rows.difference(labels)):
+        raise BadInput(
+            f"X{of} and y{of} have one index in two orders: give y{of}.loc[X{of}.index] if labels"
+            f" belong to rows by it, or y{of}.to_numpy() if by their order"
+        )
 
 
 def dataset(
@@ -148,47 +174,51 @@ def dataset(
     object. In a run over MPI each rank makes its own; where that is too much, one process writes a
     file before the run, and all ranks `open` it.
     """
-    train = _matrix(X)
-    columns = _columns(X)
-    labels, task, classes, words = _labels(y, task)
+    train = _matrix(X, "X")
+    names, columns = _names(X, "X"), _columns(X, train)
+    if not X.shape[0] if len(train) == 3 else not len(train[0]):
+        raise BadInput("X has no rows: give some to train with")
+    _check_index(X, y, "")
     if (X_test is None) != (y_test is None):
         raise BadInput("test rows need X_test and y_test: give both, or none")
+    labels = labels_of(y, y_test, task)
     if X_test is None:
         test: tuple[Any, ...] = (
             (np.empty((0, columns)),)
             if len(train) == 1
             else (np.empty(0), np.empty(0, np.int64), np.zeros(1, np.int64))
         )
-        test_labels = np.empty(0)
     else:
-        test = _matrix(X_test)
-        if _columns(X_test) != columns:
-            raise BadInput(f"X_test has {_columns(X_test)} columns, X has {columns}: give the same")
-        both, task, classes, words = _labels(np.concatenate([np.ravel(y), np.ravel(y_test)]), task)
-        labels, test_labels = both[: len(labels)], both[len(labels) :]
+        test = _matrix(X_test, "X_test")
+        theirs = _names(X_test, "X_test")
+        if _columns(X_test, test) != columns:
+            raise BadInput(
+                f"X_test has {_columns(X_test, test)} columns, X has {columns}: give the same"
+            )
+        _check_index(X_test, y_test, "_test")
+        if names and theirs and names != theirs:
+            test = (test[0][:, _places(names, theirs)],)
     if len(train) != len(test):
         raise BadInput("X and X_test are a dense and a sparse matrix: give two of a kind")
     folder = None
     if path is None:
-        folder = tempfile.TemporaryDirectory(prefix="quorate-")
-        path = Path(folder.name) / "data.h5"
+        folder = Folder()
+        path = folder.path / "data.h5"
     elif Path(path).exists():
         raise BadInput(f"{path} is there already: give another name, or open it")
     ones = len(train) == 3 and bool(np.all(train[0] == 1) and np.all(test[0] == 1))
+    numbered = names == [str(number) for number in range(columns)]  # by pandas, and not by the user
     _quorate.write_data(
         os.fspath(path),
         name,
         columns,
-        task,
-        classes,
-        words,
+        labels.task,
+        labels.classes,
+        labels.names,
+        [] if numbered else names,
         image,
         ones,
-        False,
-        (*train, labels),
-        (*test, test_labels),
+        (*train, labels.train),
+        (*test, labels.test),
     )
-    made = DataSet(path, folder)
-    if folder is not None:
-        weakref.finalize(made, folder.cleanup)
-    return made
+    return DataSet(path, folder)

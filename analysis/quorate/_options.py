@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import is_real, shown
 from ._native import BadInput, _quorate
 
 
@@ -29,7 +30,7 @@ def text_of(name: str, value: Any) -> str:
     """A value as the command line has it."""
     if isinstance(value, (bool, np.bool_)):
         return "on" if value else "off"
-    if isinstance(value, (int, np.integer)):
+    if isinstance(value, (int, np.integer)) and is_real(type(value)):
         return str(int(value))
     if isinstance(value, (float, np.floating)):
         number = float(value)
@@ -39,7 +40,9 @@ def text_of(name: str, value: Any) -> str:
         return os.fspath(value)
     if isinstance(value, (list, tuple)):
         return ",".join(text_of(name, one) for one in value)
-    raise BadInput(f"{name} is {value!r}: give a number, a text, a list of them or a component")
+    raise BadInput(
+        f"{name} is {shown(value)}: give a number, a text, a list of them or a component"
+    )
 
 
 def options_of(keywords: Mapping[str, Any]) -> dict[str, str]:

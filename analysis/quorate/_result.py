@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ._folder import Folder
 from ._native import BadInput, _quorate
 
 if TYPE_CHECKING:
@@ -33,10 +34,21 @@ class Result:
     column without a copy.
     """
 
-    def __init__(self, trace: Native, label: str = "") -> None:
+    def __init__(self, trace: Native, label: str = "", data: Any = None) -> None:
         self._trace = trace
+        self._data = data  # whose file predictions look at
         self.path: Path | None = None  # of the file that it was read from
+        self._folder: Folder | None = None  # of that file, if nobody else has it
         self.label = label or self.attributes["scheme"]
+
+    def __copy__(self) -> Result:
+        made = Result(self._trace, self.label, self._data)
+        made.path, made._folder = self.path, self._folder
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        folder = Folder()
+        return _restored, (self.save(folder.path / "trace.h5").read_bytes(), self.label)
 
     @cached_property
     def attributes(self) -> dict[str, Any]:
@@ -123,19 +135,9 @@ class Result:
 
     def to_trace(self) -> Trace:
         """The run as `quorate.analysis` reads it from a file."""
-        from .analysis.traces import Trace as AnalysisTrace
+        from ._kept import kept
 
-        result = self
-
-        class Kept(AnalysisTrace):
-            def arrivals(self, *columns: str, last: int = 1 << 62) -> pd.DataFrame:
-                frame = result.arrivals
-                return (frame[list(columns)] if columns else frame).iloc[-min(last, len(frame)) :]
-
-        tables = {
-            name: self.table(name) for name in ("round", "evaluation", "worker", "membership")
-        }
-        return Kept(Path(f"{self.label}.h5"), self.attributes, **tables)
+        return kept(self)
 
     def plot(self, ax: Any = None) -> Any:
         """Draws the training loss against time; of a dry run, the durations of rounds."""
@@ -173,6 +175,13 @@ class Result:
             for name, text in self._facts().items()
         )
         return f"<table>{rows}</table>"
+
+
+def _restored(content: bytes, label: str) -> Result:
+    folder = Folder()
+    result = load(folder.file("trace.h5", content))
+    result.label, result._folder = label, folder
+    return result
 
 
 def load(path: str | os.PathLike[str]) -> Result:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
+from ._arrays import shown
 from ._components import Component, component_of
 from ._native import BadInput, _quorate, check_mpi
 from ._options import document, option_name, options_of
@@ -51,7 +52,7 @@ def _simulate(data: Any, keywords: dict[str, Any], stop: Any, alone: bool = Fals
         trace = _quorate.simulate(options, stop, progress.at if progress else None)
     if progress and progress.shown:
         progress.at(len(trace.table("round")["time"]))
-    return Result(trace, _label_of(keywords.get("scheme")))
+    return Result(trace, _label_of(keywords.get("scheme")), data)
 
 
 def run(data: Any, **options: Any) -> Result | None:
@@ -71,7 +72,7 @@ def run(data: Any, **options: Any) -> Result | None:
         sys.stderr.flush()
         _quorate.abort(1)
         raise
-    return None if trace is None else Result(trace, _label_of(options.get("scheme")))
+    return None if trace is None else Result(trace, _label_of(options.get("scheme")), data)
 
 
 def rank() -> int:
@@ -97,6 +98,8 @@ def sweep(
     """
     points: list[dict[str, Any]] = [{}]
     for name, values in over.items():
+        if isinstance(values, (str, bytes)):
+            raise BadInput(f"over has the text {shown(values)} for {name}: give a list of values")
         choices = list(values)
         if not choices:
             raise BadInput(f"over names no values of {name}: give some")
@@ -150,7 +153,7 @@ def components(kind: str = "") -> pd.DataFrame:
     rows = [row[:5] for row in _quorate.components() if kind in ("", row[0])]
     if not rows:
         kinds = sorted({row[0] for row in _quorate.components()})
-        raise BadInput(f"there is no kind {kind!r} of components: use {', '.join(kinds)}")
+        raise BadInput(f"there is no kind {shown(kind)} of components: use {', '.join(kinds)}")
     return pd.DataFrame(rows, columns=["kind", "name", "arguments", "text", "source"])
 
 

@@ -63,6 +63,10 @@ def torch(
         pytorch.nn.utils.vector_to_parameters(pytorch.from_numpy(w.copy()), module.parameters())
 
     def summed(scores: Any, y: Floats) -> Any:
+        if classes and (y != np.round(y)).any():
+            raise BadInput(
+                "the labels are no classes and would be rounded: give classes=False for a regression"
+            )
         labels = pytorch.from_numpy(np.array(y)).to(label_type)
         return loss(scores, labels)
 
@@ -107,6 +111,11 @@ def torch_state(result: Any, module: Any) -> dict[str, Any]:
     """Puts the final parameters of a run into the module, and returns its state_dict."""
     import torch as pytorch
 
+    count = sum(one.numel() for one in module.parameters())
+    if count != len(result.model):
+        raise BadInput(
+            f"the run has {len(result.model)} parameters, the module {count}: give the run's module"
+        )
     pytorch.nn.utils.vector_to_parameters(
         pytorch.from_numpy(np.array(result.model)), module.parameters()
     )

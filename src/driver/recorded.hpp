@@ -43,7 +43,7 @@ struct Recorded {
 /// @param path  of the trace
 /// @param data  path of a data set in place of the run's; empty: the run's
 /// @throws BadInput if the trace or the data set cannot be used, if the trace is of a dry run, or
-///         if the data have another number of columns  @throws BadInput as with_recorded()
+///         if the data have other columns or classes  @throws BadInput as with_recorded()
 Recorded read_recorded(const std::string& path, const std::string& data);
 
 /// Likewise, with a function that opens the rows. @param open  is given the path of the run's data

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.hpp"
@@ -41,6 +42,47 @@ inline pybind11::array_t<double> copied(std::span<const double> values,
     return array;
 }
 
+/// A number of Python. Complex numbers, durations and masked elements are none, though their
+/// conversion to a double would drop what they are beside and say nothing.
+struct Real {
+    double value = 0;
+    operator double() const { return value; }
+};
+
+/// Whether the conversion of an object, or of an array's elements, to numbers drops nothing. With the
+/// GIL.
+inline bool is_real(const pybind11::handle& object)
+{
+    if (PyFloat_CheckExact(object.ptr()) || PyLong_CheckExact(object.ptr())) return true;
+    if (PyComplex_Check(object.ptr())) return false;
+    if (!pybind11::hasattr(object, "dtype")) return true;
+    const auto kind = pybind11::str(object.attr("dtype").attr("kind")).cast<std::string>();
+    if (std::string("biuf").find(kind) == std::string::npos) return false;
+    return !pybind11::hasattr(object, "mask") ||
+           !pybind11::module_::import("numpy.ma").attr("is_masked")(object).cast<bool>();
+}
+
+}  // namespace quorate::bindings
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<quorate::bindings::Real> {
+    PYBIND11_TYPE_CASTER(quorate::bindings::Real, const_name("float"));
+
+    bool load(handle from, bool convert)
+    {
+        make_caster<double> number;
+        if (!quorate::bindings::is_real(from) || !number.load(from, convert)) return false;
+        value.value = cast_op<double>(number);
+        return true;
+    }
+};
+
+}  // namespace pybind11::detail
+
+namespace quorate::bindings {
+
 /// Turns what Python returned into a C++ value. With the GIL.
 /// @param what    returned it, for the message: "Model.parameters()"
 /// @param wanted  in words: "a whole number"
@@ -48,27 +90,53 @@ inline pybind11::array_t<double> copied(std::span<const double> values,
 template <class T>
 T as(const pybind11::handle& returned, const std::string& what, const char* wanted)
 {
-    if (pybind11::detail::make_caster<T> caster; caster.load(returned, true) && !returned.is_none())
-        return pybind11::detail::cast_op<T>(caster);
+    using Loaded = std::conditional_t<std::is_same_v<T, double>, Real, T>;
+    // pybind11 would cut numbers off that are no Python float.
+    const bool whole = !std::is_integral_v<T> || PyIndex_Check(returned.ptr());
+    pybind11::detail::make_caster<Loaded> caster;
+    if (!returned.is_none() && whole && caster.load(returned, true))
+        return pybind11::detail::cast_op<Loaded>(caster);
     throw BadInput(fmt::format("{} returned {}: return {}", what,
                                pybind11::repr(returned).cast<std::string>().substr(0, 80), wanted));
 }
 
 /// Returns numbers that Python returned, row by row. With the GIL.
-/// @param count  how many there must be  @param meaning  of them, for the message
+/// @param wanted  in words: "an array of weights"
+/// @throws BadInput if it is something else
+inline pybind11::array_t<double> numbers(const pybind11::object& returned, const std::string& what,
+                                         const std::string& wanted)
+{
+    const auto array = pybind11::array::ensure(returned);
+    if (!array || !is_real(array) || !is_real(returned))
+        throw BadInput(fmt::format("{} returned {}: return {}", what,
+                                   pybind11::repr(pybind11::type::of(returned)).cast<std::string>(),
+                                   wanted));
+    return pybind11::array_t<double, pybind11::array::c_style | pybind11::array::forcecast>(array);
+}
+
+/// Likewise. @param count  how many there must be  @param meaning  of them, for the message
 /// @throws BadInput if they are others
 inline pybind11::array_t<double> numbers(const pybind11::object& returned, const std::string& what,
                                          std::int64_t count, const char* meaning)
 {
-    const auto array = pybind11::array::ensure(returned);
-    if (!array || (array.dtype().kind() != 'f' && array.dtype().kind() != 'i'))
-        throw BadInput(fmt::format("{} returned {}: return an array of {} {}", what,
-                                   pybind11::repr(pybind11::type::of(returned)).cast<std::string>(),
-                                   count, meaning));
+    auto array = numbers(returned, what, fmt::format("an array of {} {}", count, meaning));
     if (array.size() != count)
         throw BadInput(fmt::format("{} returned {} numbers where there are {} {}", what,
                                    array.size(), count, meaning));
-    return pybind11::array_t<double, pybind11::array::c_style | pybind11::array::forcecast>(array);
+    return array;
+}
+
+/// Likewise, with rows of several numbers. @throws BadInput also if the array is transposed
+inline pybind11::array_t<double> numbers(const pybind11::object& returned, const std::string& what,
+                                         std::int64_t rows, std::int64_t columns,
+                                         const char* meaning)
+{
+    auto array = numbers(returned, what, rows * columns, meaning);
+    if (rows > 1 && columns > 1 && array.shape(0) != rows)
+        throw BadInput(
+            fmt::format("{} returned an array whose first dimension is {}: return {} x {} {}", what,
+                        array.shape(0), rows, columns, meaning));
+    return array;
 }
 
 }  // namespace quorate::bindings

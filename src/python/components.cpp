@@ -16,6 +16,7 @@
 #include "python/object.hpp"
 #include "python/running.hpp"
 #include "python/scheme.hpp"
+#include "python/text.hpp"
 #include "quorate/quorate.hpp"
 
 namespace py = pybind11;
@@ -50,7 +51,7 @@ py::object value_of(const Keyword& keyword, const Settings& settings)
     if (keyword.type == "float")
         return py::float_(settings.real(name, std::numeric_limits<double>::lowest()));
     if (keyword.type == "bool") return py::bool_(settings.on(name));
-    return py::str(settings.text(name));
+    return py::cast(Text(settings.text(name)));
 }
 
 std::string with_underscores(std::string name)
@@ -161,12 +162,12 @@ private:
     std::vector<std::shared_ptr<std::vector<double>>> memory_;  // shared with Python
 };
 
-struct Text {
+struct Description {
     std::string name, text, source;
     std::vector<Option> options;
 };
 
-void add_to_registry(const std::string& kind, const Text& text, const std::string& key)
+void add_to_registry(const std::string& kind, const Description& text, const std::string& key)
 {
     const auto add = [&](auto add_entry, auto make) {
         add_entry({.name = text.name,
@@ -184,7 +185,8 @@ void add_to_registry(const std::string& kind, const Text& text, const std::strin
     else if (kind == "code")
         add(add_code, [key](const Settings& settings, const Problem& problem) {
             const py::gil_scoped_acquire gil;
-            return make_code(construct(key, settings, argument_of(settings, "scheme")), problem);
+            return make_code(construct(key, settings, Text(argument_of(settings, "scheme"))),
+                             problem);
         });
     else if (kind == "model")
         add(add_model, [key](const Settings& settings, const DataShape& data) {
@@ -196,8 +198,8 @@ void add_to_registry(const std::string& kind, const Text& text, const std::strin
             [key](const Settings& settings,
                   const DelaySetup& setup) -> std::unique_ptr<DelayModel> {
                 const py::gil_scoped_acquire gil;
-                auto function =
-                    construct(key, settings, argument_of(settings, setup.option), setup.machines);
+                auto function = construct(key, settings, Text(argument_of(settings, setup.option)),
+                                          setup.machines);
                 return std::make_unique<PythonDelay>(std::move(function));
             });
     else if (kind == "optimizer")
@@ -229,7 +231,7 @@ void add_component(const std::string& kind, const std::string& name, const std::
                    const py::object& make)
 {
     Component component{make, {}};
-    Text entry{name, text, source, {}};
+    Description entry{name, text, source, {}};
     for (const auto& words : keywords) {
         Keyword keyword{{words.at(0), words.at(1), words.at(2), words.at(3)}, words.at(4)};
         check_shared(keyword.option);

@@ -2,16 +2,24 @@
 #include "python/data.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <pybind11/stl.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <optional>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "data/data_set_writer.hpp"
+#include "data/label_map.hpp"
 #include "data/libraries.hpp"
+#include "data/missing.hpp"
 #include "python/arrays.hpp"
+#include "python/text.hpp"
 
 namespace py = pybind11;
 
@@ -95,10 +103,13 @@ private:
                                                   static_cast<std::size_t>(start_.size()));
         const std::span<const std::int64_t> column(column_.data(),
                                                    static_cast<std::size_t>(column_.size()));
-        const bool fits =
+        bool fits =
             start[0] == 0 && std::ranges::is_sorted(start) && start.back() == values_.size() &&
             column_.size() == values_.size() &&
             std::ranges::all_of(column, [&](std::int64_t c) { return c >= 0 && c < columns; });
+        for (std::size_t i = 0; fits && i + 1 < start.size(); ++i)
+            fits = std::is_sorted(column.begin() + start[i], column.begin() + start[i + 1],
+                                  std::less_equal{});
         if (!fits)
             throw BadInput("the " + split +
                            " rows are no sparse matrix of that shape: its arrays contradict it");
@@ -109,10 +120,12 @@ private:
     Indices column_, start_;
 };
 
-void write(const std::string& path, const std::string& name, std::int64_t columns,
-           const std::string& task, std::int64_t classes,
-           const std::vector<std::string>& class_names, const std::string& image, bool ones,
-           bool float32, const py::tuple& train, const py::tuple& test)
+// @param class_names  of labels that are classes; empty: their numbers from 0
+// @param names        of the columns; empty: they have none
+void write(const Text& path, const Text& name, std::int64_t columns, const std::string& task,
+           std::int64_t classes, const std::vector<Text>& class_names,
+           const std::vector<Text>& names, const std::string& image, bool ones,
+           const py::tuple& train, const py::tuple& test)
 {
     if (columns < 1) throw BadInput("the rows have no columns: give X of n x p");
     DataShape shape{.columns = columns, .task = task_of(task), .classes = classes};
@@ -123,15 +136,31 @@ void write(const std::string& path, const std::string& name, std::int64_t column
     const Rows train_rows(train, columns, "training"), test_rows(test, columns, "test");
     const py::gil_scoped_release release;
     const std::lock_guard lock(libraries());
-    DataSetWriter writer(path, name, shape, ones, float32);
+    DataSetWriter writer(path, name, shape, ones, false);
     train_rows.write(writer, Split::train);
     test_rows.write(writer, Split::test);
-    if (!class_names.empty()) writer.write_classes(class_names);
-    writer.finish({}, {{"command_line", "quorate.dataset()"},
-                       {"quorate_version", version},
-                       {"options", ""},
-                       {"sources", ""},
-                       {"sha256", ""}});
+    const std::vector<std::string> features(names.begin(), names.end());
+    if (!features.empty())
+        writer.write_columns(features, std::vector<std::int64_t>(features.size(), 0));
+    Provenance provenance = {{"command_line", "quorate.dataset()"},
+                             {"quorate_version", version},
+                             {"options", ""},
+                             {"sources", ""},
+                             {"sha256", ""}};
+    // Of classes as import writes them: words, or numbers.
+    if (!std::ranges::all_of(class_names, [](const auto& one) { return to_real(one).has_value(); }))
+        writer.write_classes({class_names.begin(), class_names.end()});
+    else if (!class_names.empty())
+        provenance["class_values"] = fmt::format("{}", fmt::join(class_names, " "));
+    writer.finish(features, provenance);
+}
+
+// Returns a label as import writes it, and its number if it is one. None: it is missing.
+std::optional<std::pair<Text, std::optional<double>>> read_label(const Text& given)
+{
+    const auto label = trimmed(given);
+    if (is_missing(label)) return std::nullopt;
+    return std::pair(Text(label_text(label)), to_real(label));
 }
 
 // Hands a vector over to an array.
@@ -142,7 +171,7 @@ py::array_t<T> given(std::vector<T> values, std::vector<py::ssize_t> shape = {})
 }
 
 // Returns the rows of a split: (values, labels), or (values, columns, starts, labels) if sparse.
-py::tuple read(const std::string& path, const std::string& split)
+py::tuple read(const Text& path, const std::string& split)
 {
     RawRows raw;
     bool dense = false;
@@ -172,11 +201,13 @@ void add_data(py::module_& module)
     module.attr("built_with") = built_with;
     module.def("write_data", &write);
     module.def("read_data", &read);
-    module.def("data_attributes", [](const std::string& path) {
+    module.def("read_label", &read_label);
+    module.def("data_attributes", [](const Text& path) {
         const py::gil_scoped_release release;
-        return DataSet(path, Unlabelled::accepted).attributes();
+        const auto all = DataSet(path, Unlabelled::accepted).attributes();
+        return std::map<std::string, Text>(all.begin(), all.end());
     });
-    module.def("data_rows", [](const std::string& path) {
+    module.def("data_rows", [](const Text& path) {
         const py::gil_scoped_release release;
         const DataSet data(path, Unlabelled::accepted);
         return std::pair(data.rows(Split::train), data.rows(Split::test));

@@ -2,10 +2,13 @@
 // The language between schemes and the engine, as Python classes of the same names and fields.
 #include "python/language.hpp"
 
+#include <fmt/format.h>
 #include <pybind11/stl.h>
 
 #include "base/error.hpp"
 #include "code/partition.hpp"
+#include "python/arrays.hpp"
+#include "python/text.hpp"
 #include "scheme/sample_mean.hpp"
 #include "scheme/scheme.hpp"
 
@@ -41,13 +44,21 @@ Rows rows_of(const py::handle& rows)
     return {first, count};
 }
 
+double number_of(const py::handle& value, const char* what)
+{
+    py::detail::make_caster<Real> number;
+    if (number.load(value, true)) return py::detail::cast_op<Real>(number);
+    throw py::type_error(
+        fmt::format("{} is {}: give a number", what, py::repr(value).cast<std::string>()));
+}
+
 // A block's number, (block, coefficient), or an Item.
 Item item_of(const py::handle& item)
 {
     if (py::isinstance<Item>(item)) return item.cast<Item>();
     if (py::isinstance<py::int_>(item)) return {.block = item.cast<int>()};
-    const auto [block, coefficient] = item.cast<std::pair<int, double>>();
-    return {.block = block, .coefficient = coefficient};
+    const auto [block, coefficient] = item.cast<std::pair<int, py::object>>();
+    return {.block = block, .coefficient = number_of(coefficient, "the coefficient of an item")};
 }
 
 // A list of items, or a Part.
@@ -77,7 +88,8 @@ Term term_of(const py::handle& term)
     const auto pair = term.cast<py::tuple>();
     if (pair.size() != 2 && pair.size() != 3)
         throw py::value_error("a term is a contribution with its weight, and whether it is kept");
-    return {id(pair[0]), pair[1].cast<double>(), pair.size() == 3 && pair[2].cast<bool>()};
+    return {id(pair[0]), number_of(pair[1], "the weight of a term"),
+            pair.size() == 3 && pair[2].cast<bool>()};
 }
 
 std::vector<Placed> placed_of(const py::sequence& terms)
@@ -89,7 +101,7 @@ std::vector<Placed> placed_of(const py::sequence& terms)
 
 Dispatch dispatch_of(TaskId task, Worker worker, std::shared_ptr<Plan> plan,
                      const py::object& inputs, const py::object& draw, const std::string& begin,
-                     bool repeat, std::int64_t samples, Seconds seconds, std::int64_t micro_batch,
+                     bool repeat, std::int64_t samples, Real seconds, std::int64_t micro_batch,
                      const std::vector<Operand>& operands)
 {
     if (begin != "now" && begin != "after")
@@ -104,8 +116,8 @@ Dispatch dispatch_of(TaskId task, Worker worker, std::shared_ptr<Plan> plan,
     return made;
 }
 
-Step step_of(const py::sequence& terms, double divisor, double error, double scale, double share,
-             int model, bool displacement, std::int64_t waste, const py::sequence& placed)
+Step step_of(const py::sequence& terms, Real divisor, Real error, Real scale, Real share, int model,
+             bool displacement, std::int64_t waste, const py::sequence& placed)
 {
     Step step{.terms = {},
               .divisor = divisor,
@@ -153,7 +165,7 @@ Needs needs_of(const py::sequence& blocks, const std::vector<std::vector<int>>& 
 void add_requests(py::module_& module)
 {
     py::class_<Item>(module, "Item", "What a worker does with the rows of a block.")
-        .def(py::init([](int block, double coefficient, int input, const std::string& operation,
+        .def(py::init([](int block, Real coefficient, int input, const std::string& operation,
                          const py::object& rows) {
                  return Item{.block = block,
                              .input = input,
@@ -173,13 +185,13 @@ void add_requests(py::module_& module)
         "each\n"
         "times its coefficient. Or one that is held: its worker sends no values, until items of a\n"
         "later task, with the operation 'held', name these blocks at this point.")
-        .def(py::init([](const py::sequence& items, std::vector<double> fold, bool held) {
+        .def(py::init([](const py::sequence& items, const std::vector<Real>& fold, bool held) {
                  auto part = part_of(items);
-                 part.fold = std::move(fold);
+                 part.fold.assign(fold.begin(), fold.end());
                  part.held = held;
                  return part;
              }),
-             py::arg("items"), py::arg("fold") = std::vector<double>(), py::arg("held") = false);
+             py::arg("items"), py::arg("fold") = py::list(), py::arg("held") = false);
     py::class_<Plan, std::shared_ptr<Plan>>(module, "Plan",
                                             "What a worker computes: parts, each a list of items "
                                             "or a Part. An item is a block's number,\n"
@@ -239,12 +251,12 @@ void add_actions(py::module_& module)
              }),
              py::arg("first"), py::arg("last"));
     py::class_<Slice>(module, "Slice", "Elements of the formed vector, times a weight.")
-        .def(py::init([](const py::object& rows, double weight) {
+        .def(py::init([](const py::object& rows, Real weight) {
                  return Slice{rows_of(rows), weight};
              }),
              py::arg("rows"), py::arg("weight") = 1.0);
     py::class_<Placed>(module, "Placed", "Where rows of a product belong.")
-        .def(py::init([](const py::object& contribution, double weight, const py::object& rows,
+        .def(py::init([](const py::object& contribution, Real weight, const py::object& rows,
                          std::int64_t at) {
                  return Placed{term_of(contribution).contribution, weight, rows_of(rows), at};
              }),
@@ -262,14 +274,14 @@ void add_actions(py::module_& module)
         .def_readonly("divisor", &Step::divisor)
         .def_readonly("error", &Step::error);
     py::class_<SetTimer>(module, "SetTimer", "Asks for a Deadline; at=inf: not any more.")
-        .def(py::init([](int timer, Seconds at) {
+        .def(py::init([](int timer, Real at) {
                  return SetTimer{timer, at};
              }),
              py::arg("timer"), py::arg("at"));
     py::class_<Note>(module, "Note", "Tells the user something.")
-        .def(py::init([](std::string text) { return Note{std::move(text)}; }), py::arg("text"));
+        .def(py::init([](Text text) { return Note{std::move(text)}; }), py::arg("text"));
     py::class_<Undecodable>(module, "Undecodable", "No decode is possible any more.")
-        .def(py::init([](std::string why) { return Undecodable{std::move(why)}; }), py::arg("why"));
+        .def(py::init([](Text why) { return Undecodable{std::move(why)}; }), py::arg("why"));
 }
 
 void add_events(py::module_& module)

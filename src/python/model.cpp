@@ -139,7 +139,7 @@ public:
         for (std::int64_t first = 0; first < rows.rows; first += rows_at_once_) {
             const auto part = rows.slice(first, std::min(rows_at_once_, rows.rows - first));
             const auto own = numbers(scores_.get()(matrix(part), w), name() + ".scores()",
-                                     part.rows * outputs(), "scores");
+                                     part.rows, outputs(), "scores");
             std::copy_n(own.data(), own.size(), scores.begin() + first * outputs());
         }
     }

@@ -11,6 +11,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -33,6 +35,7 @@
 #include "python/language.hpp"
 #include "python/object.hpp"
 #include "python/running.hpp"
+#include "python/text.hpp"
 #include "python/trace.hpp"
 #include "scheme/scheme.hpp"
 
@@ -43,6 +46,13 @@ namespace quorate::bindings {
 namespace {
 
 using trace::Trace;
+
+using Texts = std::vector<Text>;
+
+// Options as Python gives them.
+using Given = std::map<std::string, Text>;
+
+Options plain(const Given& options) { return {options.begin(), options.end()}; }
 
 Stop* stopped_by_signal = nullptr;
 struct sigaction before_signal {};
@@ -109,7 +119,7 @@ void check_process()
     owner_of_mpi = getpid();
 }
 
-bool needs_mpi(const Options& options)
+bool needs_mpi(const Given& options)
 {
     const auto dry = options.find("dry");
     return dry == options.end() || dry->second != "on";
@@ -132,7 +142,7 @@ Watch watch_of(const py::object& shown)
     return watch;
 }
 
-std::shared_ptr<Trace> simulate_here(const Options& options, const std::shared_ptr<Stop>& stop,
+std::shared_ptr<Trace> simulate_here(const Given& options, const std::shared_ptr<Stop>& stop,
                                      const py::object& shown)
 {
     auto watch = watch_of(shown);
@@ -143,13 +153,13 @@ std::shared_ptr<Trace> simulate_here(const Options& options, const std::shared_p
         const py::gil_scoped_release release;
         const Running running;
         trace = std::make_shared<Trace>(
-            simulate(make_settings(simulation_options(), options), *stop, std::move(watch)));
+            simulate(make_settings(simulation_options(), plain(options)), *stop, std::move(watch)));
     }
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     return trace;
 }
 
-std::shared_ptr<Trace> run_here(const Options& options)
+std::shared_ptr<Trace> run_here(const Given& options)
 {
     check_process();
     const int threads = omp_get_max_threads();
@@ -157,7 +167,7 @@ std::shared_ptr<Trace> run_here(const Options& options)
     {
         const py::gil_scoped_release release;
         const Running running;
-        if (auto made = run_in_memory(make_settings(mpi_run_options(), options)))
+        if (auto made = run_in_memory(make_settings(mpi_run_options(), plain(options))))
             trace = std::make_shared<Trace>(std::move(*made));
     }
     omp_set_num_threads(threads);
@@ -224,13 +234,13 @@ private:
 };
 
 // Runs a command as the program does, but throws its errors. @return what it printed
-std::string command_here(const std::string& name, const std::vector<std::string>& words)
+Text command_here(const std::string& name, const Texts& words)
 {
     check_process();
     const py::gil_scoped_release release;
     const Running running;
     const auto command = command_named(name);
-    auto settings = parse(command, words);
+    auto settings = parse(command, {words.begin(), words.end()});
     settings.command_line = "quorate " + name;
     // stdout is the process's.
     static std::mutex one_at_a_time;
@@ -247,7 +257,7 @@ std::string command_here(const std::string& name, const std::vector<std::string>
 // the target by seed, half of their interval or none, seconds a round, rounds, the closed form or
 // none, and how often it was the fastest.
 // @param shown  called with simulations done and their number, with the lock; or None
-py::list advise_here(const Options& options, const py::object& shown)
+py::list advise_here(const Given& options, const py::object& shown)
 {
     if (options.contains("data")) check_process();
     Advice advice;
@@ -260,7 +270,7 @@ py::list advise_here(const Options& options, const py::object& shown)
             };
         const py::gil_scoped_release release;
         const Running running;
-        advice = advise(make_settings(advice_options(), options), progress);
+        advice = advise(make_settings(advice_options(), plain(options)), progress);
     }
     py::list all;
     for (std::size_t i = 0; i < advice.ranked.size(); ++i) {
@@ -273,11 +283,11 @@ py::list advise_here(const Options& options, const py::object& shown)
 }
 
 // Runs a scheme against workers that finish in random orders. @return which promises it breaks
-std::vector<std::string> check_scheme(const Options& options, std::int64_t rounds)
+std::vector<std::string> check_scheme(const Given& options, std::int64_t rounds)
 {
     const py::gil_scoped_release release;
     const Running running;
-    const auto settings = make_settings(simulation_options(), options);
+    const auto settings = make_settings(simulation_options(), plain(options));
     const auto workers = static_cast<int>(settings.integer("workers", 1, 1000));
     for (unsigned seed = 1; seed <= 3; ++seed) {
         const auto scheme = chosen(schemes(), settings, "scheme")
@@ -313,11 +323,26 @@ void log_to_python(const std::optional<py::function>& function)
         if (Py_IsInitialized() == 0) return;
         const py::gil_scoped_acquire gil;
         try {
-            (*to)(static_cast<int>(level), text);
+            (*to)(static_cast<int>(level), shown(text));
         } catch (py::error_already_set& error) {
             error.discard_as_unraisable("quorate's log");
         }
     });
+}
+
+// As py::register_exception() does, but shows messages that quote what is no UTF-8.
+template <class Error>
+py::object add_exception(py::module_& module, const char* name, const py::handle& base)
+{
+    static const auto& type = *new py::exception<Error>(module, name, base);
+    py::register_exception_translator([](std::exception_ptr thrown) {
+        try {
+            if (thrown) std::rethrow_exception(thrown);
+        } catch (const Error& error) {
+            PyErr_SetObject(type.ptr(), shown(error.what()).ptr());
+        }
+    });
+    return type;
 }
 
 void load_python_plugins_with(const py::function& function)
@@ -325,7 +350,7 @@ void load_python_plugins_with(const py::function& function)
     auto* const load = new py::function(function);
     python_plugins([load](const std::string& path) {
         const py::gil_scoped_acquire gil;
-        (*load)(path);
+        (*load)(Text(path));
     });
 }
 
@@ -341,10 +366,10 @@ PYBIND11_MODULE(_quorate, module)
     H5dont_atexit();
     H5open();
 
-    const auto bad_input = py::register_exception<BadInput>(module, "BadInput", PyExc_ValueError);
-    py::register_exception<RefusedRun>(module, "RefusedRun", bad_input);
-    py::register_exception<Failure>(module, "Failure", PyExc_RuntimeError);
-    py::register_exception<mpi::Error>(module, "MpiError", PyExc_RuntimeError);
+    const auto bad_input = add_exception<BadInput>(module, "BadInput", PyExc_ValueError);
+    add_exception<RefusedRun>(module, "RefusedRun", bad_input);
+    add_exception<Failure>(module, "Failure", PyExc_RuntimeError);
+    add_exception<mpi::Error>(module, "MpiError", PyExc_RuntimeError);
 
     add_language(module);
     add_trace(module);
@@ -371,11 +396,11 @@ PYBIND11_MODULE(_quorate, module)
         std::this_thread::sleep_for(std::chrono::milliseconds(200));
         MPI_Abort(MPI_COMM_WORLD, status);
     });
-    module.def("program", [](const std::vector<std::string>& words) {
+    module.def("program", [](const Texts& words) {
         const py::gil_scoped_release release;
-        return program(words);
+        return program({words.begin(), words.end()});
     });
-    module.def("run_as", &run_as);
+    module.def("run_as", [](const Text& command) { run_as(command); });
     module.def("log_to", &log_to_python);
     module.def("python_plugins", &load_python_plugins_with);
 }

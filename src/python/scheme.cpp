@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 
 #include "base/error.hpp"
 #include "code/partition.hpp"
@@ -395,7 +396,8 @@ private:
         const py::gil_scoped_acquire gil;
         const py::object returned = decode_.get()(received_);
         if (returned.is_none()) return nullptr;
-        const auto weights = as<std::vector<double>>(returned, "decode()", "weights, or None");
+        const auto array = numbers(returned, "decode()", "weights, or None");
+        const std::span weights(array.data(), static_cast<std::size_t>(array.size()));
         if (weights.size() != received_.size())
             throw BadInput(
                 fmt::format("decode() returned {} weights for the answers of {} workers: "

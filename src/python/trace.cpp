@@ -3,8 +3,14 @@
 
 #include <pybind11/stl.h>
 
+#include <mutex>
+
+#include "data/hdf5_attributes.hpp"
+#include "data/hdf5_data_sets.hpp"
+#include "data/libraries.hpp"
 #include "python/arrays.hpp"
 #include "python/running.hpp"
+#include "python/text.hpp"
 #include "trace/memory.hpp"
 #include "trace/reader.hpp"
 
@@ -41,6 +47,26 @@ py::dict units()
     return all;
 }
 
+// Reads a trace as a run in memory gives it: with its final model, and with numbers as numbers.
+Trace read_whole(const std::string& path)
+{
+    auto trace = trace::read(path);
+    const std::lock_guard lock(libraries());
+    const auto file = h5::open(path);
+    for (const auto& name : h5::attribute_names(file.get())) {
+        const h5::Attribute attribute(H5Aopen(file.get(), name.c_str(), H5P_DEFAULT),
+                                      "open " + name);
+        const h5::Type type(H5Aget_type(attribute.get()), "get the type of " + name);
+        if (H5Tget_class(type.get()) == H5T_FLOAT)
+            trace.header.real[name] = h5::read_double(file.get(), name);
+        else if (H5Tget_class(type.get()) == H5T_INTEGER && name != "format_version")
+            trace.header.integer[name] = h5::read_integer(file.get(), name);
+    }
+    if (h5::has(file.get(), "model/final"))
+        trace.model = h5::read<double>(file.get(), "model/final");
+    return trace;
+}
+
 // Calls f with a row of each table.
 template <class F>
 void for_each_table(F f)
@@ -64,7 +90,7 @@ void add_trace(py::module_& module)
                                [](const Trace& trace) {
                                    py::dict all;
                                    for (const auto& [name, value] : trace.attributes)
-                                       all[name.c_str()] = value;
+                                       all[name.c_str()] = Text(value);
                                    for (const auto& [name, value] : trace.header.real)
                                        all[name.c_str()] = value;
                                    for (const auto& [name, value] : trace.header.integer)
@@ -87,14 +113,18 @@ void add_trace(py::module_& module)
                                    return py::array_t<double>(std::ssize(trace.model),
                                                               trace.model.data(), self);
                                })
-        .def("faults", [](const Trace& trace) { return trace::faults(trace); })
-        .def("save", [](const Trace& trace, const std::string& path) {
+        .def("faults",
+             [](const Trace& trace) {
+                 const auto faults = trace::faults(trace);
+                 return std::vector<Text>(faults.begin(), faults.end());
+             })
+        .def("save", [](const Trace& trace, const Text& path) {
             const py::gil_scoped_release release;
             trace::save(trace, path);
         });
-    module.def("read_trace", [](const std::string& path) {
+    module.def("read_trace", [](const Text& path) {
         const py::gil_scoped_release release;
-        return std::make_shared<Trace>(trace::read(path));
+        return std::make_shared<Trace>(read_whole(path));
     });
     py::dict all;
     for_each_table([&]<class Row>(const Row& row) { all[row.table] = units<Row>(); });
