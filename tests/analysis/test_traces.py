@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 
+import h5py
 import numpy as np
 import pytest
 from conftest import column, edited
@@ -97,6 +98,23 @@ def test_pages_of_a_journal_lie_over_those_of_the_file(tmp_path):
         begin, end = sorted(draw.integers(0, len(whole) + 50, 2))
         file.seek(int(begin))
         assert file.read(int(end - begin)) == whole[begin:end]
+
+
+def test_text_that_is_no_utf_8_is_shown_and_its_files_are_found(runs, tmp_path, analyse):
+    def rename(file):
+        config = file.attrs["config"].replace("delay = ", "log = m\udce4rz.log\ndelay = ")
+        content = config.encode("utf-8", "surrogateescape")
+        file.attrs.create("config", content, dtype=h5py.string_dtype())
+
+    name = os.fsdecode(b"m\xe4rz")
+    path = edited(runs["frc"], tmp_path, rename, name)
+    trace = read_trace(path)
+    shown = "m\N{REPLACEMENT CHARACTER}rz"
+    assert trace.name == f"{shown}.h5" and trace.config["log"] == f"{shown}.log"
+    for words in (["compare"], ["report", "--out", tmp_path], ["export", "--out", tmp_path]):
+        status, out, told = analyse(words[0], path, *words[1:])
+        assert status == 0, told
+    assert shown in (tmp_path / "index.html").read_text("utf-8")
 
 
 def test_seeds_are_one_configuration_and_other_options_are_not(simulated):

@@ -323,7 +323,7 @@ def read_claims(folder: str) -> list[Claim]:
         )
     read = cache(read_trace)  # claims share runs
     try:
-        found = json.loads(path.read_text())
+        found = json.loads(path.read_text("utf-8"))
         claims = []
         for words in found["claims"]:
             try:

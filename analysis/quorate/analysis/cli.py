@@ -3,6 +3,7 @@
 
 import argparse
 import difflib
+import io
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -440,6 +441,8 @@ def parser() -> Parser:
 def main(words: list[str] | None = None) -> int:
     top = parser()
     words = sys.argv[1:] if words is None else words
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # names of files need not be UTF-8
     try:
         refuse_unknown(top, words)
         given = top.parse_args(words)

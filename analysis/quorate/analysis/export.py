@@ -10,7 +10,7 @@ import pandas as pd
 
 from .files import MARK, write_whole
 from .tasks import ABSENT, CHANGES, OF_ALL, PIECE, STATES, pieces, tasks
-from .traces import Trace, attempt, open_trace, read_table
+from .traces import Trace, attempt, open_trace, read_table, shown
 from .trackers import to_mlflow, to_tensorboard
 
 TABLES = "round arrival item measure evaluation worker membership timer".split()
@@ -40,7 +40,7 @@ def to_csv(trace: Trace, folder: Path) -> list[Path]:
 
 def events(trace: Trace) -> Iterator[Event]:
     """Events of the Trace Event Format: a thread a worker, and one for rounds. Microseconds."""
-    yield named("process_name", COORDINATOR, f"{trace.scheme} ({trace.path.name})")
+    yield named("process_name", COORDINATOR, f"{trace.scheme} ({shown(trace.path.name)})")
     yield named("thread_name", COORDINATOR, "rounds")
     for worker in range(trace.workers):
         yield named("thread_name", worker + 1, f"worker {worker}")

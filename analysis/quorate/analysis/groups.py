@@ -7,7 +7,7 @@ from itertools import combinations
 from pathlib import Path
 
 from .tables import brief
-from .traces import BadInput, NoTrace, Trace, read_trace
+from .traces import BadInput, NoTrace, Trace, read_trace, shown
 
 # Options that say where and how long a run goes on, not what it computes.
 INCIDENTAL = (
@@ -146,7 +146,7 @@ def apart(traces: Sequence[Trace], but: Sequence[str]) -> list[str]:
         if found:
             return min(found)[2]
     stems = [Path(trace.name).stem for trace in traces]
-    return stems if len(set(stems)) == len(stems) else [str(trace.path) for trace in traces]
+    return stems if len(set(stems)) == len(stems) else [shown(str(trace.path)) for trace in traces]
 
 
 def group(traces: Sequence[Trace], base: str = "", but: Sequence[str] = ()) -> list[Group]:

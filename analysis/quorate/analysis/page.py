@@ -10,6 +10,7 @@ import pandas as pd
 
 from .files import MARK
 from .page_style import STYLE
+from .traces import shown
 
 MOST_INSIDE = 65536  # bytes of a download that the page holds
 TYPES = {".pdf": "application/pdf", ".csv": "text/csv", ".html": "text/html"}
@@ -89,7 +90,7 @@ class Page:
             f'<li><a href="#{anchor}">{escape(name)}</a></li>' for anchor, name in self.sections
         )
         body = "\n".join(part() if callable(part) else part for part in self.parts)
-        return (
+        return shown(
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             '<meta name="color-scheme" content="light dark">'

@@ -38,9 +38,21 @@ class NoTrace(BadInput):
     """A file that is there, and is something else."""
 
 
+def shown(text: str) -> str:
+    """Text of files with those bytes replaced that are no UTF-8. Python keeps them
+    (surrogateescape), and cannot print them."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def recorded(config: object) -> dict[str, str]:
+    """Options by name, of lines of NAME = VALUE."""
+    pairs = (line.partition(" = ") for line in str(config).split("\n"))
+    return {name.strip(): value for name, found, value in pairs if found}
+
+
 @dataclass
 class Trace:
-    """One run. Times are seconds."""
+    """One run. Times are seconds. Texts are to be shown."""
 
     path: Path
     attributes: dict[str, Attribute]
@@ -49,10 +61,19 @@ class Trace:
     worker: pd.DataFrame
     membership: pd.DataFrame
 
+    def __post_init__(self) -> None:
+        # With its bytes, to be found by.
+        self._data = recorded(self.attributes.get("config", "")).get("data", "")
+        self.attributes = {
+            name: shown(value) if isinstance(value, str) else value
+            for name, value in self.attributes.items()
+        }
+
     @property
     def name(self) -> str:
         """The file's name; of a run with a folder of its own (--folder) that of the folder."""
-        return self.path.absolute().parent.name if self.path.name == RUN_TRACE else self.path.name
+        own = self.path.name
+        return shown(self.path.absolute().parent.name if own == RUN_TRACE else own)
 
     @property
     def scheme(self) -> str:
@@ -77,10 +98,7 @@ class Trace:
     @cached_property
     def config(self) -> dict[str, str]:
         """The options of the run by name."""
-        pairs = (
-            line.partition(" = ") for line in str(self.attributes.get("config", "")).split("\n")
-        )
-        return {name.strip(): value for name, found, value in pairs if found}
+        return recorded(self.attributes.get("config", ""))
 
     @property
     def rounds(self) -> int:
@@ -126,7 +144,7 @@ class Trace:
     def optimum(self) -> float:
         """The reference optimum of the objective; NaN if `quorate optimum` has not found it."""
         wanted = [self.attributes.get(name) for name in ("model", "l2", "l1", "rows")]
-        data = Path(self.config.get("data", ""))
+        data = Path(self._data)
         if not data.name:
             return float("nan")
         # As the option was typed, from here or from where the trace is.

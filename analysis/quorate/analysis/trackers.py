@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .groups import options
-from .traces import BadInput, Trace
+from .traces import BadInput, Trace, shown
 
 MOST_METRICS = 1000  # in a call of MLflow's log_batch
 MOST_PARAMETERS = 100
@@ -91,7 +91,7 @@ def log_run(mlflow: ModuleType, client: Any, trace: Trace) -> None:
     experiment = client.get_experiment_by_name("quorate")
     experiment = experiment.experiment_id if experiment else client.create_experiment("quorate")
     tags = {name: str(trace.attributes.get(name, "")) for name in TAGS}
-    run = client.create_run(experiment, begin, tags, trace.path.stem).info.run_id
+    run = client.create_run(experiment, begin, tags, shown(trace.path.stem)).info.run_id
     chosen = {**options(trace), "seed": str(trace.seed)}
     entities = mlflow.entities
     parameters = [entities.Param(name, value) for name, value in sorted(chosen.items()) if value]

@@ -122,5 +122,5 @@ class Tuning:
 
     def write(self, out: str, name: str) -> Path:
         path = folder_of(out) / f"{name}.tuned"
-        path.write_text(self.ini())
+        path.write_text(self.ini(), "utf-8")
         return path

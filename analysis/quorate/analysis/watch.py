@@ -93,13 +93,15 @@ def traces_of(manifest: Path) -> list[Path]:
     try:
         rows = [
             row.split("\t")
-            for row in manifest.read_text().splitlines()
+            for row in manifest.read_text("utf-8", "surrogateescape").splitlines()
             if row.strip() and not row.startswith("#")
         ]
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise BadInput(f"{manifest} cannot be read: {error}") from error
     if not rows or rows[0][:2] != ["run", "trace"]:
-        raise BadInput(f"{manifest} is neither a trace nor a manifest, nor a folder of runs")
+        raise BadInput(
+            f"{manifest} cannot be read: it is neither a trace nor a manifest, nor a folder of runs"
+        )
     return [manifest.parent / row[1] for row in rows[1:] if len(row) > 1]
 
 
