@@ -11,6 +11,7 @@
 #include <memory>
 #include <set>
 
+#include "base/drop_if.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"
@@ -79,7 +80,7 @@ public:
     /// Sends a message; whether it has left is not waited for.
     void send(int to, Tag tag, std::shared_ptr<mpi::Bytes> bytes)
     {
-        std::erase_if(sent_, [](auto& one) { return one.done(); });
+        drop_if(sent_, [](auto& one) { return one.done(); });
         sent_.push_back(mpi::send(comm_, to, tag, std::move(bytes)));
     }
     void send(int to, Tag tag, const Json& json)
@@ -114,7 +115,7 @@ public:
     ~World()
     {
         Backoff backoff(1e-3);
-        while (std::erase_if(sent_, [](auto& one) { return one.done(); }), !sent_.empty()) {
+        while (drop_if(sent_, [](auto& one) { return one.done(); }), !sent_.empty()) {
             if (clock_seconds() > until_) {
                 [[maybe_unused]] const auto* kept =
                     // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): nothing is better
