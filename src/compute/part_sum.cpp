@@ -95,15 +95,15 @@ PartSum::PartSum(const Computing& computing, const HeldRows& held, const Part& p
 void PartSum::begin_item()
 {
     row_ = 0;
-    if (done()) return;
-    const auto& item = part_.items[item_];
     const auto& batches = *computing_.batches;
-    rows_ = extent_.samples.value_or(batches.samples(item.block));
-    if (extent_.samples || !batches.full())
-        stream_.emplace(batches.stream(item.block, at_[static_cast<std::size_t>(item.input)].key));
-    if (rows_ > 0) return;
-    ++item_;
-    begin_item();
+    for (; !done(); ++item_) {
+        const auto& item = part_.items[item_];
+        rows_ = extent_.samples.value_or(batches.samples(item.block));
+        if (rows_ == 0) continue;
+        const auto key = at_[static_cast<std::size_t>(item.input)].key;
+        if (extent_.samples || !batches.full()) stream_.emplace(batches.stream(item.block, key));
+        return;
+    }
 }
 
 std::int64_t PartSum::ahead() const
