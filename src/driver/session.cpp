@@ -119,6 +119,11 @@ void start_mpi()
     if (our_mpi)
         mpi::check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided),
                    "MPI_Init_thread");
+    if (our_mpi && provided < MPI_THREAD_SERIALIZED)
+        throw Failure(
+            fmt::format("this MPI gives level {} of thread support, and threads that take turns "
+                        "need MPI_THREAD_SERIALIZED, {}: use an MPI that was built with threads",
+                        provided, MPI_THREAD_SERIALIZED));
     PETSC_COMM_WORLD = MPI_COMM_SELF;
     std::string program = "quorate", no_file = "-skip_petscrc";
     char* arguments[] = {program.data(), no_file.data(), nullptr};
