@@ -327,7 +327,7 @@ End follow(const Settings& settings, const mpi::Comm& comm, const mpi::Comm& sco
     if (join_reply.worker >= 0 && !join_reply.loads)
         worker.present();
     else if (join_reply.worker >= 0)
-        worker.take(Assignment{join_reply.worker, training.workers, join_reply.worker});
+        worker.take(Assignment{join_reply.worker, training.workers, join_reply.worker, 0});
     if (scores_live(settings) && comm.rank() == comm.size() - 1)
         score_live(scoring, *training.data, *training.model);
     try {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "mpi/messages.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -30,7 +32,8 @@ namespace {
 
 struct TaskHead {
     TaskControl control;
-    std::int32_t recipients, inputs, parts, each_when_ready, operands, padding = 0;
+    std::int32_t recipients, inputs, parts, each_when_ready, operands;
+    ShardNumber shard;
 };
 struct Recipient {
     std::int64_t worker;
@@ -78,7 +81,7 @@ std::shared_ptr<mpi::Bytes> encode(const TaskMessage& message, std::span<const P
     const auto number = [](std::size_t count) { return static_cast<std::int32_t>(count); };
     out.put(TaskHead{message.control, number(message.recipients.size()),
                      number(message.inputs.size()), number(message.plan.parts.size()),
-                     message.plan.each_when_ready, number(operands.size())});
+                     message.plan.each_when_ready, number(operands.size()), message.shard});
     for (const auto& [worker, task] : message.recipients) out.put(Recipient{worker, task});
     for (const auto& input : message.inputs)
         out.put(InputHead{input.version, input.travel, input.block});
@@ -100,12 +103,23 @@ std::shared_ptr<mpi::Bytes> encode(const TaskMessage& message, std::span<const P
     return bytes;
 }
 
-TaskMessage decode_task(std::shared_ptr<const mpi::Bytes> bytes, std::size_t support_size,
-                        Wire wire, mpi::Pool& pool)
+void check_shard(ShardNumber made_for, ShardNumber here)
+{
+    if (made_for != here)
+        throw Failure(
+            fmt::format("a message was made for shard {} of its worker and not for shard {}: "
+                        "report this as a bug",
+                        made_for, here));
+}
+
+TaskMessage decode_task(std::shared_ptr<const mpi::Bytes> bytes, ShardNumber shard,
+                        std::size_t support_size, Wire wire, mpi::Pool& pool)
 {
     Reader in(*bytes);
     TaskMessage message;
     const auto head = in.get<TaskHead>();
+    check_shard(head.shard, shard);
+    message.shard = shard;
     message.control = head.control;
     message.plan.each_when_ready = head.each_when_ready != 0;
     for (int i = 0; i < head.recipients; ++i) {
@@ -152,12 +166,14 @@ TaskMessage decode_task(std::shared_ptr<const mpi::Bytes> bytes, std::size_t sup
     return message;
 }
 
-std::shared_ptr<mpi::Bytes> encode_ready(const WorkerInfo& info, const Support& support,
-                                         mpi::Pool& pool)
+std::shared_ptr<mpi::Bytes> encode(const Ready& ready, mpi::Pool& pool)
 {
+    const auto& [shard, info, support] = ready;
     const auto chosen = support.chosen();
-    auto bytes = pool.take(5 * sizeof(std::int64_t) + info.host.size() + chosen.size_bytes());
+    auto bytes =
+        pool.take(sizeof shard + 5 * sizeof(std::int64_t) + info.host.size() + chosen.size_bytes());
     Writer out(*bytes);
+    out.put(shard);
     out.put(info.rows);
     out.put(static_cast<std::int64_t>(info.shared));
     out.put(static_cast<std::int64_t>(support.full()));
@@ -168,9 +184,10 @@ std::shared_ptr<mpi::Bytes> encode_ready(const WorkerInfo& info, const Support& 
     return bytes;
 }
 
-std::pair<WorkerInfo, Support> decode_ready(const mpi::Bytes& bytes, std::int64_t columns)
+Ready decode_ready(const mpi::Bytes& bytes, std::int64_t columns)
 {
     Reader in(bytes);
+    const auto shard = in.get<ShardNumber>();
     WorkerInfo info{};
     info.rows = in.get<std::int64_t>();
     info.shared = in.get<std::int64_t>() != 0;
@@ -181,7 +198,7 @@ std::pair<WorkerInfo, Support> decode_ready(const mpi::Bytes& bytes, std::int64_
     for (auto& letter : info.host) letter = in.get<char>();
     auto support = full ? Support::all(columns) : Support::of(columns, std::move(chosen));
     info.columns = static_cast<std::int64_t>(support.size());
-    return {std::move(info), std::move(support)};
+    return {shard, std::move(info), std::move(support)};
 }
 
 }  // namespace quorate

@@ -85,11 +85,23 @@ private:
     std::size_t at_ = 0;
 };
 
+/// Numbers the shards that a rank loads: 0 at the start, then one number for each coding, and the
+/// last for the rows to score. The coordinator gives the numbers. Each message whose values are
+/// packed to a shard's columns names the shard, and its receiver checks the number: values for the
+/// columns of another shard may have the right length.
+using ShardNumber = std::int32_t;
+
+/// @param made_for  the shard that a message names
+/// @param here      the shard that its values would be taken for
+/// @throws Failure if they differ
+void check_shard(ShardNumber made_for, ShardNumber here);
+
 /// A task as it travels (Dispatch in scheme/types.hpp). Workers with the same support and the same
 /// plan get the same bytes: the header lists them all with their task numbers, and each looks up
 /// its own. So a point is packed once for all replicas of a group.
 struct TaskMessage {
     std::vector<std::pair<Worker, TaskId>> recipients;
+    ShardNumber shard = 0;  // of the recipients
     TaskControl control;
     Plan plan;
     /// How a point comes to the receivers: they hold it already, the message includes it, it lies in
@@ -114,15 +126,17 @@ std::shared_ptr<mpi::Bytes> encode(const TaskMessage& message, std::span<const P
                                    const Support& support, Wire wire, mpi::Pool& pool);
 /// Reads a task message. Its inputs and operands are views of the bytes if these are doubles, else
 /// of a copy. O(header), or of a copy O(message).
+/// @param shard         that the receiver has loaded
 /// @param support_size  elements of a packed point
-/// @throws Failure if the message ends too early
-TaskMessage decode_task(std::shared_ptr<const mpi::Bytes> bytes, std::size_t support_size,
-                        Wire wire, mpi::Pool& pool);
+/// @throws Failure if the message was made for another shard, or ends too early
+TaskMessage decode_task(std::shared_ptr<const mpi::Bytes> bytes, ShardNumber shard,
+                        std::size_t support_size, Wire wire, mpi::Pool& pool);
 
 /// How a contribution message begins. The heads of its parts follow, then the versions of their
 /// items, then their values, part by part, unless these lie in shared memory.
 struct ContributionHead {
-    std::int64_t parts;
+    std::int32_t parts;
+    ShardNumber shard;    // to whose columns the values are packed
     std::int64_t block;   // the name of the values in the worker's shared memory; 0: they follow
     std::int64_t values;  // how many numbers
 };
@@ -135,21 +149,25 @@ struct PartHead {
     Losses losses = {};
 };
 
-/// Writes the message of a worker that has loaded its shard. O(support).
-/// @param info     host, rows and shared are sent; rank and columns are not
-/// @param support  the parameters that the shard's rows touch
-std::shared_ptr<mpi::Bytes> encode_ready(const WorkerInfo& info, const Support& support,
-                                         mpi::Pool& pool);
-/// Reads it. The rank is left 0: the receiver knows it from the message's sender.
+/// What a worker says when it has loaded a shard.
+struct Ready {
+    ShardNumber shard;
+    WorkerInfo info;  // rank and columns do not travel: the receiver knows the sender
+    Support support;  // the parameters that the shard's rows touch
+};
+/// O(support).
+std::shared_ptr<mpi::Bytes> encode(const Ready& ready, mpi::Pool& pool);
+/// Reads it. The rank is left 0.
 /// @param columns  parameters of the model, of which the support is a subset
 /// @throws Failure if the message ends too early
-std::pair<WorkerInfo, Support> decode_ready(const mpi::Bytes& bytes, std::int64_t columns);
+Ready decode_ready(const mpi::Bytes& bytes, std::int64_t columns);
 
 /// Tells a rank which worker it is from now on.
 struct Assignment {
     std::int32_t worker;  // its number in the run
     std::int32_t workers,
         code_index;  // the coding is for so many workers, and the rank stores what this one stores
+    ShardNumber shard;
 };
 
 /// Writes a message of a few plain values, one after the other without alignment.

@@ -130,7 +130,8 @@ struct Transfer {
     int peer = 0;  // the other rank
     Tag tag{};
     // Set by MpiFleet: the peer is gone, and the bytes must not be read; and the values that a
-    // contribution has in shared memory.
+    // contribution has in shared memory, null if only the leader of its node reads them. Their last
+    // owner gives them back.
     bool failed = false;
     std::shared_ptr<const double> values = {};
     // Set by Channel: whether it found room, null: it did; and of one received, when it was sent.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/drop_if.hpp"
 #include "mpi/clock.hpp"
 
 namespace quorate {
@@ -18,26 +19,30 @@ constexpr TaskId everything = std::numeric_limits<TaskId>::max();
 void MpiFleet::be_ready(const mpi::Transfer& message)
 {
     const auto worker = worker_of(message.peer);
-    if (worker < 0 || link(worker).state != State::loading) return;
+    if (worker < 0) return;
     auto& to = link(worker);
+    auto [shard, info, support] = decode_ready(*message.bytes, parameters_);
+    if (shard < to.shard) return;  // meanwhile it was told to load another one
+    check_shard(shard, to.shard);
+    if (!to.loading) return;  // a message that brings a change is looked at once more
     detector_.end_grace(message.peer);
-    auto [info, support] = decode_ready(*message.bytes, parameters_);
     info.rank = message.peer;
     info.group = info_[static_cast<std::size_t>(worker)].group;
     info_[static_cast<std::size_t>(worker)] = std::move(info);
+    to.loading = false;
+    to.loaded = {worker, shard, nullptr};
     // Replicas share one support, so that their tasks can share one message.
     for (auto& other : links_)
-        if (other.support && *other.support == support) to.support = other.support;
-    if (!to.support || *to.support != support)
-        to.support = std::make_shared<const Support>(std::move(support));
-    to.state = State::here;
+        if (other.loaded.support && *other.loaded.support == support)
+            to.loaded.support = other.loaded.support;
+    if (!to.loaded.support) to.loaded.support = std::make_shared<const Support>(std::move(support));
     if (auto* node = node_of(worker)) node->knows_supports = false;
     for (auto& [task, inputs] : std::exchange(to.unready, {})) dispatch(task, std::move(inputs));
 }
 
 void MpiFleet::settle()
 {
-    const auto loading = [](const Link& link) { return link.state == State::loading; };
+    const auto loading = [](const Link& link) { return link.loading && link.state != State::dead; };
     backoff_.reset();
     while (std::ranges::any_of(links_, loading)) {
         find_dead();
@@ -55,13 +60,16 @@ std::vector<Worker> MpiFleet::living() const
     return some;
 }
 
-void MpiFleet::clear(Link& link)
+void MpiFleet::clear(Worker worker)
 {
-    link.unready.clear();
-    link.waiting.clear();
-    link.held.clear();
-    link.sent.clear();
-    link.cancel = -1;
+    auto& of = link(worker);
+    of.unready.clear();
+    of.waiting.clear();
+    of.held.clear();
+    of.sent.clear();
+    of.cancel = -1;
+    if (auto* node = first_node_of(worker))
+        std::erase_if(node->handed_out, [&](const auto& one) { return one.worker == worker; });
 }
 
 void MpiFleet::change(const Change& wanted)
@@ -71,7 +79,7 @@ void MpiFleet::change(const Change& wanted)
     switch (wanted.kind) {
         case Change::Kind::joined: to.state = State::here; break;
         case Change::Kind::left:
-            clear(to);
+            clear(wanted.worker);
             to.state = State::away;
             send_aside(rank(wanted.worker), mpi::Tag::cancel, encode_values(pool_, everything));
             break;
@@ -85,7 +93,7 @@ void MpiFleet::change(const Change& wanted)
 
 void MpiFleet::send_aside(int rank, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes)
 {
-    std::erase_if(aside_, [this](mpi::Transfer& one) { return done(one); });
+    drop_if(aside_, [this](mpi::Transfer& one) { return done(one); });
     if (auto sent = try_send(rank, tag, std::move(bytes))) aside_.push_back(std::move(*sent));
     ring_bells();
 }
@@ -138,7 +146,7 @@ void MpiFleet::abandon(Link& link, int rank)
     if (bells_.gone(rank)) std::erase(channels_, rank);
     if (link.sending) abandoned_.push_back(std::move(*link.sending));
     link.sending.reset();
-    std::erase_if(incoming_, [&](mpi::Transfer& message) {
+    drop_if(incoming_, [&](mpi::Transfer& message) {
         if (message.peer != rank) return false;
         abandoned_.push_back(std::move(message));
         return true;
@@ -148,7 +156,7 @@ void MpiFleet::abandon(Link& link, int rank)
 void MpiFleet::mark_dead(Worker worker)
 {
     auto& to = link(worker);
-    clear(to);
+    clear(worker);
     to.state = State::dead;
     abandon(to, rank(worker));
     changes_.push_back({Change::Kind::died, worker});
@@ -162,8 +170,10 @@ void MpiFleet::mark_dead(Worker worker)
     info_[static_cast<std::size_t>(worker)].rank = standby_.front();
     worker_of_[static_cast<std::size_t>(standby_.front())] = worker;
     standby_.erase(standby_.begin());
-    assign(worker, code_index);
+    to.state = State::here;
     to.joins = true;
+    to.leaves = false;
+    assign(worker, code_index);
     changes_.push_back({Change::Kind::loading, worker});
 }
 
@@ -171,16 +181,18 @@ void MpiFleet::mark_dead(Worker worker)
 void MpiFleet::assign(Worker worker, Worker code_index)
 {
     auto& to = link(worker);
-    clear(to);
-    to.state = State::loading;
+    clear(worker);
+    to.shard = shards_;
+    to.loading = true;
     detector_.extend_grace(rank(worker));
     send_aside(rank(worker), mpi::Tag::assign,
-               encode_values(pool_, Assignment{worker, coded_for_, code_index}));
+               encode_values(pool_, Assignment{worker, coded_for_, code_index, shards_}));
 }
 
 void MpiFleet::reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members)
 {
     coded_for_ = coding->workers();
+    ++shards_;
     std::ranges::fill(code_index_, -1);
     for (std::size_t i = 0; i < members.size(); ++i) {
         code_index_[static_cast<std::size_t>(members[i])] = static_cast<Worker>(i);
@@ -197,16 +209,16 @@ void MpiFleet::take_note(const mpi::Transfer& message)
     from.leaves |= message.tag == mpi::Tag::leaving;
     const bool slow = from.state == State::dead && !detector_.is_dead(message.peer);
     // The worker was only slow and not dead, or it has loaded the rows of a worker that died.
-    if (slow || (from.joins && from.state == State::here)) {
+    if (slow || (from.joins && !from.loading)) {
         from.state = State::here;
         from.joins = false;
         if (slow) lead_again(worker);
         changes_.push_back({Change::Kind::joined, worker});
     }
-    if (!from.leaves || from.state == State::loading) return;
+    if (!from.leaves || from.loading) return;
     from.leaves = false;
     if (from.state != State::here) return;
-    clear(from);
+    clear(worker);
     from.state = State::away;
     changes_.push_back({Change::Kind::left, worker});
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/drop_if.hpp"
 #include "base/error.hpp"
 #include "mpi/clock.hpp"
 
@@ -55,24 +56,26 @@ void MpiFleet::dispatch(const Dispatch& task, PointList inputs)
     if (began_ < 0) began_ = clock_seconds();
     memory_.begin();
     auto& link = links_.at(static_cast<std::size_t>(task.worker));
-    if (link.state == State::loading) {
+    if (link.state != State::here) return;
+    if (link.loading) {
         link.unready.emplace_back(task, std::move(inputs));
         return;
     }
-    if (link.state != State::here) return;
     const auto same = [&](const auto& shared) {
-        return shared->support == link.support.get() && shared->plan == task.plan &&
+        return shared->support == link.loaded.support &&
+               shared->message.shard == link.loaded.shard && shared->plan == task.plan &&
                shared->message.control == task.control && shared->points == inputs;
     };
     auto at = std::find_if(fresh_.begin(), fresh_.end(), same);
     if (at == fresh_.end()) {
         auto shared = std::make_shared<SharedTask>();
+        shared->message.shard = link.loaded.shard;
         shared->message.control = task.control;
         shared->message.plan = *task.plan;
         for (const auto version : task.inputs) shared->message.inputs.push_back({version, {}});
         shared->plan = task.plan;
         shared->points = std::move(inputs);
-        shared->support = link.support.get();
+        shared->support = link.loaded.support;
         at = fresh_.insert(fresh_.end(), std::move(shared));
     }
     (*at)->message.recipients.emplace_back(task.worker, task.task);
@@ -89,7 +92,7 @@ void MpiFleet::close(Worker worker, TaskId task)
 {
     auto& link = links_[static_cast<std::size_t>(worker)];
     std::erase_if(link.waiting, [&](const auto& order) { return order.task == task; });
-    if (auto* node = node_of(worker))
+    if (auto* node = first_node_of(worker))
         std::erase_if(node->handed_out,
                       [&](const auto& one) { return one.worker == worker && one.task == task; });
     if (link.sent.empty() || link.sent.back().first != task) return;
@@ -124,7 +127,7 @@ void MpiFleet::ring_bells()
 
 void MpiFleet::post(Link& link, Worker worker)
 {
-    if (link.state != State::here) return;
+    if (link.state != State::here || link.loading) return;
     if (link.sending) {
         if (!done(*link.sending)) return;
         link.sending.reset();
@@ -171,7 +174,7 @@ void MpiFleet::send_task(Link& link, Worker worker, TaskId task, SharedTask& sha
         const auto& point = shared.points[i];
         travels.push_back(travel(link, worker, inputs[i].version, point));
         if (auto* node = node_of(worker))
-            node->handed_out.push_back({worker, task, inputs[i].version, point});
+            node->handed_out.push_back({worker, link.loaded.shard, task, inputs[i].version, point});
         if (travels.back() != TaskMessage::Travel::shared) continue;
         memory_.lend(point, rank(worker));
         bytes_sent_ += static_cast<std::int64_t>(shared.support->size() * bytes_of(wire_));
@@ -277,7 +280,7 @@ bool MpiFleet::progress()
 {
     receive();
     bool any = false;
-    std::erase_if(incoming_, [&](mpi::Transfer& message) {
+    drop_if(incoming_, [&](mpi::Transfer& message) {
         if (!done(message)) return false;
         if (message.failed) return true;
         bytes_received_ += static_cast<std::int64_t>(message.bytes->size());
@@ -288,6 +291,11 @@ bool MpiFleet::progress()
             if (head.block != 0 && memory_.reads(message.peer)) {
                 message.values = memory_.contribution(message.peer, head.block, values);
                 bytes_received_ += static_cast<std::int64_t>(values * bytes_of(wire_));
+            } else if (const auto worker = worker_of(message.peer);
+                       head.block != 0 && worker >= 0) {
+                message.values = {nullptr, [this, kept = KeptBlock{worker, head.block}](auto) {
+                                      released_.push_back(kept);
+                                  }};
             }
         }
         arrived_.push_back(std::move(message));
@@ -325,9 +333,9 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& message)
     const Worker worker = worker_of(message.peer);
     auto& link = links_.at(static_cast<std::size_t>(worker));
     Reader in(*message.bytes);
-    const auto [count, block, total] = in.get<ContributionHead>();
+    const auto [count, shard, block, total] = in.get<ContributionHead>();
     std::vector<PartHead> parts;
-    for (std::int64_t i = 0; i < count; ++i) parts.push_back(in.get<PartHead>());
+    for (int i = 0; i < count; ++i) parts.push_back(in.get<PartHead>());
     std::vector<std::vector<Version>> versions(parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i)
         for (std::int64_t item = 0; item < parts[i].versions; ++item)
@@ -335,9 +343,10 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& message)
     const auto task = parts.at(0).info.task;
     while (!link.sent.empty() && link.sent.front().first < task) link.sent.pop_front();
     const auto sent = link.sent.empty() ? 0 : link.sent.front().second;
-    // A contribution from before the worker was assigned another shard has no values: they belong
-    // to the support that it had then.
-    const bool current = link.state != State::loading;
+    // A contribution for a shard before has no values: its task was closed when the worker was told
+    // to load another one.
+    const bool current = shard >= link.shard;
+    if (current) check_shard(shard, link.loading ? -1 : link.shard);
     const bool kept = block != 0 && !message.values;  // at its node
     const auto bytes = static_cast<std::int64_t>(message.bytes->size()) +
                        (message.values ? total * static_cast<std::int64_t>(bytes_of(wire_)) : 0);
@@ -347,11 +356,7 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& message)
                                             return in.numbers<Number>(size);
                                         });
     std::shared_ptr<const void> owner = message.bytes;
-    if (message.values) owner = message.values;
-    if (kept)
-        owner = {nullptr, [this, worker, name = block](const void*) {
-                     if (auto* node = node_of(worker)) node->released.push_back({worker, name});
-                 }};
+    if (block != 0) owner = message.values;
     std::size_t before = 0;  // values of earlier parts
     std::vector<Arrival> arrivals;
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -360,7 +365,7 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& message)
         if (current) {
             const auto length = static_cast<std::size_t>(part.length);
             auto& slot = slots_.at(handle);
-            slot = {owner, {}, {}, worker, part.losses};
+            slot = {owner, {}, {}, link.loaded, part.losses};
             if (kept) {
                 slot.block = block;
                 slot.first = static_cast<std::int64_t>(before);
@@ -380,7 +385,7 @@ std::size_t MpiFleet::adopt(Worker worker, std::vector<double> values, const Los
 {
     const auto handle = slots_.take();
     auto& slot = slots_.at(handle);
-    slot = {nullptr, {}, std::move(values), worker, losses, 0, 0, 0};
+    slot = {nullptr, {}, std::move(values), link(worker).loaded, losses, 0, 0, 0};
     slot.packed = std::span<const double>(slot.adopted);
     return handle;
 }
@@ -399,7 +404,9 @@ Values MpiFleet::values(std::size_t handle)
     const auto& slot = slots_.at(handle);
     if (slot.block != 0)
         throw std::logic_error("a scheme needs contributions here that lie at their nodes");
-    return {*links_[static_cast<std::size_t>(slot.worker)].support, slot.packed, slot.losses};
+    if (!slot.of.support)
+        throw std::logic_error("a step uses a contribution to a task from before a re-encoding");
+    return {*slot.of.support, slot.packed, slot.losses};
 }
 
 void MpiFleet::release(std::size_t handle)
@@ -426,7 +433,7 @@ void MpiFleet::finish(bool finalize)
         arrived_.clear();
         std::erase_if(ranks, [this](int rank) { return has_died(rank); });
         // What a dead rank has begun to send may never come.
-        std::erase_if(incoming_, [this](mpi::Transfer& message) {
+        drop_if(incoming_, [this](mpi::Transfer& message) {
             const bool dead = has_died(message.peer);
             if (dead) abandoned_.push_back(std::move(message));
             return dead;

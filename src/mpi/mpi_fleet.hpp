@@ -51,7 +51,7 @@ public:
     const std::vector<WorkerInfo>& workers() const override { return info_; }
     int groups() const override { return groups_; }
     std::vector<std::optional<Values>> sums(std::span<const std::vector<Weighted>> groups) override;
-    const Support& support(Worker worker) override { return *link(worker).support; }
+    const Support& support(Worker worker) override { return *link(worker).loaded.support; }
     Losses losses(std::size_t handle) override { return slots_.at(handle).losses; }
     PointMemory* point_memory() override;
     /// Seconds on the monotonic clock since the first dispatch.
@@ -108,7 +108,7 @@ private:
         TaskMessage message;
         std::shared_ptr<const Plan> plan;
         PointList points;
-        const Support* support;
+        std::shared_ptr<const Support> support;
         std::vector<std::pair<std::vector<TaskMessage::Travel>, std::shared_ptr<mpi::Bytes>>>
             encoded;  // the bytes, for each choice of how the inputs travel
     };
@@ -116,16 +116,17 @@ private:
         TaskId task;
         std::shared_ptr<SharedTask> shared;
     };
-    // Whether a worker loads its shard, takes part, has left, or is dead. A dead one gets no
-    // messages.
-    enum class State { loading, here, away, dead };
+    // Whether a worker takes part, has left, or is dead. A dead one gets no messages.
+    enum class State { here, away, dead };
     // What the coordinator knows of one worker.
     struct Link {
-        State state = State::loading;
-        bool joins = false;   // it loads the shard of a worker that died, and joins then
-        bool leaves = false;  // it has given notice; that counts once it has loaded its shard
+        State state = State::here;
+        ShardNumber shard = 0;  // that it was told to load last
+        bool loading = true;    // it has not said yet that it has that one
+        bool joins = false;     // it takes the place of a worker that died when it has loaded
+        bool leaves = false;    // it has given notice; that counts once it has loaded its shard
         std::vector<std::pair<Dispatch, PointList>> unready;  // given while it was loading
-        std::shared_ptr<const Support> support;
+        Touched loaded = {};  // the shard that it has, or had before it was to load another
         std::deque<Order> waiting;
         bool queued = false;  // it stands in queue_
         std::optional<mpi::Transfer> sending;
@@ -139,7 +140,7 @@ private:
         std::shared_ptr<const void> owner;
         Packed packed;
         std::vector<double> adopted;  // the values, if they came by adopt() and not in a message
-        Worker worker = 0;
+        Touched of = {};              // the shard it was made for; no support: it has no values
         Losses losses = {};
         // Where it lies at its node: numbers first..first+length-1 of this block; 0: it does not.
         std::int64_t block = 0, first = 0, length = 0;
@@ -147,6 +148,7 @@ private:
     // A point that the leader of a node has handed out, or is to, for a task that is not closed.
     struct HandedOut {
         Worker worker;
+        ShardNumber shard;
         TaskId task;
         Version version;
         Point point;
@@ -158,12 +160,12 @@ private:
         bool meets = false;                           // its workers read what each other writes
         Worker leader = -1;                           // -1: there is none
         bool knows_supports = false;                  // the leader knows the present ones
+        std::int64_t lead = 0;                        // the message that told it
         std::shared_ptr<const Support> touched = {};  // their union
         std::vector<Version> points = {};             // that the leader has
         Version arriving = -1;  // the point of which it has the first `sent` numbers; -1: none
         std::size_t sent = 0;
         std::vector<HandedOut> handed_out = {};
-        std::vector<KeptBlock> released = {};        // what the leader is to be told of
         std::vector<Worker> replaced = {};           // by ranks that may be on any node
         std::int64_t request = 0;                    // for a sum, the last one
         std::shared_ptr<const Support> summed = {};  // at which it is
@@ -176,20 +178,23 @@ private:
     // Starts the sends that can start now.
     void post();
     void post(Link& link, Worker worker);
-    // Forgets all tasks of a worker.
-    void clear(Link& link);
+    // Forgets all tasks of a worker, and the points that the leader of its node has for them.
+    void clear(Worker worker);
     // Whether a rank is dead; remembers it.
     bool has_died(int rank);
     // Pings silent ranks and marks dead ones, every 20 ms at most.
     void find_dead();
     // Waits until no worker loads rows any more. Drops contributions that come meanwhile.
     void settle();
+    // The node that a worker belonged to when the run began; null: there is no aggregation.
+    Node* first_node_of(Worker worker);
     // The node that a worker belongs to, if it has a leader; else null.
     Node* node_of(Worker worker);
     bool all_meet(const Node& node, std::span<const SharedAddress> contributions);
     void appoint_leader(Node& node);
     void lead_again(Worker worker);
     void tell_supports(Node& node);
+    void tell_released();
     void tell_leaders();
     bool enough_under_way();
     bool has_stalled();
@@ -253,6 +258,9 @@ private:
     mpi::Pool pool_;
     Doorbells& bells_;
     CoordinatorMemory& memory_;
+    // What leaders are to be told of: contributions at their nodes that nobody here needs any more.
+    // Messages and slots add to it when they end.
+    std::vector<KeptBlock> released_;
     Backoff backoff_{200e-6, &bells_};
     std::vector<WorkerInfo> info_;
     std::vector<Worker> worker_of_;  // by rank
@@ -261,6 +269,7 @@ private:
     std::vector<int> idle_;           // ranks that never become workers
     std::vector<Worker> code_index_;  // of each worker in the running coding; -1: not part of it
     int coded_for_;                   // number of workers of that coding
+    ShardNumber shards_ = 0;          // the number of its shards
     std::int64_t parameters_;
     Wire wire_;
     FailureDetector detector_;
@@ -283,6 +292,7 @@ private:
     int groups_ = 1;
     std::vector<Node> nodes_;    // by group
     std::int64_t requests_ = 0;  // for sums, so far
+    std::int64_t leads_ = 0;     // messages that told leaders of supports, so far
     std::size_t turn_ = 0;       // the node that gets points next
     // Pieces of points on their way to leaders, and since when; how long the slowest took.
     std::vector<std::pair<Seconds, mpi::Transfer>> pieces_;

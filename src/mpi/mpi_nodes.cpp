@@ -6,18 +6,24 @@
 #include <algorithm>
 #include <map>
 
+#include "base/drop_if.hpp"
 #include "fleet/nodes.hpp"
 #include "mpi/clock.hpp"
 #include "mpi/mpi_fleet.hpp"
 
 namespace quorate {
 
-MpiFleet::Node* MpiFleet::node_of(Worker worker)
+MpiFleet::Node* MpiFleet::first_node_of(Worker worker)
 {
     const auto group = static_cast<std::size_t>(info_[static_cast<std::size_t>(worker)].group);
-    if (group >= nodes_.size() || nodes_[group].leader < 0) return nullptr;
-    auto& node = nodes_[group];
-    return std::ranges::count(node.replaced, worker) > 0 ? nullptr : &node;
+    return group < nodes_.size() ? &nodes_[group] : nullptr;
+}
+
+MpiFleet::Node* MpiFleet::node_of(Worker worker)
+{
+    auto* node = first_node_of(worker);
+    const bool there = node && node->leader >= 0 && std::ranges::count(node->replaced, worker) == 0;
+    return there ? node : nullptr;
 }
 
 void MpiFleet::aggregate(std::span<const int> groups, std::span<const SharedAddress> contributions)
@@ -93,9 +99,8 @@ void MpiFleet::appoint_leader(Node& node)
 // Gives the node of a worker that is back a leader, if all its workers had been taken for dead.
 void MpiFleet::lead_again(Worker worker)
 {
-    const auto group = static_cast<std::size_t>(info_[static_cast<std::size_t>(worker)].group);
-    if (group < nodes_.size() && nodes_[group].meets && nodes_[group].leader < 0)
-        appoint_leader(nodes_[group]);
+    if (auto* node = first_node_of(worker); node && node->meets && node->leader < 0)
+        appoint_leader(*node);
 }
 
 void MpiFleet::send_to_leader(const Node& node, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes)
@@ -109,12 +114,28 @@ void MpiFleet::tell_supports(Node& node)
     if (std::exchange(node.knows_supports, true)) return;
     std::vector<Touched> all;
     for (const auto worker : node.workers)
-        if (link(worker).support) all.push_back({worker, link(worker).support});
+        if (link(worker).loaded.support) all.push_back(link(worker).loaded);
     node.touched = union_of(all, parameters_);
-    send_aside(rank(node.leader), mpi::Tag::lead, encode_lead(all, pool_));
+    node.lead = ++leads_;
+    send_aside(rank(node.leader), mpi::Tag::lead, encode_lead(node.lead, all, pool_));
     // What the leader has was of the old supports.
     node.points.clear();
     node.arriving = -1;
+}
+
+// Tells leaders what may be used again. What lies at a node without a leader waits for one.
+void MpiFleet::tell_released()
+{
+    for (auto& node : nodes_) {
+        std::vector<KeptBlock> here;
+        if (node.leader >= 0)
+            std::erase_if(released_, [&](const KeptBlock& one) {
+                const bool at_node = std::ranges::count(node.workers, one.worker) > 0;
+                if (at_node) here.push_back(one);
+                return at_node;
+            });
+        if (!here.empty()) send_to_leader(node, mpi::Tag::release, encode_release(here, pool_));
+    }
 }
 
 // Tells leaders what they do not know yet: what may be used again, and points. Points go to one node
@@ -122,10 +143,7 @@ void MpiFleet::tell_supports(Node& node)
 // one early can answer early. They go in pieces, so that one which nobody wants any more is given up.
 void MpiFleet::tell_leaders()
 {
-    for (auto& node : nodes_)
-        if (node.leader >= 0 && !node.released.empty())
-            send_to_leader(node, mpi::Tag::release,
-                           encode_release(std::exchange(node.released, {}), pool_));
+    if (!released_.empty()) tell_released();
     for (std::size_t looked = 0; looked < nodes_.size(); ++looked) {
         auto& node = nodes_[turn_];
         while (node.leader >= 0) {
@@ -149,7 +167,7 @@ bool MpiFleet::enough_under_way()
 {
     constexpr std::size_t enough = 2;
     const auto now = clock_seconds();
-    std::erase_if(pieces_, [&](auto& one) {
+    drop_if(pieces_, [&](auto& one) {
         const bool there = done(one.second);
         if (there) piece_takes_ = std::max(piece_takes_, now - one.first);
         return there;
@@ -173,8 +191,8 @@ void MpiFleet::send_piece(Node& node, Version version, std::span<const double> p
     if (std::exchange(node.arriving, version) != version) node.sent = 0;
     const auto size = node.touched->size();
     const auto count = std::min<std::size_t>(point_piece, size - node.sent);
-    auto bytes = encode_piece({version, static_cast<std::int64_t>(node.sent)}, count, *node.touched,
-                              point, wire_, pool_);
+    auto bytes = encode_piece({version, static_cast<std::int64_t>(node.sent), node.lead}, count,
+                              *node.touched, point, wire_, pool_);
     bytes_sent_ += static_cast<std::int64_t>(bytes->size());
     if (auto sent = try_send(rank(node.leader), mpi::Tag::point_piece, std::move(bytes)))
         pieces_.emplace_back(clock_seconds(), std::move(*sent));
@@ -192,7 +210,7 @@ void MpiFleet::hand_out(Node& node, Version version)
         if (std::ranges::count(message.keep, one.version) == 0) message.keep.push_back(one.version);
         if (one.told || one.version != version) continue;
         one.told = true;
-        message.to.push_back({rank(one.worker), one.task});
+        message.to.push_back({rank(one.worker), one.shard, one.task});
     }
     std::erase_if(node.points,
                   [&](Version held) { return std::ranges::count(message.keep, held) == 0; });
@@ -207,14 +225,13 @@ void MpiFleet::ask_for_sum(Node& node, std::span<const Weighted> terms)
     std::vector<Touched> used;
     for (const auto& [handle, weight, worker] : terms) {
         const auto& slot = slots_.at(handle);
-        if (used.empty() || used.back().worker != slot.worker)
-            used.push_back({slot.worker, link(slot.worker).support});
+        if (used.empty() || used.back().worker != worker) used.push_back(slot.of);
         auto length = slot.length;
         if (slot.block == 0) {
             unpacked.push_back(values(handle).doubles());
             length = std::ssize(unpacked.back());
         }
-        order.terms.push_back({worker, slot.block, slot.first, length, weight});
+        order.terms.push_back({worker, slot.of.shard, slot.block, slot.first, length, weight});
     }
     order.values.assign(unpacked.begin(), unpacked.end());
     node.request = order.number;
@@ -261,7 +278,7 @@ std::vector<std::optional<Values>> MpiFleet::sums(std::span<const std::vector<We
         }
         find_dead();
         if (!progress()) sleep();
-        std::erase_if(arrived_, [&](mpi::Transfer& message) { return take_sum(message); });
+        drop_if(arrived_, [&](mpi::Transfer& message) { return take_sum(message); });
     }
     for (const auto& [group, leader] : asked) {
         auto& node = nodes_[group];

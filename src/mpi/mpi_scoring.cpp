@@ -70,18 +70,21 @@ std::vector<Support> MpiFleet::begin_evaluation(const DataSet& data, std::int64_
     standby_.clear();
     scorers_ = choose_scorers(living(), info_, data);
     const auto count = static_cast<int>(scorers_.size());
+    ++shards_;
     for (int i = 0; i < count; ++i) {
         const auto worker = scorers_[static_cast<std::size_t>(i)];
-        clear(link(worker));
+        clear(worker);
         send_next(worker, mpi::Tag::evaluate,
-                  encode_values(pool_, evaluation_rows(data, count, i)));
+                  encode_values(pool_, shards_, evaluation_rows(data, count, i)));
     }
     std::vector<Support> supports(scorers_.size(), Support::all(0));
     for (int i = 0; i < count; ++i) {
         const auto message = next_of(mpi::Tag::ready, [this](const mpi::Transfer& one) {
             return number_of_scorer(one) < scorers_.size();
         });
-        supports[number_of_scorer(message)] = decode_ready(*message.bytes, parameters).second;
+        auto ready = decode_ready(*message.bytes, parameters);
+        check_shard(ready.shard, shards_);
+        supports[number_of_scorer(message)] = std::move(ready.support);
     }
     return supports;
 }

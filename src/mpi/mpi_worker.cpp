@@ -7,6 +7,7 @@
 #include <array>
 #include <csignal>
 
+#include "base/drop_if.hpp"
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/log.hpp"
@@ -35,6 +36,7 @@ void MpiWorker::take(const Assignment& assignment)
     coding_ = make_coding_(assignment.workers);
     context_.computing.batches = &coding_->batches;
     context_.worker = assignment.worker;
+    context_.shard = assignment.shard;
     context_.cache.clear();
     context_.held.clear();
     const auto began = clock_seconds();
@@ -43,16 +45,26 @@ void MpiWorker::take(const Assignment& assignment)
                                       assignment.worker, host_name(), context_.store->rows(),
                                       context_.store->support().size(), clock_seconds() - began));
     reserve_contributions();
-    const WorkerInfo info{comm_.rank(), host_name(), context_.store->rows(), 0, shares_memory()};
-    mailbox_.send(mpi::Tag::ready, encode_ready(info, context_.store->support(), mailbox_.pool()));
+    say_ready(context_.store->rows(), context_.store->support());
     if (idle_since_) idle_since_ = clock_seconds();
 }
 
 void MpiWorker::present()
 {
     const auto parameters = context_.computing.model.parameters(data_.columns());
-    mailbox_.send(mpi::Tag::ready, encode_ready({comm_.rank(), host_name(), 0, 0, shares_memory()},
-                                                Support::of(parameters, {}), mailbox_.pool()));
+    say_ready(0, Support::of(parameters, {}));
+}
+
+void MpiWorker::say_ready(std::int64_t rows, Support support)
+{
+    mailbox_.send(mpi::Tag::ready, encode({.shard = context_.shard,
+                                           .info = {.rank = comm_.rank(),
+                                                    .host = host_name(),
+                                                    .rows = rows,
+                                                    .columns = 0,
+                                                    .shared = shares_memory()},
+                                           .support = std::move(support)},
+                                          mailbox_.pool()));
 }
 
 // So that a lack of memory ends the run before it begins. There are two, because one may still be
@@ -153,7 +165,7 @@ void MpiWorker::receive(const mpi::Transfer& message)
 
 void MpiWorker::accept(std::shared_ptr<mpi::Bytes> bytes)
 {
-    auto message = decode_task(std::move(bytes), context_.store->support().size(),
+    auto message = decode_task(std::move(bytes), context_.shard, context_.store->support().size(),
                                context_.computing.wire, mailbox_.pool());
     const auto own =
         std::ranges::find(message.recipients, context_.worker, &std::pair<Worker, TaskId>::first);
@@ -171,7 +183,7 @@ void MpiWorker::accept(std::shared_ptr<mpi::Bytes> bytes)
             context_.points.try_emplace(input.version, owner, input.packed);
         else if (input.travel == TaskMessage::Travel::shared)
             context_.points.try_emplace(input.version, hold(memory_.points, input.block));
-    std::erase_if(early_, [this](auto& one) {
+    drop_if(early_, [this](auto& one) {
         if (one.task == newest_) context_.points.try_emplace(one.version, std::move(one.point));
         return one.task <= newest_;
     });
@@ -195,11 +207,16 @@ bool MpiWorker::has_points(const Order& order) const
 }
 
 // Takes a point that the leader of the node hands out. It may come before its task, or when that
-// task is gone.
+// task is gone, or the shard for which it was.
 void MpiWorker::take_point(const Delivered& point, int leader)
 {
     auto [at, fresh] = leaders_points_.try_emplace(leader);
     if (fresh) at->second = {point.points, leader_.readers(), comm_.rank()};
+    if (point.shard < context_.shard) {
+        at->second.borrow(point.block, 0);  // which gives it back
+        return;
+    }
+    check_shard(point.shard, context_.shard);
     auto held = hold(at->second, point.block);
     if (is_named(point.version))
         context_.points.try_emplace(point.version, std::move(held));
@@ -291,11 +308,10 @@ void MpiWorker::give_notice()
 void MpiWorker::evaluate(const mpi::Bytes& bytes)
 {
     clear();
-    evaluation_.emplace(evaluation_shard(data_, Reader(bytes).get<EvaluationRows>()));
-    const WorkerInfo info{comm_.rank(), "", evaluation_->rows(), 0};
-    mailbox_.send(
-        mpi::Tag::ready,
-        encode_ready(info, parameters_of(*evaluation_, context_.computing.model), mailbox_.pool()));
+    Reader in(bytes);
+    context_.shard = in.get<ShardNumber>();
+    evaluation_.emplace(evaluation_shard(data_, in.get<EvaluationRows>()));
+    say_ready(evaluation_->rows(), parameters_of(*evaluation_, context_.computing.model));
 }
 
 }  // namespace quorate

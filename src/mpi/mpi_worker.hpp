@@ -57,6 +57,7 @@ private:
     };
 
     bool shares_memory() const { return memory_.points.present() && memory_.read_here; }
+    void say_ready(std::int64_t rows, Support support);
     void poll();
     void receive(const mpi::Transfer& message);
     void accept(std::shared_ptr<mpi::Bytes> bytes);

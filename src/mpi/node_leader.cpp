@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "base/drop_if.hpp"
 #include "base/error.hpp"
 
 namespace quorate {
@@ -26,11 +27,14 @@ bool NodeLeader::meet(const mpi::Bytes& peers)
 
 void NodeLeader::lead(const mpi::Bytes& message)
 {
-    const auto workers = decode_lead(message, parameters_);
+    const auto [number, workers] = decode_lead(message, parameters_);
+    told_ = number;
     supports_.clear();
-    for (const auto& one : workers) supports_[one.worker] = one.support;
+    for (const auto& one : workers) supports_[one.worker] = one;
     touched_ = *union_of(workers, parameters_);
     sum_.resize(static_cast<std::size_t>(parameters_));
+    // Points that it has may lack columns of the new supports.
+    for (const auto& [version, values] : std::exchange(kept_, {})) points_.give_back(values);
     if (points_.present()) return;
     points_ = {"quorate-node-points", readers(), [this](int rank) {
                    const auto known = processes_.find(rank);
@@ -57,6 +61,8 @@ double* NodeLeader::room_for_point()
 void NodeLeader::take_piece(const mpi::Bytes& message)
 {
     const auto head = Reader(message).get<PieceHead>();
+    if (head.lead != told_)
+        throw Failure("a piece of a point was made for other supports: report this as a bug");
     if (!arriving_) arriving_ = room_for_point();
     version_ = head.version;
     decode_piece(message, touched_, wire_, {arriving_, static_cast<std::size_t>(parameters_)});
@@ -77,9 +83,9 @@ void NodeLeader::hand_out(const mpi::Bytes& message)
     }
     has_sent();
     const auto* values = kept_.at(point.version);
-    for (const auto& [to, task] : point.to) {
-        const auto rank = static_cast<int>(to);
-        const Delivered told{points_.address(), points_.lend(values, rank), point.version, task};
+    for (const auto& [rank, shard, task] : point.to) {
+        const Delivered told{points_.address(), points_.lend(values, rank), point.version, task,
+                             shard};
         try {
             sending_.push_back(
                 mpi::send(comm_, rank, mpi::Tag::delivery, encode_values(pool_, told)));
@@ -112,15 +118,17 @@ std::shared_ptr<mpi::Bytes> NodeLeader::add_up(const mpi::Bytes& message)
 {
     const auto order = decode_sum_order(message);
     std::vector<Touched> used;
-    for (const auto& term : order.terms)
-        if (used.empty() || used.back().worker != term.worker)
-            used.push_back({static_cast<Worker>(term.worker), supports_.at(term.worker)});
+    for (const auto& term : order.terms) {
+        const auto& touched = supports_.at(term.worker);
+        check_shard(term.shard, touched.shard);
+        if (used.empty() || used.back().worker != term.worker) used.push_back(touched);
+    }
     const auto touched = union_of(used, parameters_);
     touched->clear(sum_);
     auto values = order.values.begin();
     try {
         for (const auto& term : order.terms) {
-            const auto& support = *supports_.at(term.worker);
+            const auto& support = *supports_.at(term.worker).support;
             if (term.block == 0)
                 support.add(term.weight, *values++, sum_);
             else
@@ -143,7 +151,7 @@ std::shared_ptr<mpi::Bytes> NodeLeader::add_up(const mpi::Bytes& message)
 
 bool NodeLeader::has_sent()
 {
-    std::erase_if(sending_, [](mpi::Transfer& one) {
+    drop_if(sending_, [](mpi::Transfer& one) {
         try {
             return one.done();
         } catch (const mpi::Error&) {

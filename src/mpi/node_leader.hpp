@@ -53,8 +53,9 @@ private:
     std::map<std::int64_t, pid_t> processes_;       // of the peers, by rank
     // Contributions that a sum has used and that may be used once more, by worker and block.
     std::map<std::pair<std::int64_t, std::int64_t>, std::shared_ptr<const double>> held_;
-    std::map<std::int64_t, std::shared_ptr<const Support>> supports_;  // by worker
-    Support touched_ = Support::all(0);                                // their union
+    std::int64_t told_ = 0;               // the number of the newest `lead`
+    std::map<Worker, Touched> supports_;  // that it told
+    Support touched_ = Support::all(0);   // their union
     std::vector<double> sum_;
     SharedBlocks points_;
     std::map<Version, const double*> kept_;  // points

@@ -51,35 +51,41 @@ std::vector<Peer> decode_peers(const mpi::Bytes& bytes)
     return get_list<Peer>(in);
 }
 
-std::shared_ptr<mpi::Bytes> encode_lead(std::span<const Touched> workers, mpi::Pool& pool)
+std::shared_ptr<mpi::Bytes> encode_lead(std::int64_t number, std::span<const Touched> workers,
+                                        mpi::Pool& pool)
 {
-    std::size_t size = sizeof(std::int64_t);
+    std::size_t size = 2 * sizeof(std::int64_t);
     for (const auto& one : workers)
-        size += 3 * sizeof(std::int64_t) + one.support->chosen().size_bytes();
+        size += sizeof one.worker + sizeof one.shard + 2 * sizeof(std::int64_t) +
+                one.support->chosen().size_bytes();
     auto bytes = pool.take(size);
     Writer out(*bytes);
+    out.put(number);
     out.put(static_cast<std::int64_t>(workers.size()));
-    for (const auto& [worker, support] : workers) {
-        out.put(static_cast<std::int64_t>(worker));
+    for (const auto& [worker, shard, support] : workers) {
+        out.put(worker);
+        out.put(shard);
         out.put(static_cast<std::int64_t>(support->full()));
         put_list(out, support->chosen());
     }
     return bytes;
 }
 
-std::vector<Touched> decode_lead(const mpi::Bytes& bytes, std::int64_t parameters)
+std::pair<std::int64_t, std::vector<Touched>> decode_lead(const mpi::Bytes& bytes,
+                                                          std::int64_t parameters)
 {
     Reader in(bytes);
+    const auto number = in.get<std::int64_t>();
     std::vector<Touched> workers;
     for (auto count = in.get<std::int64_t>(); count > 0; --count) {
-        const auto worker = static_cast<Worker>(in.get<std::int64_t>());
+        const auto worker = in.get<Worker>();
+        const auto shard = in.get<ShardNumber>();
         const bool full = in.get<std::int64_t>() != 0;
         auto chosen = get_list<Index>(in);
-        workers.push_back({worker, std::make_shared<const Support>(
-                                       full ? Support::all(parameters)
-                                            : Support::of(parameters, std::move(chosen)))});
+        auto support = full ? Support::all(parameters) : Support::of(parameters, std::move(chosen));
+        workers.push_back({worker, shard, std::make_shared<const Support>(std::move(support))});
     }
-    return workers;
+    return {number, std::move(workers)};
 }
 
 std::shared_ptr<const Support> union_of(std::span<const Touched> workers, std::int64_t parameters)

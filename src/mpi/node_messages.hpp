@@ -21,27 +21,34 @@ struct Peer {
 std::shared_ptr<mpi::Bytes> encode_peers(std::span<const Peer> peers, mpi::Pool& pool);
 std::vector<Peer> decode_peers(const mpi::Bytes& bytes);
 
-/// What the rows of a worker touch.
+/// What the rows of a worker's shard touch.
 struct Touched {
     Worker worker;
-    std::shared_ptr<const Support> support;
+    ShardNumber shard = 0;
+    std::shared_ptr<const Support> support = {};
 };
 /// Makes a worker the leader of its node (`lead`), or tells the leader of new supports. O(supports).
-std::shared_ptr<mpi::Bytes> encode_lead(std::span<const Touched> workers, mpi::Pool& pool);
+/// @param number  of this message; pieces of points name the one whose supports they are packed to
+std::shared_ptr<mpi::Bytes> encode_lead(std::int64_t number, std::span<const Touched> workers,
+                                        mpi::Pool& pool);
 /// @param parameters  of the model
-std::vector<Touched> decode_lead(const mpi::Bytes& bytes, std::int64_t parameters);
+/// @return the number, and what each worker touches
+std::pair<std::int64_t, std::vector<Touched>> decode_lead(const mpi::Bytes& bytes,
+                                                          std::int64_t parameters);
 /// The parameters that some worker's rows touch. O(parameters + supports).
 std::shared_ptr<const Support> union_of(std::span<const Touched> workers, std::int64_t parameters);
 
 /// A worker's task that needs a point.
 struct Delivery {
-    std::int64_t rank;
+    std::int32_t rank;
+    ShardNumber shard;
     TaskId task;
 };
 /// Some numbers of a point (`point_piece`), which follow. A point is there when its last ones are.
 struct PieceHead {
     Version version;
     std::int64_t first;  // of the numbers at the union of the supports
+    std::int64_t lead;   // the number of the `lead` that told these
 };
 /// @param count    numbers  @param point  all of it
 /// @param touched  the union of the supports
@@ -67,6 +74,7 @@ struct Delivered {
     std::int64_t block;
     Version version;
     TaskId task;
+    ShardNumber shard;
 };
 
 /// A contribution that lies at its node.
@@ -79,7 +87,8 @@ std::vector<KeptBlock> decode_release(const mpi::Bytes& bytes);
 
 /// A contribution in the sum of a node, or a part of one.
 struct SumTerm {
-    std::int64_t worker;
+    std::int32_t worker;
+    ShardNumber shard;
     std::int64_t block;          // 0: the values are in the message
     std::int64_t first, length;  // numbers of the block
     double weight;

@@ -280,7 +280,7 @@ std::shared_ptr<mpi::Bytes> TaskExecution::take_message(Seconds idle, Seconds se
     Writer out(*output_);
     std::int64_t values = 0;
     for (const auto& head : heads_) values += head.length;
-    out.put(ContributionHead{std::ssize(heads_),
+    out.put(ContributionHead{static_cast<std::int32_t>(heads_.size()), context_.shard,
                              block_ ? context_.shared->lend(block_.get(), 0) : 0, values});
     block_.reset();
     const auto delay = std::exchange(delay_, 0);

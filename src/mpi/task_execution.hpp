@@ -24,7 +24,8 @@ struct WorkerContext {
     mpi::Pool& pool;
     SharedBlocks* shared;  // for contributions that are read in place; null: messages have them
     Worker worker = -1;    // its number in the run; -1: not assigned yet
-    std::optional<Store> store = {};
+    ShardNumber shard = 0;
+    std::optional<Store> store = {};           // of that shard
     std::map<Version, HeldPoint> points = {};  // the points that its tasks name
     GradientCache cache = {};
     HeldGradients held = {};

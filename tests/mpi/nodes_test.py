@@ -15,7 +15,7 @@ from many_hosts import Hosts, need_root
 from membership_test import FAMILIES, membership
 from program import OPEN_MPI, call, our_lines, rounds_in, wait_until
 
-DIED, JOINED, LOST = 3, 1, 7
+DIED, JOINED, LOADING, LOST = 3, 1, 5, 7
 NODE = ["--aggregate", "node"]
 # Schemes that need each contribution at the coordinator.
 FLAT = {"draco-repetition", "elastic"}
@@ -93,6 +93,23 @@ def test_a_leader_may_be_killed(hosts, sparse, tmp_path):
     assert done.returncode == 0, done.stderr
     check(trace, tmp_path / "again.h5")
     assert membership(trace) == [(DIED, worker)]
+    assert close_to_flat(trace, tmp_path)
+
+
+# The node has points for tasks of the dead leader, which nobody there needs any more.
+@pytest.mark.parametrize("scheme", [["frc", "--stragglers", 1], ["pgc-cyclic"]])
+def test_a_standby_rank_of_another_node_takes_the_place_of_a_leader(
+    scheme, hosts, sparse, tmp_path
+):
+    trace = tmp_path / "run.h5"
+    words = ["--standby", 1, "--scheme", *scheme]
+    job = start_resilient(hosts, sparse, trace, *NODE, *words)
+    worker, rank = leader_on(trace, "n3")
+    os.kill(hosts.rank(rank), signal.SIGKILL)
+    done = job.wait()
+    assert done.returncode == 0, done.stderr
+    check(trace, tmp_path / "again.h5")
+    assert membership(trace) == [(DIED, worker), (LOADING, worker), (JOINED, worker)]
     assert close_to_flat(trace, tmp_path)
 
 

@@ -611,7 +611,7 @@ TEST(Messages, ATaskSurvivesItsJourney)
     message.inputs = {{5, TaskMessage::Travel::held}, {6, TaskMessage::Travel::packed}};
     const std::vector<Point> points = {nullptr, point};
     const auto bytes = encode(message, points, support, Wire::binary64, pool);
-    const auto got = decode_task(bytes, support.size(), Wire::binary64, pool);
+    const auto got = decode_task(bytes, 0, support.size(), Wire::binary64, pool);
     EXPECT_EQ(got.recipients, message.recipients);
     EXPECT_EQ(got.control, message.control);
     ASSERT_EQ(got.plan.parts.size(), 2U);
@@ -623,7 +623,7 @@ TEST(Messages, ATaskSurvivesItsJourney)
               (std::vector<double>{10, 40}));
     const auto cut = std::make_shared<mpi::Bytes>(bytes->size() - 8);
     std::copy(bytes->data(), bytes->data() + cut->size(), cut->data());
-    EXPECT_THROW(decode_task(cut, support.size(), Wire::binary64, pool), Failure);
+    EXPECT_THROW(decode_task(cut, 0, support.size(), Wire::binary64, pool), Failure);
 }
 
 }  // namespace

@@ -45,6 +45,22 @@ TEST(Support, OfAllColumnsIsAll)
     EXPECT_EQ(whole, (Reals{0, 0}));
 }
 
+// Supports of one length: the numbers of the shards alone tell that the columns are others.
+TEST(Messages, ATaskForAnotherShardIsAnError)
+{
+    mpi::Pool pool;
+    TaskMessage message;
+    message.recipients = {{0, 1}};
+    message.shard = 2;
+    message.plan.parts = {Part{{Item{0}}}};
+    message.inputs = {{0, Travel::packed}};
+    const auto bytes = encode(message, std::vector<Point>{point({1, 2, 3, 4})},
+                              Support::of(4, {0, 2}), Wire::binary64, pool);
+    EXPECT_EQ(list(decode_task(bytes, 2, 2, Wire::binary64, pool).inputs[0].packed), (Reals{1, 3}));
+    for (const ShardNumber other : {1, 3})
+        EXPECT_THROW(decode_task(bytes, other, 2, Wire::binary64, pool), Failure);
+}
+
 TEST(Messages, OnlyTheColumnsOfTheSupportTravel)
 {
     mpi::Pool pool;
@@ -71,7 +87,7 @@ TEST(Messages, APointThatTheWorkerHoldsDoesNotTravelAgain)
     const auto bytes =
         encode(message, std::vector<Point>{point({1, 1, 1}), point({2, 3, 4}), point({5, 6, 7})},
                support, Wire::binary64, pool);
-    const auto got = decode_task(bytes, 3, Wire::binary64, pool);
+    const auto got = decode_task(bytes, 0, 3, Wire::binary64, pool);
     ASSERT_EQ(got.inputs.size(), 3u);
     EXPECT_EQ(got.inputs[0].travel, Travel::held);
     EXPECT_EQ(got.inputs[0].version, 4);
@@ -89,7 +105,7 @@ TEST(Messages, PartsTravelWithTheCoefficientsOfTheirFolds)
     message.plan.parts = {Part{{Item{0}, Item{2}}, {1, -2, 0.5, 3}}, Part{{Item{1, 0, 4}}}};
     message.inputs = {{4, Travel::held}};
     const std::vector<Point> none = {point({})};
-    const auto got = decode_task(encode(message, none, Support::all(3), Wire::binary64, pool), 3,
+    const auto got = decode_task(encode(message, none, Support::all(3), Wire::binary64, pool), 0, 3,
                                  Wire::binary64, pool);
     ASSERT_EQ(got.plan.parts.size(), 2u);
     EXPECT_EQ(got.plan.parts[0].items.size(), 2u);
@@ -113,7 +129,7 @@ TEST(Messages, ShorterNumbersAreReadAsTheDoublesThatTheyWere)
     for (const auto wire : {Wire::binary64, Wire::binary32, Wire::bfloat16}) {
         auto bytes = encode(message, points, support, wire, pool);
         sizes.push_back(bytes->size());
-        const auto got = decode_task(std::move(bytes), support.size(), wire, pool);
+        const auto got = decode_task(std::move(bytes), 0, support.size(), wire, pool);
         EXPECT_EQ(list(got.inputs[0].packed), (Reals{1, -2, 3, 0.5, 7}));
         EXPECT_TRUE(got.inputs[1].packed.empty());
         EXPECT_EQ(list(got.inputs[2].packed), (Reals{2, 4, 6, 8, 10}));
@@ -129,7 +145,8 @@ TEST(Messages, TheReadyMessageCarriesRowsHostAndSupport)
     mpi::Pool pool;
     for (const auto& support : {Support::all(9), Support::of(9, {0, 4, 8})}) {
         const WorkerInfo info{3, "a-host", 77, 0};
-        const auto [got, columns] = decode_ready(*encode_ready(info, support, pool), 9);
+        const auto [shard, got, columns] = decode_ready(*encode({5, info, support}, pool), 9);
+        EXPECT_EQ(shard, 5);
         EXPECT_EQ(got.host, "a-host");
         EXPECT_EQ(got.rows, 77);
         EXPECT_EQ(got.columns, static_cast<std::int64_t>(support.size()));
