@@ -54,9 +54,11 @@ bool TaskExecution::step()
     return false;
 }
 
-std::size_t TaskExecution::parts_in_message() const
+// The parts that travel together with the running one.
+std::span<const Part> TaskExecution::parts_in_message() const
 {
-    return message_.plan.each_when_ready ? 1 : message_.plan.parts.size();
+    const std::span all(message_.plan.parts);
+    return message_.plan.each_when_ready ? all.subspan(part_, 1) : all;
 }
 
 // Where the values begin in a message, in bytes: behind the heads of its parts and the versions of
@@ -64,9 +66,9 @@ std::size_t TaskExecution::parts_in_message() const
 std::size_t TaskExecution::values_at() const
 {
     std::size_t versions = 0;
-    for (const auto& part : message_.plan.parts)
+    for (const auto& part : parts_in_message())
         if (is_cached(part)) versions += part.items.size();
-    return Writer::aligned(sizeof(ContributionHead) + parts_in_message() * sizeof(PartHead) +
+    return Writer::aligned(sizeof(ContributionHead) + parts_in_message().size() * sizeof(PartHead) +
                            versions * sizeof(Version));
 }
 
@@ -88,7 +90,8 @@ std::size_t TaskExecution::length_before(std::size_t part) const
 
 std::size_t TaskExecution::values_in_message() const
 {
-    return parts_in_message() == 1 ? length(part_) : length_before(message_.plan.parts.size());
+    return message_.plan.each_when_ready ? length(part_)
+                                         : length_before(message_.plan.parts.size());
 }
 
 void TaskExecution::make_room()

@@ -78,7 +78,7 @@ private:
     std::span<double> output();
     std::size_t length(std::size_t part) const;
     std::size_t length_before(std::size_t part) const;
-    std::size_t parts_in_message() const;
+    std::span<const Part> parts_in_message() const;
     std::size_t values_at() const;
     std::size_t values_in_message() const;
     void make_room();
