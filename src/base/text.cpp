@@ -6,21 +6,33 @@
 #include <algorithm>
 #include <boost/algorithm/string/split.hpp>
 #include <charconv>
+#include <clocale>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 
 namespace quorate {
 
 namespace {
 
+// Whether a number is smaller than any that is not zero. @param text  a number that does not fit
+bool is_tiny(const std::string& text)
+{
+    static const auto c_locale = newlocale(LC_ALL_MASK, "C", nullptr);
+    return std::abs(strtod_l(text.c_str(), nullptr, c_locale)) < 1;
+}
+
 template <class Number>
 std::optional<Number> to_number(std::string_view text)
 {
-    if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+    if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
     Number number{};
     const auto end = text.data() + text.size();
     const auto result = std::from_chars(text.data(), end, number);
-    if (text.empty() || result.ec != std::errc() || result.ptr != end) return std::nullopt;
+    if (text.empty() || result.ptr != end) return std::nullopt;
+    if (std::is_floating_point_v<Number> && result.ec == std::errc::result_out_of_range)
+        return is_tiny(std::string(text)) ? std::optional<Number>(0) : std::nullopt;
+    if (result.ec != std::errc()) return std::nullopt;
     return number;
 }
 

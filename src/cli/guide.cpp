@@ -46,8 +46,8 @@ const std::vector<Names> of_training = {
 
 const std::vector<Names> of_import = {
     {"input",
-     {"input", "test-input", "labels", "test-labels", "format", "separator", "decimal", "label",
-      "header", "columns", "array", "csr", "limit-rows", "max-bytes"}},
+     {"input", "test-input", "labels", "test-labels", "format", "separator", "decimal", "thousands",
+      "first-index", "label", "header", "columns", "array", "csr", "limit-rows", "max-bytes"}},
     {"test rows and order", {"test-fraction", "split-seed", "shuffle"}},
     {"labels", {"task", "label-map", "label-scale"}},
     {"columns",

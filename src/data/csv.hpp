@@ -4,31 +4,29 @@
 #include <cstdint>
 #include <istream>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "data/csv_dialect.hpp"
 #include "data/source.hpp"
 
 namespace quorate {
 
-/// Returns which of comma, semicolon and tab stands most often in a line, outside quotes; of
-/// several the first, so a comma if there is none.
-char guessed_separator(std::string_view line);
-
 /// Reads comma-separated values (RFC 4180: quoted fields, doubled quotes, line ends inside quotes),
-/// or values with another separator, record by record. Skips empty lines. What is wrong with the text is thrown as BadInput with
+/// or values with another separator, record by record. Blanks may stand around quotes. Skips blank lines, and comments:
+/// lines of one field that begins with #, if records have more. What is wrong with the text is thrown as BadInput with
 /// file, line and column. Local.
 class CsvRecords {
 public:
     /// Reads the header line.
     /// @param in    must outlive this object  @param name  of the file, for messages
     /// @throws BadInput if there is no header
-    CsvRecords(std::istream& in, const std::string& name, char separator = ',');
+    CsvRecords(std::istream& in, const std::string& name, const CsvDialect& dialect = {});
     /// Reads a piece of a file, which has no header line.
     /// @param header  of the file  @param before  number of lines that come before the piece
     CsvRecords(std::istream& in, const std::string& name, std::vector<std::string> header,
-               std::int64_t before, char separator)
-        : lines_(in, name, before), separator_(separator), header_(std::move(header))
+               std::int64_t before, const CsvDialect& dialect)
+        : lines_(in, name, before), dialect_(dialect),
+          strip_hash_(dialect.header_in_comment && before == 0), header_(std::move(header))
     {
     }
 
@@ -50,9 +48,14 @@ private:
     };
 
     bool read(std::vector<std::string>& fields);
+    bool next_line();
+    std::size_t skip_blanks(std::size_t at) const;
+    std::size_t quoted(std::size_t at, std::string& field);
+    std::size_t unquoted(std::size_t at, std::string& field) const;
 
     Lines lines_;
-    char separator_;
+    CsvDialect dialect_;
+    bool strip_hash_;   // whether the next line is a header that begins with #
     std::string text_;  // the line that is being read
     std::vector<std::string> header_;
     std::vector<Place> places_;  // of the last record's fields

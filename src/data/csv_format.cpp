@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tables as text: comma-separated values, or those of spreadsheets with semicolons or tabs.
+// Tables as text: values separated by commas, semicolons, tabs, bars or blanks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,10 +10,12 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/shown.hpp"
 #include "base/text.hpp"
 #include "data/csv.hpp"
 #include "data/formats.hpp"
 #include "data/missing.hpp"
+#include "data/number_text.hpp"
 #include "data/parallel_parse.hpp"
 
 namespace quorate {
@@ -30,17 +32,18 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 struct Layout {
     explicit Layout(const Settings& settings)
-        : missing(settings), may_lack_labels(settings.has("like") && settings.on("like"))
+        : missing(settings), number_text(settings),
+          may_lack_labels(settings.has("like") && settings.on("like"))
     {
     }
 
     Missing missing;
+    NumberText number_text;
     bool may_lack_labels;
     // What to do with a word where a number belongs.
     std::string remedy_for_words =
         "name the column in --categorical, or leave it out with --drop, if it is not one";
-    char separator = ',';
-    bool decimal_comma = false;
+    CsvDialect dialect;
     bool has_header = false;
     std::vector<std::string> header;
     std::optional<std::size_t> label;
@@ -55,8 +58,8 @@ std::size_t field_of(const std::vector<std::string>& header, const std::string& 
 {
     const auto at = std::ranges::find(header, name);
     if (at == header.end())
-        throw BadInput(fmt::format("--{} names {}, which is not a column of {}{}", option, name,
-                                   file, suggestion(name, header)));
+        throw BadInput(fmt::format("--{} names {}, which is not a column of {}{}", option,
+                                   shown(name), file, shown_near(name, header)));
     return static_cast<std::size_t>(at - header.begin());
 }
 
@@ -77,16 +80,6 @@ std::set<std::size_t> fields_of(const std::vector<std::string>& header, const Se
         for (auto field = first; field <= last; ++field) fields.insert(field);
     }
     return fields;
-}
-
-// @param text  the beginning of the file
-char separator_of(const Settings& settings, const std::string& text)
-{
-    const auto& word = settings.one_of("separator", {"auto", "comma", "semicolon", "tab"});
-    return word == "comma"       ? ','
-           : word == "semicolon" ? ';'
-           : word == "tab"       ? '\t'
-                                 : guessed_separator(text.substr(0, text.find('\n')));
 }
 
 // Numbers the columns of a file without header as if it had the label's, if it is the one column
@@ -142,13 +135,9 @@ Layout layout_of(const Settings& settings, const std::string& file,
     // The header is read from the first block, whose length is bounded whatever the file is.
     TextBlock beginning;
     TextBlocks(file, {}, true).next(beginning);
-    layout.separator = separator_of(settings, beginning.text);
-    layout.decimal_comma = settings.one_of("decimal", {"point", "comma"}) == "comma";
-    if (layout.decimal_comma && layout.separator == ',')
-        settings.refuse("decimal", ", but commas separate the fields of " + file +
-                                       ": name the --separator, or leave it out");
+    layout.dialect = csv_dialect(settings, beginning.text, file);
     std::istringstream in(beginning.text);
-    CsvRecords records(in, file, layout.separator);
+    CsvRecords records(in, file, layout.dialect);
     layout.header = records.header();
     std::vector<std::string> first = records.header();
     layout.has_header = settings.one_of("header", {"yes", "no"}) == "yes";
@@ -161,7 +150,10 @@ Layout layout_of(const Settings& settings, const std::string& file,
         if (layout.has_header) records.next(first);
         while (is_missing(first[*layout.label]) && records.next(first)) {
         }
-        layout.label_is_word = labels_are_words(settings, trimmed(first[*layout.label]));
+        const auto& label = first[*layout.label];
+        const auto number = layout.number_text(label);
+        layout.label_is_word =
+            labels_are_words(settings, number ? fmt::format("{}", *number) : trimmed(label));
     }
     layout.by_value = settings.one_of("categorical-by", {"text", "value"}) == "value";
     if (by_name) {
@@ -201,61 +193,68 @@ struct Rows {
     std::vector<std::string> word;  // likewise
 };
 
-std::optional<double> real_of(std::string_view field, bool decimal_comma)
-{
-    auto text = trimmed(field);
-    if (decimal_comma) std::ranges::replace(text, ',', '.');
-    return to_real(text);
-}
-
 Rows parse(TextBlock block, const std::string& name, const Layout& layout)
 {
     const bool has_header = layout.has_header && block.first_line == 1;
     std::istringstream in(std::move(block.text));
-    CsvRecords records(in, name, layout.header, block.first_line - 1, layout.separator);
+    CsvRecords records(in, name, layout.header, block.first_line - 1, layout.dialect);
     Rows rows;
     std::vector<std::string> fields;
     if (has_header) records.next(fields);
-    const auto number = [&](std::size_t field, const char* what, const std::string& remedy) {
-        const auto value = real_of(fields[field], layout.decimal_comma);
-        if (!value)
-            records.refuse(field,
-                           fmt::format("column {}: expected {}, got '{}'; {}", layout.header[field],
-                                       what, fields[field].substr(0, 20),
-                                       real_of(fields[field], true)
-                                           ? "give --decimal comma if commas begin the decimals"
-                                           : remedy));
-        return *value;
+    const auto refuse_number = [&](std::size_t field, const char* what, const std::string& remedy) {
+        const auto& marks = layout.number_text.remedy(fields[field]);
+        records.refuse(
+            field, fmt::format("column {}: expected {}, got '{}'; {}", shown(layout.header[field]),
+                               what, shown(fields[field], 20), marks.empty() ? remedy : marks));
     };
     // Whether a cell is missing. Then its row is left out, unless something may take its place.
-    const auto missing = [&](std::size_t field, bool replaced, const char* by) {
-        if (!is_missing(fields[field])) return false;
+    const auto missing = [&](std::size_t field, bool is_missing, bool replaced, const char* by) {
+        if (!is_missing) return false;
         if (!replaced && !layout.missing.drop())
-            records.refuse(
-                field, fmt::format("column {}: the value is missing, '{}'; {}",
-                                   layout.header[field], fields[field], layout.missing.remedy(by)));
+            records.refuse(field, fmt::format("column {}: the value is missing, '{}'; {}",
+                                              shown(layout.header[field]), shown(fields[field]),
+                                              layout.missing.remedy(by)));
         rows.row.back().incomplete |= !replaced;
         return true;
     };
+    const auto label_of_row = [&](Row& row) {
+        const auto& text = fields[*layout.label];
+        if (missing(*layout.label, is_missing(text), layout.may_lack_labels, "")) {
+            row.unlabelled = true;
+        } else if (layout.label_is_word) {
+            row.label_word = trimmed(text);
+        } else if (const auto value = layout.number_text(text)) {
+            row.label = *value;
+        } else {
+            refuse_number(*layout.label, "a label, a finite number",
+                          "to take labels as words, name one in --label-map");
+        }
+    };
+    // NaN: it is missing.
+    const auto number = [&](const Use& use, bool categorical) {
+        const auto& text = fields[use.field];
+        if (missing(use.field, is_missing_number(text),
+                    categorical ? layout.missing.category() : layout.missing.mean(),
+                    categorical ? "category" : "mean"))
+            return none;
+        auto value = layout.number_text(text);
+        if (!value) value = to_truth(text);
+        if (!value) refuse_number(use.field, "a finite number", layout.remedy_for_words);
+        return *value;
+    };
     while (records.next(fields)) {
         auto& row = rows.row.emplace_back();
-        row.unlabelled = !layout.label || missing(*layout.label, layout.may_lack_labels, "");
-        if (row.unlabelled) {
-        } else if (layout.label_is_word)
-            row.label_word = trimmed(fields[*layout.label]);
-        else
-            row.label = number(*layout.label, "a label, a finite number",
-                               "to take labels as words, name one in --label-map");
+        row.unlabelled = !layout.label;
+        if (layout.label) label_of_row(row);
         for (std::size_t i = 0; i < layout.uses.size(); ++i) {
             const auto& use = layout.uses[i];
-            const bool gap = layout.columns[i].categorical
-                                 ? missing(use.field, layout.missing.category(), "category")
-                                 : missing(use.field, layout.missing.mean(), "mean");
-            if (use.is_word)
-                rows.word.push_back(gap ? missing_level : fields[use.field]);
+            if (!use.is_word)
+                rows.number.push_back(number(use, layout.columns[i].categorical));
+            else if (missing(use.field, is_missing(fields[use.field]), layout.missing.category(),
+                             "category"))
+                rows.word.push_back(missing_level);
             else
-                rows.number.push_back(
-                    gap ? none : number(use.field, "a finite number", layout.remedy_for_words));
+                rows.word.push_back(fields[use.field]);
         }
     }
     return rows;
@@ -311,40 +310,22 @@ void read(const Settings& settings, const std::string& path, const Reading& read
         throw BadInput(path + " holds no rows after its header: give CSV text");
 }
 
-// Whether a line is one of LIBSVM text, whose fields a tab may separate and whose comments may
-// have commas: its second word is index:value.
-bool is_libsvm(std::string_view line)
-{
-    constexpr std::string_view blanks = " \t";
-    const auto end = line.find_first_of(blanks);
-    const auto second = line.find_first_not_of(blanks, std::min(end, line.size()));
-    if (second == std::string_view::npos) return false;
-    const auto colon = line.find(':', second);
-    return colon != std::string_view::npos && to_integer(line.substr(second, colon - second));
-}
-
-bool begins(const std::string& bytes)
-{
-    const auto line = bytes.substr(0, bytes.find('\n'));
-    return line.find_first_of(",;\t") != std::string::npos && !is_libsvm(line);
-}
-
 }  // namespace
 
 Entry<Format> csv_entry()
 {
     return {
         .name = "csv",
-        .text = "values separated by commas, semicolons or tabs; quoted fields",
+        .text = "values separated by commas, semicolons, tabs, bars or blanks; quoted fields",
         .source = "RFC 4180",
         .options = {{"label", "COLUMN|ARRAY", "",
                      "the column or array with the labels; of .npz y or y_train if it is left out"},
                     {"header", "yes|no", "yes",
                      "whether the first line names the columns; else they are 1, 2, ..."},
-                    {"separator", "auto|comma|semicolon|tab", "auto",
-                     "what separates fields; auto: what the first line has most of"},
+                    separator_option(),
                     Missing::option(),
-                    {"decimal", "point|comma", "point", "what decimals of numbers begin with"},
+                    NumberText::decimal_option(),
+                    NumberText::thousands_option(),
                     {"use", "A,B..C", "", "columns to use, by names and ranges; default: all"},
                     {"drop", "A,B..C", "", "columns not to use"},
                     {"categorical", "all|none|A,B..C", "none",
@@ -354,7 +335,7 @@ Entry<Format> csv_entry()
                     {"interactions", "1|2", "1",
                      "2: also a column for each pair of values of categorical columns"},
                     {"exclude-pairs", "A*B,C*D", "", "pairs of columns without interaction"}},
-        .make = {read, begins}};
+        .make = {read, begins_like_csv}};
 }
 
 }  // namespace quorate

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/algorithm/string/case_conv.hpp>
 
 #include "base/text.hpp"
@@ -52,6 +53,18 @@ bool is_missing(std::string_view cell)
     boost::algorithm::to_lower(word);
     return word.empty() || word == "?" || word == "na" || word == "n/a" || word == "nan" ||
            word == "null";
+}
+
+bool is_missing_number(std::string_view cell)
+{
+    // As pandas takes them.
+    constexpr std::array<std::string_view, 10> more = {
+        "none", "<na>", "nat", "#n/a", "#na", "-nan", "1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind"};
+    if (is_missing(cell)) return true;
+    auto word = trimmed(cell);
+    if (word.size() > 8) return false;
+    boost::algorithm::to_lower(word);
+    return std::ranges::find(more, word) != more.end();
 }
 
 }  // namespace quorate

@@ -34,6 +34,10 @@ private:
 /// in upper or lower case.
 bool is_missing(std::string_view cell);
 
+/// The same where a number belongs: also None, <NA>, NaT, #N/A and what other libraries write for NaN, which may be
+/// words of a category.
+bool is_missing_number(std::string_view cell);
+
 /// The level of a categorical column that stands for missing values.
 inline const std::string missing_level = "missing";
 

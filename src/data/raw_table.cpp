@@ -56,4 +56,14 @@ bool RawTable::add(double its_label, const RawRow& row)
     return true;
 }
 
+RawRow RawTable::row(std::int64_t i)
+{
+    auto row = spool_.row(i);
+    if (first_column_ == 0) return row;
+    counted_from_zero_.assign(row.columns.begin(), row.columns.end());
+    for (auto& number : counted_from_zero_) number -= first_column_;
+    row.columns = counted_from_zero_;
+    return row;
+}
+
 }  // namespace quorate

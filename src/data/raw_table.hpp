@@ -45,6 +45,7 @@ public:
     };
     std::vector<Column> column;  // empty: columns have no names
     std::int64_t columns = 0;    // how many
+    std::int64_t index_end = 0;  // of LIBSVM text: what follows its largest index
     bool dense = false;          // whether the format's rows are dense by nature
     std::string image;           // CxHxW if rows are images
     std::vector<double> label;   // of each row; NaN if the file has none
@@ -64,6 +65,9 @@ public:
     /// @param path  of the file with so many columns, for the message
     /// @throws BadInput if there are rows with another number of columns
     void set_columns(std::int64_t count, const std::string& path);
+    /// Says what the columns of all rows are counted from, also of those that were added before.
+    void set_first_column(std::int64_t first) { first_column_ = first; }
+    std::int64_t first_column() const { return first_column_; }
     /// Adds a row, unless no more rows are wanted. @return whether it was added
     /// @throws Failure if the disk is full
     bool add(double label, const RawRow& row);
@@ -90,14 +94,16 @@ public:
     std::int64_t entries() const { return entries_; }
     /// Whether all of these are one.
     bool ones() const { return ones_; }
-    /// Row i; valid until the next call. @throws Failure if it cannot be read
-    RawRow row(std::int64_t i) { return spool_.row(i); }
+    /// Row i, columns from 0; valid until the next call. @throws Failure if it cannot be read
+    RawRow row(std::int64_t i);
 
 private:
     Spool spool_;
     std::int64_t most_ = std::numeric_limits<std::int64_t>::max(), entries_ = 0;
     bool ones_ = true;
-    std::int64_t limit_ = 0;  // 0: none
+    std::int64_t first_column_ = 0;
+    std::vector<std::int64_t> counted_from_zero_;  // the columns of a row
+    std::int64_t limit_ = 0;                       // 0: none
     std::vector<std::int64_t> left_out_;
     std::optional<std::int64_t> test_begin_;
     std::optional<bool> words_;  // whether labels are words, if some file has said so

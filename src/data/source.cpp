@@ -15,6 +15,8 @@
 
 #include "base/error.hpp"
 #include "base/path.hpp"
+#include "data/encoding.hpp"
+#include "data/zip.hpp"
 
 namespace quorate {
 
@@ -50,7 +52,10 @@ private:
 
 }  // namespace
 
-std::unique_ptr<std::istream> open_source(const std::string& path)
+namespace {
+
+// Undoes compression.
+std::unique_ptr<std::istream> open_decompressed(const std::string& path)
 {
     auto source = std::make_unique<Source>(open_file(path));
     std::array<char, 6> head{};
@@ -67,10 +72,33 @@ std::unique_ptr<std::istream> open_source(const std::string& path)
                                        "7zXZ\0",
                                        6))
         source->push(io::lzma_decompressor());
+    else if (is_zip(std::string(first)))
+        if (auto file = open_only_file(path)) return file;
     source->push(source->file());
     // Without exceptions an error in the compressed data would look like the end of the file.
     source->exceptions(std::ios::badbit);
     return source;
+}
+
+// Reads up to so many bytes. Damaged data end early; who reads them for good will see it.
+std::string beginning_of(std::istream& in, std::size_t count)
+{
+    std::string bytes(count, '\0');
+    try {
+        in.read(bytes.data(), std::ssize(bytes));
+    } catch (const std::exception&) {
+    }
+    bytes.resize(static_cast<std::size_t>(in.gcount()));
+    return bytes;
+}
+
+}  // namespace
+
+std::unique_ptr<std::istream> open_source(const std::string& path)
+{
+    const auto* encoding = encoding_of(beginning_of(*open_decompressed(path), 4));
+    auto in = open_decompressed(path);
+    return encoding ? as_utf8(std::move(in), encoding, path) : std::move(in);
 }
 
 ByteSource::ByteSource(const std::string& path, const Reading& reading)
@@ -82,6 +110,16 @@ std::size_t ByteSource::read(char* to, std::size_t size)
 {
     try {
         in_->read(to, static_cast<std::streamsize>(size));
+    } catch (const BadInput&) {
+        throw;
+    } catch (const boost::iostreams::gzip_error& error) {
+        // Zeros behind the last member are common: some tools fill up blocks with them.
+        if (error.error() == boost::iostreams::gzip::bad_header)
+            refuse(
+                "damaged, or followed by bytes that are no gzip data: make it again with gunzip -c "
+                "and gzip");
+        refuse(fmt::format("damaged or truncated: its compressed data end wrongly after byte {}",
+                           position_));
     } catch (const std::exception&) {
         refuse(fmt::format("damaged or truncated: its compressed data end wrongly after byte {}",
                            position_));
@@ -130,6 +168,7 @@ bool TextBlocks::next(TextBlock& block)
         const auto count = source_.read(rest_.data() + before, size);
         rest_.resize(before + count);
         ended_ = count < size;
+        end_lines_alike(before);
         end = cut(looked);
         looked = rest_.size();
     }
@@ -139,6 +178,20 @@ bool TextBlocks::next(TextBlock& block)
     block.text.resize(end);
     line_ += std::ranges::count(block.text, '\n');
     return !block.text.empty();
+}
+
+// Makes LF of CRLF and CR in what was read last.
+void TextBlocks::end_lines_alike(std::size_t from)
+{
+    if (line_ == 1 && from == 0 && rest_.starts_with("\xef\xbb\xbf")) rest_.erase(0, 3);
+    const auto first = rest_.begin() + static_cast<std::ptrdiff_t>(from);
+    if (!after_cr_ && std::find(first, rest_.end(), '\r') == rest_.end()) return;
+    auto to = first;
+    for (auto at = first; at != rest_.end(); ++at) {
+        const bool ended = std::exchange(after_cr_, *at == '\r');
+        if (!(ended && *at == '\n')) *to++ = after_cr_ ? '\n' : *at;
+    }
+    rest_.erase(to, rest_.end());
 }
 
 // Returns the place behind the last line end that ends a record; 0 if there is none. Looks only at

@@ -10,10 +10,11 @@
 
 namespace quorate {
 
-/// Opens a file for reading, plain or compressed with gzip, bzip2 or xz, which its first bytes tell
-/// and not its name. If compressed data are damaged or truncated, reading from the stream throws an
+/// Opens a file for reading, plain or compressed with gzip, bzip2 or xz, or the one file of a zip archive (but not
+/// arrays of NumPy), which its first bytes tell and not its name. Text in UTF-16 with a byte order mark is
+/// read as UTF-8. If compressed data are damaged or truncated, reading from the stream throws an
 /// exception of the library; ByteSource and Lines turn it into BadInput.
-/// @throws BadInput if the file cannot be opened, is empty, or is a folder, a device or a pipe
+/// @throws BadInput if the file cannot be opened, is empty, is a folder, a device or a pipe, or holds several files
 std::unique_ptr<std::istream> open_source(const std::string& path);
 
 /// How much may be read, and whom to tell how much has been read.
@@ -71,7 +72,8 @@ struct TextBlock {
 };
 
 /// Cuts a text file into blocks of about a megabyte at the ends of records, so that several threads
-/// can parse it. Local.
+/// can parse it. Ends of lines are LF, CRLF or CR in the file, and LF in the blocks; a UTF-8 byte order mark is left
+/// out. Local.
 class TextBlocks {
 public:
     /// @param quoted  whether line ends inside double quotes belong to a record
@@ -86,9 +88,10 @@ public:
 
 private:
     std::size_t cut(std::size_t from);
+    void end_lines_alike(std::size_t from);
 
     ByteSource source_;
-    bool quoted_, in_quotes_ = false, ended_ = false;
+    bool quoted_, in_quotes_ = false, ended_ = false, after_cr_ = false;
     std::string rest_;       // read, but not yet in a block
     std::int64_t line_ = 1;  // the first line of that
 };

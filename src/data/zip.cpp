@@ -15,7 +15,7 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
-#include "data/source.hpp"
+#include "base/shown.hpp"
 
 namespace quorate {
 
@@ -92,11 +92,12 @@ bool is_zip(const std::string& bytes) { return bytes.starts_with(member_mark); }
 
 ZipArchive::ZipArchive(const std::string& path) : path_(path)
 {
+    std::ifstream file(path, std::ios::binary);
     std::string first(4, '\0');
-    ByteSource(path, Reading{}).read(first.data(), first.size());
+    file.read(first.data(), std::ssize(first));
     if (!is_zip(first))
         throw BadInput(path + " is neither .npy nor .npz: give such a file, or name its --format");
-    std::ifstream file(path, std::ios::binary);
+    file.clear();
     file.seekg(0, std::ios::end);
     const auto length = static_cast<std::int64_t>(file.tellg());
     // The end record may be followed by a comment of up to 64 KiB.
@@ -142,10 +143,13 @@ ZipArchive::ZipArchive(const std::string& path) : path_(path)
 std::unique_ptr<std::istream> ZipArchive::open(const Member& member) const
 {
     if (member.method != 0 && member.method != 8)
-        throw BadInput(
-            fmt::format("{}: {} is packed in a way that is not read here: write it with "
-                        "numpy.savez or numpy.savez_compressed",
-                        path_, member.name));
+        throw BadInput(fmt::format(
+            "{}: {} is {}: pack it with zip, or numpy.savez", path_, shown(member.name),
+            member.method < 0
+                ? "encrypted"
+                : fmt::format("packed by the method {} of zip, and only 0 (stored) and 8 "
+                              "(deflated) are read",
+                              member.method)));
     std::ifstream file(path_, std::ios::binary);
     const auto head = bytes_of(file, path_, member.header, 30);
     if (!head.starts_with(member_mark)) refuse(path_, member.name + " is not where it should be");
@@ -162,6 +166,25 @@ std::unique_ptr<std::istream> ZipArchive::open(const Member& member) const
     stream->push(io::restrict(io::file_source(path_, std::ios::binary), begin, member.packed));
     stream->exceptions(std::ios::badbit);
     return stream;
+}
+
+std::unique_ptr<std::istream> open_only_file(const std::string& path)
+{
+    const ZipArchive archive(path);
+    std::vector<std::string> names;
+    for (const auto& member : archive.members()) {
+        if (member.name.ends_with(".npy")) return nullptr;
+        if (member.name == "[Content_Types].xml")
+            throw BadInput(path + " is a workbook of a spreadsheet: save the sheet as CSV");
+        // Folders, and what some systems add for themselves.
+        if (!member.name.ends_with('/') && !member.name.starts_with("__MACOSX/"))
+            names.push_back(member.name);
+    }
+    if (names.size() != 1)
+        throw BadInput(
+            fmt::format("{} is a zip archive of {} files: unpack it and give one of them{}", path,
+                        names.size(), names.empty() ? "" : ": " + shown(names)));
+    return archive.open(*std::ranges::find(archive.members(), names[0], &ZipArchive::Member::name));
 }
 
 }  // namespace quorate

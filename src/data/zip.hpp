@@ -39,4 +39,8 @@ private:
 /// Whether a file that begins with these bytes is a zip archive.
 bool is_zip(const std::string& bytes);
 
+/// Opens the one file that a zip archive holds. @return null if the archive holds arrays of NumPy
+/// @throws BadInput if it holds no file or several, or as ZipArchive
+std::unique_ptr<std::istream> open_only_file(const std::string& path);
+
 }  // namespace quorate

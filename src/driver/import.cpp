@@ -18,6 +18,7 @@
 #include "data/data_set_writer.hpp"
 #include "data/encode.hpp"
 #include "data/first_use.hpp"
+#include "data/foreign.hpp"
 #include "data/formats.hpp"
 #include "data/labels.hpp"
 #include "data/missing.hpp"
@@ -50,7 +51,9 @@ const Entry<Format>& choose_format(Settings& settings, const Reading& reading,
             formats(), [&](const auto& entry) { return entry.make.begins(bytes); });
         const auto theirs = like ? format_of(*like) : "";
         const bool tells = bytes.find('\0') != std::string::npos && found->name != "libsvm";
-        settings.set("format", {theirs.empty() || tells ? found->name : theirs, "", false});
+        const auto name = theirs.empty() || tells ? found->name : theirs;
+        if (name == "csv" || name == "libsvm") refuse_foreign(settings.text("input"), bytes);
+        settings.set("format", {name, "", false});
     }
     return chosen(formats(), settings, "format");
 }
@@ -234,7 +237,7 @@ void warn_of_identifiers(const RawTable& table)
 std::vector<Option> import_options()
 {
     std::vector<Option> all = {
-        {"input", "FILE", "", "rows to import; plain, .gz, .bz2 or .xz"},
+        {"input", "FILE", "", "rows to import; plain, .gz, .bz2, .xz, or alone in a .zip"},
         {"labels", "FILE", "",
          "their labels, in place of those in the input: a number or word in each line, IDX, .npy, "
          "or a "
@@ -243,8 +246,8 @@ std::vector<Option> import_options()
         {"test-labels", "FILE", "", "their labels, likewise"},
         {"output", "FILE", "", "the data set to write"},
         {"format", "auto|NAME", "auto",
-         "see quorate list formats; auto: by the first bytes, csv if the first line has a comma, "
-         "semicolon or tab"},
+         "see quorate list formats; auto: by the first bytes; of text, libsvm if some of the first "
+         "lines are"},
         {"limit-rows", "N", "0", "of the input, and of the test input; 0: all"},
         {"test-fraction", "F", "0", "share of the input's rows for test, chosen by --split-seed"},
         {"split-seed", "N", "0",
@@ -295,6 +298,8 @@ Imported import_files(const Settings& given)
     if (like) table.column = columns_of(*like);
     const auto train_rows = read_files(settings, format.make, reading, table);
     progress.finish();
+    if (format.name == "libsvm")  // recorded as found, for rows that are to be like these
+        settings.set("first-index", {std::to_string(table.first_column()), "", false});
     if (!like) warn_of_identifiers(table);
 
     const auto labels = labels_of(settings, table, train_rows, like ? &*like : nullptr);

@@ -5,6 +5,7 @@
 #pragma GCC diagnostic ignored "-Wrestrict"
 #include <gtest/gtest.h>
 
+#include <boost/crc.hpp>
 #include <boost/iostreams/copy.hpp>
 #include <boost/iostreams/filter/bzip2.hpp>
 #include <boost/iostreams/filter/gzip.hpp>
@@ -17,6 +18,7 @@
 #include <sstream>
 
 #include "data/csv.hpp"
+#include "data/foreign.hpp"
 #include "data/missing.hpp"
 #include "data/split_rows.hpp"
 #include "reading.hpp"
@@ -100,12 +102,16 @@ TEST(Csv, RecordsKnowTheLineAndColumnOfEachField)
     EXPECT_FALSE(records.next(fields));
 }
 
-TEST(Csv, TheSeparatorIsWhatTheFirstLineHasMostOf)
+TEST(Csv, TheSeparatorIsWhatTheFirstLinesHaveAlikeAndMostOf)
 {
-    EXPECT_EQ(guessed_separator("a,b;c,d"), ',');
-    EXPECT_EQ(guessed_separator("a;\"b,c,d\";e"), ';');
-    EXPECT_EQ(guessed_separator("a\tb"), '\t');
-    EXPECT_EQ(guessed_separator("a"), ',');
+    EXPECT_EQ(guessed_separator({"a,b;c,d"}), ',');
+    EXPECT_EQ(guessed_separator({"a;\"b,c,d\";e"}), ';');
+    EXPECT_EQ(guessed_separator({"a\tb"}), '\t');
+    EXPECT_EQ(guessed_separator({"a"}), ',');
+    EXPECT_EQ(guessed_separator({"a, b, c;d", "1,5;2"}), ';');
+    EXPECT_EQ(guessed_separator({"0,5;1", "1,5;0"}, ','), ';');
+    EXPECT_EQ(guessed_separator({"a b", " 1   2"}), ' ');
+    EXPECT_EQ(guessed_separator({"sepal length", "1", "2"}), ',');
     const test::Given label = {{"label", "y"}};
     const auto wanted = test::read_bytes("csv", "y,a,b\n1,0.5,2\n0,3,4\n", label);
     for (const std::string text : {"y;a;b\n1;0.5;2\n0;3;4\n", "y\ta\tb\n1\t0.5\t2\n0\t3\t4\n"}) {
@@ -130,9 +136,32 @@ TEST(Csv, TheSeparatorIsWhatTheFirstLineHasMostOf)
 TEST(Csv, LibsvmTextIsNotTakenForIt)
 {
     const auto begins = test::entry(formats(), "csv").make.begins;
-    for (const auto* text : {"1\t1:0.5\t3:2\n", "-1 4:1 # a, b; c\n", "1\n"})
+    for (const auto* text :
+         {"1\t1:0.5\t3:2\n", "-1 4:1 # a, b; c\n", "1\n", "# made by a tool, version 2\n1 1:2\n",
+          "60 3 2\n1 1:2\n", "1,3 1:2\n", "1\tqid:3\t1:2\r"})
         EXPECT_FALSE(begins(text)) << text;
-    EXPECT_TRUE(begins("time,place: here\n"));
+    for (const auto* text :
+         {"time,place: here\n", "2020-01-01 12:30:00,5\n", "# a, b\na b\n1 2\n", "sep=x\n"})
+        EXPECT_TRUE(begins(text)) << text;
+}
+
+TEST(Foreign, KindsThatAreNotReadAreNamedWithARemedy)
+{
+    const auto said = [](const std::string& bytes) {
+        return refusal([&] { refuse_foreign("x", bytes); });
+    };
+    const std::string zeros(4, '\0');
+    EXPECT_NE(said("% by Weka\n\n@RELATION t\n")
+                  .find("x is ARFF, as Weka writes it, which is not read here: "),
+              std::string::npos);
+    EXPECT_NE(said("%%MatrixMarket matrix\n").find("a Matrix Market file"), std::string::npos);
+    EXPECT_NE(said("PAR1" + zeros).find("is Parquet"), std::string::npos);
+    EXPECT_NE(
+        said("\x28\xb5\x2f\xfd..").find("compressed by zstd, which is not read here: unpack it"),
+        std::string::npos);
+    EXPECT_NE(said("abc" + zeros).find("neither text nor of a kind"), std::string::npos);
+    for (const auto* text : {"par1,par2\n", "matlab ,b\n", "[a],b\n", "rar!,b\n", "x\n", "%,b\n"})
+        EXPECT_EQ(said(text), "(nothing was refused)") << text;
 }
 
 // --- encoding ------------------------------------------------------------------------------------
@@ -243,6 +272,10 @@ TEST(Missing, CellsThatSaySoAreMissing)
         EXPECT_TRUE(is_missing(cell)) << cell;
     for (const auto* cell : {"0", "none", "nano", "-", "??"})
         EXPECT_FALSE(is_missing(cell)) << cell;
+    for (const auto* cell : {"", "NA", "None", "<NA>", "#N/A", "NaT", "-1.#IND"})
+        EXPECT_TRUE(is_missing_number(cell)) << cell;
+    for (const auto* cell : {"0", "nothing", "-1", "#1"})
+        EXPECT_FALSE(is_missing_number(cell)) << cell;
 }
 
 const std::string gaps = "y,a,c\n1,1,red\n0,NA,blue\n1,3,?\n,5,red\n0,8,green\n";
@@ -483,6 +516,88 @@ TEST(Source, SeveralGzipMembersAreOneFile)
     const auto path = folder.write("two.gz", compressed("1 1:1\n", io::gzip_compressor()) +
                                                  compressed("-1 2:1\n", io::gzip_compressor()));
     EXPECT_EQ(test::read_file("libsvm", path).label.size(), 2u);
+}
+
+// A zip archive of files that are stored as they are.
+std::string zip(const std::vector<std::pair<std::string, std::string>>& files)
+{
+    const auto number = [](std::uint64_t value, int bytes) {
+        std::string text;
+        for (; bytes > 0; --bytes, value >>= 8) text += static_cast<char>(value & 255);
+        return text;
+    };
+    std::string archive, directory;
+    for (const auto& [name, text] : files) {
+        boost::crc_32_type crc;
+        crc.process_bytes(text.data(), text.size());
+        const auto head = number(20, 2) + number(0, 8) + number(crc.checksum(), 4) +
+                          number(text.size(), 4) + number(text.size(), 4) + number(name.size(), 2) +
+                          number(0, 2);
+        directory +=
+            "PK\x01\x02" + number(20, 2) + head + number(0, 10) + number(archive.size(), 4) + name;
+        archive += "PK\x03\x04" + head + name + text;
+    }
+    return archive + directory + "PK\x05\x06" + number(0, 4) + number(files.size(), 2) +
+           number(files.size(), 2) + number(directory.size(), 4) + number(archive.size(), 4) +
+           number(0, 2);
+}
+
+TEST(Source, TheOneFileOfAZipArchiveIsReadAndSeveralAreNamed)
+{
+    const Folder folder;
+    const std::string text = "1 1:0.5\n-1 2:1\n";
+    const auto one =
+        folder.write("one", zip({{"data/", ""}, {"data/rows.svm", text}, {"__MACOSX/rows", "?"}}));
+    EXPECT_EQ(test::read_file("libsvm", one).value, test::read_bytes("libsvm", text).value);
+    const auto two = folder.write("two", zip({{"a.csv", text}, {"b.csv", text}}));
+    EXPECT_EQ(refusal([&] { open_source(two); }),
+              two + " is a zip archive of 2 files: unpack it and give one of them: a.csv, b.csv");
+    const auto sheet =
+        folder.write("sheet", zip({{"[Content_Types].xml", "<"}, {"xl/workbook.xml", "<"}}));
+    EXPECT_EQ(refusal([&] { open_source(sheet); }),
+              sheet + " is a workbook of a spreadsheet: save the sheet as CSV");
+}
+
+TEST(Source, TextInUtf16IsReadByItsByteOrderMark)
+{
+    const Folder folder;
+    std::string text = "a,y\n";
+    for (int i = 0; i < 5000; ++i) text += std::to_string(i) + ",\u00fc\u20ac\n";
+    const auto wanted = test::read_bytes("csv", text, {{"label", "y"}, {"categorical", "y"}});
+    for (const bool big : {false, true}) {
+        std::string bytes;
+        const auto add = [&](unsigned letter) {
+            const std::string pair = {static_cast<char>(letter & 255),
+                                      static_cast<char>(letter >> 8)};
+            bytes += big ? std::string(pair.rbegin(), pair.rend()) : pair;
+        };
+        add(0xfeff);
+        for (std::size_t i = 0; i < text.size();) {
+            const auto letter = static_cast<unsigned char>(text[i]);
+            const std::size_t length = letter < 128 ? 1 : letter < 0xe0 ? 2 : 3;
+            add(length == 1 ? letter : length == 2 ? 0xfc : 0x20ac);
+            i += length;
+        }
+        const auto rows = test::read_bytes("csv", bytes, {{"label", "y"}});
+        EXPECT_EQ(rows.value, wanted.value);
+        const auto path = folder.write("cut", bytes.substr(0, bytes.size() - 1));
+        EXPECT_EQ(refusal([&] {
+                      test::read_file("csv", path, {{"label", "y"}});
+                  }),
+                  path + " is no UTF-16" + (big ? "BE" : "LE") +
+                      " text, which its first bytes say it is: save it as UTF-8");
+    }
+}
+
+TEST(Source, BytesBehindGzipDataAreNamed)
+{
+    const Folder folder;
+    const auto path =
+        folder.write("x", compressed("1 1:1\n", io::gzip_compressor()) + std::string(100, '\0'));
+    EXPECT_EQ(refusal([&] { test::read_file("libsvm", path); }),
+              path +
+                  " is damaged, or followed by bytes that are no gzip data: make it again with "
+                  "gunzip -c and gzip");
 }
 
 TEST(Source, TruncatedCompressedFilesAreRefusedWithOneMessage)

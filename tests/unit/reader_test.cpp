@@ -74,7 +74,8 @@ TEST(Libsvm, ManyBlocksKeepTheOrderOfTheFile)
     for (std::size_t i = 0; i < rows.label.size(); ++i)
         ASSERT_EQ(rows.label[i], static_cast<double>(i));
     text += "1 2:1 2:1\n";
-    EXPECT_EQ(refusal_of("libsvm", text), "x:300001:7: index 2 does not ascend: it follows 2");
+    EXPECT_EQ(refusal_of("libsvm", text),
+              "x:300001:7: index 2 stands twice: give each index of a row once");
 }
 
 TEST(Libsvm, MalformedLinesAreNamedByLineAndColumn)
@@ -85,19 +86,25 @@ TEST(Libsvm, MalformedLinesAreNamedByLineAndColumn)
         {"inf 1:1\n", "x:1:1: expected a label, a finite number, got 'inf'"},
         {"1:1 2:1\n", "x:1:1: expected a label, a finite number, got '1:1'"},
         {"1 1:1 7\n", "x:1:7: expected index:value, got '7'"},
-        {"1 0:1\n", "x:1:3: expected an index of at least 1, got '0'"},
-        {"1 -4:1\n", "x:1:3: expected an index of at least 1, got '-4'"},
-        {"1 a:1\n", "x:1:3: expected an index of at least 1, got 'a'"},
-        {"1 :1\n", "x:1:3: expected an index of at least 1, got ''"},
-        {"1 2:1 2:1\n", "x:1:7: index 2 does not ascend: it follows 2"},
-        {"1 3:1 2:1\n", "x:1:7: index 2 does not ascend: it follows 3"},
+        {"1 -4:1\n", "x:1:3: expected an index of at least 0, got '-4'"},
+        {"1 a:1\n", "x:1:3: expected an index of at least 0, got 'a'"},
+        {"1 :1\n", "x:1:3: expected an index of at least 0, got ''"},
+        {"1 2:1 1:1 2:1\n", "x:1:11: index 2 stands twice: give each index of a row once"},
+        {"2 3 1\n1 1:1\n",
+         "x:1:3: expected index:value, got '3'; if the first line holds sizes, delete it"},
+        {"1,3 1:1\n",
+         "x:1:1: expected a label, a finite number, got '1,3'; a row has one label: of rows with "
+         "several, "
+         "make a file for each of them"},
         {"1 3:\n", "x:1:5: expected a finite number, got ''"},
         {"1 3:inf\n", "x:1:5: expected a finite number, got 'inf'"},
         {"1 3:NaN\n", "x:1:5: expected a finite number, got 'NaN'"},
         {"1 3:1e999\n", "x:1:5: expected a finite number, got '1e999'"},
-        {"1 3:1:2\n", "x:1:5: expected a finite number, got '1:2'"},
+        {"1 3:1:2\n",
+         "x:1:5: expected a finite number, got '1:2'; field:index:value, as of libFFM, is not "
+         "read"},
         {"1 99999999999999999999:1\n",
-         "x:1:3: expected an index of at least 1, got '99999999999999999999'"},
+         "x:1:3: expected an index of at least 0, got '99999999999999999999'"},
         {"1 1:1\r\n1 2:x\r\n", "x:2:5: expected a finite number, got 'x'"},
         {noise, "x:1:1: expected a label, a finite number, got '?????zyxwvutsrqponml...'"},
         {"", "x is empty: give a file with data"},
@@ -112,6 +119,54 @@ TEST(Libsvm, MalformedLinesAreNamedByLineAndColumn)
                   "x:1:3: index 2147483648 is more than 32-bit indices can count: use a PETSc with "
                   "64-bit indices, or number the columns anew");
     }
+}
+
+TEST(Libsvm, EntriesMayStandInAnyOrderAndQueriesAreLeftOut)
+{
+    const auto rows = read_bytes("libsvm", "1 qid:7 3:0.5 1:2\n-1\tqid:8\t2:1e-400\t1:1\n");
+    EXPECT_EQ(rows.column, (std::vector<Integers>{{0, 2}, {0}}));
+    EXPECT_EQ(rows.value, (std::vector<Reals>{{2, 0.5}, {1}})) << "1e-400 is zero";
+}
+
+// The rows of two files of one table, the second with test rows.
+std::vector<Integers> columns_of_two(const std::string& train, const std::string& test,
+                                     std::int64_t& columns, const Given& given = {})
+{
+    const Folder folder;
+    RawTable table(folder.file("x"));
+    const auto settings = test::import_settings("libsvm", given);
+    const auto& format = test::entry(formats(), "libsvm").make;
+    format.read(settings, folder.write("a", train), {}, table);
+    format.read(settings, folder.write("b", test), {}, table);
+    std::vector<Integers> rows;
+    for (std::int64_t i = 0; i < table.rows(); ++i) {
+        const auto row = table.row(i);
+        rows.emplace_back(row.columns.begin(), row.columns.end());
+    }
+    columns = table.columns;
+    return rows;
+}
+
+TEST(Libsvm, IndicesCountFromZeroInAllFilesIfOneHasThatIndex)
+{
+    EXPECT_EQ(read_bytes("libsvm", "1 1:1 2:1\n1 0:1\n").column,
+              (std::vector<Integers>{{1, 2}, {0}}));
+    EXPECT_EQ(read_bytes("libsvm", "1 1:1\n", {{"first-index", "0"}}).columns, 2);
+    EXPECT_EQ(read_bytes("libsvm", "1 0:0 1:1\n").column[0], (Integers{1})) << "also if it is zero";
+    std::int64_t columns = 0;
+    EXPECT_EQ(columns_of_two("1 0:1\n", "1 1:1\n", columns), (std::vector<Integers>{{0}, {1}}));
+    EXPECT_EQ(columns, 2);
+    EXPECT_EQ(columns_of_two("1 3:1\n", "1 0:1\n", columns), (std::vector<Integers>{{3}, {0}}));
+    EXPECT_EQ(columns, 4);
+    EXPECT_EQ(columns_of_two("1 3:1\n", "1 1:1\n", columns), (std::vector<Integers>{{2}, {0}}));
+    EXPECT_EQ(columns, 3);
+    columns_of_two("1 3:1\n", "1 0:1\n", columns, {{"columns", "9"}});
+    EXPECT_EQ(columns, 9);
+    EXPECT_EQ(refusal_of("libsvm", "1 2:1\n1 0:1\n", {{"columns", "2"}}),
+              "x: indices go from 0 to 2, beyond --columns 2");
+    EXPECT_EQ(refusal_of("libsvm", "1 0:1\n", {{"first-index", "1"}}),
+              "x:1:3: expected an index of at least 1, got '0'; give --first-index 0 if indices "
+              "count from 0");
 }
 
 TEST(Libsvm, AFileThatGrowsBeyondTheLimitIsRefused)
@@ -159,7 +214,10 @@ TEST(Csv, MalformedTextIsNamedByLineAndColumn)
     const Table table = {
         {"a,y\n1,2\n3\n", "x:3:1: expected 2 fields as in the header, got 1"},
         {"a,y\n1,2,3\n", "x:2:1: expected 2 fields as in the header, got 3"},
-        {"a,y\n1,2,\n", "x:2:1: expected 2 fields as in the header, got 3"},
+        {"a,y\n1,2\n1,2,\n",
+         "x:3:1: expected 2 fields as in the header, got 3; the last one is empty"},
+        {"a,y,\n1,2\n",
+         "x:2:1: expected 3 fields as in the header, got 2; the last name of the header is empty"},
         {"a,y\n1,\"2\n", "x:2:3: a quote opened in line 2 is not closed"},
         {"a,y\n\"1\"2,3\n", "x:2:4: expected a comma after the closing quote"},
         {"a,y\n1\"2,3\n",
@@ -208,6 +266,131 @@ TEST(Csv, NamesThatAreNotColumnsAreRefused)
               "--use is age..mood, but the range age..mood is empty");
     EXPECT_EQ(said({{"label", "action"}, {"drop", "mood,age"}}),
               "x has no columns beside the labels, with --use and --drop: use some");
+}
+
+// What a table of the labels y and a column a says, of these cells.
+Reals column_a(const std::string& text, Given given = {})
+{
+    given["label"] = "y";
+    Reals cells;
+    for (const auto& row : read_bytes("csv", text, given).value) cells.push_back(row.at(0));
+    return cells;
+}
+
+TEST(Csv, FieldsMayBeSeparatedByBarsOrBlanks)
+{
+    const std::vector<Reals> wanted = {{1.5, 2}, {-3, 4}};
+    for (const std::string text :
+         {"a|b|y\n1.5|2|0\n-3|4|1\n", "  a   b y\n1.5 2\t0 \n  -3 \"4\"  1\n",
+          "sep=;\r\na;b;y\r\n1.5;2;0\r\n-3;4;1\r\n", "\"sep=:\"\na:b:y\n1.5:2:0\n-3:4:1\n"}) {
+        const auto rows = read_bytes("csv", text, {{"label", "y"}});
+        EXPECT_EQ(rows.value, wanted) << text;
+        EXPECT_EQ(rows.label, (Reals{0, 1})) << text;
+        EXPECT_TRUE(test::entry(formats(), "csv").make.begins(text)) << text;
+    }
+}
+
+TEST(Csv, LinesEndInAnyWay)
+{
+    for (const std::string end : {"\n", "\r\n", "\r", "\r\r\n"}) {
+        const auto text = "a,y" + end + "1,0" + end + end + "2,1" + end + "   " + end;
+        EXPECT_EQ(column_a(text), (Reals{1, 2})) << testing::PrintToString(end);
+    }
+    std::string many = "a,y\r";
+    for (int i = 0; i < 300000; ++i) many += std::to_string(i) + ",1\r\n";
+    const auto cells = column_a(many);
+    ASSERT_EQ(cells.size(), 300000u);
+    EXPECT_EQ(cells.back(), 299999);
+    EXPECT_EQ(refusal_of("csv", many + "1\r", {{"label", "y"}}),
+              "x:300002:1: expected 2 fields as in the header, got 1");
+}
+
+TEST(Csv, BlanksMayStandAroundQuotes)
+{
+    EXPECT_EQ(column_a("y, \"a\" \n0, \"1.5\"\n1,\"2\" \n"), (Reals{1.5, 2}));
+    EXPECT_EQ(column_a("a, y\n1.5, 0\n2, 1\n"), (Reals{1.5, 2})) << "and around names";
+    EXPECT_EQ(
+        read_bytes("csv", "y,c\n0, \"u, v\"\n1, \"u, v\"\n", {{"label", "y"}, {"categorical", "c"}})
+            .value,
+        (std::vector<Reals>{{0}, {0}}));
+}
+
+TEST(Csv, CommentsAndSeparatorsAtTheEndsOfLinesAreNoPartOfTheTable)
+{
+    EXPECT_EQ(column_a("# made, today\n#\na,y\n1,0\n# half\n2,1\n"), (Reals{1, 2}));
+    EXPECT_EQ(column_a("# by hand\n# a y\n1 0\n2 1\n"), (Reals{1, 2})) << "numpy.savetxt";
+    EXPECT_EQ(column_a("#a,y\n1,0\n2,1\n"), (Reals{1, 2}));
+    EXPECT_EQ(read_bytes("csv", "a,y,\n1,0,\n2,1, \n", {{"label", "y"}}).value,
+              (std::vector<Reals>{{1}, {2}}));
+    EXPECT_EQ(column_a("a,y\n1,0,\n2,1, \n"), (Reals{1, 2})) << "also if the header has none";
+    EXPECT_EQ(read_bytes("csv", "1;0;\n2;1;\n", {{"header", "no"}, {"label", "2"}}).columns, 1);
+    std::string late = "a,y,\n";
+    for (int i = 0; i < 50; ++i) late += "1,0,\n";
+    EXPECT_EQ(refusal_of("csv", late + "1,0,5\n", {{"label", "y"}}),
+              "x:52:1: expected 2 fields as in the header, got 3");
+}
+
+TEST(Csv, TruthValuesAndTinyNumbersAreNumbers)
+{
+    EXPECT_EQ(column_a("a,y\nTrue,0\nFALSE,1\n1e-400,1\n"), (Reals{1, 0, 0}));
+    EXPECT_EQ(column_a("a,y\n<NA>,0\nNone,1\n2,1\n", {{"missing", "mean"}})[2], 2);
+    EXPECT_EQ(
+        refusal_of("csv", "a,y\nNone,1\n", {{"label", "y"}}),
+        "x:2:1: column a: the value is missing, 'None'; fill it, or give --missing mean or drop");
+    EXPECT_EQ(column_a("a,y\nNone,0\nBrick,1\n", {{"categorical", "a"}}), (Reals{0, 1}))
+        << "a word";
+    EXPECT_NE(
+        refusal_of("csv", "a,y\n1e400,1\n", {{"label", "y"}}).find("a finite number, got '1e400'"),
+        std::string::npos);
+}
+
+TEST(Csv, MarksInNumbersMeanWhatTheOptionsSayOrNothing)
+{
+    const Given comma = {{"decimal", "comma"}};
+    const auto with = [](Given given, const std::string& thousands) {
+        given["thousands"] = thousands;
+        return given;
+    };
+    const auto said = [](const std::string& cell, Given given) {
+        given["label"] = "y";
+        given["separator"] = "semicolon";
+        return refusal_of("csv", "a;y\n" + cell + ";1\n", given);
+    };
+    EXPECT_NE(said("1.234", comma)
+                  .find("got '1.234'; commas begin the decimals, so give --thousands point if"),
+              std::string::npos);
+    EXPECT_NE(said("1.234,5", comma).find("; give --thousands point if"), std::string::npos);
+    EXPECT_NE(said("0.5", comma).find("write all decimals alike"), std::string::npos);
+    EXPECT_NE(said("1,234,567.5", {}).find("; give --thousands comma if"), std::string::npos);
+    EXPECT_NE(said("1.234,5", {}).find("; give --decimal comma and --thousands point"),
+              std::string::npos);
+    EXPECT_EQ(column_a("a;y\n1.234;0\n-12.345.678,5;1\n1234,5;1\n", with(comma, "point")),
+              (Reals{1234, -12345678.5, 1234.5}));
+    EXPECT_EQ(column_a("a,y\n\"1,234.5e1\",0\n999,1\n", with({}, "comma")), (Reals{12345, 999}));
+    EXPECT_EQ(column_a("a;y\n1 234,5;0\n1\u202f000\u00a0000;1\n", with(comma, "blank")),
+              (Reals{1234.5, 1e6}));
+    EXPECT_EQ(column_a("a;y\n1'234.5;0\n", with({}, "apostrophe")), (Reals{1234.5}));
+    for (const auto* wrong :
+         {"1.23", "0.123", "12.34.567", "1234.567", "1.234.5", "1,5.678", ".123", "1..234"})
+        EXPECT_NE(said(wrong, with(comma, "point")).find("a finite number"), std::string::npos)
+            << wrong;
+    EXPECT_EQ(said("1", with(comma, "comma")),
+              "--thousands is comma, but decimals begin with a comma as well: leave one out");
+    const auto labels =
+        read_bytes("csv", "a;y\n1;0,5\n2;1,5\n", {{"label", "y"}, {"decimal", "comma"}}).label;
+    EXPECT_EQ(labels, (Reals{0.5, 1.5})) << "labels are numbers too";
+}
+
+TEST(Csv, AMessageHoldsNoMoreThanAPieceOfTheFile)
+{
+    const std::string longest(5000, 'n');
+    const auto short_enough = [](const std::string& said) { return said.size() < 400; };
+    EXPECT_PRED1(short_enough, refusal_of("csv", longest + ",b\n1,2\n", {{"label", "y"}}));
+    EXPECT_PRED1(short_enough, refusal_of("csv", "a,y\n" + longest + ",2\n", {{"label", "y"}}));
+    EXPECT_PRED1(short_enough, refusal_of("csv", longest + ",y\nx,2\n", {{"label", "y"}}));
+    std::string wide;
+    for (int i = 0; i < 5000; ++i) wide += "c" + std::to_string(i) + ",";
+    EXPECT_PRED1(short_enough, refusal_of("csv", wide + "d\n", {{"label", "target"}}));
 }
 
 // --- IDX -----------------------------------------------------------------------------------------
