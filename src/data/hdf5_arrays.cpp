@@ -5,12 +5,17 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "base/error.hpp"
 #include "base/index.hpp"
+#include "base/shown.hpp"
 #include "base/text.hpp"
+#include "data/dense_rows.hpp"
 #include "data/formats.hpp"
 #include "data/hdf5_data_sets.hpp"
+#include "data/hdf5_names.hpp"
+#include "data/sparse_row.hpp"
 
 namespace quorate {
 
@@ -19,81 +24,77 @@ namespace {
 // How many rows are read at a time.
 constexpr std::int64_t block = 4096;
 
-void require(const h5::File& file, const std::string& path, const Settings& settings,
-             const std::string& option, const std::string& name, std::size_t dimensions)
+// Checks that there is such an array. @return its shape
+std::vector<std::int64_t> require(const h5::File& file, const std::string& path,
+                                  const Settings& settings, const std::string& option,
+                                  const std::string& name,
+                                  h5::Elements elements = h5::Elements::numbers)
 {
-    if (!h5::has(file.get(), name))
-        settings.refuse(option,
-                        fmt::format(", but {} has no array {}: h5ls lists them", path, name));
-    const auto shape = h5::shape(file.get(), name);
-    if (shape.size() != dimensions)
-        settings.refuse(option, fmt::format(", but {} of {} has {} dimensions, not {}", name, path,
-                                            shape.size(), dimensions));
+    if (const auto fault = h5::fault_of_array(file, path, name); !fault.empty())
+        settings.refuse(option, fault);
+    if (elements == h5::Elements::numbers && h5::elements_of(file, name) == h5::Elements::words)
+        settings.refuse(option, fmt::format(", but {} of {} holds words where numbers are needed",
+                                            shown(name), path));
+    return h5::shape(file.get(), name);
 }
 
 void check_finite(std::span<const double> values, const std::string& path, const std::string& name)
 {
     for (const double value : values)
         if (!std::isfinite(value))
-            throw BadInput(
-                fmt::format("{}: {} holds {}: all values must be finite", path, name, value));
+            throw BadInput(fmt::format("{}: array {} holds {}: give finite numbers", path,
+                                       shown(name), value));
 }
 
-// Returns the name of the array with the labels; empty if there is none.
-std::string label_of(const h5::File& file, const Settings& settings)
+// Reads the labels, numbers or words, of so many rows. Empty: there are none.
+std::vector<double> labels_of(const h5::File& file, const std::string& path,
+                              const Settings& settings, std::int64_t rows, RawTable& table)
 {
     const auto& name = settings.text("label");
-    const bool absent =
-        labels_are_optional(settings) && !name.empty() && !h5::has(file.get(), name);
-    return absent ? "" : name;
-}
-
-void require_labels(const h5::File& file, const std::string& path, const Settings& settings,
-                    std::int64_t rows)
-{
-    const auto name = label_of(file, settings);
-    if (name.empty()) return;
-    require(file, path, settings, "label", name, 1);
-    const auto count = h5::shape(file.get(), name)[0];
-    if (count != rows)
-        throw BadInput(fmt::format("{}: {} has {} labels for {} rows: give one for each", path,
-                                   name, count, rows));
-}
-
-// Reads the labels of rows [first, first + count): NaN without --label.
-std::vector<double> labels_of(const h5::File& file, const std::string& path,
-                              const Settings& settings, std::int64_t first, std::int64_t count)
-{
-    const auto name = label_of(file, settings);
-    if (name.empty())
-        return std::vector<double>(static_cast<std::size_t>(count),
-                                   std::numeric_limits<double>::quiet_NaN());
-    auto labels = h5::read<double>(file.get(), name, first, count);
-    check_finite(labels, path, name);
+    if (name.empty() || (labels_are_optional(settings) && !h5::has(file.get(), name))) return {};
+    const auto shape = require(file, path, settings, "label", name, h5::Elements::words);
+    const auto array = fmt::format("{}: array {}", path, shown(name));
+    check_label_shape(array, shape);
+    if (shape[0] != rows)
+        throw BadInput(
+            fmt::format("{} has {} labels for {} rows: give one for each", array, shape[0], rows));
+    const bool words = h5::elements_of(file, name) == h5::Elements::words;
+    table.set_label_kind(words, path);
+    std::vector<double> labels;
+    if (words) {
+        for (const auto& word : h5::read_strings(file.get(), name))
+            labels.push_back(table.label_words.number(word));
+        return labels;
+    }
+    labels = shape.size() == 1 ? h5::read<double>(file.get(), name)
+                               : h5::read_rows<double>(file.get(), name, 0, rows);
+    for (const double label : labels)
+        if (std::isinf(label))
+            throw BadInput(array + " holds an infinite label: give finite numbers");
     return labels;
+}
+
+std::optional<double> label_of(std::span<const double> labels, std::int64_t row)
+{
+    return labels.empty() ? std::nullopt : std::optional(labels[static_cast<std::size_t>(row)]);
 }
 
 void read_dense(const h5::File& file, const std::string& path, const Settings& settings,
                 RawTable& table)
 {
     const auto& name = settings.text("array");
-    require(file, path, settings, "array", name, 2);
-    const auto shape = h5::shape(file.get(), name);
-    if (shape[0] < 1 || shape[1] < 1)
-        throw BadInput(
-            fmt::format("{}: {} is {} x {}: it holds nothing", path, name, shape[0], shape[1]));
-    table.set_columns(shape[1], path);
-    table.dense = true;
-    require_labels(file, path, settings, shape[0]);
-    const auto width = static_cast<std::size_t>(shape[1]);
-    const auto at_once = std::max<std::int64_t>(1, block * 16 / shape[1]);
-    for (std::int64_t first = 0; first < shape[0]; first += at_once) {
-        const auto count = std::min(at_once, shape[0] - first);
+    const auto shape = require(file, path, settings, "array", name);
+    DenseRows dense(settings, path, fmt::format("{}: array {}", path, shown(name)), shape, table);
+    const auto labels = labels_of(file, path, settings, dense.rows(), table);
+    const auto width = static_cast<std::size_t>(dense.width());
+    const auto at_once = std::max<std::int64_t>(1, block * 16 / dense.width());
+    for (std::int64_t first = 0; first < dense.rows(); first += at_once) {
+        const auto count = std::min(at_once, dense.rows() - first);
         const auto values = h5::read_rows<double>(file.get(), name, first, count);
-        check_finite(values, path, name);
-        const auto label = labels_of(file, path, settings, first, count);
-        for (std::size_t i = 0; i < label.size(); ++i)
-            if (!table.add(label[i], {{}, std::span(values).subspan(i * width, width)})) return;
+        for (std::int64_t i = 0; i < count; ++i)
+            if (!dense.add(label_of(labels, first + i),
+                           std::span(values).subspan(static_cast<std::size_t>(i) * width, width)))
+                return;
     }
 }
 
@@ -103,7 +104,10 @@ void read_csr(const h5::File& file, const std::string& path, const Settings& set
     const auto names = split(settings.text("csr"), ',');
     if (names.size() < 2 || names.size() > 3)
         settings.refuse("csr", ": write START,COLUMN or START,COLUMN,VALUE");
-    for (const auto& name : names) require(file, path, settings, "csr", name, 1);
+    for (const auto& name : names)
+        if (const auto shape = require(file, path, settings, "csr", name); shape.size() != 1)
+            settings.refuse("csr", fmt::format(", but {} of {} has {} dimensions, not 1",
+                                               shown(name), path, shape.size()));
     const auto rows = h5::shape(file.get(), names[0])[0] - 1,
                entries = h5::shape(file.get(), names[1])[0];
     if (rows < 1) throw BadInput(fmt::format("{}: {} tells of no rows", path, names[0]));
@@ -111,7 +115,9 @@ void read_csr(const h5::File& file, const std::string& path, const Settings& set
         throw BadInput(fmt::format("{}: {} and {} differ in length", path, names[1], names[2]));
     const auto wanted = settings.on("columns") ? settings.integer("columns", 1) : 0;
     table.columns = std::max(table.columns, wanted);
-    require_labels(file, path, settings, rows);
+    const auto labels = labels_of(file, path, settings, rows, table);
+    check_finite(labels, path, settings.text("label"));
+    SparseRow row;
     for (std::int64_t first = 0; first < rows; first += block) {
         const auto count = std::min(block, rows - first);
         const auto start = h5::read<std::int64_t>(file.get(), names[0], first, count + 1);
@@ -126,21 +132,28 @@ void read_csr(const h5::File& file, const std::string& path, const Settings& set
                                ? h5::read<double>(file.get(), names[2], start.front(), here)
                                : std::vector<double>(static_cast<std::size_t>(here), 1.0);
         check_finite(value, path, names.back());
-        const auto label = labels_of(file, path, settings, first, count);
-        for (std::size_t i = 0; i < label.size(); ++i) {
+        for (std::size_t i = 0; i + 1 < start.size(); ++i) {
+            const auto number = first + static_cast<std::int64_t>(i);
             const auto from = static_cast<std::size_t>(start[i] - start.front()),
                        length = static_cast<std::size_t>(start[i + 1] - start[i]);
             const auto numbers = std::span(column).subspan(from, length);
-            for (std::size_t k = 0; k < length; ++k)
-                if (numbers[k] < 0 || numbers[k] >= std::numeric_limits<Index>::max() ||
-                    (wanted > 0 && numbers[k] >= wanted) || (k > 0 && numbers[k] <= numbers[k - 1]))
+            for (const auto one : numbers)
+                if (one < 0 || one >= std::numeric_limits<Index>::max() ||
+                    (wanted > 0 && one >= wanted))
                     throw BadInput(
                         fmt::format("{}: row {} has an entry in column {}: columns count "
-                                    "from 0, ascend in a row and are fewer than "
-                                    "--columns",
-                                    path, first + static_cast<std::int64_t>(i), numbers[k]));
-            if (length > 0) table.columns = std::max(table.columns, numbers.back() + 1);
-            if (!table.add(label[i], {numbers, std::span(value).subspan(from, length)})) return;
+                                    "from 0 and are fewer than --columns",
+                                    path, number, one));
+            if (const auto twice = row.set(numbers, std::span(value).subspan(from, length)))
+                throw BadInput(
+                    fmt::format("{}: row {} has two entries in column {}: add them up, as "
+                                "sum_duplicates() of SciPy does",
+                                path, number, *twice));
+            if (length > 0) table.columns = std::max(table.columns, row.columns().back() + 1);
+            if (!table.add(
+                    label_of(labels, number).value_or(std::numeric_limits<double>::quiet_NaN()),
+                    {row.columns(), row.values()}))
+                return;
         }
     }
 }
@@ -175,7 +188,8 @@ Entry<Format> hdf5_entry()
                      "sparse rows, columns from 0; without VALUE all values are one"},
                     {"label", "COLUMN|ARRAY", "",
                      "the column or array with the labels; of .npz y or y_train if it is left out"},
-                    {"columns", "N", "", "number of columns; default: the largest index"}},
+                    {"columns", "N", "", "number of columns; default: the largest index"},
+                    Missing::option()},
         .make = {read,
                  [](const std::string& bytes) { return bytes.starts_with("\x89HDF\r\n\x1a\n"); }}};
 }

@@ -120,25 +120,41 @@ template <class T>
 std::vector<T> read_rows(hid_t parent, const std::string& name, std::int64_t first,
                          std::int64_t count)
 {
-    return read_slab<T>(open_data_set(parent, name), name, 2, first, count);
+    const auto data_set = open_data_set(parent, name);
+    const auto rank = std::max<std::size_t>(2, extent(data_set, name).size());
+    return read_slab<T>(data_set, name, rank, first, count);
 }
 
 std::vector<std::string> read_strings(hid_t parent, const std::string& name)
 {
     const auto data_set = open_data_set(parent, name);
     const Type stored(H5Dget_type(data_set.get()), "get the type of " + name);
-    if (H5Tget_class(stored.get()) != H5T_STRING || H5Tis_variable_str(stored.get()) != 0)
-        throw Failure("HDF5: " + name + " does not hold fixed-length strings");
-    const auto width = H5Tget_size(stored.get());
-    const auto size = extent(data_set, name);
-    const auto count = size.empty() ? 0 : size[0];
-    std::string all(width * count, '\0');
-    check(H5Dread(data_set.get(), stored.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, all.data()),
-          "read " + name);
+    if (H5Tget_class(stored.get()) != H5T_STRING)
+        throw Failure("HDF5: " + name + " does not hold strings");
+    hsize_t count = 1;
+    for (const auto one : extent(data_set, name)) count *= one;
     std::vector<std::string> values;
+    if (count == 0) return values;
+    const auto read_into = [&](void* to) {
+        check(H5Dread(data_set.get(), stored.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, to),
+              "read " + name);
+    };
+    if (H5Tis_variable_str(stored.get()) > 0) {
+        std::vector<char*> texts(count, nullptr);
+        read_into(static_cast<void*>(texts.data()));
+        for (const char* text : texts) values.emplace_back(text ? text : "");
+        for (char* text : texts) H5free_memory(text);
+        return values;
+    }
+    const auto width = H5Tget_size(stored.get());
+    const bool padded = H5Tget_strpad(stored.get()) == H5T_STR_SPACEPAD;
+    std::string all(width * count, '\0');
+    read_into(all.data());
     for (std::size_t i = 0; i < count; ++i) {
-        const auto one = all.substr(i * width, width);
-        values.push_back(one.substr(0, one.find('\0')));
+        auto one = all.substr(i * width, width);
+        one.resize(std::min(one.find('\0'), one.size()));
+        if (padded) one.resize(one.find_last_not_of(' ') + 1);
+        values.push_back(std::move(one));
     }
     return values;
 }

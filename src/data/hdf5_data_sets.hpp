@@ -20,12 +20,12 @@ std::vector<T> read(hid_t parent, const std::string& name, std::int64_t first, s
 /// Reads all elements of a one-dimensional data set, converted to T.
 template <class T>
 std::vector<T> read(hid_t parent, const std::string& name);
-/// Reads rows [first, first + count) of a two-dimensional data set, row by row.
-/// @throws Failure if the data set is not two-dimensional or has fewer rows
+/// Reads rows [first, first + count) of a data set of two or more dimensions, row by row.
+/// @throws Failure if the data set has fewer dimensions or rows
 template <class T>
 std::vector<T> read_rows(hid_t parent, const std::string& name, std::int64_t first,
                          std::int64_t count);
-/// Reads a one-dimensional data set of fixed-length strings.
+/// Reads a data set of strings, of fixed or any length.
 std::vector<std::string> read_strings(hid_t parent, const std::string& name);
 
 /// Writes a new contiguous one-dimensional data set with these values, of type T.

@@ -81,7 +81,7 @@ std::vector<double> read_labels(const std::string& path, const Reading& reading,
         auto array = npz.open(npz.has("y") ? "y" : npz.names()[0]);
         return read_npy_labels(array, words);
     }
-    if (is_petsc_vector(first)) return read_petsc_vector(path, reading);
+    if (is_petsc(first)) return read_petsc_vector(path, reading);
     return read_text(path, reading, words);
 }
 

@@ -2,15 +2,17 @@
 #include "data/npy.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <Eigen/Core>
 #include <bit>
 #include <boost/endian/conversion.hpp>
 #include <cmath>
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/shown.hpp"
 #include "base/text.hpp"
+#include "data/dense_rows.hpp"
 
 namespace quorate {
 
@@ -29,13 +31,24 @@ double number(const char* bytes, bool big_endian)
                                    : boost::endian::endian_load<T, sizeof(T), order::little>(from));
 }
 
+// NumPy's float16.
+double half_number(const char* bytes, bool big_endian)
+{
+    const auto bits = static_cast<std::uint16_t>(number<std::uint16_t>(bytes, big_endian));
+    return static_cast<double>(static_cast<float>(std::bit_cast<Eigen::half>(bits)));
+}
+
 using Convert = double (*)(const char*, bool);
 
 // Returns what reads an element; null if elements of this kind and size are no numbers.
 Convert convert_of(char kind, std::size_t size)
 {
     switch (kind) {
-        case 'f': return size == 8 ? number<double> : size == 4 ? number<float> : nullptr;
+        case 'f':
+            return size == 8   ? number<double>
+                   : size == 4 ? number<float>
+                   : size == 2 ? half_number
+                               : nullptr;
         case 'b': return size == 1 ? number<std::uint8_t> : nullptr;
         case 'i':
             return size == 8   ? number<std::int64_t>
@@ -106,7 +119,7 @@ NpyReader::NpyReader(ByteSource source, std::string array)
 
 void NpyReader::parse(const std::string& header)
 {
-    const auto damaged = [&] { refuse("is damaged: its header is " + header.substr(0, 60)); };
+    const auto damaged = [&] { refuse("is damaged: its header is " + shown(header, 60)); };
     const auto type = after(header, "descr"), order = after(header, "fortran_order"),
                sizes = after(header, "shape");
     if (type.starts_with('[')) refuse("has rows of several types: give a plain array of numbers");
@@ -132,8 +145,10 @@ void NpyReader::parse(const std::string& header)
     if (!sizes.starts_with('(') || close == std::string_view::npos) damaged();
     double elements = 1;
     for (const auto& word : split(sizes.substr(1, close - 1), ',')) {
-        if (trimmed(word).empty()) continue;
-        const auto one = to_integer(trimmed(word));
+        auto size = trimmed(word);
+        if (size.empty()) continue;
+        if (size.back() == 'L') size.pop_back();  // as Python 2 writes long integers
+        const auto one = to_integer(size);
         if (!one || *one < 0) damaged();
         shape_.push_back(*one);
         elements *= static_cast<double>(*one);
@@ -203,19 +218,17 @@ std::string NpyReader::next_text()
     return text;
 }
 
-void NpyReader::refuse(const std::string& wrong) const
+void NpyReader::refuse(const std::string& wrong) const { throw BadInput(what() + " " + wrong); }
+
+std::string NpyReader::what() const
 {
-    throw BadInput(fmt::format("{}: array {} {}", source_.name(), array_, wrong));
+    return fmt::format("{}: array {}", source_.name(), shown(array_));
 }
 
 std::vector<double> read_npy_labels(NpyReader& from, Levels& words)
 {
     const auto& shape = from.shape();
-    if (shape.empty() || from.row_size() != 1)
-        from.refuse(
-            fmt::format("has the shape ({}): labels are one number or word a row; of "
-                        "one-hot rows give y.argmax(axis=1)",
-                        fmt::join(shape, ", ")));
+    check_label_shape(from.what(), shape);
     std::vector<double> labels;
     if (from.is_text())
         for (std::int64_t i = 0; i < shape[0]; ++i)

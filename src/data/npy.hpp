@@ -38,6 +38,8 @@ public:
     std::string next_text();
     /// Checks that the file ends here. @throws BadInput if it does not, or its checksum is wrong
     void end() { source_.expect_end(); }
+    /// "FILE: array NAME", for messages.
+    std::string what() const;
     /// Throws BadInput "FILE: array NAME wrong".
     [[noreturn]] void refuse(const std::string& wrong) const;
 

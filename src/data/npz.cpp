@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/index.hpp"
+#include "base/shown.hpp"
 #include "base/text.hpp"
 
 namespace quorate {
@@ -33,7 +34,7 @@ void Npz::require(const std::string& name, const std::string& option) const
 {
     if (!has(name))
         throw BadInput(fmt::format("--{} is {}, but {} has no such array{}", option, name, path(),
-                                   suggestion(name, names_)));
+                                   shown_near(name, names_)));
 }
 
 NpyReader Npz::open(const std::string& name) const
@@ -127,7 +128,7 @@ void read_sparse(const Npz& npz, RawTable& table)
         throw BadInput(
             fmt::format("{} is a sparse matrix of the format {}: save it as CSR, CSC or "
                         "COO, as scipy.sparse.save_npz(path, X.tocsr())",
-                        npz.path(), format));
+                        npz.path(), shown(format)));
     const auto shape = vector_of(npz, "shape", 2);
     constexpr auto most = static_cast<double>(std::numeric_limits<Index>::max());
     if (!(shape[0] >= 1 && shape[0] <= 1e12 && shape[1] >= 1 && shape[1] <= most))

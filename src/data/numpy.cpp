@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // NumPy's .npy and .npz, and sparse matrices as scipy.sparse.save_npz writes them.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <optional>
 
 #include "base/error.hpp"
-#include "base/index.hpp"
+#include "base/shown.hpp"
+#include "data/dense_rows.hpp"
 #include "data/formats.hpp"
 #include "data/missing.hpp"
 #include "data/npz.hpp"
@@ -17,28 +15,6 @@
 namespace quorate {
 
 namespace {
-
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
-
-// Says how rows of an array become rows of the table: a picture is one row.
-void set_shape(const NpyReader& array, const std::string& path, RawTable& table)
-{
-    const auto& shape = array.shape();
-    if (shape.size() < 2 || shape.size() > 4)
-        array.refuse(
-            fmt::format("has the shape ({}): give rows x columns, as X.reshape(-1, 1) for "
-                        "one column, or images as rows x (channels x) height x width",
-                        fmt::join(shape, ", ")));
-    if (shape[0] < 1 || array.row_size() < 1 ||
-        array.row_size() > std::numeric_limits<Index>::max())
-        array.refuse(
-            fmt::format("has the shape ({}): it holds nothing, or more than can be counted",
-                        fmt::join(shape, ", ")));
-    table.set_columns(array.row_size(), path);
-    table.dense = true;
-    if (shape.size() == 3) table.image = fmt::format("1x{}x{}", shape[1], shape[2]);
-    if (shape.size() == 4) table.image = fmt::format("{}x{}x{}", shape[1], shape[2], shape[3]);
-}
 
 // Reads the labels of so many rows, numbered like the table's words. Empty: there are none.
 std::vector<double> labels_of(std::optional<NpyReader> array, std::int64_t rows,
@@ -61,11 +37,9 @@ std::vector<double> labels_of(std::optional<NpyReader> array, std::int64_t rows,
 bool add_rows(const Settings& settings, const std::string& path, NpyReader rows,
               std::optional<NpyReader> labels, RawTable& table)
 {
-    const Missing missing(settings);
+    DenseRows dense(settings, path, rows.what(), rows.shape(), table);
     const bool labelled = labels.has_value();
-    const bool may_lack_labels = settings.has("like") && settings.on("like");
-    set_shape(rows, path, table);
-    const auto count = rows.shape()[0], width = rows.row_size();
+    const auto count = dense.rows(), width = dense.width();
     const auto label = labels_of(std::move(labels), count, path, table);
     const auto at_once = rows.fortran() ? count : std::max<std::int64_t>(1, (1 << 16) / width);
     std::vector<double> values;
@@ -78,24 +52,9 @@ bool add_rows(const Settings& settings, const std::string& path, NpyReader rows,
         }
         const auto row = std::span(values).subspan(static_cast<std::size_t>(i % at_once * width),
                                                    static_cast<std::size_t>(width));
-        bool incomplete = false;
-        for (std::size_t c = 0; c < row.size(); ++c) {
-            if (std::isfinite(row[c])) continue;
-            if (!std::isnan(row[c]) || (!missing.mean() && !missing.drop()))
-                rows.refuse(fmt::format(
-                    "holds {} in row {}, column {}, both from 0: {}", row[c], i, c,
-                    std::isnan(row[c]) ? missing.remedy("mean") : "give finite numbers"));
-            incomplete |= !missing.mean();
-        }
-        const double its_label = labelled ? label[static_cast<std::size_t>(i)] : none;
-        if (labelled && std::isnan(its_label) && !may_lack_labels) {
-            if (!missing.drop())
-                rows.refuse(
-                    fmt::format("has NaN for a label in row {} from 0: {}", i, missing.remedy("")));
-            incomplete = true;
-        }
-        if (!table.add(its_label, {{}, row})) return false;
-        if (incomplete) table.leave_out_last();
+        if (!dense.add(labelled ? std::optional(label[static_cast<std::size_t>(i)]) : std::nullopt,
+                       row))
+            return false;
     }
     rows.end();
     return true;
@@ -117,7 +76,7 @@ Names names_of(const Settings& settings, const Npz& npz)
         throw BadInput(
             fmt::format("{} has no array X: name the rows with --array, and the labels "
                         "with --label; it holds {}",
-                        npz.path(), fmt::join(npz.names(), ", ")));
+                        npz.path(), shown(npz.names())));
     npz.require(names.rows, "array");
     const std::string end = names.rows.ends_with("_train") ? "_train" : "";
     if (names.labels.empty() && npz.has("y" + end)) names.labels = "y" + end;

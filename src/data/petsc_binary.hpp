@@ -8,11 +8,11 @@
 
 namespace quorate {
 
-/// Whether a file that begins with these bytes (4 at least) is a PETSc binary vector.
-bool is_petsc_vector(const std::string& bytes);
+/// Whether a file that begins with these bytes (4 at least) begins with a PETSc binary matrix or vector.
+bool is_petsc(const std::string& bytes);
 
-/// Reads a PETSc binary vector. Local.
-/// @throws BadInput if the file cannot be opened, is no PETSc vector, or is damaged
+/// Reads the first vector of a PETSc binary file, which may hold other objects as well. Local.
+/// @throws BadInput if the file cannot be opened, holds no PETSc vector, or is damaged
 std::vector<double> read_petsc_vector(const std::string& path, const Reading& reading);
 
 }  // namespace quorate

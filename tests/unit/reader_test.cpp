@@ -557,28 +557,46 @@ TEST(PetscBinary, MalformedFilesAreRefused)
         {good.substr(0, 22), ends(22, "the numbers of the columns", 20)},
         {good.substr(0, 40), ends(40, "the values", 36)},
         {good + "a", "x is longer than it says: more follows after byte 44"},
-        {of({1211214, 1}, {1}), "x is no PETSc matrix: its class id is 1211214, not 1211216"},
+        {of({1211214, 1}, {1}), "x holds no matrix: give it with --labels if it holds these"},
         {of({1211216, 0, 2, 0}), "x is damaged: a matrix of 0 x 2 with 0 entries"},
         {of({1211216, 1, 0, 0, 0}), "x is damaged: a matrix of 1 x 0 with 0 entries"},
         {of({1211216, 1, 2, -2, 0}), "x is damaged: a matrix of 1 x 2 with -2 entries"},
         {of({1211216, 1, 2, 3, 3, 0, 1, 1}), "x is damaged: a row has 3 entries in 2 columns"},
         {of({1211216, 1, 2, 1, -1}), "x is damaged: a row has -1 entries in 2 columns"},
         {of({1211216, 1, 2, 2, 1, 0}), "x is damaged: it has 2 entries, but its rows 1"},
-        {of({1211216, 1, 2, 1, 1, 2}, {1}),
-         "x is damaged: column 2 of 2 stands where it cannot: columns ascend in a row"},
-        {of({1211216, 1, 2, 2, 2, 1, 0}, {1, 1}),
-         "x is damaged: column 0 of 2 stands where it cannot: columns ascend in a row"},
+        {of({1211216, 1, 2, 1, 1, 2}, {1}), "x is damaged: it has an entry in column 2 of 2"},
+        {of({1211216, 1, 2, 2, 2, 1, 1}, {1, 1}), "x is damaged: column 1 stands twice in a row"},
         {of({1211216, 1, 2, 2, 2, 1, -1}, {1, 1}),
-         "x is damaged: column -1 of 2 stands where it cannot: columns ascend in a row"},
+         "x is damaged: it has an entry in column -1 of 2"},
         {of({1211216, 1, 1, 1, 1, 0}, {nan}),
-         "x is damaged: the value before byte 32 is nan; all must be finite"},
+         "x is not of finite numbers alone: the value before byte 32 is nan"},
         {of({1211216, 1, 1, -1}, {infinity}),
-         "x is damaged: the value before byte 24 is inf; all must be finite"},
+         "x is not of finite numbers alone: the value before byte 24 is inf"},
         {of({1211216, 2147483647, 2, 5}), ends(16, "the lengths of the rows", 16)},
         {"", "x is empty: give a file with data"},
-        {noise, "x is no PETSc matrix: its class id is 16973822, not 1211216"},
+        {noise, "x is no matrix or vector of PETSc: its class id is 16973822"},
     };
     for (const auto& [bytes, message] : table) EXPECT_EQ(refusal_of("petsc", bytes), message);
+}
+
+TEST(PetscBinary, AMatrixAndItsRightHandSideMayShareAFile)
+{
+    const auto matrix = petsc<std::int32_t>({1211216, 2, 3, 3, 2, 1, 2, 0, 1}, {5, 6, 7});
+    const auto labels = petsc<std::int32_t>({1211214, 2}, {1, -1}),
+               other = petsc<std::int32_t>({1211214, 3}, {7, 8, 9});
+    for (const auto& file : {matrix + labels, matrix + other + labels + other, labels + matrix}) {
+        const auto rows = read_bytes("petsc", file);
+        EXPECT_EQ(rows.label, (Reals{1, -1}));
+        EXPECT_EQ(rows.column, (std::vector<Integers>{{0, 2}, {1}})) << "whatever their order";
+        EXPECT_EQ(rows.value, (std::vector<Reals>{{6, 5}, {7}}));
+        EXPECT_TRUE(test::entry(formats(), "petsc").make.begins(file));
+    }
+    const Folder folder;
+    EXPECT_EQ(labels_of(folder.write("y", matrix + labels)), (Reals{1, -1}));
+    EXPECT_TRUE(std::isnan(read_bytes("petsc", matrix + other).label[0]))
+        << "as many as there are rows";
+    EXPECT_EQ(refusal_of("petsc", matrix + labels.substr(0, 10)),
+              "x is truncated: it ends after 70 bytes, inside the values that begins at byte 68");
 }
 
 // --- HDF5 arrays ---------------------------------------------------------------------------------
@@ -655,36 +673,124 @@ TEST_F(Hdf5Arrays, WhatDoesNotFitIsRefused)
     const std::string needs =
         "HDF5 input needs --array NAME, a dense array, or --csr "
         "START,COLUMN,VALUE, and one of the two only";
-    const std::string columns =
-        ": columns count from 0, ascend in a row and are fewer than --columns";
+    const std::string columns = ": columns count from 0 and are fewer than --columns";
     const std::vector<std::pair<Given, std::string>> table = {
         {{}, needs},
         {{{"array", "X"}, {"csr", "start,column"}}, needs},
         {{{"array", "Y"}}, "--array is Y, but x has no array Y: h5ls lists them"},
-        {{{"array", "y"}}, "--array is y, but y of x has 1 dimensions, not 2"},
+        {{{"array", "y"}},
+         "x: array y has the shape (2): give rows x columns, as X.reshape(-1, 1) for one column, "
+         "or images as "
+         "rows x (channels x) height x width"},
         {{{"array", "X"}, {"label", "z"}}, "--label is z, but x has no array z: h5ls lists them"},
-        {{{"array", "X"}, {"label", "X"}}, "--label is X, but X of x has 2 dimensions, not 1"},
-        {{{"array", "X"}, {"label", "long"}}, "x: long has 3 labels for 2 rows: give one for each"},
+        {{{"array", "X"}, {"label", "X"}},
+         "x: array X has the shape (2, 2): labels are one number or word a row, as y.reshape(-1) "
+         "for one row of "
+         "them; of one-hot rows give y.argmax(axis=1)"},
+        {{{"array", "X"}, {"label", "long"}},
+         "x: array long has 3 labels for 2 rows: give one for each"},
         {{{"array", "X"}, {"label", "infinite"}},
-         "x: infinite holds inf: all values must be finite"},
-        {{{"array", "bad"}}, "x: bad holds nan: all values must be finite"},
-        {{{"array", "none"}}, "x: none is 0 x 2: it holds nothing"},
+         "x: array infinite holds an infinite label: give finite numbers"},
+        {{{"array", "bad"}},
+         "x: array bad holds nan in row 0, column 1, both from 0: fill it, or give --missing mean "
+         "or drop"},
+        {{{"array", "none"}},
+         "x: array none has the shape (0, 2): it holds nothing, or more than can be counted"},
         {{{"csr", "start"}}, "--csr is start: write START,COLUMN or START,COLUMN,VALUE"},
         {{{"csr", "start,none"}}, "--csr is start,none, but none of x has 2 dimensions, not 1"},
         {{{"csr", "start,column,long"}}, "x: column and long differ in length"},
         {{{"csr", "falls,column"}}, "x: falls has 1 at 2: it must ascend to 2"},
         {{{"csr", "far,column"}}, "x: far has 9 at 2: it must ascend to 2"},
         {{{"csr", "below,column"}}, "x: below has -1 at 0: it must ascend to 2"},
-        {{{"csr", "both,descends"}}, "x: row 0 has an entry in column 3" + columns},
+        {{{"csr", "both,descends"}},
+         "x: row 0 has two entries in column 3: add them up, as sum_duplicates() of SciPy does"},
         {{{"csr", "start,negative"}}, "x: row 0 has an entry in column -1" + columns},
         {{{"csr", "start,column"}, {"columns", "4"}},
          "x: row 1 has an entry in column 4" + columns},
         {{{"csr", "one,column"}}, "x: one tells of no rows"},
-        {{{"csr", "start,column,infinite"}}, "x: infinite holds inf: all values must be finite"},
+        {{{"csr", "start,column,infinite"}}, "x: array infinite holds inf: give finite numbers"},
     };
     for (const auto& [given, message] : table) EXPECT_EQ(refusal(given), message);
     EXPECT_NE(refusal_of("hdf5", "text", {{"array", "X"}}).find("is not an HDF5 file"),
               std::string::npos);
+}
+
+TEST_F(Hdf5Arrays, LabelsMayBeAColumnOrWordsAndRowsImagesWithGaps)
+{
+    dense("X", 2, {1, nan, 3, 4, 5, 6});
+    dense("column", 1, {1, 0, 1});
+    h5::write_strings(file_.get(), "words", {"no", "yes", "no"});
+    {
+        const hsize_t size[] = {3, 2, 2};
+        const h5::Space space(H5Screate_simple(3, size, nullptr), "make a space");
+        const h5::DataSet images(H5Dcreate2(file_.get(), "images", H5T_NATIVE_DOUBLE, space.get(),
+                                            H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                                 "create");
+        const Reals pixels = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+        h5::check(
+            H5Dwrite(images.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, pixels.data()),
+            "write");
+    }
+    const auto rows = read({{"array", "X"}, {"label", "column"}, {"missing", "mean"}});
+    EXPECT_EQ(rows.label, (Reals{1, 0, 1}));
+    EXPECT_TRUE(std::isnan(rows.value[0][1])) << "the encoder fills it";
+    const auto images = test::read_file("hdf5", path_, {{"array", "images"}, {"label", "words"}});
+    EXPECT_EQ(images.image, "1x2x2");
+    EXPECT_EQ(images.value[1], (Reals{5, 6, 7, 8}));
+    EXPECT_EQ(images.label, (Reals{0, 1, 0}));
+}
+
+TEST_F(Hdf5Arrays, EntriesOfARowMayStandInAnyOrder)
+{
+    integers("start", {0, 2});
+    integers("column", {4, 1});
+    reals("value", {7, 8});
+    const auto rows = read({{"csr", "start,column,value"}});
+    EXPECT_EQ(rows.column[0], (Integers{1, 4}));
+    EXPECT_EQ(rows.value[0], (Reals{8, 7}));
+}
+
+TEST_F(Hdf5Arrays, WhatIsNotDamagedIsNotCalledSo)
+{
+    h5::create_group(file_.get(), "group");
+    h5::check(H5Lcreate_soft("/gone", file_.get(), "link", H5P_DEFAULT, H5P_DEFAULT), "link");
+    h5::check(
+        H5Lcreate_external("other.h5", "/x", file_.get(), "outside", H5P_DEFAULT, H5P_DEFAULT),
+        "link");
+    h5::write_strings(file_.get(), "words", {"no"});
+    {
+        const h5::Type pair(H5Tcreate(H5T_COMPOUND, 16), "make a type");
+        H5Tinsert(pair.get(), "r", 0, H5T_NATIVE_DOUBLE);
+        H5Tinsert(pair.get(), "i", 8, H5T_NATIVE_DOUBLE);
+        const hsize_t size[] = {2, 2};
+        const h5::Space space(H5Screate_simple(2, size, nullptr), "make a space");
+        const auto make = [&](const char* name, hid_t type, hid_t how) {
+            return h5::DataSet(
+                H5Dcreate2(file_.get(), name, type, space.get(), H5P_DEFAULT, how, H5P_DEFAULT),
+                name);
+        };
+        make("complex", pair.get(), H5P_DEFAULT);
+        // A filter that is optional may be missing when the file is written.
+        const h5::Properties properties(H5Pcreate(H5P_DATASET_CREATE), "make properties");
+        h5::check(H5Pset_chunk(properties.get(), 2, size), "set a chunk");
+        h5::check(H5Pset_filter(properties.get(), 32000, H5Z_FLAG_OPTIONAL, 0, nullptr),
+                  "set a filter");
+        make("packed", H5T_NATIVE_DOUBLE, properties.get());
+    }
+    const std::vector<std::pair<std::string, std::string>> table = {
+        {"group",
+         "but group of x is a group of arrays and none itself: name one in it, as group/..."},
+        {"link", "but link of x is a link to /gone, which is not there"},
+        {"outside", "but outside of x is a link to /x of other.h5, which is not there"},
+        {"words", "but words of x holds words where numbers are needed"},
+        {"complex", "but complex of x holds complex numbers: give real ones"},
+        {"packed",
+         "but packed of x is packed with a filter (number 32000), which is not at hand: write it "
+         "with gzip, as "
+         "create_dataset(..., compression='gzip') of h5py does"},
+    };
+    for (const auto& [name, message] : table)
+        EXPECT_EQ(refusal({{"array", name}}), "--array is " + name + ", " + message);
 }
 
 // --- labels of their own -------------------------------------------------------------------------
@@ -717,7 +823,7 @@ TEST(Labels, AreReadFromTextIdxAndPetscVectors)
               " is truncated: it ends after 9 bytes, inside a row that begins at byte 9");
     EXPECT_EQ(said(petsc<std::int32_t>({1211214, 0})), " is damaged: a vector of 0 elements");
     EXPECT_EQ(said(petsc<std::int32_t>({1211214, 1}, {nan})),
-              " is damaged: the value before byte 16 is nan; all must be finite");
+              " is not of finite numbers alone: the value before byte 16 is nan");
 }
 
 }  // namespace
