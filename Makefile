@@ -461,7 +461,7 @@ bench-report: build ## what a report of 20 traces takes
 # Parsers under libFuzzer, compiled by Clang with its sanitizers: tests/fuzz/NAME.cpp is one fuzzer, and
 # tests/fuzz/corpus/NAME what it begins with.
 fuzzers      := $(patsubst tests/fuzz/%.cpp,%,$(wildcard tests/fuzz/*.cpp))
-fuzz_sources := $(filter-out src/data/shard.cpp,$(wildcard src/base/*.cpp src/data/*.cpp)) \
+fuzz_sources := $(wildcard src/base/*.cpp src/data/*.cpp) \
   $(wildcard src/trace/*.cpp) src/model/data_shape.cpp src/cli/parse.cpp \
   src/driver/plugins.cpp src/job/manifest.cpp
 fuzz_objects := $(fuzz_sources:%.cpp=$(B)/fuzz/%.o) $(B)/fuzz/src/base/version.o
@@ -473,8 +473,9 @@ $(B)/fuzz/%.o: %.cpp $(B)/flags | $$(@D)/.dir
 	$(call say,CLANG,$<) clang++ $(fuzz_flags) -MMD -MP -c -o $@ $<
 $(B)/fuzz/src/base/version.o: $(B)/version.cpp $(B)/include/quorate/build.hpp | $$(@D)/.dir
 	$(Q)clang++ $(fuzz_flags) -c -o $@ $<
-$(fuzzers:%=$(B)/fuzz/%): $(B)/fuzz/%: $(B)/fuzz/tests/fuzz/%.o $(fuzz_objects)
-	$(call say,LINK,$@) clang++ -fsanitize=fuzzer,address,undefined -o $@ $^ $(link_libs) \
+# What the parsers only refer to comes from the library, as GCC has made it.
+$(fuzzers:%=$(B)/fuzz/%): $(B)/fuzz/%: $(B)/fuzz/tests/fuzz/%.o $(fuzz_objects) $(B)/$(soname)
+	$(call say,LINK,$@) clang++ -fsanitize=fuzzer,address,undefined -o $@ $^ -Wl,-rpath,$(abspath $(B)) $(link_libs) \
 	  "$$($(found_cxx) -print-file-name=libgomp.so)"
 
 fuzz-deps:
@@ -483,7 +484,7 @@ $(fuzz_objects): | fuzz-deps
 
 fuzz: fuzz-deps $(fuzzers:%=$(B)/fuzz/%) ## parsers under libFuzzer (FUZZ_SECONDS=60 each)
 	@for name in $(fuzzers); do echo "fuzz: $$name"; mkdir -p $(B)/fuzz/corpus/$$name; \
-	  $(B)/fuzz/$$name -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 \
+	  $(B)/fuzz/$$name -max_total_time=$(FUZZ_SECONDS) -max_len=16384 -timeout=10 -print_final_stats=1 \
 	    -artifact_prefix=$(B)/fuzz/$$name- $(B)/fuzz/corpus/$$name tests/fuzz/corpus/$$name \
 	    > $(B)/fuzz/$$name.log 2>&1 || { tail -n 30 $(B)/fuzz/$$name.log; exit 1; }; \
 	  grep -E 'number_of_executed_units' $(B)/fuzz/$$name.log; done

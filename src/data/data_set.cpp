@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -53,6 +54,11 @@ DataSet::DataSet(const std::string& path, Unlabelled unlabelled)
 void DataSet::read_shape()
 {
     shape_.columns = h5::read_integer(file_.get(), "columns");
+    if (shape_.columns > std::numeric_limits<Index>::max())
+        throw BadInput(fmt::format(
+            "{} has {} columns, more than {}-bit indices can count: use a PETSc with 64-bit "
+            "indices",
+            path_, shape_.columns, 8 * sizeof(Index)));
     shape_.dense = h5::read_integer(file_.get(), "dense") != 0;
     shape_.classes = h5::read_integer(file_.get(), "classes");
     const auto task = h5::read_string(file_.get(), "task");
@@ -69,16 +75,23 @@ DataSet::Size DataSet::size_of(const std::string& group) const
 {
     if (!h5::has(file_.get(), group)) return {};
     Size size;
-    size.rows = h5::shape(file_.get(), group + "/label").at(0);
+    const auto length_of = [&](const std::string& name) {
+        const auto shape = h5::shape(file_.get(), group + "/" + name);
+        if (shape.size() != 1) throw Failure(name + " of " + group + " is no vector");
+        return shape[0];
+    };
+    size.rows = length_of("label");
     if (dense()) {
         const auto shape = h5::shape(file_.get(), group + "/values");
         if (shape != std::vector<std::int64_t>{size.rows, columns()})
             throw Failure("labels and values of " + group + " differ in number");
         size.entries = size.rows * columns();
     } else {
-        if (h5::shape(file_.get(), group + "/row_start").at(0) != size.rows + 1)
+        if (length_of("row_start") != size.rows + 1)
             throw Failure("labels and rows of " + group + " differ in number");
-        size.entries = h5::shape(file_.get(), group + "/column").at(0);
+        size.entries = length_of("column");
+        if (!ones_ && length_of("value") != size.entries)
+            throw Failure("columns and values of " + group + " differ in number");
         const auto last = h5::read<std::int64_t>(file_.get(), group + "/row_start", size.rows, 1);
         if (last[0] != size.entries)
             throw Failure("row_start of " + group + " does not end at its entries");
@@ -117,6 +130,12 @@ RawRows DataSet::read(Split split, std::int64_t first, std::int64_t count) const
     rows.start = h5::read<std::int64_t>(file_.get(), group + "/row_start", first, count + 1);
     const auto from = rows.start.front();
     const auto entries = rows.start.back() - from;
+    if (from < 0 || !std::ranges::is_sorted(rows.start) ||
+        rows.start.back() > (split == Split::train ? train_ : test_).entries)
+        throw BadInput(
+            fmt::format("{} is damaged: its rows {} to {} do not begin one after the other; "
+                        "import it again",
+                        path_, first, first + count));
     if (entries > std::numeric_limits<Index>::max())
         throw BadInput(
             fmt::format("rows {} to {} of {} hold {} entries, more than this build's indices "

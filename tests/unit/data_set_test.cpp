@@ -162,6 +162,29 @@ TEST(DataSet, MoreEntriesThanIndicesCanCountAreOneClearError)
     EXPECT_EQ(data.read(Split::train, 0, 2).column.size(), 4u);
 }
 
+TEST(DataSet, RowsThatDoNotBeginOneAfterTheOtherAreDamage)
+{
+    const Folder folder;
+    const auto path = folder.file("d.h5");
+    write_three_rows(path, 3);
+    for (const std::vector<std::int64_t>& start :
+         {std::vector<std::int64_t>{0, 4, 2, 5}, {-1, 2, 4, 5}, {0, 9, 9, 5}}) {
+        {
+            const auto file = h5::open_to_append(path);
+            const h5::DataSet starts(H5Dopen2(file.get(), "train/row_start", H5P_DEFAULT), "open");
+            ASSERT_GE(H5Dwrite(starts.get(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                               start.data()),
+                      0);
+        }
+        const DataSet data(path);
+        const std::vector<RowSet> sets = {{Split::train, 0, 3}};
+        EXPECT_EQ(
+            test::refusal([&] { Shard(data, sets); }),
+            path +
+                " is damaged: its rows 0 to 3 do not begin one after the other; import it again");
+    }
+}
+
 TEST(DataSet, LabelsThatDoNotFitTheTaskAreDamage)
 {
     const Folder folder;
