@@ -484,7 +484,7 @@ $(fuzz_objects): | fuzz-deps
 
 fuzz: fuzz-deps $(fuzzers:%=$(B)/fuzz/%) ## parsers under libFuzzer (FUZZ_SECONDS=60 each)
 	@for name in $(fuzzers); do echo "fuzz: $$name"; mkdir -p $(B)/fuzz/corpus/$$name; \
-	  $(B)/fuzz/$$name -max_total_time=$(FUZZ_SECONDS) -max_len=16384 -timeout=10 -print_final_stats=1 \
+	  $(B)/fuzz/$$name -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 \
 	    -artifact_prefix=$(B)/fuzz/$$name- $(B)/fuzz/corpus/$$name tests/fuzz/corpus/$$name \
 	    > $(B)/fuzz/$$name.log 2>&1 || { tail -n 30 $(B)/fuzz/$$name.log; exit 1; }; \
 	  grep -E 'number_of_executed_units' $(B)/fuzz/$$name.log; done

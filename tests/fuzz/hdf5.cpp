@@ -1,16 +1,61 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The loaders of data sets, down to the rows that the kernels read, of optima and of traces.
+// The loaders of data sets, down to the rows that the kernels read, and of arrays of HDF5 files. The files are sound, and
+// what they hold is not: HDF5 itself does not return from some damaged files.
 #include <petscsys.h>
 
 #include "data/data_set.hpp"
+#include "data/hdf5_attributes.hpp"
+#include "data/hdf5_data_sets.hpp"
 #include "data/shard.hpp"
 #include "fuzz.hpp"
 #include "reading.hpp"
-#include "trace/reader.hpp"
 
 namespace {
 
 using namespace quorate;
+
+// Takes arrays from the input: a length, then a byte for each element.
+class Input {
+public:
+    Input(const std::uint8_t* bytes, std::size_t size) : left_(bytes, size) {}
+    std::int64_t number()
+    {
+        if (left_.empty()) return 0;
+        const auto first = static_cast<std::int8_t>(left_[0]);
+        left_ = left_.subspan(1);
+        return first;
+    }
+    template <class T>
+    std::vector<T> array()
+    {
+        std::vector<T> all(static_cast<std::size_t>(number() & 15));
+        for (auto& one : all) one = static_cast<T>(number());
+        return all;
+    }
+
+private:
+    std::span<const std::uint8_t> left_;
+};
+
+void write_file(const std::string& path, Input input)
+{
+    const auto file = h5::create(path);
+    const auto attribute = [&](const char* name, auto value) {
+        h5::write_attribute(file.get(), name, value);
+    };
+    attribute("format", std::string("quorate data set"));
+    attribute("name", std::string("d"));
+    attribute("task", std::string(input.number() % 2 == 0 ? "regression" : "multiclass"));
+    attribute("image", std::string());
+    attribute("format_version", std::int64_t{2});
+    for (const auto* name : {"columns", "ones", "classes"}) attribute(name, input.number());
+    attribute("dense", std::int64_t{0});
+    const auto group = h5::create_group(file.get(), "train");
+    h5::write<double>(group.get(), "label", input.array<double>());
+    h5::write<std::int64_t>(group.get(), "row_start", input.array<std::int64_t>());
+    h5::write<std::int64_t>(group.get(), "column", input.array<std::int64_t>());
+    h5::write<double>(group.get(), "value", input.array<double>());
+}
 
 // Adds up all entries, as the kernels find them.
 double sum_of(const RowView& rows)
@@ -18,45 +63,34 @@ double sum_of(const RowView& rows)
     double sum = 0;
     for (std::int64_t row = 0; row < rows.rows; ++row) {
         sum += rows.label[row];
-        if (rows.dense)
-            for (std::int64_t i = 0; i < rows.columns; ++i)
-                sum += rows.dense[row * rows.columns + i];
-        else
-            for (auto i = rows.start[row]; i < rows.start[row + 1]; ++i)
-                sum += rows.value ? rows.value[i] : static_cast<double>(rows.column[i]);
+        for (auto i = rows.start[row]; i < rows.start[row + 1]; ++i)
+            sum += static_cast<double>(rows.column[i]) + (rows.value ? rows.value[i] : 1);
     }
     return sum;
-}
-
-// What HDF5 cannot read in the middle of a file is a failure of its own.
-template <class F>
-void answer(F f)
-{
-    try {
-        fuzz::answer(f);
-    } catch (const Failure&) {
-        return;
-    }
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) { return PetscInitializeNoArguments(); }
 
+// What MPI keeps until the process ends is not looked for.
+extern "C" const char* __lsan_default_suppressions() { return "leak:libuc\n"; }
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size)
 {
-    const fuzz::File file(bytes, size);
-    answer([&] {
-        const DataSet data(file.path());
-        if (data.columns() > 1 << 20) return;  // a shard has memory for each
-        const std::vector<RowSet> sets = {
-            {Split::train, 0, std::min<std::int64_t>(100, data.rows(Split::train))}};
+    static const test::Folder folder;
+    const auto path = folder.file("x");
+    write_file(path, {bytes, size});
+    fuzz::answer([&] {
+        const DataSet data(path);
+        const std::vector<RowSet> sets = {{Split::train, 0, data.rows(Split::train)}};
         const Shard shard(data, sets);
         volatile const double sum = sum_of(shard.block(0).view());
         static_cast<void>(sum);
     });
-    answer([&] { trace::faults(trace::read(file.path())); });
-    answer([&] { test::read_file("hdf5", file.path(), {{"array", "x"}, {"label", "y"}}); });
-    answer([&] { test::read_file("hdf5", file.path(), {{"csr", "start,column"}}); });
-    return 0;
+    return fuzz::answer([&] {
+        test::read_file(
+            "hdf5", path,
+            {{"csr", "train/row_start,train/column,train/value"}, {"label", "train/label"}});
+    });
 }
