@@ -3,14 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 
 #include "base/error.hpp"
 #include "base/ini.hpp"
 #include "base/text.hpp"
 #include "driver/mpi_run.hpp"
-#include "driver/output.hpp"
+#include "driver/names.hpp"
 #include "driver/simulation.hpp"
 
 namespace quorate {
@@ -72,35 +71,6 @@ std::vector<Option> model_options()
     return all;
 }
 
-namespace {
-
-// Refuses rows whose columns or classes have other names than those of the run's data, which may be gone:
-// a model knows them by number.
-void check_names(const DataSet& rows, const std::string& of_run)
-{
-    if (rows.path() == of_run || !is_a("data set", of_run)) return;
-    const DataSet own(of_run, Unlabelled::accepted);
-    const auto compare = [&](const char* what, const std::vector<std::string>& theirs,
-                             const std::vector<std::string>& ours) {
-        for (std::size_t i = 0; i < std::min(theirs.size(), ours.size()); ++i)
-            if (theirs[i] != ours[i])
-                throw BadInput(fmt::format(
-                    "{} {} of {} is '{}', but '{}' in {}, with which the model was trained: give "
-                    "the same in the same order (quorate import --like)",
-                    what, i, rows.path(), theirs[i], ours[i], of_run));
-    };
-    compare("column", rows.features(), own.features());
-    const auto words = [](const DataSet& data) {
-        auto names = data.class_names();
-        const bool numbers =
-            std::ranges::all_of(names, [](const auto& name) { return to_real(name).has_value(); });
-        return numbers ? std::vector<std::string>() : names;
-    };
-    compare("class", words(rows), words(own));
-}
-
-}  // namespace
-
 Recorded read_recorded(const std::string& path, const std::string& data)
 {
     return read_recorded(
@@ -123,7 +93,7 @@ Recorded read_recorded(const std::string& path,
             fmt::format("{} has {} columns, the data of {} had {}: give data of the same "
                         "columns (quorate import --like)",
                         rows.path(), rows.columns(), path, columns));
-    check_names(rows, settings.text("data"));
+    check_names(rows, trace, settings.text("data"));
     auto model = chosen(models(), settings, "model").make(settings, rows.shape());
     const Regularizer regularizer{.l2 = to_real(trace.attributes.at("l2")).value_or(0),
                                   .l1 = to_real(trace.attributes.at("l1")).value_or(0)};

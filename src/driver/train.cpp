@@ -17,6 +17,7 @@
 #include "driver/divergence.hpp"
 #include "driver/expected.hpp"
 #include "driver/kept_contributions.hpp"
+#include "driver/names.hpp"
 #include "driver/plugins.hpp"
 #include "fleet/nodes.hpp"
 #include "fleet/replay_fleet.hpp"
@@ -118,6 +119,7 @@ trace::Header header_of(const Settings& settings, const Run& run, const std::str
                    {"trace_arrivals", recorded == Arrivals::all    ? "all"
                                       : recorded == Arrivals::used ? "used"
                                                                    : "none"}};
+    if (training.data) header.text.merge(digests_of_names(*training.data));
     header.real = {{"l2", training.regularizer.l2},
                    {"l1", training.regularizer.l1},
                    {"row_time", training.row_time}};

@@ -229,8 +229,16 @@ def test_predictions_are_of_columns_by_name(q, tmp_path):
     assert np.array_equal(q.predict(result, tmp_path / "mixed.csv"), expected)
     words = np.array(["no", "yes"])[Y]
     result = q.simulate(q.dataset(FRAME, words), workers=2, rounds=5)
+    others = q.dataset(FRAME, np.array(["maybe", "yes"])[Y])
     with pytest.raises(q.BadInput, match="class 0 .* is 'maybe', but 'no'"):
-        q.predict(result, q.dataset(FRAME, np.array(["maybe", "yes"])[Y]))
+        q.predict(result, others)
+    # When the run's data are gone, the trace tells.
+    trace = result.save(tmp_path / "trace.h5")
+    del result
+    assert len(q.predict(trace, q.dataset(X, Y))) == ROWS
+    for rows, what in [(others, "classes"), (q.dataset(mixed, words), "columns")]:
+        with pytest.raises(q.BadInput, match=f"{what} of .* are called otherwise"):
+            q.predict(trace, rows)
 
 
 def test_times_and_coefficients_are_checked_alike(q):

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "driver/names.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "driver/output.hpp"
+
+namespace quorate {
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+// Returns the names of classes; nothing if they are numbers.
+Names words_of(const DataSet& data)
+{
+    auto names = data.class_names();
+    const auto is_number = [](const auto& name) { return to_real(name).has_value(); };
+    return std::ranges::all_of(names, is_number) ? Names() : names;
+}
+
+std::string digest_of(const Names& names)
+{
+    if (names.empty()) return "";
+    const auto text = fmt::format("{}", fmt::join(names, std::string_view("\0", 1)));
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned size = 0;
+    if (EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
+        throw Failure("cannot compute SHA-256");
+    return fmt::format("{:02x}", fmt::join(digest.begin(), digest.begin() + size, ""));
+}
+
+void refuse(const std::string& what)
+{
+    throw BadInput(what +
+                   ", with which the model was trained: give the same in the same order "
+                   "(quorate import --like)");
+}
+
+}  // namespace
+
+std::map<std::string, std::string> digests_of_names(const DataSet& data)
+{
+    return {{"columns_sha256", digest_of(data.features())},
+            {"classes_sha256", digest_of(words_of(data))}};
+}
+
+void check_names(const DataSet& rows, const trace::Trace& trace, const std::string& of_run)
+{
+    if (rows.path() != of_run && is_a("data set", of_run)) {
+        const DataSet own(of_run, Unlabelled::accepted);
+        const auto compare = [&](const char* what, const Names& theirs, const Names& ours) {
+            for (std::size_t i = 0; i < std::min(theirs.size(), ours.size()); ++i)
+                if (theirs[i] != ours[i])
+                    refuse(fmt::format("{} {} of {} is '{}', but '{}' in {}", what, i, rows.path(),
+                                       theirs[i], ours[i], of_run));
+        };
+        compare("column", rows.features(), own.features());
+        compare("class", words_of(rows), words_of(own));
+    }
+    for (const auto& [name, theirs] : digests_of_names(rows))
+        if (const auto ours = trace.text(name); !ours.empty() && !theirs.empty() && ours != theirs)
+            refuse(fmt::format("{} of {} are called otherwise than those of the run's data",
+                               split(name, '_')[0], rows.path()));
+}
+
+}  // namespace quorate
