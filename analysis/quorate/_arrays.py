@@ -15,6 +15,8 @@ from ._native import BadInput
 
 Floats = npt.NDArray[np.float64]
 
+_MA: Any = np.ma  # which has no types
+
 # What an array holds, by the kind of its dtype, if that is no number.
 _OTHERS = {
     "c": "complex numbers: give real and imaginary parts as numbers of their own",
@@ -50,10 +52,10 @@ def unmasked(value: Any, what: str, dtype: Any = None) -> npt.NDArray[Any]:
     if hasattr(value, "tocsr"):
         raise BadInput(f"{what} is a sparse matrix: give an array ({what}.toarray())")
     try:
-        if isinstance(value, (list, tuple)) and any(np.ma.isMaskedArray(one) for one in value):
-            value = np.ma.array(value)
-        if np.ma.isMaskedArray(value) and np.ma.getmaskarray(value).any():
-            place = np.argwhere(np.ma.getmaskarray(value))[0].tolist()
+        if isinstance(value, (list, tuple)) and any(map(_MA.isMaskedArray, value)):
+            value = _MA.array(value)
+        if _MA.isMaskedArray(value) and _MA.is_masked(value):
+            place = np.argwhere(_MA.getmaskarray(value))[0].tolist()
             raise BadInput(
                 f"{what}{place} is masked: fill it in (numpy.ma.filled), or leave out its row"
             )
@@ -77,6 +79,6 @@ def reals(value: Any, what: str) -> Floats:
         refuse_kind(array, what)
     try:
         with np.errstate(over="ignore"):  # what is infinite is refused by who cannot use it
-            return array.astype(np.float64)
+            return array.astype(np.float64, copy=False)
     except OverflowError as error:
         raise BadInput(f"{what} holds a number that is too large for a double") from error

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import reals, shown
+from ._arrays import is_real, reals, shown
 from ._native import BadInput, Contribution, Needs, Plan, Problem, Step, _quorate
 
 Floats = npt.NDArray[np.float64]
@@ -323,6 +323,9 @@ def delay(which: Any, *arguments: float) -> Component:
     if isinstance(which, Component):
         return which
     if isinstance(which, str):
+        for one in arguments:
+            if not is_real(type(one)):
+                raise BadInput(f"an argument of the delay {which} is {shown(one)}: give numbers")
         text = ",".join(f"{one:.17g}" for one in arguments)
         return Component("delay", f"{which}:{text}" if text else which)
     if callable(which):

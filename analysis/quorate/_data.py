@@ -121,7 +121,8 @@ def _names(X: Any, what: str) -> list[str]:
     """The names of a DataFrame's columns; none of an array."""
     if not hasattr(X, "columns") or hasattr(X, "tocsr"):
         return []
-    names = [str(name) for name in X.columns]
+    # Arrow's tables have columns that are no names.
+    names = [str(name) for name in getattr(X, "column_names", X.columns)]
     for name, count in Counter(names).items():
         if count > 1:
             raise BadInput(
@@ -144,8 +145,10 @@ def _places(names: list[str], theirs: list[str]) -> list[int]:
 
 def _check_index(X: Any, y: Any, of: str) -> None:
     """Refuses rows and labels of pandas that have one index in two orders."""
-    rows, labels = (getattr(one, "index", None) for one in (X, y))
-    if not (hasattr(rows, "equals") and hasattr(labels, "equals")) or rows.equals(labels):
+    if not all(hasattr(getattr(one, "index", None), "equals") for one in (X, y)):
+        return
+    rows, labels = X.index, y.index
+    if rows.equals(labels):
         return
     if len(rows) == len(labels) and rows.is_unique and not len(rows.difference(labels)):
         raise BadInput(

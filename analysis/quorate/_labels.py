@@ -43,8 +43,15 @@ class _Given:
 
     def words(self) -> list[str]:
         if self.texts is None and self.numbers is not None:
-            self.texts = [_quorate.read_label(repr(float(one)))[0] for one in self.numbers]
+            self.texts = [_written(one) for one in self.numbers]
         return self.texts or []
+
+
+def _written(number: float) -> str:
+    """A number as `quorate import` writes it as the name of a class."""
+    read = _quorate.read_label(repr(float(number)))
+    assert read is not None
+    return read[0]
 
 
 def _is_integer(kind: type) -> bool:
@@ -163,7 +170,7 @@ def _of_classes(task: str, train: Floats, test: Floats, names: list[str]) -> Lab
                 " or task='multiclass' or 'regression'"
             )
         _refuse_unknown(np.setdiff1d(test, values), values)
-        names = names or [_quorate.read_label(repr(float(value)))[0] for value in values]
+        names = names or [_written(value) for value in values]
         signs = [np.where(labels == values[1], 1.0, -1.0) for labels in (train, test)]
         return Labels(task, signs[0], signs[1], 2, names)
     if not ((values >= 0) & (values == np.round(values))).all():

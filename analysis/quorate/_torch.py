@@ -65,7 +65,7 @@ def torch(
     def summed(scores: Any, y: Floats) -> Any:
         if classes and (y != np.round(y)).any():
             raise BadInput(
-                "the labels are no classes and would be rounded: give classes=False for a regression"
+                "labels are no classes and would be rounded: give classes=False for a regression"
             )
         labels = pytorch.from_numpy(np.array(y)).to(label_type)
         return loss(scores, labels)
