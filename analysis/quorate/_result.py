@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._folder import Folder
+from ._ini import options_in
 from ._native import BadInput, _quorate
 
 if TYPE_CHECKING:
@@ -57,8 +58,7 @@ class Result:
     @cached_property
     def options(self) -> dict[str, str]:
         """The options of the run by name, as recorded."""
-        pairs = (line.partition(" = ") for line in self.attributes["config"].split("\n"))
-        return {name.strip(): value for name, found, value in pairs if found}
+        return options_in(self.attributes["config"])
 
     def array(self, table: str, column: str) -> Any:
         """A column of a table ("round", "arrival", ...) as an array that looks into the result."""

@@ -7,11 +7,35 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
 
 namespace quorate {
+
+namespace {
+
+// Returns what stands between the quotes around a value. A value without them, or with another quote
+// between, is returned as it stands.
+std::string unquoted(const std::string& value)
+{
+    if (value.size() < 2 || value.front() != '"' || value.back() != '"') return value;
+    std::string text;
+    for (std::size_t i = 1; i + 1 < value.size(); ++i) {
+        if (value[i] == '"') return value;
+        const char next = value[i + 1];
+        if (value[i] != '\\' || std::string_view("nr\"\\").find(next) == std::string_view::npos) {
+            text += value[i];
+            continue;
+        }
+        if (++i + 1 == value.size()) return value;  // the last quote is one of the text
+        text += next == 'n' ? '\n' : next == 'r' ? '\r' : next;
+    }
+    return text;
+}
+
+}  // namespace
 
 std::vector<IniValue> parse_ini(const std::string& text, const std::string& where)
 {
@@ -26,9 +50,8 @@ std::vector<IniValue> parse_ini(const std::string& text, const std::string& wher
         const auto line = trimmed(raw);
         if (line.empty() || line.starts_with('#') || line.starts_with(';')) continue;
         if (line.starts_with('[')) {
-            const auto end = line.find(']');
-            if (end == std::string::npos) refuse("unmatched '['");
-            section = trimmed(line.substr(1, end - 1));
+            if (!line.ends_with(']')) refuse("unmatched '['");
+            section = trimmed(line.substr(1, line.size() - 2));
             const bool known = std::ranges::any_of(values, [&](const IniValue& value) {
                 return (value.section.empty() ? value.name : value.section) == section;
             });
@@ -43,7 +66,7 @@ std::vector<IniValue> parse_ini(const std::string& text, const std::string& wher
             return value.section == section && value.name == name;
         });
         if (known) refuse("duplicate key name");
-        values.push_back({section, name, trimmed(line.substr(equals + 1)),
+        values.push_back({section, name, unquoted(trimmed(line.substr(equals + 1))),
                           fmt::format("{}:{}: ", where, number)});
     }
     return values;
@@ -56,9 +79,20 @@ std::vector<IniValue> read_ini(const std::string& path)
         throw BadInput("cannot read " + path + ": give an INI file");
     std::ostringstream text;
     text << file.rdbuf();
-    auto values = parse_ini(text.str(), path);
-    for (auto& value : values) value.text = trimmed(value.text.substr(0, value.text.find(" #")));
-    return values;
+    return parse_ini(text.str(), path);
+}
+
+std::string ini_text(const std::string& value)
+{
+    const bool stands = value == trimmed(value) && value == unquoted(value) &&
+                        value.find_first_of("\n\r") == std::string::npos;
+    if (stands) return value;
+    std::string text = "\"";
+    for (const char c : value) {
+        if (c == '"' || c == '\\') text += '\\';
+        text += c == '\n' ? "\\n" : c == '\r' ? "\\r" : std::string(1, c);
+    }
+    return text + "\"";
 }
 
 }  // namespace quorate

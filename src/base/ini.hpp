@@ -13,12 +13,17 @@ struct IniValue {
     std::string origin;  // file and line, "jobs/x.ini:12: "
 };
 
-/// Reads all values in their order. Lines that begin with # or ; are comments.
+/// Reads all values in their order. Lines that begin with # or ; are comments; there are no others,
+/// because a path may hold " #". A value in double quotes is what stands between them, with \n, \r, \"
+/// and \\ for a line break, a carriage return, a quote and a backslash.
 /// @param where  what the text is called in messages
 /// @throws BadInput with `where` and the line if it is no INI text
 std::vector<IniValue> parse_ini(const std::string& text, const std::string& where);
-/// Reads a file likewise. What follows " #" in a line is a comment too: users write files, while a
-/// recorded value, which may be such a path, is whole.
+/// Reads a file likewise.
 std::vector<IniValue> read_ini(const std::string& path);
+
+/// Returns a value as a line holds it, so that parse_ini() reads the same text: as it stands, or in
+/// quotes if blanks at its ends, line breaks or quotes around it would be lost.
+std::string ini_text(const std::string& value);
 
 }  // namespace quorate

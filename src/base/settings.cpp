@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
+#include "base/ini.hpp"
 #include "base/text.hpp"
 
 namespace quorate {
@@ -84,7 +85,7 @@ std::string Settings::ini() const
 {
     std::string lines;
     for (const auto& [name, value] : values_)
-        if (!value.text.empty()) lines += name + " = " + value.text + "\n";
+        if (!value.text.empty()) lines += name + " = " + ini_text(value.text) + "\n";
     return lines;
 }
 

@@ -17,6 +17,7 @@
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "job/shell.hpp"
 
 namespace quorate {
 
@@ -172,7 +173,7 @@ std::optional<Resumption> RunFolder::prepare(const Training& training)
             auto options = settings_;
             for (const auto* name : left_out) options.set(name, {"", "", false});
             write_file((fs::path(folder_) / run_file::options).string(),
-                       fmt::format("# {}\n{}", settings_.command_line,
+                       fmt::format("# {}\n{}", one_line(settings_.command_line),
                                    configuration(options, !training.data)));
         }
         return resumed;

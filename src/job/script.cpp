@@ -20,13 +20,6 @@ namespace quorate {
 
 namespace {
 
-std::string one_line(std::string text)
-{
-    std::ranges::replace_if(
-        text, [](unsigned char c) { return c < ' '; }, ' ');
-    return text;
-}
-
 std::string mebibytes(double bytes)
 {
     return fmt::format("{}M", static_cast<std::int64_t>(std::ceil(bytes / (1024.0 * 1024))));

@@ -46,6 +46,13 @@ std::string plain(std::string text)
     return text;
 }
 
+std::string one_line(std::string text)
+{
+    std::ranges::replace_if(
+        text, [](unsigned char c) { return c < ' '; }, ' ');
+    return text;
+}
+
 std::string plain_name(const std::string& text)
 {
     auto word = plain(text);

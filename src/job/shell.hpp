@@ -13,9 +13,12 @@ namespace quorate {
 /// Returns a word of a POSIX shell that stands for `text`, whatever characters it has.
 std::string quoted(const std::string& text);
 
-/// Makes `text` fit for a comment, a directive or a file name: other characters than letters,
+/// Makes `text` fit for a directive or a file name: other characters than letters,
 /// digits and ._+=:-/,@% become underscores.
 std::string plain(std::string text);
+
+/// Makes `text` fit for a comment, with blanks in place of line breaks and the like.
+std::string one_line(std::string text);
 
 /// Makes `text` fit as the name of a job or a file in job scripts: like plain(), but / % , @ : and
 /// =, which schedulers replace or read as more than a name, become underscores too. Never empty.

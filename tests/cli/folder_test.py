@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import signal
 
 import h5py
@@ -52,6 +53,18 @@ def test_the_log_has_what_the_run_printed(gaussians, tmp_path):
     assert said[0].startswith("data ") and any(line.startswith("setting ") for line in said)
     first = lines[1:].index(said[1])  # data are named by their whole path
     assert [line for line in lines[first + 1 :] if line in said] == said[1:]
+
+
+@pytest.mark.parametrize("name", ["a #1", " a ", '"a"', "a\nb"])
+def test_a_run_goes_on_whatever_its_paths_hold(name, gaussians, tmp_path):
+    folder = tmp_path / name
+    folder.mkdir()
+    data = shutil.copy(gaussians, folder / "d.h5")
+    ok(call(*SIMULATE, "--data", data, "--folder", folder / "runs"))
+    run = folder / "runs" / "0001"
+    (run / "trace.h5").unlink()
+    ok(call("simulate", "--quiet", "--config", run / "options.ini", "--trace", run / "trace.h5"))
+    ok(call("simulate", "--quiet", "--folder", run, "--resume"))
 
 
 def test_the_options_make_the_same_run_again(gaussians, tmp_path):

@@ -162,16 +162,35 @@ TEST(Ini, ValuesKnowTheirSectionAndLine)
     const auto values = read_ini(f);
     ASSERT_EQ(values.size(), 2U);
     EXPECT_EQ(values[0].section + values[0].name + values[0].text + values[0].origin,
-              "a1" + f + ":2: ");
+              "a1 # no more" + f + ":2: ");
     EXPECT_EQ(values[1].section + values[1].name + values[1].text + values[1].origin,
-              "bax =" + f + ":6: ");
+              "bax = #y" + f + ":6: ");
     EXPECT_EQ(refusal([] { parse_ini("a = 1\na = 2\n", "f"); }),
               "f:2: duplicate key name: write lines 'name = value' and '[section]'");
 }
 
-TEST(Ini, WhatATraceRecordsIsWhole)
+TEST(Ini, ASectionTakesItsWholeLine)
 {
-    EXPECT_EQ(recorded_options("data = a #1/d.h5\n").at("data"), "a #1/d.h5");
+    EXPECT_EQ(parse_ini("[delay trace:/a]b]\nx = 1\n", "f").at(0).section, "delay trace:/a]b");
+    EXPECT_EQ(refusal([] { parse_ini("[run] # and more\n", "f"); }),
+              "f:1: unmatched '[': write lines 'name = value' and '[section]'");
+}
+
+TEST(Ini, WhatIsWrittenIsReadAgain)
+{
+    EXPECT_EQ(ini_text("a #1/d.h5"), "a #1/d.h5");
+    EXPECT_EQ(ini_text(" a "), "\" a \"");
+    for (const auto* value :
+         {"a #1/d.h5", "#",      "; a",     "a = b",     " a",          "a ",       "\t",
+          "\"",        "\"\"",   "\"a\"",   "a\"b",      "\"a\" \"b\"", "a\nb = c", "a\rb",
+          "\\",        "\"\\\"", "\"\\n\"", " \"q\\\" ", "[a]",         "d\\n"}) {
+        const auto lines = "a = " + ini_text(value) + "\nb = 1\n";
+        EXPECT_EQ(recorded_options(lines).at("a"), value) << lines;
+        Settings settings;
+        settings.set("a", {value, "", true});
+        EXPECT_EQ(recorded_options(settings.ini()).at("a"), value) << settings.ini();
+    }
+    EXPECT_EQ(recorded_options("a = \"b\" \"c\"\n").at("a"), "\"b\" \"c\"");
 }
 
 TEST(Parse, HelpListsEveryOptionWithItsDefault)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from .._ini import options_in
 from .journal import Committed
 
 OLDEST_FORMAT, NEWEST_FORMAT = 4, 6  # 4 says nothing of nodes, 5 nothing of how often used
@@ -44,12 +45,6 @@ def shown(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def recorded(config: object) -> dict[str, str]:
-    """Options by name, of lines of NAME = VALUE."""
-    pairs = (line.partition(" = ") for line in str(config).split("\n"))
-    return {name.strip(): value for name, found, value in pairs if found}
-
-
 @dataclass
 class Trace:
     """One run. Times are seconds. Texts are to be shown."""
@@ -63,7 +58,7 @@ class Trace:
 
     def __post_init__(self) -> None:
         # With its bytes, to be found by.
-        self._data = recorded(self.attributes.get("config", "")).get("data", "")
+        self._data = options_in(str(self.attributes.get("config", ""))).get("data", "")
         self.attributes = {
             name: shown(value) if isinstance(value, str) else value
             for name, value in self.attributes.items()
@@ -98,7 +93,7 @@ class Trace:
     @cached_property
     def config(self) -> dict[str, str]:
         """The options of the run by name."""
-        return recorded(self.attributes.get("config", ""))
+        return options_in(str(self.attributes.get("config", "")))
 
     @property
     def rounds(self) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from .._ini import ini_text
 from .curves import METRICS, SMALLER_IS_BETTER, curve, reached
 from .figures import folder_of
 from .groups import Group, group, value_of, values
@@ -117,7 +118,7 @@ class Tuning:
             *(f"# {note}" for note in self.notes()),
         ]
         for scheme, best in self.best.items():
-            lines += ["", f"[scheme {scheme}]", f"{self.option} = {best}"]
+            lines += ["", f"[scheme {scheme}]", f"{self.option} = {ini_text(best)}"]
         return "\n".join(lines) + "\n"
 
     def write(self, out: str, name: str) -> Path:
