@@ -36,6 +36,31 @@ std::optional<Number> to_number(std::string_view text)
     return number;
 }
 
+// Seconds of a time as SLURM and PBS write it: [HOURS:]MINUTES:SECONDS, or behind DAYS- the numbers
+// HOURS[:MINUTES[:SECONDS]].
+std::optional<double> to_clock_time(std::string_view text)
+{
+    double seconds = 0;
+    const auto dash = text.find('-');
+    const bool has_days = dash != std::string_view::npos;
+    if (has_days) {
+        const auto days = to_number<std::uint32_t>(text.substr(0, dash));
+        if (!days) return std::nullopt;
+        seconds = 86400.0 * *days;
+        text.remove_prefix(dash + 1);
+    }
+    const auto numbers = split(text, ':');
+    if (numbers.size() > 3 || (numbers.size() < 2 && !has_days)) return std::nullopt;
+    double unit = has_days || numbers.size() == 3 ? 3600 : 60;
+    for (const auto& number : numbers) {
+        const auto amount = to_number<std::uint32_t>(number);
+        if (!amount || number.starts_with('+')) return std::nullopt;
+        seconds += unit * *amount;
+        unit /= 60;
+    }
+    return seconds;
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b)
 {
     std::vector<std::size_t> row(b.size() + 1);
@@ -67,9 +92,11 @@ std::optional<std::int64_t> to_integer(std::string_view text)
 
 std::optional<double> to_duration(std::string_view text)
 {
+    if (const auto clock = to_clock_time(text)) return clock;
     double unit = 1;
-    for (const auto& [suffix, seconds] : {std::pair{"min", 60.0}, std::pair{"s", 1.0},
-                                          std::pair{"h", 3600.0}, std::pair{"d", 86400.0}})
+    for (const auto& [suffix, seconds] :
+         {std::pair{"min", 60.0}, std::pair{"m", 60.0}, std::pair{"s", 1.0}, std::pair{"h", 3600.0},
+          std::pair{"d", 86400.0}})
         if (text.ends_with(suffix)) {
             text.remove_suffix(std::string_view(suffix).size());
             unit = seconds;

@@ -32,11 +32,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-double time_of(const Settings& settings, const char* name)
+// @param unit  seconds that a number without a unit counts
+double time_of(const Settings& settings, const char* name, double unit)
 {
-    const auto seconds = to_duration(settings.text(name));
-    if (!seconds || *seconds <= 0) settings.refuse(name, ": write 40min, 12h or 2d");
+    const auto seconds = to_time(settings.text(name), unit);
+    if (!seconds || *seconds <= 0)
+        settings.refuse(name, ": write 40min, 12h, 2:00:00 or 1-12:00:00");
     return *seconds;
+}
+
+// What a number without a unit counts to a scheduler. Without a scheduler it counts nothing.
+struct Units {
+    double seconds = 0, bytes = 0;
+};
+
+Units units_of(Scheduler scheduler)
+{
+    if (scheduler == Scheduler::slurm) return {60, 1024.0 * 1024};
+    return scheduler == Scheduler::hosts ? Units{} : Units{1, 1};
 }
 
 RunKind kind_of(const Settings& settings)
@@ -140,13 +153,14 @@ int ranks_of(const Manifest& manifest, const std::string& path)
 void decide_time_and_memory(const Settings& settings, JobPlan& plan)
 {
     auto& request = plan.request;
+    const auto units = units_of(plan.profile.scheduler);
     if (settings.on("memory")) {
-        const auto bytes = to_bytes(settings.text("memory"));
-        if (!bytes) settings.refuse("memory", ": write 64GiB or 500M");
+        const auto bytes = to_bytes(settings.text("memory"), units.bytes);
+        if (!bytes) settings.refuse("memory", ": write 64GiB, 500M or 4gb");
         request.memory = *bytes;
         request.memory_given = true;
     }
-    if (settings.on("time")) request.seconds = time_of(settings, "time");
+    if (settings.on("time")) request.seconds = time_of(settings, "time", units.seconds);
     if (request.kind == RunKind::simulate) {
         constexpr double an_hour = 3600;
         if (!settings.on("time")) {
@@ -281,8 +295,13 @@ std::vector<Option> job_options()
         {"seeds", "LIST", "", "in place of those of the experiment, as 100..104"},
         {"nodes", "N", "", "default: as many whole nodes as the ranks need, where they fill one"},
         {"time", "TIME", "",
-         "of one run: 40min, 12h; default: twice what a simulation says, and 10 min"},
-        {"memory", "SIZE", "", "of all ranks together: 64GiB; default: by data set and scheme"},
+         "of one run: 40min, 12h, 1-12:00:00; a number counts what it does to the scheduler: "
+         "minutes "
+         "in SLURM, seconds in PBS; default: twice what a simulation says, and 10 min"},
+        {"memory", "SIZE", "",
+         "of all ranks together: 64GiB, 4gb; a number counts MiB in SLURM, bytes in PBS; default: "
+         "by "
+         "data set and scheme"},
         {"links", "N", "1", "jobs in a row over which each run goes on if its time ends"},
         {"link-workers", "N,...", "",
          "workers in each of these jobs, which may be different ones: 30,60,15 for three links; "
@@ -367,7 +386,7 @@ JobPlan make_job_plan(const Settings& settings)
         return has_checkpoint(row) || row.value("dry") == "on";
     });
     request.links = static_cast<int>(settings.integer("links", 1, 1000));
-    request.stop_before = time_of(settings, "stop-before");
+    request.stop_before = time_of(settings, "stop-before", 1);
     request.account = settings.text("account");
     request.partition = settings.text("partition");
     request.mail = settings.text("mail");

@@ -2,13 +2,16 @@
 #include "driver/stop.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <ctime>
 #include <limits>
-#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/host.hpp"
 #include "base/text.hpp"
@@ -36,6 +39,28 @@ void ask_or_insist(int signal)
     asked = true;
 }
 
+// When a job ends.
+struct End {
+    double left;  // seconds from now on
+    const char* said_by;
+};
+
+// Returns what schedulers say of the job's end.
+std::vector<End> ends_of_scheduler()
+{
+    std::vector<End> ends;
+    const auto now = std::time(nullptr);
+    if (const auto end = to_real(environment("SLURM_JOB_END_TIME")))
+        ends.push_back({*end - static_cast<double>(now), "SLURM_JOB_END_TIME"});
+    // That of PBS counts from the begin of the job, when its file of nodes was made.
+    if (const auto all = to_duration(environment("PBS_WALLTIME"))) {
+        struct stat nodes {};
+        const bool there = stat(environment("PBS_NODEFILE").c_str(), &nodes) == 0;
+        ends.push_back({*all - (there ? std::difftime(now, nodes.st_mtime) : 0), "PBS_WALLTIME"});
+    }
+    return ends;
+}
+
 }  // namespace
 
 const std::atomic<bool>& stop_asked() { return asked; }
@@ -56,31 +81,32 @@ std::vector<Option> stop_options()
         {"stop-before", "SECONDS", "",
          "stop so long before the job ends, with a checkpoint and exit status 75: 300, 5min, 1h"},
         {"walltime", "SECONDS", "",
-         "of the job, from now on; default: until SLURM_JOB_END_TIME, if that is set"}};
+         "of the job, from now on: 3600, 2:00:00, 1-12:00:00; the job ends then, or when "
+         "SLURM_JOB_END_TIME or PBS_WALLTIME says, whichever is first"}};
 }
 
 double seconds_to_run(const Settings& settings)
 {
     const auto duration = [&](const char* name) {
         const auto seconds = to_duration(settings.text(name));
-        if (!seconds) settings.refuse(name, ": write 300, 5min or 1h");
+        if (!seconds) settings.refuse(name, ": write 300, 5min, 1h, 2:00:00 or 1-12:00:00");
         return *seconds;
     };
-    std::optional<double> left;
-    if (settings.on("walltime")) left = duration("walltime");
+    auto ends = ends_of_scheduler();
+    if (settings.on("walltime")) ends.push_back({duration("walltime"), "--walltime"});
     if (!settings.on("stop-before")) return std::numeric_limits<double>::infinity();
-    const auto end = to_real(environment("SLURM_JOB_END_TIME"));
-    if (!left && end) left = *end - static_cast<double>(std::time(nullptr));
     const auto before = duration("stop-before");
-    if (!left)
+    if (ends.empty())
         settings.refuse("stop-before",
                         ", but nothing says when the job ends: give --walltime, or set "
                         "SLURM_JOB_END_TIME");
-    if (*left <= before)
-        settings.refuse("stop-before", fmt::format(", but the job ends in {:.0f} s: that time is "
-                                                   "over already; use less",
-                                                   *left));
-    return *left - before;
+    const auto first = *std::ranges::min_element(ends, {}, &End::left);
+    if (first.left <= before)
+        settings.refuse("stop-before",
+                        fmt::format(", but by {} the job ends in {:.0f} s: that time is over "
+                                    "already; use less, or correct {}",
+                                    first.said_by, first.left, first.said_by));
+    return first.left - before;
 }
 
 void stop_in(double seconds)

@@ -18,8 +18,8 @@ const std::atomic<bool>& stop_asked();
 void listen_for_signals(bool coordinator);
 
 /// Returns the seconds from now until the run is to stop by itself: --stop-before seconds before
-/// the job ends. --walltime tells the end of the job, or else SLURM_JOB_END_TIME. Infinite without
-/// --stop-before. Local.
+/// the job ends. --walltime, SLURM_JOB_END_TIME and PBS_WALLTIME tell the end of the job; the earliest
+/// counts. Infinite without --stop-before. Local.
 /// @throws BadInput if an option is no duration, if that time is over already, or if nothing tells
 ///         when the job ends
 double seconds_to_run(const Settings& settings);

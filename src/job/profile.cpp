@@ -49,7 +49,7 @@ auto number(std::optional<int>& target)
 auto seconds(std::optional<double>& target)
 {
     return [&target](const IniValue& value) {
-        target = to_duration(value.text);
+        target = to_time(value.text);
         if (!target) refuse(value, "a time: 15min, 24h, 7d");
     };
 }
@@ -86,7 +86,7 @@ std::map<std::string, std::function<void(const IniValue&)>> keys_of(Profile& p)
         {"time-classes",
          [&p](const IniValue& value) {
              for (const auto& piece : split(value.text, ' ')) {
-                 const auto one = to_duration(piece);
+                 const auto one = to_time(piece);
                  if (!one || (!p.time_classes.empty() && *one <= p.time_classes.back()))
                      refuse(value, "ascending times with a blank between: 3h 12h 24h");
                  p.time_classes.push_back(*one);

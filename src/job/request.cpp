@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double gib = 1024.0 * 1024 * 1024;
+constexpr double mib = 1024.0 * 1024, gib = 1024 * mib;
 
 bool below(const std::string& path, const std::string& folder)
 {
@@ -91,6 +91,11 @@ private:
         if (profile_.time_least && asked < *profile_.time_least)
             error("--time is {}, and jobs ask for {} at least: use that", spoken_time(asked),
                   spoken_time(*profile_.time_least));
+        else if (request_.resumes && asked <= request_.stop_before)
+            error(
+                "--time is {}, and a run stops {} before its end: ask for more, or give another "
+                "--stop-before",
+                spoken_time(asked), spoken_time(request_.stop_before));
         for (const double limit : profile_.time_classes)
             if (asked > limit && asked <= 1.25 * limit)
                 warn("--time is {}: jobs of up to {} start sooner, if that is enough",
@@ -98,8 +103,6 @@ private:
         if (request_.links > 1 && !request_.resumes)
             error("--links is {}, but not every run has a checkpoint to go on from: leave it out",
                   request_.links);
-        if (request_.links > 1 && request_.seconds <= request_.stop_before)
-            error("--time is {}, no longer than --stop-before: ask for more", spoken_time(asked));
     }
 
     void jobs()
@@ -134,6 +137,13 @@ private:
     {
         if (request_.memory_given && profile_.memory_request == MemoryRequest::none)
             error("memory is not asked for here, a job has that of its nodes: leave out --memory");
+        constexpr double least = 16 * mib;  // of a rank: the libraries take more
+        if (request_.memory_given && request_.memory < least * request_.ranks)
+            error(
+                "--memory is {:.3g} MiB for {} ranks, and each takes more than {:.0f} MiB by "
+                "itself: "
+                "ask for more, as {:.0f}M",
+                request_.memory / mib, request_.ranks, least / mib, request_.ranks * 256.0);
         if (!profile_.memory || request_.memory == 0) return;
         const double each = request_.memory / std::max(1, request_.nodes);
         if (each > *profile_.memory)

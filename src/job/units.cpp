@@ -3,30 +3,45 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <string>
 
 #include "base/text.hpp"
 
 namespace quorate {
 
-std::optional<double> to_bytes(std::string_view text)
+std::optional<double> to_bytes(std::string_view text, double unit)
 {
-    for (const std::string_view unit : {"iB", "B"})
-        if (text.ends_with(unit)) {
-            text.remove_suffix(unit.size());
-            break;
-        }
+    std::string word = trimmed(text);
+    std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
     double factor = 1;
-    if (!text.empty()) {
-        const auto power = std::string_view("KMGT").find(text.back());
-        if (power != std::string_view::npos) {
+    if (to_real(word)) {
+        factor = unit;
+    } else {
+        for (const std::string_view suffix : {"ib", "b"})
+            if (word.ends_with(suffix)) {
+                word.resize(word.size() - suffix.size());
+                break;
+            }
+        const auto power = word.empty() ? std::string::npos : std::string("kmgt").find(word.back());
+        if (power != std::string::npos) {
             factor = std::pow(1024.0, static_cast<double>(power + 1));
-            text.remove_suffix(1);
+            word.pop_back();
         }
     }
-    const auto amount = to_real(trimmed(text));
-    if (!amount || *amount <= 0) return std::nullopt;
+    const auto amount = to_real(trimmed(word));
+    if (!amount || *amount * factor <= 0) return std::nullopt;
     return *amount * factor;
+}
+
+std::optional<double> to_time(std::string_view text, double unit)
+{
+    const auto number = to_real(text);
+    if (!number) return to_duration(text);
+    if (unit <= 0 || *number < 0) return std::nullopt;
+    return *number * unit;
 }
 
 std::string clock_time(double seconds)

@@ -525,7 +525,10 @@ BAD_OPTIONS = [
     (["--memory", "-4GiB"], ["--memory is -4GiB", "64GiB"]),
     (["--links", "0"], ["--links is 0", "at least 1"]),
     (["--links", "two"], ["--links is two", "whole number"]),
-    (["--links", "2", "--time", "5min"], ["no longer than --stop-before", "more"]),
+    (["--links", "2", "--time", "5min"], ["a run stops 5 min before its end", "ask for more"]),
+    (["--time", "5"], ["--time is 5 min", "a run stops 5 min before its end"]),
+    (["--time", "1h", "--stop-before", "2h"], ["--time is 60 min", "--stop-before"]),
+    (["--time", "1:2:3:4"], ["--time is 1:2:3:4", "2:00:00"]),
     (["--stop-before", "x"], ["--stop-before is x", "40min"]),
     (["--nodes", "0"], ["--nodes is 0", "at least 1"]),
     (["--max-runs", "0"], ["--max-runs is 0", "at least 1"]),
@@ -534,6 +537,33 @@ BAD_OPTIONS = [
     (["--manifest", "manifest.tsv"], ["one of --experiment", "--manifest"]),
     (["--acount", "x"], ["no option --acount", "--account"]),
 ]
+
+
+@pytest.mark.parametrize(
+    "cluster, words, lines",
+    [
+        ("slurm", ["--time", "60"], ["#SBATCH --time=1:00:00", "--walltime 3600 "]),
+        ("slurm", ["--time", "1-06:00:00"], ["#SBATCH --time=30:00:00", "--walltime 108000 "]),
+        ("slurm", ["--time", "90m", "--stop-before", "0:10:00"], ["=1:30:00", "--stop-before 600"]),
+        ("slurm", ["--memory", "4000"], ["#SBATCH --mem-per-cpu=800M"]),
+        ("slurm", ["--memory", "5gb"], ["#SBATCH --mem-per-cpu=1024M"]),
+        ("torque", ["--time", "3600"], ["#PBS -l walltime=1:00:00"]),
+        ("torque", ["--time", "2:00:00", "--memory", "4gb"], ["mem=4096Mb", "walltime=2:00:00"]),
+        ("openpbs", ["--memory", "4194304kb"], ["mem=4096Mb"]),
+    ],
+)
+def test_time_and_memory_are_read_as_the_scheduler_reads_them(cluster, words, lines, tmp_path):
+    profile = f"scheduler = {cluster}\nmemory-request = per-core\n"
+    ok(script(tmp_path, BASE, *words, cluster=written(tmp_path, profile, "c.ini")))
+    run = (tmp_path / "out" / "run.sh").read_text()
+    for line in lines:
+        assert line in run
+
+
+def test_memory_that_no_rank_can_begin_with_is_refused(tmp_path):
+    profile = written(tmp_path, "scheduler = openpbs\nmemory-request = per-node\n", "c.ini")
+    done = script(tmp_path, BASE, "--memory", "4000", cluster=profile)
+    refused(done, "--memory is 0.00381 MiB for 5 ranks", "ask for more, as 1280M")
 
 
 @pytest.mark.parametrize("words, phrases", BAD_OPTIONS)
@@ -799,7 +829,7 @@ RULES = {
         {},
         "warning: narval: --time is 3.17 h: jobs of up to 3 h start sooner",
     ),
-    "time_links": ("local", BASE, ["--links", "2", "--time", "4min"], {}, "than --stop-before"),
+    "time_links": ("local", BASE, ["--links", "2", "--time", "4min"], {}, "before its end"),
     "nodes": ("local", BASE, ["--nodes", "5"], {}, "5 nodes are asked for, and there are 4"),
     "nodes_most": (
         "trillium",
