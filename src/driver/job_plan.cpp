@@ -223,13 +223,15 @@ std::string nearest_there(fs::path path)
     return path.string();
 }
 
-// Refuses to go on if a file with the name of a script was not made by Quorate. Scripts of our own
-// are replaced each time.
-void refuse_scripts_of_others(const std::string& folder, const JobPlan& plan)
+// Refuses to go on if a file with the name of a script, or of the host file, was not made by Quorate.
+// Files of our own are replaced each time.
+void refuse_files_of_others(const std::string& folder, const JobPlan& plan)
 {
     std::vector<std::string> names = {"prepare.sh", "analyse.sh"};
     for (int link = 0; link < std::max(1, static_cast<int>(plan.links.size())); ++link)
         names.push_back(script_of_link(plan, link));
+    if (!plan.hosts_text.empty())
+        names.push_back(fs::path(plan.request.hostfile).filename().string());
     for (const auto& name : names) {
         const auto path = fmt::format("{}/{}", folder, name);
         std::ifstream file(path);
@@ -237,7 +239,8 @@ void refuse_scripts_of_others(const std::string& folder, const JobPlan& plan)
         std::getline(file, first);
         std::getline(file, second);
         if (!first.empty() && !second.starts_with("# made by: "))
-            throw BadInput(path + " is there, and is no job script of ours: use another --output");
+            throw BadInput(path +
+                           " is there, and quorate script did not write it: use another --output");
     }
 }
 
@@ -312,7 +315,8 @@ std::vector<Option> job_options()
         {"account", "NAME", "", "that pays for the jobs"},
         {"partition", "NAME", "", "or queue; default: as the profile says"},
         {"mail", "ADDRESS", "", "for messages when jobs end or fail; default: none"},
-        {"hostfile", "FILE", "", "hosts, one a line; for --cluster hosts"},
+        {"hostfile", "FILE", "",
+         "hosts, one a line, with ranks as HOST:4 or HOST slots=4; for --cluster hosts"},
         {"max-runs", "N", "",
          "most runs that lists may expand to; default: 1000, of simulations 10000"},
         {"check", "", "", "say what rules of the cluster are broken, and write nothing"},
@@ -398,8 +402,13 @@ JobPlan make_job_plan(const Settings& settings)
             settings.refuse("hostfile",
                             ", but a scheduler chooses the hosts: leave it out, or use "
                             "--cluster hosts");
-        read_hosts(settings.text("hostfile"));
+        plan.hosts = read_hosts(settings.text("hostfile"));
         request.hostfile = fs::absolute(settings.text("hostfile")).string();
+        const auto mpi = mpi_of_launcher(plan.profile);
+        if (!(mpi == "openmpi" ? plan.hosts.for_open_mpi : plan.hosts.for_hydra)) {
+            plan.hosts_text = hosts_text(plan.hosts, mpi);
+            request.hostfile = fmt::format("{}/hosts.{}", request.folder, mpi);
+        }
     }
     request.nodes = settings.on("nodes") ? static_cast<int>(settings.integer("nodes", 1, 1'000'000))
                                          : nodes_for(plan.profile, request.ranks, request.threads);
@@ -428,7 +437,7 @@ std::vector<Finding> findings(const JobPlan& plan, bool hosts)
     for (const auto& row : plan.manifest.rows())
         if (const auto file = row.value("data"); !file.empty())
             data.insert(nearest_there(fs::path(plan.request.folder) / file));
-    for (auto& fault : check_hosts(read_hosts(plan.request.hostfile), {data.begin(), data.end()}))
+    for (auto& fault : check_hosts(plan.hosts.all, {data.begin(), data.end()}))
         all.push_back(std::move(fault));
     return all;
 }
@@ -441,8 +450,12 @@ void write_jobs(const JobPlan& plan, const std::string& command)
     if (error)
         throw BadInput(fmt::format("cannot make {} ({}): use another --output", request.folder,
                                    error.message()));
-    refuse_scripts_of_others(request.folder, plan);
+    refuse_files_of_others(request.folder, plan);
     write_manifest(plan, command);
+    if (!plan.hosts_text.empty())
+        write_file(request.hostfile,
+                   fmt::format("# hosts for {}\n# made by: {}\n{}", mpi_of_launcher(plan.profile),
+                               one_line(command), plan.hosts_text));
     Origin origin{command, {}};
     if (!plan.prepare.empty())
         write_script(request.folder + "/prepare.sh",

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/settings.hpp"
+#include "job/hosts.hpp"
 #include "job/manifest.hpp"
 #include "job/profile.hpp"
 #include "job/request.hpp"
@@ -24,7 +25,10 @@ struct JobPlan {
     std::vector<std::string> figure;   // words of the command of quorate-analysis; empty: no figure
     std::string claims;                // text of claims.json; empty: the experiment has none
     std::vector<Request> links =
-        {};  // of the jobs in a row, if each has workers of its own; else empty
+        {};            // of the jobs in a row, if each has workers of its own; else empty
+    Hosts hosts = {};  // of the host file, if there is one
+    std::string hosts_text =
+        {};  // of the host file to write; empty: the user's is read as it stands
 };
 
 /// Returns the options that say what is to run and on which cluster.

@@ -178,7 +178,7 @@ std::string binding(const Profile& profile)
 {
     if (profile.binding != "cores") return profile.binding;
     if (profile.launcher.starts_with("srun")) return "--cpus-per-task={threads} --cpu-bind=cores";
-    return (profile.mpi.empty() ? built_mpi() : profile.mpi) == "openmpi"
+    return mpi_of_launcher(profile) == "openmpi"
                ? "--bind-to core:overload-allowed --map-by slot:pe={threads}"
                : "-bind-to core:{threads}";
 }
@@ -192,7 +192,8 @@ std::string launch_command(const Request& request, const Profile& profile)
     };
     if (request.resilient) add(keep_going(profile));
     if (!request.hostfile.empty())
-        add((built_mpi() == "openmpi" ? "--hostfile " : "-f ") + quoted(request.hostfile));
+        add((mpi_of_launcher(profile) == "openmpi" ? "--hostfile " : "-f ") +
+            quoted(request.hostfile));
     add(binding(profile));
     // srun starts as many ranks as the job has tasks.
     if (!command.starts_with("srun")) add("-n {ranks}");
@@ -200,6 +201,12 @@ std::string launch_command(const Request& request, const Profile& profile)
 }
 
 }  // namespace
+
+std::string mpi_of_launcher(const Profile& profile)
+{
+    const auto mpi = profile.mpi.empty() ? built_mpi() : profile.mpi;
+    return mpi == "intelmpi" ? "mpich" : mpi;
+}
 
 std::string prepare_script(const Request& request, const Profile& profile, const Origin& origin,
                            const std::vector<std::string>& words,

@@ -11,6 +11,9 @@
 
 namespace quorate {
 
+/// Returns whose launcher starts the ranks: mpich or openmpi.
+std::string mpi_of_launcher(const Profile& profile);
+
 /// Where a script comes from, which it says in comments.
 struct Origin {
     std::string command;                // that made it

@@ -670,6 +670,7 @@ def test_a_host_file_names_hosts(tmp_path):
     refused(hosts("# nobody\n\n"), "hosts names no hosts", "one a line")
     refused(hosts("node1\n-oProxyCommand=x\n"), "hosts:2: ", "no host")
     refused(hosts("node1\nnode;2\n"), "hosts:2: ", "no host")
+    refused(hosts("fe80::1\n"), "hosts:1: ", "IPv6")
     refused(
         script(tmp_path, BASE, "--hostfile", tmp_path / "none", cluster="hosts"), "cannot be read"
     )
@@ -678,7 +679,21 @@ def test_a_host_file_names_hosts(tmp_path):
     option = "--hostfile" if OPEN_MPI else "-f"
     bind = "--bind-to core:overload-allowed --map-by slot:pe=1" if OPEN_MPI else "-bind-to core:1"
     run = (tmp_path / "out" / "run.sh").read_text()
-    assert f" {option} {tmp_path}/hosts {bind} -n 5 " in run
+    theirs = "hosts" if not OPEN_MPI else "out/hosts.openmpi"
+    assert f" {option} {tmp_path}/{theirs} {bind} -n 5 " in run
+
+
+def test_a_host_file_of_the_other_mpi_is_written_anew(tmp_path):
+    text = "node1:2\nnode2\n" if OPEN_MPI else "node1 slots=2\nnode2 max_slots=3\n"
+    ours = tmp_path / "out" / f"hosts.{'openmpi' if OPEN_MPI else 'mpich'}"
+    words = ["--hostfile", written(tmp_path, text, "hosts")]
+    ok(script(tmp_path, BASE, *words, cluster="hosts"))
+    lines = ours.read_text().splitlines()
+    assert lines[2:] == (["node1 slots=2", "node2"] if OPEN_MPI else ["node1:2", "node2:3"])
+    assert f" {ours} " in (tmp_path / "out" / "run.sh").read_text()
+    ok(script(tmp_path, BASE, *words, cluster="hosts"))
+    ours.write_text("mine\n")
+    refused(script(tmp_path, BASE, *words, cluster="hosts"), ours.name, "did not write it")
 
 
 @pytest.mark.parametrize(
