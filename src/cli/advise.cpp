@@ -15,7 +15,6 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "driver/advice.hpp"
-#include "driver/launch.hpp"
 #include "mpi/clock.hpp"
 
 namespace quorate {
@@ -141,7 +140,6 @@ std::vector<Option> options()
 
 int print_advice(const Settings& given)
 {
-    refuse_launcher("advise");
     const auto advice = [&] {
         SimulationProgress line(given.on("quiet"));
         return advise(given, [&](auto done, auto all) { line.show(done, all); });

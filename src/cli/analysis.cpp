@@ -9,7 +9,6 @@
 #include "base/error.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
-#include "driver/launch.hpp"
 #include "job/share.hpp"
 
 namespace quorate {
@@ -19,7 +18,6 @@ namespace {
 // Becomes the interpreter that the program was configured with: returns only if that fails.
 int analyse(const std::vector<std::string>& words)
 {
-    refuse_launcher("analysis");
     std::vector<std::string> all = {python, shared_folder("analysis") + "/quorate-analysis"};
     all.insert(all.end(), words.begin(), words.end());
     std::vector<char*> arguments;

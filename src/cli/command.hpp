@@ -21,6 +21,8 @@ struct Command {
     /// In place of run: takes the words behind the command's name as they are. Such a command has no
     /// options, not even --help.
     std::function<int(const std::vector<std::string>&)> run_words = {};
+    /// Whether the ranks that a launcher starts run it together. Otherwise it is one process.
+    bool ranks = false;
 };
 
 // Return the commands. Each is made in the file of its name; submit is in script.cpp,

@@ -255,9 +255,13 @@ Command doctor_command()
     auto options = doctor_options();
     options.push_back({"all", "", "", "a line for each rank; else those that are alike share one"});
     options.push_back({"json", "", "", "print all that was found as JSON"});
-    return {"doctor",
-            "checks hosts, ranks and links before a run; alone, or started as the run would be", "",
-            std::move(options), doctor};
+    return {
+        .name = "doctor",
+        .text = "checks hosts, ranks and links before a run; alone, or started as the run would be",
+        .operand = "",
+        .options = std::move(options),
+        .run = doctor,
+        .ranks = true};
 }
 
 }  // namespace quorate

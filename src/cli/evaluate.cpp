@@ -60,12 +60,15 @@ int evaluate(const Settings& settings)
 
 Command evaluate_command()
 {
-    return {"evaluate",
-            "score the models that an interrupted run kept; alone or under mpiexec",
-            "TRACE",
-            {{"data", "FILE", "", "data set with the columns of the run's; default: the run's"},
-             {"running", "", "", "the run of the trace is over, although it says running"}},
-            evaluate};
+    return {
+        .name = "evaluate",
+        .text = "score the models that an interrupted run kept; alone or under mpiexec",
+        .operand = "TRACE",
+        .options = {{"data", "FILE", "",
+                     "data set with the columns of the run's; default: the run's"},
+                    {"running", "", "", "the run of the trace is over, although it says running"}},
+        .run = evaluate,
+        .ranks = true};
 }
 
 }  // namespace quorate

@@ -89,8 +89,12 @@ int optimum(const Settings& settings)
 
 Command optimum_command()
 {
-    return {"optimum", "a reference optimum of a linear model; alone or under mpiexec", "",
-            options(), optimum};
+    return {.name = "optimum",
+            .text = "a reference optimum of a linear model; alone or under mpiexec",
+            .operand = "",
+            .options = options(),
+            .run = optimum,
+            .ranks = true};
 }
 
 }  // namespace quorate

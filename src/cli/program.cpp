@@ -26,8 +26,14 @@ namespace quorate {
 
 namespace {
 
-// Whether this rank prints what all ranks would: one message is enough.
-bool speaks() { return launch_environment().rank.value_or(0) == 0; }
+// Makes the process one that has nothing to do with a launcher. @throws BadInput if it is one of several
+void be_one_process(const std::string& command)
+{
+    refuse_launcher(command);
+    forget_launcher();
+    // Whoever reads the messages may stop to. (A rank whose launcher has gone is to end.)
+    std::signal(SIGPIPE, SIG_IGN);
+}
 
 int dispatch(std::vector<std::string> words)
 {
@@ -36,8 +42,10 @@ int dispatch(std::vector<std::string> words)
         fmt::print("quorate {} ({})\n", version, git_revision);
         return exit_done;
     }
-    if (const auto command = command_named(words[0]); command.run_words)
-        return command.run_words({words.begin() + 1, words.end()});
+    if (const auto command = command_named(words[0]); !command.ranks) {
+        be_one_process(command.name);
+        if (command.run_words) return command.run_words({words.begin() + 1, words.end()});
+    }
     load_plugins(words);
     const auto command = command_named(words[0]);
     auto settings = parse(command, {words.begin() + 1, words.end()});
@@ -51,7 +59,7 @@ int dispatch(std::vector<std::string> words)
     log_up_to(settings.on("verbose") ? LogLevel::detail
               : settings.on("quiet") ? LogLevel::warning
                                      : LogLevel::note);
-    if (speaks())
+    if (speaks_for_all())
         log(LogLevel::detail, fmt::format("{}; revision {}; plugins: {}", built_with, git_revision,
                                           loaded_plugins()));
     return command.run(settings);
@@ -69,7 +77,7 @@ bool is_alone()
 
 int fail(int status, const std::exception& error)
 {
-    const bool another_speaks = status == exit_bad_input && !speaks();
+    const bool another_speaks = status == exit_bad_input && !speaks_for_all() && has_launcher();
     if (!another_speaks)
         log(status == exit_bad_input ? LogLevel::error : LogLevel::failure, error.what());
     // The end of one rank makes mpiexec kill the others, and they would wait for this one for ever,
@@ -95,8 +103,6 @@ int program(const std::vector<std::string>& words)
                      built_instructions().c_str());
         return exit_failed;
     }
-    if (const auto launch = launch_environment(); launch.size)
-        log_as(fmt::format("[rank {} of {}]", launch.rank.value_or(0), *launch.size));
     // Otherwise HDF5 would, at exit or in MPI_Finalize, close again what could not be closed on a
     // full disk, and crash. For this, HDF5 must be opened here, before it opens itself and before
     // MPI is started.

@@ -6,8 +6,12 @@ namespace quorate {
 
 Command run_command()
 {
-    return {"run", "train a model; start it with mpiexec or srun", "", mpi_run_options(),
-            run_over_mpi};
+    return {.name = "run",
+            .text = "train a model; start it with mpiexec or srun",
+            .operand = "",
+            .options = mpi_run_options(),
+            .run = run_over_mpi,
+            .ranks = true};
 }
 
 }  // namespace quorate

@@ -151,8 +151,12 @@ int tune(const Settings& settings)
 
 Command tune_command()
 {
-    return {"tune", "cross-validation over a grid of options; alone or under mpiexec", "",
-            options(), tune};
+    return {.name = "tune",
+            .text = "cross-validation over a grid of options; alone or under mpiexec",
+            .operand = "",
+            .options = options(),
+            .run = tune,
+            .ranks = true};
 }
 
 }  // namespace quorate

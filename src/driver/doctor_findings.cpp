@@ -195,14 +195,16 @@ private:
                 "/proc/PID/fd be opened (ptrace_scope, hidepid)",
                 host.host, spoken(apart), host.ranks[0]->rank);
         // A resilient run has MPI use TCP.
-        const auto needed = 8 * mib * std::ssize(host.ranks);
+        const auto ranks =
+            std::max<std::ptrdiff_t>(facts_.launched ? 1 : 2, std::ssize(host.ranks));
+        const auto needed = 8 * mib * ranks;
         const auto& first = *host.ranks[0];
-        if (host.ranks.size() > 1 && !facts_.resilient && first.shm_free < needed)
+        if (ranks > 1 && !facts_.resilient && first.shm_free < needed)
             warn(
                 "host {}: /dev/shm has {} MiB left, and MPI takes up to {} MiB there for {} ranks: "
                 "make it larger (docker --shm-size, mount -o remount,size=), or have MPI use TCP "
                 "({})",
-                host.host, first.shm_free / mib, needed / mib, host.ranks.size(),
+                host.host, first.shm_free / mib, needed / mib, ranks,
                 facts_.built_mpi == "openmpi" ? "OMPI_MCA_btl=tcp,self" : "UCX_TLS=tcp,self");
     }
 

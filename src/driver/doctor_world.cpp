@@ -395,8 +395,8 @@ std::vector<Option> doctor_options()
 
 std::optional<DoctorFacts> find_out(const Settings& settings)
 {
-    const auto launch = launch_environment();
-    speaks = launch.rank.value_or(0) == 0;
+    check_launch();
+    speaks = speaks_for_all();
     const auto limit = time_limit(settings);
     const auto begin = clock_seconds();
     const TimeLimit end(limit);
@@ -408,7 +408,7 @@ std::optional<DoctorFacts> find_out(const Settings& settings)
     facts.resilient = settings.on("resilient");
     facts.threads = static_cast<int>(settings.integer("threads", 1));
     if (facts.resilient) choose_tcp();
-    facts.launched = launch.size.has_value();
+    facts.launched = launch_environment().size.has_value();
     if (!facts.launched) facts.launchers = launchers_in_path();
     auto own = look_at_host();
     doing =

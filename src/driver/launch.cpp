@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,12 +13,14 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "job/build.hpp"
 #include "mpi/mpi.hpp"
 
 namespace quorate {
@@ -47,10 +51,94 @@ void ask_hydra(int socket, std::string_view words, std::string_view answer)
     }
 }
 
+bool forgotten = false;  // whether forget_launcher() was called
+
+// The daemon whose child is each task of a step of SLURM.
+constexpr const char* slurm_daemon = "slurmstepd";
+
+// Returns the name of the nearest launcher among the processes above this one; empty: there is none.
+std::string launcher_above()
+{
+    for (auto process = std::to_string(getppid()); process != "0" && !process.empty();) {
+        std::ifstream status("/proc/" + process + "/status");
+        std::string name, word;
+        status >> word >> name;  // the first line is Name: NAME
+        for (const auto* launcher :
+             {"hydra", "pmi_proxy", "mpiexec", "mpirun", "orte", "prte", slurm_daemon})
+            if (name.starts_with(launcher)) return name;
+        process.clear();
+        while (status >> word)
+            if (word == "PPid:") status >> process;
+    }
+    return "";
+}
+
+// Whether this process runs in a shell of `srun --pty`, which has the variables of a task of SLURM, and
+// its socket.
+bool is_shell_of_step()
+{
+    if (!std::getenv("SLURM_STEP_ID")) return false;
+    const auto above = launcher_above();
+    if (above == slurm_daemon) return std::getenv("SLURM_PTY_PORT") != nullptr;
+    return above.empty() && !std::getenv("PMI_FD") && !std::getenv("PMIX_RANK");
+}
+
+// Says what a launcher of this MPI, which has not started this process, has left in the environment;
+// empty: nothing. MPI would look for that launcher.
+std::string left_over()
+{
+    if (const char* socket = std::getenv("PMI_FD")) {
+        struct stat about {};
+        const auto number = to_integer(socket);
+        const bool is_socket =
+            number && fstat(static_cast<int>(*number), &about) == 0 && S_ISSOCK(about.st_mode);
+        return is_socket ? "" : fmt::format("PMI_FD is {}, which is no socket", socket);
+    }
+    const std::vector<const char*> names = built_mpi() == "openmpi"
+                                               ? std::vector{"OMPI_COMM_WORLD_RANK", "PMIX_RANK"}
+                                               : std::vector{"PMI_RANK", "PMI_PORT"};
+    for (const auto* name : names)
+        if (const char* value = std::getenv(name); value && launcher_above().empty())
+            return fmt::format("{} is {}", name, value);
+    return "";
+}
+
+// Says what MPICH's UCX lacks, each of whose processes takes memory of this file system when it
+// begins; empty: nothing, or it is not known. Ranks that have begun have theirs.
+std::string lack_of_shared_memory()
+{
+    constexpr std::int64_t mib = 1 << 20, of_rank = 4'292'720;  // of UCX 1.13
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    MPI_Get_library_version(library, &length);
+    if (std::string_view(library).find("ch4:ucx") == std::string_view::npos) return "";
+    const auto transports = split(environment("UCX_TLS"), ',');
+    if (std::ranges::none_of(transports, [](const std::string& name) {
+            return name.empty() || name.starts_with('^') || name == "all" || name == "posix" ||
+                   name == "shm" || name == "sm" || name == "mm";
+        }))
+        return "";
+    const auto given = environment("UCX_POSIX_DIR");
+    const auto folder = given.empty() ? "/dev/shm" : given;
+    struct statvfs about {};
+    if (statvfs(folder.c_str(), &about) != 0) return "";
+    const auto ranks = std::max(1, number_in("MPI_LOCALNRANKS").value_or(1));
+    const auto all = static_cast<std::int64_t>(about.f_blocks * about.f_frsize);
+    const auto left = static_cast<std::int64_t>(about.f_bavail * about.f_frsize);
+    if (left >= of_rank && all >= ranks * of_rank) return "";
+    return fmt::format(
+        "{} of {} has {} MiB left of {}, and MPI takes 4.1 MiB there for each of {} rank{}: make "
+        "it "
+        "larger (docker --shm-size, mount -o remount,size=), or have MPI use TCP "
+        "(UCX_TLS=tcp,self)",
+        folder, host_name(), left / mib, all / mib, ranks, ranks > 1 ? "s" : "");
+}
+
 }  // namespace
 
 Launch launch_environment()
 {
+    if (forgotten) return {};
     // The variables of Open MPI's mpiexec, of Hydra and of srun are read in this order. mpiexec's
     // come first because inside a job the variables of srun are set too.
     Launch launch;
@@ -133,10 +221,50 @@ void end_hydra(int socket, int status)
     [[maybe_unused]] const auto written = write(socket, words.data(), words.size());
 }
 
+bool has_launcher() { return !launcher_above().empty() && !is_shell_of_step(); }
+
+bool speaks_for_all() { return launch_environment().rank.value_or(0) == 0; }
+
 void refuse_launcher(const std::string& command)
 {
-    if (launch_environment().size.value_or(1) > 1)
+    if (launch_environment().size.value_or(1) > 1 && has_launcher())
         throw BadInput("quorate " + command + " is one process: start it without a launcher");
+}
+
+void forget_launcher()
+{
+    forgotten = true;
+    std::vector<std::string> names;
+    for (char** variable = environ; *variable; ++variable) {
+        const std::string_view text = *variable;
+        for (const std::string_view prefix : {"PMI", "MPI_LOCAL", "OMPI_", "ORTE_", "PRTE_"})
+            if (text.starts_with(prefix)) names.emplace_back(text.substr(0, text.find('=')));
+    }
+    for (const auto& name : names) unsetenv(name.c_str());
+    // Of MPICH's UCX and of Open MPI, which would also start a daemon.
+    setenv("UCX_TLS", "self", 1);
+    setenv("OMPI_MCA_pml", "ob1", 1);
+    setenv("OMPI_MCA_btl", "self", 1);
+    setenv("OMPI_MCA_ess_singleton_isolated", "1", 1);
+}
+
+void check_launch()
+{
+    if (is_shell_of_step()) return forget_launcher();
+    if (const auto what = left_over(); !what.empty()) {
+        log(LogLevel::warning, what +
+                                   ", but no launcher has started this process, so it is alone: "
+                                   "unset the variables that begin with PMI and OMPI");
+        return forget_launcher();
+    }
+    const auto lack = lack_of_shared_memory();
+    if (lack.empty()) return;
+    if (!launch_environment().size) return forget_launcher();  // alone, it needs none
+    // Of bad input only the first of all ranks prints a message, but its host may be another one.
+    const auto first =
+        number_in("MPI_LOCALRANKID").value_or(number_in("SLURM_LOCALID").value_or(0));
+    if (first == 0 && !speaks_for_all()) log(LogLevel::error, lack);
+    throw BadInput(lack);
 }
 
 }  // namespace quorate

@@ -44,10 +44,29 @@ bool all_agree(const std::function<void()>& check);
 ///         the launcher or the scheduler says; the message names the launcher of this build's MPI
 void check_world(int size);
 
+/// Whether a launcher is among the processes above this one, so that this process is a rank or was
+/// started by one. The variables of a launcher alone do not tell: a shell hands them on. Nor does
+/// SLURM in a shell of `srun --pty`. A process that does not see its ancestors, as in a container with
+/// processes of its own, finds none. Local.
+bool has_launcher();
+
+/// Whether this process prints what all ranks would: one message is enough. Local.
+bool speaks_for_all();
+
 /// Refuses to go on if a launcher has started several processes of a command that is one process.
 /// Local.
 /// @param command  its name, for the message
 /// @throws BadInput if there are several
 void refuse_launcher(const std::string& command);
+
+/// Removes what a launcher has put into the environment, so that MPI starts as a world of one process,
+/// which needs no transport. From then on launch_environment() has no launcher. To be called before
+/// MPI_Init. Local.
+void forget_launcher();
+
+/// Looks at what MPI_Init needs, because MPI itself ends the process where that is missing. Forgets a
+/// launcher that has not started this process, and says so. To be called before MPI_Init. Local.
+/// @throws BadInput if the host lacks memory that its ranks share; the first rank of each host says so
+void check_launch();
 
 }  // namespace quorate

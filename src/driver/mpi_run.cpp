@@ -385,7 +385,7 @@ int run_over_mpi(const Settings& settings)
         [](const std::exception& error) {
             // Under the launcher of another MPI every rank leads a world of its own and fails
             // alike; one message is enough.
-            if (launch_environment().rank.value_or(0) == 0) log(LogLevel::error, error.what());
+            if (speaks_for_all()) log(LogLevel::error, error.what());
         }};
     const auto end = comm.rank() == 0 ? lead(settings, comm, scoring, coordinator)
                                       : follow(settings, comm, scoring);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/host.hpp"
+#include "base/log.hpp"
 #include "data/petsc.hpp"
 #include "driver/launch.hpp"
 #include "driver/supervisor.hpp"
@@ -114,23 +115,32 @@ void start_mpi()
     int provided = 0, begun = 0;
     MPI_Initialized(&begun);
     our_mpi = begun == 0;
-    // Several threads may simulate. They take turns in PETSc, which calls MPI: so MPI gets calls
-    // from several threads, but one at a time.
-    if (our_mpi)
+    if (our_mpi) {
+        check_launch();
+        // Several threads may simulate. They take turns in PETSc, which calls MPI: so MPI gets calls
+        // from several threads, but one at a time.
         mpi::check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided),
                    "MPI_Init_thread");
-    if (our_mpi && provided < MPI_THREAD_SERIALIZED)
-        throw Failure(
-            fmt::format("this MPI gives level {} of thread support, and threads that take turns "
-                        "need MPI_THREAD_SERIALIZED, {}: use an MPI that was built with threads",
-                        provided, MPI_THREAD_SERIALIZED));
+        if (provided < MPI_THREAD_SERIALIZED)
+            throw Failure(fmt::format(
+                "this MPI gives level {} of thread support, and threads that take turns "
+                "need MPI_THREAD_SERIALIZED, {}: use an MPI that was built with threads",
+                provided, MPI_THREAD_SERIALIZED));
+    }
+    int rank = 0, size = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size > 1) log_as(fmt::format("[rank {} of {}]", rank, size));
     PETSC_COMM_WORLD = MPI_COMM_SELF;
     std::string program = "quorate", no_file = "-skip_petscrc";
     char* arguments[] = {program.data(), no_file.data(), nullptr};
     int count = 2;
     char** list = arguments;
+    // PETSc forgets what was done with this signal before.
+    auto* const before = std::signal(SIGPIPE, SIG_IGN);
     petsc::check(PetscInitialize(&count, &list, nullptr, nullptr), "PetscInitialize");
     petsc::check(PetscPopSignalHandler(), "PetscPopSignalHandler");
+    std::signal(SIGPIPE, before);
     our_petsc = true;
 }
 

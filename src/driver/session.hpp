@@ -7,7 +7,8 @@ namespace quorate {
 /// Initialises MPI and PETSc, unless they are initialised. PETSc's world is this process alone, so
 /// that the process can outlive others. PETSc gets no options from the command line or from files.
 /// Collective over all processes that the launcher started.
-/// @throws mpi::Error if MPI fails  @throws Failure if PETSc fails
+/// Calls check_launch() before. From then on, failures and details say the rank.
+/// @throws mpi::Error if MPI fails  @throws Failure if PETSc fails, and as check_launch()
 void start_mpi();
 
 /// Ends what start_mpi() has initialised, unless it is ended already. Collective over all processes

@@ -13,7 +13,6 @@
 #include "compute/scoring.hpp"
 #include "driver/aggregation.hpp"
 #include "driver/kept_contributions.hpp"
-#include "driver/launch.hpp"
 #include "driver/plugins.hpp"
 #include "driver/recorded.hpp"
 #include "driver/run_folder.hpp"
@@ -303,7 +302,6 @@ trace::Trace simulate(const Settings& settings, const std::atomic<bool>& stop, W
 
 int simulate_with_trace(const Settings& given)
 {
-    refuse_launcher("simulate");
     if (std::error_code error;
         given.on("replay") && !given.on("folder") &&
         std::filesystem::equivalent(given.text("replay"), given.text("trace"), error))
