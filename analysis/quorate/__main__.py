@@ -25,8 +25,9 @@ def load_or_tell(path: str) -> None:
 
 if sys.argv[1:2] == ["analysis"]:
     from .analysis.cli import main
+    from .analysis.streams import program
 
-    sys.exit(main(sys.argv[2:]))
+    sys.exit(program(lambda: main(sys.argv[2:])))
 
 # What job scripts start, with this package wherever it is.
 _HERE = shlex.quote(str(Path(__file__).absolute().parents[1]))

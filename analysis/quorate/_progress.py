@@ -42,7 +42,7 @@ class Progress:
         kernel = sys.modules.get("ipykernel")
         if kernel is not None:
             self._show_in_notebook(text)
-        elif sys.stderr.isatty():
+        elif sys.stderr is not None and sys.stderr.isatty():
             end = "\n" if self._done == self._count else ""
             print(f"\r{text}", end=end, file=sys.stderr, flush=True)
 

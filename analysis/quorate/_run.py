@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import traceback
 from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -68,8 +67,7 @@ def run(data: Any, **options: Any) -> Result | None:
         if rank() == 0 or isinstance(error, _quorate.RefusedRun):
             raise
         # The coordinator would wait for this rank for ever.
-        sys.stderr.write(traceback.format_exc())
-        sys.stderr.flush()
+        traceback.print_exc()
         _quorate.abort(1)
         raise
     return None if trace is None else Result(trace, _label_of(options.get("scheme")), data)

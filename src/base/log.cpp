@@ -5,8 +5,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
+#include <memory>
+#include <mutex>
 #include <sstream>
+#include <utility>
+
+#include "base/streams.hpp"
 
 namespace quorate {
 
@@ -15,51 +19,71 @@ namespace {
 std::atomic<LogLevel> shown = LogLevel::warning;
 std::atomic<bool> above_line = false;
 
-std::string& name()
+using Function = std::function<void(LogLevel, const std::string&)>;
+
+// Who speaks, and to whom. Never changed: another takes its place, while threads may use this one.
+struct Speaking {
+    std::string name;
+    Function elsewhere, also;
+};
+
+struct Now {
+    std::mutex mutex;
+    std::shared_ptr<const Speaking> speaking = std::make_shared<const Speaking>();
+};
+
+Now& now()
 {
-    static std::string who;
-    return who;
+    static auto& one = *new Now;  // never freed: threads may log until the process ends
+    return one;
 }
 
-std::function<void(LogLevel, const std::string&)>& elsewhere()
+std::shared_ptr<const Speaking> speaking()
 {
-    static std::function<void(LogLevel, const std::string&)> function;
-    return function;
+    const std::lock_guard lock(now().mutex);
+    return now().speaking;
 }
 
-std::function<void(LogLevel, const std::string&)>& also()
+template <class Change>
+void change(Change change)
 {
-    static std::function<void(LogLevel, const std::string&)> function;
-    return function;
+    const std::lock_guard lock(now().mutex);
+    auto next = std::make_shared<Speaking>(*now().speaking);
+    change(*next);
+    now().speaking = std::move(next);
 }
 
 }  // namespace
 
 void log_up_to(LogLevel level) { shown = level; }
-void log_as(const std::string& who) { name() = who; }
-void log_to(std::function<void(LogLevel, const std::string&)> function)
+void log_as(const std::string& who)
 {
-    elsewhere() = std::move(function);
+    change([&](Speaking& next) { next.name = who; });
 }
-void log_also_to(std::function<void(LogLevel, const std::string&)> function)
+void log_to(Function function)
 {
-    also() = std::move(function);
+    change([&](Speaking& next) { next.elsewhere = std::move(function); });
+}
+void log_also_to(Function function)
+{
+    change([&](Speaking& next) { next.also = std::move(function); });
 }
 void log_above_line(bool there) { above_line = there; }
 
 void say(const std::string& lines)
 {
-    std::fputs(lines.c_str(), stdout);
-    std::fflush(stdout);
+    show_on_stdout(lines);
+    const auto to = speaking();
     std::istringstream each(lines);
-    for (std::string line; also() && std::getline(each, line);) also()(LogLevel::note, line);
+    for (std::string line; to->also && std::getline(each, line);) to->also(LogLevel::note, line);
 }
 
 void log(LogLevel level, const std::string& text)
 {
-    if (also()) also()(level, text);
-    if (elsewhere()) {
-        elsewhere()(level, text);
+    const auto to = speaking();
+    if (to->also) to->also(level, text);
+    if (to->elsewhere) {
+        to->elsewhere(level, text);
         return;
     }
     if (level > shown) return;
@@ -68,12 +92,8 @@ void log(LogLevel level, const std::string& text)
     std::string one_line = text;
     std::ranges::replace_if(
         one_line, [](char c) { return c == '\n' || c == '\r'; }, ' ');
-    const auto line =
-        fmt::format("{}quorate{}: {}{}\n", above_line ? clear_line : "", says_who ? name() : "",
-                    level == LogLevel::warning ? "warning: " : "", one_line);
-    // In one call, so that lines of several threads and ranks do not mix.
-    std::fputs(line.c_str(), stderr);
-    std::fflush(stderr);
+    show(fmt::format("{}quorate{}: {}{}\n", above_line ? clear_line : "", says_who ? to->name : "",
+                     level == LogLevel::warning ? "warning: " : "", one_line));
 }
 
 }  // namespace quorate

@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/seconds.hpp"
+#include "base/streams.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "driver/advice.hpp"
@@ -37,15 +37,14 @@ public:
         if (quiet_ || passed < next_) return;
         next_ = passed + (terminal_ ? 0.1 : 5);
         shown_ = true;
-        fmt::print(stderr, "{}{} of {} simulations  {:.0f} s  {:.0f} s left at most{}",
-                   terminal_ ? "\r" : "", done, all, passed,
-                   passed * static_cast<double>(all - done) / static_cast<double>(done),
-                   terminal_ ? "   " : "\n");
-        std::fflush(stderr);
+        quorate::show(fmt::format(
+            "{}{} of {} simulations  {:.0f} s  {:.0f} s left at most{}", terminal_ ? "\r" : "",
+            done, all, passed, passed * static_cast<double>(all - done) / static_cast<double>(done),
+            terminal_ ? "   " : "\n"));
     }
     ~SimulationProgress()
     {
-        if (shown_ && terminal_) std::fputs("\r\033[K", stderr);
+        if (shown_ && terminal_) quorate::show("\r\033[K");
     }
 
 private:

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "cli/command.hpp"
 #include "driver/launch.hpp"
 #include "driver/recorded.hpp"
@@ -51,8 +52,9 @@ int evaluate(const Settings& settings)
                                  });
     trace.close();
     if (settings.on("quiet")) return exit_done;
-    fmt::print("{}: {} models scored, {} were before\n", path, scored.size() - before, before);
-    if (last.round > 0) fmt::print("{}", quality_line(last));
+    say(fmt::format("{}: {} models scored, {} were before\n", path, scored.size() - before,
+                    before));
+    if (last.round > 0) say(quality_line(last));
     return exit_done;
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
@@ -84,8 +85,8 @@ int generate(const Settings& settings)
                        {"sources", ""},
                        {"sha256", ""}});
     if (!settings.on("quiet"))
-        fmt::print("{}: {} x {} training rows, {} test rows, {} entries, {}\n", output, rows,
-                   size.columns, test_rows, entries, shape.dense ? "dense" : "sparse");
+        say(fmt::format("{}: {} x {} training rows, {} test rows, {} entries, {}\n", output, rows,
+                        size.columns, test_rows, entries, shape.dense ? "dense" : "sparse"));
     return exit_done;
 }
 

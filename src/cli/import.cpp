@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "cli/command.hpp"
 
 namespace quorate {
@@ -19,14 +20,15 @@ int import(const Settings& settings)
     const auto made = import_files(settings);
     if (settings.on("quiet")) return exit_done;
     if (!made.unknown_columns.empty())
-        fmt::print("{}\n", words_of_left_out(made.unknown_columns, settings.text("like")));
-    if (made.left_out > 0) fmt::print("{} rows with missing values are left out\n", made.left_out);
+        say(words_of_left_out(made.unknown_columns, settings.text("like")) + "\n");
+    if (made.left_out > 0)
+        say(fmt::format("{} rows with missing values are left out\n", made.left_out));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-    fmt::print("{}: {} x {} training rows, {} test rows, {} entries, {}, {:.2f} s\n",
-               settings.text("output"), made.train_rows, made.columns, made.test_rows, made.entries,
-               made.balance, took.count());
+    say(fmt::format("{}: {} x {} training rows, {} test rows, {} entries, {}, {:.2f} s\n",
+                    settings.text("output"), made.train_rows, made.columns, made.test_rows,
+                    made.entries, made.balance, took.count()));
     for (std::size_t i = 0; i < made.sources.size(); ++i)
-        fmt::print("  from {} (SHA-256 {})\n", made.sources[i], made.digests[i]);
+        say(fmt::format("  from {} (SHA-256 {})\n", made.sources[i], made.digests[i]));
     return exit_done;
 }
 

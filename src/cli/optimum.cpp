@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/path.hpp"
+#include "base/streams.hpp"
 #include "cli/command.hpp"
 #include "driver/launch.hpp"
 #include "driver/output.hpp"
@@ -65,7 +66,7 @@ int optimum(const Settings& settings)
             const auto now = clock_seconds();
             if (now < next) return;
             next = now + 2;
-            fmt::print(stderr, "iteration {}: {:.12g}, gradient {:.3g}\n", iteration, f, norm);
+            show(fmt::format("iteration {}: {:.12g}, gradient {:.3g}\n", iteration, f, norm));
         };
     const DistributedRows rows(MPI_COMM_WORLD, *data);
     const auto found = find_optimum(rows, *model, name, regularizer, options);
@@ -77,11 +78,11 @@ int optimum(const Settings& settings)
                                                options.tolerance));
     }
     if (!quiet)
-        fmt::print(
+        say(fmt::format(
             "{}: {} with l2 {:.9g}, l1 {:.9g}: objective {:.15g}, not below {:.15g}, "
             "gradient {:.3g}, {} iterations of {}, {} evaluations\n",
             optimum_cache_of(data->path()), name, regularizer.l2, regularizer.l1, found.objective,
-            found.bound, found.gradient_norm, found.iterations, found.solver, found.evaluations);
+            found.bound, found.gradient_norm, found.iterations, found.solver, found.evaluations));
     return exit_done;
 }
 

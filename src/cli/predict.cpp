@@ -131,8 +131,8 @@ int predict(const Settings& settings)
     if (settings.on("json"))
         fmt::print("{}\n", json_text(predictions.json()));
     else if (!settings.on("quiet"))
-        fmt::print("{}: {} rows{}\n", output, predictions.rows(),
-                   metrics_of(predictions.quality()));
+        say(fmt::format("{}: {} rows{}\n", output, predictions.rows(),
+                        metrics_of(predictions.quality())));
     return exit_done;
 }
 

@@ -6,11 +6,13 @@
 #include <csignal>
 #include <cstdio>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/streams.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
@@ -65,6 +67,20 @@ int dispatch(std::vector<std::string> words)
     return command.run(settings);
 }
 
+// Runs a command, and writes what it printed.
+int run(const std::vector<std::string>& words)
+{
+    int status = exit_done;
+    try {
+        status = dispatch(words);
+    } catch (const std::system_error& error) {
+        write_results(error.code().value());  // if it was fmt that could not print
+        throw;
+    }
+    write_results();
+    return status;
+}
+
 // Whether this process is alone, so that no other rank can wait for it.
 bool is_alone()
 {
@@ -93,6 +109,7 @@ int fail(int status, const std::exception& error)
 
 int program(const std::vector<std::string>& words)
 {
+    open_standard_streams();
     // A file that reaches its size limit is then a failed write, as on a full disk, and does not
     // kill the process.
     std::signal(SIGXFSZ, SIG_IGN);
@@ -109,7 +126,7 @@ int program(const std::vector<std::string>& words)
     H5dont_atexit();
     H5open();
     try {
-        return end_mpi(dispatch(words));
+        return end_mpi(run(words));
     } catch (const BadInput& error) {
         return fail(exit_bad_input, error);
     } catch (const std::exception& error) {

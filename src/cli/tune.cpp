@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/path.hpp"
+#include "base/streams.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "driver/cross_validation.hpp"
@@ -123,7 +124,7 @@ int tune(const Settings& settings)
         const auto now = clock_seconds();
         if (quiet || now < next) return;
         next = now + 5;
-        fmt::print(stderr, "trial {}/{}\n", done, trials.count());
+        show(fmt::format("trial {}/{}\n", done, trials.count()));
     });
     if (comm.rank() != 0) return exit_done;
     if (settings.on("output")) write_csv(settings.text("output"), trials, results);

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "base/log.hpp"
+#include "base/streams.hpp"
 #include "engine/engine.hpp"
 #include "mpi/clock.hpp"
 
@@ -63,10 +63,9 @@ void ProgressLine::show(const Progress& progress)
     const double left = passed / static_cast<double>(progress.round) *
                         static_cast<double>(rounds_ - progress.round);
     const auto loss = loss_ ? fmt::format("  loss about {:.6g}{}", progress.loss, quality_) : "";
-    fmt::print(stderr, "{}round {}/{}{}  {:.1f} s  {:.0f} s left{}{}", terminal_ ? "\r" : "",
-               progress.round, rounds_, loss, progress.time, left, who_answers(),
-               terminal_ ? "   " : "\n");
-    std::fflush(stderr);
+    quorate::show(fmt::format("{}round {}/{}{}  {:.1f} s  {:.0f} s left{}{}", terminal_ ? "\r" : "",
+                              progress.round, rounds_, loss, progress.time, left, who_answers(),
+                              terminal_ ? "   " : "\n"));
 }
 
 void ProgressLine::scored(const trace::Evaluation& row)
@@ -90,7 +89,7 @@ std::string ProgressLine::who_answers() const
 
 void ProgressLine::finish()
 {
-    if (terminal_) fmt::print(stderr, "\n");
+    if (terminal_) quorate::show("\n");
     log_above_line(false);
 }
 
@@ -107,14 +106,13 @@ void ByteProgress::add(std::int64_t bytes)
     next_ = terminal_ ? passed + 0.1 : passed + std::min(passed, 600.0);
     shown_ = true;
     const auto megabytes = static_cast<double>(bytes_) / 1e6;
-    fmt::print(stderr, "{}{:.0f} MB read, {:.1f} MB/s{}", terminal_ ? "\r" : "", megabytes,
-               megabytes / passed, terminal_ ? "   " : "\n");
-    std::fflush(stderr);
+    show(fmt::format("{}{:.0f} MB read, {:.1f} MB/s{}", terminal_ ? "\r" : "", megabytes,
+                     megabytes / passed, terminal_ ? "   " : "\n"));
 }
 
 void ByteProgress::finish()
 {
-    if (shown_ && terminal_) fmt::print(stderr, "\n");
+    if (shown_ && terminal_) quorate::show("\n");
 }
 
 }  // namespace quorate

@@ -240,7 +240,7 @@ std::optional<Resumption> resumption(const Settings& settings, const Training& t
         throw BadInput("--resume goes on and --overwrite begins anew: leave out one of the two");
     const auto& path = settings.text("trace");
     if (is_complete(settings, training)) {
-        fmt::print("{}: the run is complete\n", path);
+        say(fmt::format("{}: the run is complete\n", path));
         Resumption none;
         none.completed = true;
         return none;

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/streams.hpp"
 #include "base/text.hpp"
 #include "driver/checkpoint.hpp"
 #include "driver/initialiser.hpp"
@@ -49,11 +50,11 @@ std::string configuration_lines(const Settings& settings, const Training& traini
 
 void print_arrival(const trace::Arrival& row)
 {
-    fmt::print(
+    show_on_stdout(fmt::format(
         "round {} worker {} task {} part {}: compute {:.6f} delay {:.6f} idle {:.6f} send {:.6f} "
         "s, {} rows, {} bytes, {}\n",
         row.round, row.worker, row.task, row.part, row.compute, row.delay, row.idle, row.send,
-        row.samples, row.bytes, row.used ? "used" : "not used");
+        row.samples, row.bytes, row.used ? "used" : "not used"));
 }
 
 // Returns a change as text: "worker 3 on node17 has died in round 12".

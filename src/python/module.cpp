@@ -20,6 +20,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/streams.hpp"
 #include "cli/command.hpp"
 #include "cli/parse.hpp"
 #include "driver/advice.hpp"
@@ -211,6 +212,7 @@ public:
     }
     std::string text()
     {
+        write_results();
         restore();
         std::string all(static_cast<std::size_t>(std::ftell(file_)), ' ');
         std::fseek(file_, 0, SEEK_SET);
@@ -363,6 +365,7 @@ PYBIND11_MODULE(_quorate, module)
     using namespace quorate;
     using namespace quorate::bindings;
     // As the program does: see cli/program.cpp.
+    open_standard_streams();
     H5dont_atexit();
     H5open();
 

@@ -4,5 +4,6 @@
 import sys
 
 from .cli import main
+from .streams import program
 
-sys.exit(main())
+sys.exit(program(main))

@@ -4,7 +4,6 @@
 import argparse
 import difflib
 import io
-import os
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
@@ -452,12 +451,9 @@ def main(words: list[str] | None = None) -> int:
         given.run(given)
         for note in given.notes:
             print(f"quorate analysis: {note}", file=sys.stderr)
-        sys.stdout.flush()
     except BadInput as error:
         print(f"quorate analysis: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # as `| head` leaves it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
