@@ -10,10 +10,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/output_file.hpp"
 #include "base/text.hpp"
 
 namespace quorate {
@@ -66,10 +66,10 @@ std::string temporary_name(const std::string& path)
 void move_into_place(const std::string& temporary, const std::string& path)
 {
     const int file = ::open(temporary.c_str(), O_RDONLY);
-    const bool synced = file >= 0 && fsync(file) == 0;
+    int why = file >= 0 && fsync(file) == 0 ? 0 : errno;
     if (file >= 0) close(file);
-    if (!synced || std::rename(temporary.c_str(), path.c_str()) != 0)
-        throw Failure(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+    if (why == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) why = errno;
+    if (why != 0) throw Failure(fmt::format("cannot write {}: {}", path, std::strerror(why)));
 }
 
 void write_whole(const std::string& path,
@@ -88,10 +88,9 @@ void write_whole(const std::string& path,
 void write_file(const std::string& path, const std::string& text)
 {
     write_whole(path, [&](const std::string& temporary) {
-        std::ofstream file(temporary);
-        file << text;
+        OutputFile file(temporary, path);
+        file.write(text.data(), text.size());
         file.close();
-        if (!file) throw Failure(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
     });
 }
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // quorate predict: scores rows with the final model of a trace.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <span>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"
 #include "base/path.hpp"
@@ -27,13 +28,27 @@ namespace {
 
 bool is_hdf5(const std::string& path) { return path.ends_with(".h5"); }
 
+// The folder for temporary files. @throws BadInput if the environment names none
+std::filesystem::path temporary_folder()
+{
+    std::error_code error;
+    auto folder = std::filesystem::temp_directory_path(error);
+    if (!error && access(folder.c_str(), W_OK) == 0) return folder;
+    std::string name = "TMPDIR";
+    for (const auto* other :
+         {"TMP", "TEMP", "TEMPDIR"})  // in the order in which they are looked at
+        if (environment(name.c_str()).empty()) name = other;
+    throw BadInput(fmt::format(
+        "{} is {}, which is no folder that can be written: make it, or name another one", name,
+        environment(name.c_str())));
+}
+
 // Imports a file like a data set, and opens what became of it, whose file is gone at once.
 DataSet imported(const Settings& settings, const std::string& like)
 {
     const auto& output = settings.text("output");
-    const auto path = temporary_name(
-        output.empty() ? (std::filesystem::temp_directory_path() / "quorate-rows").string()
-                       : output);
+    const auto path =
+        temporary_name(output.empty() ? (temporary_folder() / "quorate-rows").string() : output);
     auto options = import_options();
     options.push_back({"quiet", "", "", ""});
     auto import = make_settings(options, {{"input", settings.text("data")},
@@ -119,15 +134,10 @@ int predict(const Settings& settings)
     });
     const auto model = final_model(settings, "TRACE", run.width());
     const auto predictions = predictions_of(run, split_of(settings, run.data), model);
-    if (!output.empty()) {
-        write_whole(output, [&](const std::string& temporary) {
-            if (is_hdf5(output)) return predictions.write_hdf5(temporary);
-            std::ofstream file(temporary);
-            file << predictions.csv();
-            file.close();
-            if (!file) throw Failure("cannot write " + output);
-        });
-    }
+    if (is_hdf5(output))
+        write_whole(output, [&](const std::string& path) { predictions.write_hdf5(path); });
+    else if (!output.empty())
+        write_file(output, predictions.csv());
     if (settings.on("json"))
         fmt::print("{}\n", json_text(predictions.json()));
     else if (!settings.on("quiet"))

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,6 +19,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/output_file.hpp"
 
 namespace quorate::h5 {
 
@@ -111,18 +111,20 @@ void write_journal(const JournaledFile& file)
     const auto name = journal_of(file.path), temporary = name + ".new";
     const Lengths lengths{std::filesystem::file_size(file.path),
                           H5FDget_eoa(file.below, H5FD_MEM_DEFAULT)};
-    std::ofstream out(temporary, std::ios::binary);
-    out.write(reinterpret_cast<const char*>(&lengths), sizeof lengths);
-    for (const auto& [number, page] : file.pages) {
-        const std::uint64_t wide = number;
-        out.write(reinterpret_cast<const char*>(&wide), sizeof wide);
-        out.write(page.data(), page_size);
-    }
-    out.close();
-    if (!out || std::rename(temporary.c_str(), name.c_str()) != 0) {
-        const std::string why = std::strerror(errno);
-        std::filesystem::remove(temporary);
-        throw Failure(fmt::format("cannot write {}: {}", name, why));
+    try {
+        OutputFile out(temporary, name);
+        out.write(&lengths, sizeof lengths);
+        for (const auto& [number, page] : file.pages) {
+            const std::uint64_t wide = number;
+            out.write(&wide, sizeof wide);
+            out.write(page.data(), page_size);
+        }
+        out.close();
+        std::filesystem::rename(temporary, name);
+    } catch (...) {
+        std::error_code error;
+        std::filesystem::remove(temporary, error);
+        throw;
     }
 }
 

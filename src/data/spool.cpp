@@ -138,7 +138,8 @@ const char* Spool::bytes(std::int64_t first, std::int64_t count)
         for (std::int64_t done = 0; done < size;) {
             const auto got = pread(file_, window_.data() + done,
                                    static_cast<std::size_t>(size - done), first + done);
-            if (got == 0 || (got < 0 && errno != EINTR)) fail("read a temporary file in");
+            if (got == 0) throw Failure("a temporary file in " + folder_ + " was cut off");
+            if (got < 0 && errno != EINTR) fail("read a temporary file in");
             if (got > 0) done += got;
         }
     }

@@ -168,6 +168,20 @@ def test_an_older_generation_of_others_is_kept(gaussians, tmp_path):
     assert mine.read_text() == "my notes\n"
 
 
+def test_a_folder_for_temporary_files_that_is_missing_is_named(gaussians, tmp_path):
+    trace, rows = tmp_path / "t.h5", tmp_path / "rows.csv"
+    rows.write_text("a,b\n1,2\n")
+    words = ["--data", gaussians, "--workers", 2, "--rounds", 2, "--quiet", "--trace", trace]
+    assert call("simulate", *words).returncode == 0
+    env = {"TMPDIR": str(tmp_path / "none")}
+    done = call("predict", trace, "--data", rows, "--json", env=env)
+    assert done.returncode == 2
+    assert our_lines(done.stderr) == [
+        f"quorate: TMPDIR is {tmp_path / 'none'}, which is no folder that can be written: "
+        "make it, or name another one"
+    ]
+
+
 @pytest.mark.parametrize("name", ["scores.csv", "scores.h5"])
 def test_scores_replace_scores_only(name, gaussians, tmp_path):
     trace, path = tmp_path / "t.h5", tmp_path / name

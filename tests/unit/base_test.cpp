@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <set>
+#include <thread>
 
 #include "base/interval.hpp"
+#include "base/log.hpp"
+#include "base/output_file.hpp"
 #include "base/path.hpp"
 #include "base/random.hpp"
 #include "base/settings.hpp"
@@ -35,6 +40,58 @@ TEST(Text, ARealIsFiniteAndTheWholeWordOrNothing)
     EXPECT_EQ(to_real("-7"), -7.0);
     for (const auto* wrong : {"", "nan", "inf", "-inf", "1e999", "1,5", "1.5s", "one"})
         EXPECT_FALSE(to_real(wrong)) << wrong;
+}
+
+TEST(Text, ADurationIsANumberWithAUnitOrWhatSlurmAndPbsWrite)
+{
+    for (const auto& [text, seconds] : {std::pair{"300", 300.0},
+                                        {"5min", 300.0},
+                                        {"90m", 5400.0},
+                                        {"1.5h", 5400.0},
+                                        {"2d", 172800.0},
+                                        {"1e-3", 1e-3},
+                                        {"1:30", 90.0},
+                                        {"2:00:00", 7200.0},
+                                        {"02:03:04", 7384.0},
+                                        {"1-0", 86400.0},
+                                        {"1-00:00:00", 86400.0},
+                                        {"2-06:30", 196200.0}})
+        EXPECT_EQ(to_duration(text), seconds) << text;
+    for (const auto* wrong : {"", ":", "1:", ":30", "1:2:3:4", "-1:00", "1--2", "1-", "-5", "1:2x",
+                              "1: 2", "1:-2", "1:+2", "1.5:00", "soon", "h", "1:00h"})
+        EXPECT_FALSE(to_duration(wrong)) << wrong;
+}
+
+TEST(OutputFile, SaysWhyACallFailed)
+{
+    OutputFile file("/dev/full", "x.h5");
+    const std::vector<char> more(1 << 16);  // than what is kept before it is written
+    std::string what;
+    try {
+        file.write(more.data(), more.size());
+    } catch (const Failure& failure) {
+        what = failure.what();
+    }
+    EXPECT_EQ(what, "cannot write x.h5: No space left on device");
+}
+
+TEST(Log, OtherThreadsLogWhileItIsToldToWhom)
+{
+    std::atomic<bool> ended = false;
+    std::atomic<int> told = 0;
+    log_to([&](LogLevel, const std::string&) { ++told; });
+    std::thread other([&] {
+        while (!ended) log(LogLevel::note, "a message that is longer than a short string");
+    });
+    for (int i = 0; i < 10000 || told == 0; ++i) {
+        log_as(fmt::format("[a name that is longer than a short string, {}]", i));
+        log_to([&, name = std::to_string(i)](LogLevel, const std::string&) { ++told; });
+    }
+    ended = true;
+    other.join();
+    log_to({});
+    log_as("");
+    EXPECT_GT(told, 0);
 }
 
 TEST(Text, SplitKeepsEmptyPieces)
