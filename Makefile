@@ -342,11 +342,16 @@ $(B)/share/bash-completion/completions/quorate: $(B)/quorate $(wildcard jobs/*.i
 
 # What the scripts and tests that run the program are told.
 run_env = QUORATE='$(abspath $(B)/quorate)' LAUNCHER='$(found_launcher)' PYTHON='$(found_python)' \
-  B='$(B)' MPI='$(MPI)' $(launch_env)
+  B='$(B)' MPI='$(MPI)' $(launch_env) $(san_env)
 # Open MPI refuses root and more ranks than cores unless told; tests and demo need both.
 ifeq ($(MPI),openmpi)
 launch_env := OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
   OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+endif
+
+# A Python that loads a module with sanitizers must begin with their library, and with what it intercepts.
+ifdef SAN
+san_env := SANITIZERS='$(shell $(found_cxx) -print-file-name=libasan.so) $(shell $(found_cxx) -print-file-name=libstdc++.so)'
 endif
 
 demo: build ## coded gradient descent with stragglers on generated data, and its figure
