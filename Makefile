@@ -348,7 +348,6 @@ ifeq ($(MPI),openmpi)
 launch_env := OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
   OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 endif
-
 # A Python that loads a module with sanitizers must begin with their library, and with what it intercepts.
 ifdef SAN
 san_env := SANITIZERS='$(shell $(found_cxx) -print-file-name=libasan.so) $(shell $(found_cxx) -print-file-name=libstdc++.so)'
@@ -427,7 +426,9 @@ $(B)/tests/unit: $(call objects_of,$(units) $(every)) $(B)/$(soname) $(B)/source
 $(B)/bench: $(call objects_of,$(benches) tests/unit/simulation.cpp $(every)) $(B)/libquorate.a
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(found_benchmark_libs) $(link_libs)
 
-$(rival_programs): $(B)/%: $(B)/obj/tests/bench/%.o $(call objects_of,$(every)) $(B)/libquorate.a | $$(@D)/.dir
+# Without our own MPI_Allreduce: rivals call the MPI library's.
+$(rival_programs): $(B)/%: $(B)/obj/tests/bench/%.o $(call objects_of,$(every)) \
+                   $(filter-out %/without_spinning.o,$(library)) | $$(@D)/.dir
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(link_libs)
 
 chaos: build ## kill processes of runs at random, and hosts if root, 50 runs of each kind; ARGS="--runs 5 --only hosts"

@@ -99,6 +99,14 @@ def test_quorate_and_its_rivals_do_the_same_rounds(tmp_path):
     assert rows["startup"]["quorate"] in done.stdout
 
 
+def test_rivals_call_the_mpi_library_itself():
+    program = REPOSITORY / os.environ["B"] / "rivals" / "allreduce"
+    done = subprocess.run(["nm", "--dynamic", program], capture_output=True, text=True, check=True)
+    calls = [line.split()[-2:] for line in done.stdout.splitlines() if "MPI_" in line]
+    assert ["U", "MPI_Allreduce"] in calls
+    assert all(kind == "U" for kind, _ in calls)
+
+
 def test_a_row_of_rivals_that_does_not_exist_is_refused():
     done = rivals("--only", "workers31")
     assert done.returncode == 2
