@@ -249,7 +249,7 @@ def test_nan_is_a_missing_value(tmp_path):
         ({"X": X.astype(object), "y": Y}, "array X holds Python objects"),
         ({"X": X, "y": Y.astype(object)}, "array y holds Python objects"),
         ({"X": X.astype(complex), "y": Y}, "array X holds complex numbers (<c16)"),
-        ({"X": X.astype("f2"), "y": Y}, "elements of the type <f2"),
+        ({"X": X.astype("g"), "y": Y}, "elements of the type <f16"),
         ({"X": X.astype(str), "y": Y}, "array X holds text (<U32) where numbers are needed"),
         ({"X": X[:, 0], "y": Y}, "give rows x columns, as X.reshape(-1, 1) for one column"),
         ({"X": X[:0], "y": Y[:0]}, "has the shape (0, 4)"),
