@@ -63,8 +63,10 @@ def test_activate_brings_completion_and_leaves_nothing_else():
     assert not [line for line in lines[3:] if "quorate" in line and line != "_quorate"]
 
 
-@pytest.mark.parametrize("build", ["/nowhere", "/tmp"])
-def test_activate_refuses_what_is_no_build(build):
+@pytest.mark.parametrize("build", ["nowhere", "folder"])
+def test_activate_refuses_what_is_no_build(build, tmp_path):
+    (tmp_path / "folder" / "quorate").mkdir(parents=True)
+    build = tmp_path / build
     done = bash(f"if {activate(build)}; then echo yes; fi", "echo $PATH")
     assert done.stdout == "/usr/bin:/bin\n"
     assert done.stderr.count("\n") == 1 and "run make first" in done.stderr
