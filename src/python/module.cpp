@@ -339,7 +339,7 @@ py::object add_exception(py::module_& module, const char* name, const py::handle
     static const auto& type = *new py::exception<Error>(module, name, base);
     py::register_exception_translator([](std::exception_ptr thrown) {
         try {
-            if (thrown) std::rethrow_exception(thrown);
+            if (thrown) std::rethrow_exception(std::move(thrown));
         } catch (const Error& error) {
             PyErr_SetObject(type.ptr(), shown(error.what()).ptr());
         }

@@ -9,7 +9,7 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TextIO
 
 
 class Unwritten(Exception):
@@ -17,7 +17,7 @@ class Unwritten(Exception):
 
 
 class _Results(io.FileIO):
-    def write(self, data: Any) -> int | None:
+    def write(self, data: Any) -> int:
         try:
             return super().write(data)
         except BrokenPipeError:
@@ -27,14 +27,14 @@ class _Results(io.FileIO):
 
 
 class _Messages(io.FileIO):
-    def write(self, data: Any) -> int | None:
+    def write(self, data: Any) -> int:
         try:
             return super().write(data)
         except OSError:
             return len(data)
 
 
-def _text(raw: io.FileIO, like: io.TextIOBase | None, lines: bool) -> io.TextIOWrapper:
+def _text(raw: io.FileIO, like: TextIO | None, lines: bool) -> io.TextIOWrapper:
     encoding = (like and like.encoding) or "utf-8"
     errors = (like and like.errors) or "backslashreplace"
     return io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors, line_buffering=lines)
