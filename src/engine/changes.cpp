@@ -128,10 +128,19 @@ void Engine::change(const std::vector<Change>& wanted)
 bool Engine::receive_changes()
 {
     const auto changes = fleet_->changes(event_ + 1);
-    for (const auto& change : changes) receive(change);
+    receive(changes);
     if (std::ranges::find(changes, Change::Kind::resumed, &Change::kind) != changes.end())
         reencode("the run was resumed with other workers");
     return !changes.empty();
+}
+
+// Takes note of changes that have come together. Between those that came one after the other the
+// scheme was told of the first, and may have acted, so the trace keeps them apart.
+void Engine::receive(const std::vector<Change>& changes)
+{
+    if (!changes.empty() && event_ == changed_) note_membership(trace::Change::apart, -1);
+    for (const auto& change : changes) receive(change);
+    if (!changes.empty()) changed_ = event_;
 }
 
 // Takes note of a change. A scheme whose Needs ask for membership is told of it. To any other

@@ -164,6 +164,8 @@ void Engine::end_if_done(int model)
 void Engine::give(Event event)
 {
     actions_.clear();
+    // What the scheme could not do without this worker it may do now.
+    if (std::holds_alternative<WorkerJoined>(event)) undecodable_.clear();
     names_.to_scheme(event);
     scheme_->handle(event, fleet_->now(), actions_);
     if (auto* arrived = std::get_if<Arrived>(&event)) {

@@ -164,6 +164,7 @@ private:
     [[noreturn]] void fail(const std::string& why) const;
     void change(const std::vector<Change>& wanted);
     bool receive_changes();
+    void receive(const std::vector<Change>& changes);
     void receive(const Change& change);
     void note_membership(trace::Change kind, std::int64_t worker);
     void hand_over(const Dispatch& task);
@@ -253,6 +254,7 @@ private:
     Arrived told_;                   // empty: memory of the last such event
     ContributionId contributions_ = 0;
     std::int64_t event_ = 0, round_ = 0;
+    std::int64_t changed_ = -1;            // the event that was the newest change of membership
     double batches_ = 0;                   // samples seen, in batches: what schedules count
     std::vector<std::int64_t> updates_;    // by model
     std::vector<std::int64_t> update_of_;  // by version, the updates of its model by then; only

@@ -87,12 +87,14 @@ void Engine::go_on_with(Fleet& live)
         live.reencode(coding_, members);
     }
     open_.for_each([this](const OpenTask& open) { hand_over_again(open); });
-    if (others) receive({Change::Kind::resumed, static_cast<Worker>(here.size())});
+    std::vector<Change> changes;
+    if (others) changes.push_back({Change::Kind::resumed, static_cast<Worker>(here.size())});
     for (Worker worker = 0; worker < std::ssize(members_); ++worker) {
         const bool is_here = std::ranges::binary_search(here, worker);
         if (is_here == members_.active(worker)) continue;
-        receive({is_here ? Change::Kind::joined : Change::Kind::left, worker});
+        changes.push_back({is_here ? Change::Kind::joined : Change::Kind::left, worker});
     }
+    receive(changes);
     if (!others) return;
     reencode("the run is resumed with other workers");
     live.load();

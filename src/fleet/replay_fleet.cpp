@@ -71,18 +71,24 @@ void ReplayFleet::close(Worker, TaskId task) { open_.erase(task); }
 std::vector<Change> ReplayFleet::changes(std::int64_t event)
 {
     std::vector<Change> all;
-    for (; !membership_.empty() && membership_.begin()->first == event; ++event) {
-        const auto row = membership_.extract(membership_.begin()).mapped();
+    if (is_next(event, trace::Change::apart)) membership_.erase(event++);
+    for (; membership_.contains(event) && !is_next(event, trace::Change::apart); ++event) {
+        const auto row = membership_.extract(event).mapped();
         all.push_back({static_cast<Change::Kind>(row.kind), static_cast<Worker>(row.worker)});
         now_ = std::max(now_, row.time);
     }
     return all;
 }
 
+bool ReplayFleet::is_next(std::int64_t event, trace::Change kind) const
+{
+    const auto row = membership_.find(event);
+    return row != membership_.end() && row->second.kind == static_cast<std::int64_t>(kind);
+}
+
 bool ReplayFleet::resumes(std::int64_t event) const
 {
-    return !membership_.empty() && membership_.begin()->first == event &&
-           membership_.begin()->second.kind == static_cast<std::int64_t>(trace::Change::resumed);
+    return is_next(event + is_next(event, trace::Change::apart), trace::Change::resumed);
 }
 
 bool ReplayFleet::joins() const
@@ -132,7 +138,11 @@ std::vector<Arrival> ReplayFleet::wait(Seconds until, const std::atomic<bool>& s
     const auto event_of = [](const auto& rows) {
         return rows.empty() ? std::numeric_limits<std::int64_t>::max() : rows.begin()->first;
     };
-    if (event_of(membership_) < std::min(event_of(messages_), event_of(timers_))) {
+    if (const auto event = event_of(membership_);
+        event < std::min(event_of(messages_), event_of(timers_))) {
+        // The caller then asks for the changes, and would do so for ever.
+        if (std::exchange(awaited_, event) == event)
+            refuse(event, "members change where nothing else was to come");
         now_ = std::max(now_, membership_.begin()->second.time);
         return {};
     }

@@ -51,6 +51,8 @@ public:
     std::int64_t bytes_received() const override { return bytes_received_; }
 
 private:
+    // Whether the event of this number is such a change of membership, and still to come.
+    bool is_next(std::int64_t event, trace::Change kind) const;
     [[noreturn]] void refuse(std::int64_t event, const std::string& why) const;
 
     Recipes& recipes_;
@@ -59,7 +61,8 @@ private:
     std::map<std::int64_t, std::vector<trace::Arrival>> messages_;  // by event
     std::map<std::int64_t, trace::Timer> timers_;                   // by event
     std::map<std::int64_t, trace::Membership> membership_;          // by event
-    std::set<std::int64_t> lost_;                                   // events
+    std::int64_t awaited_ = -1;    // the change for which the last wait() ended
+    std::set<std::int64_t> lost_;  // events
     CachedList cached_of(const Dispatch& task, const trace::Arrival& row);
     int items_of(const Dispatch& task, const trace::Arrival& row) const;
 

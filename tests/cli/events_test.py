@@ -7,7 +7,7 @@ import pytest
 
 from program import call, inspect, our_lines
 
-JOINED, LEFT, DIED, RECODED, LOADING = 1, 2, 3, 4, 5
+JOINED, LEFT, DIED, RECODED, LOADING, APART = 1, 2, 3, 4, 5, 8
 DRY = ["simulate", "--dry", "--workers", 6, "--rows", 600, "--row-time", 0.01, "--quiet"]
 
 
@@ -18,7 +18,7 @@ def simulate(path, *words):
     with h5py.File(path, "r") as trace:
         table = trace["membership"]
         rows = zip(table["time"][:], table["kind"][:], table["worker"][:], table["event"][:])
-        changes = [(round(t, 9), int(k), int(w)) for t, k, w, e in rows if e > 0]
+        changes = [(round(t, 9), int(k), int(w)) for t, k, w, e in rows if e > 0 and k != APART]
         return changes, trace["round/time"][:]
 
 
@@ -69,6 +69,22 @@ def test_a_code_that_tolerates_the_loss_goes_on(tmp_path):
     changes, times = simulate(tmp_path / "t.h5", "--rounds", 6, *words)
     assert changes == [(2.5, DIED, 4)]
     assert numpy.allclose(numpy.diff(times, prepend=0), 2)
+
+
+@pytest.mark.parametrize("back", ["2.5", "2.6", "2.501"])
+def test_machines_that_are_needed_may_come_back_at_once(back, gaussians, tmp_path):
+    # In the first case at the same time as they leave.
+    run, again = tmp_path / "run.h5", tmp_path / "again.h5"
+    words = ["simulate", "--data", gaussians, "--scheme", "elastic", "--needed", 5, "--workers", 6]
+    words += ["--row-time", 0.01, "--rounds", 12, "--step", 0.1, "--quiet", "--on-loss", "wait"]
+    events = f"2.5 leave 4,1; {back} join 1; 4 leave 2; 4.001 join 2,4"
+    done = call(*words, "--events", events, "--trace", run)
+    assert done.returncode == 0, done.stderr
+    done = call("simulate", "--replay", run, "--trace", again, "--quiet")
+    assert done.returncode == 0, done.stderr
+    with h5py.File(run, "r") as first, h5py.File(again, "r") as second:
+        for name in ["iterate/model", "arrival/event", "membership/event", "membership/kind"]:
+            assert numpy.array_equal(first[name][:], second[name][:]), name
 
 
 def test_random_membership_is_reproducible_and_keeps_the_least(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 
 from program import call, inspect, our_lines, rounds_in, start, wait_until
 
-JOINED, LEFT, DIED, RECODED, LOADING = 1, 2, 3, 4, 5
+JOINED, LEFT, DIED, RECODED, LOADING, APART = 1, 2, 3, 4, 5, 8
 RANKS = 9
 COMMON = ["--delay", "exponential:0.004", "--step", 0.1, "--timeout", 5, "--resilient", "--quiet"]
 
@@ -58,7 +58,7 @@ def membership(path):
     """Changes after the start: (kind, worker)."""
     with h5py.File(path, "r") as trace:
         table = trace["membership"]
-        later = table["event"][:] > 0
+        later = (table["event"][:] > 0) & (table["kind"][:] != APART)
         return list(zip(table["kind"][:][later].tolist(), table["worker"][:][later].tolist()))
 
 

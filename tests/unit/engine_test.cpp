@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "engine/engine.hpp"
 #include "engine/sum_table.hpp"
+#include "fleet/replay_fleet.hpp"
 #include "legal_run.hpp"
 #include "mpi/messages.hpp"
 #include "trace/reader.hpp"
@@ -144,6 +145,31 @@ private:
     bool lost_ = false, told_ = false;
 };
 
+// Worker 1 leaves, and comes back before anything else happens.
+class ChangingFleet final : public ScriptedFleet {
+public:
+    using ScriptedFleet::ScriptedFleet;
+    std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) override
+    {
+        if (batches_.empty() || delivered() < 8) return ScriptedFleet::wait(until, stop);
+        ready_ = true;
+        return {};
+    }
+    std::vector<Change> changes(std::int64_t) override
+    {
+        if (!std::exchange(ready_, false)) return {};
+        const auto batch = batches_.front();
+        batches_.erase(batches_.begin());
+        return batch;
+    }
+
+private:
+    bool ready_ = false;
+    std::vector<std::vector<Change>> batches_ = {{{Change::Kind::left, 1}, {Change::Kind::left, 2}},
+                                                 {{Change::Kind::joined, 1}},
+                                                 {{Change::Kind::joined, 2}}};
+};
+
 class EngineTest : public ::testing::Test {
 protected:
     std::string path_ = std::filesystem::temp_directory_path() /
@@ -233,6 +259,32 @@ TEST_F(EngineTest, ARoundWhoseContributionsAreLostBeginsAnewWithoutThose)
         if (change.event > 0) kinds.push_back(change.kind);
     EXPECT_EQ(kinds, (std::vector<std::int64_t>{7, 3, 4}));
     for (const auto& [handle, times] : fleet.released) EXPECT_EQ(times, 1) << handle;
+}
+
+// A replay that received them together would tell the scheme of the first too late.
+TEST_F(EngineTest, ChangesThatComeOneAfterTheOtherStayApartInAReplay)
+{
+    ChangingFleet fleet(6, 1);
+    run("uncoded", 4, fleet);
+    const auto written = trace::read(path_);
+    std::vector<std::int64_t> kinds, events;
+    for (const auto& change : written.membership)
+        if (change.event > 0) {
+            kinds.push_back(change.kind);
+            events.push_back(change.event);
+        }
+    ASSERT_EQ(kinds, (std::vector<std::int64_t>{2, 2, 8, 1, 8, 1}));
+    const ByzantineWorkers honest;
+    Settings settings;
+    settings.set("scheme", {"uncoded", "", true});
+    const Coding coding(chosen(schemes(), settings, "scheme").make(settings, {6, 6}), 0, 0);
+    Recipes recipes(coding.needs, coding.batches, honest, 2, Wire::binary64);
+    ReplayFleet replay(recipes, written, 6);
+    const auto first = events[0];
+    EXPECT_EQ(replay.changes(first - 1).size(), 0U);
+    EXPECT_EQ(replay.changes(first).size(), 2U);
+    EXPECT_EQ(replay.changes(first + 2).size(), 1U);
+    EXPECT_EQ(replay.changes(first + 4).size(), 1U);
 }
 
 TEST_F(EngineTest, EndsWhenTheObserverSaysSoAndKeepsTheLastModel)

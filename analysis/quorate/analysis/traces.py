@@ -22,6 +22,7 @@ OLDEST_FORMAT, NEWEST_FORMAT = 4, 6  # 4 says nothing of nodes, 5 nothing of how
 TRIES = 3  # a trace that is being written may be caught in the middle of a commit
 NEEDED = ("scheme", "status", "data", "rows", "columns", "workers", "optimizer", "delay", "clock")
 EAGER = ("round", "evaluation", "worker", "membership")
+APART = 8  # the kind of a row of membership that is no change: it keeps changes apart for replays
 RUN_TRACE = "trace.h5"  # in a folder that --folder made
 DIVERGED = 1.5  # times the loss of the first point
 
@@ -57,6 +58,7 @@ class Trace:
     membership: pd.DataFrame
 
     def __post_init__(self) -> None:
+        self.membership = self.membership[self.membership["kind"] != APART]
         # With its bytes, to be found by.
         self._data = options_in(str(self.attributes.get("config", ""))).get("data", "")
         self.attributes = {
