@@ -66,13 +66,20 @@ void Engine::go_on_with(Fleet& live)
         if (live.workers()[static_cast<std::size_t>(worker)].rank >= 0) here.push_back(worker);
     const bool others = here != coded_for_;
     if (others) carry_out(Close{0, next_task_});
+    if (coding_ && !others) {
+        // Workers have what they were to hold in the beginning, if anything.
+        std::vector<Worker> members;
+        for (Worker index = 0; index < coding_->workers(); ++index)
+            members.push_back(names_.run_of(index));
+        live.reencode(coding_, members);
+        live.load();
+    }
     std::vector<std::size_t> handles;
     live_.for_each([&](const Live& one) { handles.push_back(one.arrival.handle); });
     before.prepare(handles);
     live_.for_each([&](Live& one) {
         auto& handle = one.arrival.handle;
-        const auto values = before.values(handle);
-        handle = live.adopt(one.arrival.worker, values.doubles(), values.losses);
+        handle = live.adopt(one.arrival.worker, before.values(handle));
     });
     table_.rename([this](ContributionId id) { return this->live(id).arrival.handle; });
     fleet_ = &live;
@@ -80,12 +87,6 @@ void Engine::go_on_with(Fleet& live)
     options_.churn.skip(live.now(), round_);
     bytes_sent_ = live.bytes_sent();
     bytes_received_ = live.bytes_received();
-    if (coding_ && !others) {
-        std::vector<Worker> members;
-        for (Worker index = 0; index < coding_->workers(); ++index)
-            members.push_back(names_.run_of(index));
-        live.reencode(coding_, members);
-    }
     open_.for_each([this](const OpenTask& open) { hand_over_again(open); });
     std::vector<Change> changes;
     if (others) changes.push_back({Change::Kind::resumed, static_cast<Worker>(here.size())});

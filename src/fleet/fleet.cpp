@@ -23,8 +23,7 @@ std::vector<double> Values::doubles() const
         [](auto numbers) { return std::vector<double>(numbers.begin(), numbers.end()); }, packed);
 }
 
-// NOLINTNEXTLINE(performance-unnecessary-value-param): MpiFleet keeps the values
-std::size_t Fleet::adopt(Worker, std::vector<double>, const Losses&)
+std::size_t Fleet::adopt(Worker, const Values&)
 {
     throw std::logic_error("this fleet goes on with what it has");
 }

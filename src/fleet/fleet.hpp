@@ -121,11 +121,11 @@ public:
     /// Adds the points at which cached gradients were taken, which the fleet needs beside the
     /// points of open tasks.
     virtual void add_points(std::map<Version, Point>&) const {}
-    /// Takes over a contribution that was computed elsewhere, when a run is resumed.
-    /// @param values  at the worker's support  @param losses  as in Values
+    /// Takes over a contribution that was computed elsewhere, when a run is resumed. The worker has
+    /// loaded the shard that it was computed from. Copies the values.
     /// @return its handle
     /// @throws std::logic_error if this fleet has no use for one (all but MpiFleet)
-    virtual std::size_t adopt(Worker worker, std::vector<double> values, const Losses& losses);
+    virtual std::size_t adopt(Worker worker, const Values& values);
     /// Sets the clock, and for each worker its own count of tasks, when a run is resumed.
     virtual void set_clock(Seconds, std::span<const std::int64_t>) {}
 

@@ -36,7 +36,8 @@ void MpiFleet::be_ready(const mpi::Transfer& message)
         if (other.loaded.support && *other.loaded.support == support)
             to.loaded.support = other.loaded.support;
     if (!to.loaded.support) to.loaded.support = std::make_shared<const Support>(std::move(support));
-    if (auto* node = node_of(worker)) node->knows_supports = false;
+    // The leader adds up what the node's workers send, wherever these are by now.
+    if (auto* node = first_node_of(worker)) node->knows_supports = false;
     for (auto& [task, inputs] : std::exchange(to.unready, {})) dispatch(task, std::move(inputs));
 }
 
@@ -112,6 +113,7 @@ void MpiFleet::find_dead()
     const auto now = clock_seconds();
     if (now - checked_ < interval) return;
     checked_ = now;
+    receive_unfinished();
     std::vector<std::string> hosts;  // of the dead
     for (const auto worker : living()) {
         if (has_died(rank(worker))) {
@@ -140,7 +142,7 @@ void MpiFleet::ping(int rank)
 }
 
 // A transfer with a dead rank may never complete, and MPI may still use its buffer. So it is
-// neither waited for nor freed.
+// neither waited for nor freed before it has.
 void MpiFleet::abandon(Link& link, int rank)
 {
     if (bells_.gone(rank)) std::erase(channels_, rank);
@@ -148,7 +150,18 @@ void MpiFleet::abandon(Link& link, int rank)
     link.sending.reset();
     drop_if(incoming_, [&](mpi::Transfer& message) {
         if (message.peer != rank) return false;
-        abandoned_.push_back(std::move(message));
+        unfinished_.push_back(std::move(message));
+        return true;
+    });
+}
+
+// Receives what a rank that was taken for dead had begun to send, if it was only slow. It may be all
+// that the rank has to say: that it has loaded its shard.
+void MpiFleet::receive_unfinished()
+{
+    drop_if(unfinished_, [this](mpi::Transfer& message) {
+        if (!done(message)) return false;
+        incoming_.push_back(std::move(message));
         return true;
     });
 }

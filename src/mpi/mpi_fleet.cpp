@@ -91,6 +91,7 @@ void MpiFleet::dispatch(const Dispatch& task, PointList inputs)
 void MpiFleet::close(Worker worker, TaskId task)
 {
     auto& link = links_[static_cast<std::size_t>(worker)];
+    std::erase_if(link.unready, [&](const auto& one) { return one.first.task == task; });
     std::erase_if(link.waiting, [&](const auto& order) { return order.task == task; });
     if (auto* node = first_node_of(worker))
         std::erase_if(node->handed_out,
@@ -381,11 +382,15 @@ std::vector<Arrival> MpiFleet::unpack(const mpi::Transfer& message)
     return arrivals;
 }
 
-std::size_t MpiFleet::adopt(Worker worker, std::vector<double> values, const Losses& losses)
+std::size_t MpiFleet::adopt(Worker worker, const Values& values)
 {
     const auto handle = slots_.take();
     auto& slot = slots_.at(handle);
-    slot = {nullptr, {}, std::move(values), link(worker).loaded, losses, 0, 0, 0};
+    auto of = link(worker).loaded;
+    // The worker may have died before it had loaded what these values are of.
+    if (!of.support || *of.support != values.support)
+        of = {worker, link(worker).shard, std::make_shared<const Support>(values.support)};
+    slot = {nullptr, {}, values.doubles(), std::move(of), values.losses, 0, 0, 0};
     slot.packed = std::span<const double>(slot.adopted);
     return handle;
 }

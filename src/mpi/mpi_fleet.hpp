@@ -63,7 +63,7 @@ public:
     std::vector<Change> changes(std::int64_t) override { return std::exchange(changes_, {}); }
     void reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members) override;
     void load() override { settle(); }
-    std::size_t adopt(Worker worker, std::vector<double> values, const Losses& losses) override;
+    std::size_t adopt(Worker worker, const Values& values) override;
     /// Has waits call MPI although all messages of the fleet may go past it: for others that send
     /// by it meanwhile.
     void keep_mpi_moving() { all_channels_ = false; }
@@ -208,6 +208,7 @@ private:
     void ping(int rank);
     void mark_dead(Worker worker);
     void abandon(Link& link, int rank);
+    void receive_unfinished();
     void assign(Worker worker, Worker code_index);
     // Sends a short message at once, beside the one send of tasks.
     void send_aside(int rank, mpi::Tag tag, std::shared_ptr<mpi::Bytes> bytes);
@@ -273,9 +274,10 @@ private:
     std::int64_t parameters_;
     Wire wire_;
     FailureDetector detector_;
-    Seconds checked_ = 0;  // when the dead were looked for last
-    // Short sends under way; transfers with dead ranks, which are never waited for nor freed.
-    std::vector<mpi::Transfer> aside_, abandoned_;
+    Seconds checked_ = 0;               // when the dead were looked for last
+    std::vector<mpi::Transfer> aside_;  // short sends under way
+    // Sends to dead ranks, and messages that these had begun to send. Neither is waited for.
+    std::vector<mpi::Transfer> abandoned_, unfinished_;
     std::vector<Change> changes_;
     bool has_dead_ranks_ = false, has_lost_ranks_ = false;
     std::vector<Worker> scorers_;    // workers that score models

@@ -220,7 +220,7 @@ void MpiWorker::take_point(const Delivered& point, int leader)
     auto held = hold(at->second, point.block);
     if (is_named(point.version))
         context_.points.try_emplace(point.version, std::move(held));
-    else if (point.task > newest_)
+    else if (point.task >= newest_)  // the newest may come once more, to a worker that was away
         early_.push_back({point.task, point.version, std::move(held)});
 }
 

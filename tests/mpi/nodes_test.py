@@ -10,7 +10,7 @@ import h5py
 import numpy
 import pytest
 
-from across_hosts_test import FOUR, check, run_words, start_resilient, workers_on
+from across_hosts_test import FOUR, check, resilient, run_words, start_resilient, workers_on
 from many_hosts import Hosts, need_root
 from membership_test import FAMILIES, membership
 from program import OPEN_MPI, call, our_lines, rounds_in, wait_until
@@ -110,6 +110,23 @@ def test_a_standby_rank_of_another_node_takes_the_place_of_a_leader(
     assert done.returncode == 0, done.stderr
     check(trace, tmp_path / "again.h5")
     assert membership(trace) == [(DIED, worker), (LOADING, worker), (JOINED, worker)]
+    assert close_to_flat(trace, tmp_path)
+
+
+# What the new rank sends belongs to the sums of the node where its worker was. Each re-encoding gives
+# it other rows, which the leader there must know of.
+@pytest.mark.parametrize("scheme", ["uncoded", "cyclic --stragglers 1", "k-async"])
+def test_the_code_may_be_made_anew_for_the_rank_of_another_node(scheme, hosts, sparse, tmp_path):
+    trace = tmp_path / "run.h5"
+    changes = [f"{20 + 8 * i}r {'join' if i % 2 else 'leave'} {i // 2 % 2}" for i in range(12)]
+    events = "; ".join(["3r kill 2,7", *changes])  # the leader of n3, and a worker of n4
+    words = ["--scheme", *scheme.split(), "--rounds", 120, *resilient(0.01), "--timeout", 5]
+    words += ["--standby", 2, "--events", events, *NODE]
+    done = hosts.start({**FOUR, "n4": 4}, *run_words(sparse, trace, *words)).wait()
+    assert done.returncode == 0, done.stderr
+    check(trace, tmp_path / "again.h5")
+    happened = membership(trace)
+    assert (LOADING, 2) in happened
     assert close_to_flat(trace, tmp_path)
 
 

@@ -12,7 +12,7 @@ import pytest
 from program import call, inspect, our_lines
 
 ROUNDS = 24
-JOINED, LEFT, RECODED, RESUMED = 1, 2, 4, 6
+JOINED, LEFT, RECODED, RESUMED, APART = 1, 2, 4, 6, 8
 COMMON = ["--rounds", ROUNDS, "--step", 0.02, "--seed", 3, "--quiet", "--checkpoint-every", "7r"]
 COMMON += ["--delay", "exponential:0.001", "--optimizer", "gd"]
 # Options that a scheme needs here beside its defaults.
@@ -57,7 +57,7 @@ def changes(path):
     """(kind, worker), after the start."""
     with h5py.File(path, "r") as trace:
         table = trace["membership"]
-        later = table["event"][:] > 0
+        later = (table["event"][:] > 0) & (table["kind"][:] != APART)
         return list(zip(table["kind"][:][later].tolist(), table["worker"][:][later].tolist()))
 
 
@@ -162,6 +162,20 @@ def test_whoever_took_part_at_the_checkpoint_stays(gaussians, tmp_path):
     go_on(words, 7)
     more = changes(tmp_path / "t.h5")
     assert more == [*before, (RESUMED, 7), (JOINED, 2), (RECODED, 7)]
+    is_replayed(tmp_path)
+
+
+# They are of the shards of a code that the workers of the resumed run have yet to load.
+@pytest.mark.parametrize("scheme, leave", [("m-sgc", "2"), ("pgc-cyclic", "2,3,4,5")])
+def test_contributions_in_use_fit_the_code_that_was_made_anew(scheme, leave, sparse, tmp_path):
+    words = [*words_of(tmp_path, sparse, scheme, []), "--events", f"4r leave {leave}"]
+    go_on(words, 8)
+    take_back(tmp_path)
+    before = changes(tmp_path / "t.h5")
+    left = before[-1][1]
+    assert before[-1] == (RECODED, left)
+    go_on(words, left)
+    assert changes(tmp_path / "t.h5") == before
     is_replayed(tmp_path)
 
 
