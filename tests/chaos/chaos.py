@@ -23,6 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import h5py  # noqa: E402
 import numpy  # noqa: E402
 
+import churn  # noqa: E402
 from many_hosts import Hosts  # noqa: E402
 from program import KEEP_GOING, LAUNCHER, OPEN_MPI, QUORATE, REPOSITORY, Job  # noqa: E402
 from program import call, inspect, start, wait_until  # noqa: E402
@@ -47,9 +48,11 @@ SYSTEM_PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 
 class Chaos:
-    def __init__(self, folder, seed):
+    def __init__(self, folder, given):
         self.folder = pathlib.Path(folder)
-        self.random = random.Random(seed)
+        self.random = random.Random(given.seed)
+        self.ways = [given.aggregate] if given.aggregate else ["flat", "node", "node"]
+        self.standby = given.standby
         self.data = self.folder / "data.h5"
         size = ["--rows", 203, "--columns", 12, "--test-rows", 41, "--seed", 3]
         assert call("generate", *size, "--output", self.data, "--quiet").returncode == 0
@@ -193,10 +196,10 @@ class Chaos:
         words, trace = self.command(scheme)
         trace.unlink(missing_ok=True)
         # Coded storage cannot be added up by node.
-        way = "flat" if "elastic" in scheme else self.random.choice(["flat", "node", "node"])
-        words += ["--aggregate", way]
+        way = "flat" if "elastic" in scheme else self.random.choice(self.ways)
+        words += ["--aggregate", way, "--standby", self.standby]
         with Hosts(self.folder / "hosts", 4) as hosts:
-            job = hosts.start({"n1": 3, "n2": 2, "n3": 2, "n4": 2}, *words)
+            job = hosts.start({"n1": 3, "n2": 2, "n3": 2, "n4": 2 + self.standby}, *words)
             wait_until(lambda: trace.exists() or job.process.poll() is not None)
             time.sleep(self.random.random() * 2)
             began = time.monotonic()
@@ -236,6 +239,26 @@ class Chaos:
             self.longest = 0
             good &= repeat(f"four hosts, {name}", runs, functools.partial(self.on_hosts, harm))
             print(f"the run ended within {self.longest:.1f} s of it", flush=True)
+        return good
+
+    def members(self, runs):
+        """Members that change at random, of runs with sparse data and any scheme."""
+        data = churn.make_data(self.folder)
+        trace, again = self.folder / "churn.h5", self.folder / "churn-again.h5"
+
+        def here():
+            drawn = churn.draw(self.random, data, trace, pauses=self.random.choice([0, 0, 1, 2]))
+            return churn.try_here(drawn, trace, again)
+
+        def by_node():
+            pauses = self.random.choice([0, 0, 1, 2])
+            drawn = churn.draw(self.random, data, trace, by_node=True, pauses=pauses)
+            with Hosts(self.folder / "hosts", 4) as hosts:
+                return churn.try_on(hosts, drawn, trace, again)
+
+        good = repeat("members that change", runs, here)
+        if os.geteuid() == 0:
+            good &= repeat("members that change, added up by node", runs, by_node)
         return good
 
     def resumable(self):
@@ -305,15 +328,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=50, help="of each kind")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", choices=["here", "hosts", "slurm"], help="[all of them]")
+    kinds = ["here", "members", "hosts", "slurm"]
+    parser.add_argument("--only", choices=kinds, help="[all of them]")
+    parser.add_argument("--aggregate", choices=["flat", "node"], help="on hosts [either]")
+    parser.add_argument("--standby", type=int, default=0, help="standby ranks on the last host [0]")
     given = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="quorate-chaos-")
     try:
-        chaos = Chaos(folder, given.seed)
+        chaos = Chaos(folder, given)
         good = True
         if given.only in (None, "here"):
             good &= repeat("1 to 7 of 8 workers killed", given.runs, chaos.kill_workers)
             good &= repeat("coordinator killed, resumed", given.runs, chaos.kill_coordinator)
+        if given.only in (None, "members"):
+            good &= chaos.members(given.runs)
         if given.only in (None, "hosts"):
             good &= chaos.hosts(max(1, given.runs * 2 // 5))
         if given.only in (None, "slurm"):

@@ -113,8 +113,8 @@ def test_a_standby_rank_of_another_node_takes_the_place_of_a_leader(
     assert close_to_flat(trace, tmp_path)
 
 
-# What the new rank sends belongs to the sums of the node where its worker was. Each re-encoding gives
-# it other rows, which the leader there must know of.
+# What the new rank sends belongs to the sums of the node where its worker was. Each re-encoding
+# gives it other rows, which the leader there must know of.
 @pytest.mark.parametrize("scheme", ["uncoded", "cyclic --stragglers 1", "k-async"])
 def test_the_code_may_be_made_anew_for_the_rank_of_another_node(scheme, hosts, sparse, tmp_path):
     trace = tmp_path / "run.h5"
