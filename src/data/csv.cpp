@@ -41,12 +41,14 @@ bool CsvRecords::next(std::vector<std::string>& fields)
     if (!read(fields)) return false;
     if (dialect_.trailing && fields.size() == header_.size() + 1 && trimmed(fields.back()).empty())
         fields.pop_back();
-    if (fields.size() == header_.size()) return true;
-    const auto* cause = header_.back().empty()           ? "; the last name of the header is empty"
-                        : trimmed(fields.back()).empty() ? "; the last one is empty"
-                                                         : "";
-    lines_.refuse(1, fmt::format("expected {} fields as in the header, got {}{}", header_.size(),
-                                 fields.size(), cause));
+    if (fields.size() != header_.size()) {
+        const auto* cause = header_.back().empty() ? "; the last name of the header is empty"
+                            : trimmed(fields.back()).empty() ? "; the last one is empty"
+                                                             : "";
+        lines_.refuse(1, fmt::format("expected {} fields as in the header, got {}{}",
+                                     header_.size(), fields.size(), cause));
+    }
+    return true;
 }
 
 void CsvRecords::refuse(std::size_t field, const std::string& wrong) const

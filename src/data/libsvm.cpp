@@ -57,8 +57,8 @@ struct Rows {
 // Reads the rows of a block.
 class Parser {
 public:
-    Parser(TextBlock block, const std::string& name, const Layout& layout)
-        : layout_(layout), in_(std::move(block.text)), lines_(in_, name, block.first_line - 1)
+    Parser(std::string text, std::int64_t first_line, const std::string& name, const Layout& layout)
+        : layout_(layout), in_(std::move(text)), lines_(in_, name, first_line - 1)
     {
     }
 
@@ -206,7 +206,10 @@ void read(const Settings& settings, const std::string& path, const Reading& read
          ranked = false;
     TextBlocks blocks(path, reading, false);
     parse_blocks(
-        blocks, [&](TextBlock block) { return Parser(std::move(block), path, layout).rows(); },
+        blocks,
+        [&](TextBlock block) {
+            return Parser(std::move(block.text), block.first_line, path, layout).rows();
+        },
         [&](Rows rows) {
             table.index_end = std::max(table.index_end, rows.largest + 1);
             ranked |= rows.ranked;

@@ -43,10 +43,11 @@ public:
             id = from_big_endian<std::int64_t>(head);
             wide_ = true;
         }
-        if (id == matrix_id || id == vector_id || id == indices_id) return id;
-        source_.refuse(began > 0
-                           ? fmt::format("longer than it says: more follows after byte {}", began)
-                           : fmt::format("no matrix or vector of PETSc: its class id is {}", id));
+        if (id != matrix_id && id != vector_id && id != indices_id)
+            source_.refuse(
+                began > 0 ? fmt::format("longer than it says: more follows after byte {}", began)
+                          : fmt::format("no matrix or vector of PETSc: its class id is {}", id));
+        return id;
     }
     /// Reads over an object. @param id  its class id
     void skip(std::int64_t id)
