@@ -17,10 +17,14 @@ void require_task(const Settings& settings, const DataShape& data,
                             ", which is not for labels of two classes: use logistic, "
                             "hinge, squared-hinge, ridge, softmax, mlp or cnn");
         case LearningTask::multiclass:
-            settings.refuse("model", fmt::format(", but the data set has {} classes: use softmax, "
-                                                 "mlp or cnn, or import it with a --label-map to "
-                                                 "-1 and 1",
-                                                 data.classes));
+            settings.refuse(
+                "model",
+                fmt::format(", but the data set has {} classes: use softmax, mlp or cnn, or import "
+                            "it with {}a --label-map to -1 and 1",
+                            data.classes,
+                            std::ranges::find(tasks, LearningTask::regression) != tasks.end()
+                                ? "--task regression if its labels are amounts, or with "
+                                : ""));
         case LearningTask::regression:
             settings.refuse("model",
                             ", but the labels of the data set are numbers, not classes: "

@@ -517,6 +517,10 @@ TEST(Models, LabelsThatAModelCannotLearnAreRefusedWithOthersThatCan)
     EXPECT_EQ(wrong("logistic", LearningTask::multiclass),
               "--model is logistic, but the data set has 10 classes: use softmax, mlp or cnn, or "
               "import it with a --label-map to -1 and 1");
+    EXPECT_EQ(wrong("ridge", LearningTask::multiclass),
+              "--model is ridge, but the data set has 10 classes: use softmax, mlp or cnn, or "
+              "import it with --task regression if its labels are amounts, or with a --label-map "
+              "to -1 and 1");
     EXPECT_EQ(wrong("softmax", LearningTask::regression),
               "--model is softmax, but the labels of the data set are numbers, not classes: use "
               "ridge, or mlp with --loss squared");
