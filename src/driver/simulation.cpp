@@ -84,6 +84,10 @@ std::optional<DrySize> dry_size(const Settings& settings)
     for (const auto* name : options_of_data)
         if (settings.given(name))
             settings.refuse(name, ", but a dry run computes nothing: leave out one of the two");
+    if (const auto& at = settings.text("stop-at");
+        (!at.empty() && at != "none") || settings.integer("patience", 0) > 0)
+        settings.refuse(at.empty() || at == "none" ? "patience" : "stop-at",
+                        ", but a dry run has no losses: leave out one of the two");
     const auto workers = settings.integer("workers", 1, std::numeric_limits<int>::max());
     check_memory(settings, workers);
     return DrySize{settings.on("rows") ? settings.integer("rows", 1) : 1000 * workers,

@@ -100,6 +100,39 @@ StopRules stop_rules(const Settings& settings, const Regularizer& regularizer, b
     return all;
 }
 
+void check_reachable(const Settings& settings, const StopRules& rules, const Scores& scores)
+{
+    if (rules.scored() && scores.models == 0)
+        settings.refuse(rules.patience > 0 ? "patience" : "stop-at",
+                        ", but with these options no model is scored as the run goes on: give "
+                        "--evaluate-every 1, or --stop-at loss=X");
+    const auto needs_test_rows = [&](const char* option) {
+        if (!scores.test_rows)
+            settings.refuse(option, fmt::format(", but {} has no test rows: import it with "
+                                                "--test-fraction or --test-input, or use "
+                                                "--stop-at train-loss=X",
+                                                settings.text("data")));
+    };
+    for (const auto& rule : rules.rules) {
+        if (rule.of == Of::accuracy && !scores.classes)
+            settings.refuse("stop-at",
+                            ", but the labels are numbers, so no model has an accuracy: use "
+                            "test-loss=X");
+        if (rule.of == Of::accuracy || rule.of == Of::test_loss) needs_test_rows("stop-at");
+    }
+    if (rules.patience == 0) return;
+    needs_test_rows("patience");
+    // The first model has nothing to be compared with.
+    if (rules.patience >= scores.models)
+        settings.refuse(
+            "patience",
+            fmt::format(
+                ", but {} models are scored, and it compares more: use {}more "
+                "--rounds",
+                scores.models,
+                scores.models > 1 ? fmt::format("at most {}, or ", scores.models - 1) : ""));
+}
+
 bool Stopping::done(const Update& update)
 {
     if (!why_.empty()) return true;

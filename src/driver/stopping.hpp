@@ -47,6 +47,16 @@ struct StopRules {
 /// @throws BadInput for an unknown word, or for a condition that cannot be measured
 StopRules stop_rules(const Settings& settings, const Regularizer& regularizer, bool exact);
 
+/// What models are scored with, while a run goes on.
+struct Scores {
+    std::int64_t models;  // how many are scored
+    bool test_rows;       // whether there are any
+    bool classes;         // whether the model calls rows by classes
+};
+
+/// @throws BadInput if there is a rule that no model could ever meet
+void check_reachable(const Settings& settings, const StopRules& rules, const Scores& scores);
+
 /// Decides when a run is done. Local; used on the coordinator.
 class Stopping {
 public:

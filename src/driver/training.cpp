@@ -18,6 +18,7 @@
 #include "driver/penalties.hpp"
 #include "driver/run_folder.hpp"
 #include "driver/stop.hpp"
+#include "driver/stopping.hpp"
 #include "trace/reader.hpp"
 #include "trace/recorded_times.hpp"
 
@@ -249,6 +250,13 @@ Training build_training(const Settings& given, int default_workers,
                                      .l2 = training.regularizer.l2,
                                      .seed = training.seed,
                                      .wire = training.wire}};
+    if (training.model) {
+        const auto every = training.engine.evaluate_every;
+        check_reachable(settings, training.stop_rules,
+                        {.models = every > 0 ? (rounds + every - 1) / every : 0,
+                         .test_rows = training.data->rows(Split::test) > 0,
+                         .classes = training.data->shape().task != LearningTask::regression});
+    }
     if (!training.coding->needs.coded.empty() && training.model && !training.model->linear())
         settings.refuse("model",
                         ", but coded storage serves linear models only: ridge, logistic, hinge, "

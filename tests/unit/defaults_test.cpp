@@ -249,6 +249,41 @@ TEST(Stopping, PatienceEndsWithTheLossThatFallsNoMore)
     EXPECT_EQ(stopping.why(), "no lower test loss than 3.9 in 3 scored models");
 }
 
+TEST(Stopping, RefusesRulesThatNoModelCanMeet)
+{
+    const std::string nothing = "(nothing was refused)";
+    const auto wrong = [](std::vector<std::string> words, const Scores& scores) {
+        words.insert(words.end(), {"--data", "d.h5"});
+        const auto settings = run_with(words);
+        return refusal([&] { check_reachable(settings, stop_rules(settings, {}, true), scores); });
+    };
+    const Scores all{.models = 10, .test_rows = true, .classes = true};
+    const Scores unseen{.models = 0, .test_rows = true, .classes = true};
+    const Scores untested{.models = 10, .test_rows = false, .classes = true};
+    const Scores numbers{.models = 10, .test_rows = true, .classes = false};
+    for (const std::string rule : {"train-loss=1", "test-loss=1", "accuracy=0.5"}) {
+        EXPECT_EQ(wrong({"--stop-at", rule}, all), nothing);
+        EXPECT_NE(wrong({"--stop-at", rule}, unseen).find("no model is scored as the run goes on"),
+                  std::string::npos);
+    }
+    for (const std::string rule : {"test-loss=1", "accuracy=0.5", "loss=1,accuracy=0.5"})
+        EXPECT_EQ(wrong({"--stop-at", rule}, untested),
+                  "--stop-at is " + rule +
+                      ", but d.h5 has no test rows: import it with --test-fraction or "
+                      "--test-input, or use --stop-at train-loss=X");
+    EXPECT_EQ(wrong({"--stop-at", "accuracy=0.5"}, numbers),
+              "--stop-at is accuracy=0.5, but the labels are numbers, so no model has an accuracy: "
+              "use test-loss=X");
+    EXPECT_EQ(wrong({"--patience", "9"}, all), nothing);
+    EXPECT_EQ(wrong({"--patience", "9"}, numbers), nothing);
+    EXPECT_EQ(wrong({"--patience", "10"}, all),
+              "--patience is 10, but 10 models are scored, and it compares more: use at most 9, or "
+              "more --rounds");
+    EXPECT_NE(wrong({"--patience", "3"}, untested).find("has no test rows"), std::string::npos);
+    EXPECT_NE(wrong({"--patience", "3"}, unseen).find("no model is scored"), std::string::npos);
+    EXPECT_EQ(wrong({"--stop-at", "loss=1"}, {}), nothing);
+}
+
 TEST(Stopping, RefusesWhatCannotBeMeasured)
 {
     EXPECT_EQ(refusal([] { rules("los=1"); }), "--stop-at is los=1; did you mean loss?");
