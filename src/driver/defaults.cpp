@@ -38,6 +38,25 @@ double step_by_curvature(const DataSet& data, const Model& model, const Regulari
     return stale / (2 * (all + (curvature(of_rows.row_square) - all) * spread));
 }
 
+// Refuses rows of zeros, and numbers whose squares do not fit.
+[[noreturn]] void refuse_data_without_step(const Settings& settings, const DataSet& data)
+{
+    const auto largest = largest_number(data);
+    if (largest.size == 0)
+        settings.refuse("step",
+                        fmt::format(", but no step follows from rows that are zero: the training "
+                                    "rows of {} teach nothing; give other data, or --step",
+                                    settings.text("data")));
+    const auto names = data.features();
+    const auto column = static_cast<std::size_t>(largest.column);
+    settings.refuse(
+        "step",
+        fmt::format(", but no step follows from numbers so {}: {} has {:g} in column {}; "
+                    "import it with --scale standardise or unit-rows, or give --step",
+                    largest.size > 1 ? "large" : "small", settings.text("data"), largest.size,
+                    names.empty() ? std::to_string(column + 1) : names.at(column)));
+}
+
 }  // namespace
 
 EstimateKind kind_of(const Needs& needs, std::int64_t rows, std::int64_t batch)
@@ -109,12 +128,21 @@ double automatic_step(const Settings& settings, const DataSet& data, const Model
     const auto& rule = chosen(optimizers(), settings, "optimizer").properties;
     if (!model.linear() || !rule.by_curvature) return rule.step;
     const auto step = step_by_curvature(data, model, regularizer, estimates);
-    if (!std::isfinite(step))
-        settings.refuse("step",
-                        fmt::format(", but no step follows from rows that are zero: the training "
-                                    "rows of {} teach nothing; give other data, or --step",
-                                    settings.text("data")));
+    if (!std::isfinite(step) || step == 0) refuse_data_without_step(settings, data);
     return step;
+}
+
+double careful_step(const Settings& settings, const DataSet& data, const Model& model,
+                    const Regularizer& regularizer, const EstimateKind& estimates)
+{
+    const auto step = settings.real("step", 0);
+    if (!model.linear()) return step / 2;
+    auto better = step_by_curvature(data, model, regularizer, estimates);
+    // The curvature of a mean of rows is at most that of the longest of them.
+    if (better >= step && is_smooth(model))
+        better =
+            1 / (model.loss().curvature() * curvature_of(data).row_square + 2 * regularizer.l2);
+    return better > 0 ? std::min(step / 2, better) : step / 2;
 }
 
 double step_of(const Settings& settings, const DataSet& data, const Model& model,

@@ -47,9 +47,15 @@ double curvature_of(const DataSet& data, const Model& model, const Regularizer& 
 /// that of the longest row (Gower et al., "SGD: General analysis and improved rates", 2019); half the limit of stability
 /// for stale ones (Needs::stable_step); and the optimiser's own number where curvature says nothing, as for networks.
 /// Local; reads as curvature_of().
-/// @throws BadInput if the rows are zero and nothing else is curved, and as curvature_of()
+/// @throws BadInput if the rows are zero and nothing else is curved, or if squares of their numbers do not fit,
+///     with the column; and as curvature_of()
 double automatic_step(const Settings& settings, const DataSet& data, const Model& model,
                       const Regularizer& regularizer, const EstimateKind& estimates);
+/// Returns what to give in place of a --step that diverged: the automatic one, or if that is not smaller, one over the
+/// curvature of the longest row, which no mean of rows exceeds; of a network, half of it. Local; reads as curvature_of().
+/// @throws BadInput, Failure  as DataSet::read()
+double careful_step(const Settings& settings, const DataSet& data, const Model& model,
+                    const Regularizer& regularizer, const EstimateKind& estimates);
 /// Returns --step as a number: what is given, or for auto the automatic one.
 /// @throws BadInput, Failure  as automatic_step()
 double step_of(const Settings& settings, const DataSet& data, const Model& model,

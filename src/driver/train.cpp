@@ -82,12 +82,9 @@ struct History {
 std::string smaller_step(const Training& training)
 {
     const auto& settings = training.settings;
-    const auto step = settings.real("step", 0);
-    auto better = step / 2;
-    if (training.model->linear())
-        better = std::min(better, automatic_step(settings, *training.data, *training.model,
-                                                 training.regularizer, training.estimates));
-    return fmt::format("--step {:.4g} is too large: try --step {:.4g}", step, better);
+    return fmt::format("--step {:.4g} is too large: try --step {:.4g}", settings.real("step", 0),
+                       careful_step(settings, *training.data, *training.model, training.regularizer,
+                                    training.estimates));
 }
 
 }  // namespace
@@ -196,12 +193,16 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
         observer.kept = [&](std::int64_t, const Point& model) { kept = model; };
     observer.done = [&](const Update& update) {
         if (training.last_round) return update.round >= *training.last_round;
-        if (training.searches && update.round == 1 && !std::isfinite(update.loss)) {
+        // No step was made yet, so a shorter one is no remedy.
+        if (update.round == 1 && !std::isfinite(update.loss)) {
             const auto message = fmt::format(
-                "the training loss of the first round is {:g}, so --optimizer {} "
-                "cannot compare others with it: use smaller values, as import "
-                "--scale standardise makes them",
-                update.loss, training.settings.text("optimizer"));
+                "the training loss of the first round is {:g}, {}: use smaller values and "
+                "labels, as "
+                "import --scale standardise and --label-scale make them",
+                update.loss,
+                training.searches ? fmt::format("so --optimizer {} cannot compare others with it",
+                                                training.settings.text("optimizer"))
+                                  : "before any step");
             if (on_divergence == "stop") throw Failure(message);
             if (on_divergence == "warn") log(LogLevel::warning, message);
         }

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <limits>
 
 #include "cli/command.hpp"
 #include "cli/parse.hpp"
@@ -75,6 +77,51 @@ TEST(Curvature, OfRowsThatAreZeroIsZero)
     const Folder folder;
     write(folder.file("d.h5"), 0, 0, true);
     EXPECT_EQ(curvature_of(DataSet(folder.file("d.h5"))).eigenvalue, 0);
+}
+
+/// Dense rows of two columns.
+void write_rows(const std::string& path, std::int64_t count,
+                const std::function<std::vector<double>(std::int64_t)>& row)
+{
+    DataSetWriter writer(path, "d", {.columns = 2, .dense = true}, false, false);
+    writer.begin(Split::train);
+    for (std::int64_t i = 0; i < count; ++i) writer.add(row(i), i % 2 == 0 ? 1 : -1);
+    writer.begin(Split::test);
+    writer.finish({"a", "b"}, {});
+}
+
+TEST(Curvature, NoRowIsSoLongThatItMissesIt)
+{
+    // More than four million entries, of which a sample is taken.
+    constexpr std::int64_t count = 2'200'000, at = 1'111'111;
+    const Folder folder;
+    write_rows(folder.file("d.h5"), count, [](std::int64_t i) {
+        return std::vector{i % 2 == 0 ? 1.0 : 0.0, i == at ? 3e4 : 1.0};
+    });
+    const auto found = curvature_of(DataSet(folder.file("d.h5")));
+    EXPECT_NEAR(found.row_square, 9e8, 1e3);
+    // X'X / rows is nearly (1/2, 1/2; 1/2, 1 + 9e8 / count).
+    const double corner = 1 + 9e8 / count;
+    EXPECT_NEAR(found.eigenvalue, corner + 0.25 / (corner - 0.5), 0.01 * corner);
+    // Rows that are long in a part only, between the runs that are looked at.
+    write_rows(folder.file("e.h5"), count, [](std::int64_t i) {
+        return std::vector{i > at && i < at + 5000 ? 100.0 : 1.0, 0.0};
+    });
+    EXPECT_NEAR(curvature_of(DataSet(folder.file("e.h5"))).eigenvalue, 1 + 5e7 / count, 0.3);
+}
+
+TEST(Curvature, SquaresOfNumbersMayNotFit)
+{
+    const Folder folder;
+    for (const double size : {1e150, 1e-150}) {
+        write(folder.file("d.h5"), 3 * size, size, true);
+        const auto found = curvature_of(DataSet(folder.file("d.h5")));
+        EXPECT_NEAR(found.eigenvalue / size / size, 4.5, 1e-4);
+        EXPECT_NEAR(found.row_square / size / size, 9, 1e-12);
+    }
+    write(folder.file("d.h5"), 1e200, 1, true);
+    EXPECT_EQ(curvature_of(DataSet(folder.file("d.h5"))).eigenvalue,
+              std::numeric_limits<double>::infinity());
 }
 
 TEST(Defaults, TrainLinearModelsToNearTheirOptimum)
@@ -163,6 +210,43 @@ TEST(Defaults, NoStepFollowsFromRowsThatAreZero)
     // An objective with an L2 term is curved even so, unless its loss has a kink.
     EXPECT_EQ(step("logistic", 0.1, {.exact = true}), 5);
     EXPECT_EQ(refusal([&] { step("hinge", 0.1, {.exact = true}); }), message);
+}
+
+TEST(Defaults, NumbersThatAreTooLargeOrSmallForAStepAreNamedWithTheirColumn)
+{
+    const Folder folder;
+    const auto said = [&](double size) {
+        write_rows(folder.file("d.h5"), 9, [&](std::int64_t) { return std::vector{1e-200, size}; });
+        const DataSet data(folder.file("d.h5"));
+        const auto given = run_with({"--data", "d.h5"});
+        const auto model = model_of(given, data);
+        const auto all = with_defaults(given, {.exact = true}, model.get(), {});
+        return refusal([&] { automatic_step(all, data, *model, {}, {.exact = true}); });
+    };
+    EXPECT_EQ(said(1e200),
+              "--step is auto, but no step follows from numbers so large: d.h5 has 1e+200 in "
+              "column b; import it with --scale standardise or unit-rows, or give --step");
+    EXPECT_EQ(said(0),
+              "--step is auto, but no step follows from numbers so small: d.h5 has 1e-200 in "
+              "column a; import it with --scale standardise or unit-rows, or give --step");
+}
+
+TEST(Defaults, TheRemedyOfAStepThatDivergedFollowsFromTheCurvature)
+{
+    const Folder folder;
+    write(folder.file("d.h5"), 3, 1, true);
+    const DataSet data(folder.file("d.h5"));
+    const auto step = [&](const std::vector<std::string>& words) {
+        const auto given = run_with(words);
+        const auto model = model_of(given, data);
+        const EstimateKind estimates{.exact = true};
+        const auto all = with_defaults(given, estimates, model.get(), {});
+        return careful_step(all, data, *model, {}, estimates);
+    };
+    EXPECT_NEAR(step({"--step", "100"}), 1 / (0.25 * 4.5), 1e-4);
+    EXPECT_NEAR(step({"--step", "0.8"}), 0.4, 1e-9) << "less than 1/L_max";
+    EXPECT_NEAR(step({"--step", "0.1"}), 0.05, 1e-9);
+    EXPECT_NEAR(step({"--model", "mlp", "--step", "0.1"}), 0.05, 1e-9);
 }
 
 /// Looks at an update of the objective |w|^2 / 2 + l2 |w|^2 + l1 |w|_1 at w, whose step is 1/4.
