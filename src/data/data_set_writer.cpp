@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
-#include "base/error.hpp"
 #include "base/path.hpp"
 #include "data/curvature.hpp"
 #include "data/hdf5_attributes.hpp"
@@ -22,6 +22,14 @@ constexpr std::int64_t buffer = 8 * chunk;  // elements that are written at a ti
 std::string image_of(const DataShape& shape)
 {
     return shape.image() ? fmt::format("{}x{}x{}", shape.channels, shape.height, shape.width) : "";
+}
+
+// Returns what is wrong with a number that does not fit, and the remedy.
+std::string misfit(double value)
+{
+    if (!std::isfinite(value)) return fmt::format("{} is no finite number", value);
+    return fmt::format("{:g} is too {} for single precision: leave out --float32, or scale it",
+                       value, std::abs(value) > 1 ? "large" : "small");
 }
 
 // Stores in a data set what curvature_of() reads. An empty one has none: who reads it refuses it.
@@ -40,6 +48,14 @@ void store_curvature(const std::string& path)
 }
 
 }  // namespace
+
+Misfit::Misfit(double value, std::optional<std::int64_t> column, std::int64_t row)
+    : BadInput(fmt::format("row {}, {}: {}", row + 1,
+                           column ? fmt::format("column {}", *column + 1) : "label",
+                           misfit(value))),
+      reason_(misfit(value)), column_(column)
+{
+}
 
 DataSetWriter::DataSetWriter(const std::string& path, const std::string& name,
                              const DataShape& shape, bool ones, bool float32)
@@ -70,7 +86,7 @@ void DataSetWriter::begin(Split split)
 {
     if (arrays_.label) flush();
     create(split);
-    split_entries_ = 0;
+    split_entries_ = split_rows_ = 0;
     start_ = {0};
 }
 
@@ -95,24 +111,43 @@ void DataSetWriter::create(Split split)
     arrays_.label = h5::create_extendable<double>(group.get(), "label", chunk, 0, false);
 }
 
+void DataSetWriter::check(double value, std::int64_t column) const
+{
+    const auto narrow = static_cast<float>(value);
+    if (!std::isfinite(value) ||
+        (float32_ && (!std::isfinite(narrow) || (narrow == 0 && value != 0))))
+        throw Misfit(value, column, split_rows_);
+}
+
+// Rows without label have NaN.
+void DataSetWriter::add_label(double label)
+{
+    if (std::isinf(label)) throw Misfit(label, std::nullopt, split_rows_);
+    label_.push_back(label);
+    ++split_rows_;
+}
+
 void DataSetWriter::add(std::span<const std::pair<std::int64_t, double>> entries, double label)
 {
     for (const auto& [column, value] : entries) {
+        check(value, column);
         column_.push_back(column);
         if (!ones_) value_.push_back(value);
     }
     split_entries_ += std::ssize(entries);
     entries_ += std::ssize(entries);
     start_.push_back(split_entries_);
-    label_.push_back(label);
+    add_label(label);
     if (std::ssize(column_) >= buffer || std::ssize(label_) >= buffer) flush();
 }
 
 void DataSetWriter::add(std::span<const double> values, double label)
 {
+    for (std::size_t column = 0; column < values.size(); ++column)
+        check(values[column], static_cast<std::int64_t>(column));
     value_.insert(value_.end(), values.begin(), values.end());
     entries_ += std::ssize(values);
-    label_.push_back(label);
+    add_label(label);
     if (std::ssize(label_) == 8 * rows_in_chunk()) flush();
 }
 

@@ -2,14 +2,32 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "data/data_set.hpp"
 
 namespace quorate {
+
+/// A number that a data set cannot hold: it is not finite, or is not in single precision.
+class Misfit : public BadInput {
+public:
+    /// @param column  of the data set; nothing: the number is a label
+    /// @param row     of the split, from 0
+    Misfit(double value, std::optional<std::int64_t> column, std::int64_t row);
+
+    /// What is wrong with the number, and the remedy, without the place.
+    const std::string& reason() const { return reason_; }
+    std::optional<std::int64_t> column() const { return column_; }
+
+private:
+    std::string reason_;
+    std::optional<std::int64_t> column_;
+};
 
 /// Attributes that tell where a data set comes from, by name: command line, version, sources,
 /// options.
@@ -17,6 +35,8 @@ using Provenance = std::map<std::string, std::string>;
 
 /// Writes a data set row by row. The file has a temporary name until it is complete. Takes a
 /// megabyte or two of memory. Local. All functions throw Failure if HDF5 or the file system fails.
+/// No number is stored that is infinite, or becomes so or zero in single precision: add() throws
+/// Misfit then.
 ///
 /// The order of calls: begin(train), rows, begin(test), rows, and finish().
 class DataSetWriter {
@@ -63,13 +83,15 @@ private:
     void create(Split split);
     void flush();
     void append_values();
+    void check(double value, std::int64_t column) const;
+    void add_label(double label);
     std::int64_t rows_in_chunk() const;  // dense rows in a chunk of the file
 
     std::string path_, temporary_;
     h5::File file_;
     DataShape shape_;
     bool ones_, float32_;
-    std::int64_t entries_ = 0, split_entries_ = 0;
+    std::int64_t entries_ = 0, split_entries_ = 0, split_rows_ = 0;
     Arrays arrays_;
     std::vector<std::int64_t> start_, column_;
     std::vector<double> value_, label_;

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <ranges>
 #include <set>
+#include <span>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -43,6 +45,26 @@ std::set<std::pair<std::size_t, std::size_t>> excluded_pairs(const RawTable& tab
     return excluded;
 }
 
+// Returns the power of two that a number is to be multiplied with for its square to be near 1. No bit of a sum of such
+// products, or of their squares, differs from that of the numbers themselves, unless theirs overflows or underflows.
+double unit_of(double largest)
+{
+    constexpr int most = 1000;  // the unit of the smallest numbers would be infinite
+    return largest > 0 ? std::ldexp(1, std::clamp(-std::ilogb(largest), -most, most)) : 1;
+}
+
+// Divides numbers by the root of the sum of their squares, unless all are zero.
+template <class Numbers>
+void make_unit(Numbers&& numbers)
+{
+    double largest = 0, square = 0;
+    for (const double value : numbers) largest = std::max(largest, std::abs(value));
+    if (largest == 0) return;
+    const auto unit = unit_of(largest);
+    for (const double value : numbers) square += (value * unit) * (value * unit);
+    for (double& value : numbers) value = value * unit / std::sqrt(square);
+}
+
 }  // namespace
 
 std::vector<Option> RowEncoder::options()
@@ -57,7 +79,9 @@ std::vector<Option> RowEncoder::options()
 RowEncoder::RowEncoder(RawTable& table, const Settings& settings,
                        const std::vector<std::int64_t>& rows,
                        const std::vector<std::int64_t>& train, const Scaling& scaling)
-    : table_(table), divisor_(settings.real("divide", std::numeric_limits<double>::min())),
+    // The range in which 1 / D has all its digits.
+    : table_(table), divisor_(settings.real("divide", std::numeric_limits<double>::min(),
+                                            1 / std::numeric_limits<double>::min())),
       intercept_(settings.on("intercept"))
 {
     const auto& scale = settings.one_of("scale", {"none", "standardise", "min-max", "unit-rows"});
@@ -161,34 +185,71 @@ void RowEncoder::add_pairs(const Settings& settings, const std::vector<std::int6
     }
 }
 
+std::string RowEncoder::name_of(std::size_t column) const
+{
+    return table_.column.empty() ? std::to_string(column + 1) : table_.column[column].name;
+}
+
+double RowEncoder::scaled(std::size_t column, double value) const
+{
+    const auto number = filled(column, value) * scaling_.factor[column];
+    if (number == 0 && value != 0 && !std::isnan(value) && !scales())
+        throw BadInput(fmt::format("column {}: {:g} becomes zero over --divide {:g}: use less",
+                                   name_of(column), value, divisor_));
+    return number + scaling_.shift[column];
+}
+
+// Calls f(column, value) for each number of the training rows as the file has it, NaN if it is missing.
+template <class F>
+void RowEncoder::for_numbers(const std::vector<std::int64_t>& train, F f)
+{
+    for (const auto i : train) {
+        const auto row = table_.row(i);
+        for (std::size_t k = 0; k < row.values.size(); ++k) {
+            const auto column = row.columns.empty() ? k : static_cast<std::size_t>(row.columns[k]);
+            f(column, row.values[k]);
+        }
+    }
+}
+
+// Returns for each column the unit of its largest number.
+std::vector<double> RowEncoder::units(const std::vector<std::int64_t>& train)
+{
+    std::vector<double> units(scaling_.factor.size());
+    for_numbers(train, [&](std::size_t column, double value) {
+        if (!std::isnan(value)) units[column] = std::max(units[column], std::abs(value));
+    });
+    for (auto& unit : units) unit = unit_of(unit);
+    return units;
+}
+
 void RowEncoder::fit_means(const std::vector<std::int64_t>& train)
 {
     struct Seen {
         double first = 0, sum = 0;  // of differences from the first value, for precision
         std::int64_t count = 0;
     };
-    std::vector<Seen> seen(scaling_.factor.size());
-    for (const auto i : train) {
-        const auto row = table_.row(i);
-        if (!row.columns.empty()) return;  // sparse files have no missing numbers
-        for (std::size_t column = 0; column < row.values.size(); ++column) {
-            if (std::isnan(row.values[column])) continue;
-            auto& one = seen[column];
-            if (one.count++ == 0) one.first = row.values[column];
-            one.sum += row.values[column] - one.first;
-        }
-    }
+    // Sparse files have no missing numbers.
+    if (!train.empty() && !table_.row(train[0]).columns.empty()) return;
+    const auto unit = units(train);
+    std::vector<Seen> seen(unit.size());
+    for_numbers(train, [&](std::size_t column, double value) {
+        if (std::isnan(value)) return;
+        auto& one = seen[column];
+        if (one.count++ == 0) one.first = value * unit[column];
+        one.sum += value * unit[column] - one.first;
+    });
     scaling_.mean.resize(seen.size());
     for (std::size_t column = 0; column < seen.size(); ++column) {
         if (categorical(column)) continue;
         const auto& one = seen[column];
         if (one.count == 0)
-            throw BadInput(fmt::format(
-                "column {} has no number in the training rows, of which --missing mean "
-                "could take the mean: leave it out{}",
-                table_.column.empty() ? std::to_string(column + 1) : table_.column[column].name,
-                table_.column.empty() ? "" : " with --drop"));
-        scaling_.mean[column] = one.first + one.sum / static_cast<double>(one.count);
+            throw BadInput(
+                fmt::format("column {} has no number in the training rows, of which --missing mean "
+                            "could take the mean: leave it out{}",
+                            name_of(column), table_.column.empty() ? "" : " with --drop"));
+        scaling_.mean[column] =
+            (one.first + one.sum / static_cast<double>(one.count)) / unit[column];
     }
 }
 
@@ -199,8 +260,10 @@ void RowEncoder::fit(const std::vector<std::int64_t>& train)
         double first = 0, least = 0, most = 0;
         std::int64_t count = 0;
     };
-    std::vector<Seen> seen(scaling_.factor.size());
-    const auto see = [&](std::size_t column, double value) {
+    const auto unit = units(train);
+    std::vector<Seen> seen(unit.size());
+    for_numbers(train, [&](std::size_t column, double number) {
+        const auto value = filled(column, number) * unit[column];
         auto& one = seen[column];
         if (one.count++ == 0) one.first = one.least = one.most = value;
         const double rest = value - one.first;
@@ -208,14 +271,7 @@ void RowEncoder::fit(const std::vector<std::int64_t>& train)
         one.squares += rest * rest;
         one.least = std::min(one.least, value);
         one.most = std::max(one.most, value);
-    };
-    for (const auto i : train) {
-        const auto row = table_.row(i);
-        for (std::size_t k = 0; k < row.values.size(); ++k) {
-            const auto column = row.columns.empty() ? k : static_cast<std::size_t>(row.columns[k]);
-            see(column, filled(column, row.values[k]));
-        }
-    }
+    });
     const auto rows = static_cast<double>(train.size());
     for (std::size_t column = 0; column < seen.size(); ++column) {
         auto one = seen[column];
@@ -232,8 +288,13 @@ void RowEncoder::fit(const std::vector<std::int64_t>& train)
         const bool standardises = scale_ == Scale::standardise;
         const double width = standardises ? std::sqrt(variance) : one.most - one.least;
         const double origin = standardises ? one.first + mean : one.least;
-        scaling_.factor[column] = width > 0 ? 1 / width : 0;  // a constant column becomes zero
-        scaling_.shift[column] = -origin * scaling_.factor[column];
+        // A constant column becomes zero.
+        scaling_.factor[column] = width > 0 ? unit[column] * (1 / width) : 0;
+        scaling_.shift[column] = width > 0 ? -origin * (1 / width) : 0;
+        if (!std::isfinite(scaling_.factor[column]))
+            throw BadInput(fmt::format(
+                "column {}: its numbers differ by {:g} only, too little for --scale: leave it out",
+                name_of(column), width / unit[column]));
     }
 }
 
@@ -259,14 +320,10 @@ void RowEncoder::for_entries(const RawRow& row, F f) const
 const std::vector<std::pair<std::int64_t, double>>& RowEncoder::sparse(const RawRow& row)
 {
     entries_.clear();
-    double square = 0;
     for_entries(row, [&](std::int64_t column, double value) {
-        if (value == 0) return;
-        entries_.emplace_back(column, value);
-        square += value * value;
+        if (value != 0) entries_.emplace_back(column, value);
     });
-    if (scale_ == Scale::unit_rows && square > 0)
-        for (auto& [column, value] : entries_) value /= std::sqrt(square);
+    if (scale_ == Scale::unit_rows) make_unit(entries_ | std::views::values);
     if (intercept_) entries_.emplace_back(columns_ - 1, 1.0);
     return entries_;
 }
@@ -275,13 +332,10 @@ const std::vector<double>& RowEncoder::dense(const RawRow& row)
 {
     values_.assign(static_cast<std::size_t>(columns_), 0.0);
     if (fills_zeros_) std::copy(scaling_.shift.begin(), scaling_.shift.end(), values_.begin());
-    double square = 0;
     for_entries(row, [&](std::int64_t column, double value) {
         values_[static_cast<std::size_t>(column)] = value;
-        square += value * value;
     });
-    if (scale_ == Scale::unit_rows && square > 0)
-        for (auto& value : values_) value /= std::sqrt(square);
+    if (scale_ == Scale::unit_rows) make_unit(std::span(values_));
     if (intercept_) values_.back() = 1;
     return values_;
 }

@@ -29,8 +29,9 @@ public:
     /// The options that it reads beside those of the CSV format.
     static std::vector<Option> options();
 
-    /// Reads all kept rows once if there are pairs, and the training rows once if numbers are
-    /// scaled, and once if means stand for missing ones.
+    /// Reads all kept rows once if there are pairs, and the training rows twice if numbers are
+    /// scaled, and twice if means stand for missing ones. Numbers of any size are scaled to full
+    /// precision: sums are of numbers over a power of two.
     /// @param table    must outlive this object
     /// @param rows     numbers of the rows that are kept, in the order of the file
     /// @param train    numbers of the rows that the scaling is fitted to
@@ -69,6 +70,10 @@ private:
     };
     static std::int64_t key(const Pair& pair, const RawRow& row);
     void add_pairs(const Settings& settings, const std::vector<std::int64_t>& rows);
+    template <class F>
+    void for_numbers(const std::vector<std::int64_t>& train, F f);
+    std::vector<double> units(const std::vector<std::int64_t>& train);
+    std::string name_of(std::size_t column) const;
     void fit_means(const std::vector<std::int64_t>& train);
     void fit(const std::vector<std::int64_t>& train);
     bool categorical(std::size_t column) const
@@ -79,10 +84,7 @@ private:
     {
         return std::isnan(value) ? scaling_.mean[column] : value;
     }
-    double scaled(std::size_t column, double value) const
-    {
-        return filled(column, value) * scaling_.factor[column] + scaling_.shift[column];
-    }
+    double scaled(std::size_t column, double value) const;
     template <class F>
     void for_entries(const RawRow& row, F f) const;
 

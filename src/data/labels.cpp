@@ -87,6 +87,43 @@ Numbered numbered(const std::vector<double>& labels, const Settings& settings,
     return all;
 }
 
+// Multiplies labels with --label-scale.
+class LabelScale {
+public:
+    explicit LabelScale(const Settings& settings)
+        : settings_(settings), factor_(settings.real("label-scale", -largest))
+    {
+    }
+
+    // @throws BadInput if a label does not fit then
+    double operator()(double label) const
+    {
+        const auto scaled = label * factor_;
+        if (std::isinf(scaled) || (scaled == 0 && label != 0))
+            settings_.refuse("label-scale", fmt::format(", which makes {:g} of the label {:g}: use "
+                                                        "a factor nearer to 1",
+                                                        scaled, label));
+        return scaled;
+    }
+
+private:
+    static constexpr double largest = std::numeric_limits<double>::max();
+    const Settings& settings_;
+    double factor_;
+};
+
+// Refuses classes that are numbers so large that others were rounded to them.
+void check_distinct(const std::set<double>& classes)
+{
+    constexpr double exact = 1LL << 53;  // below it each whole number has a double of its own
+    for (const double value : classes)
+        if (std::abs(value) >= exact)
+            throw BadInput(fmt::format(
+                "label {:.0f} has more digits than a number tells apart: write labels as words, or "
+                "give --task regression",
+                value));
+}
+
 // Returns the label that a data set stores for a class.
 double stored(LearningTask task, std::size_t number)
 {
@@ -117,7 +154,7 @@ Labels map_labels(const std::vector<double>& labels, const Settings& settings,
 {
     constexpr std::size_t most_classes = 1000;
     const auto& word = settings.one_of("task", {"auto", "binary", "multiclass", "regression"});
-    const double scale = settings.real("label-scale", -1e300);  // a number, whatever the task is
+    const LabelScale scaled(settings);  // a number, whatever the task is
     auto numbers = numbered(labels, settings, words);
     Labels mapped;
     mapped.kept = std::move(numbers.kept);
@@ -128,7 +165,7 @@ Labels map_labels(const std::vector<double>& labels, const Settings& settings,
                                                 "numbers with --label-map, or leave it out",
                                                 listed(numbers.words)));
         mapped.task = LearningTask::regression;
-        for (auto& value : mapped.value) value *= scale;
+        for (auto& value : mapped.value) value = scaled(value);
         return mapped;
     }
     if (settings.given("label-scale"))
@@ -136,6 +173,7 @@ Labels map_labels(const std::vector<double>& labels, const Settings& settings,
                         ", but only --task regression has labels that are numbers: "
                         "leave it out");
     const std::set<double> found(mapped.value.begin(), mapped.value.end());
+    check_distinct(found);
     for (const double value : found)
         mapped.class_names.push_back(numbers.words.empty()
                                          ? fmt::format("{}", value)
@@ -168,9 +206,9 @@ Labels map_labels_like(const std::vector<double>& labels, const Settings& settin
     Labels mapped{.task = task, .value = labels, .kept = {}, .class_names = class_names};
     mapped.kept.resize(labels.size());
     std::iota(mapped.kept.begin(), mapped.kept.end(), 0);
-    const double scale = settings.real("label-scale", -1e300);
+    const LabelScale scaled(settings);
     if (task == LearningTask::regression && words.empty() && !settings.on("label-map")) {
-        for (auto& value : mapped.value) value *= scale;
+        for (auto& value : mapped.value) value = scaled(value);
         return mapped;
     }
     std::unordered_map<double, double> number;
@@ -184,7 +222,7 @@ Labels map_labels_like(const std::vector<double>& labels, const Settings& settin
                     fmt::format("label {} is no number, but the data set that --like "
                                 "names has numbers: map it with --label-map",
                                 *text));
-            number[label] = *value * scale;
+            number[label] = scaled(*value);
             continue;
         }
         const auto at = std::ranges::find(class_names, *text);

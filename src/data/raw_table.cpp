@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "base/error.hpp"
 
 namespace quorate {
@@ -16,6 +18,11 @@ double Levels::number(const std::string& text)
 
 double Levels::number(double value)
 {
+    constexpr double exact = 1LL << 53;  // below it each whole number has a double of its own
+    if (std::abs(value) >= exact)
+        throw BadInput(fmt::format(
+            "category {:.0f} has more digits than a number tells apart: give --categorical-by text",
+            value));
     const auto [at, is_new] = by_value_.try_emplace(value, names_.size());
     if (is_new) names_.push_back(fmt::format("{}", value));
     return static_cast<double>(at->second);

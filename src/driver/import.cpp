@@ -207,6 +207,22 @@ void write_row(const RawRow& row, double label, const DataShape& shape, RowEncod
     writer.add(values, label);
 }
 
+// Returns where a row stands: "row 7 of x.csv". @param test_begin  the first row of --test-input
+std::string place_of(const Settings& settings, const RawTable& table, std::int64_t row,
+                     std::int64_t train_rows)
+{
+    const bool of_test = row >= train_rows && !table.test_begin();
+    return fmt::format("row {} of {}", 1 + row - (of_test ? train_rows : 0),
+                       settings.text(of_test ? "test-input" : "input"));
+}
+
+// Returns the name of a column of the encoder, or how its file counts it.
+std::string name_of_column(std::int64_t column, const RawTable& table, const RowEncoder& encoder)
+{
+    if (!encoder.features().empty()) return encoder.features()[static_cast<std::size_t>(column)];
+    return std::to_string(column + (table.dense ? 1 : table.first_column()));
+}
+
 void write_columns(const RawTable& table, DataSetWriter& writer)
 {
     if (table.column.empty()) return;
@@ -336,9 +352,20 @@ Imported import_files(const Settings& given)
     };
     for (const auto split : {Split::train, Split::test}) {
         writer.begin(split);
-        for (const auto i : split == Split::train ? order.train : order.test)
-            write_row(table.row(row_of(i)), labels.value[static_cast<std::size_t>(i)], shape,
-                      encoder, place, writer);
+        for (const auto i : split == Split::train ? order.train : order.test) {
+            try {
+                write_row(table.row(row_of(i)), labels.value[static_cast<std::size_t>(i)], shape,
+                          encoder, place, writer);
+            } catch (const Misfit& wrong) {
+                std::string column = "label";
+                for (std::int64_t c = 0; wrong.column() && c < encoder.columns(); ++c)
+                    if (place(c) == *wrong.column())
+                        column = "column " + name_of_column(c, table, encoder);
+                throw BadInput(fmt::format("{}, {}: {}",
+                                           place_of(settings, table, row_of(i), train_rows), column,
+                                           wrong.reason()));
+            }
+        }
     }
     write_columns(table, writer);
     if (has_words(labels)) writer.write_classes(labels.class_names);

@@ -78,8 +78,8 @@ std::string balance(const Labels& labels)
     if (unlabelled > 0) return fmt::format("{} rows without label", unlabelled);
     if (labels.task == LearningTask::regression) {
         const auto [least, most] = std::ranges::minmax(y);
-        const double mean =
-            std::accumulate(y.begin(), y.end(), 0.0) / static_cast<double>(y.size());
+        double mean = 0;  // of parts, whose sum does not overflow
+        for (const double label : y) mean += label / static_cast<double>(y.size());
         return fmt::format("labels from {:g} to {:g}, mean {:g}", least, most, mean);
     }
     if (labels.task == LearningTask::binary)

@@ -102,6 +102,30 @@ TEST(DataSet, AWriterThatIsNotFinishedLeavesNothing)
     EXPECT_EQ(folder.files(), 0U);
 }
 
+TEST(DataSet, NumbersThatDoNotFitAreRefused)
+{
+    const Folder folder;
+    const auto said = [&](const std::vector<double>& row, double label, bool float32) {
+        DataSetWriter writer(folder.file("d.h5"), "d", {.columns = 2, .dense = true}, false,
+                             float32);
+        writer.begin(Split::train);
+        writer.add(std::vector<double>{1, 1}, 1);
+        return test::refusal([&] { writer.add(row, label); });
+    };
+    const auto inf = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(said({1, 1e39}, 1, false), "(nothing was refused)");
+    EXPECT_EQ(said({1, 1e39}, 1, true),
+              "row 2, column 2: 1e+39 is too large for single precision: leave out --float32, or "
+              "scale it");
+    EXPECT_EQ(said({-1e-50, 0}, 1, true),
+              "row 2, column 1: -1e-50 is too small for single precision: leave out --float32, or "
+              "scale it");
+    EXPECT_EQ(said({1e-40, 0}, 1, true), "(nothing was refused)") << "it keeps some digits";
+    EXPECT_EQ(said({1, inf}, 1, false), "row 2, column 2: inf is no finite number");
+    EXPECT_EQ(said({1, 1}, -inf, false), "row 2, label: -inf is no finite number");
+    EXPECT_EQ(folder.files(), 0U);
+}
+
 TEST(DataSet, DenseImagesInSinglePrecisionKeepTheirShape)
 {
     const Folder folder;

@@ -248,6 +248,50 @@ TEST(Encode, AbsentNumbersAreZerosToScaling)
     EXPECT_EQ(range.sparse(0), (Entries{{0, 0.5}}));
 }
 
+TEST(Encode, NumbersOfAnySizeAreScaledAlike)
+{
+    const auto text_of = [](const std::string& power) {
+        return "y,a,b\n1,1" + power + ",4" + power + "\n0,3" + power + ",5" + power + "\n1,5" +
+               power + ",-7" + power + "\n";
+    };
+    for (const std::string scale : {"standardise", "min-max", "unit-rows"}) {
+        const test::Given given = {{"label", "y"}, {"scale", scale}};
+        Encoded plain("csv", text_of(""), given);
+        for (const std::string power : {"e200", "e-170", "e307", "e-300", "e-307"}) {
+            Encoded rows("csv", text_of(power), given);
+            for (std::int64_t row = 0; row < 3; ++row)
+                for (std::size_t column = 0; column < 2; ++column)
+                    EXPECT_NEAR(rows.dense(row)[column], plain.dense(row)[column], 1e-14)
+                        << scale << power;
+        }
+    }
+    Encoded means("csv", "y,a\n1,1.7e308\n0,-1.7e308\n1,1.7e308\n0,\n",
+                  {{"label", "y"}, {"missing", "mean"}});
+    EXPECT_NEAR(means.dense(3)[0] / 1e308, 1.7 / 3, 1e-14);
+}
+
+TEST(Encode, NumbersThatScalingLosesAreRefused)
+{
+    const auto said = [](const std::string& cells, const test::Given& given) {
+        return refusal([&] {
+            auto all = given;
+            all["label"] = "y";
+            Encoded rows("csv", "y,a\n" + cells, all);
+            for (std::int64_t row = 0; row < rows.table.rows(); ++row) rows.dense(row);
+        });
+    };
+    EXPECT_EQ(said("1,1e-200\n", {{"divide", "1e200"}}),
+              "column a: 1e-200 becomes zero over --divide 1e+200: use less");
+    EXPECT_EQ(said("1,1e-320\n0,2e-320\n", {{"scale", "min-max"}}),
+              "column a: its numbers differ by 9.99989e-321 only, too little for --scale: leave it "
+              "out");
+    const std::string close = "1,9007199254740993\n0,9007199254740992\n";
+    EXPECT_EQ(said(close, {{"categorical", "a"}}), "(nothing was refused)");
+    EXPECT_EQ(said(close, {{"categorical", "a"}, {"categorical-by", "value"}}),
+              "category 9007199254740992 has more digits than a number tells apart: give "
+              "--categorical-by text");
+}
+
 TEST(Encode, OptionsThatDoNotFitTheTableAreRefused)
 {
     const auto said = [](const test::Given& given) {
@@ -455,6 +499,26 @@ TEST(Labels, WhatDoesNotFitTheTaskIsRefused)
     EXPECT_EQ(said({1, 1}, {{"task", "multiclass"}}),
               "the labels are 1 values, not 2 to 1000 classes: 1; use --task regression, or map "
               "them with --label-map");
+}
+
+TEST(Labels, NumbersThatDoNotFitAreRefused)
+{
+    const auto said = [](const Reals& labels, const test::Given& given) {
+        return refusal([&] { mapped(labels, given); });
+    };
+    const auto scaled = [](const std::string& factor) {
+        return test::Given{{"task", "regression"}, {"label-scale", factor}};
+    };
+    EXPECT_EQ(said({0, 20}, scaled("1e308")),
+              "--label-scale is 1e308, which makes inf of the label 20: use a factor nearer to 1");
+    EXPECT_EQ(
+        said({0, 1e-20}, scaled("1e-308")),
+        "--label-scale is 1e-308, which makes 0 of the label 1e-20: use a factor nearer to 1");
+    EXPECT_EQ(mapped({0, 20}, scaled("-0.5")).value, (Reals{0, -10}));
+    EXPECT_EQ(said({1, 9007199254740992}, {}),
+              "label 9007199254740992 has more digits than a number tells apart: write labels as "
+              "words, or give --task regression");
+    EXPECT_EQ(mapped({1, 9007199254740991}).value, (Reals{-1, 1}));
 }
 
 // --- compressed files ----------------------------------------------------------------------------
