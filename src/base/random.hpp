@@ -30,7 +30,8 @@ enum class Purpose : std::uint32_t {
     byzantine = 7,
     probe = 8,
     placement = 9,
-    membership = 10
+    membership = 10,
+    folds = 11
 };
 
 /// A stream keyed by (seed, purpose, a, b). A standard uniform random bit generator of 32 bits.

@@ -21,6 +21,9 @@ int import(const Settings& settings)
     if (settings.on("quiet")) return exit_done;
     if (!made.unknown_columns.empty())
         say(words_of_left_out(made.unknown_columns, settings.text("like")) + "\n");
+    if (made.shuffled)
+        say("the rows are sorted by label, so they are put into a random order (--shuffle 0); "
+            "--shuffle no keeps theirs\n");
     if (made.left_out > 0)
         say(fmt::format("{} rows with missing values are left out\n", made.left_out));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;

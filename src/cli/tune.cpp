@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/path.hpp"
 #include "base/streams.hpp"
 #include "base/text.hpp"
@@ -32,7 +33,10 @@ std::vector<Option> options()
     std::vector<Option> all = {
         {"grid", "NAME=V:V:...,...", "",
          "values of options to try, in all combinations: l2=1e-5:1e-4,step=0.1:1"},
-        {"folds", "K", "5", "each K-th part of the training rows in turn is held out"},
+        {"folds", "K", "5",
+         "each of K parts of the training rows in turn is held out; --seed draws them, with as "
+         "many "
+         "rows of each class"},
         {"metric", "NAME", "",
          "what decides, its mean over the folds: loss, accuracy, auc, f1, mse; default: loss"},
         {"output", "FILE", "", "CSV with a line for each point; default: none"}};
@@ -65,6 +69,34 @@ Measure measure_of(const Settings& settings)
     if (!settings.on("metric")) return known[0];
     const auto& name = settings.one_of("metric", names(known));
     return *std::ranges::find(known, name, &Measure::name);
+}
+
+// @throws BadInput if no model has the metric, or not on every fold
+void check_metric(const Settings& settings, const Trials& trials, const Measure& measure)
+{
+    if (!trials.has(measure.metric))
+        settings.refuse("metric", fmt::format(", which models of these labels do not have: use {}",
+                                              trials.has(&Quality::accuracy) ? "loss or accuracy"
+                                                                             : "loss or mse"));
+    const auto [name, rows] = trials.scarcest();
+    if (rows >= trials.folds()) return;
+    if (measure.metric == &Quality::auc)
+        settings.refuse("metric",
+                        fmt::format(", but class {} has {} training rows, so that some of {} folds "
+                                    "hold one class only and have no AUC: use {}another metric",
+                                    name, rows, trials.folds(),
+                                    rows > 1 ? fmt::format("--folds {}, or ", rows) : ""));
+}
+
+// Says that folds lack a class. @return an empty text if none does
+std::string missing_class(const Trials& trials)
+{
+    const auto [name, rows] = trials.scarcest();
+    if (rows >= trials.folds()) return "";
+    return fmt::format(
+        "class {} has {} training rows, fewer than the {} folds, so some folds hold "
+        "none of it: use fewer --folds, or more rows",
+        name, rows, trials.folds());
 }
 
 struct Mean {
@@ -113,12 +145,15 @@ int tune(const Settings& settings)
             throw BadInput("quorate tune needs --data FILE: make one with 'quorate import'");
         measured = measure_of(settings);
         made.emplace(settings, grid_of(settings));
+        check_metric(settings, *made, *measured);
         if (settings.on("output")) check_text_output(settings, "output", columns_of(*made));
     });
     if (!good) return exit_bad_input;
     auto& trials = *made;
     const auto& measure = *measured;
     const bool quiet = settings.on("quiet");
+    if (const auto warning = missing_class(trials); comm.rank() == 0 && !warning.empty())
+        log(LogLevel::warning, warning);
     Seconds next = clock_seconds() + 2;
     const auto results = cross_validate(comm, trials, [&](std::int64_t done) {
         const auto now = clock_seconds();

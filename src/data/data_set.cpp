@@ -112,17 +112,30 @@ bool DataSet::is_label(double label) const
     return std::isfinite(label);
 }
 
+std::vector<double> DataSet::read_labels(Split split, std::int64_t first, std::int64_t count) const
+{
+    auto labels = h5::read<double>(
+        file_.get(), split == Split::train ? "train/label" : "test/label", first, count);
+    for (const double label : labels)
+        if (!is_label(label))
+            throw BadInput(
+                fmt::format("{} is damaged: {} is no label of a {} task; import it again", path_,
+                            label, name_of(shape_.task)));
+    return labels;
+}
+
+std::vector<double> DataSet::labels(Split split) const
+{
+    const std::lock_guard lock(libraries());
+    return read_labels(split, 0, rows(split));
+}
+
 RawRows DataSet::read(Split split, std::int64_t first, std::int64_t count) const
 {
     const std::lock_guard lock(libraries());
     const std::string group = split == Split::train ? "train" : "test";
     RawRows rows;
-    rows.label = h5::read<double>(file_.get(), group + "/label", first, count);
-    for (const double label : rows.label)
-        if (!is_label(label))
-            throw BadInput(
-                fmt::format("{} is damaged: {} is no label of a {} task; import it again", path_,
-                            label, name_of(shape_.task)));
+    rows.label = read_labels(split, first, count);
     if (dense()) {
         rows.dense = h5::read_rows<double>(file_.get(), group + "/values", first, count);
         return rows;

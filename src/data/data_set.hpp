@@ -79,6 +79,8 @@ public:
     /// @throws BadInput if labels or columns are impossible, or if the entries are more than Index
     ///         can count  @throws Failure if HDF5 fails or there are not that many rows
     RawRows read(Split split, std::int64_t first, std::int64_t count) const;
+    /// Reads the labels of all rows of a split, and nothing else. @throws as read()
+    std::vector<double> labels(Split split) const;
     /// Reads the names of the columns; empty if they have none. @throws Failure if HDF5 fails
     std::vector<std::string> features() const;
     /// Reads the columns of the imported file that were used: their names, and whether they are
@@ -103,6 +105,7 @@ private:
     };
     void read_shape();
     bool is_label(double label) const;
+    std::vector<double> read_labels(Split split, std::int64_t first, std::int64_t count) const;
     Size size_of(const std::string& group) const;
 
     std::string path_, name_;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "data/split_rows.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <random>
 
@@ -29,6 +31,25 @@ std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> split_rows(std::
     const auto order = numpy_permutation(count, seed);
     const auto test = static_cast<std::ptrdiff_t>(std::ceil(fraction * static_cast<double>(count)));
     return {{order.begin() + test, order.end()}, {order.begin(), order.begin() + test}};
+}
+
+bool sorted_by_label(std::span<const double> labels, bool classes)
+{
+    constexpr double few = 16;  // rows, which may be in order by chance
+    const auto rows = static_cast<double>(labels.size());
+    if (rows < few) return false;
+    double ascents = 0, descents = 0;
+    for (std::size_t i = 1; i < labels.size(); ++i) {
+        ascents += labels[i - 1] < labels[i];
+        descents += labels[i - 1] > labels[i];
+    }
+    if (!classes)
+        return std::max(ascents, descents) >= few && std::min(ascents, descents) < rows / 50;
+    std::map<double, double> count;
+    for (const double label : labels) ++count[label];
+    double alike = 0;  // the chance that two rows have the same label
+    for (const auto& [label, of_it] : count) alike += (of_it / rows) * (of_it / rows);
+    return count.size() > 1 && 1 + ascents + descents <= (1 + rows * (1 - alike)) / 4;
 }
 
 }  // namespace quorate

@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "code/partition.hpp"
+#include "data/folds.hpp"
 #include "driver/defaults.hpp"
 #include "driver/initialiser.hpp"
 #include "driver/penalties.hpp"
@@ -54,19 +57,40 @@ Trials::Trials(const Settings& settings, std::vector<Choice> points)
     : settings_(settings), points_(std::move(points)), data_(settings.text("data")),
       folds_(static_cast<int>(settings.integer("folds", 2, data_.rows(Split::train))))
 {
-    for (std::size_t i = 0; i < points_.size(); ++i) make(static_cast<std::int64_t>(i));
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+        const auto made = make(static_cast<std::int64_t>(i));
+        if (i == 0) metrics_ = metrics_of(made.model->loss());
+    }
+    const auto labels = data_.labels(Split::train);
+    const auto task = data_.shape().task;
+    const bool classes = task != LearningTask::regression;
+    // The folds of all points are the same, also if the grid has seeds.
+    fold_of_ = stratified_folds(labels, classes, folds_,
+                                static_cast<std::uint64_t>(settings.integer("seed", 0)));
+    if (!classes) return;
+    class_rows_.resize(static_cast<std::size_t>(data_.shape().classes));
+    for (const double label : labels)
+        ++class_rows_[static_cast<std::size_t>(task == LearningTask::binary ? label > 0 : label)];
+}
+
+// A metric that a model has is a number for rows of two classes, whatever their scores.
+Quality Trials::metrics_of(const Loss& loss) const
+{
+    const auto first = data_.shape().task == LearningTask::binary ? -1.0 : 0.0;
+    const std::vector<double> scores(static_cast<std::size_t>(2 * loss.outputs()));
+    return loss.quality(scores, std::array{first, 1.0});
+}
+
+Trials::Scarce Trials::scarcest() const
+{
+    if (class_rows_.empty()) return {"", data_.rows(Split::train)};
+    const auto least = std::ranges::min_element(class_rows_);
+    return {data_.class_names()[static_cast<std::size_t>(least - class_rows_.begin())], *least};
 }
 
 Quality Trials::run(std::int64_t trial)
 {
-    if (!shard_) {
-        std::vector<RowSet> sets;
-        for (int fold = 0; fold < folds_; ++fold) {
-            const auto [first, rows] = partition(data_.rows(Split::train), folds_, fold);
-            sets.push_back({Split::train, first, rows});
-        }
-        shard_.emplace(data_, sets);
-    }
+    if (!shard_) shard_.emplace(read_folds(data_, fold_of_, folds_), data_.columns());
     const auto made = make(trial / folds_);
     return run_trial(*shard_, static_cast<int>(trial % folds_), data_.shape(), made.trial,
                      *made.optimizer);

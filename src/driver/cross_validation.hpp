@@ -3,8 +3,10 @@
 // that is free takes the next trial.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/settings.hpp"
@@ -19,12 +21,12 @@ namespace quorate {
 /// @throws BadInput if --grid is missing, cannot be read, or names an option that no trial has
 std::vector<Choice> grid_of(const Settings& settings);
 
-/// The trials of a grid on the folds of a data set. Trial t takes point t / folds() and leaves out
-/// fold t % folds(). Local.
+/// The trials of a grid on the folds of a data set, which stratified_folds() makes by --seed. Trial t
+/// takes point t / folds() and leaves out fold t % folds(). Local.
 class Trials {
 public:
     /// Opens the data set, and makes the components of each point once, so that a wrong value is
-    /// found before any work.
+    /// found before any work. Reads the labels.
     /// @param settings  must outlive this object
     /// @throws BadInput if the data set cannot be used, or a value of a point is wrong
     Trials(const Settings& settings, std::vector<Choice> points);
@@ -33,6 +35,16 @@ public:
     std::int64_t count() const { return std::ssize(points_) * folds_; }
     int folds() const { return folds_; }
     const std::vector<Choice>& points() const { return points_; }
+    /// Whether the models have such a metric: a regression has no accuracy, three classes no AUC.
+    bool has(double Quality::*metric) const { return !std::isnan(metrics_.*metric); }
+    /// The class with the fewest training rows. A class with fewer rows than there are folds is
+    /// missing in some of them.
+    struct Scarce {
+        std::string name;
+        std::int64_t rows;
+    };
+    /// Returns it; of a regression, no name and all rows.
+    Scarce scarcest() const;
     /// Trains on all folds but one, and scores the model on that fold. The first call reads all
     /// training rows, which stay in memory. O(rounds x entries of a batch).
     /// @param trial  its number, 0 to count() - 1
@@ -42,11 +54,15 @@ public:
 private:
     struct Made;
     Made make(std::int64_t point) const;
+    Quality metrics_of(const Loss& loss) const;
 
     const Settings& settings_;
     std::vector<Choice> points_;
     DataSet data_;
     int folds_;
+    Quality metrics_;
+    std::vector<int> fold_of_;              // of each training row
+    std::vector<std::int64_t> class_rows_;  // of each class; empty: labels are numbers
     std::optional<Shard> shard_;
 };
 

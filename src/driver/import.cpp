@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 
 #include "base/error.hpp"
@@ -114,7 +115,33 @@ std::int64_t read_files(const Settings& settings, const Format& format, const Re
 // The rows of each split, in the order of the data set, as places in Labels::kept.
 struct Order {
     Numbers train, test;
+    bool mended = false;  // the training rows were sorted by label, and are so no more
 };
+
+// Puts the training rows into a random order.
+void shuffle(Order& order, std::uint32_t seed)
+{
+    Numbers shuffled;
+    for (const auto i : numpy_permutation(std::ssize(order.train), seed))
+        shuffled.push_back(order.train[static_cast<std::size_t>(i)]);
+    order.train = std::move(shuffled);
+}
+
+// Warns of classes that the split leaves no training row of.
+void warn_of_untrained(const Order& order, const Labels& labels)
+{
+    if (labels.task == LearningTask::regression) return;
+    std::set<double> missing(labels.value.begin(), labels.value.end());
+    for (const auto i : order.train) missing.erase(labels.value[static_cast<std::size_t>(i)]);
+    std::erase_if(missing, [](double label) { return std::isnan(label); });
+    if (missing.empty()) return;
+    const auto number =
+        labels.task == LearningTask::binary ? (*missing.begin() + 1) / 2 : *missing.begin();
+    log(LogLevel::warning,
+        fmt::format("all rows of {} classes, as {}, have become test rows, so no model can learn "
+                    "these: use another --split-seed, or a smaller --test-fraction",
+                    missing.size(), labels.class_names[static_cast<std::size_t>(number)]));
+}
 
 Order order_of(const Settings& settings, const Labels& labels, std::int64_t train_rows)
 {
@@ -134,12 +161,18 @@ Order order_of(const Settings& settings, const Labels& labels, std::int64_t trai
     }
     if (order.train.empty())
         settings.refuse("test-fraction", ", which leaves no training row: use less");
-    if (settings.on("shuffle")) {
-        const auto by = static_cast<std::uint32_t>(settings.integer("shuffle", 0, most));
-        Numbers shuffled;
-        for (const auto i : numpy_permutation(std::ssize(order.train), by))
-            shuffled.push_back(order.train[static_cast<std::size_t>(i)]);
-        order.train = std::move(shuffled);
+    if (fraction > 0) warn_of_untrained(order, labels);
+    const auto& word = settings.text("shuffle");
+    if (word == "auto") {
+        std::vector<double> theirs;
+        for (const auto i : order.train)
+            theirs.push_back(labels.value[static_cast<std::size_t>(i)]);
+        // Rows to predict keep their order.
+        order.mended = !settings.on("like") &&
+                       sorted_by_label(theirs, labels.task != LearningTask::regression);
+        if (order.mended) shuffle(order, 0);
+    } else if (word != "no") {
+        shuffle(order, static_cast<std::uint32_t>(settings.integer("shuffle", 0, most)));
     }
     return order;
 }
@@ -268,7 +301,9 @@ std::vector<Option> import_options()
         {"test-fraction", "F", "0", "share of the input's rows for test, chosen by --split-seed"},
         {"split-seed", "N", "0",
          "the split is NumPy's legacy permutation of the rows for this seed"},
-        {"shuffle", "SEED", "", "put the training rows into a random order"},
+        {"shuffle", "SEED|auto|no", "auto",
+         "put the training rows into a random order; auto: by seed 0 if they are sorted by label, "
+         "but not with --like; no: they keep their order"},
         {"storage", "auto|sparse|dense", "auto",
          "auto: dense if the input is, or half of the entries are not zero"},
         {"like", "DATA", "",
@@ -377,6 +412,7 @@ Imported import_files(const Settings& given)
                   .entries = writer.entries(),
                   .unknown_columns = known.unknown(),
                   .left_out = std::ssize(table.left_out()),
+                  .shuffled = order.mended,
                   .balance = balance(labels)};
     for (const auto* option : inputs)
         if (settings.on(option)) {

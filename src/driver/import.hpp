@@ -14,6 +14,7 @@ struct Imported {
     std::int64_t train_rows, test_rows, columns, entries;
     std::vector<std::string> unknown_columns;  // which the data set of --like does not have
     std::int64_t left_out;                     // rows with missing values
+    bool shuffled;                             // because they were sorted by label
     std::string balance;  // of the labels: "3 of 8 labels positive", "5 7 rows of the classes 0 1"
     std::vector<std::string> sources = {}, digests = {};  // files, without folders; their SHA-256
 };

@@ -12,6 +12,7 @@
 #include "driver/progress.hpp"
 #include "driver/run_folder.hpp"
 #include "driver/scoring.hpp"
+#include "driver/shard_classes.hpp"
 #include "driver/stability.hpp"
 #include "driver/stop.hpp"
 #include "driver/summary.hpp"
@@ -106,6 +107,10 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
         log(LogLevel::warning, warning);
     if (const auto warning = stability_warning(settings, training); !warning.empty())
         log(LogLevel::warning, warning);
+    if (training.data)
+        if (const auto warning = lacking_classes(*training.data, training.coding->needs);
+            !warning.empty())
+            log(LogLevel::warning, warning);
     auto trace = run.resumed
                      ? trace::Writer(path, run.resumed->checkpoint.snapshot.position,
                                      changed_header(run), training.width())
