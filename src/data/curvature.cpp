@@ -123,8 +123,9 @@ struct Block {
     std::vector<double> weight;
 };
 
-// Takes all training rows, or as many as have some four million entries: the longest ones, and of the others 64 runs, spread
-// evenly. A run stands for the rows around it: the squares of the sample add up to those of all rows.
+// Takes all training rows, or as many as have some four million entries: the longest ones, and of
+// the others 64 runs, spread evenly. A run stands for the rows around it: the squares of the sample
+// add up to those of all rows.
 std::vector<Block> sample(const DataSet& data, Lengths lengths)
 {
     constexpr double most = 4 << 20;

@@ -16,15 +16,16 @@ struct Curvature {
 /// @throws BadInput, Failure  as DataSet::read()
 Curvature curvature_of(const DataSet& data);
 
-/// Measures by power iteration, in a fixed order on one thread, so that all ranks get the same bits.
-/// Reads all rows for their lengths, and iterates over about four million entries at most: those of the
-/// longest rows, and of others that are spread evenly and stand for the rest. So no row is so long that
-/// the eigenvalue misses it. O(these entries) for each of some ten iterations; 100 at most. What does
-/// not fit into a number is infinite, or zero.
+/// Measures by power iteration, in a fixed order on one thread, so that all ranks get the same
+/// bits. Reads all rows for their lengths, and iterates over about four million entries at most:
+/// those of the longest rows, and of others that are spread evenly and stand for the rest. So no
+/// row is so long that the eigenvalue misses it. O(these entries) for each of some ten iterations;
+/// 100 at most. What does not fit into a number is infinite, or zero.
 /// @throws BadInput, Failure  as DataSet::read()
 Curvature measured_curvature(const DataSet& data);
 
-/// The number of the training rows that is farthest from 0, without its sign, and its column, from 0.
+/// The number of the training rows that is farthest from 0, without its sign, and its column, from
+/// 0.
 struct LargestNumber {
     double size;
     std::int64_t column;

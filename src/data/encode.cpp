@@ -45,8 +45,9 @@ std::set<std::pair<std::size_t, std::size_t>> excluded_pairs(const RawTable& tab
     return excluded;
 }
 
-// Returns the power of two that a number is to be multiplied with for its square to be near 1. No bit of a sum of such
-// products, or of their squares, differs from that of the numbers themselves, unless theirs overflows or underflows.
+// Returns the power of two that a number is to be multiplied with for its square to be near 1. No
+// bit of a sum of such products, or of their squares, differs from that of the numbers themselves,
+// unless theirs overflows or underflows.
 double unit_of(double largest)
 {
     constexpr int most = 1000;  // the unit of the smallest numbers would be infinite
@@ -199,7 +200,8 @@ double RowEncoder::scaled(std::size_t column, double value) const
     return number + scaling_.shift[column];
 }
 
-// Calls f(column, value) for each number of the training rows as the file has it, NaN if it is missing.
+// Calls f(column, value) for each number of the training rows as the file has it, NaN if it is
+// missing.
 template <class F>
 void RowEncoder::for_numbers(const std::vector<std::int64_t>& train, F f)
 {

@@ -10,9 +10,9 @@
 
 namespace quorate {
 
-/// Deals rows out to folds, in an order that only the seed decides: first all rows of one class, then
-/// those of the next. So folds differ by at most one row, and by at most one of each class, however
-/// the rows are sorted. Local. O(rows log rows).
+/// Deals rows out to folds, in an order that only the seed decides: first all rows of one class,
+/// then those of the next. So folds differ by at most one row, and by at most one of each class,
+/// however the rows are sorted. Local. O(rows log rows).
 /// @param labels   of the rows
 /// @param classes  whether labels are classes; rows with labels that are numbers are just shuffled
 /// @return the fold of each row, 0 to folds - 1

@@ -21,9 +21,9 @@ std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> split_rows(std::
                                                                            double fraction,
                                                                            std::uint32_t seed);
 
-/// Returns whether rows stand in the order of their labels, or nearly so: there are at most a quarter of
-/// the runs of equal labels that a random order would have, or hardly an ascent (or descent) of
-/// labels that are numbers. A few rows are never said to. O(rows log rows).
+/// Returns whether rows stand in the order of their labels, or nearly so: there are at most a
+/// quarter of the runs of equal labels that a random order would have, or hardly an ascent (or
+/// descent) of labels that are numbers. A few rows are never said to. O(rows log rows).
 /// @param classes  whether labels are classes
 bool sorted_by_label(std::span<const double> labels, bool classes);
 

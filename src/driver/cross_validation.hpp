@@ -21,8 +21,8 @@ namespace quorate {
 /// @throws BadInput if --grid is missing, cannot be read, or names an option that no trial has
 std::vector<Choice> grid_of(const Settings& settings);
 
-/// The trials of a grid on the folds of a data set, which stratified_folds() makes by --seed. Trial t
-/// takes point t / folds() and leaves out fold t % folds(). Local.
+/// The trials of a grid on the folds of a data set, which stratified_folds() makes by --seed. Trial
+/// t takes point t / folds() and leaves out fold t % folds(). Local.
 class Trials {
 public:
     /// Opens the data set, and makes the components of each point once, so that a wrong value is

@@ -51,8 +51,9 @@ double curvature_of(const DataSet& data, const Model& model, const Regularizer& 
 ///     with the column; and as curvature_of()
 double automatic_step(const Settings& settings, const DataSet& data, const Model& model,
                       const Regularizer& regularizer, const EstimateKind& estimates);
-/// Returns what to give in place of a --step that diverged: the automatic one, or if that is not smaller, one over the
-/// curvature of the longest row, which no mean of rows exceeds; of a network, half of it. Local; reads as curvature_of().
+/// Returns what to give in place of a --step that diverged: the automatic one, or if that is not
+/// smaller, one over the curvature of the longest row, which no mean of rows exceeds; of a network,
+/// half of it. Local; reads as curvature_of().
 /// @throws BadInput, Failure  as DataSet::read()
 double careful_step(const Settings& settings, const DataSet& data, const Model& model,
                     const Regularizer& regularizer, const EstimateKind& estimates);

@@ -172,6 +172,7 @@ Order order_of(const Settings& settings, const Labels& labels, std::int64_t trai
                        sorted_by_label(theirs, labels.task != LearningTask::regression);
         if (order.mended) shuffle(order, 0);
     } else if (word != "no") {
+        if (!to_integer(word)) settings.refuse("shuffle", ": give a seed, auto or no");
         shuffle(order, static_cast<std::uint32_t>(settings.integer("shuffle", 0, most)));
     }
     return order;

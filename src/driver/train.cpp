@@ -197,8 +197,7 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
         if (update.round == 1 && !std::isfinite(update.loss)) {
             const auto message = fmt::format(
                 "the training loss of the first round is {:g}, {}: use smaller values and "
-                "labels, as "
-                "import --scale standardise and --label-scale make them",
+                "labels, as import --scale standardise and --label-scale make them",
                 update.loss,
                 training.searches ? fmt::format("so --optimizer {} cannot compare others with it",
                                                 training.settings.text("optimizer"))

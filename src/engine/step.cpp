@@ -226,8 +226,9 @@ void Engine::carry_out(const Step& step)
     const auto step_size = options_.schedule(batches_);
     if (!std::isfinite(row.gradient_norm))
         throw Failure(fmt::format(
-            "the estimate of round {} is not finite: a worker sent NaN or infinity, or the step of "
-            "{} is too large: use a smaller --step, or a scheme that tolerates Byzantine workers",
+            "the estimate of round {} is not finite: a worker sent NaN or infinity, the step of {} "
+            "is too large, or numbers of the data are: use a smaller --step, import --scale, or a "
+            "scheme that tolerates Byzantine workers",
             round_ + 1, step_size));
     auto& optimizer = *optimizers_[static_cast<std::size_t>(step.model)];
     row.step_size = step_size * step.scale;

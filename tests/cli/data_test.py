@@ -148,6 +148,48 @@ def test_rows_can_be_limited_and_shuffled(tmp_path):
     assert values == list(expected)
 
 
+def test_rows_sorted_by_label_are_shuffled_and_folds_hold_all_classes(tmp_path):
+    path, mixed, kept = (tmp_path / name for name in ("x.csv", "mixed.h5", "kept.h5"))
+    points = np.random.default_rng(1).normal(size=(90, 2))
+    classes = np.arange(90) // 30
+    rows = [f"{x + 4 * c},{y},{'uvw'[c]}\n" for (x, y), c in zip(points, classes)]
+    path.write_text("a,b,label\n" + "".join(rows))
+    words = ["import", "--input", path, "--label", "label", "--intercept", "--output"]
+    assert "sorted by label, so they are put into a random order" in call(*words, mixed).stdout
+    done = call(*words, kept, "--shuffle", "no", "--float32")
+    assert done.returncode == 0 and "sorted by label" not in done.stdout
+    with h5py.File(mixed) as a, h5py.File(kept) as b:
+        order = np.random.RandomState(0).permutation(90)
+        assert list(b["train/label"]) == list(classes)
+        assert list(a["train/label"]) == list(classes[order])
+        assert np.allclose(a["train/values"], b["train/values"][:][order], atol=1e-6)
+
+    words = ["tune", "--data", kept, "--model", "softmax", "--grid", "l2=1e-3", "--folds", 3]
+    done = call(*words, "--metric", "accuracy")
+    assert float(re.search("best: accuracy ([0-9.]+)", done.stdout)[1]) > 0.9
+    refused = call(*words, "--metric", "auc")
+    assert refused.returncode == 2
+    assert "--metric is auc, which models of these labels do not have" in refused.stderr
+
+    words = ["--model", "softmax", "--workers", 6, "--scheme", "ignore", "--stragglers", 1]
+    words += ["--rounds", 2, "--trace", tmp_path / "t.h5", "--overwrite"]
+    done = call("simulate", "--data", kept, *words)
+    assert "6 of 6 workers lack rows of a class, as worker 0 of class v" in done.stderr
+    assert "lack rows" not in call("simulate", "--data", mixed, *words).stderr
+    refused = call("simulate", "--data", kept, *words, "--patience", 1)
+    assert refused.returncode == 2 and "has no test rows" in refused.stderr
+
+
+def test_numbers_that_do_not_fit_are_named_with_their_row_and_column(tmp_path):
+    path, output = tmp_path / "x.csv", tmp_path / "d.h5"
+    path.write_text("a,b,label\n1,2,0\n3,1e39,1\n")
+    words = ["import", "--input", path, "--label", "label", "--output", output]
+    done = call(*words, "--float32")
+    assert done.returncode == 2 and not output.exists()
+    assert f"row 2 of {path}, column b: 1e+39 is too large for single precision" in done.stderr
+    assert call(*words, "--float32", "--scale", "standardise").returncode == 0
+
+
 def test_generated_data_are_larger_than_the_memory_of_a_rank(tmp_path):
     """Each rank reads just its rows: the file has 1.6 GB, a rank may use 1.2 GB."""
     data, trace = tmp_path / "d.h5", tmp_path / "t.h5"
