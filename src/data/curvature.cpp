@@ -12,7 +12,6 @@
 
 #include "base/random.hpp"
 #include "base/text.hpp"
-#include "code/partition.hpp"
 #include "model/linear.hpp"
 
 namespace quorate {
@@ -123,12 +122,11 @@ struct Block {
     std::vector<double> weight;
 };
 
-// Takes all training rows, or as many as have some four million entries: the longest ones, and of
+// Takes all training rows, or so many that they have about `most` entries: the longest ones, and of
 // the others 64 runs, spread evenly. A run stands for the rows around it: the squares of the sample
 // add up to those of all rows.
-std::vector<Block> sample(const DataSet& data, Lengths lengths)
+std::vector<Block> sample(const DataSet& data, Lengths lengths, double most)
 {
-    constexpr double most = 4 << 20;
     constexpr int runs = 64;
     const auto rows = data.rows(Split::train);
     const auto entries = static_cast<double>(data.entries(Split::train));
@@ -157,22 +155,22 @@ std::vector<Block> sample(const DataSet& data, Lengths lengths)
         lengths.squares[static_cast<std::size_t>(*row)] = 0;  // no run takes it again
     }
     for (int run = 0; run < runs; ++run) {
-        const auto [first, around] = partition(rows, runs, run);
-        const auto end = first + std::clamp<std::int64_t>(std::llround(share / runs), 1, around);
+        const auto first = rows * run / runs, next = rows * (run + 1) / runs;
+        const auto end = std::min(next, first + 1 + static_cast<std::int64_t>(share / runs));
         if (const auto seen = lengths.of(first, end); seen > 0)
-            take(first, end, lengths.of(first, first + around) / seen);
+            take(first, end, lengths.of(first, next) / seen);
     }
     return all;
 }
 
 }  // namespace
 
-Curvature measured_curvature(const DataSet& data)
+Curvature measured_curvature(const DataSet& data, double most)
 {
     constexpr int iterations = 100;
     constexpr double tolerance = 1e-6;
     const Lengths lengths(data);
-    const auto blocks = sample(data, lengths);
+    const auto blocks = sample(data, lengths, most);
     const auto rows = static_cast<double>(data.rows(Split::train));
     std::vector<double> v(static_cast<std::size_t>(data.columns())), next(v.size()), scores;
     Stream random(0, Purpose::probe);

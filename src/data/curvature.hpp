@@ -17,12 +17,13 @@ struct Curvature {
 Curvature curvature_of(const DataSet& data);
 
 /// Measures by power iteration, in a fixed order on one thread, so that all ranks get the same
-/// bits. Reads all rows for their lengths, and iterates over about four million entries at most:
-/// those of the longest rows, and of others that are spread evenly and stand for the rest. So no
-/// row is so long that the eigenvalue misses it. O(these entries) for each of some ten iterations;
-/// 100 at most. What does not fit into a number is infinite, or zero.
+/// bits. Reads all rows for their lengths, and iterates over a sample: the longest rows, and others
+/// that are spread evenly and stand for the rest. So no row is so long that the eigenvalue misses
+/// it. O(entries of the sample) for each of some ten iterations; 100 at most. What does not fit into
+/// a number is infinite, or zero.
+/// @param most  entries of the sample, about; if there are no more, it is all rows
 /// @throws BadInput, Failure  as DataSet::read()
-Curvature measured_curvature(const DataSet& data);
+Curvature measured_curvature(const DataSet& data, double most = 4 << 20);
 
 /// The number of the training rows that is farthest from 0, without its sign, and its column, from
 /// 0.

@@ -92,22 +92,32 @@ void write_rows(const std::string& path, std::int64_t count,
 
 TEST(Curvature, NoRowIsSoLongThatItMissesIt)
 {
-    // More than four million entries, of which a sample is taken.
-    constexpr std::int64_t count = 2'200'000, at = 1'111'111;
+    constexpr std::int64_t count = 20'000, at = 11'111;
+    constexpr double few = 4000;  // entries of the sample, a tenth of all
     const Folder folder;
-    write_rows(folder.file("d.h5"), count, [](std::int64_t i) {
+    const auto found = [&](const std::function<std::vector<double>(std::int64_t)>& row) {
+        write_rows(folder.file("d.h5"), count, row);
+        const DataSet data(folder.file("d.h5"));
+        EXPECT_NEAR(curvature_of(data).row_square, measured_curvature(data, few).row_square, 1e-6);
+        return std::pair(measured_curvature(data, few).eigenvalue, curvature_of(data).eigenvalue);
+    };
+    // X'X / rows is nearly (1/2, 1/2; 1/2, 1), and one row adds 45,000 to its corner.
+    const auto [of_one, exact_of_one] = found([](std::int64_t i) {
         return std::vector{i % 2 == 0 ? 1.0 : 0.0, i == at ? 3e4 : 1.0};
     });
-    const auto found = curvature_of(DataSet(folder.file("d.h5")));
-    EXPECT_NEAR(found.row_square, 9e8, 1e3);
-    // X'X / rows is nearly (1/2, 1/2; 1/2, 1 + 9e8 / count).
-    const double corner = 1 + 9e8 / count;
-    EXPECT_NEAR(found.eigenvalue, corner + 0.25 / (corner - 0.5), 0.01 * corner);
-    // Rows that are long in a part only, between the runs that are looked at.
-    write_rows(folder.file("e.h5"), count, [](std::int64_t i) {
-        return std::vector{i > at && i < at + 5000 ? 100.0 : 1.0, 0.0};
+    EXPECT_NEAR(exact_of_one, 45'001, 1);
+    EXPECT_NEAR(of_one / exact_of_one, 1, 1e-3);
+    // More long rows than are taken one by one, between the runs that are looked at.
+    const auto [of_many, exact_of_many] = found([](std::int64_t i) {
+        return std::vector{i % 312 > 200 && i % 312 < 300 ? 100.0 : 1.0, 0.5};
     });
-    EXPECT_NEAR(curvature_of(DataSet(folder.file("e.h5"))).eigenvalue, 1 + 5e7 / count, 0.3);
+    EXPECT_GT(exact_of_many, 3000);
+    EXPECT_NEAR(of_many / exact_of_many, 1, 0.05);
+    // Rows of one kind: the sample is like all of them.
+    const auto [of_alike, exact_of_alike] = found([](std::int64_t i) {
+        return std::vector{1.0 + static_cast<double>(i % 7), 2.0};
+    });
+    EXPECT_NEAR(of_alike / exact_of_alike, 1, 0.02);
 }
 
 TEST(Curvature, SquaresOfNumbersMayNotFit)
