@@ -294,9 +294,7 @@ bool MpiFleet::progress()
                 bytes_received_ += static_cast<std::int64_t>(values * bytes_of(wire_));
             } else if (const auto worker = worker_of(message.peer);
                        head.block != 0 && worker >= 0) {
-                message.values = {nullptr, [this, kept = KeptBlock{worker, head.block}](auto) {
-                                      released_.push_back(kept);
-                                  }};
+                message.values = owner_of({worker, head.block}, released_);
             }
         }
         arrived_.push_back(std::move(message));

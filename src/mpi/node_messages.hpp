@@ -81,6 +81,11 @@ struct Delivered {
 struct KeptBlock {
     std::int64_t worker, block;
 };
+/// The owner of a contribution that lies at its node, where this process reads no values of it. When
+/// the last copy ends, wherever that is, the block counts as released: no message that is dropped and
+/// no slot that is freed keeps it from its worker.
+/// @param released  receives the block; must outlive all copies
+std::shared_ptr<const double> owner_of(const KeptBlock& block, std::vector<KeptBlock>& released);
 /// What the workers of a node may use again (`release`).
 std::shared_ptr<mpi::Bytes> encode_release(std::span<const KeptBlock> blocks, mpi::Pool& pool);
 std::vector<KeptBlock> decode_release(const mpi::Bytes& bytes);

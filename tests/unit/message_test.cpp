@@ -2,11 +2,13 @@
 // Messages, their buffers, supports and doorbells. No MPI is started.
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <thread>
 
 #include "mpi/clock.hpp"
 #include "mpi/doorbell.hpp"
 #include "mpi/messages.hpp"
+#include "mpi/node_messages.hpp"
 #include "support.hpp"
 
 namespace quorate {
@@ -221,6 +223,24 @@ TEST(Doorbells, ARingWakesASleeperLongBeforeItsTime)
     ringer.join();
     EXPECT_LT(clock_seconds() - began, 15);
     EXPECT_EQ(worker.rings(), received + 1);
+}
+
+// Where nobody waits for contributions, messages are dropped as they are: while shards load.
+TEST(BlocksAtNodes, AreReleasedByWhoeverDropsTheirMessage)
+{
+    std::vector<KeptBlock> released;
+    std::deque<mpi::Transfer> arrived(2);
+    arrived[0].values = owner_of({.worker = 3, .block = 64}, released);
+    arrived[1].values = owner_of({.worker = 4, .block = 128}, released);
+    EXPECT_FALSE(arrived[0].values) << "there are no values to read here";
+    auto slot = arrived[0].values;
+    arrived.clear();
+    ASSERT_EQ(released.size(), 1U) << "a slot still has the other";
+    EXPECT_EQ(released[0].worker, 4);
+    EXPECT_EQ(released[0].block, 128);
+    slot.reset();
+    ASSERT_EQ(released.size(), 2U);
+    EXPECT_EQ(released[1].worker, 3);
 }
 
 TEST(Doorbells, ARingBeforeTheSleepIsNotLost)
