@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/quoted.hpp"
 #include "base/text.hpp"
 
 namespace quorate {
@@ -19,10 +20,12 @@ std::string label_text(const std::string& label)
 LabelMap::LabelMap(const Settings& settings) : settings_(settings)
 {
     std::optional<bool> to_words;
-    for (const auto& pair : split(settings.text("label-map"), ',')) {
-        const auto ends = split(trimmed(pair), ':');
+    for (const auto& pair : split_quoted(settings.text("label-map"), ',')) {
+        auto ends = split_quoted(pair, ':');
+        const bool drops_it = ends.size() == 2 && ends[1] == "drop", others = ends[0] == "other";
+        for (auto& end : ends) end = unquoted(end);
         const bool whole = ends.size() == 2 && !ends[0].empty() && !ends[1].empty();
-        const bool drops = whole && ends[1] == "drop", others = ends[0] == "other";
+        const bool drops = whole && drops_it;
         const bool to_word = whole && !to_real(ends[1]);
         if (drops && others) {
             drops_others_ = true;

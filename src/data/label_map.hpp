@@ -13,7 +13,7 @@ namespace quorate {
 std::string label_text(const std::string& label);
 
 /// The map "FROM:TO,FROM:drop,other:drop" of --label-map. Labels are numbers or words; those that
-/// it maps to are all numbers or all words.
+/// it maps to are all numbers or all words. Those that hold commas or colons stand in double quotes.
 class LabelMap {
 public:
     /// @throws BadInput if --label-map is no such map
@@ -21,6 +21,11 @@ public:
     /// Returns what becomes of a label; nothing if its row is dropped.
     /// @throws BadInput if the map does not name it
     std::optional<std::string> operator()(const std::string& label) const;
+    /// Whether it has a place for a label.
+    bool knows(const std::string& label) const
+    {
+        return drops_others_ || to_.contains(label_text(label));
+    }
     /// Whether it maps a word.
     bool names_words() const;
 
