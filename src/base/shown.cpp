@@ -41,7 +41,7 @@ std::string shown(const std::vector<std::string>& names)
 std::string shown_near(std::string_view name, const std::vector<std::string>& names)
 {
     const auto meant = nearest(name, names);
-    return meant.empty() ? "; it has " + shown(names) : "; did you mean " + shown(meant) + "?";
+    return meant.empty() ? "; use one of " + shown(names) : "; did you mean " + shown(meant) + "?";
 }
 
 }  // namespace quorate

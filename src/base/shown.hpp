@@ -15,7 +15,7 @@ std::string shown(std::string_view piece, std::size_t most = 40);
 /// "a, b, c": such pieces, up to ten of them; "..." if there are more.
 std::string shown(const std::vector<std::string>& names);
 
-/// The end of a message about a name that is not in a file: "; did you mean X?" or "; it has a, b, c".
+/// The end of a message about a name that is not in a file: "; did you mean X?" or "; use one of a, b, c".
 std::string shown_near(std::string_view name, const std::vector<std::string>& names);
 
 }  // namespace quorate

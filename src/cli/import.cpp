@@ -19,8 +19,6 @@ int import(const Settings& settings)
     const auto began = std::chrono::steady_clock::now();
     const auto made = import_files(settings);
     if (settings.on("quiet")) return exit_done;
-    if (!made.unknown_columns.empty())
-        say(words_of_left_out(made.unknown_columns, settings.text("like")) + "\n");
     if (made.shuffled)
         say("the rows are sorted by label, so they are put into a random order (--shuffle 0); "
             "--shuffle no keeps theirs\n");

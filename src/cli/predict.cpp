@@ -56,12 +56,9 @@ DataSet imported(const Settings& settings, const std::string& like)
                                           {"output", path},
                                           {"quiet", settings.on("quiet") ? "on" : "off"}});
     import.command_line = settings.command_line;
-    const auto made = import_files(import);
+    import_files(import);
     const std::shared_ptr<void> removal(nullptr, [&](void*) { std::filesystem::remove(path); });
-    DataSet rows(path, Unlabelled::accepted);
-    if (!made.unknown_columns.empty())
-        log(LogLevel::note, words_of_left_out(made.unknown_columns, like));
-    return rows;
+    return DataSet(path, Unlabelled::accepted);
 }
 
 // Opens the rows that --data names: a data set, or a file to import like the run's.

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tables as text: values separated by commas, semicolons, tabs, bars or blanks.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/quoted.hpp"
 #include "base/shown.hpp"
 #include "base/text.hpp"
+#include "data/column_names.hpp"
 #include "data/csv.hpp"
 #include "data/formats.hpp"
 #include "data/missing.hpp"
@@ -53,35 +59,6 @@ struct Layout {
     std::vector<RawTable::Column> columns;  // of the table, one for each use
 };
 
-std::size_t field_of(const std::vector<std::string>& header, const std::string& name,
-                     const std::string& option, const std::string& file)
-{
-    const auto at = std::ranges::find(header, name);
-    if (at == header.end())
-        throw BadInput(fmt::format("--{} names {}, which is not a column of {}{}", option,
-                                   shown(name), file, shown_near(name, header)));
-    return static_cast<std::size_t>(at - header.begin());
-}
-
-// Returns the fields that a list of names and ranges A..B names.
-std::set<std::size_t> fields_of(const std::vector<std::string>& header, const Settings& settings,
-                                const std::string& option, const std::string& file)
-{
-    std::set<std::size_t> fields;
-    if (!settings.on(option)) return fields;
-    for (const auto& word : split(settings.text(option), ',')) {
-        const auto name = trimmed(word);
-        const auto dots = name.find("..");
-        const auto first = field_of(header, trimmed(name.substr(0, dots)), option, file);
-        const auto last = dots == std::string::npos
-                              ? first
-                              : field_of(header, trimmed(name.substr(dots + 2)), option, file);
-        if (last < first) settings.refuse(option, ", but the range " + name + " is empty");
-        for (auto field = first; field <= last; ++field) fields.insert(field);
-    }
-    return fields;
-}
-
 // Numbers the columns of a file without header as if it had the label's, if it is the one column
 // that it lacks of those that the data set was made of.
 void number_without_label(std::vector<std::string>& header, const Settings& settings,
@@ -105,8 +82,68 @@ std::optional<std::size_t> label_of(const std::vector<std::string>& header,
         return std::nullopt;
     if (name.empty())
         throw BadInput("CSV needs --label COLUMN: the name of the column with the labels");
-    if (optional && std::ranges::find(header, name) == header.end()) return std::nullopt;
-    return field_of(header, name, "label", file);
+    if (optional && columns_called(header, name).empty()) return std::nullopt;
+    return one_column(header, name, "label", file);
+}
+
+// Whether an option names a column by a number.
+bool names_by_number(const Settings& settings)
+{
+    return std::ranges::any_of(
+        std::array{"label", "use", "drop", "categorical"}, [&](const auto* option) {
+            const auto pieces = split_quoted(settings.text(option), ',');
+            return std::ranges::any_of(
+                pieces, [](const auto& piece) { return to_integer(piece).has_value(); });
+        });
+}
+
+// Doubts that the first line names the columns, unless --header says so.
+// @param second  the line that follows
+void check_first_line(const Settings& settings, const std::vector<std::string>& first,
+                      const std::vector<std::string>& second, const NumberText& number_text,
+                      const std::string& file)
+{
+    if (settings.given("header")) return;
+    const auto is_number = [&](const std::string& cell) { return number_text(cell).has_value(); };
+    const auto empty = [](const std::string& cell) { return trimmed(cell).empty(); };
+    const auto numbers = std::ranges::count_if(first, is_number);
+    if (numbers == 0) return;
+    const auto& label = settings.text("label");
+    const bool all = numbers + std::ranges::count_if(first, empty) == std::ssize(first);
+    const bool unknown = !label.empty() && columns_called(first, label).empty() &&
+                         columns_called(first, unquoted(label)).empty();
+    const auto choice =
+        "give --header no if it is a row, and columns by their numbers, or --header "
+        "yes if it names them";
+    if (all && (names_by_number(settings) || unknown))
+        throw BadInput(
+            fmt::format("the first line of {} is all numbers, {}: {}", file, shown(first), choice));
+    if (unknown)
+        throw BadInput(
+            fmt::format("--label names {}, which the first line of {} does not hold; {}: it has {}",
+                        shown(label), file, choice, shown(first)));
+    const bool alike = first.size() == second.size() &&
+                       std::ranges::equal(first, second, {}, is_number, is_number);
+    if (all || (alike && to_integer(label)))
+        log(LogLevel::warning,
+            fmt::format("the first line of {}, {}, is taken for names, but looks like a row: {}",
+                        file, shown(first), choice));
+}
+
+// Warns of columns without a name, which tools write to number the rows.
+void warn_of_index_columns(const std::vector<std::string>& header, const Layout& layout,
+                           const std::string& file)
+{
+    std::map<std::string, std::vector<std::string>> places;  // by name
+    for (const auto& use : layout.uses)
+        if (const auto& name = header[use.field]; name.empty() || name.starts_with("Unnamed: "))
+            places[name].push_back(std::to_string(use.field + 1));
+    for (const auto& [name, columns] : places)
+        log(LogLevel::warning,
+            fmt::format("column {} of {} {}, like the index of rows that pandas writes, and is "
+                        "used: to leave it out, give --drop \"{}\"",
+                        fmt::join(columns, ", "), file,
+                        name.empty() ? "has no name" : "is called " + shown(name), shown(name)));
 }
 
 // The columns that a data set was made of, in its order.
@@ -114,19 +151,56 @@ std::optional<std::size_t> label_of(const std::vector<std::string>& header,
 void use_columns_of(const std::vector<RawTable::Column>& like, const std::string& made,
                     const std::string& file, Layout& layout)
 {
+    const auto called = [](const std::string& name) {
+        return name.empty() ? "without a name" : shown(name);
+    };
+    std::set<std::string> names;
+    for (const auto& [name, categorical, levels] : like)
+        if (!names.insert(name).second)
+            throw BadInput(fmt::format("{} was made of several columns {}: import it again", made,
+                                       called(name)));
     for (const auto& column : like) {
         const auto at = std::ranges::find(layout.header, column.name);
-        if (at == layout.header.end())
+        if (at == layout.header.end()) {
+            const auto several = columns_called(layout.header, column.name).size();
             throw BadInput(
-                fmt::format("{} has no column {}, which {} was made of: give files of one form",
-                            file, column.name, made));
+                several > 0
+                    ? fmt::format("{} has {} columns {}, but {} was made of one: give files of one "
+                                  "form",
+                                  file, several, called(column.name), made)
+                    : fmt::format("{} has no column {}, which {} was made of: give files of one "
+                                  "form",
+                                  file, called(column.name), made));
+        }
         layout.uses.push_back({static_cast<std::size_t>(at - layout.header.begin()),
                                column.categorical && !layout.by_value});
         layout.columns.push_back({column.name, column.categorical});
     }
 }
 
-// @param like  columns of the data set that --like names, if any
+// Chooses the columns that --use, --drop and --categorical say.
+void use_columns(const Settings& settings, const std::string& file, Layout& layout)
+{
+    const auto listed = [&](const char* option) {
+        return columns_listed(layout.header, settings, option, file);
+    };
+    const auto used = listed("use"), dropped = listed("drop");
+    const auto& kinds = settings.text("categorical");
+    const bool all = kinds == "all";
+    const auto categorical =
+        all || kinds == "none" ? std::set<std::size_t>() : listed("categorical");
+    for (std::size_t field = 0; field < layout.header.size(); ++field) {
+        if (layout.label == field || dropped.contains(field)) continue;
+        if (!used.empty() && !used.contains(field)) continue;
+        const bool is_category = all || categorical.contains(field);
+        layout.uses.push_back({field, is_category && !layout.by_value});
+        layout.columns.push_back({layout.header[field], is_category});
+    }
+    if (layout.uses.empty())
+        throw BadInput(file + " has no columns beside the labels, with --use and --drop: use some");
+}
+
+// @param like  columns of the data set that --like names, or of the training file, if any
 Layout layout_of(const Settings& settings, const std::string& file,
                  const std::vector<RawTable::Column>& like)
 {
@@ -138,16 +212,20 @@ Layout layout_of(const Settings& settings, const std::string& file,
     layout.dialect = csv_dialect(settings, beginning.text, file);
     std::istringstream in(beginning.text);
     CsvRecords records(in, file, layout.dialect);
-    layout.header = records.header();
-    std::vector<std::string> first = records.header();
+    const auto header = records.header();
+    auto first = header;
     layout.has_header = settings.one_of("header", {"yes", "no"}) == "yes";
-    if (!layout.has_header)
-        for (std::size_t i = 0; i < layout.header.size(); ++i)
-            layout.header[i] = std::to_string(i + 1);
+    if (layout.has_header) {
+        records.next(first);
+        if (like.empty()) check_first_line(settings, header, first, layout.number_text, file);
+        layout.header = unique_names(header, file);
+    } else {
+        for (std::size_t i = 0; i < header.size(); ++i)
+            layout.header.push_back(std::to_string(i + 1));
+    }
     if (by_name && !layout.has_header) number_without_label(layout.header, settings, like);
     layout.label = label_of(layout.header, settings, file);
     if (layout.label) {
-        if (layout.has_header) records.next(first);
         while (is_missing(first[*layout.label]) && records.next(first)) {
         }
         const auto& label = first[*layout.label];
@@ -162,22 +240,12 @@ Layout layout_of(const Settings& settings, const std::string& file,
         layout.remedy_for_words = made + " has numbers there";
         return layout;
     }
-    const auto used = fields_of(layout.header, settings, "use", file),
-               dropped = fields_of(layout.header, settings, "drop", file);
-    const auto& kinds = settings.text("categorical");
-    const bool all = kinds == "all";
-    const auto categorical = all || kinds == "none"
-                                 ? std::set<std::size_t>()
-                                 : fields_of(layout.header, settings, "categorical", file);
-    for (std::size_t field = 0; field < layout.header.size(); ++field) {
-        if (layout.label == field || dropped.contains(field)) continue;
-        if (!used.empty() && !used.contains(field)) continue;
-        const bool is_category = all || categorical.contains(field);
-        layout.uses.push_back({field, is_category && !layout.by_value});
-        layout.columns.push_back({layout.header[field], is_category});
+    use_columns(settings, file, layout);
+    if (like.empty() && layout.has_header) {
+        if (const auto made = words_of_made_names(header, layout.header, file); !made.empty())
+            log(LogLevel::warning, made);
+        warn_of_index_columns(header, layout, file);
     }
-    if (layout.uses.empty())
-        throw BadInput(file + " has no columns beside the labels, with --use and --drop: use some");
     return layout;
 }
 
@@ -254,7 +322,7 @@ Rows parse(TextBlock block, const std::string& name, const Layout& layout)
                              "category"))
                 rows.word.push_back(missing_level);
             else
-                rows.word.push_back(fields[use.field]);
+                rows.word.push_back(trimmed(fields[use.field]));
         }
     }
     return rows;
@@ -289,6 +357,23 @@ bool add(const Rows& rows, const Layout& layout, RawTable& table)
     return true;
 }
 
+// Test rows have the columns of the training rows, in their order.
+void check_columns(const std::vector<RawTable::Column>& training,
+                   const std::vector<RawTable::Column>& test, const std::string& path)
+{
+    const auto theirs = names(training), here = names(test);
+    if (theirs == here) return;
+    const auto at =
+        static_cast<std::size_t>(std::ranges::mismatch(theirs, here).in1 - theirs.begin());
+    const auto called = [&](const auto& columns) {
+        return at < columns.size() ? "'" + shown(columns[at]) + "'" : "nothing";
+    };
+    throw BadInput(
+        fmt::format("{} has other columns than the training file, which has {} where it "
+                    "has {}: give files of one form",
+                    path, called(theirs), called(here)));
+}
+
 void read(const Settings& settings, const std::string& path, const Reading& reading,
           RawTable& table)
 {
@@ -297,9 +382,8 @@ void read(const Settings& settings, const std::string& path, const Reading& read
     table.columns = static_cast<std::int64_t>(layout.columns.size());
     if (table.column.empty()) {
         table.column = layout.columns;
-    } else if (!std::ranges::equal(table.column, layout.columns, {}, &RawTable::Column::name,
-                                   &RawTable::Column::name)) {
-        throw BadInput(path + " has other columns than the training file: give files of one form");
+    } else {
+        check_columns(table.column, layout.columns, path);
     }
     if (layout.label) table.set_label_kind(layout.label_is_word, path);
     TextBlocks blocks(path, reading, true);
@@ -314,28 +398,32 @@ void read(const Settings& settings, const std::string& path, const Reading& read
 
 Entry<Format> csv_entry()
 {
-    return {
-        .name = "csv",
-        .text = "values separated by commas, semicolons, tabs, bars or blanks; quoted fields",
-        .source = "RFC 4180",
-        .options = {{"label", "COLUMN|ARRAY", "",
-                     "the column or array with the labels; of .npz y or y_train if it is left out"},
-                    {"header", "yes|no", "yes",
-                     "whether the first line names the columns; else they are 1, 2, ..."},
-                    separator_option(),
-                    Missing::option(),
-                    NumberText::decimal_option(),
-                    NumberText::thousands_option(),
-                    {"use", "A,B..C", "", "columns to use, by names and ranges; default: all"},
-                    {"drop", "A,B..C", "", "columns not to use"},
-                    {"categorical", "all|none|A,B..C", "none",
-                     "columns to encode as one column for each value"},
-                    {"categorical-by", "text|value", "text",
-                     "what tells categories apart: how they are written, or their numbers"},
-                    {"interactions", "1|2", "1",
-                     "2: also a column for each pair of values of categorical columns"},
-                    {"exclude-pairs", "A*B,C*D", "", "pairs of columns without interaction"}},
-        .make = {read, begins_like_csv}};
+    return {.name = "csv",
+            .text = "values separated by commas, semicolons, tabs, bars or blanks; quoted fields",
+            .source = "RFC 4180",
+            .options =
+                {{"label", "COLUMN|ARRAY", "",
+                  "the column or array with the labels; of .npz y or y_train if it is left out"},
+                 {"header", "yes|no", "yes",
+                  "whether the first line names the columns; else they are 1, 2, ..."},
+                 separator_option(),
+                 Missing::option(),
+                 NumberText::decimal_option(),
+                 NumberText::thousands_option(),
+                 {"use", "A,B..C", "",
+                  "columns to use, by names and ranges; a name with commas or two dots stands in "
+                  "double quotes, as in CSV; default: all"},
+                 {"drop", "A,B..C", "",
+                  "columns not to use, likewise; an empty text: those without a name"},
+                 {"categorical", "all|none|A,B..C", "none",
+                  "columns to encode as one column for each value, named as in --use"},
+                 {"categorical-by", "text|value", "text",
+                  "what tells categories apart: how they are written, or their numbers"},
+                 {"interactions", "1|2", "1",
+                  "2: also a column for each pair of values of categorical columns"},
+                 {"exclude-pairs", "A*B,C*D", "",
+                  "pairs of columns without interaction, named as in --use"}},
+            .make = {read, begins_like_csv}};
 }
 
 }  // namespace quorate

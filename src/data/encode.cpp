@@ -7,43 +7,17 @@
 #include <cmath>
 #include <limits>
 #include <ranges>
-#include <set>
 #include <span>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "data/column_names.hpp"
+#include "data/feature_names.hpp"
 #include "data/missing.hpp"
 
 namespace quorate {
 
 namespace {
-
-std::size_t column_of(const RawTable& table, const std::string& name)
-{
-    const auto at = std::ranges::find(table.column, name, &RawTable::Column::name);
-    if (at == table.column.end()) {
-        std::vector<std::string> names;
-        for (const auto& column : table.column) names.push_back(column.name);
-        throw BadInput(fmt::format("--exclude-pairs names {}, which is not a column that is used{}",
-                                   name, suggestion(name, names)));
-    }
-    return static_cast<std::size_t>(at - table.column.begin());
-}
-
-std::set<std::pair<std::size_t, std::size_t>> excluded_pairs(const RawTable& table,
-                                                             const Settings& settings)
-{
-    std::set<std::pair<std::size_t, std::size_t>> excluded;
-    if (!settings.on("exclude-pairs")) return excluded;
-    for (const auto& pair : split(settings.text("exclude-pairs"), ',')) {
-        const auto ends = split(pair, '*');
-        if (ends.size() != 2)
-            settings.refuse("exclude-pairs", ": write pairs A*B, separated by commas");
-        excluded.insert(
-            std::minmax(column_of(table, trimmed(ends[0])), column_of(table, trimmed(ends[1]))));
-    }
-    return excluded;
-}
 
 // Returns the power of two that a number is to be multiplied with for its square to be near 1. No
 // bit of a sum of such products, or of their squares, differs from that of the numbers themselves,
@@ -101,10 +75,10 @@ RowEncoder::RowEncoder(RawTable& table, const Settings& settings,
         first_.push_back(columns_);
         if (column.categorical) {
             for (const auto& level : column.levels.names())
-                features_.push_back(column.name + "=" + level);
+                features_.push_back(feature_name(column.name, level));
             columns_ += static_cast<std::int64_t>(column.levels.names().size());
         } else {
-            features_.push_back(column.name);
+            features_.push_back(feature_name(column.name));
             ++columns_;
         }
         ++entries_per_row_;
@@ -143,7 +117,11 @@ RowEncoder::RowEncoder(RawTable& table, const Settings& settings,
     fills_zeros_ = table.column.empty() && !table.dense &&
                    std::ranges::any_of(scaling_.shift, [](double shift) { return shift != 0; });
     if (intercept_) {
-        if (!features_.empty()) features_.emplace_back("intercept");
+        if (std::ranges::find(features_, intercept_name) != features_.end())
+            settings.refuse("intercept",
+                            ", but the input has a column of that name: give --drop intercept, or "
+                            "leave --intercept out");
+        if (!features_.empty()) features_.push_back(intercept_name);
         ++columns_;
         ++entries_per_row_;
     }
@@ -159,8 +137,8 @@ std::int64_t RowEncoder::key(const Pair& pair, const RawRow& row)
 // that no two pairs collide.
 void RowEncoder::add_pairs(const Settings& settings, const std::vector<std::int64_t>& rows)
 {
-    const auto excluded = excluded_pairs(table_, settings);
     const auto& column = table_.column;
+    const auto excluded = pairs_listed(quorate::names(column), settings, "exclude-pairs");
     for (std::size_t a = 0; a < column.size(); ++a)
         for (std::size_t b = a + 1; b < column.size(); ++b)
             if (column[a].categorical && column[b].categorical && !excluded.contains({a, b}))
@@ -175,8 +153,8 @@ void RowEncoder::add_pairs(const Settings& settings, const std::vector<std::int6
             const auto level = [&](std::size_t at) {
                 return column[at].levels.names()[static_cast<std::size_t>(row.values[at])];
             };
-            names[p].push_back(fmt::format("{}*{}={}*{}", column[pair.a].name, column[pair.b].name,
-                                           level(pair.a), level(pair.b)));
+            names[p].push_back(feature_name(column[pair.a].name, column[pair.b].name, level(pair.a),
+                                            level(pair.b)));
         }
     }
     for (std::size_t p = 0; p < pairs_.size(); ++p) {

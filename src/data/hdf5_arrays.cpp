@@ -113,7 +113,8 @@ void read_csr(const h5::File& file, const std::string& path, const Settings& set
     if (rows < 1) throw BadInput(fmt::format("{}: {} tells of no rows", path, names[0]));
     if (names.size() == 3 && h5::shape(file.get(), names[2])[0] != entries)
         throw BadInput(fmt::format("{}: {} and {} differ in length", path, names[1], names[2]));
-    const auto wanted = settings.on("columns") ? settings.integer("columns", 1) : 0;
+    const auto wanted = columns_wanted(settings);
+    table.open_width = true;
     table.columns = std::max(table.columns, wanted);
     const auto labels = labels_of(file, path, settings, rows, table);
     check_finite(labels, path, settings.text("label"));

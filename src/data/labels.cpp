@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/case_conv.hpp>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -12,6 +13,8 @@
 #include <unordered_map>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/shown.hpp"
 #include "base/text.hpp"
 #include "data/formats.hpp"
 #include "data/label_map.hpp"
@@ -124,6 +127,56 @@ void check_distinct(const std::set<double>& classes)
                 value));
 }
 
+// Writes a label as others may write it: 1.0 is 1, "Yes." is yes.
+std::string alike(const std::string& label)
+{
+    auto text = label_text(label);
+    text.resize(text.find_last_not_of(" .,;'") + 1);
+    boost::algorithm::to_lower(text);
+    return text;
+}
+
+// Compares the classes of test rows with those of the training rows.
+// @param train  the number of the first test row
+void check_test_classes(const Numbered& labels, std::int64_t train, const std::string& task)
+{
+    constexpr double few = 0.1;  // of the test rows, may be of classes that are rare
+    std::map<double, std::int64_t> seen, unseen;
+    std::int64_t tested = 0;
+    for (std::size_t i = 0; i < labels.value.size(); ++i) {
+        const bool is_test = labels.kept[i] >= train;
+        tested += is_test ? 1 : 0;
+        ++(is_test ? unseen : seen)[labels.value[i]];
+    }
+    std::erase_if(unseen, [&](const auto& one) { return seen.contains(one.first); });
+    if (unseen.empty() || seen.empty()) return;
+    const auto text_of = [&](double value) {
+        return labels.words.empty() ? fmt::format("{}", value)
+                                    : labels.words[static_cast<std::size_t>(value)];
+    };
+    std::vector<std::string> texts, theirs;
+    std::set<std::string> likenesses;
+    for (const auto& [value, rows] : seen) {
+        theirs.push_back(text_of(value));
+        likenesses.insert(alike(theirs.back()));
+    }
+    std::int64_t rows_of_unseen = 0;
+    bool likened = false;
+    for (const auto& [value, rows] : unseen) {
+        texts.push_back(fmt::format("'{}' ({} rows)", shown(text_of(value)), rows));
+        rows_of_unseen += rows;
+        likened |= likenesses.contains(alike(text_of(value)));
+    }
+    const auto said = fmt::format(
+        "the test rows have labels that no training row has: {}; the training rows have "
+        "{}",
+        listed(texts), shown(theirs));
+    if ((seen.size() <= 2 && task != "multiclass") || likened ||
+        static_cast<double>(rows_of_unseen) > few * static_cast<double>(tested))
+        throw BadInput(said + ": write them alike, or use --label-map, which maps or drops labels");
+    log(LogLevel::warning, said);
+}
+
 // Returns the label that a data set stores for a class.
 double stored(LearningTask task, std::size_t number)
 {
@@ -150,12 +203,16 @@ bool labels_are_words(const Settings& settings, const std::string& first)
 }
 
 Labels map_labels(const std::vector<double>& labels, const Settings& settings,
-                  const std::vector<std::string>& words)
+                  const std::vector<std::string>& words, std::int64_t train)
 {
     constexpr std::size_t most_classes = 1000;
     const auto& word = settings.one_of("task", {"auto", "binary", "multiclass", "regression"});
     const LabelScale scaled(settings);  // a number, whatever the task is
     auto numbers = numbered(labels, settings, words);
+    const std::set<double> found(numbers.value.begin(), numbers.value.end());
+    const bool whole = std::ranges::all_of(found, [](double x) { return x == std::floor(x); });
+    if (word != "regression" && whole && found.size() <= most_classes)
+        check_test_classes(numbers, train, word);
     Labels mapped;
     mapped.kept = std::move(numbers.kept);
     mapped.value = std::move(numbers.value);
@@ -172,13 +229,11 @@ Labels map_labels(const std::vector<double>& labels, const Settings& settings,
         settings.refuse("label-scale",
                         ", but only --task regression has labels that are numbers: "
                         "leave it out");
-    const std::set<double> found(mapped.value.begin(), mapped.value.end());
     check_distinct(found);
     for (const double value : found)
         mapped.class_names.push_back(numbers.words.empty()
                                          ? fmt::format("{}", value)
                                          : numbers.words[static_cast<std::size_t>(value)]);
-    const bool whole = std::ranges::all_of(found, [](double x) { return x == std::floor(x); });
     if (word == "multiclass" ||
         (word == "auto" && found.size() > 2 && whole && found.size() <= most_classes)) {
         if (found.size() > most_classes || found.size() < 2)
@@ -211,27 +266,47 @@ Labels map_labels_like(const std::vector<double>& labels, const Settings& settin
         for (auto& value : mapped.value) value = scaled(value);
         return mapped;
     }
+    std::optional<LabelMap> map;
+    if (settings.on("label-map")) map.emplace(settings);
     std::unordered_map<double, double> number;
-    for (const auto& [label, text] : texts_of(labels, words, settings)) {
-        number[label] = none;
-        if (!text) continue;
+    std::set<std::string> unknown;  // labels that are no classes
+    std::int64_t known = 0;
+    for (const double label : labels) {
+        if (std::isnan(label) || !number.try_emplace(label, none).second) continue;
+        const auto text =
+            words.empty() ? fmt::format("{}", label) : words[static_cast<std::size_t>(label)];
+        const bool is_foreign = map && !map->knows(text) && task != LearningTask::regression;
+        const auto to = map && !is_foreign ? (*map)(text) : text;
+        if (!to) continue;
         if (task == LearningTask::regression) {
-            const auto value = to_real(*text);
+            const auto value = to_real(*to);
             if (!value)
                 throw BadInput(
                     fmt::format("label {} is no number, but the data set that --like "
                                 "names has numbers: map it with --label-map",
-                                *text));
+                                shown(*to)));
             number[label] = scaled(*value);
             continue;
         }
-        const auto at = std::ranges::find(class_names, *text);
-        if (at == class_names.end())
-            throw BadInput(
-                fmt::format("label {} is none of the classes {} of the data set that "
-                            "--like names: map it with --label-map",
-                            *text, fmt::join(class_names, ", ")));
+        const auto at = std::ranges::find(class_names, *to);
+        if (is_foreign || at == class_names.end()) {
+            unknown.insert(text);
+            continue;
+        }
+        ++known;
         number[label] = stored(task, static_cast<std::size_t>(at - class_names.begin()));
+    }
+    if (!unknown.empty()) {
+        const std::vector<std::string> texts(unknown.begin(), unknown.end());
+        const auto what = fmt::format("{} none of the classes {} of the data set that --like names",
+                                      texts.size() == 1 ? "label " + shown(texts[0]) + " is"
+                                                        : "labels " + shown(texts) + " are",
+                                      shown(class_names));
+        if (known > 0 || !words.empty())
+            throw BadInput(what +
+                           ": write them alike, use --label-map of quorate import, or leave "
+                           "the labels out");
+        log(LogLevel::warning, what + ", nor is another: the rows count as without labels");
     }
     for (auto& value : mapped.value) value = std::isnan(value) ? none : number.at(value);
     return mapped;

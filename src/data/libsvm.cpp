@@ -24,8 +24,7 @@ constexpr std::string_view blanks = " \t";
 
 struct Layout {
     explicit Layout(const Settings& settings)
-        : columns(settings.on("columns") ? settings.integer("columns", 1) : 0),
-          may_lack_labels(labels_are_optional(settings))
+        : columns(columns_wanted(settings)), may_lack_labels(labels_are_optional(settings))
     {
         const auto& first = settings.one_of("first-index", {"auto", "0", "1"});
         if (first != "auto") first_index = first == "0" ? 0 : 1;
@@ -202,6 +201,7 @@ void read(const Settings& settings, const std::string& path, const Reading& read
 {
     const Layout layout(settings);
     const auto before = table.rows();
+    table.open_width = true;
     bool from_zero = layout.first_index == 0 || (before > 0 && table.first_column() == 0),
          ranked = false;
     TextBlocks blocks(path, reading, false);

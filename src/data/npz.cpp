@@ -21,6 +21,11 @@ Npz::Npz(const std::string& path, const Reading& reading) : reading_(reading), a
     for (const auto& member : archive_.members())
         if (member.name.ends_with(end))
             names_.push_back(member.name.substr(0, member.name.size() - end.size()));
+    auto sorted = names_;
+    std::ranges::sort(sorted);
+    if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
+        throw BadInput(fmt::format("{} has two arrays {}: save it again, with a name for each",
+                                   path, shown(*twice)));
     if (names_.empty())
         throw BadInput(path + " is a zip archive without arrays: give what numpy.savez wrote");
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.hpp"
@@ -66,6 +67,13 @@ bool RawTable::add(double its_label, const RawRow& row)
 RawRow RawTable::row(std::int64_t i)
 {
     auto row = spool_.row(i);
+    if (cuts_) {  // columns ascend
+        const auto end = std::ranges::lower_bound(row.columns, columns + first_column_);
+        columns_left_out_.insert(end, row.columns.end());
+        const auto kept = static_cast<std::size_t>(end - row.columns.begin());
+        row = {row.columns.first(kept),
+               row.values.first(row.columns.empty() ? row.values.size() : kept)};
+    }
     if (first_column_ == 0) return row;
     counted_from_zero_.assign(row.columns.begin(), row.columns.end());
     for (auto& number : counted_from_zero_) number -= first_column_;

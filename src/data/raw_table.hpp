@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -46,6 +47,7 @@ public:
     std::vector<Column> column;  // empty: columns have no names
     std::int64_t columns = 0;    // how many
     std::int64_t index_end = 0;  // of LIBSVM text: what follows its largest index
+    bool open_width = false;     // whether the format does not tell how many: as many as rows use
     bool dense = false;          // whether the format's rows are dense by nature
     std::string image;           // CxHxW if rows are images
     std::vector<double> label;   // of each row; NaN if the file has none
@@ -68,6 +70,14 @@ public:
     /// Says what the columns of all rows are counted from, also of those that were added before.
     void set_first_column(std::int64_t first) { first_column_ = first; }
     std::int64_t first_column() const { return first_column_; }
+    /// Gives sparse rows so many columns: what they have behind these is left out of row().
+    void cut_to(std::int64_t count)
+    {
+        columns = count;
+        cuts_ = true;
+    }
+    /// The columns that row() has left out, as the file numbers them.
+    const std::set<std::int64_t>& columns_left_out() const { return columns_left_out_; }
     /// Adds a row, unless no more rows are wanted. @return whether it was added
     /// @throws Failure if the disk is full
     bool add(double label, const RawRow& row);
@@ -102,6 +112,8 @@ private:
     std::int64_t most_ = std::numeric_limits<std::int64_t>::max(), entries_ = 0;
     bool ones_ = true;
     std::int64_t first_column_ = 0;
+    bool cuts_ = false;
+    std::set<std::int64_t> columns_left_out_;
     std::vector<std::int64_t> counted_from_zero_;  // the columns of a row
     std::int64_t limit_ = 0;                       // 0: none
     std::vector<std::int64_t> left_out_;

@@ -14,10 +14,12 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/shown.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "data/data_set_writer.hpp"
 #include "data/encode.hpp"
+#include "data/feature_names.hpp"
 #include "data/first_use.hpp"
 #include "data/foreign.hpp"
 #include "data/formats.hpp"
@@ -29,6 +31,7 @@
 #include "driver/components.hpp"
 #include "driver/import_labels.hpp"
 #include "driver/import_like.hpp"
+#include "driver/import_words.hpp"
 #include "driver/output.hpp"
 #include "driver/progress.hpp"
 
@@ -91,6 +94,16 @@ void check_files(const Settings& settings)
     check_output(settings, "output", "data set");
 }
 
+// Warns of words of the test file that the training file does not have.
+// @param known  how many levels each column had before it was read
+void warn_of_words_to_test_only(const Settings& settings, const std::vector<std::size_t>& known,
+                                std::int64_t first, RawTable& table)
+{
+    warn_of_new_words(
+        table, first, [&](std::size_t column, std::size_t level) { return level < known[column]; },
+        0, settings.text("test-input") + " has words that no training row has");
+}
+
 // Reads all input files into the table.
 // @return how many rows are those of --input; the others are those of --test-input
 std::int64_t read_files(const Settings& settings, const Format& format, const Reading& reading,
@@ -103,7 +116,11 @@ std::int64_t read_files(const Settings& settings, const Format& format, const Re
         const auto& path = settings.text(set + "input");
         const auto before = table.rows();
         if (limit > 0) table.take_up_to(limit);
+        std::vector<std::size_t> levels;
+        for (const auto& column : table.column) levels.push_back(column.levels.names().size());
         format.read(settings, path, reading, table);
+        if (!set.empty() && !settings.on("like"))
+            warn_of_words_to_test_only(settings, levels, before, table);
         if (set.empty()) train_rows = table.test_begin().value_or(table.rows());
         const auto labels = std::span(table.label).subspan(static_cast<std::size_t>(before));
         if (settings.on(set + "labels"))
@@ -213,7 +230,7 @@ DataShape shape_like(const DataSet& like, const RowEncoder& encoder)
     if (encoder.features().empty() && !like.features().empty())
         throw BadInput("the columns of the input have no names, those of " + like.path() +
                        " have: give files of one form");
-    if (like.features().empty() && encoder.columns() > like.columns())
+    if (like.features().empty() && encoder.columns() != like.columns())
         throw BadInput(fmt::format("the input has {} columns, {} has {}: give files of one form",
                                    encoder.columns(), like.path(), like.columns()));
     return like.shape();
@@ -269,19 +286,6 @@ void write_columns(const RawTable& table, DataSetWriter& writer)
     writer.write_columns(names, categorical);
 }
 
-// Warns of words that tell rows apart rather than kinds of rows.
-void warn_of_identifiers(const RawTable& table)
-{
-    constexpr std::size_t few = 20;  // rows of which half may differ by chance
-    const auto rows = static_cast<std::size_t>(table.rows());
-    for (const auto& column : table.column)
-        if (const auto values = column.levels.names().size(); rows > few && 2 * values > rows)
-            log(LogLevel::warning,
-                fmt::format("column {} has {} different values in {} rows, and each becomes a "
-                            "column of the data set: leave out dates and identifiers with --drop",
-                            column.name, values, rows));
-}
-
 }  // namespace
 
 std::vector<Option> import_options()
@@ -322,17 +326,34 @@ std::vector<Option> import_options()
     return all;
 }
 
-std::string words_of_left_out(const std::vector<std::string>& unknown_columns,
-                              const std::string& like)
+namespace {
+
+void warn_of_left_out(const std::vector<std::string>& unknown_columns, const std::string& like)
 {
+    if (unknown_columns.empty()) return;
     constexpr std::size_t most = 5;
     const auto named = std::min(most, unknown_columns.size());
-    return fmt::format(
-        "{} columns that {} does not have are left out: '{}'{}", unknown_columns.size(), like,
-        fmt::join(unknown_columns.begin(),
-                  unknown_columns.begin() + static_cast<std::ptrdiff_t>(named), "', '"),
-        named < unknown_columns.size() ? ", ..." : "");
+    log(LogLevel::warning,
+        fmt::format("{} columns that {} does not have are left out: '{}'{}", unknown_columns.size(),
+                    like,
+                    fmt::join(unknown_columns.begin(),
+                              unknown_columns.begin() + static_cast<std::ptrdiff_t>(named), "', '"),
+                    named < unknown_columns.size() ? ", ..." : ""));
 }
+
+// Says which columns of numbers have other names in the data set.
+void tell_quoted_names(const RawTable& table)
+{
+    std::vector<std::string> quoted;
+    for (const auto& column : table.column)
+        if (!column.categorical && feature_name(column.name) != column.name)
+            quoted.push_back(feature_name(column.name));
+    if (!quoted.empty())
+        log(LogLevel::note,
+            "columns whose names hold = * or \" stand in quotes in the data set: " + shown(quoted));
+}
+
+}  // namespace
 
 Imported import_files(const Settings& given)
 {
@@ -344,6 +365,8 @@ Imported import_files(const Settings& given)
     if (given.on("like")) like.emplace(given.text("like"), Unlabelled::accepted);
     auto settings = like ? with_options_of(*like, given) : given;
     const auto& format = choose_format(settings, reading, like);
+    if (settings.given("drop") && !settings.on("drop"))
+        settings.set("drop", {"\"\"", "", true});  // an empty text names what has no name
     refuse_options_of_others(settings, format);
     reading.progress = [&](std::int64_t bytes) { progress.add(bytes); };
     RawTable table(settings.text("output"));
@@ -352,10 +375,16 @@ Imported import_files(const Settings& given)
     progress.finish();
     if (format.name == "libsvm")  // recorded as found, for rows that are to be like these
         settings.set("first-index", {std::to_string(table.first_column()), "", false});
-    if (!like) warn_of_identifiers(table);
+    if (like && like->features().empty() && table.open_width) table.cut_to(raw_columns_of(*like));
+    if (!like) {
+        warn_of_identifiers(table);
+        tell_quoted_names(table);
+    }
 
     const auto labels = labels_of(settings, table, train_rows, like ? &*like : nullptr);
     const auto order = order_of(settings, labels, train_rows);
+    if (settings.real("test-fraction", 0, 0.99) > 0 && !like)
+        warn_of_classes_to_test_only(labels, order.train, order.test);
     const auto row_of = [&](std::int64_t i) { return labels.kept[static_cast<std::size_t>(i)]; };
     Numbers fitted;
     for (const auto i : order.train) fitted.push_back(row_of(i));
@@ -383,6 +412,10 @@ Imported import_files(const Settings& given)
     FirstUse number(renumbers ? encoder.columns() : 0);
     const NumberingLike known(by_name ? encoder.features() : std::vector<std::string>(),
                               their_features);
+    if (by_name) {
+        check_features(*like, their_features, table);
+        warn_of_words_unlike(settings, *like, their_features, table);
+    }
     const auto place = [&](std::int64_t column) {
         return by_name ? known(column) : renumbers ? number(column) : column;
     };
@@ -403,6 +436,9 @@ Imported import_files(const Settings& given)
             }
         }
     }
+    auto unknown = known.unknown();
+    for (const auto column : table.columns_left_out()) unknown.push_back(std::to_string(column));
+    if (like) warn_of_left_out(unknown, like->path());
     write_columns(table, writer);
     if (has_words(labels)) writer.write_classes(labels.class_names);
     if (encoder.scales()) writer.write_scaling(encoder.scaling().factor, encoder.scaling().shift);
@@ -411,7 +447,7 @@ Imported import_files(const Settings& given)
                   .test_rows = std::ssize(order.test),
                   .columns = shape.columns,
                   .entries = writer.entries(),
-                  .unknown_columns = known.unknown(),
+                  .unknown_columns = std::move(unknown),
                   .left_out = std::ssize(table.left_out()),
                   .shuffled = order.mended,
                   .balance = balance(labels)};

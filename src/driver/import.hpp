@@ -19,10 +19,6 @@ struct Imported {
     std::vector<std::string> sources = {}, digests = {};  // files, without folders; their SHA-256
 };
 
-/// Says in one line which columns a data set like that of `like` leaves out: five of them at most.
-std::string words_of_left_out(const std::vector<std::string>& unknown_columns,
-                              const std::string& like);
-
 /// Returns the options of `quorate import`: its own, and those of labels, encodings and formats.
 std::vector<Option> import_options();
 

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "driver/import_like.hpp"
 
-#include <set>
+#include <fmt/format.h>
 
+#include <set>
+#include <unordered_set>
+
+#include "base/error.hpp"
+#include "base/shown.hpp"
+#include "data/feature_names.hpp"
+#include "driver/import_words.hpp"
 #include "driver/recorded.hpp"
 
 namespace quorate {
@@ -40,6 +47,43 @@ std::vector<RawTable::Column> columns_of(const DataSet& like)
     for (const auto& [name, categorical] : like.source_columns())
         columns.push_back({name, categorical});
     return columns;
+}
+
+std::int64_t raw_columns_of(const DataSet& like)
+{
+    return like.columns() - (options_of(like)["intercept"] == "on" ? 1 : 0);
+}
+
+void check_features(const DataSet& like, const std::vector<std::string>& features,
+                    const RawTable& table)
+{
+    std::set<std::string> names;
+    for (const auto& name : features)
+        if (!names.insert(name).second)
+            throw BadInput(
+                fmt::format("{} has several columns {}, which cannot be told apart: "
+                            "import it again",
+                            like.path(), shown(name)));
+    for (const auto& column : table.column)
+        if (!column.categorical && !names.contains(feature_name(column.name)))
+            throw BadInput(fmt::format("{} has no column {}: import it again, with this version",
+                                       like.path(), shown(feature_name(column.name))));
+}
+
+void warn_of_words_unlike(const Settings& settings, const DataSet& like,
+                          const std::vector<std::string>& features, RawTable& table)
+{
+    constexpr std::int64_t few = 10;  // rows, of which most may have new words by chance
+    if (table.rows() < few) return;
+    const std::unordered_set<std::string> names(features.begin(), features.end());
+    warn_of_new_words(
+        table, 0,
+        [&](std::size_t column, std::size_t level) {
+            const auto& one = table.column[column];
+            return names.contains(feature_name(one.name, one.levels.names()[level]));
+        },
+        0.5,
+        fmt::format("{} has words that {} does not have", settings.text("input"), like.path()));
 }
 
 std::string format_of(const DataSet& like)

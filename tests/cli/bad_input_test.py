@@ -141,8 +141,8 @@ def test_import_refuses_truncated_compressed_files(folder, compress):
     [
         ("+1 1:1\nyes 1:1\n", "2:1: expected a label, a finite number, got 'yes'"),
         ("+1 1:1\n-1 2:1 two\n", "2:8: expected index:value, got 'two'"),
-        ("+1 1:1\n-1 0:1\n", "2:4: expected an index of at least 1, got '0'"),
-        ("+1 3:1 2:1\n", "1:8: index 2 does not ascend: it follows 3"),
+        ("+1 1:1\n-1 -1:1\n", "2:4: expected an index of at least 0, got '-1'"),
+        ("+1 3:1 2:1 3:1\n", "1:12: index 3 stands twice: give each index of a row once"),
         ("+1 3:x\n", "1:6: expected a finite number, got 'x'"),
         ("y,a\n1,2\n0\n", "3:1: expected 2 fields as in the header, got 1"),
         ('y,a\n1,"2\n0,1\n', "2:3: a quote opened in line 2 is not closed"),

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import tarfile
+import zipfile
 
 import h5py
 import numpy as np
@@ -25,9 +26,10 @@ Celle;4;2;
 
 
 def imported(folder, *words, output="d.h5"):
+    """What an import says, on stdout and behind that on stderr."""
     done = call("import", "--output", folder / output, *words)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return done.stdout + done.stderr
 
 
 def refused(folder, *words):
@@ -79,7 +81,7 @@ def test_new_rows_need_no_options_no_labels_and_lose_no_row(visits, tmp_path):
     old, new = tmp_path / "d.h5", tmp_path / "new.csv"
     new.write_text("minutes;city;extra;pages\n7,5;Bonn;x;8\nNA;Ulm;y;3\n")
     told = imported(tmp_path, "--input", new, "--like", old, output="n.h5")
-    assert "1 columns that" in told and told.splitlines()[0].endswith("left out: 'city=Ulm'")
+    assert "1 columns that" in told and told.endswith("left out: 'city=Ulm'\n")
     found = inspect(tmp_path / "n.h5")
     assert (found["train_rows"], found["unlabelled"], found["test_rows"]) == (2, "2", 0)
     with h5py.File(old) as file:
@@ -179,6 +181,66 @@ def test_predictions_on_raw_csv_are_probabilities_in_the_words_of_the_file(model
     assert done.returncode == 2 and "needs --output FILE, .csv or .h5, or --json" in done.stderr
 
 
+def trained(folder, data="d.h5"):
+    trace = folder / "t.h5"
+    words = ["--data", folder / data, "--workers", 2, "--rounds", 50, "--trace", trace, "--quiet"]
+    assert call("simulate", *words).returncode == 0
+    return trace
+
+
+def test_a_file_whose_names_stand_twice_has_the_scores_of_its_import(tmp_path):
+    rows = RANDOM.normal(size=(40, 3))
+    (tmp_path / "a.csv").write_text(
+        "x,b,x,y\n" + "".join(f"{a},{b},{c},{int(a > c)}\n" for a, b, c in rows)
+    )
+    told = imported(tmp_path, "--input", tmp_path / "a.csv", "--label", "y")
+    assert "2 columns are called x and become 'x (1 of 2)', 'x (2 of 2)'" in told
+    trace = trained(tmp_path)
+    scores = [
+        call("predict", trace, "--json", *words)
+        for words in ([], ["--data", tmp_path / "a.csv"])
+    ]
+    assert scores[0].returncode == 0 and scores[0].stdout == scores[1].stdout
+    assert scores[1].stderr == ""
+
+
+def test_libsvm_text_to_predict_has_dummy_labels_and_other_columns(tmp_path):
+    (tmp_path / "a.svm").write_text("+1 1:1 3:2\n-1 2:1\n+1 1:2\n-1 2:2 3:1\n")
+    imported(tmp_path, "--input", tmp_path / "a.svm", "--scale", "standardise", "--intercept")
+    trace = trained(tmp_path)
+    new = tmp_path / "new.svm"
+    new.write_text("0 1:1 7:3\n0 2:2\n")
+    done = call("predict", trace, "--data", new, "--json")
+    assert done.returncode == 0
+    lines = done.stderr.splitlines()
+    assert len(lines) == 2 and lines[1].endswith("does not have are left out: '7'")
+    assert "label 0 is none of the classes -1, 1 of the data set" in lines[0]
+    told = json.loads(done.stdout)
+    assert "accuracy" not in told and told["rows"] == 2
+    assert [row["predicted"] for row in told["predictions"]] == ["1", "-1"]
+    new.write_text("0 1:1\n1 2:2\n")
+    done = call("predict", trace, "--data", new, "--json")
+    assert done.returncode == 2 and "label 0 is none of the classes" in done.stderr
+
+
+def test_classes_that_are_numbers_are_compared(tmp_path):
+    def data(name, labels):
+        (tmp_path / "a.csv").write_text("a,y\n" + "".join(f"{y * y},{y}\n" for y in labels))
+        imported(tmp_path, "--input", tmp_path / "a.csv", "--label", "y", output=name)
+        return tmp_path / name
+
+    data("d.h5", [0, 1, 0, 1])
+    done = call("predict", trained(tmp_path), "--data", data("e.h5", [-1, 1]), "--json")
+    assert done.returncode == 0
+    assert f"the classes -1, 1 of {tmp_path}/e.h5 are taken for 0, 1 of" in done.stderr
+    data("d.h5", [0, 1, 2, 0])
+    (tmp_path / "t.h5").unlink()
+    words = ["--data", tmp_path / "d.h5", "--model", "softmax", "--workers", 2, "--rounds", 5]
+    assert call("simulate", *words, "--trace", tmp_path / "t.h5", "--quiet").returncode == 0
+    done = call("predict", tmp_path / "t.h5", "--data", data("e.h5", [1, 2, 3]), "--json")
+    assert done.returncode == 2 and "class 0 of" in done.stderr
+
+
 # --- NumPy and SciPy ------------------------------------------------------------------------------
 
 RANDOM = np.random.default_rng(0)
@@ -264,6 +326,16 @@ def test_nan_is_a_missing_value(tmp_path):
 def test_arrays_that_are_no_rows_and_labels_are_refused(arrays, message, tmp_path):
     np.savez(tmp_path / "a.npz", **arrays)
     assert message in refused(tmp_path, "--input", tmp_path / "a.npz")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_arrays_of_one_name_are_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        for _ in range(2):
+            with io.BytesIO() as bytes_of_x:
+                np.save(bytes_of_x, X)
+                archive.writestr("X.npy", bytes_of_x.getvalue())
+    assert "has two arrays X" in refused(tmp_path, "--input", tmp_path / "a.npz")
 
 
 def test_damaged_arrays_are_refused(tmp_path):

@@ -302,7 +302,10 @@ TEST(Encode, OptionsThatDoNotFitTheTableAreRefused)
     const test::Given pairs = {{"label", "y"}, {"interactions", "2"}, {"categorical", "all"}};
     auto with = pairs;
     with["exclude-pairs"] = "a";
-    EXPECT_EQ(said(with), "--exclude-pairs is a: write pairs A*B, separated by commas");
+    EXPECT_EQ(
+        said(with),
+        "--exclude-pairs is a: write pairs A*B, separated by commas, and names with commas or "
+        "stars in double quotes");
     with["exclude-pairs"] = "a*c";
     EXPECT_EQ(said(with).substr(0, 59),
               "--exclude-pairs names c, which is not a column that is used");
@@ -466,8 +469,8 @@ TEST(Labels, ThoseLikeADataSetsKeepEveryRow)
     EXPECT_TRUE(std::isnan(some.value[1]));
     EXPECT_EQ(some.value[2], 2);
     EXPECT_EQ(refusal([&] { like({0}, {"d"}); }),
-              "label d is none of the classes a, b, c of the data set that --like names: map it "
-              "with --label-map");
+              "label d is none of the classes a, b, c of the data set that --like names: write "
+              "them alike, use --label-map of quorate import, or leave the labels out");
     EXPECT_TRUE(std::isnan(like({0}, {"d"}, {{"label-map", "other:drop"}}).value[0]));
 }
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "data/feature_names.hpp"
+
+#include <boost/algorithm/string/replace.hpp>
+
+namespace quorate {
+
+namespace {
+
+std::string quoted_if(const std::string& name, const char* special)
+{
+    if (name.find_first_of(special) == std::string::npos) return name;
+    return '"' + boost::replace_all_copy(name, "\"", "\"\"") + '"';
+}
+
+}  // namespace
+
+// The first = outside quotes ends the columns; of a level, all that follows is its text. Of a pair, the first star outside
+// quotes before and behind it ends the first part. So the parts can be read from the name, and differ if names do.
+std::string feature_name(const std::string& column) { return quoted_if(column, "=*\""); }
+
+std::string feature_name(const std::string& column, const std::string& level)
+{
+    return feature_name(column) + "=" + level;
+}
+
+std::string feature_name(const std::string& a, const std::string& b, const std::string& level_of_a,
+                         const std::string& level_of_b)
+{
+    return feature_name(a) + "*" + feature_name(b) + "=" + quoted_if(level_of_a, "*\"") + "*" +
+           level_of_b;
+}
+
+}  // namespace quorate
