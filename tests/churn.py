@@ -36,6 +36,8 @@ OPTIONS = {
 ELSEWHERE = {"bibd", "margulis", "graph", "short-cyclic"}
 # Schemes that need each contribution at the coordinator.
 FLAT = {"draco-repetition", "draco-cyclic", "coded-product", "elastic"}
+# Schemes that compare sums to more digits than shorter numbers have.
+EXACT = {"draco-cyclic"}
 
 
 @functools.cache
@@ -126,7 +128,8 @@ def draw(random, data, trace, *, by_node=False, pauses=0, rounds=30, among=None)
     words += ["--delay", f"exponential:{random.choice([0.001, 0.004])}", "--standby", standby]
     words += ["--timeout", 1 if pauses else 10]
     words += ["--transport", random.choice(["shared", "messages"])]
-    words += ["--wire", random.choice(["double", "double", "float"])]
+    wire = random.choice(["double", "double", "float"])
+    words += ["--wire", "double" if scheme in EXACT else wire]
     words += ["--aggregate", "node"] if by_node else []
     # A rank that stops may be taken for dead.
     words += ["--events", some_events(random, rounds, random.choice([0, 1, 2]), LEAST + pauses)]

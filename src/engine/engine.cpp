@@ -90,7 +90,9 @@ void Engine::run_rounds(const std::atomic<bool>& stop)
     while (!stop || history_) {
         if (give_events()) return;
         if (std::exchange(step_lost_, false)) {
-            reencode_or_fail();
+            // Also for the same workers, if standby ranks have taken the places of those that had
+            // the contributions: a new code begins without any.
+            reencode(std::string(undecodable_));
             continue;
         }
         if (history_ && event_ >= history_->past().event) {

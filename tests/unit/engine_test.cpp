@@ -116,10 +116,10 @@ private:
     int groups_;
 };
 
-// Loses the contributions of the third step, and worker 1 with them.
+// Loses the contributions of the third step, and perhaps worker 1 with them.
 class LosingFleet final : public ScriptedFleet {
 public:
-    using ScriptedFleet::ScriptedFleet;
+    explicit LosingFleet(bool dies) : ScriptedFleet(6, 1), told_(!dies) {}
     std::vector<std::optional<Values>> sums(std::span<const std::vector<Weighted>> groups) override
     {
         for (const auto& term : groups[0]) lost_with_ |= lost_ && workers_[term.handle] == 1;
@@ -142,7 +142,7 @@ public:
 
 private:
     int sums_ = 0;
-    bool lost_ = false, told_ = false;
+    bool lost_ = false, told_;
 };
 
 // Worker 1 leaves, and comes back before anything else happens.
@@ -228,9 +228,13 @@ TEST_F(EngineTest, GroupsAreAddedUpByThemselves)
     EXPECT_EQ(sum(2), 0);
 }
 
-TEST_F(EngineTest, ARoundWhoseContributionsAreLostBeginsAnewWithoutThose)
+class LosingTest : public EngineTest, public ::testing::WithParamInterface<bool> {};
+
+// Without a death: a standby rank has taken the place of the worker before.
+TEST_P(LosingTest, ARoundWhoseContributionsAreLostBeginsAnewWithoutThose)
 {
-    LosingFleet fleet(6, 1);
+    const bool dies = GetParam();
+    LosingFleet fleet(dies);
     Settings settings;
     settings.set("scheme", {"uncoded", "", true});
     settings.set("optimizer", {"gd", "", true});
@@ -251,15 +255,19 @@ TEST_F(EngineTest, ARoundWhoseContributionsAreLostBeginsAnewWithoutThose)
     const std::atomic<bool> stop = false;
     EXPECT_EQ(engine.run(stop, {}), 5);
     trace.finish(made[0]->model(), "completed", "");
-    EXPECT_EQ(fleet.members_, (std::vector<Worker>{0, 2, 3, 4, 5}));
-    EXPECT_FALSE(fleet.lost_with_);
+    EXPECT_EQ(fleet.members_, dies ? (std::vector<Worker>{0, 2, 3, 4, 5})
+                                   : (std::vector<Worker>{0, 1, 2, 3, 4, 5}));
+    EXPECT_EQ(fleet.lost_with_, !dies);
     const auto written = trace::read(path_);
     std::vector<std::int64_t> kinds;
     for (const auto& change : written.membership)
         if (change.event > 0) kinds.push_back(change.kind);
-    EXPECT_EQ(kinds, (std::vector<std::int64_t>{7, 3, 4}));
+    EXPECT_EQ(kinds,
+              dies ? (std::vector<std::int64_t>{7, 3, 4}) : (std::vector<std::int64_t>{7, 4}));
     for (const auto& [handle, times] : fleet.released) EXPECT_EQ(times, 1) << handle;
 }
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutADeath, LosingTest, ::testing::Bool());
 
 // A replay that received them together would tell the scheme of the first too late.
 TEST_F(EngineTest, ChangesThatComeOneAfterTheOtherStayApartInAReplay)
