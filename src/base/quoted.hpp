@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists of foreign names in options. Names may hold what separates them: then they stand in quotes, as in CSV.
+// Lists of foreign names in options. Names may hold what separates them: then they stand in quotes,
+// as in CSV.
 #pragma once
 
 #include <string>
@@ -9,9 +10,9 @@
 
 namespace quorate {
 
-/// The pieces of `text` between separators that stand outside quotes, with their quotes, without blanks at either end. A
-/// quote opens where a name begins: at the start, or behind a comma, colon, star or two dots. Inside, it is doubled. One
-/// that is not closed is a letter.
+/// The pieces of `text` between separators that stand outside quotes, with their quotes, without
+/// blanks at either end. A quote opens where a name begins: at the start, or behind a comma, colon,
+/// star or two dots. Inside, it is doubled. One that is not closed is a letter.
 std::vector<std::string> split_quoted(std::string_view text, char separator);
 
 /// All ways to cut `text` in two at a separator outside quotes, as above.

@@ -15,8 +15,9 @@ std::string quoted_if(const std::string& name, const char* special)
 
 }  // namespace
 
-// The first = outside quotes ends the columns; of a level, all that follows is its text. Of a pair, the first star outside
-// quotes before and behind it ends the first part. So the parts can be read from the name, and differ if names do.
+// The first = outside quotes ends the columns; of a level, all that follows is its text. Of a pair,
+// the first star outside quotes before and behind it ends the first part. So the parts can be read
+// from the name, and differ if names do.
 std::string feature_name(const std::string& column) { return quoted_if(column, "=*\""); }
 
 std::string feature_name(const std::string& column, const std::string& level)

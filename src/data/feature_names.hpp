@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the columns of a data set are called: that of a number like the column of the file, that of a category
-// "city=Bonn", that of a pair of them "city*device=Bonn*phone". No two columns have the same name, whatever those of the
-// file hold: what could be mistaken stands in quotes, as in CSV.
+// What the columns of a data set are called: that of a number like the column of the file, that of
+// a category "city=Bonn", that of a pair of them "city*device=Bonn*phone". No two columns have the
+// same name, whatever those of the file hold: what could be mistaken stands in quotes, as in CSV.
 #pragma once
 
 #include <string>

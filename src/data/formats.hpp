@@ -38,8 +38,8 @@ std::vector<double> read_labels(const std::string& path, const Reading& reading,
 /// labels that this data set had may be absent.
 bool labels_are_optional(const Settings& settings);
 
-/// The value of --columns; 0: as many as the rows use. Rows that are to be like those of a data set may have columns that
-/// it lacks.
+/// The value of --columns; 0: as many as the rows use. Rows that are to be like those of a data set
+/// may have columns that it lacks.
 std::int64_t columns_wanted(const Settings& settings);
 
 /// Says that what is added to the table from now on are test rows, which stand in the file of the training rows.

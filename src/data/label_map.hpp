@@ -13,7 +13,8 @@ namespace quorate {
 std::string label_text(const std::string& label);
 
 /// The map "FROM:TO,FROM:drop,other:drop" of --label-map. Labels are numbers or words; those that
-/// it maps to are all numbers or all words. Those that hold commas or colons stand in double quotes.
+/// it maps to are all numbers or all words. Those that hold commas or colons stand in double
+/// quotes.
 class LabelMap {
 public:
     /// @throws BadInput if --label-map is no such map

@@ -13,8 +13,8 @@ namespace quorate {
 /// Warns of words that tell rows apart rather than kinds of rows.
 void warn_of_identifiers(const RawTable& table);
 
-/// Warns in one line of words that rows have and those that a model is trained on have not. Reads these rows, if there are
-/// such words. O(rows).
+/// Warns in one line of words that rows have and those that a model is trained on have not. Reads
+/// these rows, if there are such words. O(rows).
 /// @param first     the first of the rows; all that follow are of them
 /// @param is_known  whether the others have a level of a column
 /// @param least     share of the rows with such words from which on a column is named

@@ -253,7 +253,7 @@ TEST(Names, AFirstLineThatLooksLikeARowIsDoubted)
     EXPECT_EQ(said({{"label", "y"}, {"categorical", "country"}}), "");
 }
 
-// --- words and labels that only some rows have -----------------------------------------------------
+// --- words and labels that only some rows have ---------------------------------------------------
 
 TEST(Words, BlanksAroundThemMeanNothing)
 {
@@ -325,7 +325,7 @@ TEST(Labels, AClassThatASplitTakesAwayFromTrainingIsNamed)
     EXPECT_TRUE(contains(said, "of these classes the split takes all rows for test")) << said;
 }
 
-// --- rows to predict -------------------------------------------------------------------------------
+// --- rows to predict -----------------------------------------------------------------------------
 
 TEST(Like, LibsvmRowsHaveTheColumnsOfTheDataSetWhateverTheyUse)
 {
