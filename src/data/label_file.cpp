@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/shown.hpp"
 #include "base/text.hpp"
 #include "data/formats.hpp"
 #include "data/idx.hpp"
@@ -37,7 +38,7 @@ std::vector<double> read_text(const std::string& path, const Reading& reading, L
             if (labels.empty()) are_words = !label;
             if (!label && !are_words)
                 lines.refuse(1, fmt::format("expected a label, a finite number, got '{}'",
-                                            word.substr(0, 20)));
+                                            shown(word, 20)));
             labels.push_back(are_words ? words.number(word) : *label);
         }
     }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/shown.hpp"
 #include "base/quoted.hpp"
 #include "base/text.hpp"
 
@@ -38,7 +39,7 @@ LabelMap::LabelMap(const Settings& settings) : settings_(settings)
             throw BadInput(fmt::format(
                 "--label-map has '{}': write FROM:TO or FROM:drop, separated by commas, and "
                 "other:drop if the rows of all others are to go",
-                pair));
+                shown(pair)));
         }
     }
 }
@@ -48,7 +49,7 @@ std::optional<std::string> LabelMap::operator()(const std::string& label) const
     if (const auto at = to_.find(label_text(label)); at != to_.end()) return at->second;
     if (!drops_others_)
         throw BadInput(fmt::format("label {} is not in --label-map {}: add it, or other:drop",
-                                   label, settings_.text("label-map")));
+                                   shown(label), settings_.text("label-map")));
     return std::nullopt;
 }
 

@@ -25,17 +25,6 @@ namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
-std::string listed(const std::vector<std::string>& names)
-{
-    constexpr std::size_t most = 5;
-    auto some = names;
-    if (names.size() > most) {
-        some.resize(most);
-        some.emplace_back("more");
-    }
-    return fmt::format("{}", fmt::join(some, ", "));
-}
-
 // What becomes of each label of a file, as text; nothing: its row is dropped.
 using Texts = std::unordered_map<double, std::optional<std::string>>;
 
@@ -170,7 +159,7 @@ void check_test_classes(const Numbered& labels, std::int64_t train, const std::s
     const auto said = fmt::format(
         "the test rows have labels that no training row has: {}; the training rows have "
         "{}",
-        listed(texts), shown(theirs));
+        shown(texts), shown(theirs));
     if ((seen.size() <= 2 && task != "multiclass") || likened ||
         static_cast<double>(rows_of_unseen) > few * static_cast<double>(tested))
         throw BadInput(said + ": write them alike, or use --label-map, which maps or drops labels");
@@ -220,7 +209,7 @@ Labels map_labels(const std::vector<double>& labels, const Settings& settings,
         if (!numbers.words.empty())
             settings.refuse("task", fmt::format(", but the labels are words: {}; map them to "
                                                 "numbers with --label-map, or leave it out",
-                                                listed(numbers.words)));
+                                                shown(numbers.words)));
         mapped.task = LearningTask::regression;
         for (auto& value : mapped.value) value = scaled(value);
         return mapped;
@@ -240,13 +229,13 @@ Labels map_labels(const std::vector<double>& labels, const Settings& settings,
             throw BadInput(
                 fmt::format("the labels are {} values, not 2 to {} classes: {}; use "
                             "--task regression, or map them with --label-map",
-                            found.size(), most_classes, listed(mapped.class_names)));
+                            found.size(), most_classes, shown(mapped.class_names)));
         mapped.task = LearningTask::multiclass;
     } else if (found.size() != 2) {
         throw BadInput(
             fmt::format("the labels are not two classes but {}: {}; map them with "
                         "--label-map, or give --task multiclass or regression",
-                        found.size(), listed(mapped.class_names)));
+                        found.size(), shown(mapped.class_names)));
     }
     std::map<double, double> number;
     for (const double value : found) number.emplace(value, stored(mapped.task, number.size()));

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <span>
 
 #include "base/error.hpp"
@@ -144,22 +143,6 @@ void shuffle(Order& order, std::uint32_t seed)
     order.train = std::move(shuffled);
 }
 
-// Warns of classes that the split leaves no training row of.
-void warn_of_untrained(const Order& order, const Labels& labels)
-{
-    if (labels.task == LearningTask::regression) return;
-    std::set<double> missing(labels.value.begin(), labels.value.end());
-    for (const auto i : order.train) missing.erase(labels.value[static_cast<std::size_t>(i)]);
-    std::erase_if(missing, [](double label) { return std::isnan(label); });
-    if (missing.empty()) return;
-    const auto number =
-        labels.task == LearningTask::binary ? (*missing.begin() + 1) / 2 : *missing.begin();
-    log(LogLevel::warning,
-        fmt::format("all rows of {} classes, as {}, have become test rows, so no model can learn "
-                    "these: use another --split-seed, or a smaller --test-fraction",
-                    missing.size(), labels.class_names[static_cast<std::size_t>(number)]));
-}
-
 Order order_of(const Settings& settings, const Labels& labels, std::int64_t train_rows)
 {
     const double fraction = settings.real("test-fraction", 0, 0.99);
@@ -178,7 +161,6 @@ Order order_of(const Settings& settings, const Labels& labels, std::int64_t trai
     }
     if (order.train.empty())
         settings.refuse("test-fraction", ", which leaves no training row: use less");
-    if (fraction > 0) warn_of_untrained(order, labels);
     const auto& word = settings.text("shuffle");
     if (word == "auto") {
         std::vector<double> theirs;

@@ -85,10 +85,18 @@ std::string balance(const Labels& labels)
     }
     if (labels.task == LearningTask::binary)
         return fmt::format("{} of {} labels positive{}", std::ranges::count(y, 1.0), y.size(),
-                           has_words(labels) ? " (" + labels.class_names[1] + ")" : "");
+                           has_words(labels) ? " (" + shown(labels.class_names[1]) + ")" : "");
     std::vector<std::int64_t> count(labels.class_names.size());
     for (const double label : y) ++count[static_cast<std::size_t>(label)];
-    return fmt::format("{} rows of the classes {}", fmt::join(count, " "), listed_classes(labels));
+    constexpr std::size_t most = 20;  // classes that a line can hold
+    if (count.size() > most) {
+        const auto [least, greatest] = std::ranges::minmax(count);
+        return fmt::format("{} classes of {} to {} rows", count.size(), least, greatest);
+    }
+    auto names = labels.class_names;
+    for (auto& name : names) name = shown(name);
+    return fmt::format("{} rows of the classes {}", fmt::join(count, " "),
+                       fmt::join(names, has_words(labels) ? ", " : " "));
 }
 
 }  // namespace quorate

@@ -483,7 +483,10 @@ TEST(Labels, WhatDoesNotFitTheTaskIsRefused)
         "; map them with --label-map, or give --task multiclass or regression";
     EXPECT_EQ(said({1, 1}, {}), "the labels are not two classes but 1: 1" + remedy);
     EXPECT_EQ(said({1.5, 2, 3, 4, 5, 6, 7}, {}),
-              "the labels are not two classes but 7: 1.5, 2, 3, 4, 5, more" + remedy);
+              "the labels are not two classes but 7: 1.5, 2, 3, 4, 5, 6, 7" + remedy);
+    Reals many(2000);
+    std::iota(many.begin(), many.end(), 1.0);
+    EXPECT_LT(said(many, {{"task", "multiclass"}}).size(), 200U);
     EXPECT_EQ(said({1, 2, 3}, {{"task", "binary"}}),
               "the labels are not two classes but 3: 1, 2, 3" + remedy);
     EXPECT_EQ(said({0, 2}, {{"label-map", "0:-1,1:1"}}),
