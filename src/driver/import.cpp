@@ -365,6 +365,8 @@ Imported import_files(const Settings& given)
 
     const auto labels = labels_of(settings, table, train_rows, like ? &*like : nullptr);
     const auto order = order_of(settings, labels, train_rows);
+    if (settings.real("test-fraction", 0, 0.99) > 0 && !like)
+        warn_of_classes_to_test_only(labels, order.train, order.test);
     const auto row_of = [&](std::int64_t i) { return labels.kept[static_cast<std::size_t>(i)]; };
     Numbers fitted;
     for (const auto i : order.train) fitted.push_back(row_of(i));

@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/shown.hpp"
 #include "base/text.hpp"
 #include "data/formats.hpp"
 
@@ -58,6 +61,25 @@ Labels labels_of(const Settings& settings, const RawTable& table, std::int64_t t
                           std::ranges::lower_bound(rows, train_rows) - rows.begin());
     for (auto& row : labels.kept) row = rows[static_cast<std::size_t>(row)];
     return labels;
+}
+
+void warn_of_classes_to_test_only(const Labels& labels, const std::vector<std::int64_t>& train,
+                                  const std::vector<std::int64_t>& test)
+{
+    if (labels.task == LearningTask::regression) return;
+    const auto label = [&](std::int64_t i) { return labels.value[static_cast<std::size_t>(i)]; };
+    std::set<double> seen;
+    for (const auto i : train) seen.insert(label(i));
+    std::set<std::string> unseen;
+    for (const auto i : test)
+        if (const auto value = label(i); !seen.contains(value))
+            unseen.insert(labels.class_names[static_cast<std::size_t>(
+                labels.task == LearningTask::binary ? value > 0 : value)]);
+    if (unseen.empty()) return;
+    log(LogLevel::warning,
+        fmt::format("of these classes the split takes all rows for test, and leaves none to train "
+                    "with: {}; another --split-seed or a smaller --test-fraction may leave some",
+                    shown({unseen.begin(), unseen.end()})));
 }
 
 bool has_words(const Labels& labels)

@@ -25,6 +25,11 @@ void replace_labels(const std::string& path, const Reading& reading, std::int64_
 Labels labels_of(const Settings& settings, const RawTable& table, std::int64_t train_rows,
                  const DataSet* like);
 
+/// Warns of classes that only the test rows of a split have.
+/// @param train  rows as places in Labels::kept  @param test  likewise
+void warn_of_classes_to_test_only(const Labels& labels, const std::vector<std::int64_t>& train,
+                                  const std::vector<std::int64_t>& test);
+
 /// Whether the classes have names of their own, which are no numbers.
 bool has_words(const Labels& labels);
 

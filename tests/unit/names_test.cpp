@@ -315,6 +315,16 @@ TEST(Labels, OfTestRowsAreThoseOfTheTrainingRows)
     EXPECT_TRUE(contains(imports.said({{"input", "a.svm"}, {"test-input", "b.svm"}}), begins));
 }
 
+TEST(Labels, AClassThatASplitTakesAwayFromTrainingIsNamed)
+{
+    const Import imports;
+    std::string rows = "a,y\n";
+    for (int i = 0; i < 9; ++i) rows += "1," + std::to_string(i) + "\n";
+    imports.folder.write("a.csv", rows);
+    const auto said = imports.said({{"input", "a.csv"}, {"label", "y"}, {"test-fraction", "0.2"}});
+    EXPECT_TRUE(contains(said, "of these classes the split takes all rows for test")) << said;
+}
+
 // --- rows to predict -----------------------------------------------------------------------------
 
 TEST(Like, LibsvmRowsHaveTheColumnsOfTheDataSetWhateverTheyUse)
