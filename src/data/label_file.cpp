@@ -37,8 +37,8 @@ std::vector<double> read_text(const std::string& path, const Reading& reading, L
             const auto label = to_real(word);
             if (labels.empty()) are_words = !label;
             if (!label && !are_words)
-                lines.refuse(1, fmt::format("expected a label, a finite number, got '{}'",
-                                            shown(word, 20)));
+                lines.refuse(
+                    1, fmt::format("expected a label, a finite number, got '{}'", shown(word, 20)));
             labels.push_back(are_words ? words.number(word) : *label);
         }
     }

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "base/shown.hpp"
 #include "base/quoted.hpp"
+#include "base/shown.hpp"
 #include "base/text.hpp"
 
 namespace quorate {
