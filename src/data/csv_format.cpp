@@ -140,10 +140,10 @@ void warn_of_index_columns(const std::vector<std::string>& header, const Layout&
             places[name].push_back(std::to_string(use.field + 1));
     for (const auto& [name, columns] : places)
         log(LogLevel::warning,
-            fmt::format("column {} of {} {}, like the index of rows that pandas writes, and is "
-                        "used: to leave it out, give --drop \"{}\"",
-                        fmt::join(columns, ", "), file,
-                        name.empty() ? "has no name" : "is called " + shown(name), shown(name)));
+            fmt::format("{} {}, as pandas writes the index of rows, for column {}, which is used: "
+                        "to leave it out, give --drop \"{}\"",
+                        file, name.empty() ? "has no name" : "has the name " + shown(name),
+                        fmt::join(columns, " and column "), shown(name)));
 }
 
 // The columns that a data set was made of, in its order.

@@ -207,10 +207,9 @@ TEST(Names, ColumnsWithoutANameAreWarnedOfAndDropped)
 {
     const Import imports;
     imports.folder.write("a.csv", ",a,y\n0,5,0\n1,6,1\n");
-    EXPECT_EQ(
-        imports.said({{"input", "a.csv"}, {"label", "y"}}),
-        "column 1 of a.csv has no name, like the index of rows that pandas writes, and is used: "
-        "to leave it out, give --drop \"\"\n");
+    EXPECT_EQ(imports.said({{"input", "a.csv"}, {"label", "y"}}),
+              "a.csv has no name, as pandas writes the index of rows, for column 1, which is used: "
+              "to leave it out, give --drop \"\"\n");
     for (const std::string drop : {"", "\"\""}) {
         EXPECT_EQ(imports.said({{"input", "a.csv"}, {"label", "y"}, {"drop", drop}}), "");
         EXPECT_EQ(imports.data().features(), Words{"a"});
