@@ -197,8 +197,7 @@ def test_a_file_whose_names_stand_twice_has_the_scores_of_its_import(tmp_path):
     assert "2 columns are called x and become 'x (1 of 2)', 'x (2 of 2)'" in told
     trace = trained(tmp_path)
     scores = [
-        call("predict", trace, "--json", *words)
-        for words in ([], ["--data", tmp_path / "a.csv"])
+        call("predict", trace, "--json", *words) for words in ([], ["--data", tmp_path / "a.csv"])
     ]
     assert scores[0].returncode == 0 and scores[0].stdout == scores[1].stdout
     assert scores[1].stderr == ""
