@@ -127,7 +127,7 @@ struct Block {
 // add up to those of all rows.
 std::vector<Block> sample(const DataSet& data, Lengths lengths, double most)
 {
-    constexpr int runs = 64;
+    constexpr std::int64_t runs = 64;
     const auto rows = data.rows(Split::train);
     const auto entries = static_cast<double>(data.entries(Split::train));
     std::vector<Block> all;
@@ -154,7 +154,7 @@ std::vector<Block> sample(const DataSet& data, Lengths lengths, double most)
         take(*row, *row + 1, 1);
         lengths.squares[static_cast<std::size_t>(*row)] = 0;  // no run takes it again
     }
-    for (int run = 0; run < runs; ++run) {
+    for (std::int64_t run = 0; run < runs; ++run) {
         const auto first = rows * run / runs, next = rows * (run + 1) / runs;
         const auto end = std::min(next, first + 1 + static_cast<std::int64_t>(share / runs));
         if (const auto seen = lengths.of(first, end); seen > 0)
