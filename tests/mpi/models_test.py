@@ -347,7 +347,7 @@ def test_new_rows_get_the_columns_classes_and_scaling_of_the_old_ones(tmp_path):
     def imported(name, output, *more):
         done = call("import", "--input", tmp_path / name, "--output", output, *words, *more)
         assert done.returncode == 0, done.stderr
-        return done.stdout
+        return done.stdout + done.stderr
 
     imported("old.csv", old, "--storage", "dense")
     assert "1 columns that" in imported("new.csv", new, "--like", old)
