@@ -203,6 +203,7 @@ void check_world(int size)
 
 int hydra_socket()
 {
+    if (forgotten) return -1;
     const char* file = std::getenv("PMI_FD");
     // Only Hydra sets both variables. srun sets no MPI_LOCALNRANKS, and its PMI does not mind ranks
     // that end without a message.
@@ -231,25 +232,47 @@ void refuse_launcher(const std::string& command)
         throw BadInput("quorate " + command + " is one process: start it without a launcher");
 }
 
-void forget_launcher()
+void forget_launcher() { forgotten = true; }
+
+WithoutLauncher::WithoutLauncher()
 {
-    forgotten = true;
+    if (!forgotten) return;
     std::vector<std::string> names;
     for (char** variable = environ; *variable; ++variable) {
         const std::string_view text = *variable;
         for (const std::string_view prefix : {"PMI", "MPI_LOCAL", "OMPI_", "ORTE_", "PRTE_"})
             if (text.starts_with(prefix)) names.emplace_back(text.substr(0, text.find('=')));
     }
-    for (const auto& name : names) unsetenv(name.c_str());
+    for (const auto& name : names) set(name, nullptr);
     // Of MPICH's UCX and of Open MPI, which would also start a daemon.
-    setenv("UCX_TLS", "self", 1);
-    setenv("OMPI_MCA_pml", "ob1", 1);
-    setenv("OMPI_MCA_btl", "self", 1);
-    setenv("OMPI_MCA_ess_singleton_isolated", "1", 1);
+    set("UCX_TLS", "self");
+    set("OMPI_MCA_pml", "ob1");
+    set("OMPI_MCA_btl", "self");
+    set("OMPI_MCA_ess_singleton_isolated", "1");
+}
+
+void WithoutLauncher::set(const std::string& name, const char* value)
+{
+    const char* const before = std::getenv(name.c_str());
+    before_.try_emplace(name, before ? std::optional<std::string>(before) : std::nullopt);
+    if (value)
+        setenv(name.c_str(), value, 1);
+    else
+        unsetenv(name.c_str());
+}
+
+WithoutLauncher::~WithoutLauncher()
+{
+    for (const auto& [name, value] : before_)
+        if (value)
+            setenv(name.c_str(), value->c_str(), 1);
+        else
+            unsetenv(name.c_str());
 }
 
 void check_launch()
 {
+    if (forgotten) return;
     if (is_shell_of_step()) return forget_launcher();
     if (const auto what = left_over(); !what.empty()) {
         log(LogLevel::warning, what +

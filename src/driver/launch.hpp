@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -59,10 +60,23 @@ bool speaks_for_all();
 /// @throws BadInput if there are several
 void refuse_launcher(const std::string& command);
 
-/// Removes what a launcher has put into the environment, so that MPI starts as a world of one process,
-/// which needs no transport. From then on launch_environment() has no launcher. To be called before
-/// MPI_Init. Local.
+/// From then on launch_environment() has no launcher, and MPI starts as a world of one process, which needs no
+/// transport. To be called before MPI_Init. Local.
 void forget_launcher();
+
+/// For MPI_Init: as long as it lives, the environment has nothing of a launcher that is forgotten. Then it is as it was,
+/// because processes that this one starts, such as jobs, get it too. Nobody else may change it meanwhile. Local.
+class WithoutLauncher {
+public:
+    WithoutLauncher();
+    ~WithoutLauncher();
+    WithoutLauncher(const WithoutLauncher&) = delete;
+    WithoutLauncher& operator=(const WithoutLauncher&) = delete;
+
+private:
+    void set(const std::string& name, const char* value);
+    std::map<std::string, std::optional<std::string>> before_;  // by name; nothing: it was not set
+};
 
 /// Looks at what MPI_Init needs, because MPI itself ends the process where that is missing. Forgets a
 /// launcher that has not started this process, and says so. To be called before MPI_Init. Local.

@@ -117,6 +117,7 @@ void start_mpi()
     our_mpi = begun == 0;
     if (our_mpi) {
         check_launch();
+        const WithoutLauncher alone;
         // Several threads may simulate. They take turns in PETSc, which calls MPI: so MPI gets calls
         // from several threads, but one at a time.
         mpi::check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided),

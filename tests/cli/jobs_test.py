@@ -1041,6 +1041,19 @@ def test_jobs_are_submitted_in_a_chain(tmp_path):
     assert [line.split("\t")[0] for line in ok(done).splitlines()] == ["101", "102", "103", "104"]
 
 
+def test_jobs_get_the_environment_of_who_submits_them(tmp_path):
+    stands = SBATCH + f"env > {tmp_path}/seen\n"
+    before = {"UCX_TLS": "tcp,self", "OMPI_MCA_btl": "tcp,self"}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in before.items():
+            patch.setenv(name, value)
+        ok(submit(tmp_path, BASE, "--cluster", "local", stands=stands)[0])
+    seen = dict(
+        line.split("=", 1) for line in (tmp_path / "seen").read_text().splitlines() if "=" in line
+    )
+    assert {name: seen.get(name) for name in before} == before
+
+
 def test_links_may_have_other_workers_each(tmp_path):
     text = BASE + "seed = 1..3\n"
     words = ["--cluster", "local", "--link-workers", "4,9,2", "--time", "1h"]
