@@ -350,7 +350,7 @@ launch_env := OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
 endif
 # A Python that loads a module with sanitizers must begin with their library, and with what it intercepts.
 ifdef SAN
-san_env := SANITIZERS='$(shell $(found_cxx) -print-file-name=libasan.so) $(shell $(found_cxx) -print-file-name=libstdc++.so)'
+san_env = SANITIZERS='$(shell $(found_cxx) -print-file-name=libasan.so) $(shell $(found_cxx) -print-file-name=libstdc++.so)'
 endif
 
 demo: build ## coded gradient descent with stragglers on generated data, and its figure

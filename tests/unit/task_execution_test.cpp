@@ -92,7 +92,8 @@ protected:
         for (const int block : blocks) part.items.push_back({.block = block});
         const Store store(*data_, needs_, 0, *model_);
         Reals sum(3);
-        const auto work = begin_work(computing(), store.held(), part, {{point, 0}}, {}, sum);
+        const auto with = computing();  // which the work refers to
+        const auto work = begin_work(with, store.held(), part, {{point, 0}}, {}, sum);
         while (!work->done()) work->step();
         return sum;
     }
