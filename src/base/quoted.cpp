@@ -79,12 +79,17 @@ std::string unquoted(std::string_view piece)
     return boost::replace_all_copy(text.substr(1, text.size() - 2), "\"\"", "\"");
 }
 
+std::string double_quoted(const std::string& name)
+{
+    return '"' + boost::replace_all_copy(name, "\"", "\"\"") + '"';
+}
+
 std::string quoted_if_needed(const std::string& name)
 {
     const bool needs = name.empty() || trimmed(name) != name ||
                        name.find_first_of(",:*\"") != std::string::npos ||
                        name.find("..") != std::string::npos;
-    return needs ? '"' + boost::replace_all_copy(name, "\"", "\"\"") + '"' : name;
+    return needs ? double_quoted(name) : name;
 }
 
 }  // namespace quorate

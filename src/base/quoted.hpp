@@ -22,6 +22,9 @@ std::vector<std::pair<std::string, std::string>> cuts(std::string_view text,
 /// The name that a piece stands for: what is in its quotes, if it has some.
 std::string unquoted(std::string_view piece);
 
+/// The name in quotes, as CSV has it.
+std::string double_quoted(const std::string& name);
+
 /// The name as an option can hold it: in quotes if it needs them.
 std::string quoted_if_needed(const std::string& name);
 

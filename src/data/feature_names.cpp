@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "data/feature_names.hpp"
 
-#include <boost/algorithm/string/replace.hpp>
+#include "base/quoted.hpp"
 
 namespace quorate {
 
@@ -9,8 +9,7 @@ namespace {
 
 std::string quoted_if(const std::string& name, const char* special)
 {
-    if (name.find_first_of(special) == std::string::npos) return name;
-    return '"' + boost::replace_all_copy(name, "\"", "\"\"") + '"';
+    return name.find_first_of(special) == std::string::npos ? name : double_quoted(name);
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <boost/algorithm/string/replace.hpp>
 #include <cmath>
 
+#include "base/quoted.hpp"
 #include "data/hdf5_attributes.hpp"
 #include "data/hdf5_data_sets.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 std::string field(const std::string& text)
 {
     if (text.find_first_of(",;\"\r\n") == std::string::npos) return text;
-    return '"' + boost::replace_all_copy(text, "\"", "\"\"") + '"';
+    return double_quoted(text);
 }
 
 // Computes the metrics of the rows that have labels.
