@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Data sets that several tests of the program use."""
+"""Data sets that several tests of the program use, and where the Python package is."""
 
 import os
 import pathlib
+import sys
 
 import pytest
 
-from program import REPOSITORY, call, output
+from program import PACKAGE, REPOSITORY, call, output
+
+# As make builds it; the analysis does without the module, too.
+sys.path.insert(0, PACKAGE if pathlib.Path(PACKAGE).is_dir() else str(REPOSITORY / "analysis"))
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Starting the program, alone or under the launcher, and reading what it leaves.
 
-QUORATE and LAUNCHER come from tests/run; MPI names the kind of launcher.
+tests/run sets in variables what to run. Without them it is what `make build` has made.
 """
 
 import json
@@ -10,15 +10,20 @@ import pathlib
 import shlex
 import signal
 import subprocess
+import sys
 import time
 
 import h5py
 import pytest
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
-QUORATE = os.environ.get("QUORATE", str(REPOSITORY / "build" / "quorate"))
-LAUNCHER = shlex.split(os.environ.get("LAUNCHER", "mpiexec.mpich"))
-OPEN_MPI = os.environ.get("MPI", "mpich") == "openmpi"
+BUILD = REPOSITORY / os.environ.setdefault("B", "build")
+MPI = os.environ.setdefault("MPI", "mpich")
+OPEN_MPI = MPI == "openmpi"
+QUORATE = os.environ.setdefault("QUORATE", str(BUILD / "quorate"))
+LAUNCHER = shlex.split(os.environ.setdefault("LAUNCHER", f"mpiexec.{MPI}"))
+PACKAGE = str(BUILD / "python")  # of the Python module
+os.environ.setdefault("PYTHON", sys.executable)
 # What makes the launcher leave the other ranks alone when one dies.
 KEEP_GOING = (
     ["--mca", "orte_allowed_exit_without_sync", "1"] if OPEN_MPI else ["-disable-auto-cleanup"]

@@ -1,56 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Real traces, made once by the program under test. `make test` sets the environment."""
+"""Real traces, made once by the program under test."""
 
-import os
-import shlex
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
-import h5py
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "analysis"))
-
-
-def quorate(*arguments):
-    subprocess.run([os.environ["QUORATE"], *map(str, arguments)], check=True, timeout=60)
-
-
-def train(folder, name, *options):
-    """A run of 4 workers; its trace."""
-    path = folder / f"{name}.h5"
-    subprocess.run(
-        [*shlex.split(os.environ["LAUNCHER"]), "-n", "5", os.environ["QUORATE"], "run", "--quiet"]
-        + ["--data", str(folder / "data.h5"), "--trace", str(path), "--step", "0.3"]
-        + [str(option) for option in options],
-        check=True,
-        timeout=60,
-    )
-    return path
-
-
-def simulate(folder, name, *options):
-    """A simulated run; its trace."""
-    path = folder / f"{name}.h5"
-    quorate("simulate", "--quiet", "--trace", path, *options)
-    return path
-
-
-def edited(path, folder, edit, name="edited"):
-    """A copy of a trace, changed by edit(file)."""
-    copy = folder / f"{name}.h5"
-    shutil.copy(path, copy)
-    with h5py.File(copy, "r+") as file:
-        edit(file)
-    return copy
-
-
-def column(path, name):
-    with h5py.File(path, "r") as file:
-        return file[name][:]
+from program import REPOSITORY
+from traces import quorate, simulate, train
 
 
 @pytest.fixture(scope="session")
@@ -100,7 +57,11 @@ def script():
 
     def run(*arguments):
         return subprocess.run(
-            [sys.executable, str(ROOT / "analysis" / "quorate-analysis"), *map(str, arguments)],
+            [
+                sys.executable,
+                str(REPOSITORY / "analysis" / "quorate-analysis"),
+                *map(str, arguments),
+            ],
             capture_output=True,
             text=True,
             timeout=60,

@@ -11,15 +11,12 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from pages import blocks
 from program import LAUNCHER, QUORATE, REPOSITORY, call, environment
-
-sys.path.insert(0, str(REPOSITORY / "analysis"))
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 # In commands that cannot run as they stand: components that the page writes, what is left open.

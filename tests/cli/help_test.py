@@ -5,11 +5,10 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 
 import pytest
 
-from program import QUORATE, REPOSITORY, call, environment
+from program import QUORATE, call, environment
 
 COMMANDS = re.findall(r"^  quorate (\S+)", call("help").stdout, re.MULTILINE)
 LISTS = "schemes models optimizers schedules delays formats clusters experiments".split()
@@ -185,7 +184,6 @@ def test_completion_knows_what_can_follow(complete, words, offered):
 
 
 def test_completion_knows_all_commands_of_the_analysis_and_their_options(complete):
-    sys.path.insert(0, str(REPOSITORY / "analysis"))
     from quorate.analysis.cli import parser
 
     commands = parser().commands

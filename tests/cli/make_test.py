@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from program import REPOSITORY, environment
+from program import BUILD, REPOSITORY, environment
 
 
 def make(*words, **more):
@@ -71,7 +71,7 @@ def test_a_level_that_does_not_exist_is_refused():
 
 
 def test_the_benchmarks_are_built_and_run():
-    words = [REPOSITORY / os.environ["B"] / "bench", "--benchmark_filter=^dry_run/agc/1000$"]
+    words = [BUILD / "bench", "--benchmark_filter=^dry_run/agc/1000$"]
     done = subprocess.run([*words, "--benchmark_min_time=0.01"], capture_output=True, text=True)
     assert done.returncode == 0 and "dry_run/agc/1000" in done.stdout, done.stderr
 
@@ -79,7 +79,7 @@ def test_the_benchmarks_are_built_and_run():
 def rivals(*words, **more):
     """The table of make bench-rivals, whose programs tests-ready has built."""
     command = [sys.executable, REPOSITORY / "tests" / "bench" / "rivals" / "table", *words]
-    env = environment({"B": str(REPOSITORY / os.environ["B"]), **more})
+    env = environment({"B": str(BUILD), **more})
     return subprocess.run(
         list(map(str, command)), cwd=REPOSITORY, env=env, capture_output=True, text=True
     )
@@ -100,7 +100,7 @@ def test_quorate_and_its_rivals_do_the_same_rounds(tmp_path):
 
 
 def test_rivals_call_the_mpi_library_itself():
-    program = REPOSITORY / os.environ["B"] / "rivals" / "allreduce"
+    program = BUILD / "rivals" / "allreduce"
     done = subprocess.run(["nm", "--dynamic", program], capture_output=True, text=True, check=True)
     calls = [line.split()[-2:] for line in done.stdout.splitlines() if "MPI_" in line]
     assert ["U", "MPI_Allreduce"] in calls

@@ -12,7 +12,7 @@ import h5py
 import numpy
 import pytest
 
-from program import REPOSITORY, call, our_lines, output
+from program import BUILD, LAUNCHER, REPOSITORY, call, our_lines, output
 
 PLUGINS = ["scheme", "code", "model", "delay", "format"]
 DRY = ["--dry", "--workers", 6, "--rounds", 12, "--quiet"]
@@ -83,7 +83,7 @@ def test_a_program_tries_the_matrix_of_a_file(examples, tmp_path):
 
 
 def test_a_program_trains_over_mpi(examples, gaussians, tmp_path):
-    launcher = shlex.split(os.environ["LAUNCHER"])
+    launcher = LAUNCHER
     (tmp_path / "trace.h5").write_text("not to be touched")
     done = output(*launcher, "-n", 5, examples / "run", gaussians, cwd=tmp_path)
     assert re.search(r"^50 rounds in \S+ s, training loss 0\.\d+, AUC \S+$", done, re.M)
@@ -123,7 +123,7 @@ def test_a_code_of_a_plugin_is_compared_with_all_others(plugins):
 
 
 def test_what_holds_for_all_entries_holds_for_those_of_plugins(plugins):
-    program = REPOSITORY / os.environ["B"] / "tests" / "unit"
+    program = BUILD / "tests" / "unit"
     env = {**os.environ, "QUORATE_TEST_PLUGINS": ",".join(str(path) for path in plugins.values())}
     words = [program, "--gtest_filter=Registr*:EveryScheme*:EveryModel*"]
     done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=300)

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Each command and all Python of the documentation run as they stand, in order, or say why not."""
 
-import os
 import re
 import shutil
 
 import pytest
 
 from pages import Interpreter, blocks, run, shell
-from program import REPOSITORY, environment, output
+from program import BUILD, REPOSITORY, environment, output
 
 PAGES = sorted(
     [*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/*.md"), REPOSITORY / "env/README.md"]
@@ -162,7 +161,7 @@ def test_the_scheme_of_the_tutorial_compiles_and_runs(prefix, tmp_path):
     env = {"PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")}
     flags = output("pkg-config", "--cflags", "quorate", env=env).split()
     flags = [flag for flag in flags if str(prefix) not in flag]  # the scheme is a file of src
-    flags += [f"-I{REPOSITORY}/src", f"-I{REPOSITORY / os.environ['B']}/include"]
+    flags += [f"-I{REPOSITORY}/src", f"-I{BUILD}/include"]
     output("g++", "-shared", "-fPIC", source, "-o", tmp_path / "fastest.so", *flags)
     words = (
         "--dry --workers 8 --rounds 200 --delay exponential:0.02 --scheme fastest --responders 6"

@@ -1,15 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The module, as PYTHONPATH=build/python finds it."""
 
-import os
-import sys
-
 import pytest
-
-from program import REPOSITORY
-
-PACKAGE = str(REPOSITORY / os.environ.get("B", "build") / "python")
-sys.path.insert(0, PACKAGE)
 
 
 @pytest.fixture(scope="session")

@@ -9,9 +9,8 @@ import threading
 import h5py
 import numpy as np
 import pytest
-from conftest import PACKAGE
 
-from program import call, environment
+from program import PACKAGE, call, environment
 
 RUN = {"workers": 4, "rounds": 4, "delay": "exponential:1"}
 

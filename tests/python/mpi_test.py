@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """quorate.run over MPI."""
 
-import pathlib
 import subprocess
 import sys
 
 import pytest
-from conftest import PACKAGE
 
-from program import LAUNCHER, OPEN_MPI, TIMEOUT, environment
+from program import LAUNCHER, OPEN_MPI, PACKAGE, REPOSITORY, TIMEOUT, environment
 
 pytestmark = pytest.mark.launcher
 
-PATH = f"{PACKAGE}:{pathlib.Path(__file__).parent}"  # with fastest.py
+PATH = f"{PACKAGE}:{REPOSITORY / 'tests' / 'plugins'}"  # with fastest.py
 BEGIN = """
 import sys
 import numpy as np

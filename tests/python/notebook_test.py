@@ -4,9 +4,8 @@
 import os
 
 import pytest
-from conftest import PACKAGE
 
-from program import REPOSITORY, environment
+from program import PACKAGE, REPOSITORY, environment
 
 nbclient = pytest.importorskip("nbclient")
 nbformat = pytest.importorskip("nbformat")

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """jobs/residual.py: the residual network of the experiment residual-cifar10, at a tiny size."""
 
-import os
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from conftest import PACKAGE
 
-from program import REPOSITORY, TIMEOUT, call, environment
+from program import PACKAGE, QUORATE, REPOSITORY, TIMEOUT, call, environment
 
 JOBS = REPOSITORY / "jobs"
 
@@ -72,7 +70,7 @@ def test_what_is_missing_is_said_in_one_line(tmp_path):
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
-        env=env | {"QUORATE": os.environ["QUORATE"]},
+        env=env | {"QUORATE": QUORATE},
     )
     assert (
         done.returncode == 2

@@ -46,16 +46,16 @@ Round play(AdaptiveDeadline& rule, std::vector<Seconds> times)
     return round;
 }
 
-struct Mean {
+struct MeanRound {
     double seconds = 0, answers = 0, surplus = 0, deadline = 0;
 };
 
 // Means over rounds, the first fifty left out; surplus: of n / answers - 1.
-Mean mean(const AdaptiveDeadline::Rule& rule, int rounds,
-          const std::function<std::vector<Seconds>(Stream&)>& times, std::uint64_t seed = 5)
+MeanRound mean(const AdaptiveDeadline::Rule& rule, int rounds,
+               const std::function<std::vector<Seconds>(Stream&)>& times, std::uint64_t seed = 5)
 {
     AdaptiveDeadline deadline(30, rule);
-    Mean sum;
+    MeanRound sum;
     for (int i = -50; i < rounds; ++i) {
         Stream random(seed, Purpose::delay, static_cast<std::uint32_t>(i + 50));
         const auto round = play(deadline, times(random));

@@ -63,7 +63,7 @@ Maps apply(const NetLayer& layer, const Maps& in, const double* weight, std::int
     return out;
 }
 
-struct Network {
+struct SmallNetwork {
     DataShape shape{.columns = 2 * 9 * 7,
                     .task = LearningTask::multiclass,
                     .classes = 3,
@@ -80,7 +80,7 @@ struct Network {
     std::int64_t images = 37;  // more than one chunk
     Reals pixels, labels, point;
 
-    Network()
+    SmallNetwork()
     {
         const auto& one = test::entry(models(), "cnn");
         auto settings =
@@ -123,7 +123,7 @@ struct Network {
 
 TEST(Cnn, ScoresAreThoseOfPlainLoopsInDoublePrecision)
 {
-    const Network net;
+    const SmallNetwork net;
     ASSERT_EQ(net.model->parameters(net.shape.columns),
               static_cast<std::int64_t>(net.point.size()));
     const auto plain = net.plain_scores(net.point);
@@ -134,7 +134,7 @@ TEST(Cnn, ScoresAreThoseOfPlainLoopsInDoublePrecision)
 
 TEST(Cnn, TheGradientIsTheDerivativeOfThePlainLossToAThousandth)
 {
-    const Network net;
+    const SmallNetwork net;
     Reals gradient(net.point.size(), 0.0);
     const double loss = net.model->add_gradient(net.rows(), net.point, 1, gradient);
     EXPECT_NEAR(loss, net.plain_loss(net.point), 1e-3);
@@ -153,7 +153,7 @@ TEST(Cnn, TheGradientIsTheDerivativeOfThePlainLossToAThousandth)
 
 TEST(Cnn, CuttingAtItsChunksChangesNoBit)
 {
-    const Network net;
+    const SmallNetwork net;
     const auto chunk = net.model->chunk_rows(net.shape);
     Reals whole(net.point.size(), 0.0), cut(net.point.size(), 0.0);
     net.model->add_gradient(net.rows(), net.point, 0.5, whole);

@@ -13,6 +13,7 @@
 namespace quorate {
 namespace {
 
+using test::harmonic;
 using test::refusal;
 
 // Two workers and three rounds, recorded at half the rows; a quarter of the rows takes a second less.
@@ -83,13 +84,6 @@ Mean order_statistic(const std::string& text, int n, int r, int rounds = 20000)
         values.push_back(round[static_cast<std::size_t>(r - 1)]);
     }
     return mean_of(values);
-}
-
-double harmonic(int n)
-{
-    double sum = 0;
-    for (int i = 1; i <= n; ++i) sum += 1.0 / i;
-    return sum;
 }
 
 TEST(Delays, ErasureHeadsFirstDrawsAreThePublicCodes)

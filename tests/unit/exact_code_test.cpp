@@ -20,9 +20,9 @@ namespace {
 using namespace test;
 
 // Relative error of decoded sums, for random partition gradients of 16 numbers.
-class Trial {
+class CodeTrial {
 public:
-    explicit Trial(GradientCode code) : code_(std::move(code))
+    explicit CodeTrial(GradientCode code) : code_(std::move(code))
     {
         std::mt19937 generator(1);
         std::normal_distribution<double> normal;
@@ -90,7 +90,7 @@ void for_patterns(int n, int s, const std::function<void(const Pattern&)>& f)
 
 void expect_exact(GradientCode code, int s, double tolerance, const std::string& what)
 {
-    Trial trial(std::move(code));
+    CodeTrial trial(std::move(code));
     const int n = trial.workers();
     double worst = 0, worst_stated = 0;
     for_patterns(n, s, [&](const Pattern& missing) {
@@ -123,7 +123,7 @@ TEST(ExactCodes, CyclicDecodesThePatternsOfThirtyWorkers)
 TEST(ExactCodes, CyclicDecodesRandomPatternsOfAHundredWorkers)
 {
     for (int s = 1; s <= 9; ++s) {
-        Trial trial(cyclic_code(100, s));
+        CodeTrial trial(cyclic_code(100, s));
         double worst = 0;
         for_random_patterns(100, s, 2000, [&](const Pattern& missing) {
             worst = std::max(worst, trial.error(missing));
@@ -136,7 +136,7 @@ TEST(ExactCodes, CyclicDecodesRandomPatternsOfAHundredWorkers)
 TEST(ExactCodes, CyclicDecodesRunsOfAHundredWorkersOrWaitsForOneMore)
 {
     for (int s = 1; s <= 9; ++s) {
-        Trial trial(cyclic_code(100, s));
+        CodeTrial trial(cyclic_code(100, s));
         double worst = 0;
         int waited = 0;
         for (int stride = 1; stride < 100; ++stride)
@@ -155,7 +155,7 @@ TEST(ExactCodes, OnesAndRepetitionAreExactToTheLastDigits)
         for (int d = 1; d <= n; ++d) {
             if (n % d == 0)
                 for_patterns(n, d - 1,
-                             [&, trial = std::make_shared<Trial>(residue_class_code(n, d - 1))](
+                             [&, trial = std::make_shared<CodeTrial>(residue_class_code(n, d - 1))](
                                  const Pattern& missing) {
                                  ASSERT_LE(trial->error(missing), 1e-12) << name("ones", n, d - 1);
                                  ASSERT_LE(trial->answers, n - (d - 1));

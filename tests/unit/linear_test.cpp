@@ -27,7 +27,7 @@ Reals random_reals(std::int64_t count, std::uint32_t seed)
     return all;
 }
 
-struct Case {
+struct LinearCase {
     std::int64_t rows, columns, width;
     Reals x = random_reals(rows * columns, 1), w = random_reals(columns * width, 2),
           r = random_reals(rows * width, 3), before = random_reals(columns * width, 4);
@@ -47,9 +47,9 @@ struct Case {
     }
 };
 
-std::vector<Case> cases()
+std::vector<LinearCase> linear_cases()
 {
-    std::vector<Case> all;
+    std::vector<LinearCase> all;
     for (const std::int64_t rows : {1, 2, 13, 70})
         for (const std::int64_t columns : {1, 3, 8, 29, 300})
             for (const std::int64_t width : {1, 2, 3, 4, 5, 8, 9, 10, 12, 13, 24, 25, 40})
@@ -65,7 +65,7 @@ std::size_t at(std::int64_t i, std::int64_t stride, std::int64_t j)
 // Vectors in memory of just their size, so that the sanitizers see what is read behind it.
 TEST(Linear, DenseProductsAreTheirSums)
 {
-    for (const auto& one : cases()) {
+    for (const auto& one : linear_cases()) {
         SCOPED_TRACE(fmt::format("{} x {}, width {}", one.rows, one.columns, one.width));
         const auto z = one.product(), gradient = one.transpose_product();
         for (std::int64_t c = 0; c < one.width; ++c) {
@@ -90,7 +90,7 @@ TEST(Linear, DenseProductsAreTheirSums)
 TEST(Linear, CuttingDenseRowsAnywhereChangesNoBitOfNarrowProducts)
 {
     std::mt19937 random(5);
-    for (const auto& one : cases()) {
+    for (const auto& one : linear_cases()) {
         if (one.width > dense::most_columns) continue;
         SCOPED_TRACE(fmt::format("{} x {}, width {}", one.rows, one.columns, one.width));
         Reals z(static_cast<std::size_t>(one.rows * one.width));
@@ -116,7 +116,7 @@ TEST(Linear, BitsOfDenseProductsDependOnNoAddress)
         to.insert(to.end(), from.begin(), from.end());
         return to;
     };
-    for (const auto& one : cases())
+    for (const auto& one : linear_cases())
         for (std::size_t by = 1; by < 8; by += 2) {
             SCOPED_TRACE(fmt::format("{} x {}, width {}", one.rows, one.columns, one.width));
             const auto x = moved(one.x, by), w = moved(one.w, by + 1), r = moved(one.r, by + 2);

@@ -257,13 +257,13 @@ TEST(Logistic, LossOfScoresAgreesWithLossOfRows)
 // --- all models ----------------------------------------------------------------------------------
 
 /// A model with data of a shape that it takes.
-struct Case {
+struct ModelCase {
     std::string model;
     LearningTask task = LearningTask::binary;
     std::map<std::string, std::string> options = {};
 };
 
-std::vector<Case> own_cases()
+std::vector<ModelCase> own_cases()
 {
     return {{"logistic"},
             {"ridge"},
@@ -278,16 +278,17 @@ std::vector<Case> own_cases()
 }
 
 // And those of plugins, if there are any. Images have tests of their own.
-std::vector<Case> cases()
+std::vector<ModelCase> model_cases()
 {
     auto all = own_cases();
     for (const auto& entry : models())
-        if (entry.name != "cnn" && std::ranges::find(all, entry.name, &Case::model) == all.end())
+        if (entry.name != "cnn" &&
+            std::ranges::find(all, entry.name, &ModelCase::model) == all.end())
             all.push_back({entry.name});
     return all;
 }
 
-class EveryModel : public ::testing::TestWithParam<Case> {
+class EveryModel : public ::testing::TestWithParam<ModelCase> {
 protected:
     static constexpr std::int64_t columns = 7, classes = 3;
 
@@ -318,11 +319,12 @@ protected:
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(Registry, EveryModel, ::testing::ValuesIn(cases()), [](const auto& param) {
-    std::string name = param.param.model + "_" + name_of(param.param.task);
-    std::replace(name.begin(), name.end(), '-', '_');
-    return name;
-});
+INSTANTIATE_TEST_SUITE_P(Registry, EveryModel, ::testing::ValuesIn(model_cases()),
+                         [](const auto& param) {
+                             std::string name = param.param.model + "_" + name_of(param.param.task);
+                             std::replace(name.begin(), name.end(), '-', '_');
+                             return name;
+                         });
 
 TEST_P(EveryModel, TheGradientIsTheDerivativeOfTheLoss)
 {
@@ -416,8 +418,8 @@ TEST_P(EveryModel, LayersCoverTheParameters)
 TEST(Models, EveryOneOfTheRegistryIsTestedHere)
 {
     for (const auto& entry : models()) {
-        const auto tested = cases();
-        const bool here = std::ranges::find(tested, entry.name, &Case::model) != tested.end();
+        const auto tested = model_cases();
+        const bool here = std::ranges::find(tested, entry.name, &ModelCase::model) != tested.end();
         EXPECT_TRUE(here || entry.name == "cnn") << entry.name << ": cnn_test.cpp has cnn";
     }
 }

@@ -12,7 +12,7 @@ using test::refusal;
 
 // Eight workers on four nodes, two on each; a vector takes v seconds on a link, a header h.
 constexpr double latency = 0.01, bandwidth = 1e6, memory_bandwidth = 1e8;
-constexpr double columns = 10000, vector_bytes = 8 * columns, header = 64, term = 40, release = 16;
+constexpr double size = 10000, vector_bytes = 8 * size, header = 64, term = 40, release = 16;
 constexpr double v = vector_bytes / bandwidth, h = header / bandwidth;
 
 trace::Trace simulated(Options more)
@@ -47,7 +47,7 @@ void expect_bytes_of_rounds(const trace::Trace& trace, double sent, double recei
 double summing(double nodes)
 {
     const double order = h + 2 * term / bandwidth;
-    return order + 2 * latency + 2 * 16 * columns / memory_bandwidth + nodes * (h + v);
+    return order + 2 * latency + 2 * 16 * size / memory_bandwidth + nodes * (h + v);
 }
 
 TEST(SimulatedNodes, FlatEachOfTheSixWorkersElsewhereTakesTheCoordinatorsPort)

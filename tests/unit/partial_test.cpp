@@ -411,18 +411,18 @@ TEST(Partial, RefusesWhatItCannotDo)
 // ---- mean seconds of a round --------------------------------------------------------------------
 
 // 30 workers, 3 copies, one second a chunk; seconds by worker and place of its list, in one round.
-using Times = std::vector<std::array<Seconds, 3>>;
-struct Case {
+using ChunkTimes = std::vector<std::array<Seconds, 3>>;
+struct PartialCase {
     std::string name;
-    std::function<Times(Stream&)> times;
+    std::function<ChunkTimes(Stream&)> times;
     std::array<double, 5> expected;  // uncoded, any n - s, frc, chunks of groups, chunks cyclic
     int rounds = 300;                // of each seed
 };
 
-Times drawn(const std::function<Seconds(Stream&)>& first,
-            const std::function<Seconds(Stream&)>& more, Stream& random)
+ChunkTimes drawn(const std::function<Seconds(Stream&)>& first,
+                 const std::function<Seconds(Stream&)>& more, Stream& random)
 {
-    Times times(30);
+    ChunkTimes times(30);
     for (auto& one : times) {
         one[0] = first(random);
         one[1] = more(random);
@@ -431,10 +431,10 @@ Times drawn(const std::function<Seconds(Stream&)>& first,
     return times;
 }
 
-std::vector<Case> cases()
+std::vector<PartialCase> partial_cases()
 {
     const auto each_worker = [](Stream& random, const auto& factor) {
-        Times times(30);
+        ChunkTimes times(30);
         for (auto& one : times) one.fill(factor(random));
         return times;
     };
@@ -488,7 +488,7 @@ TEST(PartialTimes, ChunksBeatUncodedInEachOfTheseCases)
                                                                   {"partial", with(2, "cyclic")}};
     std::cout << fmt::format("{:50}{:>16}{:>16}{:>16}{:>16}{:>16}\n", "seconds of a round",
                              "uncoded", "any n - s", "frc", "chunks, groups", "chunks, cyclic");
-    for (const auto& one : cases()) {
+    for (const auto& one : partial_cases()) {
         const auto rounds = static_cast<std::uint32_t>(one.rounds);
         std::vector<std::vector<double>> means(schemes.size());
         for (std::uint32_t seed = 0; seed < seeds; ++seed) {

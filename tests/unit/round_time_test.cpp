@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "simulation.hpp"
+#include "support.hpp"
 
 namespace quorate {
 namespace {
@@ -39,13 +40,6 @@ void expect_variance(const std::vector<double>& seconds, double variance, const 
         fourth += square * square / count;
     }
     EXPECT_NEAR(second, variance, 3 * std::sqrt((fourth - second * second) / count)) << what;
-}
-
-double harmonic(int n)
-{
-    double h = 0;
-    for (int i = 1; i <= n; ++i) h += 1.0 / i;
-    return h;
 }
 
 double choose(int n, int k)
@@ -111,15 +105,15 @@ double fewer_than(int r, double f)
     return sum;
 }
 
-struct Row {
+struct Curve {
     std::string name;
     Simulation simulation;
     std::function<double(double)> going_on;  // of F(t)
 };
 
-std::vector<Row> rows()
+std::vector<Curve> curves()
 {
-    std::vector<Row> all = {
+    std::vector<Curve> all = {
         {"uncoded", {"uncoded"}, [](double f) { return 1 - std::pow(f, n); }},
         {"ignore 5", {"ignore", {{"stragglers", "5"}}}, [](double f) { return fewer_than(25, f); }},
         {"cyclic, any 26", {"cyclic", {{"stragglers", "4"}}}, [](double f) {
@@ -153,7 +147,7 @@ std::vector<Row> rows()
 TEST(RoundTime, OfEveryRuleUnderEveryLawIsItsIntegral)
 {
     for (const auto& law : laws()) {
-        for (auto& [name, simulation, going_on] : rows()) {
+        for (auto& [name, simulation, going_on] : curves()) {
             simulation.delay = law.delay;
             expect_mean(simulation.run(), expected(going_on, law.f, law.least),
                         name + " " + law.delay);
@@ -178,7 +172,7 @@ TEST(RoundTime, OfExponentialDelaysIsTheClosedForm)
                                                  {"agc 3", 0.6614},
                                                  {"agc 5", 0.3685},
                                                  {"agc 2", 1.0589}};
-    for (const auto& [name, simulation, going_on] : rows()) {
+    for (const auto& [name, simulation, going_on] : curves()) {
         const double integral = expected(
             going_on, [](double t) { return 1 - std::exp(-t); }, 0);
         EXPECT_NEAR(integral, forms.at(name), 6e-4) << name;

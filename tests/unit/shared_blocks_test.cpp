@@ -129,9 +129,9 @@ TEST_F(SharedMemory, PointsThatCannotBeHadEndTheRunBeforeItBegins)
 
 // A reader in a process of its own, which takes orders by a pipe: it borrows the block of each
 // name, checks that all its values are equal for as long as it has it, and gives it back late.
-class Reader {
+class ReadingProcess {
 public:
-    Reader(const SharedAddress& address, int readers, int number)
+    ReadingProcess(const SharedAddress& address, int readers, int number)
     {
         std::array<int, 2> ends{};
         EXPECT_EQ(pipe(ends.data()), 0);
@@ -182,7 +182,7 @@ private:
 TEST_F(SharedMemory, NobodySeesABlockChange)
 {
     constexpr int readers = 3;
-    std::vector<Reader> processes;
+    std::vector<ReadingProcess> processes;
     std::vector<bool> ended(readers);
     SharedBlocks owner("quorate-test", readers, [&](int i) { return ended[i]; });
     for (int i = 0; i < readers; ++i) processes.emplace_back(owner.address(), readers, i);

@@ -29,7 +29,7 @@ void expect_same_rows(const std::vector<Row>& a, const std::vector<Row>& b)
         });
 }
 
-void expect_same(const trace::Trace& a, const trace::Trace& b)
+void expect_same_runs(const trace::Trace& a, const trace::Trace& b)
 {
     EXPECT_EQ(a.attributes, b.attributes);
     EXPECT_EQ(a.model, b.model);
@@ -50,7 +50,8 @@ void expect_same_on_threads(const std::vector<Options>& runs)
         for (std::size_t i = 0; i < got.size(); ++i)
             threads.emplace_back([&, i] { got[i] = simulate(made(runs[i % runs.size()])); });
     }
-    for (std::size_t i = 0; i < got.size(); ++i) expect_same(got[i], expected[i % runs.size()]);
+    for (std::size_t i = 0; i < got.size(); ++i)
+        expect_same_runs(got[i], expected[i % runs.size()]);
 }
 
 TEST(Simulate, DryOnManyThreadsGivesTheSame)

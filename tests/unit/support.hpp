@@ -103,4 +103,12 @@ inline bool same_bits(std::span<const double> a, std::span<const double> b)
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
+/// 1 + 1/2 + ... + 1/n: the mean of the largest of n exponential times of mean 1.
+inline double harmonic(int n)
+{
+    double sum = 0;
+    for (int i = 1; i <= n; ++i) sum += 1.0 / i;
+    return sum;
+}
+
 }  // namespace quorate::test

@@ -17,7 +17,7 @@ using namespace test;
 using Reals = std::vector<double>;
 
 constexpr Version version = 7;
-const Reals point = {0.5, -1, 0.25};
+const Reals model_point = {0.5, -1, 0.25};
 
 // What a message says of one part.
 struct Told {
@@ -52,7 +52,7 @@ protected:
         WorkerContext context{computing(wire), {0, *delays, *slowdowns}, nobody, pool, nullptr, 0,
                               shard_};
         context.store.emplace(*data_, needs_, 0, *model_);
-        context.points[version] = {nullptr, point};
+        context.points[version] = {nullptr, model_point};
         TaskMessage message;
         message.plan = plan;
         message.inputs = {{version, TaskMessage::Travel::held}};
@@ -66,7 +66,7 @@ protected:
 
     std::vector<Told> read(const mpi::Bytes& bytes, Wire wire) const
     {
-        Reader in(bytes);
+        mpi::Reader in(bytes);
         const auto head = in.get<ContributionHead>();
         EXPECT_EQ(head.shard, shard_);
         std::vector<PartHead> parts;
@@ -93,7 +93,7 @@ protected:
         const Store store(*data_, needs_, 0, *model_);
         Reals sum(3);
         const auto with = computing();  // which the work refers to
-        const auto work = begin_work(with, store.held(), part, {{point, 0}}, {}, sum);
+        const auto work = begin_work(with, store.held(), part, {{model_point, 0}}, {}, sum);
         while (!work->done()) work->step();
         return sum;
     }

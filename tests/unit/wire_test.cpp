@@ -22,11 +22,11 @@ double rounded(Wire wire, double number)
 }
 
 // A number that each type of number holds or rounds, and what it becomes.
-struct Case {
+struct Rounded {
     double number, nearest;
 };
 
-void expect(Wire wire, const std::vector<Case>& cases)
+void expect(Wire wire, const std::vector<Rounded>& cases)
 {
     for (const auto& [number, nearest] : cases)
         for (const double sign : {1.0, -1.0}) {

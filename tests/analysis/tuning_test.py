@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from conftest import edited, simulate
+from traces import edited, simulate
 from quorate.analysis.traces import BadInput, read_trace
 from quorate.analysis.tuning import Tuning
 

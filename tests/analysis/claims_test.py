@@ -8,7 +8,7 @@ import subprocess
 from math import inf, isnan
 
 import pytest
-from conftest import edited, quorate
+from traces import edited, quorate
 from quorate.analysis import claims
 
 # In place of a time:

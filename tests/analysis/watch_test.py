@@ -2,7 +2,6 @@
 """watch: a run that goes on elsewhere, in one line."""
 
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -11,7 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, edited
+from program import LAUNCHER, QUORATE, REPOSITORY
+from traces import edited
 
 from quorate.analysis import watch
 from quorate.analysis.traces import BadInput, read_trace
@@ -65,7 +65,7 @@ def test_who_comes_and_goes_is_told_once(simulated, analyse):
 
 def test_a_run_is_watched_while_it_writes_its_trace(runs, tmp_path):
     path = tmp_path / "live.h5"
-    command = [*shlex.split(os.environ["LAUNCHER"]), "-n", "5", os.environ["QUORATE"], "run"]
+    command = [*LAUNCHER, "-n", "5", QUORATE, "run"]
     command += ["--quiet", "--data", runs["data"], "--trace", path, "--step", "0.3"]
     command += ["--rounds", "150", "--delay", "constant:0.02"]
     with subprocess.Popen([str(word) for word in command]) as job:
@@ -76,7 +76,7 @@ def test_a_run_is_watched_while_it_writes_its_trace(runs, tmp_path):
         told = subprocess.run(
             [
                 sys.executable,
-                ROOT / "analysis" / "quorate-analysis",
+                REPOSITORY / "analysis" / "quorate-analysis",
                 "watch",
                 path,
                 "--every",

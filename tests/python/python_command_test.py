@@ -6,14 +6,13 @@ import sys
 
 import h5py
 import pytest
-from conftest import PACKAGE
 
-from program import KEEP_GOING, LAUNCHER, REPOSITORY, TIMEOUT, call, environment, inspect
+from program import KEEP_GOING, LAUNCHER, PACKAGE, REPOSITORY, TIMEOUT, call, environment, inspect
 
 
 @pytest.fixture
 def plugin():
-    return REPOSITORY / "tests" / "python" / "fastest.py"
+    return REPOSITORY / "tests" / "plugins" / "fastest.py"
 
 
 def module(*words, launcher=()):

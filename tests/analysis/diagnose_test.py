@@ -5,7 +5,7 @@ import gzip
 
 import numpy as np
 import pytest
-from conftest import edited, simulate
+from traces import edited, simulate
 from quorate.analysis import diagnose
 from quorate.analysis.observed import of_csv
 from quorate.analysis.traces import BadInput

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from conftest import column
+from traces import column
 from quorate.analysis.finals import cell, mean_interval, student
 
 

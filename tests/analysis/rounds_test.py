@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from conftest import column, edited, simulate
+from traces import column, edited, simulate
 from quorate.analysis import cost, rounds
 from quorate.analysis.curves import reached
 from quorate.analysis.groups import group

@@ -7,7 +7,7 @@ import shutil
 import sys
 
 import pytest
-from conftest import ROOT
+from program import QUORATE, REPOSITORY
 
 from program import output
 
@@ -20,9 +20,9 @@ def installed(tmp_path_factory):
         pytest.skip(f"needs {', '.join(needed)}")
     source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
     for name in ("pyproject.toml", "setup.py", "VERSION"):
-        shutil.copy(ROOT / name, source)
+        shutil.copy(REPOSITORY / name, source)
     leave = shutil.ignore_patterns("__pycache__", "*.egg-info")
-    shutil.copytree(ROOT / "analysis", source / "analysis", ignore=leave)
+    shutil.copytree(REPOSITORY / "analysis", source / "analysis", ignore=leave)
     options = ("--no-build-isolation", "--no-deps", "--no-index", "--target", target)
     output(sys.executable, "-m", "pip", "install", *options, source)
     return target
@@ -41,4 +41,4 @@ def test_the_installed_command_runs(installed, runs):
 def test_its_version_is_that_of_quorate(installed):
     (info,) = installed.glob("*.dist-info")
     version = info.name.removeprefix("quorate-").removesuffix(".dist-info")
-    assert output(os.environ["QUORATE"], "--version").split()[:2] == ["quorate", version]
+    assert output(QUORATE, "--version").split()[:2] == ["quorate", version]

@@ -4,7 +4,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import simulate
+from traces import simulate
 from quorate.analysis import compare, sweep
 from quorate.analysis.groups import group
 from quorate.analysis.quantities import transfers

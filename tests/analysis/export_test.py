@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import pandas
 import pytest
-from conftest import edited
+from traces import edited
 from quorate.analysis import panel
 from quorate.analysis.traces import read_trace
 

@@ -9,7 +9,8 @@ import sys
 import h5py
 import numpy as np
 import pytest
-from conftest import column, edited
+from program import QUORATE
+from traces import column, edited
 from quorate.analysis.curves import curve
 from quorate.analysis.groups import group, labels, same_data
 from quorate.analysis.journal import Committed
@@ -182,7 +183,7 @@ def test_a_trace_that_is_being_written_is_read(runs, tmp_path):
     path = tmp_path / "live.h5"
     words = ["simulate", "--data", tmp_path / "data.h5", "--workers", 4, "--rounds", 1000]
     words += ["--evaluate-every", 0, "--quiet", "--trace", path]
-    running = subprocess.Popen([os.environ["QUORATE"], *map(str, words)])
+    running = subprocess.Popen([QUORATE, *map(str, words)])
     seen = []
     while running.poll() is None:
         if path.is_file():

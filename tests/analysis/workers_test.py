@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from conftest import edited, simulate
+from traces import edited, simulate
 from quorate.analysis import delays, workers
 from quorate.analysis.stragglers import among_last
 from quorate.analysis.tasks import ABSENT, CANCELLED, COMPUTING, DELAY, STATES, WAITING

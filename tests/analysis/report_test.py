@@ -9,7 +9,7 @@ from html import escape
 
 import h5py
 import pytest
-from conftest import ROOT
+from program import REPOSITORY
 from quorate.analysis import appendix
 from quorate.analysis.groups import group, read_all
 
@@ -56,7 +56,7 @@ def test_the_appendix_says_all_that_it_takes_to_do_it_again(simulated):
 
 
 def test_a_report_of_times_only(tmp_path, analyse):
-    from conftest import simulate
+    from traces import simulate
 
     words = ("--dry", "--workers", 4, "--rounds", 5, "--delay", "exponential:2")
     trace = simulate(tmp_path, "dry", *words)
@@ -107,7 +107,7 @@ def test_wrong_words_are_told_in_one_line(words, script):
 
 
 def test_the_package_runs_as_a_module_and_prints_its_help():
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "analysis")}
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "analysis")}
     done = subprocess.run(
         [sys.executable, "-m", "quorate.analysis", "--help"],
         capture_output=True,

@@ -10,9 +10,8 @@ import time
 
 import numpy as np
 import pytest
-from conftest import PACKAGE
 
-from program import call, environment, inspect
+from program import PACKAGE, call, environment, inspect
 
 DRY = {"scheme": "agc", "stragglers": 2, "collect": 6, "workers": 9, "rounds": 20}
 

@@ -4,7 +4,7 @@
 import h5py
 import numpy as np
 import pytest
-from conftest import column, edited, simulate
+from traces import column, edited, simulate
 from quorate.analysis import compare, histogram, quantities
 from quorate.analysis.curves import band, reached, usual_targets
 from quorate.analysis.figures import styles
