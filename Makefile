@@ -40,7 +40,7 @@ endif
 export $(configure_inputs)
 configure_key := $(foreach v,$(configure_inputs),$(if $($(v)),$(v)=$($(v))))
 
-configured_goals := $(filter-out help deps clean test format uninstall container,$(or $(MAKECMDGOALS),build))
+configured_goals := $(filter-out help deps clean test test-all format uninstall container,$(or $(MAKECMDGOALS),build))
 ifeq ($(configured_goals),)
 else ifneq ($(dry_run)$(if $(filter-out info,$(configured_goals)),,info),)
 -include $(wildcard $(B)/configure.mk)
@@ -80,8 +80,11 @@ deps: ## install what is missing, by apt, and build PETSc if need be
 
 # Not by its own name: make would run the line under -n, too.
 this_make = $(MAKE)
-test: ## install, build and test; a part: search=PATTERN, levels="unit mpi", marker=launcher (of pytest)
+test: ## install, build and test what users meet and changes break; a part: search=PATTERN, levels="unit mpi", marker=launcher (of pytest)
 	$(if $(dry_run),,+)@MAKE='$(this_make)' B='$(B)' levels='$(levels)' search='$(search)' marker='$(marker)' tests/run
+
+test-all: ## make test, and what takes long or builds much: containers, wheels, rivals, kills at random, lint of all
+	$(if $(dry_run),,+)@MAKE='$(this_make)' B='$(B)' levels='$(levels)' search='$(search)' marker='$(marker)' whole=yes tests/run
 
 container: ## an image with the program, by podman, buildah or docker (ARGS="--target program": without analysis)
 	@builder=$$(command -v podman buildah docker | head -n 1) && [ -n "$$builder" ] || \
@@ -197,7 +200,7 @@ endif
 
 # --- Targets -----------------------------------------------------------------------------
 .PHONY: help info deps configure build demo amazon networks elastic load-time advice dsag headline gallery \
-        experiments cluster-demo cluster-deps python wheel python-deps python-tests-deps chaos test tests-ready \
+        experiments cluster-demo cluster-deps python wheel python-deps python-tests-deps chaos test test-all tests-ready \
         check-layers analysis-tests-deps local-tuning \
         bench bench-against bench-rivals bench-ranks bench-hosts bench-nodes bench-python bench-lbfgs bench-build \
         fuzz fuzz-deps plot container format lint claims docs docs-deps \
@@ -407,9 +410,10 @@ cluster-demo: build cluster-deps ## an experiment as jobs of a private SLURM on 
 
 # For tests/run: builds what the levels need and writes down what to run them with.
 tests-ready: $(if $(filter unit,$(or $(levels),unit)),$(B)/tests/unit) \
-             $(if $(filter cli,$(or $(levels),cli)),$(B)/bench $(rival_programs)) \
+             $(if $(whole),$(if $(filter cli,$(or $(levels),cli)),$(B)/bench $(rival_programs))) \
+             $(if $(filter bench,$(levels)),$(B)/bench) \
              $(if $(filter python,$(or $(levels),python)),python python-tests-deps) \
-             $(if $(filter docs,$(or $(levels),docs)),python docs-deps) \
+             $(if $(filter docs,$(or $(levels),docs)),python $(if $(whole),docs-deps)) \
              $(if $(filter analysis,$(or $(levels),analysis)),analysis-tests-deps) \
              $(if $(filter-out unit,$(or $(levels),all)),build cluster-deps)
 	@mkdir -p $(B)/tests

@@ -68,6 +68,7 @@ def container(buildah, base, tmp_path_factory):
     return buildah("from", "localhost/quorate").strip()
 
 
+@pytest.mark.whole
 @needs_builder
 def test_the_image_runs_the_program_as_a_normal_user(buildah, container):
     def run(*words):

@@ -9,6 +9,8 @@ import pytest
 
 from program import REPOSITORY, output
 
+pytestmark = pytest.mark.whole
+
 PROGRAM = """
 #include <quorate/quorate.hpp>
 

@@ -55,7 +55,9 @@ def test_unconfigured_it_says_so_in_one_line(words, tmp_path, refusing):
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("words", ["help", "-n clean", "-n test", "-n deps", "-n format"])
+@pytest.mark.parametrize(
+    "words", ["help", "-n clean", "-n test", "-n test-all", "-n deps", "-n format"]
+)
 def test_what_needs_no_configuration_makes_none(words, tmp_path, refusing):
     folder = tmp_path / "none"
     done = make(f"B={folder}", *words.split(), **refusing)
@@ -70,6 +72,7 @@ def test_a_level_that_does_not_exist_is_refused():
     assert "there is no level 'uint'" in done.stderr
 
 
+@pytest.mark.whole
 def test_the_benchmarks_are_built_and_run():
     words = [BUILD / "bench", "--benchmark_filter=^dry_run/agc/1000$"]
     done = subprocess.run([*words, "--benchmark_min_time=0.01"], capture_output=True, text=True)
@@ -85,6 +88,7 @@ def rivals(*words, **more):
     )
 
 
+@pytest.mark.whole
 def test_quorate_and_its_rivals_do_the_same_rounds(tmp_path):
     folder = tmp_path / "temporary"
     folder.mkdir()
@@ -99,6 +103,7 @@ def test_quorate_and_its_rivals_do_the_same_rounds(tmp_path):
     assert rows["startup"]["quorate"] in done.stdout
 
 
+@pytest.mark.whole
 def test_rivals_call_the_mpi_library_itself():
     program = BUILD / "rivals" / "allreduce"
     done = subprocess.run(["nm", "--dynamic", program], capture_output=True, text=True, check=True)
@@ -107,12 +112,14 @@ def test_rivals_call_the_mpi_library_itself():
     assert all(kind == "U" for kind, _ in calls)
 
 
+@pytest.mark.whole
 def test_a_row_of_rivals_that_does_not_exist_is_refused():
     done = rivals("--only", "workers31")
     assert done.returncode == 2
     assert "there is no row 'workers31'" in done.stderr
 
 
+@pytest.mark.whole
 def test_the_demo_makes_the_figures_that_the_readme_promises(tmp_path):
     done = subprocess.run(
         [REPOSITORY / "jobs" / "demo"],

@@ -12,6 +12,8 @@ import pytest
 
 from program import REPOSITORY
 
+pytestmark = pytest.mark.whole
+
 if subprocess.run(["pkg-config", "--exists", "mpich"], check=False).returncode != 0:
     pytest.skip("env/petsc builds for MPICH, which is not here", allow_module_level=True)
 

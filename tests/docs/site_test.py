@@ -10,6 +10,8 @@ import pytest
 
 from program import REPOSITORY, output
 
+pytestmark = pytest.mark.whole
+
 SITE = REPOSITORY / os.environ.get("B", "build") / "docs"
 
 

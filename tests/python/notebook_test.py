@@ -7,6 +7,8 @@ import pytest
 
 from program import PACKAGE, REPOSITORY, environment
 
+pytestmark = pytest.mark.whole
+
 nbclient = pytest.importorskip("nbclient")
 nbformat = pytest.importorskip("nbformat")
 NOTEBOOKS = sorted((REPOSITORY / "docs" / "notebooks").glob("*.ipynb"))

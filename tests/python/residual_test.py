@@ -9,6 +9,8 @@ import pytest
 
 from program import PACKAGE, QUORATE, REPOSITORY, TIMEOUT, call, environment
 
+pytestmark = pytest.mark.whole
+
 JOBS = REPOSITORY / "jobs"
 
 

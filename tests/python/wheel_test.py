@@ -5,7 +5,11 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from program import REPOSITORY, environment, output
+
+pytestmark = pytest.mark.whole
 
 
 def test_pip_installs_the_wheel_with_the_module_and_its_library(tmp_path):
