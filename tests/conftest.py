@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Data sets that several tests of the program use, and where the Python package is."""
+"""Data sets that several tests use, where the Python package is, and what tests start."""
 
+import collections
 import os
 import pathlib
 import sys
@@ -60,3 +61,58 @@ def sparse(tmp_path_factory):
     done = call("generate", *size, "--seed", 5, "--output", output)
     assert done.returncode == 0, done.stderr
     return output
+
+
+# --- the processes that tests start ---------------------------------------------------------------
+
+KINDS = ("mpiexec", "quorate", "other")
+started: collections.Counter = collections.Counter()  # of this process, since the last report
+totals: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)  # by test
+
+
+def note(event, values):
+    """Counts what any test starts, however it does; not what those start in turn."""
+    if event != "subprocess.Popen":
+        return
+    words = values[1] if isinstance(values[1], (list, tuple)) else [values[1]]
+    names = {pathlib.Path(os.fsdecode(word)).name.split(".")[0] for word in words}
+    started[next((kind for kind in KINDS if kind in names), "other")] += 1
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--processes",
+        type=int,
+        metavar="N",
+        help="count the processes that tests start, and list the N tests that start most",
+    )
+
+
+def pytest_configure(config):
+    if config.getoption("--processes") is not None:
+        sys.addaudithook(note)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport():
+    report = (yield).get_result()
+    report.user_properties.append(("processes", dict(started)))
+    started.clear()
+
+
+def pytest_runtest_logreport(report):
+    for name, value in report.user_properties:
+        if name == "processes":
+            totals[report.nodeid.partition("[")[0]].update(value)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    most = config.getoption("--processes")
+    if most is None:
+        return
+    terminalreporter.section("processes")
+    lines = sorted(totals.items(), key=lambda one: -one[1].total())[:most]
+    every = sum(totals.values(), collections.Counter())
+    for name, count in [*lines, ("all tests", every)]:
+        text = ", ".join(f"{count[kind]} {kind}" for kind in KINDS)
+        terminalreporter.line(f"{count.total():6} {name}: {text}")
