@@ -106,7 +106,7 @@ void check_search(const Settings& settings, const EstimateKind& estimates, const
         settings.refuse("wire", by + "compares losses to more digits than that: use --wire double");
     if (settings.text("schedule") != "constant")
         settings.refuse("schedule", by + "finds its own steps: leave it out");
-    if (settings.given("warmup"))
+    if (settings.text("warmup") != "0")
         settings.refuse("warmup", by + "finds its own steps: leave it out");
 }
 
