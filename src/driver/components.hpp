@@ -14,7 +14,7 @@ namespace quorate {
 struct Component {
     std::string name, arguments, form, text, source;
     std::vector<Option> options;
-    Choice example = {};  // with which it runs; empty: defaults do
+    Choice example = {};  // with which it is tried; empty: defaults do
 };
 
 /// A registry: the option that chooses one of its entries, the word for all of them, and the

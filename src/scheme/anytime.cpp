@@ -205,7 +205,8 @@ Entry<MakeScheme> amb_entry()
                            if (!timed) return {};
                            return {{{"compute-time", "auto"}}, {{"compute-time", "match"}}};
                        },
-                       .varying_samples = true}};
+                       .varying_samples = true,
+                       .example = {{"compute-time", "0.004"}}}};
 }
 
 Entry<MakeScheme> anytime_sgd_entry()
@@ -225,7 +226,8 @@ Entry<MakeScheme> anytime_sgd_entry()
             ways.fixed = settings.integer("local-steps", 1);
             return std::make_unique<Anytime>(settings, problem, ways);
         },
-        .properties = {.varying_samples = true}};
+        .properties = {.varying_samples = true,
+                       .example = {{"compute-time", "0.004"}, {"batch", "70"}}}};
 }
 
 Entry<MakeScheme> local_average_entry()

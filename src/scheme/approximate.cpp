@@ -177,7 +177,7 @@ Entry<MakeScheme> margulis_entry()
             .source = "Raviv et al., arXiv 1707.03858; Margulis, 1973",
             .options = options({}),
             .make = make_margulis,
-            .properties = {.blocked = until_collected, .example = {{"workers", "4"}}}};
+            .properties = {.blocked = until_collected, .example = {{"workers", "9"}}}};
 }
 
 Entry<MakeScheme> bibd_entry()
@@ -189,7 +189,7 @@ Entry<MakeScheme> bibd_entry()
             .source = "Kadhe, Koyluoglu, Ramchandran, ISIT 2019",
             .options = options({}),
             .make = make_bibd,
-            .properties = {.blocked = until_collected}};
+            .properties = {.blocked = until_collected, .example = {{"workers", "7"}}}};
 }
 
 Entry<MakeScheme> graph_entry()

@@ -65,7 +65,8 @@ Entry<MakeScheme> cyclic_entry()
                                return settings.text("coefficients") == "ones"
                                           ? Blocked{}
                                           : until_answers(n, n - stragglers(settings, n - 1));
-                           }}};
+                           },
+                       .example = {{"stragglers", "2"}}}};
 }
 
 }  // namespace quorate

@@ -159,7 +159,8 @@ Entry<MakeScheme> draco_repetition_entry()
             const int s = stragglers(settings, n - 1);
             const int tolerated = tolerate(settings, (n - 1 - s) / 2);
             return std::make_unique<DracoRepetition>(problem, s + 2 * tolerated + 1, tolerated);
-        }};
+        },
+        .properties = {.example = {{"tolerate", "1"}, {"byzantine", "sign-flip:2"}}}};
 }
 
 Entry<MakeScheme> draco_cyclic_entry()
@@ -176,7 +177,8 @@ Entry<MakeScheme> draco_cyclic_entry()
             const int n = problem.workers;
             const int s = stragglers(settings, n - 1);
             return std::make_unique<DracoCyclic>(problem, s, tolerate(settings, (n - 1 - s) / 2));
-        }};
+        },
+        .properties = {.example = {{"tolerate", "1"}, {"byzantine", "random:2"}}}};
 }
 
 }  // namespace quorate

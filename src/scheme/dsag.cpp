@@ -489,7 +489,8 @@ Entry<MakeScheme> dsag_entry()
                                                       : usual_subpartitions;
                                return {static_cast<double>(parts * n) /
                                        static_cast<double>(fresh_answers(settings, n))};
-                           }}};
+                           },
+                           .example = {{"subpartitions", "3"}, {"collect", "4"}}}};
 }
 
 }  // namespace quorate

@@ -353,7 +353,8 @@ Entry<MakeScheme> elastic_entry()
                                 "more than {:.0e}: use another one, or another --seed",
                                 worst, worst_condition));
             return scheme;
-        }};
+        },
+        .properties = {.example = {{"needed", "3"}}}};
 }
 
 }  // namespace quorate

@@ -198,7 +198,8 @@ Entry<MakeScheme> ignore_entry()
                                all.push_back({{"deadline", adaptive_deadline_tried(n)}});
                                return all;
                            },
-                       .blocked = blocked}};
+                       .blocked = blocked,
+                       .example = {{"stragglers", "3"}}}};
 }
 
 }  // namespace quorate

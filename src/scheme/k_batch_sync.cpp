@@ -209,7 +209,8 @@ Entry<MakeScheme> k_batch_sync_entry()
                 const auto all = std::to_string(n);
                 return {{{"collect", all}}, {{"collect", all}, {"restart-after", "auto"}}};
             },
-            .varying_samples = true}};
+            .varying_samples = true,
+            .example = {{"restart-after", "0.02"}}}};
 }
 
 Entry<MakeScheme> malenia_entry()

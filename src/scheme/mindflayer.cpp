@@ -247,7 +247,8 @@ Entry<MakeScheme> mindflayer_entry()
             .properties = {.candidates = [](int n, bool) -> std::vector<Choice> {
                                return {{{"collect", std::to_string(n)}}};
                            },
-                           .varying_samples = true}};
+                           .varying_samples = true,
+                           .example = {{"restart-after", "0.02"}, {"trials", "2"}}}};
 }
 
 }  // namespace quorate

@@ -286,15 +286,18 @@ Entry<MakeScheme> partial_entry()
              deadline_option(),
              rescale_option()},
         .make = make,
-        .properties = {.candidates = [](int n, bool) {
-            std::vector<Choice> all;
-            for (const int copies : copies_tried(n)) {
-                const auto stragglers = std::to_string(copies - 1);
-                all.push_back({{"stragglers", stragglers}});
-                all.push_back({{"stragglers", stragglers}, {"messages", "late"}});
-            }
-            return all;
-        }}};
+        .properties = {
+            .candidates =
+                [](int n, bool) {
+                    std::vector<Choice> all;
+                    for (const int copies : copies_tried(n)) {
+                        const auto stragglers = std::to_string(copies - 1);
+                        all.push_back({{"stragglers", stragglers}});
+                        all.push_back({{"stragglers", stragglers}, {"messages", "late"}});
+                    }
+                    return all;
+                },
+            .example = {{"messages", "late"}, {"stragglers", "2"}}}};
 }
 
 }  // namespace quorate

@@ -61,7 +61,7 @@ def test_a_scheme_tells_its_options_in_two_places():
     assert options_in(of_run) == options_in(ok("list", "schemes", "agc"))
     assert "collect" in options_in(of_run) and "trace" not in options_in(of_run)
     assert "collect" not in options_in(ok("run", "--help"))
-    assert "e.g. --workers 4" in ok("list", "schemes", "margulis")
+    assert "e.g. --workers 9" in ok("list", "schemes", "margulis")
     assert "SECONDS" in ok("list", "delays", "constant")
     assert "\nshifted-exponential:SHIFT,MEAN\n" + 24 * " " + "SHIFT" in ok("list", "delays")
 

@@ -12,33 +12,6 @@ import pytest
 
 from program import QUORATE, call, environment, inspect, rounds_in, start, wait_until
 
-# Where 12 workers do not fit a scheme.
-WORKERS = {"margulis": 9, "bibd": 13}
-
-SCHEMES = re.findall(r"^(\S+)", call("list", "schemes").stdout, re.MULTILINE)
-
-# Schemes and options whose every estimate is the gradient.
-EXACT = [
-    ("frc", ["--stragglers", 2]),
-    ("frc", ["--stragglers", 4]),
-    ("cyclic", ["--stragglers", 2]),
-    ("cyclic", ["--stragglers", 3]),
-    ("cyclic", ["--stragglers", 3, "--coefficients", "random"]),
-    ("cyclic", ["--stragglers", 2, "--coefficients", "ones"]),
-    ("reed-solomon", ["--stragglers", 3, "--partitions", 10]),
-    ("partial", ["--stragglers", 2]),
-    ("partial", ["--stragglers", 3, "--placement", "frc", "--chunks", 2]),
-    ("partial", ["--stragglers", 3, "--messages", "late", "--parts", 2]),
-    ("partial-frc", ["--stragglers", 2]),
-    ("partial-cyclic", ["--stragglers", 2]),
-    ("nested", ["--stragglers", 3]),
-    ("nested", ["--stragglers", 3, "--placement", "frc"]),
-    ("short-cyclic", ["--stragglers", 2]),
-    ("short-cyclic", ["--stragglers", 3, "--fold", 5]),
-    ("draco-repetition", ["--stragglers", 1]),
-    ("draco-cyclic", ["--stragglers", 1]),
-]
-
 
 def simulate(trace, *words):
     done = call("simulate", "--trace", trace, "--overwrite", "--quiet", *words)
@@ -62,51 +35,6 @@ def refused(folder, *words):
     assert done.stderr.count("\n") == 1, done.stderr
     assert not trace.exists()
     return done.stderr.strip().removeprefix("quorate: ")
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_every_scheme_trains_and_twice_the_same(scheme, gaussians, tmp_path):
-    words = ["--data", gaussians, "--scheme", scheme, "--workers", WORKERS.get(scheme, 12)]
-    words += ["--rounds", 20, "--step", 0.1, "--delay", "exponential:1", "--row-time", 1e-3]
-    words += ["--slowdown", "fixed:2,1"]
-    one = simulate(tmp_path / "a.h5", *words)
-    two = simulate(tmp_path / "b.h5", *words)
-    for name, values in one.items():
-        assert numpy.array_equal(values, two[name]), name
-    assert one["loss"][-1] < one["loss"][0]
-    again = simulate(tmp_path / "c.h5", "--replay", tmp_path / "a.h5")
-    for name, values in one.items():
-        assert numpy.array_equal(values, again[name]), name
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_dry_run_takes_the_time_of_a_real_one(scheme, gaussians, tmp_path):
-    words = ["--scheme", scheme, "--workers", WORKERS.get(scheme, 12), "--rounds", 20]
-    words += ["--delay", "pareto:0.1,2", "--row-time", 1e-3, "--latency", 1e-3]
-    real = simulate(tmp_path / "real.h5", "--data", gaussians, *words)
-    done = call("simulate", "--dry", "--rows", 203, "--trace", tmp_path / "dry.h5", *words)
-    assert done.returncode == 0, done.stderr
-    with h5py.File(tmp_path / "dry.h5", "r") as dry:
-        assert dry.attrs["data"] == ""
-        assert numpy.array_equal(dry["round/time"][:], real["time"])
-        assert numpy.array_equal(dry["round/decode_error"][:], real["error"])
-
-
-@pytest.fixture(scope="module")
-def uncoded(gaussians, tmp_path_factory):
-    words = ["--data", gaussians, "--workers", 12, "--rounds", 100, "--step", 0.5]
-    return simulate(tmp_path_factory.mktemp("uncoded") / "t.h5", *words)["model"]
-
-
-@pytest.mark.parametrize("scheme, options", EXACT)
-def test_exact_schemes_follow_the_path_of_the_uncoded_one(
-    scheme, options, gaussians, tmp_path, uncoded
-):
-    words = ["--data", gaussians, "--workers", 12, "--rounds", 100, "--step", 0.5]
-    words += ["--scheme", scheme, *options, "--delay", "exponential:1"]
-    got = simulate(tmp_path / "t.h5", *words)
-    assert numpy.abs(got["model"] - uncoded).max() <= 1e-7
-    assert got["error"].max() <= 1e-9
 
 
 @pytest.mark.parametrize("kind", ["random", "sign-flip", "nan"])
@@ -163,32 +91,6 @@ def test_the_noise_floor_of_agc_sinks_with_the_answers(gaussians, tmp_path):
         for m in (2, 4, 6, 9)
     ]
     assert floors == sorted(floors, reverse=True)
-
-
-# Options beside which the defaults of others must not be taken as given.
-BESIDE_DEFAULTS = {
-    "amb": ["--compute-time", 0.5],
-    "anytime-sgd": ["--compute-time", 0.5],
-    "k-sync": ["--collect", 5],
-    "sr-sgc": ["--burst", 0],
-    "m-sgc": ["--burst", 2, "--models", 4],
-}
-
-
-@pytest.mark.parametrize("dry, scheme", [*((False, s) for s in SCHEMES), (True, "agc")])
-def test_the_configuration_in_a_trace_makes_the_run_again(dry, scheme, gaussians, tmp_path):
-    words = ["--dry"] if dry else ["--data", gaussians]
-    words += ["--workers", WORKERS.get(scheme, 12), "--rounds", 5, "--delay", "exponential:1"]
-    words += ["--scheme", scheme, "--row-time", 1e-3, *BESIDE_DEFAULTS.get(scheme, [])]
-    first, second, config = tmp_path / "a.h5", tmp_path / "b.h5", tmp_path / "x.ini"
-    assert call("simulate", *words, "--trace", first, "--quiet").returncode == 0
-    with h5py.File(first, "r") as trace:
-        config.write_text(trace.attrs["config"])
-    done = call("simulate", "--config", config, "--trace", second)
-    assert done.returncode == 0, done.stderr
-    with h5py.File(first, "r") as one, h5py.File(second, "r") as two:
-        assert numpy.array_equal(one["round/time"][:], two["round/time"][:])
-        assert numpy.array_equal(one["model/final"][:], two["model/final"][:])
 
 
 def test_a_row_time_is_taken_from_a_trace(gaussians, tmp_path):
@@ -473,24 +375,6 @@ def test_a_cache_that_cannot_be_held_is_refused_before_the_run(aggregate, gaussi
         r"that they hold, and there are [\d.e+]+ GB of memory: let it keep fewer",
         message,
     )
-
-
-@pytest.mark.parametrize("scheme, options", [("uncoded", []), *EXACT])
-def test_lbfgs_finds_the_optimum_with_any_exact_code(scheme, options, gaussians, tmp_path):
-    """Answers of other workers differ by rounding, so rounds may too, by a few."""
-    words = ["simulate", "--data", gaussians, "--workers", 12, "--scheme", scheme, *options]
-    words += ["--optimizer", "lbfgs", "--stop-at", "gradient=1e-6", "--delay", "exponential:1"]
-    words += ["--l2", 1e-3, "--rounds", 200, "--trace", tmp_path / "t.h5", "--quiet"]
-    done = call(*words)
-    assert done.returncode == 0, done.stderr
-    with h5py.File(tmp_path / "t.h5", "r") as trace:
-        assert trace.attrs["stopped_at"].startswith("gradient")
-        assert len(trace["round/time"]) < 60
-        loss, step = trace["round/loss_estimate"][:], trace["round/step_size"][:]
-        scored, rounds = trace["evaluation/train_loss"][:], trace["evaluation/round"][:]
-    # What is scored is the point that was accepted last, and its loss that which was decoded.
-    accepted = numpy.maximum.accumulate(numpy.where(step > 0, numpy.arange(len(step)), 0))
-    assert numpy.allclose(scored, loss[accepted[rounds - 1]], rtol=1e-9, atol=0)
 
 
 @pytest.mark.parametrize("l2", [0, 0.01])

@@ -6,28 +6,17 @@
 
 #include "data/data_set_writer.hpp"
 #include "driver/simulation.hpp"
+#include "same_trace.hpp"
 #include "support.hpp"
-#include "trace/table.hpp"
 
 namespace quorate {
 namespace {
 
+using test::expect_same_rows;
 using test::Folder;
 using test::refusal;
 
 Settings made(const Options& given) { return make_settings(simulation_options(), given); }
-
-template <class Row>
-void expect_same_rows(const std::vector<Row>& a, const std::vector<Row>& b)
-{
-    ASSERT_EQ(a.size(), b.size()) << Row::table;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        trace::for_columns<Row>([&](const auto& column) {
-            const auto ours = a[i].*column.field, theirs = b[i].*column.field;
-            EXPECT_TRUE(ours == theirs || (ours != ours && theirs != theirs))
-                << Row::table << " " << i << " " << column.name;
-        });
-}
 
 void expect_same_runs(const trace::Trace& a, const trace::Trace& b)
 {

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Every scheme under the virtual clock, from its words to its trace: what it computes again, twice,
+// from its trace, from its configuration and from a checkpoint, is the same bit for bit.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "command.hpp"
+#include "data/hdf5_attributes.hpp"
+#include "data/hdf5_data_sets.hpp"
+#include "same_trace.hpp"
+#include "scheme/scheme.hpp"
+#include "support.hpp"
+#include "trace/reader.hpp"
+#include "ways.hpp"
+
+namespace quorate {
+namespace {
+
+using namespace test;
+
+constexpr auto common =
+    "--rounds 30 --step 0.02 --seed 3 --row-time 1e-4 --delay exponential:0.001";
+
+/// Small data sets, made once. 203 rows are no multiple of any number of workers here.
+struct DataSets {
+    Folder folder;
+    std::string dense = folder.file("dense.h5"), sparse = folder.file("sparse.h5");
+
+    DataSets()
+    {
+        command("generate --quiet --rows 203 --columns 12 --test-rows 41 --seed 3 --output " +
+                dense);
+        command(
+            "generate --quiet --rows 400 --columns 5000 --nnz-per-row 20 --test-rows 40 --seed 5 "
+            "--output " +
+            sparse);
+    }
+};
+const DataSets& data_sets()
+{
+    static const DataSets sets;
+    return sets;
+}
+
+/// What a run left.
+struct Result {
+    trace::Trace trace;
+    std::vector<double> iterates, model;
+
+    explicit Result(const std::string& path) : trace(trace::read(path))
+    {
+        const auto file = h5::open(path);
+        const auto kept = h5::shape(file.get(), "iterate/model").at(0);
+        iterates = h5::read_rows<double>(file.get(), "iterate/model", 0, kept);
+        model = h5::read<double>(file.get(), "model/final");
+    }
+};
+
+class VirtualRun : public testing::TestWithParam<Way> {
+protected:
+    Folder folder_;
+
+    /// @param more  options, which replace common ones
+    std::string words(const std::string& more = "",
+                      const std::string& data = data_sets().dense) const
+    {
+        const auto& [scheme, options] = GetParam();
+        return Way{scheme, options + " " + more}.words(common) + " --data " + data;
+    }
+    Result run(const std::string& trace, const std::string& words) const
+    {
+        const auto path = folder_.file(trace);
+        const auto said = command("simulate --quiet --overwrite --trace " + path + " " + words);
+        EXPECT_EQ(said.status, 0) << words << "\n" << said.text;
+        Result result(path);
+        EXPECT_EQ(trace::faults(result.trace), std::vector<std::string>{}) << words;
+        return result;
+    }
+};
+
+void expect_same(const Result& a, const Result& b, const std::set<std::string>& but = {})
+{
+    expect_same_rows(a.trace.rounds, b.trace.rounds, but);
+    expect_same_rows(a.trace.arrivals, b.trace.arrivals, but);
+    expect_same_rows(a.trace.items, b.trace.items, but);
+    expect_same_rows(a.trace.measures, b.trace.measures, but);
+    expect_same_rows(a.trace.membership, b.trace.membership, but);
+    expect_same_rows(a.trace.evaluations, b.trace.evaluations, but);
+    EXPECT_TRUE(same_bits(a.iterates, b.iterates));
+    EXPECT_TRUE(same_bits(a.model, b.model));
+}
+
+// A replay does not know how long messages were under way.
+const std::set<std::string> of_messages = {"wait", "bytes_sent", "bytes_received", "bytes",
+                                           "waste"};
+
+std::string name(const testing::TestParamInfo<Way>& info)
+{
+    return name_of(info.param, info.index);
+}
+
+// --- again ----------------------------------------------------------------------------------------
+
+using Again = VirtualRun;
+
+TEST_P(Again, ItIsTheSameFromItsConfigurationAndFromItsTrace)
+{
+    const auto one = run("a.h5", words("--slowdown fixed:2,1"));
+    const auto config = folder_.write("x.ini", one.trace.text("config"));
+    expect_same(one, run("b.h5", "--config " + config));
+    expect_same(one, run("c.h5", "--replay " + folder_.file("a.h5")), of_messages);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tried, Again, testing::ValuesIn(tried_ways()), name);
+INSTANTIATE_TEST_SUITE_P(Further, Again, testing::ValuesIn(further_ways()), name);
+
+// --- what it computes -----------------------------------------------------------------------------
+
+using Trains = VirtualRun;
+
+TEST_P(Trains, LossFalls)
+{
+    const auto one = run("a.h5", words("--step 0.1"));
+    EXPECT_LT(one.trace.evaluations.back().train_loss, one.trace.evaluations.front().train_loss);
+}
+
+TEST_P(Trains, WithoutDataItTakesTheSameTime)
+{
+    auto way = GetParam();
+    if (way.names("--byzantine") || way.names("--batch")) way.options = "";  // they need data
+    way.options += " --rounds 20 --latency 1e-3 --delay pareto:1e-4,2 --row-time 1e-5";
+    const auto real = run("real.h5", way.words("--seed 3") + " --data " + data_sets().dense);
+    const auto trace = folder_.file("dry.h5");
+    const auto said =
+        command("simulate --dry --quiet --rows 203 --trace " + trace + " " + way.words("--seed 3"));
+    ASSERT_EQ(said.status, 0) << said.text;
+    expect_same_rows(trace::read(trace).rounds, real.trace.rounds,
+                     {"samples", "step_size", "gradient_norm", "loss_estimate", "inner",
+                      "bytes_sent", "bytes_received"});
+}
+
+TEST(DryRun, ItIsTheSameFromItsConfiguration)
+{
+    const Folder folder;
+    const auto run = [&](const std::string& trace, const std::string& words) {
+        const auto path = folder.file(trace);
+        EXPECT_EQ(command("simulate --quiet --trace " + path + " " + words).status, 0);
+        return trace::read(path);
+    };
+    const auto one = run("a.h5", Way{"agc", "--dry"}.words(common));
+    const auto again = run("b.h5", "--config " + folder.write("x.ini", one.text("config")));
+    expect_same_rows(one.rounds, again.rounds);
+    expect_same_rows(one.arrivals, again.arrivals);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tried, Trains, testing::ValuesIn(tried_ways()), name);
+
+// --- exact codes ----------------------------------------------------------------------------------
+
+using Exact = VirtualRun;
+
+double furthest(const std::vector<double>& a, const std::vector<double>& b)
+{
+    if (a.size() != b.size()) return unlimited;
+    double most = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
+    return most;
+}
+
+TEST_P(Exact, FollowsThePathOfTheUncodedOne)
+{
+    const std::string options = "--workers 12 --optimizer gd --rounds 100 --step 0.5";
+    const auto data = " --data " + data_sets().dense;
+    const auto plain = run("a.h5", Way{"uncoded", options}.words(common) + data);
+    const auto coded = run("b.h5", words("--optimizer gd --rounds 100 --step 0.5"));
+    EXPECT_LE(furthest(plain.model, coded.model), 1e-7);
+    for (const auto& round : coded.trace.rounds) EXPECT_LE(round.decode_error, 1e-9);
+}
+
+// Answers of other workers differ by rounding, so rounds may too, by a few.
+TEST_P(Exact, LbfgsFindsTheOptimum)
+{
+    const auto one = run("a.h5", words("--optimizer lbfgs --stop-at gradient=1e-6 --l2 1e-3 "
+                                       "--step 1 --rounds 200"));
+    EXPECT_EQ(one.trace.text("stopped_at").find("gradient"), 0U);
+    const auto& rounds = one.trace.rounds;
+    EXPECT_LT(rounds.size(), 60U);
+    // What is scored is the point that was accepted last, and its loss that which was decoded.
+    std::size_t accepted = 0, next = 0;
+    for (const auto& evaluation : one.trace.evaluations) {
+        for (; next < static_cast<std::size_t>(evaluation.round); ++next)
+            if (rounds[next].step_size > 0) accepted = next;
+        EXPECT_NEAR(evaluation.train_loss, rounds[accepted].loss_estimate,
+                    1e-9 * std::abs(evaluation.train_loss));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, Exact, testing::ValuesIn(exact_ways()), name);
+
+// --- nodes ----------------------------------------------------------------------------------------
+
+using ByNode = VirtualRun;
+
+// They decide from vectors, or place them: nobody else may add them up.
+const std::set<std::string> need_each = {"draco-repetition", "draco-cyclic", "coded-product",
+                                         "elastic", "short-cyclic"};
+
+TEST_P(ByNode, ItIsFlatButForTheLastBits)
+{
+    const auto nodes = words("--nodes 3", data_sets().sparse);
+    const auto trace = folder_.file("node.h5");
+    if (need_each.contains(GetParam().scheme)) {
+        const auto dense = words("--nodes 3");
+        const auto said = command("simulate --aggregate node --trace " + trace + " " + dense);
+        EXPECT_EQ(said.status, exit_bad_input);
+        EXPECT_NE(said.text.find("needs each contribution at the coordinator"), std::string::npos);
+        EXPECT_FALSE(std::filesystem::exists(trace));
+        return;
+    }
+    const auto flat = run("flat.h5", nodes + " --aggregate flat");
+    const auto node = run("node.h5", nodes + " --aggregate node");
+    EXPECT_EQ(flat.trace.text("aggregate"), "flat");
+    EXPECT_EQ(node.trace.text("aggregate"), "node");
+    double scale = 0;
+    for (const auto value : flat.iterates) scale = std::max(scale, std::abs(value));
+    EXPECT_LE(furthest(flat.iterates, node.iterates), 1e-12 * scale);
+    // Messages take no time here.
+    for (std::size_t i = 0; i < flat.trace.rounds.size(); ++i)
+        EXPECT_EQ(flat.trace.rounds[i].time, node.trace.rounds[i].time);
+}
+
+TEST_P(ByNode, AReplayOfAReplayIsTheSame)
+{
+    if (need_each.contains(GetParam().scheme)) return;  // as above
+    const auto options = "--nodes 3 --aggregate node --latency 1e-3 --bandwidth 1e5";
+    const auto one = run("a.h5", words(options, data_sets().sparse));
+    for (const auto& [of, to] : {std::pair{"a.h5", "b.h5"}, {"b.h5", "c.h5"}}) {
+        const auto again = run(to, "--replay " + folder_.file(of));
+        EXPECT_TRUE(same_bits(one.iterates, again.iterates));
+        EXPECT_TRUE(same_bits(one.model, again.model));
+        expect_same_rows(one.trace.workers, again.trace.workers);
+        EXPECT_EQ(again.trace.text("nodes"), "node0 node1 node2");
+        EXPECT_EQ(again.trace.text("aggregate"), "node");
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tried, ByNode, testing::ValuesIn(tried_ways()), name);
+
+// --- checkpoints ----------------------------------------------------------------------------------
+
+using Resumed = VirtualRun;
+
+/// A run in a folder, killed after its last checkpoint but one.
+class Killed {
+public:
+    /// @param words  of a run that completes
+    Killed(const Folder& folder, const std::string& words) : trace(folder.file("killed.h5"))
+    {
+        const auto checkpoint = folder.file("killed.checkpoint");
+        run_ = "simulate --quiet --checkpoint-every 7r --checkpoint " + checkpoint + " --trace " +
+               trace + " " + words;
+        const auto said = command(run_);
+        EXPECT_EQ(said.status, 0) << said.text;
+        std::filesystem::rename(checkpoint + ".1", checkpoint);
+        const h5::File file(H5Fopen(trace.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), "open " + trace);
+        h5::write_attribute(file.get(), "status", std::string("running"));
+    }
+    Said resume() const { return command(run_ + " --resume"); }
+
+    const std::string trace;
+
+private:
+    std::string run_;
+};
+
+TEST_P(Resumed, ItIsTheUnbrokenOne)
+{
+    const auto unbroken = run("a.h5", words());
+    const Killed killed(folder_, words());
+    const auto said = killed.resume();
+    ASSERT_EQ(said.status, 0) << said.text;
+    const Result resumed(killed.trace);
+    EXPECT_EQ(trace::faults(resumed.trace), std::vector<std::string>{});
+    expect_same(unbroken, resumed);
+    expect_same_rows(unbroken.trace.timers, resumed.trace.timers);
+    const auto done = killed.resume();
+    EXPECT_EQ(done.status, 0);
+    EXPECT_NE(done.text.find("the run is complete"), std::string::npos) << done.text;
+}
+
+TEST(Checkpoint, EveryBitIsGuarded)
+{
+    const Folder folder;
+    const Killed killed(folder, Way{"uncoded", ""}.words(common) + " --data " + data_sets().dense);
+    const auto path = folder.file("killed.checkpoint");
+    std::ifstream file(path, std::ios::binary);
+    const std::string content(std::istreambuf_iterator<char>(file), {});
+    for (std::size_t at = 0; at < content.size(); at += content.size() / 40) {
+        auto flipped = content;
+        flipped[at] = static_cast<char>(flipped[at] ^ 1);
+        folder.write("killed.checkpoint", flipped);
+        const auto said = killed.resume();
+        EXPECT_EQ(said.status, exit_bad_input) << at;
+        EXPECT_NE(said.text.find("is damaged, and there is no whole one before it"),
+                  std::string::npos)
+            << said.text;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tried, Resumed, testing::ValuesIn(tried_ways()), name);
+INSTANTIATE_TEST_SUITE_P(Further, Resumed, testing::ValuesIn(further_ways()), name);
+INSTANTIATE_TEST_SUITE_P(Eventful, Resumed, testing::ValuesIn(eventful_ways()), name);
+
+}  // namespace
+}  // namespace quorate
