@@ -16,7 +16,7 @@ namespace quorate {
 
 namespace {
 
-std::atomic<LogLevel> shown = LogLevel::warning;
+std::atomic<LogLevel> up_to = LogLevel::warning;
 std::atomic<bool> above_line = false;
 
 using Function = std::function<void(LogLevel, const std::string&)>;
@@ -55,7 +55,7 @@ void change(Change change)
 
 }  // namespace
 
-void log_up_to(LogLevel level) { shown = level; }
+void log_up_to(LogLevel level) { up_to = level; }
 void log_as(const std::string& who)
 {
     change([&](Speaking& next) { next.name = who; });
@@ -86,7 +86,7 @@ void log(LogLevel level, const std::string& text)
         to->elsewhere(level, text);
         return;
     }
-    if (level > shown) return;
+    if (level > up_to) return;
     constexpr auto clear_line = "\r\033[K";
     const bool says_who = level == LogLevel::failure || level == LogLevel::detail;
     std::string one_line = text;

@@ -129,7 +129,7 @@ Json as_json(const Advice& advice)
     return json;
 }
 
-std::vector<Option> options()
+std::vector<Option> advise_options()
 {
     auto all = advice_options();
     all.push_back({"show", "N", "10", "lines of the table"});
@@ -155,7 +155,7 @@ Command advise_command()
 {
     return {"advise",
             "ranks schemes and their redundancy by the time that simulations take to a target", "",
-            options(), print_advice};
+            advise_options(), print_advice};
 }
 
 }  // namespace quorate

@@ -22,7 +22,7 @@ namespace quorate {
 
 namespace {
 
-std::vector<Option> options()
+std::vector<Option> optimum_options()
 {
     std::vector<Option> all = {
         {"data", "FILE", "", "data set, from 'quorate import' or 'quorate generate'"},
@@ -93,7 +93,7 @@ Command optimum_command()
     return {.name = "optimum",
             .text = "a reference optimum of a linear model; alone or under mpiexec",
             .operand = "",
-            .options = options(),
+            .options = optimum_options(),
             .run = optimum,
             .ranks = true};
 }

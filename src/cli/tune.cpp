@@ -28,7 +28,7 @@ constexpr const char* of_trials[] = {"data",   "model", "optimizer", "step", "sc
                                      "warmup", "clip",  "batch",     "l2",   "l1",
                                      "rounds", "init",  "seed"};
 
-std::vector<Option> options()
+std::vector<Option> tune_options()
 {
     std::vector<Option> all = {
         {"grid", "NAME=V:V:...,...", "",
@@ -190,7 +190,7 @@ Command tune_command()
     return {.name = "tune",
             .text = "cross-validation over a grid of options; alone or under mpiexec",
             .operand = "",
-            .options = options(),
+            .options = tune_options(),
             .run = tune,
             .ranks = true};
 }

@@ -53,8 +53,8 @@ std::string path_of(const std::string& name, const TarArchive& archive)
                     archive.path(), name));
 }
 
-void read(const Settings& settings, const std::string& path, const Reading& reading,
-          RawTable& table)
+void read_cifar10(const Settings& settings, const std::string& path, const Reading& reading,
+                  RawTable& table)
 {
     std::string first(512, '\0');
     first.resize(ByteSource(path, reading).read(first.data(), first.size()));
@@ -85,7 +85,7 @@ Entry<Format> cifar10_entry()
             "training and test images",
         .source = "Krizhevsky 2009",
         // Of records the bytes say nothing; the archive begins with the name of its folder.
-        .make = {read, [](const std::string& bytes) {
+        .make = {read_cifar10, [](const std::string& bytes) {
                      return is_tar(bytes) && bytes.starts_with("cifar-10-batches-bin/");
                  }}};
 }

@@ -36,8 +36,8 @@ struct Use {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
-struct Layout {
-    explicit Layout(const Settings& settings)
+struct CsvLayout {
+    explicit CsvLayout(const Settings& settings)
         : missing(settings), number_text(settings),
           may_lack_labels(settings.has("like") && settings.on("like"))
     {
@@ -131,7 +131,7 @@ void check_first_line(const Settings& settings, const std::vector<std::string>& 
 }
 
 // Warns of columns without a name, which tools write to number the rows.
-void warn_of_index_columns(const std::vector<std::string>& header, const Layout& layout,
+void warn_of_index_columns(const std::vector<std::string>& header, const CsvLayout& layout,
                            const std::string& file)
 {
     std::map<std::string, std::vector<std::string>> places;  // by name
@@ -149,7 +149,7 @@ void warn_of_index_columns(const std::vector<std::string>& header, const Layout&
 // The columns that a data set was made of, in its order.
 // @param made  that data set
 void use_columns_of(const std::vector<RawTable::Column>& like, const std::string& made,
-                    const std::string& file, Layout& layout)
+                    const std::string& file, CsvLayout& layout)
 {
     const auto called = [](const std::string& name) {
         return name.empty() ? "without a name" : shown(name);
@@ -179,7 +179,7 @@ void use_columns_of(const std::vector<RawTable::Column>& like, const std::string
 }
 
 // Chooses the columns that --use, --drop and --categorical say.
-void use_columns(const Settings& settings, const std::string& file, Layout& layout)
+void use_columns(const Settings& settings, const std::string& file, CsvLayout& layout)
 {
     const auto listed = [&](const char* option) {
         return columns_listed(layout.header, settings, option, file);
@@ -201,10 +201,10 @@ void use_columns(const Settings& settings, const std::string& file, Layout& layo
 }
 
 // @param like  columns of the data set that --like names, or of the training file, if any
-Layout layout_of(const Settings& settings, const std::string& file,
-                 const std::vector<RawTable::Column>& like)
+CsvLayout layout_of(const Settings& settings, const std::string& file,
+                    const std::vector<RawTable::Column>& like)
 {
-    Layout layout(settings);
+    CsvLayout layout(settings);
     const bool by_name = settings.has("like") && settings.on("like") && !like.empty();
     // The header is read from the first block, whose length is bounded whatever the file is.
     TextBlock beginning;
@@ -249,24 +249,24 @@ Layout layout_of(const Settings& settings, const std::string& file,
     return layout;
 }
 
-struct Row {
+struct CsvRow {
     double label = none;
     std::string label_word;
     bool unlabelled = false, incomplete = false;  // incomplete: it is to be left out
 };
 
-struct Rows {
-    std::vector<Row> row;
+struct CsvRows {
+    std::vector<CsvRow> row;
     std::vector<double> number;     // of each row, in the order of uses; NaN: missing
     std::vector<std::string> word;  // likewise
 };
 
-Rows parse(TextBlock block, const std::string& name, const Layout& layout)
+CsvRows parse(TextBlock block, const std::string& name, const CsvLayout& layout)
 {
     const bool has_header = layout.has_header && block.first_line == 1;
     std::istringstream in(std::move(block.text));
     CsvRecords records(in, name, layout.header, block.first_line - 1, layout.dialect);
-    Rows rows;
+    CsvRows rows;
     std::vector<std::string> fields;
     if (has_header) records.next(fields);
     const auto refuse_number = [&](std::size_t field, const char* what, const std::string& remedy) {
@@ -285,7 +285,7 @@ Rows parse(TextBlock block, const std::string& name, const Layout& layout)
         rows.row.back().incomplete |= !replaced;
         return true;
     };
-    const auto label_of_row = [&](Row& row) {
+    const auto label_of_row = [&](CsvRow& row) {
         const auto& text = fields[*layout.label];
         if (missing(*layout.label, is_missing(text), layout.may_lack_labels, "")) {
             row.unlabelled = true;
@@ -329,7 +329,7 @@ Rows parse(TextBlock block, const std::string& name, const Layout& layout)
 }
 
 // Adds parsed rows, and numbers the categories in the order of the file.
-bool add(const Rows& rows, const Layout& layout, RawTable& table)
+bool add(const CsvRows& rows, const CsvLayout& layout, RawTable& table)
 {
     std::vector<double> values(layout.uses.size());
     auto number = rows.number.begin();
@@ -374,8 +374,8 @@ void check_columns(const std::vector<RawTable::Column>& training,
                     path, called(theirs), called(here)));
 }
 
-void read(const Settings& settings, const std::string& path, const Reading& reading,
-          RawTable& table)
+void read_csv(const Settings& settings, const std::string& path, const Reading& reading,
+              RawTable& table)
 {
     const auto layout = layout_of(settings, path, table.column);
     const auto before = table.rows();
@@ -389,7 +389,7 @@ void read(const Settings& settings, const std::string& path, const Reading& read
     TextBlocks blocks(path, reading, true);
     parse_blocks(
         blocks, [&](TextBlock block) { return parse(std::move(block), path, layout); },
-        [&](const Rows& rows) { return add(rows, layout, table); });
+        [&](const CsvRows& rows) { return add(rows, layout, table); });
     if (table.rows() == before)
         throw BadInput(path + " holds no rows after its header: give CSV text");
 }
@@ -423,7 +423,7 @@ Entry<Format> csv_entry()
                   "2: also a column for each pair of values of categorical columns"},
                  {"exclude-pairs", "A*B,C*D", "",
                   "pairs of columns without interaction, named as in --use"}},
-            .make = {read, begins_like_csv}};
+            .make = {read_csv, begins_like_csv}};
 }
 
 }  // namespace quorate

@@ -26,8 +26,8 @@ double square(std::span<const double> x)
 }
 
 // Rows with what a view of them needs.
-struct Rows {
-    Rows(RawRows read, std::int64_t columns)
+struct RowsOfData {
+    RowsOfData(RawRows read, std::int64_t columns)
         : raw(std::move(read)), start(raw.start.begin(), raw.start.end())
     {
         const bool dense = start.empty();
@@ -85,7 +85,7 @@ void for_all_rows(const DataSet& data, F f)
         static_cast<double>(data.entries(Split::train)) / static_cast<double>(rows);
     const auto size = static_cast<std::int64_t>(entries / std::max(1.0, of_a_row)) + 1;
     for (std::int64_t first = 0; first < rows; first += size)
-        f(Rows(data.read(Split::train, first, std::min(size, rows - first)), data.columns()));
+        f(RowsOfData(data.read(Split::train, first, std::min(size, rows - first)), data.columns()));
 }
 
 // The squares of the lengths of all training rows, whose numbers are multiplied with a power of two
@@ -95,7 +95,7 @@ struct Lengths {
     {
         double largest = 0;
         std::int64_t column = 0;
-        const auto measure = [&](const Rows& some) {
+        const auto measure = [&](const RowsOfData& some) {
             largest = std::max(largest, largest_of(some.view, column));
             for (std::int64_t i = 0; i < some.view.rows; ++i)
                 squares.push_back(square_of(some.view, i, unit));
@@ -118,7 +118,7 @@ struct Lengths {
 
 // Rows of which each counts as often as its weight says.
 struct Block {
-    Rows rows;
+    RowsOfData rows;
     std::vector<double> weight;
 };
 
@@ -206,7 +206,7 @@ Curvature measured_curvature(const DataSet& data, double most)
 LargestNumber largest_number(const DataSet& data)
 {
     LargestNumber all{};
-    for_all_rows(data, [&](const Rows& some) {
+    for_all_rows(data, [&](const RowsOfData& some) {
         std::int64_t column = 0;
         if (const auto largest = largest_of(some.view, column); largest > all.size)
             all = {largest, column};

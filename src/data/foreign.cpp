@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-struct Kind {
+struct ForeignKind {
     std::string_view begins;
     const char* what;
     const char* remedy;
@@ -26,7 +26,7 @@ constexpr auto* again = "get the file itself";
 constexpr auto* with_pandas = "in Python, write pandas.DataFrame.to_csv(path, index=False)";
 
 // Files that are no text. If they begin like text, they have zeros farther on.
-constexpr Kind binary_kinds[] = {
+constexpr ForeignKind binary_kinds[] = {
     {"PAR1", "Parquet", with_pandas},
     {"ARROW1", "Arrow or Feather", with_pandas},
     {"FEA1", "Feather", with_pandas},
@@ -52,7 +52,7 @@ constexpr Kind binary_kinds[] = {
     {"\xff\xd8\xff", "an image", "give many of them as an array, in .npz or HDF5"},
 };
 
-constexpr Kind text_kinds[] = {
+constexpr ForeignKind text_kinds[] = {
     {"@relation", "ARFF, as Weka writes it",
      "delete all before its rows, write a header line, and give --categorical"},
     {"%%MatrixMarket", "a Matrix Market file",

@@ -159,7 +159,8 @@ void read_csr(const h5::File& file, const std::string& path, const Settings& set
     }
 }
 
-void read(const Settings& settings, const std::string& path, const Reading&, RawTable& table)
+void read_hdf5_arrays(const Settings& settings, const std::string& path, const Reading&,
+                      RawTable& table)
 {
     const auto file = h5::open(path);
     if (settings.on("array") == settings.on("csr"))
@@ -191,7 +192,7 @@ Entry<Format> hdf5_entry()
                      "the column or array with the labels; of .npz y or y_train if it is left out"},
                     {"columns", "N", "", "number of columns; default: the largest index"},
                     Missing::option()},
-        .make = {read,
+        .make = {read_hdf5_arrays,
                  [](const std::string& bytes) { return bytes.starts_with("\x89HDF\r\n\x1a\n"); }}};
 }
 

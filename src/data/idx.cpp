@@ -20,17 +20,17 @@ void convert(const char* bytes, std::size_t count, double* to)
         to[i] = static_cast<double>(from_big_endian<T>(bytes + i * sizeof(T)));
 }
 
-struct Kind {
+struct IdxKind {
     char code;
     std::size_t size;
     void (*convert)(const char*, std::size_t, double*);
 };
 
-constexpr Kind kinds[] = {{0x08, 1, convert<std::uint8_t>}, {0x09, 1, convert<std::int8_t>},
-                          {0x0b, 2, convert<std::int16_t>}, {0x0c, 4, convert<std::int32_t>},
-                          {0x0d, 4, convert<float>},        {0x0e, 8, convert<double>}};
+constexpr IdxKind kinds[] = {{0x08, 1, convert<std::uint8_t>}, {0x09, 1, convert<std::int8_t>},
+                             {0x0b, 2, convert<std::int16_t>}, {0x0c, 4, convert<std::int32_t>},
+                             {0x0d, 4, convert<float>},        {0x0e, 8, convert<double>}};
 
-const Kind* kind_of(char code)
+const IdxKind* kind_of(char code)
 {
     for (const auto& kind : kinds)
         if (kind.code == code) return &kind;
@@ -95,7 +95,7 @@ void IdxReader::next(std::vector<double>& values)
 
 namespace {
 
-void read(const Settings&, const std::string& path, const Reading& reading, RawTable& table)
+void read_idx(const Settings&, const std::string& path, const Reading& reading, RawTable& table)
 {
     IdxReader idx(path, reading);
     std::int64_t columns = 1;
@@ -124,7 +124,7 @@ Entry<Format> idx_entry()
     return {.name = "idx",
             .text = "IDX arrays, as MNIST has them; their labels are another file, --labels",
             .source = "LeCun, Cortes and Burges",
-            .make = {read, is_idx}};
+            .make = {read_idx, is_idx}};
 }
 
 }  // namespace quorate

@@ -23,7 +23,7 @@ namespace quorate {
 
 namespace {
 
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_label = std::numeric_limits<double>::quiet_NaN();
 
 // What becomes of each label of a file, as text; nothing: its row is dropped.
 using Texts = std::unordered_map<double, std::optional<std::string>>;
@@ -261,7 +261,7 @@ Labels map_labels_like(const std::vector<double>& labels, const Settings& settin
     std::set<std::string> unknown;  // labels that are no classes
     std::int64_t known = 0;
     for (const double label : labels) {
-        if (std::isnan(label) || !number.try_emplace(label, none).second) continue;
+        if (std::isnan(label) || !number.try_emplace(label, no_label).second) continue;
         const auto text =
             words.empty() ? fmt::format("{}", label) : words[static_cast<std::size_t>(label)];
         const bool is_foreign = map && !map->knows(text) && task != LearningTask::regression;
@@ -297,7 +297,7 @@ Labels map_labels_like(const std::vector<double>& labels, const Settings& settin
                            "the labels out");
         log(LogLevel::warning, what + ", nor is another: the rows count as without labels");
     }
-    for (auto& value : mapped.value) value = std::isnan(value) ? none : number.at(value);
+    for (auto& value : mapped.value) value = std::isnan(value) ? no_label : number.at(value);
     return mapped;
 }
 

@@ -20,10 +20,10 @@ namespace quorate {
 
 namespace {
 
-constexpr std::string_view blanks = " \t";
+constexpr std::string_view separators = " \t";
 
-struct Layout {
-    explicit Layout(const Settings& settings)
+struct LibsvmLayout {
+    explicit LibsvmLayout(const Settings& settings)
         : columns(columns_wanted(settings)), may_lack_labels(labels_are_optional(settings))
     {
         const auto& first = settings.one_of("first-index", {"auto", "0", "1"});
@@ -44,7 +44,7 @@ struct Pair {
     std::size_t place;  // in the line
 };
 
-struct Rows {
+struct LibsvmRows {
     std::int64_t largest = 0;
     bool from_zero = false,
          ranked = false;  // whether there is an index 0, and whether there are queries
@@ -56,16 +56,17 @@ struct Rows {
 // Reads the rows of a block.
 class Parser {
 public:
-    Parser(std::string text, std::int64_t first_line, const std::string& name, const Layout& layout)
+    Parser(std::string text, std::int64_t first_line, const std::string& name,
+           const LibsvmLayout& layout)
         : layout_(layout), in_(std::move(text)), lines_(in_, name, first_line - 1)
     {
     }
 
-    Rows rows()
+    LibsvmRows rows()
     {
         for (std::string line; lines_.next(line);) {
             text_ = std::string_view(line).substr(0, line.find('#'));
-            at_ = text_.find_first_not_of(blanks);
+            at_ = text_.find_first_not_of(separators);
             if (at_ == std::string_view::npos) continue;
             rows_.label.push_back(label());
             entries();
@@ -77,11 +78,12 @@ public:
 private:
     std::string_view word() const
     {
-        return text_.substr(at_, std::min(text_.find_first_of(blanks, at_), text_.size()) - at_);
+        return text_.substr(at_,
+                            std::min(text_.find_first_of(separators, at_), text_.size()) - at_);
     }
     void go_behind(std::string_view word)
     {
-        at_ = text_.find_first_not_of(blanks, at_ + word.size());
+        at_ = text_.find_first_not_of(separators, at_ + word.size());
     }
 
     double label()
@@ -187,19 +189,19 @@ private:
         rows_.start.push_back(rows_.index.size());
     }
 
-    const Layout& layout_;
+    const LibsvmLayout& layout_;
     std::istringstream in_;
     Lines lines_;
-    Rows rows_;
+    LibsvmRows rows_;
     std::string_view text_;  // of the line, without its comment
     std::size_t at_ = 0;     // where its next word begins
     std::vector<Pair> entries_;
 };
 
-void read(const Settings& settings, const std::string& path, const Reading& reading,
-          RawTable& table)
+void read_libsvm(const Settings& settings, const std::string& path, const Reading& reading,
+                 RawTable& table)
 {
-    const Layout layout(settings);
+    const LibsvmLayout layout(settings);
     const auto before = table.rows();
     table.open_width = true;
     bool from_zero = layout.first_index == 0 || (before > 0 && table.first_column() == 0),
@@ -210,7 +212,7 @@ void read(const Settings& settings, const std::string& path, const Reading& read
         [&](TextBlock block) {
             return Parser(std::move(block.text), block.first_line, path, layout).rows();
         },
-        [&](Rows rows) {
+        [&](LibsvmRows rows) {
             table.index_end = std::max(table.index_end, rows.largest + 1);
             ranked |= rows.ranked;
             if (rows.from_zero && !from_zero)
@@ -245,7 +247,7 @@ Entry<Format> libsvm_entry()
             .options = {{"columns", "N", "", "number of columns; default: the largest index"},
                         {"first-index", "auto|0|1", "auto",
                          "what indices count from; auto: 0 if there is an index 0, else 1"}},
-            .make = {read, [](const std::string&) { return true; }}};
+            .make = {read_libsvm, [](const std::string&) { return true; }}};
 }
 
 }  // namespace quorate

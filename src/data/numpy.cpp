@@ -95,8 +95,8 @@ std::string of_test(const std::string& name)
     return (name.ends_with(end) ? name.substr(0, name.size() - end.size()) : name) + "_test";
 }
 
-void read(const Settings& settings, const std::string& path, const Reading& reading,
-          RawTable& table)
+void read_numpy(const Settings& settings, const std::string& path, const Reading& reading,
+                RawTable& table)
 {
     std::string first(8, '\0');
     first.resize(ByteSource(path, reading).read(first.data(), first.size()));
@@ -131,19 +131,19 @@ void read(const Settings& settings, const std::string& path, const Reading& read
 
 Entry<Format> numpy_entry()
 {
-    return {
-        .name = "numpy",
-        .text =
-            ".npy and .npz of NumPy: rows X, labels y, test rows X_test, y_test; or a sparse "
-            "matrix of SciPy",
-        .source = "numpy.savez, scipy.sparse.save_npz",
-        .options = {{"array", "NAME", "",
-                     "dense rows; of .npz X, x, X_train or x_train if it is left out"},
-                    {"label", "COLUMN|ARRAY", "",
-                     "the column or array with the labels; of .npz y or y_train if it is left "
-                     "out"},
-                    Missing::option()},
-        .make = {read, [](const std::string& bytes) { return is_npy(bytes) || is_zip(bytes); }}};
+    return {.name = "numpy",
+            .text =
+                ".npy and .npz of NumPy: rows X, labels y, test rows X_test, y_test; or a sparse "
+                "matrix of SciPy",
+            .source = "numpy.savez, scipy.sparse.save_npz",
+            .options = {{"array", "NAME", "",
+                         "dense rows; of .npz X, x, X_train or x_train if it is left out"},
+                        {"label", "COLUMN|ARRAY", "",
+                         "the column or array with the labels; of .npz y or y_train if it is left "
+                         "out"},
+                        Missing::option()},
+            .make = {read_numpy,
+                     [](const std::string& bytes) { return is_npy(bytes) || is_zip(bytes); }}};
 }
 
 }  // namespace quorate

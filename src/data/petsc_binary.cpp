@@ -164,8 +164,8 @@ std::int64_t read_matrix(PetscFile& file, const std::string& path, RawTable& tab
     return rows;
 }
 
-void read(const Settings& settings, const std::string& path, const Reading& reading,
-          RawTable& table)
+void read_petsc_binary(const Settings& settings, const std::string& path, const Reading& reading,
+                       RawTable& table)
 {
     PetscFile file(path, reading);
     const auto before = static_cast<std::size_t>(table.rows());
@@ -225,7 +225,7 @@ Entry<Format> petsc_entry()
         .text =
             "PETSc binary matrix, sparse or dense; its labels are a vector, behind it or --labels",
         .source = "PETSc's MatView and VecView",
-        .make = {read, is_petsc}};
+        .make = {read_petsc_binary, is_petsc}};
 }
 
 }  // namespace quorate

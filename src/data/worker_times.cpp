@@ -25,7 +25,7 @@ const std::vector<std::string> round_names = {"round", "step", "time"};
 const std::vector<std::string> seconds_names = {"seconds", "response_s", "compute_time",
                                                 "batch_time_norm"};
 
-struct Row {
+struct TimedRow {
     int worker;
     double round;  // or the time, if the file has no rounds
     double seconds;
@@ -41,8 +41,8 @@ struct Columns {
 
 // The rows of the file, run by run.
 struct Runs {
-    std::vector<std::string> workers;            // labels; rows refer to them by number
-    std::map<double, std::vector<Row>> at_load;  // one run for each load
+    std::vector<std::string> workers;                 // labels; rows refer to them by number
+    std::map<double, std::vector<TimedRow>> at_load;  // one run for each load
     bool by_time = false;
 };
 
@@ -98,7 +98,7 @@ Runs read_runs(CsvRecords& records)
     runs.by_time = columns.by_time;
     std::unordered_map<std::string, int> numbers;
     for (std::vector<std::string> fields; records.next(fields);) {
-        Row row{};
+        TimedRow row{};
         auto label = trimmed(fields[columns.worker]);
         if (label.empty()) records.refuse(columns.worker, "the worker is empty: give its number");
         const auto [at, is_new] = numbers.emplace(label, static_cast<int>(numbers.size()));
@@ -121,7 +121,7 @@ Runs read_runs(CsvRecords& records)
 // Gives the labels of these rows the numbers 0, 1, ... in ascending order: numbers by value, other
 // words by letters.
 // @return the labels in that order
-std::vector<std::string> number_workers(std::vector<Row>& rows,
+std::vector<std::string> number_workers(std::vector<TimedRow>& rows,
                                         const std::vector<std::string>& labels)
 {
     std::set<int> seen;
@@ -146,7 +146,7 @@ std::vector<std::string> number_workers(std::vector<Row>& rows,
 }
 
 // Rows sorted by worker, then by round or time -> the table, for rows with rounds.
-void fill_by_round(const std::vector<Row>& rows, const std::vector<std::string>& labels,
+void fill_by_round(const std::vector<TimedRow>& rows, const std::vector<std::string>& labels,
                    const std::string& name, const std::string& run, WorkerTimes& times)
 {
     std::set<double> rounds;
@@ -173,7 +173,7 @@ void fill_by_round(const std::vector<Row>& rows, const std::vector<std::string>&
         }
 }
 
-void fill_by_time(const std::vector<Row>& rows, WorkerTimes& times)
+void fill_by_time(const std::vector<TimedRow>& rows, WorkerTimes& times)
 {
     std::vector<std::int64_t> counts(static_cast<std::size_t>(times.workers));
     for (const auto& row : rows) ++counts[static_cast<std::size_t>(row.worker)];
@@ -185,7 +185,7 @@ void fill_by_time(const std::vector<Row>& rows, WorkerTimes& times)
     }
 }
 
-double slope_of_medians(const std::map<double, std::vector<Row>>& at_load)
+double slope_of_medians(const std::map<double, std::vector<TimedRow>>& at_load)
 {
     std::vector<std::pair<double, double>> points;
     double mean_load = 0, mean_seconds = 0;
@@ -219,7 +219,7 @@ WorkerTimes read_worker_times(const std::string& path)
     const auto labels = number_workers(rows, runs.workers);
     times.workers = static_cast<int>(labels.size());
     std::ranges::stable_sort(rows, {},
-                             [](const Row& row) { return std::pair(row.worker, row.round); });
+                             [](const TimedRow& row) { return std::pair(row.worker, row.round); });
     if (runs.by_time)
         fill_by_time(rows, times);
     else

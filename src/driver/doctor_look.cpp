@@ -26,6 +26,7 @@
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "driver/output.hpp"
 #include "job/manifest.hpp"
 #include "job/shell.hpp"
 
@@ -36,14 +37,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string of_cpus = "/sys/devices/system/cpu/", of_nodes = "/sys/devices/system/node/";
-
-std::string first_line(const std::string& path)
-{
-    std::ifstream file(path);
-    std::string line;
-    std::getline(file, line);
-    return line;
-}
 
 // Reads a list of numbers as the kernel writes it: 0-3,8. Empty if there is none.
 std::vector<std::int64_t> list_in(const std::string& path)

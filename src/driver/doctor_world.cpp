@@ -43,7 +43,7 @@ using mpi::Tag;
 std::atomic<const char*> doing = "";
 bool speaks = false;
 
-void give_up(int)
+void end_late(int)
 {
     const char* what = doing;
     // A failed write is ignored, because nothing can be done about it here.
@@ -53,15 +53,15 @@ void give_up(int)
 }
 
 /// Ends the process with a message if it takes too long.
-class TimeLimit {
+class Alarm {
 public:
-    explicit TimeLimit(Seconds limit)
+    explicit Alarm(Seconds limit)
     {
-        std::signal(SIGALRM, give_up);
+        std::signal(SIGALRM, end_late);
         alarm(static_cast<unsigned>(limit));
     }
-    TimeLimit(const TimeLimit&) = delete;
-    ~TimeLimit() { alarm(0); }
+    Alarm(const Alarm&) = delete;
+    ~Alarm() { alarm(0); }
 };
 
 // --- Messages with a time limit -------------------------------------------------------------------
@@ -399,7 +399,7 @@ std::optional<DoctorFacts> find_out(const Settings& settings)
     speaks = speaks_for_all();
     const auto limit = time_limit(settings);
     const auto begin = clock_seconds();
-    const TimeLimit end(limit);
+    const Alarm end(limit);
     doing =
         "quorate: the host does not answer in time: a file system in the PATH, or /proc, hangs\n";
     DoctorFacts facts;

@@ -27,9 +27,6 @@ bool is_a(const std::string& kind, const std::string& path)
     }
 }
 
-namespace {
-
-// Returns the first line of a file, without its end; empty if it cannot be read.
 std::string first_line(const std::string& path)
 {
     std::ifstream file(path);
@@ -37,6 +34,8 @@ std::string first_line(const std::string& path)
     std::getline(file, line);
     return line;
 }
+
+namespace {
 
 // Checks that the file can be written. @return whether it exists and is not empty  @throws BadInput
 bool holds_something(const Settings& settings, const std::string& option)

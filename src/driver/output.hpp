@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks of the file that a command is going to write.
+// The file that a command is going to write: what is in it, and checks.
 #pragma once
 
 #include <string>
@@ -16,6 +16,9 @@ std::string format_of(const std::string& path);
 /// cannot be opened. Local.
 /// @param kind  "trace", "data set", "checkpoint", "scores", ...
 bool is_a(const std::string& kind, const std::string& path);
+
+/// Returns the first line of a file, without its end; empty if it cannot be read. Local.
+std::string first_line(const std::string& path);
 
 /// Checks, before any work, that the file that an option names can be written. A file that is there
 /// may be replaced only if it is empty or of the same kind, so that a file given by mistake

@@ -40,15 +40,15 @@ void ask_or_insist(int signal)
 }
 
 // When a job ends.
-struct End {
+struct JobEnd {
     double left;  // seconds from now on
     const char* said_by;
 };
 
 // Returns what schedulers say of the job's end.
-std::vector<End> ends_of_scheduler()
+std::vector<JobEnd> ends_of_scheduler()
 {
-    std::vector<End> ends;
+    std::vector<JobEnd> ends;
     const auto now = std::time(nullptr);
     if (const auto end = to_real(environment("SLURM_JOB_END_TIME")))
         ends.push_back({*end - static_cast<double>(now), "SLURM_JOB_END_TIME"});
@@ -100,7 +100,7 @@ double seconds_to_run(const Settings& settings)
         settings.refuse("stop-before",
                         ", but nothing says when the job ends: give --walltime, or set "
                         "SLURM_JOB_END_TIME");
-    const auto first = *std::ranges::min_element(ends, {}, &End::left);
+    const auto first = *std::ranges::min_element(ends, {}, &JobEnd::left);
     if (first.left <= before)
         settings.refuse("stop-before",
                         fmt::format(", but by {} the job ends in {:.0f} s: that time is over "

@@ -107,13 +107,13 @@ Json paper_numbers(const Claim& claim)
         found->second.origin, text));
 }
 
-using Options = std::vector<std::pair<std::string, std::string>>;
+using OptionList = std::vector<std::pair<std::string, std::string>>;
 
 // Reads "scheme=agc, collect=15". An option without a value stands for runs that do not have it.
-Options options_of(const IniValue& line, const Experiment& experiment,
-                   const std::string& data_folder)
+OptionList options_of(const IniValue& line, const Experiment& experiment,
+                      const std::string& data_folder)
 {
-    Options all;
+    OptionList all;
     for (const auto& word : values_of(line)) {
         const auto equals = word.find('=');
         if (equals == std::string::npos || equals == 0)

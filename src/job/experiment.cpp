@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Options = std::vector<std::pair<std::string, std::string>>;
+using OptionList = std::vector<std::pair<std::string, std::string>>;
 
 // What [prepare] says beside the command and its options.
 constexpr const char* wants_optimum = "optimum";
@@ -33,14 +33,14 @@ void refuse_without_data(const IniValue& value, const std::string& data_folder)
 
 // Combines each of these with each value of one more option. It replaces the value that they have
 // of it.
-std::vector<Options> times(const std::vector<Options>& some, const IniValue& value,
-                           const std::vector<std::string>& values)
+std::vector<OptionList> times(const std::vector<OptionList>& some, const IniValue& value,
+                              const std::vector<std::string>& values)
 {
-    std::vector<Options> all;
+    std::vector<OptionList> all;
     for (const auto& options : some)
         for (const auto& text : values) {
             auto more = options;
-            const auto at = std::ranges::find(more, value.name, &Options::value_type::first);
+            const auto at = std::ranges::find(more, value.name, &OptionList::value_type::first);
             if (at == more.end())
                 more.emplace_back(value.name, text);
             else
@@ -65,7 +65,7 @@ bool is_claim(const IniValue& value)
 }
 
 // Whether a section is for a run: [scheme agc] is for the runs whose option scheme is agc.
-bool belongs(const IniValue& value, const Options& options)
+bool belongs(const IniValue& value, const OptionList& options)
 {
     if (value.section == tune) return true;
     const auto blank = value.section.find(' ');
@@ -74,7 +74,7 @@ bool belongs(const IniValue& value, const Options& options)
     return std::ranges::find(options, option) != options.end();
 }
 
-std::string trace_name(const Options& options, const std::set<std::string>& varying,
+std::string trace_name(const OptionList& options, const std::set<std::string>& varying,
                        std::size_t number, std::size_t of)
 {
     constexpr std::size_t longest = 60;
@@ -257,14 +257,14 @@ Manifest expand(const Experiment& experiment, RunKind kind, const std::string& d
         throw BadInput(fmt::format("{} is not made for quorate {}: use --command {}",
                                    experiment.path, word_of(kind),
                                    kind == RunKind::run ? "simulate" : "run"));
-    std::vector<Options> runs = {{}};
+    std::vector<OptionList> runs = {{}};
     std::set<std::string> varying;  // options that have lists of values
     const auto too_many = [&] {
         throw BadInput(
             fmt::format("{} expands to more than {} runs: shorten its lists, or raise --max-runs",
                         experiment.path, most));
     };
-    const auto add = [&](const IniValue& value, const std::vector<Options>& to) {
+    const auto add = [&](const IniValue& value, const std::vector<OptionList>& to) {
         auto values = values_of(value);
         refuse_without_data(value, data_folder);
         if (values.empty())
@@ -286,8 +286,8 @@ Manifest expand(const Experiment& experiment, RunKind kind, const std::string& d
     replacing.insert(replacing.end(), experiment.tuned.begin(), experiment.tuned.end());
     for (std::size_t i = 0; i < replacing.size(); ++i) {
         const auto& value = replacing[i];
-        std::vector<Options> next;
-        std::set<Options> seen;  // a list may take the place of another: its runs are made once
+        std::vector<OptionList> next;
+        std::set<OptionList> seen;  // a list may take the place of another: its runs are made once
         bool used = false;
         for (auto& options : runs) {
             if (!belongs(value, options)) {

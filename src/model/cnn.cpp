@@ -169,7 +169,7 @@ std::vector<NetLayer> layers_of(const Settings& settings, const DataShape& data,
     return layers;
 }
 
-std::unique_ptr<Model> make(const Settings& settings, const DataShape& data)
+std::unique_ptr<Model> make_cnn(const Settings& settings, const DataShape& data)
 {
     require_task(settings, data, {LearningTask::binary, LearningTask::multiclass});
     if (!data.image() || !data.dense)
@@ -192,7 +192,7 @@ Entry<MakeModel> cnn_entry()
                          "conv:CHANNELSxSIZE, pool:SIZE, dense:VALUES; a last dense layer with a "
                          "value for each class follows"},
                         top_k_option()},
-            .make = make};
+            .make = make_cnn};
 }
 
 }  // namespace quorate

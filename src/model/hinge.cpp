@@ -36,7 +36,7 @@ private:
 };
 
 template <bool squared>
-std::unique_ptr<Model> make(const Settings& settings, const DataShape& data)
+std::unique_ptr<Model> make_hinge(const Settings& settings, const DataShape& data)
 {
     require_task(settings, data, {LearningTask::binary});
     return std::make_unique<LinearModel>(
@@ -61,7 +61,7 @@ Entry<MakeModel> hinge_entry()
             .text = "support vector machine on labels +1 and -1; its subgradient is 0 at margin 1",
             .source = "Cortes and Vapnik 1995",
             .options = {threshold_option()},
-            .make = make<false>};
+            .make = make_hinge<false>};
 }
 
 Entry<MakeModel> squared_hinge_entry()
@@ -70,7 +70,7 @@ Entry<MakeModel> squared_hinge_entry()
             .text = "support vector machine with the square of the hinge loss, which is smooth",
             .source = "textbook (L2-loss SVM of LIBLINEAR)",
             .options = {threshold_option()},
-            .make = make<true>};
+            .make = make_hinge<true>};
 }
 
 }  // namespace quorate

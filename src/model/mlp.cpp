@@ -154,7 +154,7 @@ std::vector<std::int64_t> hidden_of(const Settings& settings)
     return widths;
 }
 
-std::unique_ptr<Model> make(const Settings& settings, const DataShape& data)
+std::unique_ptr<Model> make_mlp(const Settings& settings, const DataShape& data)
 {
     const bool squared = settings.one_of("loss", {"softmax", "squared"}) == "squared";
     require_task(
@@ -180,7 +180,7 @@ Entry<MakeModel> mlp_entry()
                          "loss of the scores: for classes, or for numbers"},
                         threshold_option(),
                         top_k_option()},
-            .make = make};
+            .make = make_mlp};
 }
 
 }  // namespace quorate

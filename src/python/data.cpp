@@ -52,9 +52,9 @@ std::span<const double> span_of(const Values& values)
 }
 
 // The rows of one split, as Python gives them.
-class Rows {
+class GivenRows {
 public:
-    Rows(const py::tuple& given, std::int64_t columns, const std::string& split)
+    GivenRows(const py::tuple& given, std::int64_t columns, const std::string& split)
         : dense_(given.size() == 2), values_(given[0].cast<Values>()),
           labels_(given[given.size() - 1].cast<Values>())
     {
@@ -133,7 +133,7 @@ void write(const Text& path, const Text& name, std::int64_t columns, const std::
     if (!image.empty() && !shape.set_image(image))
         throw BadInput(fmt::format("rows are to be images of {}, but have {} columns: write CxHxW",
                                    image, columns));
-    const Rows train_rows(train, columns, "training"), test_rows(test, columns, "test");
+    const GivenRows train_rows(train, columns, "training"), test_rows(test, columns, "test");
     const py::gil_scoped_release release;
     const std::lock_guard lock(libraries());
     DataSetWriter writer(path, name, shape, ones, false);

@@ -15,7 +15,7 @@ namespace {
 
 enum class Weights { samples, equal, shard };
 
-struct Ways {
+struct AnytimeWays {
     bool descends = false;          // workers make steps of their own; else they sum gradients
     bool timed = true;              // they have a fixed time; otherwise a fixed number of steps
     bool capped = false;            // and no more than --samples-cap
@@ -28,7 +28,7 @@ struct Ways {
 // Worker i holds partition i.
 class Anytime final : public SynchronousScheme {
 public:
-    Anytime(const Settings& settings, const Problem& problem, const Ways& ways)
+    Anytime(const Settings& settings, const Problem& problem, const AnytimeWays& ways)
         : workers_(problem.workers), ways_(ways), own_(problem), mean_(own_.needs.blocks)
     {
         if (ways.descends)
@@ -134,7 +134,7 @@ private:
     }
 
     int workers_;
-    Ways ways_;
+    AnytimeWays ways_;
     OwnPartitions own_;
     SampleMean mean_;
     std::optional<ComputeTime> time_;
@@ -164,9 +164,9 @@ std::vector<Option> timed_options()
             communication_time_option()};
 }
 
-Ways timed(const Settings& settings)
+AnytimeWays timed(const Settings& settings)
 {
-    Ways ways{.probe = settings.on("probe") ? settings.integer("probe", 1) : 10};
+    AnytimeWays ways{.probe = settings.on("probe") ? settings.integer("probe", 1) : 10};
     if (settings.on("communication-time"))
         ways.communication = settings.real("communication-time", 0);
     return ways;
@@ -240,7 +240,7 @@ Entry<MakeScheme> local_average_entry()
         .source = "Stich, Local SGD Converges Fast and Communicates Little, ICLR 2019",
         .options = {local_steps_option()},
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            Ways ways;
+            AnytimeWays ways;
             ways.timed = false;
             ways.descends = true;
             ways.fixed = settings.integer("local-steps", 1);

@@ -14,7 +14,7 @@ namespace {
 
 enum class Scale { none, inverse, adaptive };
 
-struct Ways {
+struct AsynchronousWays {
     int collect;       // K, contributions of an update
     bool waits;        // who has answered waits for the update; else it goes on at once
     double staleness;  // that is expected
@@ -27,7 +27,7 @@ struct Ways {
 // update. Dutta et al., AISTATS 2018.
 class Asynchronous final : public Scheme {
 public:
-    Asynchronous(const Problem& problem, const Ways& ways)
+    Asynchronous(const Problem& problem, const AsynchronousWays& ways)
         : ways_(ways), own_(problem), mean_(own_.needs.blocks),
           running_(static_cast<std::size_t>(problem.workers), nothing)
     {
@@ -132,7 +132,7 @@ private:
         used_.clear();
     }
 
-    Ways ways_;
+    AsynchronousWays ways_;
     OwnPartitions own_;
     SampleMean mean_;
     std::vector<TaskId> used_;  // tasks whose contributions wait for their update
@@ -156,7 +156,8 @@ Option stop_stale_option()
             "begins anew at the newest point; default: it goes on, and its answer is not used"};
 }
 
-std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem, Ways ways)
+std::unique_ptr<Scheme> make_asynchronous(const Settings& settings, const Problem& problem,
+                                          AsynchronousWays ways)
 {
     ways.cap = staleness_cap(settings, ways.cap);
     const auto scale = settings.one_of("staleness-scale", {"none", "inverse", "adaptive"});
@@ -176,7 +177,8 @@ std::vector<Choice> half_collected(int n)
 
 bool uses_all(const Settings& settings) { return !settings.on("staleness-cap"); }
 
-const char* const source = "Dutta et al., Slow and Stale Gradients Can Win the Race, AISTATS 2018";
+const char* const slow_and_stale =
+    "Dutta et al., Slow and Stale Gradients Can Win the Race, AISTATS 2018";
 
 }  // namespace
 
@@ -187,12 +189,13 @@ Entry<MakeScheme> k_async_entry()
         .text =
             "an update for each M workers that have answered, who wait for it; the others go on, "
             "stale by (N - M) / M updates on average",
-        .source = source,
+        .source = slow_and_stale,
         .options = {collect_option(), staleness_cap_option(), staleness_scale_option()},
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
             const int n = problem.workers, k = collect(settings, n);
-            return make(settings, problem,
-                        {.collect = k, .waits = true, .staleness = static_cast<double>(n - k) / k});
+            return make_asynchronous(
+                settings, problem,
+                {.collect = k, .waits = true, .staleness = static_cast<double>(n - k) / k});
         },
         .properties = {.candidates = [](int n, bool) { return half_collected(n); },
                        .pace = [](const Settings& settings, int n) -> Pace {
@@ -208,11 +211,11 @@ Entry<MakeScheme> k_batch_async_entry()
         .text =
             "an update for each M batches, of whatever workers; nobody waits; stale by (N - 1) / M "
             "updates on average",
-        .source = source,
+        .source = slow_and_stale,
         .options = {collect_option(), staleness_cap_option(), staleness_scale_option()},
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
             const int n = problem.workers, k = any_collect(settings, n);
-            return make(
+            return make_asynchronous(
                 settings, problem,
                 {.collect = k, .waits = false, .staleness = static_cast<double>(n - 1) / k});
         },
@@ -231,13 +234,13 @@ Entry<MakeScheme> async_entry()
         .text =
             "an update for each batch, at once; nobody waits; stale by N - 1 updates on average: "
             "needs small steps",
-        .source = source,
+        .source = slow_and_stale,
         .options = {staleness_cap_option(), staleness_scale_option()},
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            return make(settings, problem,
-                        {.collect = 1,
-                         .waits = false,
-                         .staleness = static_cast<double>(problem.workers - 1)});
+            return make_asynchronous(settings, problem,
+                                     {.collect = 1,
+                                      .waits = false,
+                                      .staleness = static_cast<double>(problem.workers - 1)});
         },
         .properties = {.candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },
                        .pace = [](const Settings& settings, int n) -> Pace {
@@ -258,12 +261,12 @@ Entry<MakeScheme> ringmaster_entry()
         .options = {staleness_cap_option(), stop_stale_option(), staleness_scale_option()},
         .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
             const Version others = problem.workers - 1;
-            return make(settings, problem,
-                        {.collect = 1,
-                         .waits = false,
-                         .staleness = static_cast<double>(others),
-                         .cap = others,
-                         .stops = settings.on("stop-stale")});
+            return make_asynchronous(settings, problem,
+                                     {.collect = 1,
+                                      .waits = false,
+                                      .staleness = static_cast<double>(others),
+                                      .cap = others,
+                                      .stops = settings.on("stop-stale")});
         },
         .properties = {
             .candidates = [](int n, bool) -> std::vector<Choice> {

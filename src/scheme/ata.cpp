@@ -140,7 +140,7 @@ private:
     TaskId first_ = 0, next_ = 0;  // tasks of the running round are [first_, next_)
 };
 
-std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_ata(const Settings& settings, const Problem& problem)
 {
     const int tasks = settings.on("tasks")
                           ? static_cast<int>(settings.integer("tasks", 1, 1'000'000))
@@ -162,7 +162,7 @@ Entry<MakeScheme> ata_entry()
                     {"exploration", "C", "0.2",
                      "how far below its mean a worker's time is believed to be as long as it has "
                      "done few tasks, in means; its authors' code: 21.75"}},
-        .make = make,
+        .make = make_ata,
         .properties = {.candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },
                        .varying_samples = true}};
 }

@@ -424,7 +424,7 @@ std::int64_t fresh_answers(const Settings& settings, std::int64_t n)
     return settings.on("collect") ? collect(settings, static_cast<int>(n)) : (4 * n + 4) / 5;
 }
 
-std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_dsag(const Settings& settings, const Problem& problem)
 {
     constexpr std::int64_t units_of_a_part = 20, finest = 4;
     const auto n = std::int64_t{problem.workers};
@@ -478,7 +478,7 @@ Entry<MakeScheme> dsag_entry()
             .options = {collect_option(), subpartitions_option(), margin_option(), stale_option(),
                         estimator_option(), order_option(), staleness_cap_option(), cache_option(),
                         balance_option()},
-            .make = make,
+            .make = make_dsag,
             .properties = {.candidates = [](int n, bool) -> std::vector<Choice> {
                                if (n < 4) return {{}};
                                return {{}, {{"collect", std::to_string(n / 2)}}};

@@ -22,7 +22,7 @@ struct Adaptive {
     int start, step, count;
 };
 
-struct Ways {
+struct IgnoreWays {
     bool ratio = false;      // the sum is divided by the rows received
     bool reshuffle = false;  // workers compute other partitions in each round
     std::optional<Adaptive> adaptive;
@@ -33,7 +33,8 @@ struct Ways {
 class Ignore final : public CodedScheme {
 public:
     /// @param code  of the identity encoding, with a CollectDecoder
-    Ignore(const Problem& problem, int most, GradientCode code, const Ways& ways, RoundLimit limit)
+    Ignore(const Problem& problem, int most, GradientCode code, const IgnoreWays& ways,
+           RoundLimit limit)
         : CodedScheme(problem, std::move(code), std::move(limit)), most_(most), ways_(ways),
           collecting_(dynamic_cast<CollectDecoder&>(decoder())),
           all_(static_cast<std::size_t>(problem.workers))
@@ -96,7 +97,7 @@ private:
     }
 
     int most_;
-    Ways ways_;
+    IgnoreWays ways_;
     CollectDecoder& collecting_;
     std::vector<int> all_;           // 0..n-1
     std::vector<int> partition_of_;  // by worker, in the running round
@@ -123,7 +124,7 @@ Adaptive adaptive(const Settings& settings, int most)
     return {numbers[0], numbers[1], numbers[2]};
 }
 
-std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_ignore(const Settings& settings, const Problem& problem)
 {
     const int n = problem.workers;
     // The configuration of a run with --collect holds the default of --stragglers, 1, too.
@@ -149,7 +150,7 @@ std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
                         ", but only --weights horvitz-thompson uses it: leave it out");
     const double least =
         settings.on("least-frequency") ? settings.real("least-frequency", 1e-6, 1) : 0.1;
-    Ways ways{weights == "ratio", settings.on("reshuffle"), {}};
+    IgnoreWays ways{weights == "ratio", settings.on("reshuffle"), {}};
     if (settings.on("adaptive")) ways.adaptive = adaptive(settings, most);
     const int first = ways.adaptive ? ways.adaptive->start : most;
     const int quorum = limit.adaptive ? limit.adaptive->quorum() : first;
@@ -191,7 +192,7 @@ Entry<MakeScheme> ignore_entry()
               "begin with START answers, and wait for STEP more whenever COUNT more estimates went "
               "against the one before than along it, up to N - S"},
              deadline_option()},
-        .make = make,
+        .make = make_ignore,
         .properties = {.candidates =
                            [](int n, bool) {
                                auto all = doubled_stragglers(n / 2);

@@ -21,7 +21,7 @@ Weigh one_a_group(Groups groups)
     };
 }
 
-std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_is_gc(const Settings& settings, const Problem& problem)
 {
     const int n = problem.workers;
     const int c = degree(settings, n);
@@ -46,7 +46,7 @@ Entry<MakeScheme> is_gc_entry()
                 "disjoint partitions, scaled; for any number of stragglers at small redundancy",
             .source = "Su, Sukhnandan, Li, ICDCS 2023",
             .options = {degree_option(), placement_option(), collect_option(), deadline_option()},
-            .make = make,
+            .make = make_is_gc,
             .properties = {.blocked = until_collected}};
 }
 

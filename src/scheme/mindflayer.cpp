@@ -47,7 +47,7 @@ std::vector<int> chosen_trials(double wanted, std::span<const Trial> trials)
 
 namespace {
 
-struct Ways {
+struct MindFlayerWays {
     double wanted = 1;  // S, successes of a round, where trials are chosen
     int trials = 0;     // of each worker in each round; 0: chosen
     bool expected =
@@ -60,7 +60,7 @@ struct Ways {
 // successes, like those of k-batch-sync.
 class MindFlayer final : public NewestPoint {
 public:
-    MindFlayer(const Problem& problem, const Ways& ways, Restarts restarts)
+    MindFlayer(const Problem& problem, const MindFlayerWays& ways, Restarts restarts)
         : NewestPoint(problem, std::move(restarts)), ways_(ways),
           trials_(static_cast<std::size_t>(problem.workers), 0), left_(trials_),
           mean_(own().needs.blocks)
@@ -176,7 +176,7 @@ private:
             std::max(1.0, *noise / *target), step, expected_);
     }
 
-    Ways ways_;
+    MindFlayerWays ways_;
     std::vector<int> trials_, left_;  // by worker: of a round, and those that are still to be given
     SampleMean mean_;
     bool learning_ = false, told_ = false;
@@ -187,9 +187,9 @@ private:
     std::optional<std::string> said_;
 };
 
-std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_mindflayer(const Settings& settings, const Problem& problem)
 {
-    Ways ways{.theory = theory(settings)};
+    MindFlayerWays ways{.theory = theory(settings)};
     if (ways.theory.lipschitz && !ways.theory.noise)
         settings.refuse("lipschitz",
                         ", but this scheme's step follows from the noise too: give --noise and "
@@ -243,7 +243,7 @@ Entry<MakeScheme> mindflayer_entry()
                 "(--restart-after): for delays with heavy tails",
             .source = "Maranjyan et al., MindFlayer SGD, arXiv 2410.04285",
             .options = options,
-            .make = make,
+            .make = make_mindflayer,
             .properties = {.candidates = [](int n, bool) -> std::vector<Choice> {
                                return {{{"collect", std::to_string(n)}}};
                            },

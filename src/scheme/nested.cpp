@@ -106,7 +106,7 @@ private:
     std::deque<int> recent_;
 };
 
-std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_nested(const Settings& settings, const Problem& problem)
 {
     const int n = problem.workers;
     const int most = stragglers(settings, n - 1);
@@ -134,7 +134,7 @@ Entry<MakeScheme> nested_entry()
                 "data never move; where the number of stragglers drifts",
             .source = "",
             .options = {stragglers_option(), placement_option()},
-            .make = make};
+            .make = make_nested};
 }
 
 }  // namespace quorate

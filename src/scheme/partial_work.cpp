@@ -223,7 +223,7 @@ int message_parts(const Settings& settings, const Problem& problem, int copies)
     return parts;
 }
 
-std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_partial_work(const Settings& settings, const Problem& problem)
 {
     const int n = problem.workers;
     const int d = stragglers(settings, n - 1) + 1;
@@ -285,7 +285,7 @@ Entry<MakeScheme> partial_entry()
              {"chunks", "C", "", "chunks that each partition is cut into; default: 1"},
              deadline_option(),
              rescale_option()},
-        .make = make,
+        .make = make_partial_work,
         .properties = {
             .candidates =
                 [](int n, bool) {

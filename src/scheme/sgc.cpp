@@ -111,7 +111,7 @@ std::unique_ptr<Scheme> make_multiplexed(const Settings& settings, const Problem
                       std::make_unique<Multiplexed>(problem, std::move(code), model));
 }
 
-const char* const source =
+const char* const sequential_coding =
     "Krishnan, Ebrahimi, Khisti, Sequential Gradient Coding for Straggler Mitigation, ICLR 2023";
 
 // Straggling in so many exchanges of a window of so many.
@@ -137,7 +137,7 @@ Entry<MakeScheme> sr_sgc_entry()
             "sequential gradient coding by repetition: a job that had too many stragglers is "
             "repeated in part B exchanges later; exact; B = 0: gradient coding with that waiting "
             "rule",
-        .source = source,
+        .source = sequential_coding,
         .options = sequential_options(),
         .make = make_selective,
         .properties = {.candidates = bursts_tried}};
@@ -150,7 +150,7 @@ Entry<MakeScheme> m_sgc_entry()
         .text =
             "multiplexed sequential gradient coding: at most twice the uncoded load for bursts of "
             "many stragglers; exact; several models in turn, or late updates",
-        .source = source,
+        .source = sequential_coding,
         .options = sequential_options(),
         .make = make_multiplexed,
         .properties = {.candidates = bursts_tried}};

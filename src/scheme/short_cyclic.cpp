@@ -110,7 +110,7 @@ private:
     LruCache<std::vector<int>, std::optional<Decoded>> cache_{4096};
 };
 
-std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_short_cyclic(const Settings& settings, const Problem& problem)
 {
     constexpr double too_large = 1e6;  // loses six of sixteen digits
     const int n = problem.workers;
@@ -153,7 +153,7 @@ Entry<MakeScheme> short_cyclic_entry()
             .options = {stragglers_option(),
                         {"fold", "M", "2",
                          "pieces of a gradient that a message adds up; 1: whole ones"}},
-            .make = make,
+            .make = make_short_cyclic,
             .properties = {.candidates =
                                [](int n, bool) {
                                    std::vector<Choice> all;

@@ -8,7 +8,7 @@ namespace quorate {
 
 namespace {
 
-std::unique_ptr<Scheme> make(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_stochastic(const Settings& settings, const Problem& problem)
 {
     const int n = problem.workers;
     auto encoding = stochastic_assignment(n, degree(settings, n), problem.seed);
@@ -46,7 +46,7 @@ Entry<MakeScheme> stochastic_entry()
                         {"straggling", "P", "",
                          "probability that a worker misses the deadline, by which the sum is "
                          "scaled; default: 0"}},
-            .make = make,
+            .make = make_stochastic,
             .properties = {.blocked = until_collected}};
 }
 

@@ -7,7 +7,7 @@ namespace quorate {
 
 namespace {
 
-constexpr int end_of_round = 0;  // the only timer
+constexpr int round_end = 0;  // the only timer
 
 }  // namespace
 
@@ -87,7 +87,7 @@ void SynchronousScheme::finish(Step step, std::vector<Action>& out)
 // replay then finds the end where the trace has the timer, whatever its clock says.
 void SynchronousScheme::set_timer(Seconds at, std::vector<Action>& out)
 {
-    if (at != timer_) out.push_back(SetTimer{end_of_round, at});
+    if (at != timer_) out.push_back(SetTimer{round_end, at});
     timer_ = at;
 }
 

@@ -66,7 +66,7 @@ protected:
 
     std::vector<Told> read(const mpi::Bytes& bytes, Wire wire) const
     {
-        mpi::Reader in(bytes);
+        quorate::Reader in(bytes);
         const auto head = in.get<ContributionHead>();
         EXPECT_EQ(head.shard, shard_);
         std::vector<PartHead> parts;
