@@ -2,9 +2,7 @@
 """Runs whose workers leave, die, come back and are replaced as a seed says. Every one is to
 complete, and to be replayed bit for bit from its trace."""
 
-import functools
 import os
-import re
 import signal
 import time
 from dataclasses import dataclass, field
@@ -13,37 +11,16 @@ import h5py
 import numpy
 import pytest
 
-from program import call, inspect, start, wait_until
+from program import call, inspect, schemes, start, wait_until
 
 WORKERS = 8
 LEAST = 4  # workers that stay, for which all codes exist
-# Options that a scheme needs here beside its defaults.
-OPTIONS = {
-    "cyclic": "--stragglers 2",
-    "partial": "--messages late --stragglers 2",
-    "ignore": "--stragglers 3",
-    "amb": "--compute-time 0.005",
-    "amb-dg": "--compute-time 0.005",
-    "anytime-sgd": "--compute-time 0.005 --batch 70",
-    "k-batch-sync": "--restart-after 0.02",
-    "mindflayer": "--restart-after 0.02 --trials 2",
-    "dsag": "--subpartitions 3 --collect 4",
-    "draco-repetition": "--tolerate 1",
-    "draco-cyclic": "--tolerate 1",
-    "elastic": "--needed 3",
-}
 # Codes that exist for some numbers of workers only, or for dense rows only.
 ELSEWHERE = {"bibd", "margulis", "graph", "short-cyclic"}
 # Schemes that need each contribution at the coordinator.
 FLAT = {"draco-repetition", "draco-cyclic", "coded-product", "elastic"}
 # Schemes that compare sums to more digits than shorter numbers have.
 EXACT = {"draco-cyclic"}
-
-
-@functools.cache
-def schemes():
-    names = re.findall(r"^(\S+)", call("list", "schemes").stdout, re.MULTILINE)
-    return [name for name in names if name not in ELSEWHERE]
 
 
 def make_data(folder):
@@ -119,11 +96,12 @@ class Churn:
 
 def draw(random, data, trace, *, by_node=False, pauses=0, rounds=30, among=None):
     """@param by_node  whether nodes add up  @param among  schemes; none: all"""
-    allowed = [name for name in among or schemes() if not (by_node and name in FLAT)]
-    scheme = random.choice(allowed)
+    examples = {name: [] if "--workers" in words else words for name, words in schemes()}
+    tried = among or [name for name in examples if name not in ELSEWHERE]
+    scheme = random.choice([name for name in tried if not (by_node and name in FLAT)])
     standby = random.choice([0, 0, 1, 2])
     words = ["run", "--data", random.choice(data), "--scheme", scheme]
-    words += [*OPTIONS.get(scheme, "").split(), "--trace", trace, "--rounds", rounds]
+    words += [*examples[scheme], "--trace", trace, "--rounds", rounds]
     words += ["--step", 0.02, "--seed", random.randint(1, 999), "--quiet", "--resilient"]
     words += ["--delay", f"exponential:{random.choice([0.001, 0.004])}", "--standby", standby]
     words += ["--timeout", 1 if pauses else 10]

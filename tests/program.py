@@ -4,9 +4,11 @@
 tests/run sets in variables what to run. Without them it is what `make build` has made.
 """
 
+import functools
 import json
 import os
 import pathlib
+import re
 import shlex
 import signal
 import subprocess
@@ -126,6 +128,19 @@ def command_line(words, ranks=None):
         return command
     spare = KEEP_GOING if "--resilient" in words else []
     return [*LAUNCHER, *spare, "-n", str(ranks), *command]
+
+
+def whole(*cases):
+    """Cases that only make test-all tries."""
+    return [pytest.param(*case, marks=pytest.mark.whole) for case in cases]
+
+
+@functools.cache
+def schemes():
+    """Each scheme with the options that its entry names as an example."""
+    entry = r"^(\S+).*\n(?: +(?! |e\.g\.).*\n)*(?: +e\.g\. (.*)\n)?"
+    found = re.findall(entry, call("list", "schemes").stdout, re.MULTILINE)
+    return [(name, example.split()) for name, example in found]
 
 
 def start(*words, ranks=None, env=None):

@@ -11,7 +11,17 @@ import pytest
 
 from many_hosts import Hosts, need_root
 from membership_test import membership, replay
-from program import OPEN_MPI, QUORATE, call, inspect, our_lines, output, rounds_in, wait_until
+from program import (
+    OPEN_MPI,
+    QUORATE,
+    call,
+    inspect,
+    our_lines,
+    output,
+    rounds_in,
+    wait_until,
+    whole,
+)
 
 JOINED, DIED, RECODED, LOADING = 1, 3, 4, 5
 TWO = {"n1": 3, "n2": 2}
@@ -48,8 +58,14 @@ def workers_on(trace, host):
 
 
 @pytest.mark.launcher
-@pytest.mark.parametrize("places", [TWO, FOUR], ids=["two", "four"])
-@pytest.mark.parametrize("words", [[], ["--transport", "messages"], ["--resilient"]])
+@pytest.mark.parametrize(
+    "places, words",
+    [
+        (FOUR, ["--resilient"]),
+        (TWO, ["--transport", "messages"]),
+        *whole((TWO, []), (TWO, ["--resilient"]), (FOUR, []), (FOUR, ["--transport", "messages"])),
+    ],
+)
 def test_a_run_over_hosts_ends_and_shares_memory_on_the_coordinators_alone(
     places, words, hosts, sparse, tmp_path
 ):
@@ -71,7 +87,9 @@ def test_a_run_over_hosts_ends_and_shares_memory_on_the_coordinators_alone(
 
 
 # Workers are interrupted, and answers come that nobody wants any more.
-@pytest.mark.parametrize("scheme", ["agc --stragglers 1 --collect 4", "async", "m-sgc"])
+@pytest.mark.parametrize(
+    "scheme", ["async", *whole(("agc --stragglers 1 --collect 4",), ("m-sgc",))]
+)
 def test_any_scheme_runs_over_hosts_of_which_one_has_a_slow_link(scheme, hosts, sparse, tmp_path):
     trace = tmp_path / "run.h5"
     for host in hosts.names:
@@ -124,8 +142,9 @@ def test_a_host_may_vanish(standby, hosts, gaussians, tmp_path):
 
 
 @pytest.mark.launcher
-@pytest.mark.parametrize("way", ["flat", "node"])
-@pytest.mark.parametrize("timeout", [1, 20])
+@pytest.mark.parametrize(
+    "timeout, way", [(1, "node"), *whole((1, "flat"), (20, "flat"), (20, "node"))]
+)
 def test_a_link_may_be_down_for_a_while(timeout, way, hosts, gaussians, tmp_path):
     trace = tmp_path / "run.h5"
     # It goes on when the link is up again.

@@ -21,6 +21,7 @@ from program import (
     rounds_in,
     start,
     wait_until,
+    whole,
 )
 
 RUNS = int(os.environ.get("ENDING_RUNS", "1"))
@@ -42,8 +43,14 @@ def data(tmp_path_factory):
 
 
 @pytest.mark.launcher
-@pytest.mark.parametrize("ranks", [2, 5, 9, 31])
-@pytest.mark.parametrize("size", COLUMNS)
+@pytest.mark.parametrize(
+    "size, ranks",
+    [
+        ("wide", 2),
+        ("narrow", 9),
+        *whole(*((size, n) for size in COLUMNS for n in (5, 31)), ("narrow", 2), ("wide", 9)),
+    ],
+)
 def test_a_run_by_tcp_ends(size, ranks, data, tmp_path):
     trace = tmp_path / "t.h5"
     words = ["run", "--data", data[size], "--rounds", 10, "--step", 0.01, "--evaluate-every", 5]
@@ -58,7 +65,7 @@ def test_a_run_by_tcp_ends(size, ranks, data, tmp_path):
 
 
 @pytest.mark.launcher
-@pytest.mark.parametrize("ranks", [5, 9])
+@pytest.mark.parametrize("ranks", [5, *whole((9,))])
 def test_a_run_by_tcp_ends_when_its_launcher_is_told_to(ranks, data, tmp_path):
     longest = 0
     for number in range(RUNS):

@@ -10,7 +10,7 @@ import h5py
 import numpy
 import pytest
 
-from program import call, inspect, our_lines, parent, rounds_in, start, wait_until
+from program import call, inspect, our_lines, parent, rounds_in, start, wait_until, whole
 
 ROUNDS = 300
 COMMON = ["--rounds", ROUNDS, "--step", 0.02, "--delay", "exponential:0.004", "--seed", 3]
@@ -33,7 +33,6 @@ OTHERS = [
     ("amb-dg", ["--compute-time", 0.004]),
     ("async", ["--batch", 100]),
     ("pgc-cyclic", ["--wire", "float"]),
-    ("dsag", ["--subpartitions", 3]),
     ("m-sgc", []),
     ("draco-repetition", ["--tolerate", 1]),
 ]
@@ -58,11 +57,19 @@ def stop(folder, words, sign, rank=0, supervisor=False):
     return job.wait()
 
 
-@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize(
-    "scheme, options",
-    [pytest.param(*DETERMINISTIC[0], marks=pytest.mark.launcher), *DETERMINISTIC[1:], *OTHERS],
-)
+SIGNALS = [signal.SIGTERM, signal.SIGKILL]
+CASES = [
+    *(pytest.param(*DETERMINISTIC[0], sign, marks=pytest.mark.launcher) for sign in SIGNALS),
+    # Contributions of many rounds are in use.
+    ("dsag", ["--subpartitions", 3], signal.SIGKILL),
+    *whole(
+        ("dsag", ["--subpartitions", 3], signal.SIGTERM),
+        *((*case, sign) for case in [*DETERMINISTIC[1:], *OTHERS] for sign in SIGNALS),
+    ),
+]
+
+
+@pytest.mark.parametrize("scheme, options, sign", CASES)
 def test_a_run_goes_on_where_it_was_stopped(scheme, options, sign, gaussians, tmp_path):
     words = run(tmp_path, gaussians, scheme, options)
     done = stop(tmp_path, words, sign)

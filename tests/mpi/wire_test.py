@@ -5,7 +5,7 @@ import h5py
 import numpy
 import pytest
 
-from program import call, inspect, our_lines
+from program import call, inspect, our_lines, whole
 
 BYTES = {"double": 8, "float": 4, "bfloat16": 2}
 ROUNDS = 15
@@ -22,16 +22,23 @@ def trained(words, trace, ranks=None):
         return bits, bytes_of, file.attrs["wire"]
 
 
-SCHEMES = [
-    ("uncoded", []),
-    ("frc", ["--stragglers", 4]),  # one of five copies is used: all are equal
-    ("elastic", ["--needed", 5]),  # operands travel, and products come back
-    ("draco-repetition", ["--stragglers", 0, "--tolerate", 2]),  # replicas are compared
+ELASTIC = ("elastic", ["--needed", 5])  # operands travel, and products come back
+CASES = [
+    ("uncoded", [], "float"),
+    (*ELASTIC, "bfloat16"),
+    *whole(
+        ("uncoded", [], "bfloat16"),
+        (*ELASTIC, "float"),
+        ("frc", ["--stragglers", 4], "float"),  # one of five copies is used: all are equal
+        ("frc", ["--stragglers", 4], "bfloat16"),
+        # Replicas are compared.
+        ("draco-repetition", ["--stragglers", 0, "--tolerate", 2], "float"),
+        ("draco-repetition", ["--stragglers", 0, "--tolerate", 2], "bfloat16"),
+    ),
 ]
 
 
-@pytest.mark.parametrize("wire", ["float", "bfloat16"])
-@pytest.mark.parametrize("scheme, options", SCHEMES)
+@pytest.mark.parametrize("scheme, options, wire", CASES)
 def test_every_fleet_rounds_alike(scheme, options, wire, sparse, tmp_path):
     words = ["--data", sparse, "--scheme", scheme, *options, "--rounds", ROUNDS, "--step", 0.1]
     words += ["--optimizer", "agd"]

@@ -2,6 +2,7 @@
 #include "ways.hpp"
 
 #include <algorithm>
+#include <fstream>
 
 #include "command.hpp"
 #include "scheme/scheme.hpp"
@@ -46,76 +47,14 @@ std::vector<Way> tried_ways()
 
 std::vector<Way> further_ways()
 {
-    return {
-        {"ignore", "--weights horvitz-thompson"},
-        {"ignore", "--weights ratio --reshuffle"},
-        {"ignore", "--adaptive 3,1,1 --stragglers 0"},
-        {"ignore", "--deadline 0.004 --stragglers 0"},
-        {"ignore", "--deadline adaptive:4,2,5"},
-        {"agc", "--deadline adaptive:3,1,5,0.01"},
-        {"bernoulli", "--deadline adaptive:2,0,1"},
-        {"frc", "--stragglers 2"},
-        {"cyclic", "--stragglers 3 --coefficients random"},
-        {"cyclic", "--stragglers 6 --coefficients ones"},
-        {"reed-solomon", "--stragglers 2 --partitions 11"},
-        {"partial", "--stragglers 2 --placement frc --chunks 3"},
-        {"partial", "--stragglers 2 --order given --batch 70 --wire float"},
-        {"partial", "--deadline 0.004 --rescale none"},
-        {"partial", "--messages prefix --deadline 0.004 --stragglers 3"},
-        {"partial", "--messages prefix --deadline 0.006 --chunks 4 --batch 70"},
-        {"partial", "--messages prefix --deadline 0.02 --row-time 0.0003"},
-        {"partial", "--messages prefix --deadline 1e-06"},
-        {"partial", "--messages late --stragglers 2 --wire float"},
-        {"partial", "--messages late --stragglers 3 --parts 2 --batch 70"},
-        {"partial", "--messages late --stragglers 2 --parts 3 --deadline 0.004"},
-        {"short-cyclic", "--stragglers 2 --fold 4"},
-        {"short-cyclic", "--fold 3 --wire float"},
-        {"uncoded", "--optimizer lbfgs"},
-        {"cyclic", "--stragglers 2 --optimizer lbfgs --memory 3"},
-        {"short-cyclic", "--stragglers 1 --optimizer lbfgs"},
-        {"stochastic", "--deadline 0.005 --straggling 0.2"},
-        {"is-gc", "--placement frc --degree 3"},
-        {"nested", "--placement frc --stragglers 6"},
-        {"amb", "--compute-time 0.004 --micro-batch 3 --batch 70"},
-        {"amb", "--probe 2 --batch 70 --weights equal"},
-        {"amb", "--compute-time 0.008 --samples-cap 70 --micro-batch 3"},
-        {"anytime-sgd", "--compute-time 0.004 --batch 70 --l2 0.01"},
-        {"local-average", "--batch 70 --local-steps 3 --l2 0.01"},
-        {"amb-dg", "--compute-time 0.004 --samples-cap 70 --micro-batch 3"},
-        {"k-batch-async", "--batch 70 --collect 12 --staleness-scale inverse"},
-        {"async", "--batch 70 --staleness-cap 3"},
-        {"async", "--batch 70 --staleness-scale adaptive"},
-        {"ringmaster", "--batch 70 --staleness-cap 2 --stop-stale"},
-        {"k-batch-sync", "--batch 70 --collect 9 --restart-after 0.004"},
-        {"k-batch-sync", "--batch 70 --collect 40 --restart-after auto"},
-        {"malenia", "--batch 70 --collect 9"},
-        {"malenia", "--batch 70 --update-at each"},
-        {"mindflayer", "--batch 70 --restart-after 0.004 --trials 3"},
-        {"mindflayer", "--batch 70 --collect 30 --estimator expected"},
-        {"ata", "--batch 70 --tasks 20"},
-        {"ringleader", "--batch 70 --most 2"},
-        {"ringleader", "--batch 70 --points newest"},
-        {"ia2sgd", "--batch 70"},
-        {"pgc-frc", "--stragglers 2 --workers 6"},
-        {"pgc-cyclic", "--stragglers 2 --decoder mu --staleness-cap 3"},
-        {"dsag", "--subpartitions 3 --stale drop --margin 0"},
-        {"dsag", "--subpartitions 4 --estimator saga --order random --collect 3"},
-        {"dsag", "--cache worker --wire float --staleness-cap 20"},
-        {"dsag", "--cache worker --batch 100 --collect 2"},
-        {"dsag", "--balance equal --subpartitions 3 --rounds 40"},
-        {"dsag", "--balance authors --subpartitions 3 --rounds 40 --batch 140"},
-        {"sr-sgc", "--burst 2 --window 5 --lambda 3"},
-        {"sr-sgc", "--burst 0 --lambda 2"},
-        {"m-sgc", "--burst 2 --window 4 --lambda 2 --models 5 --batch 100"},
-        {"m-sgc", "--lambda 7 --mu 0.2"},
-        {"agc", "--wire float"},
-        {"anytime-sgd", "--compute-time 0.004 --batch 70 --wire bfloat16"},
-        {"pgc-cyclic", "--stragglers 2 --wire bfloat16"},
-        {"draco-repetition", "--byzantine sign-flip:2 --stragglers 0"},
-        {"draco-repetition", "--byzantine nan:0,5 --stragglers 1 --tolerate 2"},
-        {"draco-repetition", "--byzantine sign-flip:2 --stragglers 0 --wire float"},
-        {"draco-cyclic", "--byzantine random:2,3 --stragglers 1 --tolerate 2"},
-    };
+    std::ifstream file("tests/ways.txt");  // unit tests run in the repository
+    std::vector<Way> all;
+    for (std::string line; std::getline(file, line);)
+        if (!line.starts_with('#')) {
+            const auto end = line.find(' ');
+            all.push_back({line.substr(0, end), line.substr(end + 1)});
+        }
+    return all;
 }
 
 std::vector<Way> eventful_ways()

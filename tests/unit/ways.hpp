@@ -24,7 +24,7 @@ std::string name_of(const Way& way, std::size_t number);
 /// Each scheme of the registry as its entry says that it is tried.
 std::vector<Way> tried_ways();
 
-/// Other ways of schemes: they decide, add up or send otherwise.
+/// Those of tests/ways.txt: schemes decide, add up or send otherwise.
 std::vector<Way> further_ways();
 
 /// Networks, nodes, optimisers with a memory, and members that change, which only a simulation does
