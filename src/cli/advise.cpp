@@ -15,7 +15,7 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "driver/advice.hpp"
-#include "mpi/clock.hpp"
+#include "transport/clock.hpp"
 
 namespace quorate {
 

@@ -12,8 +12,9 @@
 #include "driver/recorded.hpp"
 #include "driver/scoring.hpp"
 #include "driver/session.hpp"
-#include "mpi/evaluation.hpp"
+#include "ranks/evaluation.hpp"
 #include "trace/appender.hpp"
+#include "transport/mpi_endpoint.hpp"
 
 namespace quorate {
 
@@ -22,7 +23,7 @@ namespace {
 int evaluate(const Settings& settings)
 {
     start_mpi();
-    const mpi::Comm comm(MPI_COMM_WORLD);
+    transport::MpiEndpoint endpoint;
     const auto& path = settings.text("TRACE");
     std::optional<Recorded> recorded;
     const bool good = all_agree([&] {
@@ -36,8 +37,8 @@ int evaluate(const Settings& settings)
     });
     if (!good) return exit_bad_input;
     const auto& run = *recorded;
-    if (comm.rank() != 0) {
-        evaluate_on_all_ranks(comm, run.data, *run.model, {}, {});
+    if (endpoint.rank() != 0) {
+        evaluate_on_all_ranks(endpoint, run.data, *run.model, {}, {});
         return exit_done;
     }
     // All ranks have read the trace, because all_agree() waits for them. So this one may write to
@@ -46,10 +47,11 @@ int evaluate(const Settings& settings)
     std::set<std::int64_t> scored;
     for (const auto& row : run.trace.evaluations) scored.insert(row.round);
     const auto before = scored.size();
-    const auto last = score_kept(trace, run.trace.rounds, scored, run.width(), run.regularizer,
-                                 [&](const auto& next, const auto& add) {
-                                     evaluate_on_all_ranks(comm, run.data, *run.model, next, add);
-                                 });
+    const auto last =
+        score_kept(trace, run.trace.rounds, scored, run.width(), run.regularizer,
+                   [&](const auto& next, const auto& add) {
+                       evaluate_on_all_ranks(endpoint, run.data, *run.model, next, add);
+                   });
     trace.close();
     if (settings.on("quiet")) return exit_done;
     say(fmt::format("{}: {} models scored, {} were before\n", path, scored.size() - before,

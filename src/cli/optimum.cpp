@@ -15,8 +15,8 @@
 #include "driver/penalties.hpp"
 #include "driver/recorded.hpp"
 #include "driver/session.hpp"
-#include "mpi/clock.hpp"
 #include "optimum/optimum_cache.hpp"
+#include "transport/clock.hpp"
 
 namespace quorate {
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cli/command.hpp"
-#include "driver/mpi_run.hpp"
+#include "driver/run.hpp"
 
 namespace quorate {
 
 Command run_command()
 {
     return {.name = "run",
-            .text = "train a model; start it with mpiexec or srun",
+            .text = "train a model: workers are threads, or processes that mpiexec or srun starts",
             .operand = "",
-            .options = mpi_run_options(),
-            .run = run_over_mpi,
+            .options = run_options(),
+            .run = run_with_trace,
             .ranks = true};
 }
 

@@ -17,7 +17,8 @@
 #include "driver/output.hpp"
 #include "driver/session.hpp"
 #include "driver/training.hpp"
-#include "mpi/clock.hpp"
+#include "transport/clock.hpp"
+#include "transport/mpi_endpoint.hpp"
 
 namespace quorate {
 
@@ -137,7 +138,7 @@ void write_csv(const std::string& path, const Trials& trials, const std::vector<
 int tune(const Settings& settings)
 {
     start_mpi();
-    const mpi::Comm comm(MPI_COMM_WORLD);
+    transport::MpiEndpoint endpoint;
     std::optional<Measure> measured;
     std::optional<Trials> made;
     const bool good = all_agree([&] {
@@ -152,16 +153,16 @@ int tune(const Settings& settings)
     auto& trials = *made;
     const auto& measure = *measured;
     const bool quiet = settings.on("quiet");
-    if (const auto warning = missing_class(trials); comm.rank() == 0 && !warning.empty())
+    if (const auto warning = missing_class(trials); endpoint.rank() == 0 && !warning.empty())
         log(LogLevel::warning, warning);
     Seconds next = clock_seconds() + 2;
-    const auto results = cross_validate(comm, trials, [&](std::int64_t done) {
+    const auto results = cross_validate(endpoint, trials, [&](std::int64_t done) {
         const auto now = clock_seconds();
         if (quiet || now < next) return;
         next = now + 5;
         show(fmt::format("trial {}/{}\n", done, trials.count()));
     });
-    if (comm.rank() != 0) return exit_done;
+    if (endpoint.rank() != 0) return exit_done;
     if (settings.on("output")) write_csv(settings.text("output"), trials, results);
     const auto folds = static_cast<std::size_t>(trials.folds());
     std::size_t best = 0;

@@ -23,7 +23,7 @@
 #include "driver/defaults.hpp"
 #include "driver/measured.hpp"
 #include "driver/penalties.hpp"
-#include "mpi/clock.hpp"
+#include "transport/clock.hpp"
 
 namespace quorate {
 

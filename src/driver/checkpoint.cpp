@@ -16,7 +16,7 @@
 #include "data/source.hpp"
 #include "driver/output.hpp"
 #include "driver/recorded.hpp"
-#include "mpi/clock.hpp"
+#include "transport/clock.hpp"
 
 namespace quorate {
 

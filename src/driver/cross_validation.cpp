@@ -12,8 +12,7 @@
 #include "driver/defaults.hpp"
 #include "driver/initialiser.hpp"
 #include "driver/penalties.hpp"
-#include "mpi/blocking.hpp"
-#include "mpi/messages.hpp"
+#include "ranks/messages.hpp"
 
 namespace quorate {
 
@@ -134,21 +133,20 @@ struct Result {
 
 // Hands out trials to the ranks that ask for one, and takes their results. The answer -1 tells a
 // rank that there are no more. Without other ranks it does all trials itself.
-std::vector<Quality> lead(const mpi::Comm& comm, Trials& trials,
+std::vector<Quality> lead(transport::Endpoint& endpoint, Trials& trials,
                           const std::function<void(std::int64_t)>& done)
 {
     std::vector<Quality> results(static_cast<std::size_t>(trials.count()));
-    if (comm.size() == 1) {
+    if (endpoint.size() == 1) {
         for (std::int64_t task = 0; task < trials.count(); ++task) {
             results[static_cast<std::size_t>(task)] = trials.run(task);
             done(task + 1);
         }
         return results;
     }
-    mpi::Pool pool;
     std::int64_t next = 0, finished = 0;
-    for (int working = comm.size() - 1; working > 0;) {
-        const auto message = mpi::receive_blocking(comm, MPI_ANY_SOURCE, pool);
+    for (int working = endpoint.size() - 1; working > 0;) {
+        const auto message = endpoint.receive_any();
         const auto result = Reader(*message.bytes).get<Result>();
         if (result.task >= 0) {
             results[static_cast<std::size_t>(result.task)] = result.quality;
@@ -156,19 +154,19 @@ std::vector<Quality> lead(const mpi::Comm& comm, Trials& trials,
         }
         const auto task = next < trials.count() ? next++ : std::int64_t{-1};
         if (task < 0) --working;
-        mpi::send_blocking(comm, message.peer, mpi::Tag::task, encode_values(pool, task));
+        endpoint.send(message.from, transport::Tag::task, encode_values(endpoint.pool(), task));
     }
+    endpoint.flush();
     return results;
 }
 
 // Asks rank 0 for trials and does them until there are no more.
-void follow(const mpi::Comm& comm, Trials& trials)
+void follow(transport::Endpoint& endpoint, Trials& trials)
 {
-    mpi::Pool pool;
     Result result{-1, {}};
     for (;;) {
-        mpi::send_blocking(comm, 0, mpi::Tag::scores, encode_values(pool, result));
-        const auto task = Reader(*mpi::receive_blocking(comm, 0, pool).bytes).get<std::int64_t>();
+        endpoint.send(0, transport::Tag::scores, encode_values(endpoint.pool(), result));
+        const auto task = Reader(*endpoint.receive_from(0).bytes).get<std::int64_t>();
         if (task < 0) return;
         result = {task, trials.run(task)};
     }
@@ -176,11 +174,11 @@ void follow(const mpi::Comm& comm, Trials& trials)
 
 }  // namespace
 
-std::vector<Quality> cross_validate(const mpi::Comm& comm, Trials& trials,
+std::vector<Quality> cross_validate(transport::Endpoint& endpoint, Trials& trials,
                                     const std::function<void(std::int64_t)>& done)
 {
-    if (comm.rank() == 0) return lead(comm, trials, done);
-    follow(comm, trials);
+    if (endpoint.rank() == 0) return lead(endpoint, trials, done);
+    follow(endpoint, trials);
     return {};
 }
 

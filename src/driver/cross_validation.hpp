@@ -12,7 +12,7 @@
 #include "base/settings.hpp"
 #include "compute/trial.hpp"
 #include "data/data_set.hpp"
-#include "mpi/mpi.hpp"
+#include "transport/endpoint.hpp"
 
 namespace quorate {
 
@@ -71,9 +71,9 @@ private:
 /// @param trials  the same on all ranks
 /// @param done    called on rank 0 after each trial, with the number of trials done so far
 /// @return on rank 0 the results by trial; nothing on the others
-/// @throws mpi::Error if MPI fails
+/// @throws transport::Unreachable if a rank has ended
 /// @throws BadInput, Failure  as Trials::run(), on the rank that fails
-std::vector<Quality> cross_validate(const mpi::Comm& comm, Trials& trials,
+std::vector<Quality> cross_validate(transport::Endpoint& endpoint, Trials& trials,
                                     const std::function<void(std::int64_t)>& done);
 
 }  // namespace quorate

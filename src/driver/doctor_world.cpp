@@ -20,22 +20,22 @@
 #include "data/data_set.hpp"
 #include "driver/doctor_look.hpp"
 #include "driver/launch.hpp"
-#include "driver/mpi_run.hpp"
+#include "driver/run.hpp"
 #include "driver/session.hpp"
 #include "driver/supervisor.hpp"
 #include "job/build.hpp"
 #include "model/model.hpp"
-#include "mpi/backoff.hpp"
-#include "mpi/clock.hpp"
-#include "mpi/messages.hpp"
-#include "mpi/shared_file.hpp"
+#include "ranks/messages.hpp"
+#include "transport/clock.hpp"
+#include "transport/mpi_endpoint.hpp"
+#include "transport/shared_file.hpp"
 
 namespace quorate {
 
 namespace {
 
 using Json = nlohmann::json;
-using mpi::Tag;
+using transport::Tag;
 
 // --- The time limit -------------------------------------------------------------------------------
 
@@ -69,72 +69,68 @@ public:
 // The world, in which ranks may be silent.
 class World {
 public:
-    explicit World(Seconds until) : until_(until), comm_(MPI_COMM_WORLD) {}
+    explicit World(Seconds until) : until_(until) {}
 
     /// From now on, nobody waits longer than until then.
     void wait_until(Seconds until) { until_ = until; }
 
-    int rank() const { return comm_.rank(); }
-    int size() const { return comm_.size(); }
+    int rank() const { return endpoint_.rank(); }
+    int size() const { return endpoint_.size(); }
 
     /// Sends a message; whether it has left is not waited for.
-    void send(int to, Tag tag, std::shared_ptr<mpi::Bytes> bytes)
+    void send(int to, Tag tag, std::shared_ptr<transport::Bytes> bytes)
     {
-        drop_if(sent_, [](auto& one) { return one.done(); });
-        sent_.push_back(mpi::send(comm_, to, tag, std::move(bytes)));
+        endpoint_.send(to, tag, std::move(bytes));
     }
     void send(int to, Tag tag, const Json& json)
     {
         const auto text = json_text(json, -1);
-        auto bytes = pool_.take(text.size());
+        auto bytes = endpoint_.pool().take(text.size());
         std::memcpy(bytes->data(), text.data(), text.size());
         send(to, tag, std::move(bytes));
     }
     void send(int to, Tag tag, std::size_t size)
     {
-        auto bytes = pool_.take(size);
+        auto bytes = endpoint_.pool().take(size);
         std::memset(bytes->data(), 0, size);
         send(to, tag, std::move(bytes));
     }
 
     /// Waits for the next message. @return nothing if none has come in time
-    std::optional<mpi::Transfer> receive(int from)
+    std::optional<transport::Message> receive()
     {
-        for (Backoff backoff(1e-3);; backoff.wait()) {
-            if (auto message = mpi::receive(comm_, from, pool_)) {
-                while (!message->done()) backoff.wait();
-                return message;
-            }
-            for (auto& one : sent_) one.done();  // lets MPI go on with them
-            if (clock_seconds() > until_) return std::nullopt;
-        }
+        return receive([&] { return endpoint_.receive(); });
+    }
+    std::optional<transport::Message> receive(int from)
+    {
+        return receive([&] { return endpoint_.take_from(from); });
     }
 
-    /// Waits until all messages have left, or the time is over: then they stay for ever, since MPI may
-    /// still read them.
+    /// Waits until all messages have left, or the time is over.
     ~World()
     {
-        Backoff backoff(1e-3);
-        while (drop_if(sent_, [](auto& one) { return one.done(); }), !sent_.empty()) {
-            if (clock_seconds() > until_) {
-                [[maybe_unused]] const auto* kept =
-                    // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): nothing is better
-                    new std::vector<mpi::Transfer>(std::move(sent_));
-                return;
-            }
-            backoff.wait();
+        for (endpoint_.restart_wait(); clock_seconds() <= until_; endpoint_.wait()) {
+            endpoint_.advance();
+            if (!endpoint_.is_sending()) return;
         }
     }
     World(const World&) = delete;
 
 private:
+    template <class Take>
+    std::optional<transport::Message> receive(Take take)
+    {
+        for (endpoint_.restart_wait();; endpoint_.wait()) {
+            if (auto message = take()) return message;
+            if (clock_seconds() > until_) return std::nullopt;
+        }
+    }
+
     Seconds until_;
-    mpi::Comm comm_;
-    mpi::Pool pool_;
-    std::vector<mpi::Transfer> sent_;
+    transport::MpiEndpoint endpoint_;
 };
 
-Json json_in(const mpi::Transfer& message)
+Json json_in(const transport::Message& message)
 {
     const auto* text = reinterpret_cast<const char*>(message.bytes->data());
     return Json::parse(text, text + message.bytes->size());
@@ -155,12 +151,12 @@ std::optional<Seconds> round_trip(World& world, int to, std::size_t bytes, doubl
     return took;
 }
 
-void answer(World& world, const mpi::Transfer& ping)
+void answer(World& world, const transport::Message& ping)
 {
-    auto bytes = std::make_shared<mpi::Bytes>(sizeof(double));
+    auto bytes = std::make_shared<transport::Bytes>(sizeof(double));
     const double now = wall_clock();
     std::memcpy(bytes->data(), &now, sizeof now);
-    world.send(ping.peer, Tag::pong, std::move(bytes));
+    world.send(ping.from, Tag::pong, std::move(bytes));
 }
 
 // @return nothing if the rank did not answer
@@ -246,7 +242,7 @@ void run_errand(const Errand& errand, const Settings& settings, const SharedFile
 void serve(World& world, const Settings& settings, const SharedFile& memory, RankFacts& facts)
 {
     world.send(0, Tag::hello, Json{{"facts", facts}, {"memory", as_json(memory.address())}});
-    while (const auto message = world.receive(MPI_ANY_SOURCE)) {
+    while (const auto message = world.receive()) {
         if (message->tag == Tag::stop) return;
         if (message->tag == Tag::ping) {
             answer(world, *message);
@@ -387,7 +383,7 @@ std::vector<Option> doctor_options()
         {"threads", "N", "1", "threads of a rank"},
         {"resilient", "", "", "as in a resilient run, messages go by TCP"},
         {"timeout", "SECONDS", "60", "when to give up what hangs: a rank, MPI, a file system"}};
-    const auto of_runs = mpi_run_options();
+    const auto of_runs = run_options();
     all.push_back(*std::ranges::find(of_runs, "model", &Option::name));
     for (const auto& entry : models()) add_options(all, entry.options);
     return all;

@@ -15,7 +15,7 @@
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "driver/estimate.hpp"
-#include "driver/mpi_run.hpp"
+#include "driver/run.hpp"
 #include "driver/plugins.hpp"
 #include "driver/simulation.hpp"
 #include "job/claim.hpp"
@@ -77,7 +77,7 @@ Manifest completed(const Manifest& from, const std::string& data)
 // Returns the options that a row may have: those of the command, and --plugin.
 std::vector<Option> options_of_rows(RunKind kind)
 {
-    auto options = kind == RunKind::run ? mpi_run_options() : simulation_options();
+    auto options = kind == RunKind::run ? run_options() : simulation_options();
     options.push_back(plugin_option());
     return options;
 }

@@ -21,7 +21,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "job/build.hpp"
-#include "mpi/mpi.hpp"
+#include "transport/mpi.hpp"
 
 namespace quorate {
 
@@ -194,11 +194,6 @@ void check_world(int size)
                 fmt::format("the world has one rank but {} has {} places: start all with {} -n {}",
                             nodes, slots, launcher, slots));
     }
-    if (size < 2)
-        throw BadInput(fmt::format(
-            "quorate run needs at least 2 ranks, a coordinator and a worker, and has {}: "
-            "start it with {} -n 2 or more",
-            size, launcher));
 }
 
 int hydra_socket()

@@ -39,10 +39,10 @@ void end_hydra(int socket, int status);
 /// @throws mpi::Error if MPI fails
 bool all_agree(const std::function<void()>& check);
 
-/// Checks that the world is one that `quorate run` can use. Local.
+/// Checks that all ranks are in one world. Local.
 /// @param size  of MPI_COMM_WORLD
-/// @throws BadInput if the world has fewer than 2 ranks, or another number than the environment of
-///         the launcher or the scheduler says; the message names the launcher of this build's MPI
+/// @throws BadInput if it is another number than the environment of the launcher or the scheduler
+///         says; the message names the launcher of this build's MPI
 void check_world(int size);
 
 /// Whether a launcher is among the processes above this one, so that this process is a rank or was

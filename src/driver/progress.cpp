@@ -13,7 +13,7 @@
 #include "base/log.hpp"
 #include "base/streams.hpp"
 #include "engine/engine.hpp"
-#include "mpi/clock.hpp"
+#include "transport/clock.hpp"
 
 namespace quorate {
 

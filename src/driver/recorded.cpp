@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/ini.hpp"
 #include "base/text.hpp"
-#include "driver/mpi_run.hpp"
+#include "driver/run.hpp"
 #include "driver/names.hpp"
 #include "driver/simulation.hpp"
 
@@ -31,7 +31,7 @@ std::set<std::string> options_of_runs()
 {
     std::set<std::string> names = {"config",  "manifest", "row",   "quiet",
                                    "verbose", "help",     "plugin"};
-    for (const auto& options : {mpi_run_options(), simulation_options()})
+    for (const auto& options : {run_options(), simulation_options()})
         for (const auto& option : options) names.insert(option.name);
     return names;
 }

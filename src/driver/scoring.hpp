@@ -24,7 +24,7 @@ trace::Evaluation evaluation_row(std::int64_t round, std::int64_t model, double 
                                  double penalty, const Scored& scored);
 
 /// Scores models until `next` gives none, and calls `scored` for each in order; as
-/// MpiFleet::evaluate().
+/// RankFleet::evaluate().
 using Evaluate = std::function<void(const std::function<std::vector<Point>()>& next,
                                     const std::function<void(const Scored&)>& scored)>;
 

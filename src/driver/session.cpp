@@ -15,8 +15,8 @@
 #include "data/petsc.hpp"
 #include "driver/launch.hpp"
 #include "driver/supervisor.hpp"
-#include "mpi/backoff.hpp"
-#include "mpi/mpi.hpp"
+#include "transport/backoff.hpp"
+#include "transport/mpi.hpp"
 
 namespace quorate {
 

@@ -21,7 +21,7 @@
 #include "driver/traced_run.hpp"
 #include "fleet/replay_fleet.hpp"
 #include "fleet/virtual_fleet.hpp"
-#include "mpi/rank_placement.hpp"
+#include "ranks/rank_placement.hpp"
 #include "trace/memory.hpp"
 
 namespace quorate {

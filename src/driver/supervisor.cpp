@@ -21,8 +21,8 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "driver/launch.hpp"
-#include "mpi/backoff.hpp"
-#include "mpi/clock.hpp"
+#include "transport/backoff.hpp"
+#include "transport/clock.hpp"
 
 namespace quorate {
 

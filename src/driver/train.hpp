@@ -9,7 +9,7 @@
 #include "driver/resumption.hpp"
 #include "driver/scoring.hpp"
 #include "driver/training.hpp"
-#include "mpi/live_scoring.hpp"
+#include "ranks/live_scoring.hpp"
 #include "trace/sink.hpp"
 
 namespace quorate {

@@ -124,7 +124,7 @@ public:
     /// Takes over a contribution that was computed elsewhere, when a run is resumed. The worker has
     /// loaded the shard that it was computed from. Copies the values.
     /// @return its handle
-    /// @throws std::logic_error if this fleet has no use for one (all but MpiFleet)
+    /// @throws std::logic_error if this fleet has no use for one (all but RankFleet)
     virtual std::size_t adopt(Worker worker, const Values& values);
     /// Sets the clock, and for each worker its own count of tasks, when a run is resumed.
     virtual void set_clock(Seconds, std::span<const std::int64_t>) {}

@@ -24,13 +24,12 @@
 #include "cli/command.hpp"
 #include "cli/parse.hpp"
 #include "driver/advice.hpp"
-#include "driver/mpi_run.hpp"
+#include "driver/run.hpp"
 #include "driver/plugins.hpp"
 #include "driver/session.hpp"
 #include "driver/simulation.hpp"
 #include "engine/scheme_check.hpp"
 #include "job/share.hpp"
-#include "mpi/mpi.hpp"
 #include "python/components.hpp"
 #include "python/data.hpp"
 #include "python/language.hpp"
@@ -39,6 +38,7 @@
 #include "python/text.hpp"
 #include "python/trace.hpp"
 #include "scheme/scheme.hpp"
+#include "transport/mpi.hpp"
 
 namespace py = pybind11;
 
@@ -168,7 +168,7 @@ std::shared_ptr<Trace> run_here(const Given& options)
     {
         const py::gil_scoped_release release;
         const Running running;
-        if (auto made = run_in_memory(make_settings(mpi_run_options(), plain(options))))
+        if (auto made = run_in_memory(make_settings(run_options(), plain(options))))
             trace = std::make_shared<Trace>(std::move(*made));
     }
     omp_set_num_threads(threads);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "code/null_space_decoder.hpp"
-#include "driver/mpi_run.hpp"
+#include "driver/run.hpp"
 #include "driver/plugins.hpp"
 #include "driver/session.hpp"
 #include "driver/simulation.hpp"
@@ -21,7 +21,7 @@ Trace simulate(const Options& options)
 
 std::optional<Trace> run(const Options& options)
 {
-    return run_in_memory(make_settings(mpi_run_options(), options));
+    return run_in_memory(make_settings(run_options(), options));
 }
 
 int finish(int status) { return end_mpi(status); }

@@ -13,7 +13,7 @@
 #include "data/petsc.hpp"
 #include "data/support.hpp"
 #include "model/model.hpp"
-#include "mpi/messages.hpp"
+#include "ranks/messages.hpp"
 #include "one_hot.hpp"
 
 namespace {
@@ -270,7 +270,7 @@ void encode_task(benchmark::State& state)
     message.recipients = {{0, 0}};
     message.plan = Plan{{Part{{Item{0}}}}, false};
     message.inputs = {{0, TaskMessage::Travel::packed}};
-    mpi::Pool pool;
+    transport::Pool pool;
     for (auto _ : state)
         benchmark::DoNotOptimize(
             encode(message, std::span(&point, 1), columns_held, Wire::binary64, pool));

@@ -405,11 +405,11 @@ def test_a_trace_without_final_model_is_no_initial_model(folder, gaussians):
 # --- the world ------------------------------------------------------------------------------------
 
 
-def test_a_world_of_one_is_too_small(folder, gaussians):
+def test_a_world_of_one_is_to_know_how_many_threads(folder, gaussians):
     launcher = " ".join(LAUNCHER)
     message = (
-        "quorate run needs at least 2 ranks, a coordinator and a worker, and has 1: start it with "
-        f"{launcher} -n 2 or more"
+        "--workers is missing: --workers N makes them threads of this process, and "
+        f"'{launcher} -n N' starts processes, a coordinator and N - 1 workers"
     )
     assert run_refused(folder, gaussians, ranks=None) == message
     assert run_refused(folder, gaussians, ranks=1) == message

@@ -123,7 +123,7 @@ def test_a_run_ends_where_its_scored_loss_is_low_and_not_where_its_estimate_is(u
 
 
 @pytest.mark.parametrize("live", [False, True])
-def test_a_run_over_mpi_stops_and_is_replayed(unscaled, tmp_path, live):
+def test_a_run_with_trace_stops_and_is_replayed(unscaled, tmp_path, live):
     trace, again = tmp_path / "t.h5", tmp_path / "again.h5"
     words = ["--evaluate", "live", "--workers", 3, "--stop-at", "accuracy=0.75"] if live else []
     done = call("run", "--data", unscaled, "--trace", trace, *words, ranks=5)

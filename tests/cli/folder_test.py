@@ -78,7 +78,7 @@ def test_the_options_make_the_same_run_again(gaussians, tmp_path):
     ok(call(*again, "--trace", tmp_path / "mine.h5"))
 
 
-def test_a_run_over_mpi_goes_on_in_its_folder(gaussians, tmp_path):
+def test_a_run_with_trace_goes_on_in_its_folder(gaussians, tmp_path):
     runs = tmp_path / "runs"
     words = ["run", "--data", gaussians, "--step", 0.1, "--rounds", 400, "--seed", 3]
     words += ["--delay", "exponential:0.01", "--checkpoint-every", "5r"]

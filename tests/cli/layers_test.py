@@ -32,7 +32,7 @@ def test_the_layers_hold(tree):
     "layer, header",
     [
         ("compute", "fleet/fleet.hpp"),
-        ("fleet", "mpi/messages.hpp"),
+        ("fleet", "ranks/messages.hpp"),
         ("scheme", "data/data_set.hpp"),
         ("engine", "driver/training.hpp"),
         ("driver", "cli/command.hpp"),

@@ -50,7 +50,7 @@ def test_the_program_without_python_refuses_it(plugin):
 
 
 @pytest.mark.parametrize("resilient", [False, True])
-def test_a_run_over_mpi_is_replayed(plugin, gaussians, tmp_path, resilient):
+def test_a_run_with_trace_is_replayed(plugin, gaussians, tmp_path, resilient):
     trace, again = tmp_path / "run.h5", tmp_path / "again.h5"
     words = ["--data", gaussians, "--scheme", "fastest", "--responders", 3, "--step", 0.1]
     words += ["--rounds", 10, "--plugin", plugin, "--trace", trace]

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "mpi/channel.hpp"
+#include "transport/channel.hpp"
 
 namespace quorate {
 namespace {
@@ -25,14 +25,14 @@ protected:
         ASSERT_TRUE(theirs.present());
     }
     // A message whose bytes all follow from its number.
-    std::shared_ptr<mpi::Bytes> message(int number)
+    std::shared_ptr<transport::Bytes> message(int number)
     {
         auto bytes = pool.take(sizeof number + static_cast<std::size_t>(number) * 37 % 1000);
         std::fill_n(bytes->data(), bytes->size(), static_cast<std::byte>(number));
         std::memcpy(bytes->data(), &number, sizeof number);
         return bytes;
     }
-    static int number_in(const mpi::Bytes& bytes)
+    static int number_in(const transport::Bytes& bytes)
     {
         int number = -1;
         std::memcpy(&number, bytes.data(), sizeof number);
@@ -43,12 +43,17 @@ protected:
                         [&](auto one) { return one == static_cast<std::byte>(number); });
         return whole ? number : -1;
     }
-    std::optional<mpi::Transfer> receive(Channel& channel)
+    std::optional<transport::Message> receive(Channel& channel)
     {
         return channel.receive(0, pool, bells);
     }
 
-    mpi::Pool pool;
+    static bool has_left(const std::shared_ptr<const bool>& ticket)
+    {
+        return transport::Ticket(ticket).has_left();
+    }
+
+    transport::Pool pool;
     Doorbells bells;
     Channel mine = Channel::make(), theirs;
 };
@@ -57,12 +62,12 @@ TEST_F(ChannelTest, MessagesKeepTheirOrderAndTheirBytes)
 {
     EXPECT_FALSE(receive(theirs));
     for (int number = 0; number < 1000; number += 2) {
-        EXPECT_TRUE(mine.send_short(0, mpi::Tag::task, message(number)).done());
-        EXPECT_TRUE(mine.send_short(0, mpi::Tag::cancel, message(number + 1)).done());
+        EXPECT_TRUE(has_left(mine.send(transport::Tag::task, message(number))));
+        EXPECT_TRUE(has_left(mine.send(transport::Tag::cancel, message(number + 1))));
         for (const auto expected : {number, number + 1}) {
             auto came = receive(theirs);
-            ASSERT_TRUE(came && came->done());
-            EXPECT_EQ(came->tag, expected % 2 == 0 ? mpi::Tag::task : mpi::Tag::cancel);
+            ASSERT_TRUE(came);
+            EXPECT_EQ(came->tag, expected % 2 == 0 ? transport::Tag::task : transport::Tag::cancel);
             EXPECT_EQ(number_in(*came->bytes), expected);
         }
     }
@@ -71,32 +76,33 @@ TEST_F(ChannelTest, MessagesKeepTheirOrderAndTheirBytes)
 
 TEST_F(ChannelTest, MessagesMayBeEmptyAndBothWaysAreApart)
 {
-    EXPECT_TRUE(mine.send_short(0, mpi::Tag::pong, pool.take(0)).done());
-    EXPECT_TRUE(theirs.send_short(3, mpi::Tag::ping, pool.take(0)).done());
+    EXPECT_TRUE(has_left(mine.send(transport::Tag::pong, pool.take(0))));
+    EXPECT_TRUE(has_left(theirs.send(transport::Tag::ping, pool.take(0))));
     const auto ping = receive(mine), pong = theirs.receive(3, pool, bells);
     ASSERT_TRUE(ping && pong);
-    EXPECT_EQ(ping->tag, mpi::Tag::ping);
+    EXPECT_EQ(ping->tag, transport::Tag::ping);
     EXPECT_EQ(ping->bytes->size(), 0u);
-    EXPECT_EQ(pong->tag, mpi::Tag::pong);
-    EXPECT_EQ(pong->peer, 3);
+    EXPECT_EQ(pong->tag, transport::Tag::pong);
+    EXPECT_EQ(pong->from, 3);
 }
 
 TEST_F(ChannelTest, WhatFindsNoRoomWaitsAndIsNotLost)
 {
-    std::vector<mpi::Transfer> sent;
+    std::vector<std::shared_ptr<const bool>> sent;
     for (int number = 0; number < 200; ++number)
-        sent.push_back(mine.send_short(0, mpi::Tag::task, message(number)));
-    EXPECT_TRUE(sent.front().done());
-    EXPECT_FALSE(sent.back().done());
-    EXPECT_FALSE(mine.flush());
+        sent.push_back(mine.send(transport::Tag::task, message(number)));
+    EXPECT_TRUE(has_left(sent.front()));
+    EXPECT_FALSE(has_left(sent.back()));
+    mine.advance();
+    EXPECT_TRUE(mine.is_sending());
     int received = 0;
     while (auto came = receive(theirs)) {
         EXPECT_EQ(number_in(*came->bytes), received++);
-        mine.flush();
+        mine.advance();
     }
     EXPECT_EQ(received, 200);
-    EXPECT_TRUE(mine.flush());
-    EXPECT_TRUE(std::ranges::all_of(sent, [](auto& one) { return one.done(); }));
+    EXPECT_FALSE(mine.is_sending());
+    EXPECT_TRUE(std::ranges::all_of(sent, has_left));
 }
 
 TEST_F(ChannelTest, AWriterThatWaitsForRoomIsWoken)
@@ -104,7 +110,7 @@ TEST_F(ChannelTest, AWriterThatWaitsForRoomIsWoken)
     Doorbells coordinator(2);
     Doorbells worker(coordinator.address(), 1, 2);
     std::vector<std::byte> room(Ring::longest);
-    for (int i = 0; i < 6; ++i) mine.send_short(0, mpi::Tag::task, pool.take(Ring::longest));
+    for (int i = 0; i < 6; ++i) mine.send(transport::Tag::task, pool.take(Ring::longest));
     const auto before = worker.rings();
     ASSERT_TRUE(theirs.receive(1, pool, coordinator));
     EXPECT_EQ(worker.rings(), before + 1);
@@ -119,22 +125,22 @@ TEST_F(ChannelTest, AnAnnouncedMessageIsWaitedFor)
     auto file = SharedFile(mine.address());
     const auto memory = file.map(SharedFile::first, 2 * Ring::size());
     ring = Ring(memory->data());
-    ASSERT_TRUE(ring.announce(static_cast<int>(mpi::Tag::ready), 0));
-    EXPECT_FALSE(theirs.awaits_mpi());
+    ASSERT_TRUE(ring.announce(static_cast<int>(transport::Tag::ready), 0));
+    EXPECT_FALSE(theirs.awaits_other_way());
     EXPECT_FALSE(receive(theirs));
-    EXPECT_TRUE(theirs.awaits_mpi());
-    theirs.take({.bytes = message(7), .peer = 0, .tag = mpi::Tag::ready});
-    EXPECT_FALSE(theirs.awaits_mpi());
+    EXPECT_TRUE(theirs.awaits_other_way());
+    theirs.take({.bytes = message(7), .from = 0, .tag = transport::Tag::ready});
+    EXPECT_FALSE(theirs.awaits_other_way());
     auto came = receive(theirs);
     ASSERT_TRUE(came);
     EXPECT_EQ(number_in(*came->bytes), 7);
     // One that comes before it is announced stays behind what was sent earlier.
-    theirs.take({.bytes = message(9), .peer = 0, .tag = mpi::Tag::ready});
+    theirs.take({.bytes = message(9), .from = 0, .tag = transport::Tag::ready});
     EXPECT_FALSE(receive(theirs));
     const auto short_one = message(8);
     ASSERT_TRUE(
-        ring.push(static_cast<int>(mpi::Tag::pong), 0, {short_one->data(), short_one->size()}));
-    ASSERT_TRUE(ring.announce(static_cast<int>(mpi::Tag::ready), 0));
+        ring.push(static_cast<int>(transport::Tag::pong), 0, {short_one->data(), short_one->size()}));
+    ASSERT_TRUE(ring.announce(static_cast<int>(transport::Tag::ready), 0));
     EXPECT_EQ(number_in(*receive(theirs)->bytes), 8);
     EXPECT_EQ(number_in(*receive(theirs)->bytes), 9);
     EXPECT_FALSE(receive(theirs));
@@ -144,7 +150,7 @@ TEST_F(ChannelTest, SpoiltMemoryIsNoticed)
 {
     auto file = SharedFile(mine.address());
     const auto memory = file.map(SharedFile::first, 2 * Ring::size());
-    mine.send_short(0, mpi::Tag::task, message(1));
+    mine.send(transport::Tag::task, message(1));
     std::fill_n(memory->data() + 192, sizeof(Ring::Head), std::byte{0x7f});
     EXPECT_THROW(receive(theirs), Failure);
 }
@@ -156,8 +162,8 @@ TEST_F(ChannelTest, ASenderMayBeKilled)
     const auto sender = fork();
     if (sender == 0)
         for (int number = 0;; ++number) {
-            const auto sent = mine.send_short(0, mpi::Tag::contribution, message(number));
-            while (!mine.flush()) sched_yield();
+            mine.send(transport::Tag::contribution, message(number));
+            while (mine.advance(), mine.is_sending()) sched_yield();
         }
     int received = 0;
     const auto take_all = [&] {

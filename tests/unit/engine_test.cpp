@@ -13,7 +13,7 @@
 #include "engine/sum_table.hpp"
 #include "fleet/replay_fleet.hpp"
 #include "legal_run.hpp"
-#include "mpi/messages.hpp"
+#include "ranks/messages.hpp"
 #include "trace/reader.hpp"
 #include "trace/writer.hpp"
 
@@ -658,7 +658,7 @@ TEST_F(EngineTest, AnUnfinishedTraceOpensAndSaysRunning)
 
 TEST(Messages, ATaskSurvivesItsJourney)
 {
-    mpi::Pool pool;
+    transport::Pool pool;
     const auto support = Support::of(5, {1, 4});
     const Point point =
         std::make_shared<Point::element_type>(std::initializer_list<double>{0, 10, 20, 30, 40});
@@ -681,7 +681,7 @@ TEST(Messages, ATaskSurvivesItsJourney)
     EXPECT_TRUE(got.inputs[0].packed.empty());
     EXPECT_EQ(std::vector<double>(got.inputs[1].packed.begin(), got.inputs[1].packed.end()),
               (std::vector<double>{10, 40}));
-    const auto cut = std::make_shared<mpi::Bytes>(bytes->size() - 8);
+    const auto cut = std::make_shared<transport::Bytes>(bytes->size() - 8);
     std::copy(bytes->data(), bytes->data() + cut->size(), cut->data());
     EXPECT_THROW(decode_task(cut, 0, support.size(), Wire::binary64, pool), Failure);
 }

@@ -5,10 +5,10 @@
 #include <deque>
 #include <thread>
 
-#include "mpi/clock.hpp"
-#include "mpi/doorbell.hpp"
-#include "mpi/messages.hpp"
-#include "mpi/node_messages.hpp"
+#include "transport/clock.hpp"
+#include "transport/doorbell.hpp"
+#include "ranks/messages.hpp"
+#include "ranks/node_messages.hpp"
 #include "support.hpp"
 
 namespace quorate {
@@ -50,7 +50,7 @@ TEST(Support, OfAllColumnsIsAll)
 // Supports of one length: the numbers of the shards alone tell that the columns are others.
 TEST(Messages, ATaskForAnotherShardIsAnError)
 {
-    mpi::Pool pool;
+    transport::Pool pool;
     TaskMessage message;
     message.recipients = {{0, 1}};
     message.shard = 2;
@@ -65,7 +65,7 @@ TEST(Messages, ATaskForAnotherShardIsAnError)
 
 TEST(Messages, OnlyTheColumnsOfTheSupportTravel)
 {
-    mpi::Pool pool;
+    transport::Pool pool;
     TaskMessage message;
     message.recipients = {{0, 1}};
     message.plan.parts = {Part{{Item{0}}}};
@@ -80,7 +80,7 @@ TEST(Messages, OnlyTheColumnsOfTheSupportTravel)
 
 TEST(Messages, APointThatTheWorkerHoldsDoesNotTravelAgain)
 {
-    mpi::Pool pool;
+    transport::Pool pool;
     const auto support = Support::all(3);
     TaskMessage message;
     message.recipients = {{0, 1}, {1, 2}};
@@ -101,7 +101,7 @@ TEST(Messages, APointThatTheWorkerHoldsDoesNotTravelAgain)
 
 TEST(Messages, PartsTravelWithTheCoefficientsOfTheirFolds)
 {
-    mpi::Pool pool;
+    transport::Pool pool;
     TaskMessage message;
     message.recipients = {{0, 1}};
     message.plan.parts = {Part{{Item{0}, Item{2}}, {1, -2, 0.5, 3}}, Part{{Item{1, 0, 4}}}};
@@ -119,7 +119,7 @@ TEST(Messages, PartsTravelWithTheCoefficientsOfTheirFolds)
 // Five numbers take 20 or 10 bytes, and the next ones begin at a multiple of 8.
 TEST(Messages, ShorterNumbersAreReadAsTheDoublesThatTheyWere)
 {
-    mpi::Pool pool;
+    transport::Pool pool;
     const auto support = Support::of(7, {0, 1, 2, 4, 6});
     TaskMessage message;
     message.recipients = {{0, 1}};
@@ -144,7 +144,7 @@ TEST(Messages, ShorterNumbersAreReadAsTheDoublesThatTheyWere)
 
 TEST(Messages, TheReadyMessageCarriesRowsHostAndSupport)
 {
-    mpi::Pool pool;
+    transport::Pool pool;
     for (const auto& support : {Support::all(9), Support::of(9, {0, 4, 8})}) {
         const WorkerInfo info{3, "a-host", 77, 0};
         const auto [shard, got, columns] = decode_ready(*encode({5, info, support}, pool), 9);
@@ -158,7 +158,7 @@ TEST(Messages, TheReadyMessageCarriesRowsHostAndSupport)
 
 TEST(Messages, PlainValuesComeBackInOrder)
 {
-    mpi::Pool pool;
+    transport::Pool pool;
     const auto bytes = encode_values(pool, std::int64_t{-5}, 0.25, std::int32_t{7});
     Reader in(*bytes);
     EXPECT_EQ(in.get<std::int64_t>(), -5);
@@ -169,7 +169,7 @@ TEST(Messages, PlainValuesComeBackInOrder)
 
 TEST(Messages, DoublesAreAlignedBehindAnything)
 {
-    mpi::Bytes bytes(1 + 7 + 2 * sizeof(double));
+    transport::Bytes bytes(1 + 7 + 2 * sizeof(double));
     Writer out(bytes);
     out.put('x');
     double* values = out.doubles(2);
@@ -184,7 +184,7 @@ TEST(Messages, DoublesAreAlignedBehindAnything)
 
 TEST(Pool, GivesABufferBackOnlyWhenItsLastOwnerLetsGo)
 {
-    mpi::Pool pool;
+    transport::Pool pool;
     auto first = pool.take(100);
     const auto* place = first->data();
     auto second_owner = first;
@@ -199,9 +199,9 @@ TEST(Pool, GivesABufferBackOnlyWhenItsLastOwnerLetsGo)
 
 TEST(Pool, ABufferMayOutliveItsPool)
 {
-    std::shared_ptr<mpi::Bytes> bytes;
+    std::shared_ptr<transport::Bytes> bytes;
     {
-        mpi::Pool pool;
+        transport::Pool pool;
         bytes = pool.take(8);
     }
     EXPECT_EQ(bytes->size(), 8u);
@@ -229,11 +229,11 @@ TEST(Doorbells, ARingWakesASleeperLongBeforeItsTime)
 TEST(BlocksAtNodes, AreReleasedByWhoeverDropsTheirMessage)
 {
     std::vector<KeptBlock> released;
-    std::deque<mpi::Transfer> arrived(2);
-    arrived[0].values = owner_of({.worker = 3, .block = 64}, released);
-    arrived[1].values = owner_of({.worker = 4, .block = 128}, released);
-    EXPECT_FALSE(arrived[0].values) << "there are no values to read here";
-    auto slot = arrived[0].values;
+    std::deque<std::shared_ptr<const double>> arrived = {
+        owner_of({.worker = 3, .block = 64}, released),
+        owner_of({.worker = 4, .block = 128}, released)};
+    EXPECT_FALSE(arrived[0]) << "there are no values to read here";
+    auto slot = arrived[0];
     arrived.clear();
     ASSERT_EQ(released.size(), 1U) << "a slot still has the other";
     EXPECT_EQ(released[0].worker, 4);

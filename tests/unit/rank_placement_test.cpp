@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "mpi/rank_placement.hpp"
+#include "ranks/rank_placement.hpp"
 
 #include <gtest/gtest.h>
 

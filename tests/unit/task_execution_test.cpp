@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a worker's rank computes for a task and writes into messages. No MPI is started.
-#include "mpi/task_execution.hpp"
+#include "ranks/task_execution.hpp"
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ protected:
     {
         const auto delays = make_delays("none", 1), slowdowns = make_slowdowns("none", 1);
         const ByzantineWorkers nobody;
-        mpi::Pool pool;
+        transport::Pool pool;
         WorkerContext context{computing(wire), {0, *delays, *slowdowns}, nobody, pool, nullptr, 0,
                               shard_};
         context.store.emplace(*data_, needs_, 0, *model_);
@@ -64,7 +64,7 @@ protected:
         return all;
     }
 
-    std::vector<Told> read(const mpi::Bytes& bytes, Wire wire) const
+    std::vector<Told> read(const transport::Bytes& bytes, Wire wire) const
     {
         quorate::Reader in(bytes);
         const auto head = in.get<ContributionHead>();

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ranks/rank_worker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/drop_if.hpp"
+#include "base/error.hpp"
+#include "base/host.hpp"
+#include "base/log.hpp"
+#include "ranks/evaluation.hpp"
+#include "transport/clock.hpp"
+
+namespace quorate {
+
+RankWorker::RankWorker(transport::Endpoint& endpoint, const DataSet& data,
+                       const Computing& computing, MakeCoding make_coding,
+                       const StragglerModels& stragglers, const ByzantineWorkers& byzantine,
+                       Seconds timeout, WorkerMemory& memory)
+    : endpoint_(endpoint), data_(data), make_coding_(std::move(make_coding)), memory_(memory),
+      mailbox_(endpoint, 10 * timeout), context_{computing, stragglers, byzantine, endpoint.pool(),
+                                                 memory.read_here ? &memory.contributions
+                                                                  : nullptr},
+      leader_(endpoint, computing.model.parameters(data.columns()), computing.wire)
+{
+}
+
+void RankWorker::take(const Assignment& assignment)
+{
+    clear();
+    coding_ = make_coding_(assignment.workers);
+    context_.computing.batches = &coding_->batches;
+    context_.worker = assignment.worker;
+    context_.shard = assignment.shard;
+    context_.cache.clear();
+    context_.held.clear();
+    const auto began = clock_seconds();
+    context_.store.emplace(data_, coding_->needs, assignment.code_index, context_.computing.model);
+    log(LogLevel::detail, fmt::format("worker {} on {}: {} rows and {} columns, loaded in {:.3f} s",
+                                      assignment.worker, host_name(), context_.store->rows(),
+                                      context_.store->support().size(), clock_seconds() - began));
+    reserve_contributions();
+    say_ready(context_.store->rows(), context_.store->support());
+    if (idle_since_) idle_since_ = clock_seconds();
+}
+
+void RankWorker::present()
+{
+    const auto parameters = context_.computing.model.parameters(data_.columns());
+    say_ready(0, Support::of(parameters, {}));
+}
+
+void RankWorker::say_ready(std::int64_t rows, Support support)
+{
+    mailbox_.send(transport::Tag::ready, encode({.shard = context_.shard,
+                                                 .info = {.rank = endpoint_.rank(),
+                                                          .host = endpoint_.host(),
+                                                          .rows = rows,
+                                                          .columns = 0,
+                                                          .shared = shares_memory()},
+                                                 .support = std::move(support)},
+                                                endpoint_.pool()));
+}
+
+// So that a lack of memory ends the run before it begins. There are two, because one may still be
+// read.
+void RankWorker::reserve_contributions()
+{
+    if (!context_.shared || !context_.store) return;
+    const auto size = context_.store->support().size();
+    const std::array<double*, 2> blocks = {context_.shared->take(size),
+                                           context_.shared->take(size)};
+    for (const auto* block : blocks) {
+        if (block)
+            context_.shared->give_back(block);
+        else if (!idle_since_)
+            throw Failure(
+                fmt::format("there are no {} bytes of memory left for the contributions "
+                            "of worker {}: ask for more memory, or start fewer ranks on "
+                            "this host",
+                            size * sizeof(double), context_.worker));
+    }
+}
+
+bool RankWorker::run(const std::atomic<bool>& leave)
+{
+    while (!stopped_) {
+        poll();
+        if (leave && !has_left_) give_notice();
+        if (!tasks_.is_running() && tasks_.has_next() && has_points(tasks_.next())) begin();
+        if (!tasks_.is_running()) {
+            mailbox_.wait();
+        } else if (const auto now = clock_seconds(); now < execution_->wake()) {
+            mailbox_.wait(execution_->wake() - now);
+        } else {
+            mailbox_.restart_wait();
+            if (execution_->step()) send_contribution();
+        }
+    }
+    try {
+        mailbox_.send(transport::Tag::farewell, endpoint_.pool().take(0));
+        mailbox_.flush();
+    } catch (const Failure&) {
+        // The coordinator may end as soon as it has received the farewell. That is an error only if
+        // both are to meet in MPI_Finalize.
+        if (finalize_) throw;
+    }
+    if (finalize_) endpoint_.flush();
+    return finalize_;
+}
+
+void RankWorker::poll()
+{
+    mailbox_.poll([this](const transport::Message& message) { receive(message); });
+}
+
+void RankWorker::receive(const transport::Message& message)
+{
+    switch (message.tag) {
+        case transport::Tag::assign: take(Reader(*message.bytes).get<Assignment>()); break;
+        case transport::Tag::count: count_ = Reader(*message.bytes).get<std::int64_t>(); break;
+        case transport::Tag::die: endpoint_.die(); break;
+        case transport::Tag::task: accept(message.bytes); break;
+        case transport::Tag::cancel:
+            tasks_.cancel(Reader(*message.bytes).get<TaskId>(), [this] { stop_task(); });
+            break;
+        case transport::Tag::evaluate: evaluate(*message.bytes); break;
+        case transport::Tag::score:
+            mailbox_.send(transport::Tag::scores,
+                          score_models(*message.bytes, *evaluation_, context_.computing.model,
+                                       endpoint_.pool()));
+            break;
+        case transport::Tag::stop:
+            finalize_ = Reader(*message.bytes).get<std::int64_t>() != 0;
+            stopped_ = true;
+            break;
+        case transport::Tag::peers:
+            mailbox_.send(
+                transport::Tag::met,
+                encode_values(endpoint_.pool(), std::int64_t{leader_.meet(*message.bytes)}));
+            break;
+        case transport::Tag::keep:
+            context_.shared = &memory_.contributions;
+            reserve_contributions();
+            break;
+        case transport::Tag::lead: leader_.lead(*message.bytes); break;
+        case transport::Tag::point_piece: leader_.take_piece(*message.bytes); break;
+        case transport::Tag::node_point: leader_.hand_out(*message.bytes); break;
+        case transport::Tag::release: leader_.release(*message.bytes); break;
+        case transport::Tag::sum:
+            mailbox_.send(transport::Tag::sum_answer, leader_.add_up(*message.bytes));
+            break;
+        case transport::Tag::delivery:
+            take_point(Reader(*message.bytes).get<Delivered>(), message.from);
+            break;
+        default:
+            throw Failure("a worker got a message that is not for workers: report this as a bug");
+    }
+}
+
+void RankWorker::accept(std::shared_ptr<transport::Bytes> bytes)
+{
+    auto message = decode_task(std::move(bytes), context_.shard, context_.store->support().size(),
+                               context_.computing.wire, endpoint_.pool());
+    const auto own =
+        std::ranges::find(message.recipients, context_.worker, &std::pair<Worker, TaskId>::first);
+    if (own == message.recipients.end())
+        throw Failure("a task came to a worker it does not name: report this as a bug");
+    const auto inputs = message.inputs;
+    const auto owner = message.owner;
+    newest_ = own->second;
+    tasks_.add({newest_, std::move(message)}, [this] { stop_task(); });
+    // Drop points that no task names any more, before others are taken: their memory is in a cache.
+    // The coordinator reckons with that: it only leaves out points that the task it sent last names.
+    std::erase_if(context_.points, [this](const auto& held) { return !is_named(held.first); });
+    for (const auto& input : inputs)
+        if (input.travel == TaskMessage::Travel::packed)
+            context_.points.try_emplace(input.version, owner, input.packed);
+        else if (input.travel == TaskMessage::Travel::shared)
+            context_.points.try_emplace(input.version, hold(memory_.points, input.block));
+    drop_if(early_, [this](auto& one) {
+        if (one.task == newest_) context_.points.try_emplace(one.version, std::move(one.point));
+        return one.task <= newest_;
+    });
+}
+
+// Whether a task names this point.
+bool RankWorker::is_named(Version version)
+{
+    return tasks_.any_of([&](const Order& order) {
+        return std::ranges::any_of(order.message.inputs,
+                                   [&](const auto& input) { return input.version == version; });
+    });
+}
+
+// Whether the leader of the node has handed out all points of a task.
+bool RankWorker::has_points(const Order& order) const
+{
+    return std::ranges::all_of(order.message.inputs, [this](const auto& input) {
+        return context_.points.contains(input.version);
+    });
+}
+
+// Takes a point that the leader of the node hands out. It may come before its task, or when that
+// task is gone, or the shard for which it was.
+void RankWorker::take_point(const Delivered& point, int leader)
+{
+    auto [at, fresh] = leaders_points_.try_emplace(leader);
+    if (fresh) at->second = {point.points, leader_.readers(), endpoint_.rank()};
+    if (point.shard < context_.shard) {
+        at->second.borrow(point.block, 0);  // which gives it back
+        return;
+    }
+    check_shard(point.shard, context_.shard);
+    auto held = hold(at->second, point.block);
+    if (is_named(point.version))
+        context_.points.try_emplace(point.version, std::move(held));
+    else if (point.task >= newest_)  // the newest may come once more, to a worker that was away
+        early_.push_back({point.task, point.version, std::move(held)});
+}
+
+// A point in shared memory is read where it is if the worker needs all of it. Otherwise a packed copy is faster: its
+// few values stay in a cache.
+HeldPoint RankWorker::hold(BorrowedBlocks& points, std::int64_t block)
+{
+    const auto& support = context_.store->support();
+    const auto columns = static_cast<std::size_t>(support.whole());
+    auto whole = points.borrow(block, columns);
+    if (support.full()) return {whole, {whole.get(), columns}};
+    auto packed = endpoint_.pool().take(support.size() * sizeof(double));
+    auto* values = reinterpret_cast<double*>(packed->data());
+    support.gather({whole.get(), columns}, values);
+    return {std::move(packed), {values, support.size()}};
+}
+
+void RankWorker::begin()
+{
+    tasks_.begin();
+    const auto& [task, message] = tasks_.running();
+    const auto now = clock_seconds();
+    idle_ = now - idle_since_.value_or(now);
+    const auto draw = message.control.draw == own_count ? count_++ : message.control.draw;
+    const auto& batches = *context_.computing.batches;
+    const double share =
+        static_cast<double>(rows_asked(context_, message)) / static_cast<double>(batches.samples());
+    context_.straggling.begin(context_.stragglers, endpoint_.rank() - 1, draw, share, now);
+    execution_.emplace(context_, task, message, draw, now);
+    mailbox_.restart_wait();
+}
+
+// Looks at the mailbox a last time before it sends, because receiving the answer to a task that was
+// replaced meanwhile would cost the coordinator time. Waits for the message before to leave, so
+// that at most one is unsent.
+void RankWorker::send_contribution()
+{
+    const auto began = clock_seconds();
+    for (const auto id = execution_->id();;) {
+        poll();
+        if (!execution_ || execution_->id() != id || stopped_) return;
+        if (!mailbox_.is_sending()) break;
+        mailbox_.wait();
+    }
+    idle_ += clock_seconds() - began;
+    mailbox_.send(transport::Tag::contribution,
+                  execution_->take_message(std::exchange(idle_, 0), mailbox_.send_seconds()));
+    if (!execution_->done()) return;
+    idle_since_ = clock_seconds();
+    execution_.reset();
+    tasks_.finish();
+}
+
+// Drops the running task.
+void RankWorker::stop_task()
+{
+    const auto now = clock_seconds();
+    idle_since_ = now;
+    execution_->stop(now);
+    execution_.reset();
+}
+
+// Drops all tasks and their points.
+void RankWorker::clear()
+{
+    if (tasks_.is_running()) stop_task();
+    tasks_ = {};
+    context_.points.clear();
+    early_.clear();
+}
+
+// Leaves the run: drops all tasks and idles until the end. It waits a moment first, because the
+// signal may be meant for the whole run; then the coordinator stops the run within that moment.
+void RankWorker::give_notice()
+{
+    constexpr Seconds moment = 0.2;
+    const auto now = clock_seconds();
+    if (!asked_to_leave_) asked_to_leave_ = now;
+    if (now - *asked_to_leave_ < moment) return;
+    has_left_ = true;
+    clear();
+    mailbox_.send(transport::Tag::leaving, endpoint_.pool().take(0));
+}
+
+void RankWorker::evaluate(const transport::Bytes& bytes)
+{
+    clear();
+    Reader in(bytes);
+    context_.shard = in.get<ShardNumber>();
+    evaluation_.emplace(evaluation_shard(data_, in.get<EvaluationRows>()));
+    say_ready(evaluation_->rows(), parameters_of(*evaluation_, context_.computing.model));
+}
+
+}  // namespace quorate

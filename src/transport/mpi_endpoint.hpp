@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Messages by MPI: nonblocking point-to-point messages of bytes, matched probes and a duplicated communicator. Only
+// calls of MPI-3.1.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "transport/backoff.hpp"
+#include "transport/endpoint.hpp"
+#include "transport/mpi.hpp"
+
+namespace quorate::transport {
+
+/// A duplicate of a communicator, so that Quorate's messages never mix with those of others. MPI returns errors on it
+/// instead of ending the program. To be destroyed before MPI_Finalize.
+class MpiCommunicator {
+public:
+    /// Collective on `parent`, without spinning. @throws mpi::Error if MPI fails
+    explicit MpiCommunicator(MPI_Comm parent);
+    MpiCommunicator(const MpiCommunicator&) = delete;
+    MpiCommunicator& operator=(const MpiCommunicator&) = delete;
+    /// Collective, as MPI_Comm_free is.
+    ~MpiCommunicator();
+    MPI_Comm get() const { return comm_; }
+
+private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+/// The endpoint of a rank of MPI. It polls: a message wakes nobody.
+class MpiEndpoint final : private MpiCommunicator, public Endpoint {
+public:
+    /// Collective on `parent`. @throws mpi::Error if MPI fails
+    /// @param longest  sleep of a wait, seconds
+    explicit MpiEndpoint(MPI_Comm parent = MPI_COMM_WORLD, Seconds longest = 1e-3);
+    /// What is still under way to or from a rank that has died keeps its memory: MPI may use it at any time.
+    ~MpiEndpoint() override;
+
+    /// An error of MPI in a message to a rank makes that rank unreachable and is not thrown.
+    Ticket send(int to, Tag tag, std::shared_ptr<Bytes> bytes) override;
+    void ring() override {}
+    bool wakes() const override { return false; }
+    /// @throws mpi::Error if MPI fails, and not in a message with a certain rank
+    void advance() override;
+    void wait(Seconds at_most = never) override;
+    void restart_wait() override { backoff_.reset(); }
+    bool is_sending() const override;
+    bool is_receiving() const override;
+    void forsake(int rank) override;
+    void expect(int rank) override { of(rank).forsaken = false; }
+    bool has_ended(int) const override { return false; }
+    bool is_unreachable(int rank) const override { return of(rank).unreachable; }
+    [[noreturn]] void die() override;
+
+private:
+    struct Outgoing {
+        MPI_Request request;
+        std::shared_ptr<Bytes> bytes;
+        int to;
+        std::shared_ptr<bool> left;
+    };
+    struct Incoming {
+        MPI_Request request;
+        Message message;
+        bool whole = false, failed = false;
+    };
+    struct Peer {
+        bool unreachable = false, forsaken = false;
+    };
+    Peer& of(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
+    const Peer& of(int rank) const { return peers_[static_cast<std::size_t>(rank)]; }
+    bool is_complete(MPI_Request& request, int peer, bool* failed = nullptr);
+    bool start_to_receive();
+
+    Backoff backoff_;
+    std::vector<Peer> peers_;
+    std::vector<Outgoing> outgoing_;
+    std::deque<Incoming> incoming_;
+};
+
+}  // namespace quorate::transport
