@@ -18,8 +18,9 @@ int ranks_to_start(const Settings& settings)
         settings.refuse("resilient", ", which is for processes: start them with mpiexec or srun");
     if (!settings.on("workers"))
         throw BadInput(
-            "nobody says how many workers there are: give --workers N, which are threads of this "
-            "process, or start N + 1 processes with mpiexec or srun");
+            fmt::format("--workers is missing: --workers N makes them threads of this process, and "
+                        "'{} -n N' starts processes, a coordinator and N - 1 workers",
+                        launcher));
     constexpr std::int64_t most = 4096;
     const auto workers = settings.integer("workers", 1, most);
     const auto standby = settings.integer("standby", 0, most);

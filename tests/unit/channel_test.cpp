@@ -138,8 +138,8 @@ TEST_F(ChannelTest, AnAnnouncedMessageIsWaitedFor)
     theirs.take({.bytes = message(9), .from = 0, .tag = transport::Tag::ready});
     EXPECT_FALSE(receive(theirs));
     const auto short_one = message(8);
-    ASSERT_TRUE(
-        ring.push(static_cast<int>(transport::Tag::pong), 0, {short_one->data(), short_one->size()}));
+    ASSERT_TRUE(ring.push(static_cast<int>(transport::Tag::pong), 0,
+                          {short_one->data(), short_one->size()}));
     ASSERT_TRUE(ring.announce(static_cast<int>(transport::Tag::ready), 0));
     EXPECT_EQ(number_in(*receive(theirs)->bytes), 8);
     EXPECT_EQ(number_in(*receive(theirs)->bytes), 9);

@@ -21,7 +21,7 @@ std::vector<std::string> words_in(const std::string& text)
     return words;
 }
 
-Said command(const std::vector<std::string>& words)
+Said command(const std::vector<std::string>& words, const std::function<int(const Settings&)>& run)
 {
     // Messages come from other threads too.
     struct Messages {
@@ -41,7 +41,7 @@ Said command(const std::vector<std::string>& words)
         const auto one = command_named(words.at(0));
         auto settings = parse(one, {words.begin() + 1, words.end()});
         settings.command_line = "quorate";
-        status = one.run(settings);
+        status = run ? run(settings) : one.run(settings);
     } catch (const BadInput& wrong) {
         status = exit_bad_input;
         messages->add(wrong.what());

@@ -2,8 +2,11 @@
 // Commands of the program in this process, thousands of which take no longer than ten processes.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "base/settings.hpp"
 
 namespace quorate::test {
 
@@ -14,7 +17,9 @@ struct Said {
 };
 
 /// Carries out a command, as `quorate WORDS` does.
-Said command(const std::vector<std::string>& words);
+/// @param run  what it does in place of what it does; empty: what it does
+Said command(const std::vector<std::string>& words,
+             const std::function<int(const Settings&)>& run = {});
 /// @param words  between blanks; those of several words stand in single quotes
 Said command(const std::string& words);
 

@@ -5,11 +5,11 @@
 #include <deque>
 #include <thread>
 
-#include "transport/clock.hpp"
-#include "transport/doorbell.hpp"
 #include "ranks/messages.hpp"
 #include "ranks/node_messages.hpp"
 #include "support.hpp"
+#include "transport/clock.hpp"
+#include "transport/doorbell.hpp"
 
 namespace quorate {
 namespace {

@@ -10,14 +10,10 @@
 #include <iterator>
 #include <set>
 
-#include "command.hpp"
-#include "data/hdf5_attributes.hpp"
-#include "data/hdf5_data_sets.hpp"
+#include "runs.hpp"
 #include "same_trace.hpp"
 #include "scheme/scheme.hpp"
-#include "support.hpp"
 #include "trace/reader.hpp"
-#include "ways.hpp"
 
 namespace quorate {
 namespace {
@@ -26,41 +22,6 @@ using namespace test;
 
 constexpr auto common =
     "--rounds 30 --step 0.02 --seed 3 --row-time 1e-4 --delay exponential:0.001";
-
-/// Small data sets, made once. 203 rows are no multiple of any number of workers here.
-struct DataSets {
-    Folder folder;
-    std::string dense = folder.file("dense.h5"), sparse = folder.file("sparse.h5");
-
-    DataSets()
-    {
-        command("generate --quiet --rows 203 --columns 12 --test-rows 41 --seed 3 --output " +
-                dense);
-        command(
-            "generate --quiet --rows 400 --columns 5000 --nnz-per-row 20 --test-rows 40 --seed 5 "
-            "--output " +
-            sparse);
-    }
-};
-const DataSets& data_sets()
-{
-    static const DataSets sets;
-    return sets;
-}
-
-/// What a run left.
-struct Result {
-    trace::Trace trace;
-    std::vector<double> iterates, model;
-
-    explicit Result(const std::string& path) : trace(trace::read(path))
-    {
-        const auto file = h5::open(path);
-        const auto kept = h5::shape(file.get(), "iterate/model").at(0);
-        iterates = h5::read_rows<double>(file.get(), "iterate/model", 0, kept);
-        model = h5::read<double>(file.get(), "model/final");
-    }
-};
 
 class VirtualRun : public testing::TestWithParam<Way> {
 protected:
@@ -84,22 +45,6 @@ protected:
     }
 };
 
-void expect_same(const Result& a, const Result& b, const std::set<std::string>& but = {})
-{
-    expect_same_rows(a.trace.rounds, b.trace.rounds, but);
-    expect_same_rows(a.trace.arrivals, b.trace.arrivals, but);
-    expect_same_rows(a.trace.items, b.trace.items, but);
-    expect_same_rows(a.trace.measures, b.trace.measures, but);
-    expect_same_rows(a.trace.membership, b.trace.membership, but);
-    expect_same_rows(a.trace.evaluations, b.trace.evaluations, but);
-    EXPECT_TRUE(same_bits(a.iterates, b.iterates));
-    EXPECT_TRUE(same_bits(a.model, b.model));
-}
-
-// A replay does not know how long messages were under way.
-const std::set<std::string> of_messages = {"wait", "bytes_sent", "bytes_received", "bytes",
-                                           "waste"};
-
 std::string name(const testing::TestParamInfo<Way>& info)
 {
     return name_of(info.param, info.index);
@@ -114,7 +59,7 @@ TEST_P(Again, ItIsTheSameFromItsConfigurationAndFromItsTrace)
     const auto one = run("a.h5", words("--slowdown fixed:2,1"));
     const auto config = folder_.write("x.ini", one.trace.text("config"));
     expect_same(one, run("b.h5", "--config " + config));
-    expect_same(one, run("c.h5", "--replay " + folder_.file("a.h5")), of_messages);
+    expect_same(one, run("c.h5", "--replay " + folder_.file("a.h5")), of_messages());
 }
 
 INSTANTIATE_TEST_SUITE_P(Tried, Again, testing::ValuesIn(tried_ways()), name);
@@ -256,33 +201,10 @@ INSTANTIATE_TEST_SUITE_P(Tried, ByNode, testing::ValuesIn(tried_ways()), name);
 
 using Resumed = VirtualRun;
 
-/// A run in a folder, killed after its last checkpoint but one.
-class Killed {
-public:
-    /// @param words  of a run that completes
-    Killed(const Folder& folder, const std::string& words) : trace(folder.file("killed.h5"))
-    {
-        const auto checkpoint = folder.file("killed.checkpoint");
-        run_ = "simulate --quiet --checkpoint-every 7r --checkpoint " + checkpoint + " --trace " +
-               trace + " " + words;
-        const auto said = command(run_);
-        EXPECT_EQ(said.status, 0) << said.text;
-        std::filesystem::rename(checkpoint + ".1", checkpoint);
-        const h5::File file(H5Fopen(trace.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), "open " + trace);
-        h5::write_attribute(file.get(), "status", std::string("running"));
-    }
-    Said resume() const { return command(run_ + " --resume"); }
-
-    const std::string trace;
-
-private:
-    std::string run_;
-};
-
 TEST_P(Resumed, ItIsTheUnbrokenOne)
 {
     const auto unbroken = run("a.h5", words());
-    const Killed killed(folder_, words());
+    const Killed killed(folder_, "simulate", words());
     const auto said = killed.resume();
     ASSERT_EQ(said.status, 0) << said.text;
     const Result resumed(killed.trace);
@@ -297,7 +219,8 @@ TEST_P(Resumed, ItIsTheUnbrokenOne)
 TEST(Checkpoint, EveryBitIsGuarded)
 {
     const Folder folder;
-    const Killed killed(folder, Way{"uncoded", ""}.words(common) + " --data " + data_sets().dense);
+    const Killed killed(folder, "simulate",
+                        Way{"uncoded", ""}.words(common) + " --data " + data_sets().dense);
     const auto path = folder.file("killed.checkpoint");
     std::ifstream file(path, std::ios::binary);
     const std::string content(std::istreambuf_iterator<char>(file), {});

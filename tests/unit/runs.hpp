@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Whole runs in this process, from their words to their trace.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "driver/thread_run.hpp"
+#include "support.hpp"
+#include "trace/trace.hpp"
+#include "ways.hpp"
+
+namespace quorate::test {
+
+/// Small data sets, made once. 203 rows are no multiple of any number of workers here.
+struct DataSets {
+    Folder folder;
+    std::string dense = folder.file("dense.h5"), sparse = folder.file("sparse.h5");
+    DataSets();
+};
+const DataSets& data_sets();
+
+/// What a run left.
+struct Result {
+    trace::Trace trace;
+    std::vector<double> iterates, model;
+    explicit Result(const std::string& path);
+};
+
+/// @param but  columns that may differ
+void expect_same(const Result& a, const Result& b, const std::set<std::string>& but = {});
+
+/// Those in which a replay differs: it does not know how long messages were under way.
+const std::set<std::string>& of_messages();
+
+/// `quorate run WORDS` on threads, as command().
+Said run_on_threads(const std::string& words, const ThreadRanks& ranks = {});
+
+/// How many ranks that is.
+int ranks_of(const Way& way);
+
+/// A run in a folder, killed after its last checkpoint but one.
+class Killed {
+public:
+    /// @param verb, words  of a command that completes: run or simulate
+    Killed(const Folder& folder, const std::string& verb, const std::string& words);
+    Said resume(const std::string& more = "") const { return command(run_ + " --resume" + more); }
+
+    const std::string trace;
+
+private:
+    std::string run_;
+};
+
+}  // namespace quorate::test

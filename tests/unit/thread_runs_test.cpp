@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Runs by the wall clock whose ranks are threads of this process: every scheme, with all that carries messages, and with
+// transports that misbehave. Each is checked by the replay of its trace, which computes the same bits.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+
+#include "faulty_endpoint.hpp"
+#include "runs.hpp"
+#include "same_trace.hpp"
+#include "trace/reader.hpp"
+
+namespace quorate {
+namespace {
+
+using namespace test;
+
+constexpr auto common =
+    "--rounds 12 --step 0.1 --seed 3 --delay exponential:0.001";
+
+// What the replay of a run by the wall clock repeats: all but the times of messages.
+void expect_repeated(const Result& run, const Result& again)
+{
+    auto but = of_messages();
+    but.insert("time");
+    expect_same_rows(run.trace.rounds, again.trace.rounds, but);
+    expect_same_rows(run.trace.arrivals, again.trace.arrivals, but);
+    expect_same_rows(run.trace.membership, again.trace.membership, but);
+    expect_same_rows(run.trace.evaluations, again.trace.evaluations, but);
+    EXPECT_TRUE(same_bits(run.iterates, again.iterates));
+    EXPECT_TRUE(same_bits(run.model, again.model));
+}
+
+// Gradients are folded only where their rows are dense.
+const std::string& wide_data(const Way& way)
+{
+    const bool folds = way.scheme == "short-cyclic" || way.names("--parts");
+    return folds ? data_sets().dense : data_sets().sparse;
+}
+
+/// A run and what it was told.
+class ThreadRun : public testing::TestWithParam<Way> {
+protected:
+    Folder folder_;
+
+    std::string words(const std::string& more = "",
+                      const std::string& data = data_sets().dense) const
+    {
+        const auto& [scheme, options] = GetParam();
+        return Way{scheme, options + " " + more}.words(common) + " --data " + data;
+    }
+    // Replays a run, and compares. @return its trace
+    Result check(const std::string& trace) const
+    {
+        const Result one(trace);
+        EXPECT_EQ(trace::faults(one.trace), std::vector<std::string>{});
+        const auto again = folder_.file("again.h5");
+        const auto said =
+            command("simulate --quiet --overwrite --replay " + trace + " --trace " + again);
+        EXPECT_EQ(said.status, 0) << said.text;
+        expect_repeated(one, Result(again));
+        return one;
+    }
+    Result run(const std::string& words, const ThreadRanks& ranks = {}) const
+    {
+        const auto trace = folder_.file("a.h5");
+        const auto said = run_on_threads(words + " --quiet --overwrite --trace " + trace, ranks);
+        EXPECT_EQ(said.status, 0) << words << "\n" << said.text;
+        return check(trace);
+    }
+};
+
+std::string name(const testing::TestParamInfo<Way>& info)
+{
+    return name_of(info.param, info.index);
+}
+
+ThreadRanks with_faults(const Faults& faults, std::vector<std::string> hosts = {})
+{
+    return {std::move(hosts), [faults](transport::Endpoint& behind) {
+                return std::make_unique<FaultyEndpoint>(behind, faults);
+            }};
+}
+
+// --- replays --------------------------------------------------------------------------------------
+
+using Replayed = ThreadRun;
+
+TEST_P(Replayed, ItIsTheSameFromItsTrace) { run(words()); }
+
+TEST_P(Replayed, ByRingsAndBellsToo)
+{
+    run(words("", wide_data(GetParam())), with_faults({.wakes = false}));
+}
+
+TEST_P(Replayed, ValuesInMessagesToo)
+{
+    run(words("--transport messages", wide_data(GetParam())));
+}
+
+INSTANTIATE_TEST_SUITE_P(Tried, Replayed, testing::ValuesIn(tried_ways()), name);
+INSTANTIATE_TEST_SUITE_P(Further, Replayed, testing::ValuesIn(further_ways()), name);
+
+// --- resumptions ----------------------------------------------------------------------------------
+
+using GoesOn = ThreadRun;
+
+TEST_P(GoesOn, FromItsCheckpoint)
+{
+    const Killed killed(folder_, "run", words("--rounds 20"));
+    const auto said = killed.resume();
+    ASSERT_EQ(said.status, 0) << said.text;
+    check(killed.trace);
+}
+
+TEST_P(GoesOn, WithAnotherNumberOfWorkers)
+{
+    if (GetParam().names("--workers")) return;  // there is no code for others
+    const Killed killed(folder_, "run", words("--rounds 20"));
+    const auto said = killed.resume(" --workers 6");
+    if (said.status == exit_bad_input) return;  // nor here
+    ASSERT_EQ(said.status, 0) << said.text;
+    check(killed.trace);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tried, GoesOn, testing::ValuesIn(tried_ways()), name);
+
+// --- members --------------------------------------------------------------------------------------
+
+using Members = ThreadRun;
+
+TEST_P(Members, MayLeaveJoinDieAndBeReplaced)
+{
+    const auto events = " --events '2r leave 4; 4r join 4; 5r kill 2; 7r leave 5; 9r join 5'";
+    run(words("--rounds 20 --standby 1 --timeout 1" + std::string(events), wide_data(GetParam())));
+}
+
+INSTANTIATE_TEST_SUITE_P(Tried, Members, testing::ValuesIn(tried_ways()), name);
+
+// --- nodes ----------------------------------------------------------------------------------------
+
+using OnNodes = ThreadRun;
+
+TEST_P(OnNodes, LeadersAddUp)
+{
+    const auto count = ranks_of(GetParam());
+    std::vector<std::string> hosts;
+    for (int rank = 0; rank < count; ++rank)
+        hosts.push_back("n" + std::to_string(rank * 3 / count));
+    const auto one = run(words("--aggregate auto", wide_data(GetParam())), {hosts, {}});
+    EXPECT_EQ(one.trace.workers.size(), static_cast<std::size_t>(count - 1));
+}
+
+INSTANTIATE_TEST_SUITE_P(Tried, OnNodes, testing::ValuesIn(tried_ways()), name);
+
+// --- scores ---------------------------------------------------------------------------------------
+
+TEST(ThreadRuns, ModelsAreScoredWhileTheRunGoesOn)
+{
+    const Folder folder;
+    const auto trace = folder.file("a.h5");
+    const auto said = run_on_threads(Way{"uncoded", "--evaluate live --rounds 30"}.words(common) +
+                                     " --data " + data_sets().dense + " --quiet --trace " + trace);
+    ASSERT_EQ(said.status, 0) << said.text;
+    const auto one = trace::read(trace);
+    EXPECT_EQ(one.evaluations.size(), 30U);
+}
+
+// --- refusals -------------------------------------------------------------------------------------
+
+TEST(ThreadRuns, WhatTheyCannotDoIsRefused)
+{
+    const auto refused = [](const std::string& words, const std::string& why) {
+        const auto said = command("run --data " + data_sets().dense + " " + words);
+        EXPECT_EQ(said.status, exit_bad_input) << words;
+        EXPECT_NE(said.text.find(why), std::string::npos) << said.text;
+    };
+    refused("", "--workers is missing");
+    refused("--workers 3 --resilient", "is for processes");
+    refused("--workers 500", "too few for 500 workers");
+    refused("--workers 3 --scheme cyclic --stragglers 3", "stragglers");
+}
+
+// --- transports that misbehave --------------------------------------------------------------------
+
+class Misbehaving : public testing::TestWithParam<int> {};
+
+TEST_P(Misbehaving, ARunEndsAndItsReplayIsTheSame)
+{
+    const auto seeds = std::getenv("QUORATE_FAULT_SEEDS");
+    const int blocks = seeds ? std::max(1, std::atoi(seeds) / 50) : 1;
+    const auto ways = tried_ways();
+    for (int block = 0; block < blocks; ++block) {
+        const auto seed = static_cast<std::uint64_t>(GetParam() + 50 * block);
+        std::mt19937_64 random(seed);
+        const auto one_of = [&](int count) {
+            return static_cast<int>(random() % static_cast<unsigned>(count));
+        };
+        const auto& way = ways[static_cast<std::size_t>(one_of(static_cast<int>(ways.size())))];
+        const int count = ranks_of(way);
+        Faults faults{.seed = seed, .late = 0.3, .longest = 2e-3, .wakes = one_of(2) == 0};
+        if (one_of(3) == 0) faults.cut_rank = 1 + one_of(count - 1), faults.cut_after = one_of(60);
+        if (one_of(3) == 0) faults.stall = 1e-4, faults.stalled = 0.15;
+        std::vector<std::string> hosts;
+        const int nodes = 1 + one_of(3);
+        for (int rank = 0; rank < count; ++rank)
+            hosts.push_back("n" + std::to_string(rank * nodes / count));
+        const Folder folder;
+        const auto trace = folder.file("a.h5");
+        const auto words = way.words(common) + " --timeout 0.1 --data " + wide_data(way) +
+                           (one_of(2) == 0 ? " --transport messages" : "") + " --quiet --trace " + trace;
+        SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << words);
+        const auto said = run_on_threads(words, with_faults(faults, hosts));
+        // It may lose more than its code bears. What it did until then is right.
+        EXPECT_TRUE(said.status == exit_done || faults.cut_rank > 0 || faults.stall > 0)
+            << said.text;
+        const auto again = folder.file("again.h5");
+        const auto replayed = command("simulate --quiet --replay " + trace + " --trace " + again);
+        EXPECT_EQ(replayed.status, 0) << replayed.text;
+        expect_repeated(Result(trace), Result(again));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Misbehaving, testing::Range(0, 50));
+
+}  // namespace
+}  // namespace quorate
