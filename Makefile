@@ -117,7 +117,10 @@ else
 # --- Flags -------------------------------------------------------------------------------
 machine := $(shell uname -m)
 ifdef SAN
-OPT ?= -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+# The address sanitizer sees what comes of null pointers and of accesses beyond an object, too: to have them looked for
+# by both takes the compiler a sixth more, and -O1 half as much again as -Og.
+OPT ?= -Og -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize=null,object-size \
+  -fno-sanitize-recover=undefined
 else ifdef DEBUG
 OPT ?= -O0 -g -D_GLIBCXX_ASSERTIONS
 else
@@ -148,7 +151,7 @@ precompiled = $(if $(filter no,$(PCH))$(filter $(large),$(1)),,\
 large       := $(addsuffix %,$(addprefix src/,code/decompositions code/linear_algebra code/byzantine_locator \
   code/shortest_solution code/storage_code model/mlp) \
   $(addprefix tests/unit/,linear_algebra approximate_code_test exact_code_test))
-thrifty     := $(if $(findstring clang,$(found_cxx)),,--param ggc-min-expand=10)
+thrifty     := $(if $(findstring clang,$(found_cxx))$(SAN),,--param ggc-min-expand=10)
 
 # The layers that hold no MPI are compiled without its headers: env/poison has an mpi.h, a
 # petsc.h and an hdf5.h that are errors, so a forbidden include breaks the build.
@@ -184,7 +187,24 @@ rival_programs := $(rivals:tests/bench/%.cpp=$(B)/%)
 every     := $(if $(SAN),env/sanitizers.cpp)
 all_cpp   := $(main) $(sources) $(python) $(units) $(benches) $(rivals) $(every)
 objects_of = $(patsubst %.cpp,$(B)/obj/%.o,$(1))
-library   := $(call objects_of,$(sources)) $(B)/obj/version.o
+# A build that is made once and thrown away compiles files of a folder together: headers are parsed, and templates
+# instantiated, once for all of them. So no two files of a folder define the same name.
+JOIN      ?= $(if $(SAN),yes,no)
+# Large files stay alone, and what others depend on by its own name.
+alone     := $(large) src/mpi/without_spinning.cpp src/quorate/quorate.cpp
+# $(call joined,FILES): what is compiled for them. join/FIRST.cpp, in $(B), includes $(joined_FIRST.cpp).
+joined     = $(if $(filter yes,$(JOIN)),$(filter $(alone),$(1)) \
+  $(foreach folder,$(sort $(dir $(1))),$(call groups,$(filter-out $(alone),$(filter $(folder)%,$(1))))),$(1))
+groups     = $(if $(1),$(call group,$(wordlist 1,$(together),$(1)))$(call groups,$(wordlist $(words + $(wordlist \
+  1,$(together),$(1))),$(words $(1)),$(1))))
+group      = $(eval joined_$(firstword $(1)) := $(1))join/$(firstword $(1)) #
+# So many that the compiler stays below 1.5 GB: tests are longer than what they test.
+together   = $(if $(filter tests/%,$(1)),6,12)
+library_files := $(call joined,$(sources))
+python_files  := $(call joined,$(python))
+unit_files    := $(call joined,$(units))
+joins     := $(filter join/%,$(library_files) $(python_files) $(unit_files))
+library   := $(call objects_of,$(library_files)) $(B)/obj/version.o
 # Each version has an ABI of its own.
 soname    := libquorate.so.$(VERSION)
 texts     := $(if $(SAN),,$(addprefix $(B)/share/,man/man1/quorate.1 \
@@ -241,10 +261,10 @@ python-deps:
 python-tests-deps: python-deps
 	@$(if $(filter no,$(DEPS)),,env/deps python-tests)
 
-$(module): $(call objects_of,$(python) $(every)) $(B)/$(soname) | $(B)/python/quorate/.dir
+$(module): $(call objects_of,$(python_files) $(every)) $(B)/$(soname) | $(B)/python/quorate/.dir
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -shared -Wl,--disable-new-dtags,-rpath,'$$ORIGIN:$$ORIGIN/../..' \
 	  -o $@.new $(filter %.o,$^) $(B)/$(soname) $(link_libs) && mv $@.new $@
-$(call objects_of,$(python)): | python-deps
+$(call objects_of,$(python_files)): | python-deps
 
 # Read before the module is loaded, which could not be in one process with another MPI.
 $(B)/python/quorate/_built.py: $(B)/configure.mk | $(B)/python/quorate/.dir
@@ -262,8 +282,18 @@ $(B)/obj/version.o: $(B)/version.cpp $(B)/include/quorate/build.hpp src/base/ver
 # Objects depend on the flags they were compiled with.
 $(B)/obj/src/quorate/quorate.o: $(B)/include/quorate/build.hpp
 $(B)/obj/%.o: %.cpp $(B)/flags $$(addsuffix .gch,$$(call precompiled,$$*)) | $$(@D)/.dir
-	$(call say,CXX,$<) $(found_cxx) $(call flags_of,$<) $(addprefix -Winvalid-pch -include ,$(call precompiled,$<)) \
-	  $(if $(filter $(large),$<),$(thrifty)) -MMD -MP -c -o $@ $<
+	$(call say,CXX,$<) $(found_cxx) $(compile) $(if $(filter $(large),$<),$(thrifty)) -MMD -MP -c -o $@ $<
+compile = $(call flags_of,$*.cpp) $(addprefix -Winvalid-pch -include ,$(call precompiled,$*.cpp))
+
+$(B)/obj/join/%.o: $(B)/join/%.cpp $(B)/flags $$(addsuffix .gch,$$(call precompiled,$$*)) | $$(@D)/.dir
+	$(call say,CXX,$<) $(found_cxx) $(compile) $(join_flags) -MMD -MP -c -o $@ $<
+
+# GCC takes what is included for a header, which is not to use what it keeps to itself. Names of one file shadow those of
+# another only here.
+join_flags = -iquote . $(if $(findstring clang,$(found_cxx)),,-Wno-subobject-linkage) -Wno-shadow
+$(joins:%=$(B)/%): $(B)/join/%: force | $$(@D)/.dir
+	@printf '#include "%s"\n' $(joined_$*) > $@.new
+	@$(call keep,$@)
 
 $(B)/obj/%.hpp.gch: %.hpp $(B)/flags | $$(@D)/.dir
 	$(call say,CXX,$<) $(found_cxx) $(call flags_of,$<) -MMD -MP -MT $@ -MF $(@:.gch=.d) -x c++-header -o $@.new $< && mv $@.new $@
@@ -419,11 +449,11 @@ tests-ready: $(if $(filter unit,$(or $(levels),unit)),$(B)/tests/unit) \
 	@mkdir -p $(B)/tests
 	@echo "export $(run_env)" > $(B)/tests/environment
 
-check-layers: $(call objects_of,$(sources)) ## what includes what, and who calls MPI, HDF5 or a clock
+check-layers: $(call objects_of,$(library_files)) ## what includes what, and who calls MPI, HDF5 or a clock
 	@env/check-layers $^
 
 # With the shared library, whose registries plugins add to.
-$(B)/tests/unit: $(call objects_of,$(units) $(every)) $(B)/$(soname) $(B)/sources | $$(@D)/.dir
+$(B)/tests/unit: $(call objects_of,$(unit_files) $(every)) $(B)/$(soname) $(B)/sources | $$(@D)/.dir
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -Wl,-rpath,'$$ORIGIN/..' -o $@ $(filter-out %/sources,$^) \
 	  $(found_gtest_libs) $(link_libs)
 
@@ -558,5 +588,5 @@ install: build $(B)/libquorate.a ## program, libraries, headers, pkg-config, CMa
 	  $(B)/share/bash-completion/completions/quorate
 	@$(foreach l,$(completed_launchers),[ -e '$(completions)/$(l)' ] || ln -s quorate '$(completions)/$(l)' &&) :
 
--include $(patsubst %.o,%.d,$(call objects_of,$(all_cpp)) $(fuzz_objects))
+-include $(patsubst %.o,%.d,$(call objects_of,$(all_cpp) $(joins)) $(fuzz_objects))
 endif
