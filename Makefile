@@ -24,7 +24,7 @@ MAKEFLAGS += -j$(JOBS)
 endif
 
 # One folder for each kind of build; build/quorate is always the default one's program.
-kind := $(strip $(filter-out mpich,$(MPI)) $(if $(INDEX),index$(INDEX)) $(if $(SAN),san) $(if $(DEBUG),debug))
+kind := $(strip $(filter-out mpich,$(MPI)) $(if $(INDEX),index$(INDEX)) $(if $(SAN),$(if $(filter thread,$(SAN)),tsan,san)) $(if $(DEBUG),debug))
 B    ?= build$(if $(kind),/$(subst $() ,-,$(kind)))
 
 # --- Configuration -----------------------------------------------------------------------
@@ -70,7 +70,7 @@ endif
 help: ## this list
 	@sed -n 's/^\([a-z_-][a-z_.-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 32
 	@echo
-	@echo '  MPI=openmpi  INDEX=64 (of PETSc)  SAN=1 (sanitizers)  DEBUG=1'
+	@echo '  MPI=openmpi  INDEX=64 (of PETSc)  SAN=1 (sanitizers; SAN=thread)  DEBUG=1'
 	@echo '  PCH=no (precompiled headers)  V=1 (show commands)  JOBS=N  DEPS=no (no apt)'
 	@echo '  Local choices: config.mk. Systems without apt: env/README.md.'
 
@@ -83,7 +83,7 @@ this_make = $(MAKE)
 test: ## install, build and test what users meet and changes break; a part: search=PATTERN, levels="unit mpi", marker=launcher (of pytest)
 	$(if $(dry_run),,+)@MAKE='$(this_make)' B='$(B)' levels='$(levels)' search='$(search)' marker='$(marker)' tests/run
 
-test-all: ## make test, and what takes long or builds much: containers, wheels, rivals, kills at random, lint of all
+test-all: ## make test, and what takes long or builds much: containers, wheels, rivals, kills at random, threads, lint of all
 	$(if $(dry_run),,+)@MAKE='$(this_make)' B='$(B)' levels='$(levels)' search='$(search)' marker='$(marker)' whole=yes tests/run
 
 container: ## an image with the program, by podman, buildah or docker (ARGS="--target program": without analysis)
@@ -116,7 +116,9 @@ else
 
 # --- Flags -------------------------------------------------------------------------------
 machine := $(shell uname -m)
-ifdef SAN
+ifeq ($(SAN),thread)
+OPT ?= -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
+else ifdef SAN
 # The address sanitizer sees what comes of null pointers and of accesses beyond an object, too: to have them looked for
 # by both takes the compiler a sixth more, and -O1 half as much again as -Og.
 OPT ?= -Og -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize=null,object-size \
@@ -383,7 +385,7 @@ launch_env := OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
 endif
 # A Python that loads a module with sanitizers must begin with their library, and with what it intercepts.
 ifdef SAN
-san_env = SANITIZERS='$(shell $(found_cxx) -print-file-name=libasan.so) $(shell $(found_cxx) -print-file-name=libstdc++.so)'
+san_env = SANITIZERS='$(shell $(found_cxx) -print-file-name=lib$(if $(filter thread,$(SAN)),t,a)san.so) $(shell $(found_cxx) -print-file-name=libstdc++.so)'
 endif
 
 demo: build ## coded gradient descent with stragglers on generated data, and its figure

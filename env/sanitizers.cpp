@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Linked into every program of a SAN=1 build, so that no environment has to reach the ranks.
+// Linked into every program of a build with sanitizers (SAN=1, SAN=thread), so that no environment has to reach the ranks.
 
 /// A leak's stack needs the library it was made in: UCX and hwloc unload their modules before
 /// the leaks are looked for.
@@ -26,3 +26,5 @@ extern "C" const char* __lsan_default_suppressions()
 
 extern "C" const char* __lsan_default_options() { return "print_suppressions=0"; }
 extern "C" const char* __ubsan_default_options() { return "print_stacktrace=1"; }
+/// Libraries that were built without it, such as MPI, synchronise in ways that it does not see.
+extern "C" const char* __tsan_default_options() { return "ignore_noninstrumented_modules=1"; }
