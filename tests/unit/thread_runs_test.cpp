@@ -17,18 +17,22 @@ namespace {
 
 using namespace test;
 
-constexpr auto common =
-    "--rounds 12 --step 0.1 --seed 3 --delay exponential:0.001";
+constexpr auto common = "--rounds 12 --step 0.1 --seed 3 --delay exponential:0.001";
 
 // What the replay of a run by the wall clock repeats: all but the times of messages.
-void expect_repeated(const Result& run, const Result& again)
+template <class Row>
+void expect_repeated(const std::vector<Row>& run, const std::vector<Row>& again)
 {
     auto but = of_messages();
     but.insert("time");
-    expect_same_rows(run.trace.rounds, again.trace.rounds, but);
-    expect_same_rows(run.trace.arrivals, again.trace.arrivals, but);
-    expect_same_rows(run.trace.membership, again.trace.membership, but);
-    expect_same_rows(run.trace.evaluations, again.trace.evaluations, but);
+    expect_same_rows(run, again, but);
+}
+void expect_repeated(const Result& run, const Result& again)
+{
+    expect_repeated(run.trace.rounds, again.trace.rounds);
+    expect_repeated(run.trace.arrivals, again.trace.arrivals);
+    expect_repeated(run.trace.membership, again.trace.membership);
+    expect_repeated(run.trace.evaluations, again.trace.evaluations);
     EXPECT_TRUE(same_bits(run.iterates, again.iterates));
     EXPECT_TRUE(same_bits(run.model, again.model));
 }
@@ -95,10 +99,7 @@ TEST_P(Replayed, ByRingsAndBellsToo)
     run(words("", wide_data(GetParam())), with_faults({.wakes = false}));
 }
 
-TEST_P(Replayed, ValuesInMessagesToo)
-{
-    run(words("--transport messages", wide_data(GetParam())));
-}
+TEST_P(Replayed, ValuesInMessagesToo) { run(words("--transport messages", wide_data(GetParam()))); }
 
 INSTANTIATE_TEST_SUITE_P(Tried, Replayed, testing::ValuesIn(tried_ways()), name);
 INSTANTIATE_TEST_SUITE_P(Further, Replayed, testing::ValuesIn(further_ways()), name);
@@ -210,7 +211,8 @@ TEST_P(Misbehaving, ARunEndsAndItsReplayIsTheSame)
         const Folder folder;
         const auto trace = folder.file("a.h5");
         const auto words = way.words(common) + " --timeout 0.1 --data " + wide_data(way) +
-                           (one_of(2) == 0 ? " --transport messages" : "") + " --quiet --trace " + trace;
+                           (one_of(2) == 0 ? " --transport messages" : "") + " --quiet --trace " +
+                           trace;
         SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << words);
         const auto said = run_on_threads(words, with_faults(faults, hosts));
         // It may lose more than its code bears. What it did until then is right.
@@ -219,7 +221,10 @@ TEST_P(Misbehaving, ARunEndsAndItsReplayIsTheSame)
         const auto again = folder.file("again.h5");
         const auto replayed = command("simulate --quiet --replay " + trace + " --trace " + again);
         EXPECT_EQ(replayed.status, 0) << replayed.text;
-        expect_repeated(Result(trace), Result(again));
+        if (said.status == exit_done)
+            expect_repeated(Result(trace), Result(again));
+        else  // there is no final model
+            expect_repeated(trace::read(trace).rounds, trace::read(again).rounds);
     }
 }
 
