@@ -6,6 +6,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <set>
 
 #include "base/error.hpp"
@@ -13,6 +14,7 @@
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "data/libraries.hpp"
 #include "data/source.hpp"
 #include "driver/output.hpp"
 #include "driver/recorded.hpp"
@@ -197,6 +199,7 @@ struct Checkpointing::Job {
     {
         const auto temporary = path + ".new";
         {
+            const std::lock_guard lock(libraries());
             auto file = h5::create(temporary);
             const auto root = file.get();
             h5::write_attribute(root, "format", std::string("quorate checkpoint"));

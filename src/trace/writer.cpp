@@ -46,6 +46,7 @@ Writer::Writer(const std::string& path, const Header& header, std::int64_t width
     h5::write_attribute(file_.get(), "format_version", format_version);
     write_header(file_.get(), header);
     h5::flush(file_, path_);
+    constructing_.unlock();
     thread_ = std::thread([this] { write_in_background(); });
 }
 
@@ -64,6 +65,7 @@ Writer::Writer(const std::string& path, const Position& position, const Header& 
         h5::check(H5Ldelete(file_.get(), "model", H5P_DEFAULT), "remove model");
     write_header(file_.get(), changed);
     h5::flush(file_, path_);
+    constructing_.unlock();
     thread_ = std::thread([this] { write_in_background(); });
 }
 
@@ -79,6 +81,7 @@ Writer::~Writer()
     try {
         Writer::pause();
         commit(false);
+        const std::lock_guard lock(libraries());
         h5::write_attribute(file_.get(), "status", std::string("failed"));
     } catch (const std::exception&) {
         // The error because of which there was no finish() says more.
@@ -174,6 +177,7 @@ void Writer::pause()
 
 Iterate Writer::iterate(std::int64_t i) const
 {
+    const std::lock_guard lock(libraries());
     const auto in_file = iterates_ - static_cast<std::int64_t>(last_.size());
     if (i >= in_file) return last_[static_cast<std::size_t>(i - in_file)];
     const auto model = h5::read_rows<double>(iterate_group_.get(), "model", i, 1);
@@ -182,6 +186,7 @@ Iterate Writer::iterate(std::int64_t i) const
 
 std::vector<std::int64_t> Writer::iterate_rounds() const
 {
+    const std::lock_guard lock(libraries());
     return h5::read<std::int64_t>(iterate_group_.get(), "round");
 }
 
@@ -190,6 +195,7 @@ void Writer::finish(std::span<const double> model, const std::string& status,
 {
     pause();
     commit(false);
+    const std::lock_guard lock(libraries());
     const auto group = h5::create_group(file_.get(), "model");
     h5::write(group.get(), "final", model);
     name_last_dimension(group.get(),

@@ -13,13 +13,14 @@
 #include <tuple>
 #include <vector>
 
+#include "data/libraries.hpp"
 #include "trace/sink.hpp"
 #include "trace/table.hpp"
 
 namespace quorate::trace {
 
-/// The trace file of a running run. Local. From construction to finish(), code of this process that
-/// uses HDF5 must hold libraries(), or call pause() first.
+/// The trace file of a running run. Local. Holds libraries() whenever it uses HDF5, since its own thread and those of
+/// workers use HDF5 too; so must others from construction to finish(), or call pause() first.
 class Writer final : public Record {
 public:
     /// Creates the file, or replaces the one that is there.
@@ -83,6 +84,8 @@ private:
     void commit(bool last);
 
     std::string path_;
+    std::unique_lock<std::recursive_mutex> constructing_{
+        libraries()};  // until the constructor ends
     h5::File file_;
     All::Tables tables_;
     h5::Group iterate_group_;
