@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""quorate run without a launcher, in one process. tests/unit/thread_runs_test.cpp has the schemes."""
+
+import os
+import signal
+
+import h5py
+import numpy as np
+import pytest
+
+from program import call, rounds_in, start, wait_until
+
+RUN = ["--workers", 4, "--step", 0.02, "--delay", "exponential:0.004", "--seed", 3, "--quiet"]
+
+
+def test_one_process_runs_until_it_is_told_to_stop_and_goes_on(gaussians, tmp_path):
+    trace, checkpoint = tmp_path / "t.h5", tmp_path / "c.h5"
+    words = ["run", "--data", gaussians, *RUN, "--rounds", 400, "--checkpoint-every", "20r"]
+    words += ["--trace", trace, "--checkpoint", checkpoint, "--resume"]
+    job = start(*words)
+    wait_until(checkpoint.exists)
+    os.kill(job.process.pid, signal.SIGTERM)
+    assert job.wait().returncode == 75
+    assert 0 < rounds_in(trace) < 400
+    done = call(*words)
+    assert done.returncode == 0, done.stderr
+    assert rounds_in(trace) == 400
+    again = tmp_path / "again.h5"
+    assert call("simulate", "--quiet", "--replay", trace, "--trace", again).returncode == 0
+    with h5py.File(trace) as one, h5py.File(again) as other:
+        assert np.array_equal(one["model/final"], other["model/final"])
+
+
+@pytest.mark.parametrize("ranks", [None, 1])
+def test_a_launcher_of_one_rank_changes_nothing(ranks, gaussians, tmp_path):
+    done = call(
+        "run", "--data", gaussians, *RUN, "--rounds", 5, "--trace", tmp_path / "t.h5", ranks=ranks
+    )
+    assert done.returncode == 0, done.stderr
+    assert rounds_in(tmp_path / "t.h5") == 5
