@@ -94,15 +94,21 @@ using Replayed = ThreadRun;
 
 TEST_P(Replayed, ItIsTheSameFromItsTrace) { run(words()); }
 
-TEST_P(Replayed, ByRingsAndBellsToo)
+INSTANTIATE_TEST_SUITE_P(Tried, Replayed, testing::ValuesIn(tried_ways()), name);
+INSTANTIATE_TEST_SUITE_P(Further, Replayed, testing::ValuesIn(further_ways()), name);
+
+// --- transports -----------------------------------------------------------------------------------
+
+using Carried = ThreadRun;
+
+TEST_P(Carried, ByRingsAndBells)
 {
     run(words("", wide_data(GetParam())), with_faults({.wakes = false}));
 }
 
-TEST_P(Replayed, ValuesInMessagesToo) { run(words("--transport messages", wide_data(GetParam()))); }
+TEST_P(Carried, InMessages) { run(words("--transport messages", wide_data(GetParam()))); }
 
-INSTANTIATE_TEST_SUITE_P(Tried, Replayed, testing::ValuesIn(tried_ways()), name);
-INSTANTIATE_TEST_SUITE_P(Further, Replayed, testing::ValuesIn(further_ways()), name);
+INSTANTIATE_TEST_SUITE_P(Tried, Carried, testing::ValuesIn(tried_ways()), name);
 
 // --- resumptions ----------------------------------------------------------------------------------
 
