@@ -82,7 +82,7 @@ def mistakes(words):
         read = "--config" in words or {"--folder", "--resume"} <= {*words}  # options of a file
         if words[0] == "run" and not read:
             # It reads the same options by the same functions, and needs no ranks for its workers.
-            kind[:1] = ["simulate", "--workers", "30"]
+            kind[:1] = ["simulate"] if "--workers" in words else ["simulate", "--workers", "30"]
         yield kind, wrong
 
 
