@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "cli/command.hpp"
 #include "driver/run.hpp"
+#include "cli/command.hpp"
 
 namespace quorate {
 

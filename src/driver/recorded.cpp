@@ -8,8 +8,8 @@
 #include "base/error.hpp"
 #include "base/ini.hpp"
 #include "base/text.hpp"
-#include "driver/run.hpp"
 #include "driver/names.hpp"
+#include "driver/run.hpp"
 #include "driver/simulation.hpp"
 
 namespace quorate {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "code/null_space_decoder.hpp"
-#include "driver/run.hpp"
 #include "driver/plugins.hpp"
+#include "driver/run.hpp"
 #include "driver/session.hpp"
 #include "driver/simulation.hpp"
 #include "scheme/coded.hpp"

@@ -13,8 +13,8 @@
 #include "data/petsc.hpp"
 #include "data/support.hpp"
 #include "model/model.hpp"
-#include "ranks/messages.hpp"
 #include "one_hot.hpp"
+#include "ranks/messages.hpp"
 
 namespace {
 
