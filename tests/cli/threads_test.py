@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""quorate run without a launcher, in one process. tests/unit/thread_runs_test.cpp has the schemes."""
+"""quorate run without a launcher. tests/unit/thread_runs_test.cpp has all schemes."""
 
 import os
 import signal
