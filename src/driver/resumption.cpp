@@ -218,6 +218,7 @@ std::optional<int> began_with(const std::string& trace, const std::string& check
 Past Resumption::past() const
 {
     Past past{.event = checkpoint.snapshot.event,
+              .ended = trace.rounds.empty() ? 0 : trace.rounds.back().time,
               .points = checkpoint.points,
               .last_estimate = checkpoint.snapshot.last_estimate,
               .inner = {},

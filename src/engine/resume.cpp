@@ -39,11 +39,12 @@ void Engine::end_of_history()
     history_->restore_points();
     if (needs_.inner_product) computed_.last() = history_->past().last_estimate;
     estimates_ = &computed_;
+    const auto ended = history_->past().ended;
     history_.reset();
     trace_ = later_trace_;
     observer_ = std::move(later_observer_);
     updated_ = false;
-    if (later_fleet_) go_on_with(*later_fleet_);
+    if (later_fleet_) go_on_with(*later_fleet_, ended);
     if (observer_.goes_on) observer_.goes_on();
 }
 
@@ -58,7 +59,7 @@ void RecordedEstimates::restore_points()
 // now, the fleet takes over the values of the contributions in use, and gets the tasks that are not
 // answered once more. Otherwise the code is made for them, as after any change of membership, and
 // what the others had sent or were asked is dropped.
-void Engine::go_on_with(Fleet& live)
+void Engine::go_on_with(Fleet& live, Seconds ended)
 {
     auto& before = *fleet_;
     std::vector<Worker> here;
@@ -83,7 +84,7 @@ void Engine::go_on_with(Fleet& live)
     });
     table_.rename([this](ContributionId id) { return this->live(id).arrival.handle; });
     fleet_ = &live;
-    live.set_clock(before.now(), counts_);
+    live.set_clock(std::max(before.now(), ended), counts_);
     options_.churn.skip(live.now(), round_);
     bytes_sent_ = live.bytes_sent();
     bytes_received_ = live.bytes_received();

@@ -30,6 +30,7 @@ struct Snapshot {
 /// does not compute again.
 struct Past {
     std::int64_t event = 0;  // the last one of the history
+    Seconds ended = 0;       // when its last round did, which is later than the event of its step
     std::map<Version, std::vector<double>> points;
     std::vector<double> last_estimate;
     std::vector<double> inner;  // of each round, the inner product of its estimate and the last
