@@ -206,24 +206,6 @@ def test_a_matrix_that_is_no_code_is_refused(q):
         q.code([[1, np.nan]])
 
 
-@pytest.fixture(scope="module")
-def logistic(q):
-    class NumpyLogistic(q.Model):
-        """Logistic regression in NumPy."""
-
-        def parameters(self, columns):
-            return columns
-
-        def loss_and_gradient(self, X, y, w):
-            margins = y * (X @ w)
-            return np.logaddexp(0, -margins).sum(), -X.T @ (y / (1 + np.exp(margins)))
-
-        def scores(self, X, w):
-            return X @ w
-
-    return NumpyLogistic
-
-
 def test_a_model_in_numpy_follows_the_built_in_one(q, data, logistic):
     options = dict(optimizer="agd", step=0.3, rounds=40, evaluate_every=10, l2=1e-3, **WORKERS)
     one = q.simulate(data, model=logistic, **options)

@@ -26,3 +26,23 @@ def arrays():
 @pytest.fixture(scope="session")
 def data(q, arrays):
     return q.dataset(*arrays)
+
+
+@pytest.fixture(scope="session")
+def logistic(q):
+    import numpy as np
+
+    class NumpyLogistic(q.Model):
+        """Logistic regression in NumPy."""
+
+        def parameters(self, columns):
+            return columns
+
+        def loss_and_gradient(self, X, y, w):
+            margins = y * (X @ w)
+            return np.logaddexp(0, -margins).sum(), -X.T @ (y / (1 + np.exp(margins)))
+
+        def scores(self, X, w):
+            return X @ w
+
+    return NumpyLogistic

@@ -15,19 +15,8 @@ def test_a_run_on_threads_is_its_simulation_and_its_replay(q, data, tmp_path):
     assert np.array_equal(q.simulate(replay=tmp_path / "run.h5").model, run.model)
 
 
-def test_components_of_python_run_on_threads(q, data):
-    class NumpyLogistic(q.Model):
-        def parameters(self, columns):
-            return columns
-
-        def loss_and_gradient(self, X, y, w):
-            margins = y * (X @ w)
-            return np.logaddexp(0, -margins).sum(), -X.T @ (y / (1 + np.exp(margins)))
-
-        def scores(self, X, w):
-            return X @ w
-
-    run = q.run(data, model=NumpyLogistic, scheme="frc", stragglers=1, **OPTIONS)
+def test_components_of_python_run_on_threads(q, data, logistic):
+    run = q.run(data, model=logistic, scheme="frc", stragglers=1, **OPTIONS)
     built_in = q.run(data, scheme="frc", stragglers=1, **OPTIONS)
     assert np.abs(run.model - built_in.model).max() < 1e-10
 
