@@ -11,7 +11,6 @@
 #include <memory>
 #include <set>
 
-#include "base/drop_if.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/drop_if.hpp"
 #include "transport/clock.hpp"
 
 namespace quorate {

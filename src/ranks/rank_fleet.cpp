@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/drop_if.hpp"
 #include "base/error.hpp"
 #include "transport/clock.hpp"
 
