@@ -38,7 +38,11 @@ public:
           around_(ranks.around ? ranks.around(own_) : nullptr)
     {
     }
-    transport::Endpoint& endpoint() { return around_ ? *around_ : own_; }
+    transport::Endpoint& endpoint()
+    {
+        if (around_) return *around_;
+        return own_;
+    }
 
 private:
     static std::string host_of(int rank, const ThreadRanks& ranks)

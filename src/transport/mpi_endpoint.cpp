@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <limits>
+#include <new>
 #include <utility>
 
 #include "base/drop_if.hpp"
@@ -60,8 +61,8 @@ MpiEndpoint::MpiEndpoint(MPI_Comm parent, Seconds longest)
 
 MpiEndpoint::~MpiEndpoint()
 {
-    if (!outgoing_.empty()) new auto(std::move(outgoing_));
-    if (!incoming_.empty()) new auto(std::move(incoming_));
+    if (!outgoing_.empty()) new (std::nothrow) auto(std::move(outgoing_));
+    if (!incoming_.empty()) new (std::nothrow) auto(std::move(incoming_));
 }
 
 Ticket MpiEndpoint::send(int to, Tag tag, std::shared_ptr<Bytes> bytes)
