@@ -24,7 +24,7 @@ MAKEFLAGS += -j$(JOBS)
 endif
 
 # One folder for each kind of build; build/quorate is always the default one's program.
-kind := $(strip $(filter-out mpich,$(MPI)) $(if $(INDEX),index$(INDEX)) $(if $(SAN),$(if $(filter thread,$(SAN)),tsan,san)) $(if $(DEBUG),debug))
+kind := $(strip $(filter-out mpich,$(MPI)) $(if $(INDEX),index$(INDEX)) $(if $(SAN),$(if $(filter thread,$(SAN)),tsan,san)) $(if $(DEBUG),debug) $(if $(COVER),coverage))
 B    ?= build$(if $(kind),/$(subst $() ,-,$(kind)))
 
 # --- Configuration -----------------------------------------------------------------------
@@ -165,14 +165,14 @@ flags_of     = $(if $(filter $(pure_layers:%=src/%/%) src/precompiled.hpp,$(1)),
   $(if $(filter tests/unit/%,$(1)),$(found_gtest_cflags) -Itests/unit) \
   $(if $(filter tests/bench/%,$(1)),$(found_benchmark_cflags) -Itests/bench) \
   $(if $(filter src/python/%,$(1)),$(python_cflags)) \
-  $(if $(filter $(cool),$(1)),$(cool_opt))
+  $(if $(filter $(cool),$(1)),$(cool_opt)) $(if $(filter $(COVER),$(1)),--coverage -fprofile-update=atomic)
 # What is never hot compiles faster with less optimisation: commands, jobs, and the tests (not what they test).
 cool        := src/driver/% src/cli/% src/job/% src/python/% tests/unit/%
 # Read when the module is made, which needs more than the program does.
 python_cflags = -fvisibility=hidden $(shell $(found_python) -c 'import sysconfig; print("-isystem", sysconfig.get_path("include"))') \
   $(shell pkg-config --cflags pybind11 2>/dev/null || $(found_python) -m pybind11 --includes)
 cool_opt    := $(if $(SAN)$(DEBUG),,-O1)
-link_flags  := -fopenmp $(OPT) -Wl,--as-needed $(LDFLAGS)
+link_flags  := -fopenmp $(OPT) $(if $(COVER),--coverage) -Wl,--as-needed $(LDFLAGS)
 link_libs   := $(found_libs) $(LDLIBS)
 
 # --- Sources -----------------------------------------------------------------------------
@@ -187,13 +187,15 @@ benches   := $(wildcard tests/bench/*.cpp)
 rivals    := $(wildcard tests/bench/rivals/*.cpp)
 rival_programs := $(rivals:tests/bench/%.cpp=$(B)/%)
 every     := $(if $(SAN),env/sanitizers.cpp)
-all_cpp   := $(main) $(sources) $(python) $(units) $(benches) $(rivals) $(every)
+# What tests load before the program.
+served    := tests/served.cpp
+all_cpp   := $(main) $(sources) $(python) $(units) $(served) $(benches) $(rivals) $(every)
 objects_of = $(patsubst %.cpp,$(B)/obj/%.o,$(1))
 # A build that is made once and thrown away compiles files of a folder together: headers are parsed, and templates
 # instantiated, once for all of them. So no two files of a folder define the same name.
 JOIN      ?= $(if $(SAN),yes,no)
 # Large files stay alone, and what others depend on by its own name.
-alone     := $(large) src/mpi/without_spinning.cpp src/quorate/quorate.cpp
+alone     := $(large) src/transport/without_spinning.cpp src/quorate/quorate.cpp
 # $(call joined,FILES): what is compiled for them. join/FIRST.cpp, in $(B), includes $(joined_FIRST.cpp).
 joined     = $(if $(filter yes,$(JOIN)),$(filter $(alone),$(1)) \
   $(foreach folder,$(sort $(dir $(1))),$(call groups,$(filter-out $(alone),$(filter $(folder)%,$(1))))),$(1))
@@ -223,7 +225,7 @@ endif
 # --- Targets -----------------------------------------------------------------------------
 .PHONY: help info deps configure build demo amazon networks elastic load-time advice dsag headline gallery \
         experiments cluster-demo cluster-deps python wheel python-deps python-tests-deps chaos test test-all tests-ready \
-        check-layers analysis-tests-deps local-tuning \
+        check-layers analysis-tests-deps local-tuning coverage \
         bench bench-against bench-rivals bench-ranks bench-hosts bench-nodes bench-python bench-lbfgs bench-build \
         fuzz fuzz-deps plot container format lint claims docs docs-deps \
         install uninstall clean force
@@ -447,7 +449,7 @@ tests-ready: $(if $(filter unit,$(or $(levels),unit)),$(B)/tests/unit) \
              $(if $(filter python,$(or $(levels),python)),python python-tests-deps) \
              $(if $(filter docs,$(or $(levels),docs)),python $(if $(whole),docs-deps)) \
              $(if $(filter analysis,$(or $(levels),analysis)),analysis-tests-deps) \
-             $(if $(filter-out unit,$(or $(levels),all)),build cluster-deps)
+             $(if $(filter-out unit,$(or $(levels),all)),build $(B)/tests/served.so cluster-deps)
 	@mkdir -p $(B)/tests
 	@echo "export $(run_env)" > $(B)/tests/environment
 
@@ -459,6 +461,9 @@ $(B)/tests/unit: $(call objects_of,$(unit_files) $(every)) $(B)/$(soname) $(B)/s
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -Wl,-rpath,'$$ORIGIN/..' -o $@ $(filter-out %/sources,$^) \
 	  $(found_gtest_libs) $(link_libs)
 
+$(B)/tests/served.so: $(call objects_of,$(served)) | $$(@D)/.dir
+	$(call say,LINK,$@) $(found_cxx) $(link_flags) -shared -o $@.new $^ && mv $@.new $@
+
 $(B)/bench: $(call objects_of,$(benches) tests/unit/simulation.cpp $(every)) $(B)/libquorate.a
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(found_benchmark_libs) $(link_libs)
 
@@ -466,6 +471,9 @@ $(B)/bench: $(call objects_of,$(benches) tests/unit/simulation.cpp $(every)) $(B
 $(rival_programs): $(B)/%: $(B)/obj/tests/bench/%.o $(call objects_of,$(every)) \
                    $(filter-out %/without_spinning.o,$(library)) | $$(@D)/.dir
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(link_libs)
+
+coverage: $(B)/tests/unit ## lines that unit tests execute; COVER="src/transport/% src/ranks/%", SAN=thread, ARGS="FILTER of tests"
+	@tests/coverage '$(B)' $(ARGS)
 
 chaos: build ## kill processes of runs at random, and hosts if root, 50 runs of each kind; ARGS="--runs 5 --only hosts"
 	@$(run_env) $(found_python) tests/chaos/chaos.py $(ARGS)

@@ -2,27 +2,22 @@
 """Small traces for the tests of the analysis: made, changed and read."""
 
 import shutil
-import subprocess
 
 import h5py
 
-from program import LAUNCHER, QUORATE
+from program import call
 
 
-def quorate(*arguments):
-    subprocess.run([QUORATE, *map(str, arguments)], check=True, timeout=60)
+def quorate(*arguments, ranks=None):
+    done = call(*arguments, ranks=ranks)
+    assert done.returncode == 0, done.stderr
 
 
 def train(folder, name, *options):
     """A run of 4 workers; its trace."""
     path = folder / f"{name}.h5"
-    subprocess.run(
-        [*LAUNCHER, "-n", "5", QUORATE, "run", "--quiet"]
-        + ["--data", str(folder / "data.h5"), "--trace", str(path), "--step", "0.3"]
-        + [str(option) for option in options],
-        check=True,
-        timeout=60,
-    )
+    words = ("--quiet", "--data", folder / "data.h5", "--trace", path, "--step", 0.3)
+    quorate("run", *words, *options, ranks=5)
     return path
 
 

@@ -11,8 +11,6 @@ import pytest
 
 from program import LAUNCHER, call, our_lines
 
-RANKS = 5  # of a run: a coordinator and 4 workers
-
 
 def refused(folder, *words, ranks=None, env=None):
     """Runs what must be refused; gives the message without the program's name."""
@@ -286,9 +284,10 @@ def test_inspect_refuses_a_damaged_data_set(folder, gaussians):
 # --- run ------------------------------------------------------------------------------------------
 
 
-def run_refused(folder, data, *words, ranks=RANKS, env=None):
-    trace = [] if "--trace" in words else ["--trace", folder / "t.h5"]
-    return refused(folder, "run", "--data", data, *trace, *words, ranks=ranks, env=env)
+def run_refused(folder, data, *words):
+    for option, value in ("--trace", folder / "t.h5"), ("--workers", 4):
+        words = words if option in words else [option, value, *words]
+    return refused(folder, "run", "--data", data, *words)
 
 
 @pytest.mark.parametrize(
@@ -332,10 +331,6 @@ def run_refused(folder, data, *words, ranks=RANKS, env=None):
         (["--scheme", "agc", "--stragglers", 4], "--stragglers is 4: use at most 3"),
         (["--scheme", "agc", "--collect", 0], "--collect is 0: use at least 1"),
         (["--scheme", "agc", "--collect", 5], "--collect is 5: use at most 4"),
-        (
-            ["--workers", 5],
-            "--workers is 5, but 5 ranks make a coordinator and 4 workers: start 6 ranks",
-        ),
         (["--workers", 0], "--workers is 0: use at least 1"),
     ],
 )
@@ -355,7 +350,7 @@ def test_run_wants_a_data_set(folder):
     assert run_refused(folder, folder / "good.svm").startswith(
         f"{folder}/good.svm is not an HDF5 file (or it is truncated)"
     )
-    message = refused(folder, "run", "--trace", folder / "t.h5", ranks=RANKS)
+    message = refused(folder, "run", "--trace", folder / "t.h5", "--workers", 4)
     assert message == f"quorate run needs --data FILE: {make}"
 
 
@@ -405,18 +400,33 @@ def test_a_trace_without_final_model_is_no_initial_model(folder, gaussians):
 # --- the world ------------------------------------------------------------------------------------
 
 
+def world_refused(folder, data, *words, ranks=None, env=None):
+    words = ["--data", data, "--trace", folder / "t.h5", *words]
+    return refused(folder, "run", *words, ranks=ranks, env=env)
+
+
 def test_a_world_of_one_is_to_know_how_many_threads(folder, gaussians):
     launcher = " ".join(LAUNCHER)
     message = (
         "--workers is missing: --workers N makes them threads of this process, and "
         f"'{launcher} -n N' starts processes, a coordinator and N - 1 workers"
     )
-    assert run_refused(folder, gaussians, ranks=None) == message
-    assert run_refused(folder, gaussians, ranks=1) == message
+    assert world_refused(folder, gaussians) == message
+    assert world_refused(folder, gaussians, ranks=1) == message
+
+
+def test_one_rank_of_a_world_refuses_values_with_the_remedy(folder, gaussians):
+    assert world_refused(folder, gaussians, "--workers", 5, ranks=5) == (
+        "--workers is 5, but 5 ranks make a coordinator and 4 workers: start 6 ranks"
+    )
+    # What rank 0 alone has to do with.
+    words = ["--data", gaussians, "--trace", folder]
+    message = refused(folder, "run", *words, ranks=3)
+    assert message == f"--trace is {folder}, which cannot be written: it is a folder; give a file"
 
 
 def test_the_world_must_be_as_large_as_slurm_says(folder, gaussians):
-    message = run_refused(folder, gaussians, ranks=3, env={"SLURM_NTASKS": "7"})
+    message = world_refused(folder, gaussians, ranks=3, env={"SLURM_NTASKS": "7"})
     assert message == (
         "the world has 3 ranks but SLURM_NTASKS is 7: start all 7 with srun or "
         f"{' '.join(LAUNCHER)}, or ask SLURM for 3"
@@ -427,7 +437,7 @@ def test_the_launcher_of_another_mpi_is_named_with_the_right_one(folder, gaussia
     # What a rank sees that Open MPI's mpiexec starts and that belongs to MPICH, and the reverse.
     other = "PMI" if os.environ.get("MPI") == "openmpi" else "OMPI_COMM_WORLD"
     env = {f"{other}_SIZE": "4", f"{other}_RANK": "0"}
-    assert run_refused(folder, gaussians, ranks=None, env=env) == (
+    assert world_refused(folder, gaussians, env=env) == (
         "this is 4 ranks that each see a world of one: the launcher belongs to another MPI; start "
         f"this build with {' '.join(LAUNCHER)} -n 4"
     )

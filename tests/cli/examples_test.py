@@ -11,7 +11,6 @@ import re
 import shlex
 import shutil
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -97,15 +96,7 @@ def answer(folder, words):
     if words[0] == "analysis":  # in this process, since Python takes long to start
         return analyse(folder, words[1:])
     launched = words[0] == "run" and {WORD, FILE, FOLDER} & {*words}
-    return subprocess.run(
-        [*(LAUNCHER + ["-n", "2"] if launched else []), QUORATE, *words],
-        cwd=folder,
-        env=environment({"SCRATCH": str(folder), "QUORATE_DATA": str(folder)}),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    return call(*words, ranks=2 if launched else None)
 
 
 def analyse(folder, words):
@@ -201,16 +192,20 @@ def state(folder):
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def test_one_mistake_in_a_command_of_the_documentation_is_one_line_and_changes_nothing(folder):
+def test_one_mistake_in_a_command_of_the_documentation_is_one_line_and_changes_nothing(
+    folder, monkeypatch
+):
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("SCRATCH", str(folder))
+    monkeypatch.setenv("QUORATE_DATA", str(folder))
     found, incomplete = commands()
     assert len(found) >= 60 and incomplete <= 15
     cases = [case for words in found for case in mistakes(words)]
     assert len(cases) >= 500
     before = state(folder)
     wrong = []
-
-    def judge(case, done):
-        words, says = case
+    for words, says in cases:
+        done = answer(folder, words)
         if (
             done.returncode != 2
             or done.stderr.count("\n") != 1
@@ -220,14 +215,6 @@ def test_one_mistake_in_a_command_of_the_documentation_is_one_line_and_changes_n
             said = f"{done.returncode} {done.stdout}{done.stderr}"
             wrong.append(f"quorate {shlex.join(words)}\n{said}")
 
-    # Analyses run in this process, which has one folder and one stderr.
-    apart = [case for case in cases if case[0][0] == "analysis"]
-    with ThreadPoolExecutor(2) as pool:
-        rest = [case for case in cases if case not in apart]
-        for case, done in zip(rest, pool.map(lambda case: answer(folder, case[0]), rest)):
-            judge(case, done)
-    for case in apart:
-        judge(case, answer(folder, case[0]))
     assert not wrong, f"{len(wrong)} of {len(cases)}:\n" + "\n".join(wrong)
     changed = {path for path, _ in state(folder).items() ^ before.items()}
     assert not changed

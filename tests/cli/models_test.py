@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Models, minibatches and threads over MPI, and the commands that go on with a run."""
+"""Models, minibatches and threads in runs, and the commands that go on with a run."""
 
 import csv
 import re
@@ -9,12 +9,12 @@ import h5py
 import numpy as np
 import pytest
 
-from program import OPEN_MPI, REPOSITORY, call, inspect
+from program import REPOSITORY, call, inspect
 
 
-def run(data, trace, *words, ranks=4):
+def run(data, trace, *words, workers=3):
     options = ["--overwrite", "--quiet", *words]
-    done = call("run", "--data", data, "--trace", trace, *options, ranks=ranks)
+    done = call("run", "--data", data, "--trace", trace, "--workers", workers, *options)
     assert done.returncode == 0, done.stderr
     return trace
 
@@ -72,7 +72,7 @@ CNN = ["--model", "cnn", "--layers", "conv:4x3,pool:2,dense:8"]
 )
 def test_a_run_is_replayed_bit_by_bit(words, classes, tmp_path):
     words = [*words, "--scheme", "agc", "--stragglers", 1, "--collect", 2, "--rounds", 12]
-    trace = run(classes, tmp_path / "run.h5", *words, "--delay", "exponential:0.002", ranks=5)
+    trace = run(classes, tmp_path / "run.h5", *words, "--delay", "exponential:0.002", workers=4)
     again = tmp_path / "again.h5"
     done = call("simulate", "--replay", trace, "--trace", again, "--quiet")
     assert done.returncode == 0, done.stderr
@@ -87,8 +87,8 @@ def test_replicas_draw_the_same_samples(classes, tmp_path):
     """Whichever replica of a group answers, the minibatch is the same: so are the iterates."""
     words = ["--model", "softmax", "--batch", 40, "--rounds", 10, "--scheme", "frc"]
     words += ["--stragglers", 1, "--delay", "exponential:0.003"]
-    first = run(classes, tmp_path / "a.h5", *words, ranks=5)
-    other = run(classes, tmp_path / "b.h5", *words, "--slowdown", "exponential:1", ranks=5)
+    first = run(classes, tmp_path / "a.h5", *words, workers=4)
+    other = run(classes, tmp_path / "b.h5", *words, "--slowdown", "exponential:1", workers=4)
     assert np.array_equal(columns(first, "iterate/model"), columns(other, "iterate/model"))
     assert set(columns(first, "round/samples")) == {40}
 
@@ -97,8 +97,8 @@ def test_the_mean_minibatch_gradient_is_the_full_one(classes, tmp_path):
     """With a tiny step the model hardly moves: it goes where the mean gradient points."""
     words = ["--model", "softmax", "--l2", 0, "--optimizer", "gd", "--step", 1e-6]
     words += ["--evaluate-every", 400]
-    full = run(classes, tmp_path / "f.h5", *words, "--rounds", 400, ranks=3)
-    some = run(classes, tmp_path / "s.h5", *words, "--rounds", 400, "--batch", 40, ranks=3)
+    full = run(classes, tmp_path / "f.h5", *words, "--rounds", 400, workers=2)
+    some = run(classes, tmp_path / "s.h5", *words, "--rounds", 400, "--batch", 40, workers=2)
     a, b = columns(full, "model/final"), columns(some, "model/final")
     assert np.linalg.norm(a - b) < 0.15 * np.linalg.norm(a)
 
@@ -125,7 +125,8 @@ def test_metrics_are_those_of_the_task(classes, numbers, tmp_path):
 
 def test_models_that_do_not_fit_the_data_are_refused(classes, numbers, tmp_path):
     def refusal(data, *words):
-        done = call("run", "--data", data, "--trace", tmp_path / "t.h5", *words, ranks=2)
+        where = ["--trace", tmp_path / "t.h5", "--workers", 1]
+        done = call("run", "--data", data, *where, *words)
         assert done.returncode == 2
         assert not (tmp_path / "t.h5").exists()
         return done.stderr
@@ -152,6 +153,7 @@ def newton(x, y, l2, steps=30):
     return np.mean(np.log1p(np.exp(-y * (x @ w)))) + l2 * w @ w
 
 
+@pytest.mark.whole
 def test_the_optimum_of_a9a_is_that_of_newton(real_data, tmp_path):
     folder, data = real_data / "libsvm", tmp_path / "a9a.h5"
     words = ["--config", REPOSITORY / "jobs/data/a9a.ini", "--input", folder / "a9a.gz"]
@@ -182,17 +184,17 @@ def test_the_optimum_of_a9a_is_that_of_newton(real_data, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "words",
+    "ranks, words",
     [
-        ["--model", "squared-hinge"],
-        ["--model", "hinge", "--tolerance", 1e-3],
-        ["--l1", 1e-3],
-        ["--model", "ridge", "--l2", 0.01],
+        (2, ["--model", "squared-hinge"]),
+        (None, ["--model", "hinge", "--tolerance", 1e-3]),
+        (None, ["--l1", 1e-3]),
+        (None, ["--model", "ridge", "--l2", 0.01]),
     ],
 )
-def test_an_optimum_is_below_all_models_and_above_its_bound(words, gaussians, tmp_path):
+def test_an_optimum_is_below_all_models_and_above_its_bound(ranks, words, gaussians, tmp_path):
     data = shutil.copy(gaussians, tmp_path / "d.h5")
-    done = call("optimum", "--data", data, *words, "--quiet", ranks=2)
+    done = call("optimum", "--data", data, *words, "--quiet", ranks=ranks)
     assert done.returncode == 0, done.stderr
     objective = [word for word in words if word not in ("--tolerance", 1e-3)]
     if "--l1" in words:
@@ -294,7 +296,7 @@ def test_credit_beats_the_elastic_computing_report(credit, tmp_path):
     """Accuracy 80.28 %, F1 .34 in its table 1; rows with a score above 0 are called positive."""
     for model in ("hinge", "logistic"):
         words = ["--model", model, "--optimizer", "agd", "--step", 0.1, "--rounds", 500]
-        trace = run(credit, tmp_path / "t.h5", *words, "--evaluate-every", 500, ranks=5)
+        trace = run(credit, tmp_path / "t.h5", *words, "--evaluate-every", 500, workers=4)
         last = inspect(trace)["last_evaluation"]
         assert last["accuracy"] >= 0.8028 and last["f1"] >= 0.34
 
@@ -312,8 +314,7 @@ def test_kc_house_follows_the_reference_trajectory(optimizer, real_data, tmp_pat
     words += ["--input", real_data / "kc_house" / "kc_house_data.csv.gz"]
     assert call("import", *words, "--output", data, "--quiet").returncode == 0
     words = ["--model", "ridge", "--optimizer", optimizer, "--step", 0.098, "--rounds", 100]
-    ranks = 5 if OPEN_MPI else 31
-    trace = run(data, tmp_path / "t.h5", *words, "--schedule", "geometric:0.98", ranks=ranks)
+    trace = run(data, tmp_path / "t.h5", *words, "--schedule", "geometric:0.98", workers=30)
     loss, mse = columns(trace, "evaluation/train_loss"), columns(trace, "evaluation/mse")
     for at, (train, test) in zip((1, 10, 20, 50, 100), expected[optimizer]):
         assert abs(loss[at - 1] - train) <= 2e-3 and abs(mse[at - 1] - test) <= 2e-3
@@ -322,9 +323,10 @@ def test_kc_house_follows_the_reference_trajectory(optimizer, real_data, tmp_pat
 @pytest.mark.launcher
 def test_models_are_scored_on_a_spare_rank_while_the_run_goes_on(classes, tmp_path):
     words = ["--model", "softmax", "--rounds", 40, "--evaluate-every", 3]
-    words += ["--delay", "constant:0.01", "--workers", 2]
-    after = run(classes, tmp_path / "after.h5", *words, ranks=3)
+    words += ["--delay", "constant:0.01"]
+    after = run(classes, tmp_path / "after.h5", *words, workers=2)
     trace = tmp_path / "live.h5"
+    words += ["--workers", 2]
     done = call("run", "--data", classes, "--trace", trace, *words, "--evaluate", "live", ranks=4)
     assert done.returncode == 0, done.stderr
     assert re.search(r"accuracy 0\.\d", done.stderr)  # the live line tells the newest
@@ -359,7 +361,7 @@ def test_new_rows_get_the_columns_classes_and_scaling_of_the_old_ones(tmp_path):
     expected = {"city=rome": 0, "city=oslo": 0, "city=bonn": 1, "age": 1 / 3}
     assert values[0] == pytest.approx(expected)
     assert values[1] == pytest.approx({**expected, "city=bonn": 0, "age": 2 / 3})
-    trace = run(old, tmp_path / "t.h5", "--rounds", 3, ranks=2)
+    trace = run(old, tmp_path / "t.h5", "--rounds", 3, workers=1)
     done = call("predict", trace, "--data", new, "--split", "train", "--output", tmp_path / "s.csv")
     assert done.returncode == 0, done.stderr
     with open(tmp_path / "s.csv", newline="", encoding="utf-8") as file:
