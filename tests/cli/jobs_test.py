@@ -7,7 +7,6 @@ import pathlib
 import re
 import shutil
 import subprocess
-import time
 
 import h5py
 import numpy
@@ -409,6 +408,7 @@ def test_an_experiment_is_run_with_other_seeds(tmp_path):
     refused(script(tmp_path, BASE, "--seeds", "1..2", "--output", tmp_path / "b"), "no seeds")
 
 
+@pytest.mark.whole
 def test_all_claims_are_simulated_and_written_down(tmp_path):
     """As `make claims` does, in a folder with experiments of its own."""
     (tmp_path / "docs").mkdir()
@@ -451,15 +451,10 @@ def test_all_claims_are_simulated_and_written_down(tmp_path):
     assert done.returncode != 0 and "there is no jobs/none.ini" in done.stderr
 
 
-def test_a_thousand_runs_are_written_at_once(tmp_path, capsys):
-    begin = time.monotonic()
+def test_a_thousand_runs_are_written_at_once(tmp_path):
     rows = expanded(tmp_path, BASE + "seed = 1..1000\n")
-    seconds = time.monotonic() - begin
-    with capsys.disabled():
-        print(f"[1000 runs: {seconds:.2f} s]", end="")
     assert len(rows) == 1000 and len({row["trace"] for row in rows}) == 1000
     assert "#SBATCH --array=1-1000\n" in (tmp_path / "out" / "run.sh").read_text()
-    assert seconds < 20
 
 
 def test_clusters_are_listed(tmp_path):

@@ -4,7 +4,6 @@
 import json
 import os
 import subprocess
-import time
 
 import pytest
 
@@ -123,16 +122,14 @@ def test_a_silent_rank_is_named_in_time(tmp_path):
     subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True, timeout=60)
     command = ["bash", "-c", script % library, "-", QUORATE, "doctor", "--timeout", "10"]
 
-    begin = time.monotonic()
     done = subprocess.run(
         [*LAUNCHER, "-n", "3", *command],
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=60,
     )
     # Hydra may report how the hanging rank ended, which it kills.
     assert done.returncode in (1, 9)
     assert "rank 2 of 3 did not answer in time" in done.stderr
     assert "0-1" in done.stdout
-    assert time.monotonic() - begin < 60

@@ -147,6 +147,7 @@ def test_a_leader_that_is_slow_is_replaced_and_comes_back(hosts, sparse, tmp_pat
 
 
 @pytest.mark.skipif(OPEN_MPI, reason="Open MPI's mpiexec does not end without a host")
+@pytest.mark.whole
 def test_a_round_begins_anew_whose_contributions_are_lost_with_their_host(hosts, sparse, tmp_path):
     trace = tmp_path / "run.h5"
     # Leaders pass points on and then compute, which the delay makes most of a round: a leader that

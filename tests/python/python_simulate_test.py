@@ -163,10 +163,8 @@ def test_an_interrupt_ends_a_simulation_and_leaves_the_handler(q):
     before = signal.getsignal(signal.SIGINT)
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
-    begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         q.simulate(workers=50, rounds=100_000_000, delay=q.exponential(1), trace_arrivals="none")
-    assert time.monotonic() - begin < 30
     assert signal.getsignal(signal.SIGINT) is before
     q.simulate(**DRY)
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <thread>
+#include <filesystem>
+#include <future>
 
 #include "support.hpp"
 #include "trace/reader.hpp"
@@ -147,9 +147,12 @@ TEST(Trace, IsReadableWhileItIsWritten)
     trace::Writer writer(path, header(), width);
     fill(writer);
     // HDF5 belongs to the writer's thread until pause(): a copy of the bytes is what a kill leaves.
-    // The writer commits once a second.
-    std::this_thread::sleep_for(std::chrono::milliseconds(2500));
-    std::filesystem::copy_file(path, copy);
+    std::promise<void> copied;
+    writer.after_commit([&] {
+        std::filesystem::copy_file(path, copy);
+        copied.set_value();
+    });
+    copied.get_future().wait();
     writer.pause();
     const auto got = trace::read(copy);
     EXPECT_EQ(got.status(), "running");
