@@ -4,6 +4,7 @@
 import h5py
 import numpy as np
 import pytest
+from program import whole
 from traces import column, edited, simulate
 from quorate.analysis import compare, histogram, quantities
 from quorate.analysis.curves import band, reached, usual_targets
@@ -323,7 +324,7 @@ def test_figures_replace_figures_only(suffix, runs, analyse, tmp_path):
     [
         (["export", "--to", "csv"], "agc.round.csv"),
         (["export", "--to", "perfetto"], "agc.perfetto.json"),
-        (["report"], "index.html"),
+        *whole((["report"], "index.html")),
     ],
 )
 def test_exports_and_reports_replace_their_own_only(words, name, runs, analyse, tmp_path):

@@ -10,6 +10,8 @@ from browser import TAB, browser
 from quorate.analysis.groups import group, read_all
 from quorate.analysis.spoken import spoken
 
+pytestmark = pytest.mark.whole
+
 PAGES = ("index.html", "appendix.html")
 VOID = ("meta", "img", "br", "link")
 SHOWN = {"light": (255, 255, 255), "dark": (22, 24, 27)}  # the background

@@ -55,6 +55,7 @@ def test_the_appendix_says_all_that_it_takes_to_do_it_again(simulated):
     assert "Python 3" in page and "numpy" in page and "src=" not in page
 
 
+@pytest.mark.whole
 def test_a_report_of_times_only(tmp_path, analyse):
     from traces import simulate
 

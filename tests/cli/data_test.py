@@ -77,6 +77,7 @@ def test_standardised_columns_have_mean_0_and_variance_1(real_data, tmp_path):
     assert np.all(values[:, -1] == 1)
 
 
+@pytest.mark.whole
 def test_the_full_covertype_needs_little_memory(tmp_path):
     """A file of its 581,012 rows and 54 columns, made up."""
     random = np.random.default_rng(0)
@@ -190,6 +191,7 @@ def test_numbers_that_do_not_fit_are_named_with_their_row_and_column(tmp_path):
     assert call(*words, "--float32", "--scale", "standardise").returncode == 0
 
 
+@pytest.mark.whole
 def test_generated_data_are_larger_than_the_memory_of_a_rank(tmp_path):
     """Each rank reads just its rows: the file has 1.6 GB, a rank may use 1.2 GB."""
     data, trace = tmp_path / "d.h5", tmp_path / "t.h5"

@@ -122,6 +122,7 @@ def test_a_code_of_a_plugin_is_compared_with_all_others(plugins):
     assert both["uncoded"]["round_seconds"] > both["half --answers 4"]["round_seconds"]
 
 
+@pytest.mark.whole
 def test_what_holds_for_all_entries_holds_for_those_of_plugins(plugins):
     program = BUILD / "tests" / "unit"
     env = {**os.environ, "QUORATE_TEST_PLUGINS": ",".join(str(path) for path in plugins.values())}

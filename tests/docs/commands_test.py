@@ -15,6 +15,8 @@ PAGES = sorted(
 PAGES = [page for page in PAGES if any(b.is_command() or b.is_python() for b in blocks(page))]
 PAGES.remove(REPOSITORY / "docs" / "day.md")  # tests/slurm runs it
 
+# What somebody new reads. The others' code runs in make test-all.
+FIRST_READ = ("README.md", "docs/tutorial.md", "docs/first-scheme.md", "docs/commands.md")
 TUTORIAL = REPOSITORY / "docs/first-scheme.md"
 
 # What some pages take for granted: a file, and the command that makes it.
@@ -116,9 +118,12 @@ def run_commands(block, skipped, folder, env):
 
 @pytest.mark.parametrize(
     ("page", "folder"),
-    [(page, str(page.relative_to(REPOSITORY))) for page in PAGES],
+    [
+        pytest.param(page, name, id=name, marks=() if name in FIRST_READ else pytest.mark.whole)
+        for page in PAGES
+        for name in [str(page.relative_to(REPOSITORY))]
+    ],
     indirect=["folder"],
-    ids=[str(page.relative_to(REPOSITORY)) for page in PAGES],
 )
 def test_the_code_of_a_page_runs(page, folder):
     extra = {"SCRATCH": str(folder), "PYTHONPATH": str(folder / "build/python")}

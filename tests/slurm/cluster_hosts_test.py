@@ -53,6 +53,7 @@ def test_an_array_runs_on_four_hosts(cluster, profile, tmp_path):
         check_replay(trace, tmp_path / f"{seed}.h5")
 
 
+@pytest.mark.whole
 def test_a_chain_of_jobs_on_four_hosts_ends_as_one_run(cluster, profile, tmp_path):
     # SLURM's least time is a minute; the first link stops 10 s after its begin.
     text = RUN + "rounds = 70\ndelay = constant:0.2\n" + DATA
@@ -70,6 +71,7 @@ def test_a_chain_of_jobs_on_four_hosts_ends_as_one_run(cluster, profile, tmp_pat
 
 # The last one, because it is a host less afterwards.
 @pytest.mark.skipif(OPEN_MPI, reason="Open MPI 4.1 ends a run of which it loses a node")
+@pytest.mark.whole
 def test_a_resilient_run_survives_a_host_that_vanishes(cluster, profile, tmp_path):
     jobs = cluster.submit(*words_for(tmp_path, profile, RESILIENT))
     trace = tmp_path / "out" / "1.h5"

@@ -33,6 +33,7 @@ def cluster(programs, tmp_path_factory):
         yield cluster
 
 
+@pytest.mark.whole
 def test_an_experiment_goes_from_data_to_report(cluster, profile, tmp_path):
     text = RUN.replace("seed = 1", "seed = 1..2") + "rounds = 10\nscheme = uncoded, frc, agc\n"
     text += "[scheme frc]\nstragglers = 1\n[scheme agc]\nstragglers = 1\ncollect = 2\n" + DATA
@@ -92,6 +93,7 @@ def test_what_fails_stops_what_needs_it_and_is_submitted_again(cluster, profile,
     assert left(tmp_path) == ""
 
 
+@pytest.mark.whole
 def test_a_run_that_its_time_does_not_suffice_for_goes_on_in_the_next_link(
     cluster, profile, tmp_path, unbroken
 ):
@@ -113,6 +115,7 @@ def test_a_run_that_its_time_does_not_suffice_for_goes_on_in_the_next_link(
     assert numpy.array_equal(model_of(trace), unbroken(70))
 
 
+@pytest.mark.whole
 def test_a_run_that_gives_way_to_another_job_goes_on_afterwards(
     cluster, profile, tmp_path, unbroken
 ):
@@ -160,6 +163,7 @@ def test_a_resilient_run_survives_the_death_of_a_worker(cluster, profile, tmp_pa
 
 
 @pytest.mark.skipif(OPEN_MPI, reason="Open MPI 4.1 ends a run of which it loses a node")
+@pytest.mark.whole
 def test_a_resilient_run_survives_the_loss_of_a_node(cluster, profile, tmp_path):
     text = RESILIENT.replace("workers = 4", "workers = 7")
     words = ["--cluster", profile, "--nodes", "4"]
@@ -183,6 +187,7 @@ def test_a_resilient_run_survives_the_loss_of_a_node(cluster, profile, tmp_path)
     assert len(dead_workers(trace)) == 2
 
 
+@pytest.mark.whole
 def test_scripts_for_pbs_run_through_qsub(cluster, tmp_path):
     if not shutil.which("qsub"):
         pytest.skip("there is no qsub: env/deps cluster installs slurm-wlm-torque")
