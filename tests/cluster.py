@@ -106,7 +106,7 @@ class Cluster:
         return {(one["JobState"], one["ExitCode"]) for one in self.jobs(job)}
 
     def wait_for_end(self):
-        wait_until(lambda: not self.call("squeue", "--noheader"), timeout=LIMIT)
+        wait_until(lambda: not self.call("squeue", "--noheader"), timeout=LIMIT, every=1)
 
 
 class ClusterOfHosts(Cluster):

@@ -204,11 +204,12 @@ def output(*words, env=None, **more):
     return done.stdout
 
 
-def wait_until(condition, timeout=TIMEOUT):
+def wait_until(condition, timeout=TIMEOUT, every=0.05):
+    """Looks every so many seconds."""
     limit = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < limit, "it did not happen in time"
-        time.sleep(0.05)
+        time.sleep(every)
 
 
 def rounds_in(path):

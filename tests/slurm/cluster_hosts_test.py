@@ -60,7 +60,7 @@ def test_a_chain_of_jobs_on_four_hosts_ends_as_one_run(cluster, profile, tmp_pat
     more = ["--links", "3", "--time", "1min", "--stop-before", "50s"]
     jobs = cluster.submit(*words_for(tmp_path, profile, text, *more))
     trace = tmp_path / "out" / "1.h5"
-    wait_until(lambda: cluster.jobs(jobs[1])[0]["JobState"] == "COMPLETED", timeout=LIMIT)
+    wait_until(lambda: cluster.jobs(jobs[1])[0]["JobState"] == "COMPLETED", timeout=LIMIT, every=1)
     assert 0 < rounds_in(trace) < 70, logs(tmp_path)
     cluster.wait_for_end()
     for job in jobs:

@@ -104,7 +104,7 @@ def test_a_run_that_its_time_does_not_suffice_for_goes_on_in_the_next_link(
     assert len(jobs) == 5
     trace = tmp_path / "out" / "1.h5"
     first = jobs[1]
-    wait_until(lambda: cluster.jobs(first)[0]["JobState"] == "COMPLETED", timeout=LIMIT)
+    wait_until(lambda: cluster.jobs(first)[0]["JobState"] == "COMPLETED", timeout=LIMIT, every=1)
     assert call("todo", "--manifest", trace.parent / "manifest.tsv", "--row", 1).returncode == 75
     assert cluster.states(first) == {("COMPLETED", "0:0")}
     assert 0 < rounds_in(trace) < 70
