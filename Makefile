@@ -386,8 +386,12 @@ launch_env := OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
   OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 endif
 # A Python that loads a module with sanitizers must begin with their library, and with what it intercepts.
+ifeq ($(SAN),thread)
+# UCX watches what the C library does with memory as a thread ends, when this sanitizer has forgotten the thread.
+thread_env := UCX_MEM_EVENTS=n
+endif
 ifdef SAN
-san_env = SANITIZERS='$(shell $(found_cxx) -print-file-name=lib$(if $(filter thread,$(SAN)),t,a)san.so) $(shell $(found_cxx) -print-file-name=libstdc++.so)'
+san_env = $(thread_env) SANITIZERS='$(shell $(found_cxx) -print-file-name=lib$(if $(filter thread,$(SAN)),t,a)san.so) $(shell $(found_cxx) -print-file-name=libstdc++.so)'
 endif
 
 demo: build ## coded gradient descent with stragglers on generated data, and its figure
@@ -473,7 +477,7 @@ $(rival_programs): $(B)/%: $(B)/obj/tests/bench/%.o $(call objects_of,$(every)) 
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(link_libs)
 
 coverage: $(B)/tests/unit ## lines that unit tests execute; COVER="src/transport/% src/ranks/%", SAN=thread, ARGS="FILTER of tests"
-	@tests/coverage '$(B)' $(ARGS)
+	@$(run_env) tests/coverage '$(B)' $(ARGS)
 
 chaos: build ## kill processes of runs at random, and hosts if root, 50 runs of each kind; ARGS="--runs 5 --only hosts"
 	@$(run_env) $(found_python) tests/chaos/chaos.py $(ARGS)

@@ -209,6 +209,11 @@ void RankWorker::take_point(const Delivered& point, int leader)
 {
     auto [at, fresh] = leaders_points_.try_emplace(leader);
     if (fresh) at->second = {point.points, leader_.readers(), endpoint_.rank()};
+    if (!at->second.present() && !point.points.is_open()) {
+        // The leader has died since. The next one hands the point out again.
+        leaders_points_.erase(at);
+        return;
+    }
     if (point.shard < context_.shard) {
         at->second.borrow(point.block, 0);  // which gives it back
         return;

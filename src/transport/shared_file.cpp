@@ -6,9 +6,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <map>
 #include <mutex>
 #include <random>
+#include <string>
 #include <utility>
 
 #include "base/host.hpp"
@@ -24,6 +26,11 @@ std::int64_t in_pages(std::size_t bytes)
     return (static_cast<std::int64_t>(bytes) + page - 1) / page * page;
 }
 
+std::string path_of(const SharedAddress& address)
+{
+    return fmt::format("/proc/{}/fd/{}", address.process, address.file);
+}
+
 // What this process has mapped, by token and place. Never freed, because mappings may end when the process does.
 struct Mappings {
     std::mutex mutex;
@@ -37,6 +44,12 @@ Mappings& mappings_of_process()
 }
 
 }  // namespace
+
+bool SharedAddress::is_open() const
+{
+    const auto path = path_of(*this);
+    return access(path.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ESRCH);
+}
 
 SharedMapping::~SharedMapping() { munmap(memory_, size_); }
 
@@ -54,7 +67,7 @@ SharedFile::SharedFile(const char* name) : file_(memfd_create(name, MFD_CLOEXEC)
 SharedFile::SharedFile(const SharedAddress& address)
 {
     if (address.file < 0) return;
-    const auto path = fmt::format("/proc/{}/fd/{}", address.process, address.file);
+    const auto path = path_of(address);
     file_ = open(path.c_str(), O_RDWR | O_CLOEXEC);
     token_ = address.token;
     if (present() && number(0) != token_) *this = SharedFile();

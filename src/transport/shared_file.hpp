@@ -14,6 +14,9 @@ namespace quorate {
 struct SharedAddress {
     std::int64_t process = 0, file = -1;  // process number and file descriptor; file -1: none
     std::uint64_t token = 0;  // random: tells this file from another host's with the same numbers
+
+    /// Whether a process of this host has it open: its owner may have ended.
+    bool is_open() const;
 };
 
 /// A part of a shared file, mapped. Its memory was reserved when the file grew, so touching it

@@ -13,6 +13,12 @@
 
 namespace quorate::transport {
 
+namespace {
+
+constexpr Seconds longest = 0.1;  // sleep, so that the flag of a signal is seen in time
+
+}  // namespace
+
 // What a rank is sent.
 struct Threads::Place {
     std::mutex mutex;
@@ -48,7 +54,9 @@ ThreadEndpoint::ThreadEndpoint(Threads& threads, int rank, std::string host)
 {
 }
 
-ThreadEndpoint::~ThreadEndpoint()
+ThreadEndpoint::~ThreadEndpoint() { end(); }
+
+void ThreadEndpoint::end()
 {
     threads_.places_[static_cast<std::size_t>(rank())].ended = true;
     for (int other = 0; other < size(); ++other)
@@ -93,12 +101,20 @@ void ThreadEndpoint::advance()
 
 void ThreadEndpoint::wait(Seconds at_most)
 {
-    constexpr Seconds longest = 0.1;  // so that the flag of a signal is seen in time
     ring();
     auto& place = threads_.places_[static_cast<std::size_t>(rank())];
     std::unique_lock lock(place.mutex);
     if (!place.messages.empty()) return;
     place.changed.wait_for(lock, std::chrono::duration<Seconds>(std::min(at_most, longest)));
+}
+
+void ThreadEndpoint::die()
+{
+    end();
+    auto& place = threads_.places_[static_cast<std::size_t>(rank())];
+    std::unique_lock lock(place.mutex);
+    while (!has_ended(0)) place.changed.wait_for(lock, std::chrono::duration<Seconds>(longest));
+    throw Died();
 }
 
 bool ThreadEndpoint::has_ended(int rank) const

@@ -51,10 +51,13 @@ public:
     void expect(int) override {}
     bool has_ended(int rank) const override;
     bool is_unreachable(int) const override { return false; }
-    /// @throws Died
-    [[noreturn]] void die() override { throw Died(); }
+    /// The rank has ended, but its thread waits for the end of rank 0: what it has lent and borrowed stays as it is, as
+    /// if its process had been killed. @throws Died then
+    [[noreturn]] void die() override;
 
 private:
+    void end();
+
     Threads& threads_;
     std::vector<int> to_ring_;
 };

@@ -129,6 +129,16 @@ TEST_F(SharedMemory, PointsThatCannotBeHadEndTheRunBeforeItBegins)
     EXPECT_FALSE(none.reads(0));
 }
 
+TEST(SharedFile, IsNotOpenAnyMoreWhenItsOwnerHasEnded)
+{
+    auto file = std::make_unique<SharedFile>("test");
+    const auto address = file->address();
+    EXPECT_TRUE(address.is_open());
+    file.reset();
+    EXPECT_FALSE(address.is_open());
+    EXPECT_FALSE(SharedFile(address).present());
+}
+
 // A reader in a process of its own, which takes orders by a pipe: it borrows the block of each
 // name, checks that all its values are equal for as long as it has it, and gives it back late.
 class ReadingProcess {
