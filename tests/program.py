@@ -153,8 +153,9 @@ def start(*words, ranks=None, env=None):
 
 
 @functools.cache
-def served():
-    """The socket of a process that has the program loaded and starts it by a fork."""
+def served(_inode):
+    """The socket of a process that has the program loaded and starts it by a fork. A program that
+    was built again has another inode, and a process of its own."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     env = environment({"LD_PRELOAD": str(SERVED)})
     with theirs:
@@ -168,13 +169,14 @@ def fork(command, timeout):
     request = [os.getcwd(), str(len(variables)), *variables, *command]
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         packet = b"".join(os.fsencode(text) + b"\0" for text in request)
-        socket.send_fds(served(), [packet], [out.fileno(), err.fileno()])
+        server = served(os.stat(QUORATE).st_ino)
+        socket.send_fds(server, [packet], [out.fileno(), err.fileno()])
         answer = struct.Struct("i")
-        (pid,) = answer.unpack(served().recv(answer.size))
-        in_time = select.select([served()], [], [], timeout)[0]
+        (pid,) = answer.unpack(server.recv(answer.size))
+        in_time = select.select([server], [], [], timeout)[0]
         if not in_time:
             os.killpg(pid, signal.SIGKILL)
-        (status,) = answer.unpack(served().recv(answer.size))
+        (status,) = answer.unpack(server.recv(answer.size))
         said = [file.seek(0) or file.read() for file in (out, err)]
     if not in_time:
         pytest.fail("\n".join([f"no end after {timeout} s", *said]))

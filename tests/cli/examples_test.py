@@ -152,7 +152,9 @@ def folder(tmp_path_factory):
         (folder / f"{name}.ini").write_text(EXPERIMENT)
     (folder / "compare.ini").write_text(f"seed = 1..5\n{EXPERIMENT}{TUNE}")
     shutil.copy(REPOSITORY / "slurm/generic-slurm.ini", folder / "my-cluster.ini")
-    (folder / "jobs").symlink_to(REPOSITORY / "jobs")
+    (folder / "jobs").mkdir()  # a folder of its own, into which files of the examples come
+    for path in (REPOSITORY / "jobs").iterdir():
+        (folder / "jobs" / path.name).symlink_to(path)
 
     def done(words, launcher=()):
         command = [*launcher, QUORATE, *words.split(), "--quiet"]

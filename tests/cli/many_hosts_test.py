@@ -91,6 +91,7 @@ def test_what_is_no_request_for_hosts_is_refused_in_one_line(tmp_path):
     assert (tmp_path / "mine").exists()
 
 
+@pytest.mark.whole
 def test_what_a_slow_link_costs_is_measured():
     need_root()
     words = [REPOSITORY / "tests" / "bench" / "hosts", "--columns", 50, "--rounds", 3, "--turns", 1]

@@ -279,7 +279,7 @@ def test_a_round_sends_what_the_supports_require(sparse, tmp_path, scheme):
 @pytest.mark.launcher
 def test_long_messages_arrive_whole(tmp_path):
     data, trace, simulated = (tmp_path / f"{name}.h5" for name in ("data", "run", "simulated"))
-    size = ["--rows", 60, "--columns", 200000, "--test-rows", 0]  # 1.6 MB a message
+    size = ["--rows", 6, "--columns", 200000, "--test-rows", 0]  # 1.6 MB a message
     assert call("generate", *size, "--output", data, "--quiet").returncode == 0
     words = ["--rounds", 5, "--step", 0.01, "--evaluate-every", 0]
     run(data, trace, *words, ranks=4)
