@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 import pytest
 
-from program import QUORATE, REPOSITORY, call, environment, inspect
+from program import QUORATE, REPOSITORY, call, environment, inspect, whole
 
 # Rows, columns, test rows, entries of a training row (None: they differ), balance.
 RECIPES = {
@@ -44,7 +44,10 @@ def fetched(name, real_data):
     return words[1:]
 
 
-@pytest.mark.parametrize("name", RECIPES)
+SMALL = [name for name in RECIPES if name != "mnist"]
+
+
+@pytest.mark.parametrize("name", [*SMALL, *whole(("mnist",))])
 def test_a_recipe_gives_the_data_set_of_its_paper(name, real_data, tmp_path):
     rows, columns, test_rows, entries, balance = RECIPES[name]
     words = fetched(name, real_data)

@@ -12,7 +12,7 @@ import h5py
 import numpy
 import pytest
 
-from program import OPEN_MPI, QUORATE, REPOSITORY, call, environment
+from program import OPEN_MPI, QUORATE, REPOSITORY, call, environment, whole
 
 BASE = "scheme = uncoded\nworkers = 4\nrounds = 5\n"
 PREPARE = "[prepare]\ncommand = generate\nrows = 60\ncolumns = 3\n"
@@ -723,7 +723,7 @@ def nothing_was_executed(folder):
 SMALL = BASE + "row-time = 1e-6\n"
 
 
-@pytest.mark.parametrize("name", NASTY, ids=NASTY_IDS)
+@pytest.mark.parametrize("name", [NASTY[0], *NASTY[6:8], *whole(*zip(NASTY[1:6] + NASTY[8:]))])
 def test_names_of_files_and_folders_are_never_executed(tmp_path, name):
     # Simulated runs on no cluster, so that the scripts do all their work.
     folder = tmp_path / f"out {name}"
