@@ -50,6 +50,9 @@ class Hosts:
         where = ["--host" if OPEN_MPI else "-hosts"]
         where += [",".join(f"{host}:{ranks}" for host, ranks in places.items())]
         ranks = ["-n", sum(places.values())]
+        # Open MPI's daemons name a folder by host and process, of which others may have equal ones.
+        # /dev/shm is the host's own.
+        env = {"OMPI_MCA_orte_tmpdir_base": "/dev/shm", **(env or {})}
         return Job(self.on(launcher, *LAUNCHER, *spare, *where, *ranks, QUORATE, *words), env)
 
     def processes(self, host):

@@ -113,6 +113,8 @@ def start_resilient(hosts, data, trace, *words, timeout=1, rounds=80, delay=0.05
     words = [*resilient(delay), "--rounds", rounds, "--timeout", timeout, *words]
     job = hosts.start(FOUR, *run_words(data, trace, *words))
     wait_until(lambda: rounds_in(trace) > 10 or job.process.poll() is not None)
+    if not trace.exists():
+        pytest.fail(f"it has ended before it began: {job.wait()}")
     return job
 
 
