@@ -30,19 +30,6 @@ def data(q, arrays):
 
 @pytest.fixture(scope="session")
 def logistic(q):
-    import numpy as np
-
-    class NumpyLogistic(q.Model):
-        """Logistic regression in NumPy."""
-
-        def parameters(self, columns):
-            return columns
-
-        def loss_and_gradient(self, X, y, w):
-            margins = y * (X @ w)
-            return np.logaddexp(0, -margins).sum(), -X.T @ (y / (1 + np.exp(margins)))
-
-        def scores(self, X, w):
-            return X @ w
+    from numpy_logistic import NumpyLogistic
 
     return NumpyLogistic

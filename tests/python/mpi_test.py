@@ -10,26 +10,18 @@ from program import LAUNCHER, OPEN_MPI, PACKAGE, REPOSITORY, TIMEOUT, environmen
 
 pytestmark = pytest.mark.launcher
 
-PATH = f"{PACKAGE}:{REPOSITORY / 'tests' / 'plugins'}"  # with fastest.py
+PATH = f"{PACKAGE}:{REPOSITORY / 'tests' / 'plugins'}"  # with fastest.py, numpy_logistic.py
 BEGIN = """
 import sys
 import numpy as np
 import quorate as q
 from fastest import Fastest
+from numpy_logistic import NumpyLogistic
 
 draw = np.random.default_rng(5)
 X = draw.normal(size=(200, 6))
 data = q.dataset(X, np.where(X[:, 0] > 0, 1, -1))
 options = dict(optimizer="agd", step=0.3, rounds=25, delay=q.exponential(0.002), seed=1)
-
-class NumpyLogistic(q.Model):
-    def parameters(self, columns):
-        return columns
-    def loss_and_gradient(self, X, y, w):
-        margins = y * (X @ w)
-        return np.logaddexp(0, -margins).sum(), -X.T @ (y / (1 + np.exp(margins)))
-    def scores(self, X, w):
-        return X @ w
 """
 
 
