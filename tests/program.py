@@ -229,6 +229,12 @@ def inspect(path):
     return json.loads(done.stdout)
 
 
+def seen(path, name):
+    """A number that inspect tells of a run under way; 0 if its trace is being written just now."""
+    done = call("inspect", path, "--json")
+    return json.loads(done.stdout)[name] if done.returncode == 0 else 0
+
+
 def our_lines(text):
     """Lines of the program, without those of the launcher."""
     return [line for line in text.splitlines() if line.startswith("quorate")]

@@ -10,7 +10,7 @@ import h5py
 import numpy
 import pytest
 
-from program import call, inspect, our_lines, rounds_in, start, wait_until
+from program import call, inspect, our_lines, rounds_in, seen, start, wait_until
 
 JOINED, LEFT, DIED, RECODED, LOADING, APART = 1, 2, 3, 4, 5, 8
 RANKS = 9
@@ -145,7 +145,7 @@ def test_two_workers_leave_at_once(gaussians, tmp_path):
         os.kill(job.rank(rank), signal.SIGUSR2)
     time.sleep(0.5)  # workers give notice a moment after the signal
     os.kill(job.rank(0), signal.SIGCONT)
-    wait_until(lambda: inspect(run)["workers_left"] == 2)
+    wait_until(lambda: seen(run, "workers_left") == 2)
     last = rounds_in(run)
     wait_until(lambda: rounds_in(run) > last)
     os.kill(job.rank(0), signal.SIGTERM)

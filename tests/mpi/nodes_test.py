@@ -13,7 +13,7 @@ import pytest
 from across_hosts_test import FOUR, check, resilient, run_words, start_resilient, workers_on
 from many_hosts import Hosts, need_root
 from membership_test import FAMILIES, membership
-from program import OPEN_MPI, call, inspect, our_lines, rounds_in, wait_until, whole
+from program import OPEN_MPI, call, our_lines, rounds_in, seen, wait_until, whole
 
 DIED, JOINED, LOADING, LOST = 3, 1, 5, 7
 NODE = ["--aggregate", "node"]
@@ -137,7 +137,7 @@ def test_a_leader_that_is_slow_is_replaced_and_comes_back(hosts, sparse, tmp_pat
     worker, rank = leader_on(trace, "n2")
     process = hosts.rank(rank)
     os.kill(process, signal.SIGSTOP)
-    wait_until(lambda: inspect(trace)["workers_died"] > 0)
+    wait_until(lambda: seen(trace, "workers_died") > 0)
     os.kill(process, signal.SIGCONT)
     done = job.wait()
     assert done.returncode == 0, done.stderr
