@@ -15,6 +15,7 @@
 
 #include "base/host.hpp"
 #include "base/text.hpp"
+#include "driver/supervisor.hpp"
 
 namespace quorate {
 
@@ -22,7 +23,7 @@ namespace {
 
 std::atomic<bool> asked = false;
 
-void ask_to_stop(int) { asked = true; }
+void ask_by_signal(int) { asked = true; }
 
 // Ends the process at the second signal, because who asks again does not want to wait. A signal
 // within a second or so of the first counts as the same one: a launcher that signals a process
@@ -65,14 +66,30 @@ std::vector<JobEnd> ends_of_scheduler()
 
 const std::atomic<bool>& stop_asked() { return asked; }
 
+void ask_to_stop() { asked = true; }
+
+std::vector<int> warning_signals()
+{
+    std::vector<int> all = {SIGTERM, SIGUSR2, SIGXCPU};
+    if (!launched_by_hydra()) all.push_back(SIGUSR1);
+    struct sigaction now {};
+    if (sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) all.push_back(SIGHUP);
+    return all;
+}
+
 void listen_for_signals(bool coordinator)
 {
-    struct sigaction action {};
-    action.sa_handler = coordinator ? ask_or_insist : ask_to_stop;
-    for (const int signal : {SIGTERM, coordinator ? SIGINT : SIGUSR2})
-        sigaction(signal, &action, nullptr);
-    // Ctrl-C reaches all ranks, but is meant for the run, which the coordinator ends.
-    if (!coordinator) std::signal(SIGINT, SIG_IGN);
+    struct sigaction ask {
+    }, insist{};
+    ask.sa_handler = ask_by_signal;
+    insist.sa_handler = ask_or_insist;
+    for (const int signal : warning_signals()) sigaction(signal, &ask, nullptr);
+    if (!coordinator) {
+        // Ctrl-C reaches all ranks, but is meant for the run, which the coordinator ends.
+        std::signal(SIGINT, SIG_IGN);
+        return;
+    }
+    for (const int signal : {SIGTERM, SIGINT}) sigaction(signal, &insist, nullptr);
 }
 
 std::vector<Option> stop_options()
@@ -112,7 +129,7 @@ double seconds_to_run(const Settings& settings)
 void stop_in(double seconds)
 {
     if (!std::isfinite(seconds)) return;
-    std::signal(SIGALRM, ask_to_stop);
+    std::signal(SIGALRM, ask_by_signal);
     const itimerval at{{0, 0},
                        {static_cast<time_t>(seconds),
                         static_cast<suseconds_t>(1e6 * (seconds - std::floor(seconds))) + 1}};

@@ -8,12 +8,19 @@
 
 namespace quorate {
 
-/// Whether the run is to stop. SIGINT or SIGTERM sets it after listen_for_signals(true), SIGTERM or
-/// SIGUSR2 after listen_for_signals(false), and so does the timer of stop_in().
+/// Whether the run is to stop. A warning signal sets it after listen_for_signals(), SIGINT too after
+/// listen_for_signals(true), and so does the timer of stop_in().
 const std::atomic<bool>& stop_asked();
 
+/// Sets stop_asked().
+void ask_to_stop();
+
+/// The signals by which schedulers and shells tell that the end is near: SIGTERM, SIGUSR2, SIGUSR1 (not under Hydra, which
+/// has another use for it), SIGXCPU, and SIGHUP unless it is ignored (nohup). Local.
+std::vector<int> warning_signals();
+
 /// Makes signals set stop_asked() from now on. Then the coordinator ends its run in order; a second
-/// signal, more than a second after the first, ends its process. A worker leaves the run and waits
+/// SIGTERM or SIGINT, more than a second after the first, ends its process. A worker leaves the run and waits
 /// for its end; it ignores SIGINT. Local.
 void listen_for_signals(bool coordinator);
 

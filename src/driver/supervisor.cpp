@@ -21,6 +21,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "driver/launch.hpp"
+#include "driver/stop.hpp"
 #include "transport/backoff.hpp"
 #include "transport/clock.hpp"
 
@@ -53,16 +54,21 @@ bool has_ended(pid_t process)
     return fields[0] == "Z" && fields.size() > threads && to_integer(fields[threads]) <= 1;
 }
 
-// Whether the parent of this process is a process of Hydra.
+}  // namespace
+
 bool launched_by_hydra()
 {
-    std::ifstream file("/proc/" + std::to_string(getppid()) + "/comm");
-    std::string name;
-    std::getline(file, name);
-    return name.starts_with("hydra");
+    // Of a child of the supervisor that of the supervisor, which ends with it.
+    std::ifstream status(fmt::format("/proc/{}/status", launched_process()));
+    for (std::string line; std::getline(status, line);) {
+        if (!line.starts_with("PPid:")) continue;
+        std::ifstream file(fmt::format("/proc/{}/comm", trimmed(line.substr(5))));
+        std::string name;
+        std::getline(file, name);
+        return name.starts_with("hydra");
+    }
+    return false;
 }
-
-}  // namespace
 
 pid_t launched_process() { return supervisor ? supervisor : getpid(); }
 
@@ -107,8 +113,9 @@ void supervise()
         return;
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // no rank outlives its launcher
-    for (const int signal : {SIGTERM, SIGUSR2, SIGINT}) std::signal(signal, forward);
-    std::signal(SIGUSR1, SIG_IGN);  // hydra sends it to all ranks when one has died
+    std::signal(SIGINT, forward);
+    if (launched_by_hydra()) std::signal(SIGUSR1, SIG_IGN);
+    for (const int signal : warning_signals()) std::signal(signal, forward);
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
@@ -119,7 +126,9 @@ void supervise()
     if (!*started && launched_by_hydra()) kill(getppid(), SIGKILL);
     const int signal = WTERMSIG(status);
     const bool coordinator = launch_environment().rank.value_or(0) == 0;
-    if (signal != SIGKILL && signal != SIGTERM)
+    const bool by_itself = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL ||
+                           signal == SIGFPE || signal == SIGABRT;
+    if (by_itself)
         log(LogLevel::error,
             fmt::format("a rank was ended by signal {}: report this as a bug", signal));
     // The run survives the death of a worker. A status other than 0 would make the launcher end it.

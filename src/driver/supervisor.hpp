@@ -21,6 +21,9 @@ void supervise();
 /// process.
 pid_t launched_process();
 
+/// Whether that process was started by Hydra, which sends SIGUSR1 to all ranks when one has died.
+bool launched_by_hydra();
+
 /// Waits until a process of this host has ended, for `at_most` seconds. Looks for it again and
 /// again, and sleeps in between.
 void outlive(pid_t process, double at_most);
