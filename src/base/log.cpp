@@ -10,6 +10,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/shown.hpp"
 #include "base/streams.hpp"
 
 namespace quorate {
@@ -72,7 +73,7 @@ void log_above_line(bool there) { above_line = there; }
 
 void say(const std::string& lines)
 {
-    show_on_stdout(lines);
+    show_on_stdout(harmless(lines));
     const auto to = speaking();
     std::istringstream each(lines);
     for (std::string line; to->also && std::getline(each, line);) to->also(LogLevel::note, line);
@@ -93,7 +94,7 @@ void log(LogLevel level, const std::string& text)
     std::ranges::replace_if(
         one_line, [](char c) { return c == '\n' || c == '\r'; }, ' ');
     show(fmt::format("{}quorate{}: {}{}\n", above_line ? clear_line : "", says_who ? to->name : "",
-                     level == LogLevel::warning ? "warning: " : "", one_line));
+                     level == LogLevel::warning ? "warning: " : "", harmless(one_line)));
 }
 
 }  // namespace quorate

@@ -29,6 +29,21 @@ std::string shown(std::string_view piece, std::size_t most)
     return at == piece.end() ? text : text + "...";
 }
 
+std::string harmless(std::string_view lines)
+{
+    std::string text;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(lines[i]);
+        // In UTF-8 those from 128 to 159 are a C2 and this byte.
+        const bool wide =
+            byte == 0xc2 && i + 1 < lines.size() && static_cast<unsigned char>(lines[i + 1]) < 0xa0;
+        const bool control = wide || byte == 0x7f || (byte < ' ' && byte != '\n' && byte != '\t');
+        text += control ? '?' : lines[i];
+        i += wide ? 1 : 0;
+    }
+    return text;
+}
+
 std::string shown(const std::vector<std::string>& names)
 {
     constexpr std::size_t most = 10;

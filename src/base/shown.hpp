@@ -12,6 +12,9 @@ namespace quorate {
 /// of it, with "..." if there are more. Whatever a file holds, a message stays a line.
 std::string shown(std::string_view piece, std::size_t most = 40);
 
+/// Lines of text as a terminal may have them: control characters, which it would obey, become question marks.
+std::string harmless(std::string_view lines);
+
 /// "a, b, c": such pieces, up to ten of them; "..." if there are more.
 std::string shown(const std::vector<std::string>& names);
 

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"
+#include "base/shown.hpp"
 #include "base/wire.hpp"
 #include "cli/command.hpp"
 #include "cli/trace_report.hpp"
@@ -155,7 +156,7 @@ void print(const Json& json)
     for (const auto& [name, value] : json.items()) {
         if (name == "faults") continue;
         if (value.is_object()) {
-            fmt::print("{}\n", name);
+            fmt::print("{}\n", harmless(name));
             for (const auto& [inner, one] : value.items())
                 fmt::print("  {:<26} {}\n", inner, json_text(one, -1));
             continue;
@@ -163,7 +164,7 @@ void print(const Json& json)
         auto text = value.is_string() ? value.get<std::string>() : json_text(value, -1);
         while (!text.empty() && text.back() == '\n') text.pop_back();
         boost::replace_all(text, "\n", "\n" + std::string(29, ' '));
-        fmt::print("{:<28} {}\n", name, text);
+        fmt::print("{}", harmless(fmt::format("{:<28} {}\n", name, text)));
     }
 }
 
@@ -184,7 +185,7 @@ int inspect(const Settings& settings)
     if (settings.on("json"))
         fmt::print("{}\n", json_text(json));
     else if (!report.empty() && !settings.on("all"))
-        fmt::print("{}", report);
+        fmt::print("{}", harmless(report));
     else
         print(json);
     if (!json.contains("faults") || json["faults"].empty()) return exit_done;

@@ -19,6 +19,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"
+#include "base/shown.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "job/queue.hpp"
@@ -117,7 +118,7 @@ void print_failure(const RunStatus& run, std::size_t width)
     const auto room = std::max(width, before + log.size() + least) - before - log.size();
     auto reason = run.reason;
     if (reason.size() > room) reason = reason.substr(0, room - 3) + "...";
-    fmt::print("{:>3}  {}{}\n", run.run, reason, log);
+    fmt::print("{:>3}  {}{}\n", run.run, harmless(reason), log);
 }
 
 std::map<RunStage, std::vector<std::int64_t>> by_stage(const std::vector<RunStatus>& runs)

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <boost/algorithm/string/predicate.hpp>
+#include <cctype>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -25,6 +27,16 @@ std::string file_in(const std::string& folder) { return folder + "/jobs.tsv"; }
 
 const std::map<std::string, Scheduler> schedulers = {
     {"slurm", Scheduler::slurm}, {"openpbs", Scheduler::openpbs}, {"torque", Scheduler::torque}};
+
+// Whether it is a number of a job, and no option of the programs that are given it: 101, 5.host, 7[].host.
+bool is_id(const std::string& text)
+{
+    return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0 &&
+           std::ranges::all_of(text, [](unsigned char c) {
+               return std::isalnum(c) != 0 || std::string_view("._-[]").find(
+                                                  static_cast<char>(c)) != std::string_view::npos;
+           });
+}
 
 std::string name_of(Scheduler scheduler)
 {
@@ -112,7 +124,8 @@ std::vector<SubmittedJob> submitted_jobs(const std::string& folder)
     while (std::getline(file, line)) {
         const auto cells = split(line, '\t');
         const auto known = schedulers.find(cells.back());
-        if (cells.size() != 3 && (cells.size() != 4 || known == schedulers.end()))
+        if ((cells.size() != 3 && (cells.size() != 4 || known == schedulers.end())) ||
+            !is_id(cells[0]))
             throw BadInput(fmt::format("{}: '{}' is no job: remove the line", path, line));
         const auto guess = to_integer(cells[0]) ? Scheduler::slurm : Scheduler::openpbs;
         jobs.push_back(

@@ -19,8 +19,11 @@ import numpy.typing as npt  # noqa: E402
 import pandas as pd  # noqa: E402
 from matplotlib.artist import Artist  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
+from matplotlib.category import StrCategoryFormatter  # noqa: E402
 from matplotlib.collections import PolyCollection  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.text import Text  # noqa: E402
+from matplotlib.ticker import FixedFormatter  # noqa: E402
 
 from .files import MARK, write_whole  # noqa: E402
 from .traces import BadInput  # noqa: E402
@@ -69,6 +72,19 @@ def panels(
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
+def take_names_literally(figure: Figure) -> None:
+    """A name that holds $ is no formula. The numbers at an axis are some."""
+    formulas: set[Text] = set()
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            formulas.add(axis.offsetText)
+            if not isinstance(axis.get_major_formatter(), (FixedFormatter, StrCategoryFormatter)):
+                formulas.update(axis.get_ticklabels(which="both"))
+    for text in figure.findobj(Text):
+        if text not in formulas:
+            text.set_parse_math(False)
+
+
 def finish(
     figure: Figure, handles: Sequence[Artist] = (), texts: Sequence[str] = (), note: str = ""
 ) -> None:
@@ -87,6 +103,7 @@ def finish(
         figure.text(0.5, 0.08 / height, note, ha="center", va="bottom", fontsize=9, color="0.35")
     below = 0.13 + 0.15 * len(note.split("\n")) if note else 0.05
     figure.align_ylabels()
+    take_names_literally(figure)
     figure.tight_layout(rect=(0, below / height, 1, 1 - top / height))
 
 
