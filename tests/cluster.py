@@ -14,7 +14,7 @@ import h5py
 import pytest
 
 from many_hosts import Hosts
-from program import QUORATE, REPOSITORY, call, environment, wait_until
+from program import QUORATE, REPOSITORY, attributes_of, call, environment, wait_until
 
 LOCAL_CLUSTER = REPOSITORY / "slurm" / "local-cluster"
 
@@ -146,7 +146,7 @@ def logs(folder):
 
 def model_of(path):
     with h5py.File(path, "r") as trace:
-        assert trace.attrs["status"] in ("completed", b"completed")
+        assert attributes_of(trace)["status"] == "completed"
         return trace["model/final"][:]
 
 

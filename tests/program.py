@@ -223,6 +223,11 @@ def rounds_in(path):
         return 0
 
 
+def attributes_of(node):
+    """The attributes of an HDF5 object; h5py gives strings of fixed length as bytes."""
+    return {n: v.decode() if isinstance(v, bytes) else v for n, v in node.attrs.items()}
+
+
 def inspect(path):
     done = call("inspect", path, "--json")
     assert done.returncode == 0, done.stderr

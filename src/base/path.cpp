@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <random>
 #include <vector>
 
 #include "base/error.hpp"
@@ -17,6 +18,24 @@
 #include "base/text.hpp"
 
 namespace quorate {
+
+namespace {
+
+// Waits until a file or folder is on disk. @return errno, or 0
+int synced(const std::string& path)
+{
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int why = file >= 0 && fsync(file) == 0 ? 0 : errno;
+    if (file >= 0) close(file);
+    return why;
+}
+
+[[noreturn]] void fail_to_write(const std::string& path, int why)
+{
+    throw Failure(fmt::format("cannot write {}: {}", path, std::strerror(why)));
+}
+
+}  // namespace
 
 std::string cannot_open(const std::string& path)
 {
@@ -48,6 +67,8 @@ void check_writable(const std::string& path, const std::string& option)
     std::error_code error;
     if (path.empty()) throw BadInput(fmt::format("--{} is empty: give a file", option));
     if (std::filesystem::is_directory(path, error)) refuse("it is a folder; give a file");
+    if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+        refuse("it is no regular file; give a file");
     std::string beside = path + ".XXXXXX";
     const int file = mkstemp(beside.data());
     if (file < 0)
@@ -60,16 +81,36 @@ void check_writable(const std::string& path, const std::string& option)
 
 std::string temporary_name(const std::string& path)
 {
-    return fmt::format("{}.{}.part", path, getpid());
+    std::random_device random;
+    for (;;) {
+        auto name = fmt::format("{}.{:08x}.part", path, random());
+        const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file < 0 && errno == EEXIST) continue;
+        if (file < 0) fail_to_write(path, errno);
+        close(file);
+        return name;
+    }
+}
+
+void sync_file(const std::string& path)
+{
+    if (const int why = synced(path); why != 0) fail_to_write(path, why);
+}
+
+void sync_folder_of(const std::string& path)
+{
+    const auto folder = std::filesystem::path(path).parent_path();
+    // Some file systems cannot do it, as their folders need it not.
+    if (const int why = synced(folder.empty() ? "." : folder.string()); why != 0 && why != EINVAL)
+        fail_to_write(path, why);
 }
 
 void move_into_place(const std::string& temporary, const std::string& path)
 {
-    const int file = ::open(temporary.c_str(), O_RDONLY);
-    int why = file >= 0 && fsync(file) == 0 ? 0 : errno;
-    if (file >= 0) close(file);
+    int why = synced(temporary);
     if (why == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) why = errno;
-    if (why != 0) throw Failure(fmt::format("cannot write {}: {}", path, std::strerror(why)));
+    if (why != 0) fail_to_write(path, why);
+    sync_folder_of(path);
 }
 
 void write_whole(const std::string& path,

@@ -14,10 +14,15 @@ std::string cannot_open(const std::string& path);
 /// @throws BadInput if the folder is missing or cannot be written, or the path is a folder
 void check_writable(const std::string& path, const std::string& option);
 
-/// A name beside a file, for what is not complete: no other process uses it.
+/// Makes an empty file beside a file, for what is not complete. Nobody can foretell its name. @throws Failure
 std::string temporary_name(const std::string& path);
 
-/// Puts a file that is complete under its final name, once it is on disk. @throws Failure
+/// Waits until a file is on disk. @throws Failure
+void sync_file(const std::string& path);
+/// Waits until the names in the folder of a file are on disk. @throws Failure
+void sync_folder_of(const std::string& path);
+
+/// Puts a file that is complete under its final name, once it is on disk, and waits until the name is. @throws Failure
 void move_into_place(const std::string& temporary, const std::string& path);
 
 /// Writes a file, which is whole or is not there: under a temporary name, which it loses at the end.

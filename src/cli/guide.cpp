@@ -40,7 +40,8 @@ const std::vector<Names> of_training = {
       "timeout", "events", "on-loss"}},
     {"messages", {"transport", "aggregate", "wire"}},
     {"output",
-     {"trace", "folder", "overwrite", "evaluate", "evaluate-every", "trace-arrivals", "log"}},
+     {"trace", "folder", "overwrite", "unsaved", "evaluate", "evaluate-every", "trace-arrivals",
+      "log"}},
     {"experiments", {"manifest", "row"}},
     common};
 

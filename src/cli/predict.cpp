@@ -56,8 +56,8 @@ DataSet imported(const Settings& settings, const std::string& like)
                                           {"output", path},
                                           {"quiet", settings.on("quiet") ? "on" : "off"}});
     import.command_line = settings.command_line;
-    import_files(import);
     const std::shared_ptr<void> removal(nullptr, [&](void*) { std::filesystem::remove(path); });
+    import_files(import);
     return DataSet(path, Unlabelled::accepted);
 }
 

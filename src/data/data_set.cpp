@@ -17,11 +17,10 @@ namespace quorate {
 DataSet::DataSet(const std::string& path, Unlabelled unlabelled)
     : path_(path), file_(h5::open(path))
 {
-    const std::lock_guard lock(libraries());
-    if (h5::find_string(file_.get(), "format") != "quorate data set")
-        throw BadInput(path +
-                       " is not a data set: make one with 'quorate import' or 'quorate generate'");
-    try {
+    reading([&] {
+        if (h5::find_string(file_.get(), "format") != "quorate data set")
+            throw BadInput(
+                path + " is not a data set: make one with 'quorate import' or 'quorate generate'");
         if (const auto version = h5::read_integer(file_.get(), "format_version"); version != 2)
             throw BadInput(
                 fmt::format("{} has data set format {}, this program reads format 2: "
@@ -36,10 +35,7 @@ DataSet::DataSet(const std::string& path, Unlabelled unlabelled)
         if (train_.rows > 0)
             shape_.entries_per_row =
                 static_cast<double>(train_.entries) / static_cast<double>(train_.rows);
-    } catch (const Failure& damaged) {
-        throw BadInput(
-            fmt::format("{} is a damaged data set ({}): import it again", path, damaged.what()));
-    }
+    });
     if (columns() < 1 || train_.rows < 1)
         throw BadInput(
             fmt::format("{} holds {} training rows of {} columns: a data set needs one of each",
@@ -66,6 +62,9 @@ void DataSet::read_shape()
          {LearningTask::binary, LearningTask::multiclass, LearningTask::regression})
         if (task == name_of(one)) shape_.task = one;
     if (task != name_of(shape_.task)) throw Failure("its task is " + task);
+    if (shape_.task == LearningTask::multiclass &&
+        (shape_.classes < 1 || shape_.classes > std::numeric_limits<std::int32_t>::max()))
+        throw Failure(fmt::format("it has {} classes", shape_.classes));
     if (const auto image = h5::read_string(file_.get(), "image");
         !image.empty() && !shape_.set_image(image))
         throw Failure("its images are " + image);
@@ -126,13 +125,16 @@ std::vector<double> DataSet::read_labels(Split split, std::int64_t first, std::i
 
 std::vector<double> DataSet::labels(Split split) const
 {
-    const std::lock_guard lock(libraries());
-    return read_labels(split, 0, rows(split));
+    return reading([&] { return read_labels(split, 0, rows(split)); });
 }
 
 RawRows DataSet::read(Split split, std::int64_t first, std::int64_t count) const
 {
-    const std::lock_guard lock(libraries());
+    return reading([&] { return read_rows(split, first, count); });
+}
+
+RawRows DataSet::read_rows(Split split, std::int64_t first, std::int64_t count) const
+{
     const std::string group = split == Split::train ? "train" : "test";
     RawRows rows;
     rows.label = read_labels(split, first, count);
@@ -165,57 +167,79 @@ RawRows DataSet::read(Split split, std::int64_t first, std::int64_t count) const
     return rows;
 }
 
+std::vector<std::string> DataSet::names(const std::string& array, std::int64_t count) const
+{
+    if (!h5::has(file_.get(), array)) return {};
+    auto names = h5::read_strings(file_.get(), array);
+    if (std::ssize(names) != count)
+        throw Failure(fmt::format("{} holds {} names for {}", array, names.size(), count));
+    return names;
+}
+
 std::vector<std::string> DataSet::features() const
 {
-    const std::lock_guard lock(libraries());
-    if (!h5::has(file_.get(), "feature/name")) return {};
-    return h5::read_strings(file_.get(), "feature/name");
+    return reading([&] { return names("feature/name", columns()); });
 }
 
 std::vector<std::pair<std::string, bool>> DataSet::source_columns() const
 {
-    const std::lock_guard lock(libraries());
-    std::vector<std::pair<std::string, bool>> columns;
-    if (!h5::has(file_.get(), "column/name")) return columns;
-    const auto names = h5::read_strings(file_.get(), "column/name");
-    const auto categorical = h5::read<std::int64_t>(file_.get(), "column/categorical");
-    for (std::size_t i = 0; i < names.size(); ++i)
-        columns.emplace_back(names[i], categorical.at(i) != 0);
-    return columns;
+    return reading([&] {
+        std::vector<std::pair<std::string, bool>> columns;
+        if (!h5::has(file_.get(), "column/name")) return columns;
+        const auto categorical = h5::read<std::int64_t>(file_.get(), "column/categorical");
+        const auto all = names("column/name", std::ssize(categorical));
+        for (std::size_t i = 0; i < all.size(); ++i)
+            columns.emplace_back(all[i], categorical[i] != 0);
+        return columns;
+    });
 }
 
 std::vector<std::string> DataSet::class_names() const
 {
-    const std::lock_guard lock(libraries());
-    if (shape_.task == LearningTask::regression) return {};
-    if (h5::has(file_.get(), "class/name")) return h5::read_strings(file_.get(), "class/name");
-    const auto values = h5::find_string(file_.get(), "class_values");
-    if (!values.empty()) return split(values, ' ');
-    if (shape_.task == LearningTask::binary) return {"-1", "1"};  // generated data
-    std::vector<std::string> names;
-    for (std::int64_t c = 0; c < shape_.classes; ++c) names.push_back(std::to_string(c));
-    return names;
+    return reading([&]() -> std::vector<std::string> {
+        if (shape_.task == LearningTask::regression) return {};
+        const bool binary = shape_.task == LearningTask::binary;
+        if (auto words = names("class/name", binary ? 2 : shape_.classes); !words.empty())
+            return words;
+        const auto values = h5::find_string(file_.get(), "class_values");
+        if (!values.empty()) {
+            auto words = split(values, ' ');
+            if (std::ssize(words) != (binary ? 2 : shape_.classes))
+                throw Failure(
+                    fmt::format("it names {} classes of {}", words.size(), shape_.classes));
+            return words;
+        }
+        if (binary) return {"-1", "1"};  // generated data
+        std::vector<std::string> numbers;
+        for (std::int64_t c = 0; c < shape_.classes; ++c) numbers.push_back(std::to_string(c));
+        return numbers;
+    });
 }
 
 std::pair<std::vector<double>, std::vector<double>> DataSet::scaling() const
 {
-    const std::lock_guard lock(libraries());
-    if (!h5::has(file_.get(), "scaling/factor")) return {};
-    return {h5::read<double>(file_.get(), "scaling/factor"),
-            h5::read<double>(file_.get(), "scaling/shift")};
+    return reading([&]() -> std::pair<std::vector<double>, std::vector<double>> {
+        if (!h5::has(file_.get(), "scaling/factor")) return {};
+        auto factor = h5::read<double>(file_.get(), "scaling/factor");
+        auto shift = h5::read<double>(file_.get(), "scaling/shift");
+        if (factor.size() != shift.size())
+            throw Failure(fmt::format("its scaling has {} factors and {} shifts", factor.size(),
+                                      shift.size()));
+        return {std::move(factor), std::move(shift)};
+    });
 }
 
 std::vector<double> DataSet::means() const
 {
-    const std::lock_guard lock(libraries());
-    if (!h5::has(file_.get(), "missing/mean")) return {};
-    return h5::read<double>(file_.get(), "missing/mean");
+    return reading([&]() -> std::vector<double> {
+        if (!h5::has(file_.get(), "missing/mean")) return {};
+        return h5::read<double>(file_.get(), "missing/mean");
+    });
 }
 
 std::map<std::string, std::string> DataSet::attributes() const
 {
-    const std::lock_guard lock(libraries());
-    return h5::attributes_as_text(file_.get());
+    return reading([&] { return h5::attributes_as_text(file_.get()); });
 }
 
 }  // namespace quorate

@@ -44,7 +44,8 @@ struct RawRows {
     std::vector<double> label;        // of each row
 };
 
-/// An open data set. Local: every rank opens the file for itself and reads only its rows.
+/// An open data set. Local: every rank opens the file for itself and reads only its rows. Functions that read hold
+/// libraries() meanwhile, and throw BadInput if the file is damaged.
 class DataSet {
 public:
     /// Opens the file and reads its shape, not its rows.
@@ -75,36 +76,44 @@ public:
         const double of_an_entry = dense() ? 8 : ones() ? 4 : 12;
         return of_an_entry * static_cast<double>(entries(Split::train));
     }
-    /// Reads rows [first, first + count). Reads no other rows. Holds libraries() meanwhile.
-    /// @throws BadInput if labels or columns are impossible, or if the entries are more than Index
-    ///         can count  @throws Failure if HDF5 fails or there are not that many rows
+    /// Reads rows [first, first + count). Reads no other rows.
+    /// @throws BadInput if labels or columns are impossible, if the entries are more than Index can
+    ///         count, or if there are not that many rows
     RawRows read(Split split, std::int64_t first, std::int64_t count) const;
-    /// Reads the labels of all rows of a split, and nothing else. @throws as read()
+    /// Reads the labels of all rows of a split, and nothing else.
     std::vector<double> labels(Split split) const;
-    /// Reads the names of the columns; empty if they have none. @throws Failure if HDF5 fails
+    /// Reads the names of the columns; empty if they have none.
     std::vector<std::string> features() const;
     /// Reads the columns of the imported file that were used: their names, and whether they are
-    /// categorical; empty if they had no names. @throws Failure if HDF5 fails
+    /// categorical; empty if they had no names.
     std::vector<std::pair<std::string, bool>> source_columns() const;
     /// Reads what the labels of the classes were in the imported file, as text, by the number of the
-    /// class: -1 and 1 are classes 0 and 1. Empty for a regression. @throws Failure if HDF5 fails
+    /// class: -1 and 1 are classes 0 and 1. Empty for a regression.
     std::vector<std::string> class_names() const;
     /// Reads how the import scaled the columns of its file: the factors that numbers were
     /// multiplied with, and the shifts that were added then. Both are empty if it did not scale.
-    /// @throws Failure if HDF5 fails
     std::pair<std::vector<double>, std::vector<double>> scaling() const;
     /// Reads what stood for missing numbers of each column of the imported file; empty if they were
-    /// not replaced. @throws Failure if HDF5 fails
+    /// not replaced.
     std::vector<double> means() const;
-    /// Reads all attributes of the file as text. @throws Failure if HDF5 fails
+    /// Reads all attributes of the file as text.
     std::map<std::string, std::string> attributes() const;
 
 private:
     struct Size {
         std::int64_t rows = 0, entries = 0;
     };
+    // Calls read(), and holds libraries() meanwhile.
+    template <class Read>
+    auto reading(Read read) const
+    {
+        const std::lock_guard lock(libraries());
+        return h5::reading(path_, "import it again", read);
+    }
     void read_shape();
     bool is_label(double label) const;
+    RawRows read_rows(Split split, std::int64_t first, std::int64_t count) const;
+    std::vector<std::string> names(const std::string& array, std::int64_t count) const;
     std::vector<double> read_labels(Split split, std::int64_t first, std::int64_t count) const;
     Size size_of(const std::string& group) const;
 

@@ -7,14 +7,22 @@
 
 #include <hdf5.h>
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <string>
 #include <utility>
 
+#include "base/error.hpp"
 #include "data/libraries.hpp"
 
 namespace quorate::h5 {
 
+struct WriteAccess;  // data/journal.hpp
+
+/// Returns the innermost error of HDF5's error stack. If a system call failed, this is its file and
+/// the system's reason. Empty: there is none.
+std::string reason();
 /// Throws Failure "HDF5: cannot <what>" with HDF5's reason if what a call returned is negative.
 void check(std::int64_t status, const std::string& what);
 
@@ -66,18 +74,37 @@ using Properties = Handle<H5Pclose>;
 File open(const std::string& path);
 /// Opens an existing file for reading and writing, with a journal (data/journal.hpp): until the
 /// next H5Fflush is complete, a process that is killed leaves the file as it is now.
+/// @param access  how it is written; lives as long as the file
 /// @throws BadInput if the file is absent, unreadable or not HDF5
-File open_to_append(const std::string& path);
+File open_to_append(const std::string& path, WriteAccess* access = nullptr);
 /// Creates a file, or empties an existing one.
 File create(const std::string& path);
-/// Creates a file, or empties an existing one, with a journal: at any moment, also after the
-/// process was killed, readers find what the last H5Fflush made of it.
-File create_with_journal(const std::string& path);
+/// Creates a file with a journal: at any moment, also after the process was killed, readers find what the last H5Fflush
+/// made of it. The first one gives the file its name, so that one that is there stays until then.
+/// @param access  as above
+File create_with_journal(const std::string& path, WriteAccess* access = nullptr);
 
+/// Calls read(), which reads a file that somebody else may have written, and turns what does not fit in it into bad input.
+/// @param remedy  what to do with a damaged file  @throws BadInput "PATH is damaged (WHY): REMEDY"
+template <class Read>
+auto reading(const std::string& path, const char* remedy, Read read)
+{
+    try {
+        return read();
+    } catch (const Failure& damaged) {
+        throw BadInput(fmt::format("{} is damaged ({}): {}", path, damaged.what(), remedy));
+    }
+}
+
+/// Makes properties of access to an object, H5P_DATASET_ACCESS or H5P_GROUP_ACCESS, with which the path to it does not
+/// leave the file: external links are not followed.
+Properties within_file(hid_t kind);
 /// Whether a file or group holds an object. @param name  may be a path A/B/C
 bool has(hid_t parent, const std::string& name);
 Group create_group(hid_t parent, const std::string& name);
 Group open_group(hid_t parent, const std::string& name);
+/// Returns the path of the file that an object belongs to.
+std::string path_of(hid_t object);
 /// Writes to the file what HDF5 still holds. @param path  of the file, for the message
 void flush(const File& file, const std::string& path);
 /// Makes the type of UTF-8 strings of so many bytes, or of any length (H5T_VARIABLE).

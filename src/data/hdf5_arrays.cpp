@@ -108,10 +108,10 @@ void read_csr(const h5::File& file, const std::string& path, const Settings& set
         if (const auto shape = require(file, path, settings, "csr", name); shape.size() != 1)
             settings.refuse("csr", fmt::format(", but {} of {} has {} dimensions, not 1",
                                                shown(name), path, shape.size()));
-    const auto rows = h5::shape(file.get(), names[0])[0] - 1,
-               entries = h5::shape(file.get(), names[1])[0];
+    const auto rows = h5::rows_of(file.get(), names[0]) - 1,
+               entries = h5::rows_of(file.get(), names[1]);
     if (rows < 1) throw BadInput(fmt::format("{}: {} tells of no rows", path, names[0]));
-    if (names.size() == 3 && h5::shape(file.get(), names[2])[0] != entries)
+    if (names.size() == 3 && h5::rows_of(file.get(), names[2]) != entries)
         throw BadInput(fmt::format("{}: {} and {} differ in length", path, names[1], names[2]));
     const auto wanted = columns_wanted(settings);
     table.open_width = true;
@@ -167,14 +167,12 @@ void read_hdf5_arrays(const Settings& settings, const std::string& path, const R
         throw BadInput(
             "HDF5 input needs --array NAME, a dense array, or --csr START,COLUMN,VALUE, "
             "and one of the two only");
-    try {
+    h5::reading(path, "make it again", [&] {
         if (settings.on("array"))
             read_dense(file, path, settings, table);
         else
             read_csr(file, path, settings, table);
-    } catch (const Failure& damaged) {
-        throw BadInput(fmt::format("{} is damaged ({}): make it again", path, damaged.what()));
-    }
+    });
 }
 
 }  // namespace

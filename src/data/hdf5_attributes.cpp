@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.hpp"
@@ -10,6 +11,10 @@
 namespace quorate::h5 {
 
 namespace {
+
+// HDF5 keeps strings of any length apart, and crashes where the place that the file names for one is damaged. So strings
+// have a fixed length, unless an object's header, which has 64 KB for an attribute, cannot hold them.
+constexpr std::size_t most_in_header = 60'000;
 
 Attribute open_attribute(hid_t object, const std::string& name)
 {
@@ -31,18 +36,42 @@ void write_scalar(hid_t object, const std::string& name, hid_t type, const void*
     check(H5Awrite(attribute.get(), type, value), "write attribute " + name);
 }
 
-void read_scalar(hid_t object, const std::string& name, hid_t type, void* value)
+hssize_t values_of(const Attribute& attribute, const std::string& name)
 {
-    check(H5Aread(open_attribute(object, name).get(), type, value), "read attribute " + name);
+    const Space space(H5Aget_space(attribute.get()), "get the shape of attribute " + name);
+    return H5Sget_simple_extent_npoints(space.get());
+}
+
+// Throws Failure unless an attribute is one value: HDF5 writes as many as the file has to where one
+// is read to.
+void check_scalar(const Attribute& attribute, const std::string& name)
+{
+    if (const auto values = values_of(attribute, name); values != 1)
+        throw Failure(fmt::format("HDF5: attribute {} has {} values, one expected", name, values));
+}
+
+void read_number(hid_t object, const std::string& name, hid_t type, void* value)
+{
+    const auto attribute = open_attribute(object, name);
+    check_scalar(attribute, name);
+    const auto stored = H5Tget_class(type_of(attribute, name).get());
+    if (stored != H5T_INTEGER && stored != H5T_FLOAT)
+        throw Failure("HDF5: attribute " + name + " is not a number");
+    check(H5Aread(attribute.get(), type, value), "read attribute " + name);
 }
 
 }  // namespace
 
 void write_attribute(hid_t object, const std::string& name, const std::string& value)
 {
-    const Type type = string_type(H5T_VARIABLE);
-    const char* text = value.c_str();
-    write_scalar(object, name, type.get(), &text);
+    if (value.size() > most_in_header) {
+        const Type type = string_type(H5T_VARIABLE);
+        const char* text = value.c_str();
+        write_scalar(object, name, type.get(), &text);
+        return;
+    }
+    const Type type = string_type(std::max<std::size_t>(1, value.size()));
+    write_scalar(object, name, type.get(), value.c_str());
 }
 
 void write_attribute(hid_t object, const std::string& name, double value)
@@ -74,6 +103,7 @@ std::vector<std::string> attribute_names(hid_t object)
 std::string read_string(hid_t object, const std::string& name)
 {
     const auto attribute = open_attribute(object, name);
+    check_scalar(attribute, name);
     const auto stored = type_of(attribute, name);
     if (H5Tis_variable_str(stored.get()) > 0) {
         const Type type = string_type(H5T_VARIABLE);
@@ -99,26 +129,30 @@ std::string find_string(hid_t object, const std::string& name)
 double read_double(hid_t object, const std::string& name)
 {
     double value = 0;
-    read_scalar(object, name, H5T_NATIVE_DOUBLE, &value);
+    read_number(object, name, H5T_NATIVE_DOUBLE, &value);
     return value;
 }
 
 std::int64_t read_integer(hid_t object, const std::string& name)
 {
     std::int64_t value = 0;
-    read_scalar(object, name, H5T_NATIVE_INT64, &value);
+    read_number(object, name, H5T_NATIVE_INT64, &value);
     return value;
 }
 
 std::map<std::string, std::string> attributes_as_text(hid_t object)
 {
     std::map<std::string, std::string> all;
-    for (const auto& name : attribute_names(object))
-        switch (H5Tget_class(type_of(open_attribute(object, name), name).get())) {
+    for (const auto& name : attribute_names(object)) {
+        const auto attribute = open_attribute(object, name);
+        if (values_of(attribute, name) != 1) continue;
+        switch (H5Tget_class(type_of(attribute, name).get())) {
             case H5T_STRING: all[name] = read_string(object, name); break;
             case H5T_FLOAT: all[name] = fmt::format("{}", read_double(object, name)); break;
-            default: all[name] = fmt::format("{}", read_integer(object, name));
+            case H5T_INTEGER: all[name] = fmt::format("{}", read_integer(object, name)); break;
+            default: break;
         }
+    }
     return all;
 }
 

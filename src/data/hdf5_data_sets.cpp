@@ -2,9 +2,12 @@
 #include "data/hdf5_data_sets.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <concepts>
+#include <new>
+#include <stdexcept>
 
 #include "base/error.hpp"
 
@@ -22,11 +25,6 @@ hid_t native()
     if constexpr (std::same_as<T, std::int64_t>) return H5T_NATIVE_INT64;
 }
 
-DataSet open_data_set(hid_t parent, const std::string& name)
-{
-    return DataSet(H5Dopen2(parent, name.c_str(), H5P_DEFAULT), "open data set " + name);
-}
-
 std::vector<hsize_t> extent(const DataSet& data_set, const std::string& name)
 {
     const Space space(H5Dget_space(data_set.get()), "get the shape of " + name);
@@ -35,6 +33,23 @@ std::vector<hsize_t> extent(const DataSet& data_set, const std::string& name)
     std::vector<hsize_t> size(static_cast<std::size_t>(rank));
     check(H5Sget_simple_extent_dims(space.get(), size.data(), nullptr), "get the shape of " + name);
     return size;
+}
+
+// Returns room for as many elements as a file says that a data set has.
+// @throws Failure if that is no size that memory has
+template <class Container>
+Container room_for(const std::string& name, const std::vector<hsize_t>& size, std::size_t width = 1)
+{
+    std::size_t count = width;
+    bool fits = true;
+    for (const auto one : size) fits &= !__builtin_mul_overflow(count, one, &count);
+    try {
+        if (fits) return Container(count, {});
+    } catch (const std::bad_alloc&) {
+    } catch (const std::length_error&) {
+    }
+    throw Failure(fmt::format("HDF5: there is no memory for the {} elements of {}",
+                              fmt::join(size, " x "), name));
 }
 
 // Selects `size` elements of a data set in each dimension, from row `first` on.
@@ -50,6 +65,14 @@ Space selected(const DataSet& data_set, const std::string& name, hsize_t first,
     return space;
 }
 
+void check_numbers(const DataSet& data_set, const std::string& name)
+{
+    const Type stored(H5Dget_type(data_set.get()), "get the type of " + name);
+    const auto kind = H5Tget_class(stored.get());
+    if (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_ENUM)
+        throw Failure("HDF5: " + name + " does not hold numbers");
+}
+
 // Reads rows [first, first + count) of a data set of any rank.
 template <class T>
 std::vector<T> read_slab(const DataSet& data_set, const std::string& name, std::size_t rank,
@@ -60,13 +83,13 @@ std::vector<T> read_slab(const DataSet& data_set, const std::string& name, std::
         throw Failure(
             fmt::format("HDF5: {} has {} dimensions, {} expected", name, size.size(), rank));
     const auto rows = static_cast<std::int64_t>(size[0]);
-    if (first < 0 || count < 0 || first + count > rows)
+    if (first < 0 || count < 0 || first > rows || count > rows - first)
         throw Failure(
             fmt::format("HDF5: {} has {} rows, {} from {} asked for", name, rows, count, first));
+    check_numbers(data_set, name);
     size[0] = static_cast<hsize_t>(count);
-    hsize_t elements = 1;
-    for (const auto extent : size) elements *= extent;
-    std::vector<T> values(elements);
+    auto values = room_for<std::vector<T>>(name, size);
+    const hsize_t elements = values.size();
     if (elements == 0) return values;
     const auto file = selected(data_set, name, static_cast<hsize_t>(first), size);
     const Space memory(H5Screate_simple(1, &elements, nullptr), "make a memory space");
@@ -97,10 +120,30 @@ void write_all(hid_t parent, const std::string& name, hid_t type, hsize_t count,
 
 }  // namespace
 
+DataSet open_data_set(hid_t parent, const std::string& name)
+{
+    const auto access = within_file(H5P_DATASET_ACCESS);
+    DataSet data_set(H5Dopen2(parent, name.c_str(), access.get()), "open data set " + name);
+    const Properties made(H5Dget_create_plist(data_set.get()), "get the properties of " + name);
+    if (H5Pget_layout(made.get()) == H5D_VIRTUAL || H5Pget_external_count(made.get()) != 0)
+        throw BadInput(
+            fmt::format("{} names other files for the values of {}, and these are not "
+                        "read: give a file that holds its values",
+                        path_of(data_set.get()), name));
+    return data_set;
+}
+
 std::vector<std::int64_t> shape(hid_t parent, const std::string& name)
 {
     const auto size = extent(open_data_set(parent, name), name);
     return {size.begin(), size.end()};
+}
+
+std::int64_t rows_of(hid_t parent, const std::string& name)
+{
+    const auto size = shape(parent, name);
+    if (size.empty()) throw Failure("HDF5: " + name + " is one value, rows expected");
+    return size[0];
 }
 
 template <class T>
@@ -112,8 +155,7 @@ std::vector<T> read(hid_t parent, const std::string& name, std::int64_t first, s
 template <class T>
 std::vector<T> read(hid_t parent, const std::string& name)
 {
-    const auto size = shape(parent, name);
-    return read<T>(parent, name, 0, size.empty() ? 0 : size[0]);
+    return read<T>(parent, name, 0, rows_of(parent, name));
 }
 
 template <class T>
@@ -131,16 +173,15 @@ std::vector<std::string> read_strings(hid_t parent, const std::string& name)
     const Type stored(H5Dget_type(data_set.get()), "get the type of " + name);
     if (H5Tget_class(stored.get()) != H5T_STRING)
         throw Failure("HDF5: " + name + " does not hold strings");
-    hsize_t count = 1;
-    for (const auto one : extent(data_set, name)) count *= one;
+    const auto size = extent(data_set, name);
     std::vector<std::string> values;
-    if (count == 0) return values;
     const auto read_into = [&](void* to) {
         check(H5Dread(data_set.get(), stored.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, to),
               "read " + name);
     };
     if (H5Tis_variable_str(stored.get()) > 0) {
-        std::vector<char*> texts(count, nullptr);
+        auto texts = room_for<std::vector<char*>>(name, size);
+        if (texts.empty()) return values;
         read_into(static_cast<void*>(texts.data()));
         for (const char* text : texts) values.emplace_back(text ? text : "");
         for (char* text : texts) H5free_memory(text);
@@ -148,10 +189,11 @@ std::vector<std::string> read_strings(hid_t parent, const std::string& name)
     }
     const auto width = H5Tget_size(stored.get());
     const bool padded = H5Tget_strpad(stored.get()) == H5T_STR_SPACEPAD;
-    std::string all(width * count, '\0');
+    auto all = room_for<std::string>(name, size, width);
+    if (all.empty()) return values;
     read_into(all.data());
-    for (std::size_t i = 0; i < count; ++i) {
-        auto one = all.substr(i * width, width);
+    for (std::size_t i = 0; i < all.size(); i += width) {
+        auto one = all.substr(i, width);
         one.resize(std::min(one.find('\0'), one.size()));
         if (padded) one.resize(one.find_last_not_of(' ') + 1);
         values.push_back(std::move(one));
@@ -239,6 +281,17 @@ QUORATE_H5_ELEMENT(float)
 QUORATE_H5_ELEMENT(std::int32_t)
 QUORATE_H5_ELEMENT(std::int64_t)
 #undef QUORATE_H5_ELEMENT
+
+DataSet open_extendable(hid_t parent, const std::string& name, std::int64_t width)
+{
+    auto data_set = open_data_set(parent, name);
+    const auto size = extent(data_set, name);
+    if (size.size() != (width > 0 ? 2 : 1) || (width > 0 && size[1] != static_cast<hsize_t>(width)))
+        throw Failure(fmt::format("HDF5: {} has the shape {}, rows of {} expected", name,
+                                  fmt::join(size, " x "), std::max<std::int64_t>(1, width)));
+    check_numbers(data_set, name);
+    return data_set;
+}
 
 void cut(const DataSet& data_set, std::int64_t rows)
 {

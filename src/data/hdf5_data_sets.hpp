@@ -9,8 +9,14 @@
 
 namespace quorate::h5 {
 
+/// Opens a data set. @throws BadInput if its values are in other files: external storage, or a virtual data set
+DataSet open_data_set(hid_t parent, const std::string& name);
+
 /// Returns the number of elements of a data set in each dimension.
 std::vector<std::int64_t> shape(hid_t parent, const std::string& name);
+
+/// Returns the number of rows of a data set: its first dimension. @throws Failure if it has none
+std::int64_t rows_of(hid_t parent, const std::string& name);
 
 /// Reads elements [first, first + count) of a one-dimensional data set, converted to T. Reads no
 /// others.
@@ -41,6 +47,8 @@ void write_strings(hid_t parent, const std::string& name, const std::vector<std:
 template <class T>
 DataSet create_extendable(hid_t parent, const std::string& name, std::int64_t chunk,
                           std::int64_t width = 0, bool compress = true);
+/// Opens a data set that create_extendable() made. @throws Failure if it has another shape
+DataSet open_extendable(hid_t parent, const std::string& name, std::int64_t width = 0);
 /// Drops all but the first rows of an extendable data set. @throws Failure if it has fewer rows
 void cut(const DataSet& data_set, std::int64_t rows);
 /// Appends elements, or whole rows, to an extendable data set.

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "base/shown.hpp"
+#include "data/hdf5_data_sets.hpp"
 
 namespace quorate::h5 {
 
 namespace {
 
-Type type_of(const File& file, const std::string& name)
+Type type_of(const DataSet& data_set, const std::string& name)
 {
-    const DataSet data_set(H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT), "open " + name);
     return {H5Dget_type(data_set.get()), "get the type of " + name};
 }
 
@@ -22,7 +22,8 @@ Type type_of(const File& file, const std::string& name)
 std::string target_of(const File& file, const std::string& name, const H5L_info_t& link)
 {
     std::string value(link.u.val_size, '\0');
-    check(H5Lget_val(file.get(), name.c_str(), value.data(), value.size(), H5P_DEFAULT),
+    check(H5Lget_val(file.get(), name.c_str(), value.data(), value.size(),
+                     within_file(H5P_LINK_ACCESS).get()),
           "read the link " + name);
     if (link.type != H5L_TYPE_EXTERNAL) return shown(value.c_str(), 100);
     const char *other = nullptr, *object = nullptr;
@@ -81,22 +82,26 @@ std::string fault_of_array(const File& file, const std::string& path, const std:
 {
     if (!has(file.get(), name))
         return fmt::format(", but {} has no array {}: h5ls lists them", path, shown(name));
-    if (H5Oexists_by_name(file.get(), name.c_str(), H5P_DEFAULT) <= 0) {
+    const auto access = within_file(H5P_LINK_ACCESS);
+    if (H5Oexists_by_name(file.get(), name.c_str(), access.get()) <= 0) {
         H5L_info_t link;
-        check(H5Lget_info(file.get(), name.c_str(), &link, H5P_DEFAULT), "look at " + name);
-        return fmt::format(", but {} of {} is a link to {}, which is not there", shown(name), path,
-                           target_of(file, name, link));
+        check(H5Lget_info(file.get(), name.c_str(), &link, access.get()), "look at " + name);
+        return fmt::format(", but {} of {} is a link to {}, which {}", shown(name), path,
+                           target_of(file, name, link),
+                           link.type == H5L_TYPE_EXTERNAL
+                               ? "is another file: give that file, and a name in it"
+                               : "is not there");
     }
-    const hid_t object = H5Oopen(file.get(), name.c_str(), H5P_DEFAULT);
+    const hid_t object = H5Oopen(file.get(), name.c_str(), access.get());
     check(object, "open " + name);
     const Handle<H5Oclose> owner(object, name);
     if (H5Iget_type(object) != H5I_DATASET)
         return fmt::format(
             ", but {} of {} is a group of arrays and none itself: name one in it, as {}/...",
             shown(name), path, shown(name));
-    if (const auto fault = fault_of_type(type_of(file, name).get()); !fault.empty())
+    const auto data_set = open_data_set(file.get(), name);
+    if (const auto fault = fault_of_type(type_of(data_set, name).get()); !fault.empty())
         return fmt::format(", but {} of {} {}", shown(name), path, fault);
-    const DataSet data_set(H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT), "open " + name);
     if (const auto filter = missing_filter(data_set); !filter.empty())
         return fmt::format(
             ", but {} of {} is packed with {}, which is not at hand: write it with gzip, as "
@@ -107,8 +112,8 @@ std::string fault_of_array(const File& file, const std::string& path, const std:
 
 Elements elements_of(const File& file, const std::string& name)
 {
-    return H5Tget_class(type_of(file, name).get()) == H5T_STRING ? Elements::words
-                                                                 : Elements::numbers;
+    const auto type = type_of(open_data_set(file.get(), name), name);
+    return H5Tget_class(type.get()) == H5T_STRING ? Elements::words : Elements::numbers;
 }
 
 }  // namespace quorate::h5

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/replace.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,6 +21,8 @@
 
 #include "base/error.hpp"
 #include "base/output_file.hpp"
+#include "base/path.hpp"
+#include "data/hdf5.hpp"
 
 namespace quorate::h5 {
 
@@ -36,6 +39,11 @@ struct JournaledFile : H5FD_t {
     Pages pages;            // pages of the last commit as the next one will have them
     bool changed = false;   // by this process, since the last commit
     bool shorten = false;   // whether the next commit cuts the file off
+    std::string
+        opened;  // the name that HDF5 has opened, which a new file has until its first commit
+    bool unnamed = false;  // whether it still has that name
+    WriteAccess own;       // of who gives none, and is told by HDF5 what fails
+    WriteAccess* access = &own;
 };
 
 JournaledFile& ours(H5FD_t* file) { return static_cast<JournaledFile&>(*file); }
@@ -62,6 +70,19 @@ herr_t guarded(F f)
                  "%s", wrong.what());
     }
     return -1;
+}
+
+// Changes a file, unless something was lost before.
+template <class F>
+herr_t changed(JournaledFile& file, F f)
+{
+    auto& lost = file.access->lost;
+    if (lost.empty() && guarded(f) < 0) {
+        lost = reason();
+        boost::replace_all(lost, file.opened, file.path);
+        if (lost.empty()) lost = "it cannot be written";
+    }
+    return lost.empty() || file.access != &file.own ? 0 : -1;
 }
 
 // Calls f(page, first byte in it, byte of the range, bytes) for each page that a range of the file
@@ -108,7 +129,7 @@ Pages read_journal(const std::string& path)
 
 void write_journal(const JournaledFile& file)
 {
-    const auto name = journal_of(file.path), temporary = name + ".new";
+    const auto name = journal_of(file.path), temporary = temporary_name(name);
     const Lengths lengths{std::filesystem::file_size(file.path),
                           H5FDget_eoa(file.below, H5FD_MEM_DEFAULT)};
     try {
@@ -120,7 +141,10 @@ void write_journal(const JournaledFile& file)
             out.write(page.data(), page_size);
         }
         out.close();
-        std::filesystem::rename(temporary, name);
+        if (file.access->durable)
+            move_into_place(temporary, name);
+        else
+            std::filesystem::rename(temporary, name);
     } catch (...) {
         std::error_code error;
         std::filesystem::remove(temporary, error);
@@ -130,6 +154,17 @@ void write_journal(const JournaledFile& file)
 
 void commit(JournaledFile& file)
 {
+    if (file.access->owner) file.access->owner->check();
+    const auto sync = [&] {
+        if (file.access->durable) sync_file(file.unnamed ? file.opened : file.path);
+    };
+    if (file.changed) sync();
+    if (file.unnamed) {
+        std::filesystem::remove(journal_of(file.path));
+        std::filesystem::rename(file.opened, file.path);
+        file.unnamed = false;
+        if (file.access->durable) sync_folder_of(file.path);
+    }
     if (!file.pages.empty()) {
         write_journal(file);
         for (const auto& [number, page] : file.pages)
@@ -137,6 +172,7 @@ void commit(JournaledFile& file)
                 check_below(H5FDwrite(file.below, H5FD_MEM_DEFAULT, H5P_DEFAULT, number * page_size,
                                       size, page.data()));
         file.pages.clear();
+        sync();
     }
     if (std::exchange(file.shorten, false))
         check_below(H5FDtruncate(file.below, H5P_DEFAULT, false));
@@ -145,13 +181,17 @@ void commit(JournaledFile& file)
     file.changed = false;
 }
 
-H5FD_t* open_file(const char* path, unsigned flags, hid_t, haddr_t most)
+H5FD_t* open_file(const char* path, unsigned flags, hid_t properties, haddr_t most)
 {
     auto file = std::make_unique<JournaledFile>();
     const auto status = guarded([&] {
         file->path = path;
-        file->pages = read_journal(path);
-        file->below = H5FDopen(path, flags, H5P_FILE_ACCESS_DEFAULT, most);
+        const auto* given = static_cast<const DriverInfo*>(H5Pget_driver_info(properties));
+        if (given != nullptr && given->access != nullptr) file->access = given->access;
+        file->unnamed = (flags & H5F_ACC_TRUNC) != 0;
+        file->opened = file->unnamed ? temporary_name(path) : path;
+        if (!file->unnamed) file->pages = read_journal(path);
+        file->below = H5FDopen(file->opened.c_str(), flags, H5P_FILE_ACCESS_DEFAULT, most);
         if (file->below == nullptr) throw FailedBelow();
         file->committed = H5FDget_eof(file->below, H5FD_MEM_DEFAULT);
     });
@@ -165,8 +205,11 @@ herr_t close_file(H5FD_t* closed)
     const std::unique_ptr<JournaledFile> file(&ours(closed));
     herr_t status = 0;
     // HDF5 also closes files that it has opened just to look at.
-    if (is_writable(*file) && file->changed) status = guarded([&] { commit(*file); });
-    return H5FDclose(file->below) < 0 ? -1 : status;
+    if (is_writable(*file) && file->changed) status = changed(*file, [&] { commit(*file); });
+    if (H5FDclose(file->below) < 0) status = -1;
+    std::error_code error;
+    if (file->unnamed) std::filesystem::remove(file->opened, error);
+    return status;
 }
 
 herr_t read_file(H5FD_t* read, H5FD_mem_t type, hid_t, haddr_t begin, std::size_t size, void* to)
@@ -186,7 +229,8 @@ herr_t write_file(H5FD_t* written, H5FD_mem_t type, hid_t, haddr_t begin, std::s
                   const void* from)
 {
     auto& file = ours(written);
-    return guarded([&] {
+    return changed(file, [&] {
+        if (!file.changed && file.access->owner) file.access->owner->check();
         file.changed = true;
         const auto* bytes = static_cast<const char*>(from);
         const auto pages = (file.committed + page_size - 1) / page_size;
@@ -212,14 +256,14 @@ herr_t write_file(H5FD_t* written, H5FD_mem_t type, hid_t, haddr_t begin, std::s
 
 herr_t flush_file(H5FD_t* file, hid_t, hbool_t)
 {
-    return guarded([&] {
+    return changed(ours(file), [&] {
         if (is_writable(ours(file))) commit(ours(file));
     });
 }
 
 herr_t truncate_file(H5FD_t* file, hid_t, hbool_t closing)
 {
-    return guarded([&] {
+    return changed(ours(file), [&] {
         if (H5FDget_eoa(below(file), H5FD_MEM_DEFAULT) < ours(file).committed)
             ours(file).shorten = ours(file).changed = true;
         else
@@ -237,12 +281,17 @@ H5FD_class_t make_driver()
     driver.name = "quorate journal";
     driver.maxaddr = HADDR_MAX / 2;  // the largest file offset
     driver.fc_degree = H5F_CLOSE_WEAK;
+    driver.fapl_size = sizeof(DriverInfo);
     driver.open = open_file;
     driver.close = close_file;
     driver.cmp = [](const H5FD_t* a, const H5FD_t* b) { return H5FDcmp(below(a), below(b)); };
     driver.query = [](const H5FD_t* file, unsigned long* flags) -> herr_t {
         *flags = 0;
-        return file == nullptr ? 0 : H5FDquery(below(file), flags) < 0 ? -1 : 0;
+        if (file == nullptr) return 0;
+        if (H5FDquery(below(file), flags) < 0) return -1;
+        // With it, HDF5 looks at the file of that name, which a new file does not have yet.
+        *flags &= ~static_cast<unsigned long>(H5FD_FEAT_POSIX_COMPAT_HANDLE);
+        return 0;
     };
     driver.get_eoa = [](const H5FD_t* file, H5FD_mem_t type) {
         return H5FDget_eoa(below(file), type);

@@ -53,6 +53,7 @@ std::vector<Option> shared_options()
                                     "row",
                                     "dry",
                                     "overwrite",
+                                    "unsaved",
                                     "evaluate",
                                     "workers",
                                     "rounds",

@@ -66,9 +66,9 @@ std::string identity(const Training& training)
 // them, because files may have moved; the contents of data sets and plugins are compared instead.
 // Whether a run may go on with other workers is for resumption() to say.
 const std::set<std::string> free_options = {
-    "checkpoint",  "checkpoint-every", "config",    "data",   "log",     "overwrite",
-    "quiet",       "plugin",           "resilient", "resume", "timeout", "trace",
-    "stop-before", "verbose",          "walltime",  "workers"};
+    "checkpoint",  "checkpoint-every", "config",    "data",     "log",     "overwrite",
+    "quiet",       "plugin",           "resilient", "resume",   "timeout", "trace",
+    "stop-before", "unsaved",          "verbose",   "walltime", "workers"};
 
 // Returns the options that a resumption must not change.
 std::map<std::string, std::string> options_of(const std::string& config)
@@ -76,6 +76,41 @@ std::map<std::string, std::string> options_of(const std::string& config)
     auto options = recorded_options(config);
     for (const auto& name : free_options) options.erase(name);
     return options;
+}
+
+// Fills in what a checkpoint holds. @throws BadInput if it is of another run; Failure if it is damaged
+void read_into(Checkpoint& read, hid_t root, const Training& training, const std::string& config)
+{
+    if (const auto wrote = h5::read_string(root, "quorate_version"); wrote != version)
+        throw BadInput(fmt::format("{} was written by Quorate {}, this is {}: use that one",
+                                   read.path, wrote, version));
+    check_same_run(read.path, "checkpoint", h5::read_string(root, "config"), config);
+    if (h5::read_string(root, "data") != identity(training))
+        throw BadInput(fmt::format("{} is of a run on other data than {}: give its data set",
+                                   read.path, training.data ? training.data->path() : "none"));
+    auto& snapshot = read.snapshot;
+    snapshot.event = h5::read_integer(root, "event");
+    snapshot.round = h5::read_integer(root, "round");
+    const auto position = h5::open_group(root, "position");
+    for (const auto& name : h5::attribute_names(position.get()))
+        snapshot.position[name] = h5::read_integer(position.get(), name);
+    for (const auto number : h5::read<std::int64_t>(root, "point/versions"))
+        if (read.points[number] = h5::read<double>(root, fmt::format("point/{}", number));
+            std::ssize(read.points[number]) != training.width())
+            throw Failure(fmt::format("its point {} has {} parameters of {}", number,
+                                      read.points[number].size(), training.width()));
+    for (std::int64_t model = 0; h5::has(root, fmt::format("optimizer/{}", model)); ++model) {
+        const auto name = fmt::format("optimizer/{}", model);
+        const auto group = h5::open_group(root, name);
+        Checkpoint::Memory memory{h5::read_integer(group.get(), "updates"), {}};
+        for (int i = 0; h5::has(group.get(), std::to_string(i)); ++i)
+            memory.vectors.push_back(h5::read<double>(group.get(), std::to_string(i)));
+        read.optimizers.push_back(std::move(memory));
+    }
+    if (h5::has(root, "last_estimate"))
+        snapshot.last_estimate = h5::read<double>(root, "last_estimate");
+    snapshot.arrivals = trace::read_table<trace::Arrival>(root);
+    snapshot.items = trace::read_table<trace::ItemRow>(root);
 }
 
 }  // namespace
@@ -156,34 +191,8 @@ std::optional<Checkpoint> read_checkpoint(const Settings& settings, const Traini
     if (!is_a("checkpoint", read.path))
         throw BadInput(read.path + " is not a checkpoint: give one that 'quorate run' wrote");
     const auto file = h5::open(read.path);
-    const auto root = file.get();
-    if (const auto wrote = h5::read_string(root, "quorate_version"); wrote != version)
-        throw BadInput(fmt::format("{} was written by Quorate {}, this is {}: use that one",
-                                   read.path, wrote, version));
-    check_same_run(read.path, "checkpoint", h5::read_string(root, "config"), config);
-    if (h5::read_string(root, "data") != identity(training))
-        throw BadInput(fmt::format("{} is of a run on other data than {}: give its data set",
-                                   read.path, training.data ? training.data->path() : "none"));
-    auto& snapshot = read.snapshot;
-    snapshot.event = h5::read_integer(root, "event");
-    snapshot.round = h5::read_integer(root, "round");
-    const auto position = h5::open_group(root, "position");
-    for (const auto& name : h5::attribute_names(position.get()))
-        snapshot.position[name] = h5::read_integer(position.get(), name);
-    for (const auto number : h5::read<std::int64_t>(root, "point/versions"))
-        read.points[number] = h5::read<double>(root, fmt::format("point/{}", number));
-    for (std::int64_t model = 0; h5::has(root, fmt::format("optimizer/{}", model)); ++model) {
-        const auto name = fmt::format("optimizer/{}", model);
-        const auto group = h5::open_group(root, name);
-        Checkpoint::Memory memory{h5::read_integer(group.get(), "updates"), {}};
-        for (int i = 0; h5::has(group.get(), std::to_string(i)); ++i)
-            memory.vectors.push_back(h5::read<double>(group.get(), std::to_string(i)));
-        read.optimizers.push_back(std::move(memory));
-    }
-    if (h5::has(root, "last_estimate"))
-        snapshot.last_estimate = h5::read<double>(root, "last_estimate");
-    snapshot.arrivals = trace::read_table<trace::Arrival>(root);
-    snapshot.items = trace::read_table<trace::ItemRow>(root);
+    h5::reading(read.path, "begin anew without --resume, or with another --checkpoint",
+                [&] { read_into(read, file.get(), training, config); });
     return read;
 }
 
@@ -194,48 +203,53 @@ struct Checkpointing::Job {
     std::vector<Checkpoint::Memory> optimizers;
 
     // Writes the checkpoint beside its place and moves it there when it is whole. The one that was
-    // there becomes FILE.1. @throws std::exception of any kind
+    // there becomes FILE.1, unless it is damaged: then the one before stays.
+    // @throws std::exception of any kind
     void write() const
     {
-        const auto temporary = path + ".new";
-        {
-            const std::lock_guard lock(libraries());
-            auto file = h5::create(temporary);
-            const auto root = file.get();
-            h5::write_attribute(root, "format", std::string("quorate checkpoint"));
-            h5::write_attribute(root, "format_version", std::int64_t{1});
-            h5::write_attribute(root, "quorate_version", std::string(version));
-            h5::write_attribute(root, "config", config);
-            h5::write_attribute(root, "data", data);
-            h5::write_attribute(root, "event", snapshot.event);
-            h5::write_attribute(root, "round", snapshot.round);
-            const auto position = h5::create_group(root, "position");
-            for (const auto& [name, rows] : snapshot.position)
-                h5::write_attribute(position.get(), name, rows);
-            const auto points = h5::create_group(root, "point");
-            std::vector<std::int64_t> versions;
-            for (const auto& [number, point] : snapshot.points) {
-                versions.push_back(number);
-                h5::write<double>(points.get(), std::to_string(number), *point);
-            }
-            h5::write<std::int64_t>(points.get(), "versions", versions);
-            const auto all = h5::create_group(root, "optimizer");
-            for (std::size_t model = 0; model < optimizers.size(); ++model) {
-                const auto group = h5::create_group(all.get(), std::to_string(model));
-                h5::write_attribute(group.get(), "updates", optimizers[model].updates);
-                for (std::size_t i = 0; i < optimizers[model].vectors.size(); ++i)
-                    h5::write<double>(group.get(), std::to_string(i), optimizers[model].vectors[i]);
-            }
-            if (!snapshot.last_estimate.empty())
-                h5::write<double>(root, "last_estimate", snapshot.last_estimate);
-            trace::Table<trace::Arrival>(root).append(snapshot.arrivals);
-            trace::Table<trace::ItemRow>(root).append(snapshot.items);
-            file.close("close " + temporary);
+        write_whole(path, [this](const std::string& temporary) {
+            write_to(temporary);
+            seal(temporary);
+            sync_file(temporary);
+            std::error_code none;
+            if (is_whole(path)) std::filesystem::rename(path, older(path), none);
+        });
+    }
+
+    void write_to(const std::string& temporary) const
+    {
+        const std::lock_guard lock(libraries());
+        auto file = h5::create(temporary);
+        const auto root = file.get();
+        h5::write_attribute(root, "format", std::string("quorate checkpoint"));
+        h5::write_attribute(root, "format_version", std::int64_t{1});
+        h5::write_attribute(root, "quorate_version", std::string(version));
+        h5::write_attribute(root, "config", config);
+        h5::write_attribute(root, "data", data);
+        h5::write_attribute(root, "event", snapshot.event);
+        h5::write_attribute(root, "round", snapshot.round);
+        const auto position = h5::create_group(root, "position");
+        for (const auto& [name, rows] : snapshot.position)
+            h5::write_attribute(position.get(), name, rows);
+        const auto points = h5::create_group(root, "point");
+        std::vector<std::int64_t> versions;
+        for (const auto& [number, point] : snapshot.points) {
+            versions.push_back(number);
+            h5::write<double>(points.get(), std::to_string(number), *point);
         }
-        seal(temporary);
-        std::error_code none;
-        std::filesystem::rename(path, older(path), none);
-        move_into_place(temporary, path);
+        h5::write<std::int64_t>(points.get(), "versions", versions);
+        const auto all = h5::create_group(root, "optimizer");
+        for (std::size_t model = 0; model < optimizers.size(); ++model) {
+            const auto group = h5::create_group(all.get(), std::to_string(model));
+            h5::write_attribute(group.get(), "updates", optimizers[model].updates);
+            for (std::size_t i = 0; i < optimizers[model].vectors.size(); ++i)
+                h5::write<double>(group.get(), std::to_string(i), optimizers[model].vectors[i]);
+        }
+        if (!snapshot.last_estimate.empty())
+            h5::write<double>(root, "last_estimate", snapshot.last_estimate);
+        trace::Table<trace::Arrival>(root).append(snapshot.arrivals);
+        trace::Table<trace::ItemRow>(root).append(snapshot.items);
+        file.close("close " + temporary);
     }
 };
 
@@ -260,6 +274,8 @@ Checkpointing::Checkpointing(const Settings& settings, const Training& training,
       trace_(trace), path_(settings.text("checkpoint")), every_(interval_of(settings)),
       written_(clock_seconds()), warning_(std::make_shared<Warning>())
 {
+    // A checkpoint is of no use without the rows of the trace that it counts on.
+    trace_.be_durable();
 }
 
 void Checkpointing::stands(Snapshot snapshot)
@@ -293,8 +309,6 @@ bool Checkpointing::write()
                 fmt::format("checkpoint of round {} in {:.3f} s: {}", job->snapshot.round,
                             clock_seconds() - began, job->path));
         } catch (const std::exception& error) {
-            std::error_code none;
-            std::filesystem::remove(job->path + ".new", none);
             warning->say(job->path, error.what());
         }
     });

@@ -71,7 +71,8 @@ std::vector<double> final_model(const Settings& settings, const std::string& opt
         settings.refuse(
             option,
             ", which holds no final model: give zero, normal:SD, he, glorot or a finished trace");
-    const auto model = h5::read<double>(file.get(), "model/final");
+    const auto model = h5::reading(settings.text(option), "give another trace",
+                                   [&] { return h5::read<double>(file.get(), "model/final"); });
     if (static_cast<std::int64_t>(model.size()) != width)
         settings.refuse(option, fmt::format(", whose model has {} parameters where {} are needed: "
                                             "give a trace of the same model and data",

@@ -15,7 +15,8 @@ namespace quorate {
 std::string format_of(const std::string& path)
 {
     const auto file = h5::open(path);
-    return h5::find_string(file.get(), "format");
+    return h5::reading(path, "make it again",
+                       [&] { return h5::find_string(file.get(), "format"); });
 }
 
 bool is_a(const std::string& kind, const std::string& path)

@@ -9,8 +9,10 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/owner.hpp"
 #include "base/path.hpp"
 #include "data/hdf5_attributes.hpp"
+#include "data/journal.hpp"
 #include "driver/components.hpp"
 #include "driver/output.hpp"
 #include "driver/plugins.hpp"
@@ -72,8 +74,17 @@ void check_checkpoint(const Settings& settings, const Training& training)
                         "contributions: leave out --trace-arrivals");
     // With --resume the kind of the file is not checked here, because a damaged checkpoint would be
     // taken for a file of another kind. read_checkpoint() may take the one before instead.
-    const auto& path = settings.text("checkpoint");
+    const auto &path = settings.text("checkpoint"), &trace = settings.text("trace");
     std::error_code error;
+    for (const auto& one : {path, older(path)})
+        for (const auto& other : {trace, h5::journal_of(trace), owner_record_of(trace)})
+            if (std::filesystem::weakly_canonical(one, error) ==
+                std::filesystem::weakly_canonical(other, error))
+                settings.refuse(
+                    "checkpoint",
+                    fmt::format(", so it or the one before it, {}, would take the place of "
+                                "what --trace {} writes: give another name",
+                                older(path), trace));
     if (settings.on("resume"))
         check_writable(path, "checkpoint");
     else
@@ -95,7 +106,9 @@ std::string checkpoint_of(const std::string& trace)
     if (!std::filesystem::exists(trace, error) || std::filesystem::is_empty(trace, error))
         return "";
     const auto file = h5::open(trace);
-    const auto checkpoint = recorded_options(h5::read_string(file.get(), "config"))["checkpoint"];
+    const auto config = h5::reading(trace, "remove it, or give another name",
+                                    [&] { return h5::read_string(file.get(), "config"); });
+    const auto checkpoint = recorded_options(config)["checkpoint"];
     return !checkpoint.empty() && has_checkpoint(checkpoint) ? checkpoint : "";
 }
 
@@ -125,20 +138,22 @@ bool is_complete(const Settings& settings, const Training& training)
     const auto& path = settings.text("trace");
     if (state_of_trace(path) != RunState::complete) return false;
     const auto file = h5::open(path);
-    check_same_run(path, "trace", h5::read_string(file.get(), "config"),
-                   configuration(settings, !training.data));
-    const auto read = [&](const char* name) { return h5::read_integer(file.get(), name); };
-    const auto began = trace::first_workers(trace::read_table<trace::Membership>(file.get()));
-    const std::tuple<const char*, std::int64_t, std::int64_t> sizes[] = {
-        {"workers", began, training.workers},
-        {"rows", read("rows"), training.rows},
-        {"columns", read("columns"), training.columns}};
-    for (const auto& [name, theirs, ours] : sizes)
-        if (theirs != ours)
-            throw BadInput(
-                fmt::format("{} is of a run with {} {}, this one has {}: give the data and "
-                            "workers of that run, or another --trace",
-                            path, theirs, name, ours));
+    h5::reading(path, "begin anew without --resume, or with another --trace", [&] {
+        check_same_run(path, "trace", h5::read_string(file.get(), "config"),
+                       configuration(settings, !training.data));
+        const auto read = [&](const char* name) { return h5::read_integer(file.get(), name); };
+        const auto began = trace::first_workers(trace::read_table<trace::Membership>(file.get()));
+        const std::tuple<const char*, std::int64_t, std::int64_t> sizes[] = {
+            {"workers", began, training.workers},
+            {"rows", read("rows"), training.rows},
+            {"columns", read("columns"), training.columns}};
+        for (const auto& [name, theirs, ours] : sizes)
+            if (theirs != ours)
+                throw BadInput(
+                    fmt::format("{} is of a run with {} {}, this one has {}: give the data and "
+                                "workers of that run, or another --trace",
+                                path, theirs, name, ours));
+    });
     return true;
 }
 
@@ -265,6 +280,7 @@ std::optional<Resumption> resumption(const Settings& settings, const Training& t
                         resumption.trace.text("quorate_version")));
     check_same_plugins(path, resumption.trace.text("plugins"));
     cut(resumption.trace, resumption.checkpoint.snapshot);
+    h5::reading(path, "begin anew without --resume", [&] { trace::check_sense(resumption.trace); });
     if (const auto began = resumption.trace.first_workers(); began != training.workers)
         throw BadInput(
             fmt::format("{} is of a run with {} workers, these are {}: give as many, and "

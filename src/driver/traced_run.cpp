@@ -89,10 +89,18 @@ void say_summary(const std::string& path, std::int64_t answers)
 
 }  // namespace
 
+Seconds seconds_unsaved(const Settings& settings)
+{
+    const auto seconds = to_duration(settings.text("unsaved"));
+    if (!seconds) settings.refuse("unsaved", ": write 30s, 5min or 1h");
+    return *seconds;
+}
+
 void refuse_files(const Settings& settings)
 {
-    for (const auto* name : {"trace", "folder", "overwrite", "checkpoint", "checkpoint-every",
-                             "resume", "log", "manifest", "row", "stop-before", "walltime"})
+    for (const auto* name :
+         {"trace", "folder", "overwrite", "checkpoint", "checkpoint-every", "resume", "log",
+          "manifest", "row", "stop-before", "walltime", "unsaved"})
         if (settings.given(name))
             settings.refuse(name, ", but what is kept in memory only has none of it: leave it out");
 }
@@ -115,6 +123,7 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
                      ? trace::Writer(path, run.resumed->checkpoint.snapshot.position,
                                      changed_header(run), training.width())
                      : trace::Writer(path, header_of(settings, run, clock), training.width());
+    trace.try_for(seconds_unsaved(settings), ask_to_stop);
 
     const auto workers = static_cast<int>(run.fleet.workers().size());
     ProgressLine line(training.engine.rounds, workers, training.data.has_value(), quiet);
@@ -140,16 +149,23 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
             checkpoints->stands(std::move(snapshot));
         };
     }
-    bool can_go_on = false, stopped = false;
+    bool can_go_on = run.resumed, stopped = false;
     watch.stopped = [&](const Outcome& outcome) {
         stopped = true;
         line.finish();
         log(LogLevel::detail, fmt::format("{} rounds are done; models are scored", outcome.rounds));
-        if (!outcome.completed && checkpoints) can_go_on = checkpoints->write() || run.resumed;
+        if (!outcome.completed && checkpoints) can_go_on |= checkpoints->write();
     };
     Outcome outcome{};
     try {
         outcome = train(run, trace, stop_asked(), std::move(watch));
+    } catch (const trace::Unsaved& lost) {
+        line.finish();
+        log(LogLevel::error,
+            fmt::format(
+                "{}{}", lost.what(),
+                can_go_on ? "; " + how_to_resume(path) + " goes on from its checkpoint" : ""));
+        return exit_run_again;
     } catch (const Failure&) {
         // Once stopped() was called it is too late for a checkpoint: after the last update no
         // snapshot is taken, so the optimisers are ahead of the last snapshot. If the run was

@@ -89,6 +89,8 @@ std::vector<Option> training_options()
     std::vector<Option> all = {
         {"data", "FILE", "", "data set, from 'quorate import' or 'quorate generate'"},
         {"trace", "FILE", "trace.h5", "where the trace goes"},
+        {"unsaved", "SECONDS", "60s",
+         "if the trace cannot be written, go on so long, and try again; then end with status 75"},
         {"overwrite", "", "",
          "replace the trace of a complete run, or of one that could go on from its checkpoint"},
         folder_option(),

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 std::int64_t rows_of(hid_t file, const std::string& column)
 {
-    return h5::has(file, column) ? h5::shape(file, column).at(0) : 0;
+    return h5::has(file, column) ? h5::rows_of(file, column) : 0;
 }
 
 // Fills in what the table of rounds tells.
@@ -54,14 +54,16 @@ Glance look(const std::string& path)
 {
     const std::lock_guard lock(libraries());
     const auto file = h5::open(path);
-    Glance glance{.status = h5::find_string(file.get(), "status"),
-                  .clock = h5::find_string(file.get(), "clock"),
-                  .job = h5::find_string(file.get(), "scheduler_job_id")};
-    if (h5::has_attribute(file.get(), "rounds"))
-        glance.rounds_wanted = h5::read_integer(file.get(), "rounds");
-    look_at_rounds(file.get(), glance);
-    look_at_scores(file.get(), glance);
-    return glance;
+    return h5::reading(path, "if it is being written, try again", [&] {
+        Glance glance{.status = h5::find_string(file.get(), "status"),
+                      .clock = h5::find_string(file.get(), "clock"),
+                      .job = h5::find_string(file.get(), "scheduler_job_id")};
+        if (h5::has_attribute(file.get(), "rounds"))
+            glance.rounds_wanted = h5::read_integer(file.get(), "rounds");
+        look_at_rounds(file.get(), glance);
+        look_at_scores(file.get(), glance);
+        return glance;
+    });
 }
 
 }  // namespace

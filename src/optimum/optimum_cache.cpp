@@ -87,19 +87,17 @@ std::optional<KnownOptimum> known_optimum(const std::string& data, std::int64_t 
 {
     const auto path = optimum_cache_of(data);
     if (data.empty() || !std::filesystem::exists(path)) return {};
-    try {
-        const auto file = open_cache(path);
-        const auto number = std::to_string(number_of(name, file));
-        if (!h5::has(file.get(), number)) return {};
-        const auto group = h5::open_group(file.get(), number);
-        if (h5::read_integer(group.get(), "rows") != rows) return {};
-        return KnownOptimum{h5::read_double(group.get(), "objective"),
-                            h5::read_double(group.get(), "bound"),
-                            h5::read_double(group.get(), "gradient_norm")};
-    } catch (const Failure& damaged) {
-        throw BadInput(fmt::format("{} is damaged ({}): remove it, and find the optima again", path,
-                                   damaged.what()));
-    }
+    return h5::reading(path, "remove it, and find the optima again",
+                       [&]() -> std::optional<KnownOptimum> {
+                           const auto file = open_cache(path);
+                           const auto number = std::to_string(number_of(name, file));
+                           if (!h5::has(file.get(), number)) return {};
+                           const auto group = h5::open_group(file.get(), number);
+                           if (h5::read_integer(group.get(), "rows") != rows) return {};
+                           return KnownOptimum{h5::read_double(group.get(), "objective"),
+                                               h5::read_double(group.get(), "bound"),
+                                               h5::read_double(group.get(), "gradient_norm")};
+                       });
 }
 
 }  // namespace quorate

@@ -15,7 +15,7 @@ std::vector<std::int64_t> Appender::iterate_rounds() const
 {
     auto rounds = h5::read<std::int64_t>(file_.get(), "iterate/round");
     // If the run was killed, there may be fewer models than rounds.
-    const auto models = h5::shape(file_.get(), "iterate/model").at(0);
+    const auto models = h5::rows_of(file_.get(), "iterate/model");
     rounds.resize(static_cast<std::size_t>(std::min<std::int64_t>(std::ssize(rounds), models)));
     return rounds;
 }

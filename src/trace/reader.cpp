@@ -4,25 +4,82 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/error.hpp"
 
 namespace quorate::trace {
 
+namespace {
+
+// Throws Failure unless the attributes that readers rely on are there, and are text or numbers as in each trace.
+void check_attributes(hid_t file)
+{
+    for (const auto* name : {"status", "config", "quorate_version", "clock", "data", "scheme",
+                             "model", "optimizer", "delay"})
+        h5::read_string(file, name);
+    for (const auto* name : {"l2", "l1"}) h5::read_double(file, name);
+    for (const auto* name : {"seed", "workers", "rows", "test_rows", "columns", "rounds"})
+        if (h5::read_integer(file, name) < 0)
+            throw Failure(fmt::format("attribute {} is negative", name));
+}
+
+// Throws Failure if a row of a table has numbers that no run writes, and that readers would take for places in their own
+// tables.
+template <class Row>
+void check_sense(const std::vector<Row>& rows, const auto& makes_sense)
+{
+    const auto wrong = std::ranges::find_if_not(rows, makes_sense);
+    if (wrong != rows.end())
+        throw Failure(fmt::format("row {} of {} makes no sense", wrong - rows.begin(), Row::table));
+}
+
+}  // namespace
+
+void check_sense(const Trace& trace)
+{
+    const auto workers = std::ssize(trace.workers);
+    check_sense(trace.rounds, [](const Round& one) {
+        return std::isfinite(one.time) && std::isfinite(one.wait) &&
+               std::min({one.used, one.erased, one.samples}) >= 0;
+    });
+    check_sense(trace.arrivals, [&](const Arrival& one) {
+        const auto seconds = {one.sent, one.arrived, one.compute, one.delay, one.idle, one.send};
+        return 0 <= one.worker && one.worker < workers &&
+               std::ranges::all_of(seconds, [](double at) { return std::isfinite(at); }) &&
+               std::min({one.event, one.round, one.task, one.part, one.samples, one.bytes, one.used,
+                         one.uses}) >= 0;
+    });
+    check_sense(trace.items, [](const ItemRow& one) {
+        return std::min({one.event, one.part, one.item}) >= 0;
+    });
+    check_sense(trace.measures,
+                [](const Measure& one) { return std::min(one.event, one.part) >= 0; });
+    check_sense(trace.timers, [](const Timer& one) { return one.event >= 0; });
+    check_sense(trace.membership, [&](const Membership& one) {
+        const bool names_worker = one.kind != static_cast<std::int64_t>(Change::reencoded) &&
+                                  one.kind != static_cast<std::int64_t>(Change::resumed);
+        return one.event >= 0 && std::isfinite(one.time) && one.worker >= -1 &&
+               (!names_worker || one.worker < workers);
+    });
+    check_sense(trace.evaluations, [](const Evaluation& one) { return one.round >= 0; });
+}
+
 Trace read(const std::string& path)
 {
     const std::lock_guard lock(libraries());
     const auto file = h5::open(path);
-    if (h5::find_string(file.get(), "format") != "quorate trace")
-        throw BadInput(path + " is not a trace: give one that 'quorate run' wrote");
-    const auto version = h5::read_integer(file.get(), "format_version");
-    if (version < oldest_format_version || version > format_version)
-        throw BadInput(
-            fmt::format("{} has trace format {}, this program reads formats {} to {}: use the "
-                        "Quorate that wrote it",
-                        path, version, oldest_format_version, format_version));
-    try {
+    return h5::reading(path, "if it is being written, try again", [&] {
+        if (h5::find_string(file.get(), "format") != "quorate trace")
+            throw BadInput(path + " is not a trace: give one that 'quorate run' wrote");
+        const auto version = h5::read_integer(file.get(), "format_version");
+        if (version < oldest_format_version || version > format_version)
+            throw BadInput(
+                fmt::format("{} has trace format {}, this program reads formats {} to {}: use the "
+                            "Quorate that wrote it",
+                            path, version, oldest_format_version, format_version));
+        check_attributes(file.get());
         Trace trace;
         trace.attributes = h5::attributes_as_text(file.get());
         const auto fill = [&](auto& rows) {
@@ -33,15 +90,13 @@ Trace read(const std::string& path)
         // Before a contribution could outlive a step.
         if (version < 6)
             for (auto& arrival : trace.arrivals) arrival.uses = arrival.used != 0;
+        check_sense(trace);
         // Models are scored during the run, after it or by `quorate evaluate`, so the rows are in
         // no fixed order.
         std::ranges::stable_sort(trace.evaluations, {}, &Evaluation::round);
-        trace.iterates = h5::shape(file.get(), "iterate/round").at(0);
+        trace.iterates = h5::rows_of(file.get(), "iterate/round");
         return trace;
-    } catch (const Failure& damaged) {
-        throw BadInput(fmt::format("{} is a damaged trace ({}); if it is being written, try again",
-                                   path, damaged.what()));
-    }
+    });
 }
 
 std::vector<std::string> faults(const Trace& trace)

@@ -15,6 +15,11 @@ namespace quorate::trace {
 ///         damaged
 Trace read(const std::string& path);
 
+/// Checks that rows hold nothing that readers could not use as a place in a table or as a time: indices and numbers of
+/// rows and bytes that are negative, unknown workers, times that are not finite. read() does so. O(rows).
+/// @throws Failure with the first row that makes no sense
+void check_sense(const Trace& trace);
+
 /// Returns what contradicts itself in a trace, one line each; nothing for a sound one. Checks that
 /// rounds do not end before earlier ones, that used + erased = workers, that no contribution is
 /// used before it came or more often than there are rounds, and that no duration is negative or

@@ -28,14 +28,14 @@ inline constexpr Existing existing;
 template <class Row>
 class Table {
 public:
+    using Kind = Row;
     static constexpr const char* name = Row::table;
 
     /// Opens the table of a file.
     Table(hid_t file, Existing) : group_(h5::open_group(file, Row::table))
     {
         for_columns<Row>([&](const auto& column) {
-            data_sets_.emplace_back(H5Dopen2(group_.get(), column.name, H5P_DEFAULT),
-                                    std::string("open ") + column.name);
+            data_sets_.push_back(h5::open_extendable(group_.get(), column.name));
         });
     }
     /// Creates an empty table in a file.
@@ -85,7 +85,7 @@ std::vector<Row> read_table(hid_t file, std::int64_t version = format_version)
     std::int64_t count = -1;
     for_columns<Row>([&](const auto& column) {
         if (column.since > version) return;
-        const auto length = h5::shape(file, prefix + column.name).at(0);
+        const auto length = h5::rows_of(file, prefix + column.name);
         count = count < 0 ? length : std::min(count, length);
     });
     std::vector<Row> rows(static_cast<std::size_t>(count));

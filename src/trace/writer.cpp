@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "trace/writer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <utility>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 
 namespace quorate::trace {
 
@@ -23,50 +28,109 @@ void write_header(hid_t file, const Header& header)
     for (const auto& [name, value] : header.integer) h5::write_attribute(file, name, value);
 }
 
-std::int64_t rows_at(const Position& position, const std::string& table)
+double now()
 {
-    const auto at = position.find(table);
-    return at == position.end() ? 0 : at->second;
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
 }
 
 }  // namespace
 
 Writer::Writer(const std::string& path, const Header& header, std::int64_t width)
-    : path_(path), file_(h5::create_with_journal(path)), tables_(All::tables(file_.get())),
-      iterate_group_(h5::create_group(file_.get(), "iterate")),
-      iterate_round_(h5::create_extendable<std::int64_t>(iterate_group_.get(), "round", 1024)),
-      // Each iterate is a chunk, not compressed, because such chunks go to the file without a copy.
-      iterate_model_(h5::create_extendable<double>(iterate_group_.get(), "model", 1,
-                                                   std::max<std::int64_t>(1, width), false)),
-      width_(width)
+    : path_(path), width_(std::max<std::int64_t>(1, width)), owner_(std::in_place, path)
 {
-    share_scale(iterate_round_, "round", std::span(&iterate_model_, 1));
-    name_last_dimension(iterate_group_.get(), iterate_model_, "parameter");
-    h5::write_attribute(file_.get(), "format", std::string("quorate trace"));
-    h5::write_attribute(file_.get(), "format_version", format_version);
-    write_header(file_.get(), header);
-    h5::flush(file_, path_);
-    constructing_.unlock();
-    thread_ = std::thread([this] { write_in_background(); });
+    begin([this] { create(); }, header);
 }
 
 Writer::Writer(const std::string& path, const Position& position, const Header& changed,
                std::int64_t width)
-    : path_(path), file_(h5::open_to_append(path)), tables_(All::tables(file_.get(), existing)),
-      iterate_group_(h5::open_group(file_.get(), "iterate")),
-      iterate_round_(H5Dopen2(iterate_group_.get(), "round", H5P_DEFAULT), "open iterate/round"),
-      iterate_model_(H5Dopen2(iterate_group_.get(), "model", H5P_DEFAULT), "open iterate/model"),
-      width_(width), iterates_(rows_at(position, "iterate")), position_(position)
+    : path_(path), width_(std::max<std::int64_t>(1, width)), owner_(std::in_place, path),
+      saved_(position), position_(position)
 {
-    std::apply([&](auto&... table) { (table.cut(rows_at(position, table.name)), ...); }, tables_);
-    h5::cut(iterate_round_, iterates_);
-    h5::cut(iterate_model_, iterates_);
-    if (h5::has(file_.get(), "model"))
-        h5::check(H5Ldelete(file_.get(), "model", H5P_DEFAULT), "remove model");
-    write_header(file_.get(), changed);
-    h5::flush(file_, path_);
-    constructing_.unlock();
+    begin([this] { open_again(); }, changed);
+}
+
+// Opens the file for the first time, and begins to write in the background.
+void Writer::begin(const std::function<void()>& open, const Header& header)
+{
+    const std::lock_guard lock(libraries());
+    try {
+        open();
+        write_header(open_->file.get(), header);
+        flush();
+    } catch (...) {
+        drop_open();
+        throw;
+    }
     thread_ = std::thread([this] { write_in_background(); });
+}
+
+void Writer::create()
+{
+    auto& made = open_.emplace();
+    made.file = h5::create_with_journal(path_, &access_);
+    const auto root = made.file.get();
+    made.tables.emplace(All::tables(root));
+    made.iterates = h5::create_group(root, "iterate");
+    const auto iterates = made.iterates.get();
+    made.iterate_round = h5::create_extendable<std::int64_t>(iterates, "round", 1024);
+    // Each iterate is a chunk, not compressed, because such chunks go to the file without a copy.
+    made.iterate_model = h5::create_extendable<double>(iterates, "model", 1, width_, false);
+    share_scale(made.iterate_round, "round", std::span(&made.iterate_model, 1));
+    name_last_dimension(iterates, made.iterate_model, "parameter");
+    h5::write_attribute(root, "format", std::string("quorate trace"));
+    h5::write_attribute(root, "format_version", format_version);
+}
+
+// Opens the file that is there, and cuts off what is behind saved_.
+void Writer::open_again()
+{
+    auto& found = open_.emplace();
+    found.file = h5::open_to_append(path_, &access_);
+    const auto root = found.file.get();
+    found.tables.emplace(All::tables(root, existing));
+    found.iterates = h5::open_group(root, "iterate");
+    found.iterate_round = h5::open_extendable(found.iterates.get(), "round");
+    found.iterate_model = h5::open_extendable(found.iterates.get(), "model", width_);
+    std::apply([&](auto&... table) { (table.cut(rows_at(saved_, table.name)), ...); },
+               *found.tables);
+    for (const auto* column : {&found.iterate_round, &found.iterate_model})
+        h5::cut(*column, rows_at(saved_, "iterate"));
+    if (h5::has(root, "model")) h5::check(H5Ldelete(root, "model", H5P_DEFAULT), "remove model");
+}
+
+void Writer::flush()
+{
+    h5::flush(open_->file, path_);
+    check_written();
+}
+
+void Writer::check_written() const
+{
+    if (access_.lost.empty()) return;
+    owner_->check();
+    throw Failure(access_.lost);
+}
+
+// Closes the file as the last commit has left it.
+void Writer::drop_open()
+{
+    access_.lost = "it is dropped";
+    open_.reset();
+    access_.lost.clear();
+}
+
+void Writer::be_durable()
+{
+    const std::lock_guard lock(libraries());
+    access_.durable = true;
+}
+
+void Writer::try_for(double seconds, std::function<void()> gave_up)
+{
+    const std::lock_guard lock(libraries());
+    patience_ = seconds;
+    gave_up_ = std::move(gave_up);
 }
 
 void Writer::after_commit(std::function<void()> action)
@@ -77,12 +141,18 @@ void Writer::after_commit(std::function<void()> action)
 
 Writer::~Writer()
 {
-    if (!file_) return;
+    if (!owner_) return;  // finished
     try {
+        {
+            const std::lock_guard lock(libraries());
+            patience_.reset();
+        }
         Writer::pause();
-        commit(false);
         const std::lock_guard lock(libraries());
-        h5::write_attribute(file_.get(), "status", std::string("failed"));
+        attempt([this] {
+            write_unsaved();
+            h5::write_attribute(open_->file.get(), "status", std::string("failed"));
+        });
     } catch (const std::exception&) {
         // The error because of which there was no finish() says more.
     }
@@ -114,17 +184,25 @@ void Writer::keep(std::int64_t round, Iterate model)
     if (waiting_bytes() >= iterates_in_memory) wake_.notify_one();
 }
 
+// Bytes of the iterates that are not in the file. Under the mutex.
+std::size_t Writer::waiting_bytes() const
+{
+    return (batch_.iterates.size() + unsaved_iterates_) * static_cast<std::size_t>(width_) *
+           sizeof(double);
+}
+
 void Writer::write_in_background()
 {
     for (bool last = false; !last;) {
         {
             std::unique_lock lock(mutex_);
-            wake_.wait_for(lock, commit_interval,
-                           [this] { return pausing_ || waiting_bytes() >= iterates_in_memory; });
+            wake_.wait_for(lock, commit_interval, [this] {
+                return !failing_ && (pausing_ || waiting_bytes() >= iterates_in_memory);
+            });
             last = pausing_;
         }
         try {
-            commit(last);
+            last &= commit(last);
         } catch (...) {
             const std::lock_guard lock(mutex_);
             error_ = std::current_exception();
@@ -136,30 +214,97 @@ void Writer::write_in_background()
 
 // Writes all that was handed over since the last commit, and flushes the file.
 // @param last  whether iterates stay in memory, because they may be read back soon
-void Writer::commit(bool last)
+// @return whether that was possible
+bool Writer::commit(bool last)
 {
-    Batch batch;
+    std::vector<Iterate> written;
+    const std::lock_guard lock(libraries());
+    const bool done = attempt([&] {
+        write_unsaved();
+        for (const auto& [round, model] : unsaved_.iterates) written.push_back(model);
+    });
+    if (done && last) last_ = std::move(written);
+    return done;
+}
+
+// Changes the file, and flushes it. If that fails, the file stays as the last commit has left it, and is opened again
+// for the next attempt. Holds libraries() meanwhile.
+// @return whether it was possible  @throws OwnerLost, Unsaved, or what went wrong if there is no patience
+bool Writer::attempt(const std::function<void()>& write)
+{
     {
         const std::lock_guard lock(mutex_);
-        std::swap(batch, batch_);
-    }
-    const auto append = [&](auto&... table) {
-        auto rows = [&]<class Kind>(Table<Kind>& one) {
-            one.append(std::get<std::vector<Kind>>(batch.rows));
+        const auto take = [](auto& from, auto& to) {
+            to.insert(to.end(), std::make_move_iterator(from.begin()),
+                      std::make_move_iterator(from.end()));
+            from.clear();
         };
-        (rows(table), ...);
-    };
-    const std::lock_guard lock(libraries());
-    std::apply(append, tables_);
-    for (const auto& [round, model] : batch.iterates) {
-        h5::append<double>(iterate_model_, *model);
-        h5::append<std::int64_t>(iterate_round_, std::span(&round, 1));
-        ++iterates_;
+        std::apply(
+            [&](auto&... from) {
+                std::apply([&](auto&... to) { (take(from, to), ...); }, unsaved_.rows);
+            },
+            batch_.rows);
+        take(batch_.iterates, unsaved_.iterates);
+        take(batch_.actions, unsaved_.actions);
+        unsaved_iterates_ = unsaved_.iterates.size();
     }
-    if (last)
-        for (auto& [round, model] : batch.iterates) last_.push_back(std::move(model));
-    h5::flush(file_, path_);
-    for (const auto& action : batch.actions) action();
+    try {
+        owner_->check();
+        if (!open_) open_again();
+        write();
+        flush();
+    } catch (const OwnerLost&) {
+        drop_open();
+        throw;
+    } catch (const std::exception& why) {
+        drop_open();
+        wait_or_give_up(why.what());
+        return false;
+    }
+    if (std::exchange(failing_, std::nullopt)) log(LogLevel::error, path_ + " is written again");
+    const auto count = [this](const auto& rows) {
+        saved_[std::decay_t<decltype(rows)>::value_type::table] += std::ssize(rows);
+    };
+    std::apply([&](const auto&... rows) { (count(rows), ...); }, unsaved_.rows);
+    saved_["iterate"] += std::ssize(unsaved_.iterates);
+    const auto done = std::exchange(unsaved_, {});
+    {
+        const std::lock_guard lock(mutex_);
+        unsaved_iterates_ = 0;
+    }
+    for (const auto& action : done.actions) action();
+    return true;
+}
+
+void Writer::write_unsaved()
+{
+    const auto append = [&](auto& table) {
+        using Kind = typename std::decay_t<decltype(table)>::Kind;
+        table.append(std::get<std::vector<Kind>>(unsaved_.rows));
+        check_written();
+    };
+    std::apply([&](auto&... table) { (append(table), ...); }, *open_->tables);
+    for (const auto& [round, model] : unsaved_.iterates) {
+        h5::append<double>(open_->iterate_model, *model);
+        h5::append<std::int64_t>(open_->iterate_round, std::span(&round, 1));
+        check_written();
+    }
+}
+
+void Writer::wait_or_give_up(const std::string& why)
+{
+    if (!patience_) throw Failure(why);
+    if (!failing_) {
+        failing_ = now();
+        log(LogLevel::error, fmt::format("{} cannot be written ({}): what the run does is kept in "
+                                         "memory, and tried again for {:g} s",
+                                         path_, why, *patience_));
+    } else if (now() - *failing_ >= *patience_) {
+        if (gave_up_) gave_up_();
+        throw Unsaved(
+            fmt::format("{} could not be written for {:g} s ({}): free space, and run it again",
+                        path_, *patience_, why));
+    }
 }
 
 void Writer::pause()
@@ -178,33 +323,36 @@ void Writer::pause()
 Iterate Writer::iterate(std::int64_t i) const
 {
     const std::lock_guard lock(libraries());
-    const auto in_file = iterates_ - static_cast<std::int64_t>(last_.size());
+    const auto in_file = iterates() - static_cast<std::int64_t>(last_.size());
     if (i >= in_file) return last_[static_cast<std::size_t>(i - in_file)];
-    const auto model = h5::read_rows<double>(iterate_group_.get(), "model", i, 1);
+    const auto model = h5::read_rows<double>(open_->iterates.get(), "model", i, 1);
     return std::make_shared<std::pmr::vector<double>>(model.begin(), model.end());
 }
 
 std::vector<std::int64_t> Writer::iterate_rounds() const
 {
     const std::lock_guard lock(libraries());
-    return h5::read<std::int64_t>(iterate_group_.get(), "round");
+    return h5::read<std::int64_t>(open_->iterates.get(), "round");
 }
 
 void Writer::finish(std::span<const double> model, const std::string& status,
                     const std::string& stopped_at)
 {
     pause();
-    commit(false);
     const std::lock_guard lock(libraries());
-    const auto group = h5::create_group(file_.get(), "model");
-    h5::write(group.get(), "final", model);
-    name_last_dimension(group.get(),
-                        h5::DataSet(H5Dopen2(group.get(), "final", H5P_DEFAULT), "open final"),
-                        "parameter");
-    h5::write_attribute(file_.get(), "status", status);
-    h5::write_attribute(file_.get(), "stopped_at", stopped_at);
-    h5::flush(file_, path_);
-    file_.close("close " + path_);
+    access_.durable = true;
+    const auto write = [&] {
+        write_unsaved();
+        const auto root = open_->file.get();
+        const auto group = h5::create_group(root, "model");
+        h5::write(group.get(), "final", model);
+        name_last_dimension(group.get(), h5::open_data_set(group.get(), "final"), "parameter");
+        h5::write_attribute(root, "status", status);
+        h5::write_attribute(root, "stopped_at", stopped_at);
+    };
+    while (!attempt(write)) std::this_thread::sleep_for(commit_interval);
+    open_.reset();
+    owner_.reset();
 }
 
 }  // namespace quorate::trace

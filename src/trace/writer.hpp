@@ -8,31 +8,47 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <tuple>
 #include <vector>
 
+#include "base/owner.hpp"
+#include "data/journal.hpp"
 #include "data/libraries.hpp"
 #include "trace/sink.hpp"
 #include "trace/table.hpp"
 
 namespace quorate::trace {
 
-/// The trace file of a running run. Local. Holds libraries() whenever it uses HDF5, since its own thread and those of
+/// Returns how many rows a table has at a position.
+inline std::int64_t rows_at(const Position& position, const std::string& table)
+{
+    const auto at = position.find(table);
+    return at == position.end() ? 0 : at->second;
+}
+
+/// The trace could not be written for too long; what it lacks is lost.
+class Unsaved : public Failure {
+public:
+    using Failure::Failure;
+};
+
+/// The trace file of a running run, of which it is the owner (base/owner.hpp). Local. Holds libraries() whenever it uses HDF5, since its own thread and those of
 /// workers use HDF5 too; so must others from construction to finish(), or call pause() first.
 class Writer final : public Record {
 public:
-    /// Creates the file, or replaces the one that is there.
+    /// Creates the file, or replaces the one that is there once the new one is whole.
     /// @param width  elements of an iterate
-    /// @throws Failure if it cannot be created
+    /// @throws BadInput if another process writes it  @throws Failure if it cannot be created
     Writer(const std::string& path, const Header& header, std::int64_t width);
     /// Goes on with a trace from a position in it. Rows and iterates behind the position are cut
     /// off, and so is the final model.
     /// @param changed  attributes that are no longer as they were
     /// @param width  elements of an iterate, as before; it is not checked
-    /// @throws BadInput if the file is absent, unreadable or not HDF5; Failure if it is shorter
-    ///         than the position, or lacks a table
+    /// @throws BadInput if the file is absent, unreadable or not HDF5, or another process writes it; Failure if it is
+    ///         shorter than the position, or lacks a table
     Writer(const std::string& path, const Position& position, const Header& changed,
            std::int64_t width);
     /// Without finish(), writes what was added and the status `failed`, if they can be written.
@@ -40,6 +56,11 @@ public:
 
     void add(const Row& row) override;
     Position position() override;
+    /// From now on each commit is on disk when it ends, so that what comes after it may rely on it after a power loss.
+    void be_durable();
+    /// What cannot be written stays in memory and is tried again, once a second and for so long; by default it is not.
+    /// @param gave_up  called then, on the writing thread; pause() throws Unsaved
+    void try_for(double seconds, std::function<void()> gave_up);
     /// Runs `action` on the writing thread after its next commit, when all that was handed over so
     /// far is in the file. The action may use HDF5. It must not throw: that would end all writing.
     void after_commit(std::function<void()> action);
@@ -47,7 +68,7 @@ public:
     /// Returns at once, unless the disk is far behind (iterates_in_memory).
     void keep(std::int64_t round, Iterate model) override;
     void pause() override;
-    std::int64_t iterates() const override { return iterates_; }
+    std::int64_t iterates() const override { return rows_at(saved_, "iterate"); }
     /// Reads the iterate from the file, unless it is still in memory. O(width).
     Iterate iterate(std::int64_t i) const override;
     std::vector<std::int64_t> iterate_rounds() const override;
@@ -68,36 +89,52 @@ private:
         }
     };
     using All = For<Round, Arrival, ItemRow, Measure, Timer, Membership, Evaluation, WorkerRow>;
-    // What was handed over since the last commit.
+    // What was handed over.
     struct Batch {
         All::Buffers rows;
         std::vector<std::pair<std::int64_t, Iterate>> iterates;
         std::vector<std::function<void()>> actions;
     };
 
-    // Bytes of the iterates in the batch. Under the mutex.
-    std::size_t waiting_bytes() const
-    {
-        return batch_.iterates.size() * static_cast<std::size_t>(width_) * sizeof(double);
-    }
+    // The open file.
+    struct Open {
+        h5::File file;
+        std::optional<All::Tables> tables;
+        h5::Group iterates;
+        h5::DataSet iterate_round, iterate_model;
+    };
+
+    void begin(const std::function<void()>& open, const Header& header);
+    void create();
+    void open_again();
+    void drop_open();
+    void flush();
+    void check_written() const;
     void write_in_background();
-    void commit(bool last);
+    bool commit(bool last);
+    bool attempt(const std::function<void()>& write);
+    void write_unsaved();
+    void wait_or_give_up(const std::string& why);
+    std::size_t waiting_bytes() const;
 
     std::string path_;
-    std::unique_lock<std::recursive_mutex> constructing_{
-        libraries()};  // until the constructor ends
-    h5::File file_;
-    All::Tables tables_;
-    h5::Group iterate_group_;
-    h5::DataSet iterate_round_, iterate_model_;
-    std::int64_t width_, iterates_ = 0;
-    std::vector<Iterate> last_;  // the iterates of pause()'s commit, which iterate() returns
+    std::int64_t width_;
+    std::optional<Owner> owner_;
+    h5::WriteAccess access_{.owner = &*owner_};
+    std::optional<Open> open_;        // none after an attempt that failed
+    Batch unsaved_;                   // what was handed over and is not in the file yet
+    Position saved_;                  // where the last commit ended
+    std::vector<Iterate> last_;       // the iterates of pause()'s commit, which iterate() returns
+    std::optional<double> patience_;  // seconds; none: what fails is not tried again
+    std::optional<double> failing_;   // since when attempts have failed, on the monotonic clock
+    std::function<void()> gave_up_;
 
     std::mutex mutex_;  // guards what follows, but the thread
     std::condition_variable wake_, caught_up_;
     Batch batch_;
     Position position_;
     bool pausing_ = false;
+    std::size_t unsaved_iterates_ = 0;
     std::exception_ptr error_;  // what ended writing in the background
     std::thread thread_;
 };

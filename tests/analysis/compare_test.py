@@ -4,7 +4,7 @@
 import h5py
 import numpy as np
 import pytest
-from program import whole
+from program import attributes_of, whole
 from traces import column, edited, simulate
 from quorate.analysis import compare, histogram, quantities
 from quorate.analysis.curves import band, reached, usual_targets
@@ -369,7 +369,8 @@ def test_what_is_wrong_is_one_line_even_where_some_files_are_no_traces(runs, ana
 
 def test_runs_that_differ_in_how_their_command_was_given_only_are_one(runs, analyse, tmp_path):
     def with_config(file):
-        file.attrs["config"] += "config = a.ini\noverwrite = on\nseed = 9\n"
+        config = attributes_of(file)["config"]
+        file.attrs["config"] = config + "config = a.ini\noverwrite = on\nseed = 9\n"
 
     other = edited(runs["frc"], tmp_path, with_config)
     status, out, _ = analyse("compare", runs["frc"], other, runs["uncoded"])

@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 import pandas
 import pytest
+from program import attributes_of
 from traces import edited
 from quorate.analysis import panel
 from quorate.analysis.traces import read_trace
@@ -177,7 +178,7 @@ def test_every_time_of_a_trace_has_its_unit(simulated):
         seconds = "time wait sent arrived compute delay idle send".split()
         for table in ("round", "arrival", "evaluation", "membership"):
             for name, column in file[table].items():
-                unit = column.attrs.get("units", "")
+                unit = attributes_of(column).get("units", "")
                 assert (unit == "s") == (name in seconds), (table, name)
                 assert column.dims[0].keys() or h5py.h5ds.is_scale(column.id), (table, name)
 

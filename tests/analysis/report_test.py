@@ -9,7 +9,7 @@ from html import escape
 
 import h5py
 import pytest
-from program import REPOSITORY
+from program import REPOSITORY, attributes_of
 from quorate.analysis import appendix
 from quorate.analysis.groups import group, read_all
 
@@ -42,7 +42,7 @@ def test_the_appendix_says_all_that_it_takes_to_do_it_again(simulated):
     page = appendix.page(group(read_all([simulated[name] for name in names]))).html()
     for name in names:
         with h5py.File(simulated[name]) as file:
-            attributes = dict(file.attrs)
+            attributes = attributes_of(file)
         assert escape(attributes["command_line"]) in page
         assert escape(attributes["libraries"]) in page and attributes["git_revision"] in page
     rows = re.findall(r'<tr>(<th scope="row">.*?)</tr>', page)

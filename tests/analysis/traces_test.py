@@ -9,7 +9,7 @@ import sys
 import h5py
 import numpy as np
 import pytest
-from program import QUORATE, whole
+from program import QUORATE, attributes_of, whole
 from traces import column, edited
 from quorate.analysis.curves import curve
 from quorate.analysis.groups import group, labels, same_data
@@ -108,7 +108,7 @@ def test_text_that_is_no_utf_8_is_shown_and_its_files_are_found(
     command, written, runs, tmp_path, analyse
 ):
     def rename(file):
-        config = file.attrs["config"].replace("delay = ", "log = m\udce4rz.log\ndelay = ")
+        config = attributes_of(file)["config"].replace("delay = ", "log = m\udce4rz.log\ndelay = ")
         content = config.encode("utf-8", "surrogateescape")
         file.attrs.create("config", content, dtype=h5py.string_dtype())
 

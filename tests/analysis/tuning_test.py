@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from program import attributes_of
 from traces import edited, simulate
 from quorate.analysis.traces import BadInput, read_trace
 from quorate.analysis.tuning import Tuning
@@ -19,7 +20,7 @@ def made(folder, like, scheme, step, seed, losses, **more):
     """A copy of a trace that claims this, with these losses at the ends of its rounds."""
 
     def edit(file):
-        config = str(file.attrs["config"]).split("\n")
+        config = str(attributes_of(file)["config"]).split("\n")
         wanted = {"scheme": scheme, "step": step, "seed": seed, **more}
         kept = [line for line in config if line.partition(" = ")[0] not in wanted]
         lines = [*kept, *(f"{name} = {value}" for name, value in wanted.items())]

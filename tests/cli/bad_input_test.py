@@ -277,7 +277,7 @@ def test_inspect_refuses_a_damaged_data_set(folder, gaussians):
         del file["train/label"]
         file["train/label"] = [1.0, -1.0]
     message = refused(folder, "inspect", path)
-    assert message.startswith(f"{path} is a damaged data set (")
+    assert message.startswith(f"{path} is damaged (")
     assert message.endswith("): import it again")
 
 

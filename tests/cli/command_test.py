@@ -9,7 +9,7 @@ import h5py
 import numpy
 import pytest
 
-from program import REPOSITORY, call, inspect
+from program import REPOSITORY, attributes_of, call, inspect
 
 
 def ok(*words):
@@ -119,7 +119,7 @@ def test_import_reads_libsvm_with_labels_and_test_rows_of_their_own(tmp_path):
     ]
     ok("import", *words, "--output", tmp_path / "x.h5", "--quiet")
     with h5py.File(tmp_path / "x.h5", "r") as file:
-        assert file.attrs["columns"] == 5
+        assert attributes_of(file)["columns"] == 5
         assert list(file["train/label"]) == [-1, 1, -1]
         assert list(file["train/row_start"]) == [0, 2, 3, 5]
         assert list(file["train/column"]) == [0, 2, 1, 0, 1]

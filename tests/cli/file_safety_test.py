@@ -7,7 +7,7 @@ import subprocess
 import h5py
 import pytest
 
-from program import call, command_line, environment, our_lines
+from program import call, command_line, environment, inspect, our_lines
 
 
 def on_a_disk_of(size, *words, ranks=None):
@@ -63,24 +63,31 @@ def test_generate_on_a_full_disk_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_simulation_whose_trace_fills_the_disk_ends_with_one_line(tmp_path):
+def check_that_it_gave_up(done, trace):
+    assert done.returncode == 75, done.stderr
+    first, last = our_lines(done.stderr)
+    why = f"({trace}: File too large)"
+    kept = "what the run does is kept in memory, and tried again for 0.1 s"
+    assert first == f"quorate: {trace} cannot be written {why}: {kept}"
+    remedy = "free space, and run it again"
+    assert last == f"quorate: {trace} could not be written for 0.1 s {why}: {remedy}"
+    assert inspect(trace)["status"] == "running"
+
+
+def test_a_simulation_whose_trace_fills_the_disk_is_to_be_run_again(tmp_path):
     trace = tmp_path / "t.h5"
     words = ["simulate", "--dry", "--workers", 100, "--rounds", 20000, "--trace-arrivals", "all"]
-    done = on_a_disk_of(200_000, *words, "--trace", trace, "--quiet")
-    assert done.returncode == 1
-    assert our_lines(done.stderr) == [done.stderr.strip()]
-    assert done.stderr.endswith(f"{trace}: File too large\n")
+    done = on_a_disk_of(200_000, *words, "--trace", trace, "--quiet", "--unsaved", "0.1s")
+    check_that_it_gave_up(done, trace)
 
 
-def test_a_run_whose_trace_fills_the_disk_ends_with_one_line(tmp_path):
+def test_a_run_whose_trace_fills_the_disk_stops_long_before_its_last_round(tmp_path):
     data, trace = tmp_path / "d.h5", tmp_path / "t.h5"
     words = ["--rows", 100, "--columns", 20000, "--test-rows", 0, "--output", data, "--quiet"]
     assert call("generate", *words).returncode == 0
-    words = ["run", "--data", data, "--rounds", 1000, "--step", 0.1, "--trace", trace, "--quiet"]
-    done = on_a_disk_of(64 << 20, *words, ranks=3)
-    assert done.returncode == 1
-    assert len(our_lines(done.stderr)) == 1, done.stderr
-    assert our_lines(done.stderr)[0].endswith(f"{trace}: File too large")
+    words = ["run", "--data", data, "--rounds", 100000, "--step", 0.1, "--trace", trace, "--quiet"]
+    done = on_a_disk_of(64 << 20, *words, "--unsaved", "0.1s", ranks=3)
+    check_that_it_gave_up(done, trace)
 
 
 # --- what took time is replaced only when asked ---------------------------------------------------

@@ -10,7 +10,7 @@ import h5py
 import numpy
 import pytest
 
-from program import call, our_lines, rounds_in, start, wait_until
+from program import attributes_of, call, our_lines, rounds_in, start, wait_until
 
 SIMULATE = ["simulate", "--quiet", "--workers", 4, "--rounds", 6, "--step", 0.1]
 DRY = ["simulate", "--quiet", "--dry", "--workers", 4, "--rounds", 6]
@@ -107,7 +107,7 @@ def test_runs_that_begin_at_once_get_folders_of_their_own(tmp_path):
     seeds = []
     for path in found:
         with h5py.File(path / "trace.h5") as trace:
-            seeds.append(int(trace.attrs["seed"]))
+            seeds.append(int(attributes_of(trace)["seed"]))
             assert f"seed = {seeds[-1]}\n" in (path / "options.ini").read_text()
     assert sorted(seeds) == list(range(8))
 

@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 
-from program import REPOSITORY, call, inspect
+from program import REPOSITORY, attributes_of, call, inspect
 
 
 def run(data, trace, *words, workers=3):
@@ -169,7 +169,7 @@ def test_the_optimum_of_a9a_is_that_of_newton(real_data, tmp_path):
     x[np.repeat(np.arange(len(y)), np.diff(start)), column] = 1
     with h5py.File(tmp_path / "a9a.optima.h5") as file:
         assert len(file) == 1  # found twice, kept once
-        found = dict(file["0"].attrs)
+        found = attributes_of(file["0"])
     assert found["gradient_norm"] <= 1e-8
     assert abs(found["objective"] - newton(x, y, 1 / len(y))) <= 1e-9
     assert found["objective"] - found["bound"] < 1e-9
@@ -202,7 +202,7 @@ def test_an_optimum_is_below_all_models_and_above_its_bound(ranks, words, gaussi
     rounds = ["--optimizer", "agd", "--step", 0.005, "--rounds", 300]
     trace = run(data, tmp_path / "t.h5", *objective, *rounds)
     with h5py.File(tmp_path / "d.optima.h5") as file:
-        found = dict(file["0"].attrs)
+        found = attributes_of(file["0"])
     assert found["bound"] <= found["objective"]
     assert found["objective"] <= columns(trace, "evaluation/objective").min() + 1e-3
 

@@ -12,7 +12,7 @@ import h5py
 import numpy
 import pytest
 
-from program import BUILD, LAUNCHER, REPOSITORY, call, our_lines, output
+from program import BUILD, LAUNCHER, REPOSITORY, attributes_of, call, our_lines, output
 
 PLUGINS = ["scheme", "code", "model", "delay", "format"]
 DRY = ["--dry", "--workers", 6, "--rounds", 12, "--quiet"]
@@ -107,7 +107,7 @@ def test_a_component_of_each_kind_comes_from_a_plugin(plugins, tmp_path):
         assert file["evaluation/train_loss"][-1] < file["evaluation/train_loss"][0]
         assert file["round/used"][:].tolist() == [4] * 40
         assert file["round/time"][0] == 0.25  # four of five that are not late
-        recorded = file.attrs["plugins"]
+        recorded = attributes_of(file)["plugins"]
     assert [len(one.split()[-1]) for one in recorded.split(";")] == [64] * 5
     done = call("run", *run, "--trace", tmp_path / "m.h5", ranks=5)
     assert done.returncode == 0, done.stderr
@@ -167,7 +167,7 @@ def test_an_experiment_with_a_plugin_becomes_jobs(plugins, tmp_path):
     done = call("simulate", *run)
     assert done.returncode == 0, done.stderr
     with h5py.File(next((tmp_path / "out").glob("*.h5"))) as trace:
-        assert trace.attrs["scheme"] == "patient" and trace.attrs["plugins"]
+        assert attributes_of(trace)["scheme"] == "patient" and attributes_of(trace)["plugins"]
 
 
 def test_what_is_no_plugin_of_this_program_is_refused(plugins, tmp_path):

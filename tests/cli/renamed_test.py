@@ -5,7 +5,7 @@ import h5py
 import numpy
 import pytest
 
-from program import call
+from program import attributes_of, call
 
 WORDS = ["--workers", 6, "--rounds", 6, "--step", 0.1, "--scheme", "draco-repetition"]
 WORDS += ["--tolerate", 1, "--stragglers", 0]
@@ -22,7 +22,7 @@ def trace(gaussians, tmp_path):
 
 def record(path, replace, by):
     with h5py.File(path, "r+") as file:
-        config = file.attrs["config"]
+        config = attributes_of(file)["config"]
         config = config.decode() if isinstance(config, bytes) else config
         assert replace in config
         file.attrs["config"] = config.replace(replace, by)
@@ -54,7 +54,7 @@ def test_a_replay_translates_old_words(trace):
     again = trace.with_name("again.h5")
     assert numpy.array_equal(final_model(trace), final_model(again))
     with h5py.File(again) as file:
-        config = str(file.attrs["config"])
+        config = str(attributes_of(file)["config"])
     assert "byzantine = sign-flip:2" in config and "liars" not in config
     assert "on-loss = reencode" in config
 
@@ -75,4 +75,4 @@ def test_a_manifest_is_translated(gaussians, tmp_path):
     done = call("simulate", "--manifest", manifest, "--row", 1, "--quiet")
     assert done.returncode == 0, done.stderr
     with h5py.File(tmp_path / "t.h5") as file:
-        assert "byzantine = sign-flip:2" in str(file.attrs["config"])
+        assert "byzantine = sign-flip:2" in str(attributes_of(file)["config"])

@@ -10,7 +10,7 @@ import h5py
 import numpy
 import pytest
 
-from program import QUORATE, call, environment, inspect, rounds_in, start, wait_until
+from program import QUORATE, attributes_of, call, environment, inspect, rounds_in, start, wait_until
 
 
 def simulate(trace, *words):
@@ -98,8 +98,8 @@ def test_a_row_time_is_taken_from_a_trace(gaussians, tmp_path):
     simulate(tmp_path / "a.h5", *words, "--row-time", 0.25)
     simulate(tmp_path / "b.h5", *words, "--row-time", tmp_path / "a.h5")
     with h5py.File(tmp_path / "b.h5", "r") as trace:
-        assert trace.attrs["row_time"] == 0.25
-        assert trace.attrs["clock"] == "virtual"
+        assert attributes_of(trace)["row_time"] == 0.25
+        assert attributes_of(trace)["clock"] == "virtual"
 
 
 def test_delays_are_replayed_from_a_trace_and_from_csv(gaussians, tmp_path):
@@ -146,7 +146,7 @@ def test_arrivals_are_listed_as_asked(tmp_path):
         )
         assert inspect(trace)["faults"] == []
         with h5py.File(trace, "r") as file:
-            assert file.attrs["trace_arrivals"] == listed
+            assert attributes_of(file)["trace_arrivals"] == listed
             used = (file["arrival/used"][:] != 0).sum()
             assert used == (20 if listed != "none" else 0)
             assert file["arrival/worker"].shape[0] in rows
@@ -156,7 +156,7 @@ def test_a_dry_run_of_a_million_arrivals_lists_none(tmp_path):
     words = ["simulate", "--dry", "--quiet", "--workers", 10001, "--rounds", 100]
     assert call(*words, "--trace", tmp_path / "t.h5").returncode == 0
     with h5py.File(tmp_path / "t.h5", "r") as trace:
-        assert trace.attrs["trace_arrivals"] == "none"
+        assert attributes_of(trace)["trace_arrivals"] == "none"
         assert trace["arrival/worker"].shape == (0,)
         assert trace["round/time"].shape == (100,)
 
@@ -387,7 +387,7 @@ def test_lbfgs_with_an_l1_term_ends_at_the_optimum_with_zeros(l2, gaussians, tmp
     done = call(*words, "--rounds", 200, "--trace", tmp_path / "t.h5")
     assert done.returncode == 0, done.stderr
     with h5py.File(tmp_path / "t.h5", "r") as trace:
-        assert trace.attrs["stopped_at"].startswith("gradient")
+        assert attributes_of(trace)["stopped_at"].startswith("gradient")
         reached = trace["evaluation/objective"][-1]
         model = trace["model/final"][:]
     assert abs(reached - optimum) < 1e-9 * optimum

@@ -8,7 +8,7 @@ import subprocess
 import h5py
 import pytest
 
-from program import call, command_line, environment, inspect
+from program import attributes_of, call, command_line, environment, inspect
 
 FULL = "/dev/full"
 
@@ -67,7 +67,7 @@ def test_messages_that_cannot_be_written_are_no_failure(streams, gaussians, tmp_
     words = ["--data", gaussians, "--workers", 3, "--rounds", 30, "--folder", tmp_path / "runs"]
     assert with_streams(streams, "simulate", *words).returncode == 0
     with h5py.File(tmp_path / "runs" / "0001" / "trace.h5") as file:
-        assert file.attrs["status"] == "completed"
+        assert attributes_of(file)["status"] == "completed"
 
 
 @pytest.mark.parametrize("streams", ["2>&-", f"2> {FULL}"])

@@ -14,6 +14,7 @@ from membership_test import membership, replay
 from program import (
     OPEN_MPI,
     QUORATE,
+    attributes_of,
     call,
     inspect,
     our_lines,
@@ -53,7 +54,7 @@ def check(trace, again):
 
 def workers_on(trace, host):
     with h5py.File(trace, "r") as file:
-        node = file.attrs["nodes"].split().index(host)
+        node = attributes_of(file)["nodes"].split().index(host)
         return numpy.flatnonzero(file["worker/node"][:] == node).tolist()
 
 
@@ -77,7 +78,8 @@ def test_a_run_over_hosts_ends_and_shares_memory_on_the_coordinators_alone(
     for host, ranks in places.items():
         assert len(workers_on(trace, host)) == ranks - (host == "n1")
     with h5py.File(trace, "r") as file:
-        assert file.attrs["shared_workers"] == (0 if "messages" in words else places["n1"] - 1)
+        shared = attributes_of(file)["shared_workers"]
+    assert shared == (0 if "messages" in words else places["n1"] - 1)
     # The same bits as on one host.
     alone = tmp_path / "alone.h5"
     words = run_words(sparse, alone, "--rounds", 20)

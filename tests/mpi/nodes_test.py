@@ -13,7 +13,7 @@ import pytest
 from across_hosts_test import FOUR, check, resilient, run_words, start_resilient, workers_on
 from many_hosts import Hosts, need_root
 from membership_test import FAMILIES, membership
-from program import OPEN_MPI, call, our_lines, rounds_in, seen, wait_until, whole
+from program import OPEN_MPI, attributes_of, call, our_lines, rounds_in, seen, wait_until, whole
 
 DIED, JOINED, LOADING, LOST = 3, 1, 5, 7
 NODE = ["--aggregate", "node"]
@@ -37,7 +37,7 @@ def close_to_flat(trace, folder):
     done = call("simulate", "--replay", flat, "--trace", again, "--quiet")
     assert done.returncode == 0, done.stderr
     with h5py.File(trace, "r") as first, h5py.File(again, "r") as second:
-        assert first.attrs["aggregate"] == "node"
+        assert attributes_of(first)["aggregate"] == "node"
         one, other = first["iterate/model"][:], second["iterate/model"][:]
         return numpy.allclose(one, other, rtol=1e-12, atol=1e-12)
 
@@ -197,5 +197,5 @@ def test_a_resumed_run_keeps_its_groups(scheme, places, hosts, sparse, tmp_path)
     assert done.returncode == 0, done.stderr
     check(trace, tmp_path / "again.h5")
     with h5py.File(trace, "r") as file:
-        assert file.attrs["aggregate"] == "node"
+        assert attributes_of(file)["aggregate"] == "node"
         assert len(set(file["worker/node"][:])) == 4

@@ -5,7 +5,7 @@ import h5py
 import numpy
 import pytest
 
-from program import LAUNCHER, Job, call, command_line, inspect
+from program import LAUNCHER, Job, attributes_of, call, command_line, inspect
 
 
 def on_two_nodes(trace, words):
@@ -29,5 +29,5 @@ def test_the_run_and_its_simulation_have_the_same_bits_and_groups(way, wire, spa
         for name in ["worker/rank", "worker/node", "worker/rows", "iterate/model", "model/final"]:
             assert numpy.array_equal(one[name][:], other[name][:]), name
         for name in ["nodes", "aggregate"]:
-            assert one.attrs[name] == other.attrs[name], name
+            assert attributes_of(one)[name] == attributes_of(other)[name], name
     assert inspect(simulated)["faults"] == []

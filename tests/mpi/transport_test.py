@@ -6,7 +6,7 @@ import h5py
 import numpy
 import pytest
 
-from program import call, our_lines, whole
+from program import attributes_of, call, our_lines, whole
 
 POISON = {"QUORATE_POISON": "1"}
 
@@ -42,8 +42,8 @@ def test_either_transport_gives_the_same_bits(scheme, options, sparse, tmp_path)
     words = ["--scheme", scheme, *options, "--rounds", 20]
     with run(sparse, tmp_path / "shared.h5", *words) as shared:
         with run(sparse, tmp_path / "sent.h5", *words, "--transport", "messages") as sent:
-            assert shared.attrs["shared_workers"] == 5
-            assert sent.attrs["shared_workers"] == 0
+            assert attributes_of(shared)["shared_workers"] == 5
+            assert attributes_of(sent)["shared_workers"] == 0
             for name in ["iterate/model", "model/final", "round/loss_estimate"]:
                 assert numpy.array_equal(shared[name][:], sent[name][:]), name
             for name in ["round/bytes_sent", "round/bytes_received"]:

@@ -5,7 +5,7 @@ import h5py
 import numpy
 import pytest
 
-from program import call, inspect, our_lines, whole
+from program import attributes_of, call, inspect, our_lines, whole
 
 BYTES = {"double": 8, "float": 4, "bfloat16": 2}
 ROUNDS = 15
@@ -19,7 +19,7 @@ def trained(words, trace, ranks=None):
     with h5py.File(trace, "r") as file:
         bits = [file[name][:] for name in ["iterate/model", "model/final", "round/loss_estimate"]]
         bytes_of = [file[f"round/bytes_{way}"][1:].sum() for way in ["sent", "received"]]
-        return bits, bytes_of, file.attrs["wire"]
+        return bits, bytes_of, attributes_of(file)["wire"]
 
 
 ELASTIC = ("elastic", ["--needed", 5])  # operands travel, and products come back
@@ -92,8 +92,8 @@ def test_a_gap_is_proven_by_default_unless_the_gradient_is_too_rough(gaussians, 
         trace = tmp_path / f"{wire}.h5"
         assert call(*words, "--wire", wire, "--trace", trace).returncode == 0
         with h5py.File(trace, "r") as file:
-            assert file.attrs["stopped_at"].startswith(why)
-            assert (file.attrs["stopped_at"] == "") == (why == "")
+            assert attributes_of(file)["stopped_at"].startswith(why)
+            assert (attributes_of(file)["stopped_at"] == "") == (why == "")
 
 
 REFUSED = [

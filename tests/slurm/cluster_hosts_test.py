@@ -8,7 +8,7 @@ import pytest
 from cluster import DATA, LIMIT, RESILIENT, RUN, ClusterOfHosts
 from cluster import dead_workers, experiment, left, logs, model_of
 from many_hosts import need_root
-from program import OPEN_MPI, call, inspect, rounds_in, wait_until
+from program import OPEN_MPI, attributes_of, call, inspect, rounds_in, wait_until
 
 NODES = ["n1", "n2", "n3", "n4"]
 
@@ -27,7 +27,7 @@ def words_for(folder, profile, text, *more):
 
 def attributes(path):
     with h5py.File(path, "r") as trace:
-        return dict(trace.attrs)
+        return attributes_of(trace)
 
 
 def check_replay(trace, again):

@@ -14,6 +14,7 @@
 #include "fleet/replay_fleet.hpp"
 #include "legal_run.hpp"
 #include "ranks/messages.hpp"
+#include "small_header.hpp"
 #include "trace/reader.hpp"
 #include "trace/writer.hpp"
 
@@ -176,7 +177,7 @@ protected:
                         ("quorate-engine-" + std::to_string(getpid()) + ".h5");
     void TearDown() override { std::filesystem::remove(path_); }
 
-    trace::Header header(int rounds) { return {{{"scheme", "x"}}, {}, {{"rounds", rounds}}}; }
+    trace::Header header(int rounds) { return test::small_header(0, rounds); }
     std::vector<double> run(const std::string& scheme_name, int rounds, ScriptedFleet& fleet)
     {
         Settings settings;

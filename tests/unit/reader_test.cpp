@@ -781,7 +781,9 @@ TEST_F(Hdf5Arrays, WhatIsNotDamagedIsNotCalledSo)
         {"group",
          "but group of x is a group of arrays and none itself: name one in it, as group/..."},
         {"link", "but link of x is a link to /gone, which is not there"},
-        {"outside", "but outside of x is a link to /x of other.h5, which is not there"},
+        {"outside",
+         "but outside of x is a link to /x of other.h5, which is another file: give that file, and "
+         "a name in it"},
         {"words", "but words of x holds words where numbers are needed"},
         {"complex", "but complex of x holds complex numbers: give real ones"},
         {"packed",

@@ -2,10 +2,17 @@
 // A trace as it is written, read while it is written, and checked.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <future>
+#include <iterator>
 
+#include "base/log.hpp"
+#include "base/owner.hpp"
+#include "small_header.hpp"
 #include "support.hpp"
 #include "trace/reader.hpp"
 #include "trace/writer.hpp"
@@ -18,14 +25,7 @@ using test::refusal;
 
 constexpr std::int64_t width = 3;
 
-trace::Header header()
-{
-    trace::Header header;
-    header.text = {{"scheme", "uncoded"}};
-    header.real = {{"l2", 0.125}};
-    header.integer = {{"rounds", 2}, {"workers", 2}};
-    return header;
-}
+trace::Header header() { return test::small_header(2, 2); }
 
 trace::Round round_at(double time)
 {
@@ -45,6 +45,30 @@ trace::Arrival arrival_of(std::int64_t round, std::int64_t worker)
     row.used = round;
     return row;
 }
+
+std::string bytes_of(const std::string& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// While it lives, no file of this process grows beyond so many bytes: a disk that is full.
+class SmallFiles {
+public:
+    explicit SmallFiles(std::size_t bytes)
+    {
+        std::signal(SIGXFSZ, SIG_IGN);
+        getrlimit(RLIMIT_FSIZE, &before_);
+        const rlimit limit{bytes, before_.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    ~SmallFiles() { setrlimit(RLIMIT_FSIZE, &before_); }
+    SmallFiles(const SmallFiles&) = delete;
+    SmallFiles& operator=(const SmallFiles&) = delete;
+
+private:
+    rlimit before_{};
+};
 
 trace::Iterate iterate(double first)
 {
@@ -126,6 +150,8 @@ TEST(Trace, EveryColumnOfEveryTableComesBackInItsPlace)
     number(arrival);
     {
         trace::Writer writer(path, header(), width);
+        for (std::int64_t rank = 1; rank <= 100; ++rank)
+            writer.add(trace::WorkerRow{rank, 10, 3, 0});
         writer.add(round);
         writer.add(arrival);
         writer.finish(std::vector<double>(3), "completed", "");
@@ -217,7 +243,92 @@ TEST(Trace, OtherFilesAndDamagedTracesAreRefused)
         h5::check(H5Ldelete(file.get(), "round/wait", H5P_DEFAULT), "delete");
     }
     const auto said = refusal([&] { trace::read(path); });
-    EXPECT_EQ(said.find(path + " is a damaged trace ("), 0u) << said;
+    EXPECT_EQ(said.find(path + " is damaged ("), 0u) << said;
+}
+
+// --- one writer, and a disk that fails --------------------------------------------------------
+
+TEST(Trace, HasOneWriter)
+{
+    const Folder folder;
+    const auto path = folder.file("t.h5");
+    trace::Writer writer(path, header(), width);
+    fill(writer);
+    const auto said = refusal([&] { trace::Writer second(path, header(), width); });
+    EXPECT_EQ(said.find(path + " is being written by process "), 0u) << said;
+    writer.finish(std::vector<double>(3), "completed", "");
+    EXPECT_EQ(trace::read(path).rounds.size(), 2u);
+    EXPECT_EQ(folder.files(), 1u) << "its record or a part is left";
+}
+
+TEST(Trace, WhoHasLostItWritesNothingMore)
+{
+    const Folder folder;
+    const auto path = folder.file("t.h5");
+    {
+        trace::Writer writer(path, header(), width);
+        // A run of another host, which has no part in the locks of this one, has written the trace and ended.
+        std::filesystem::remove(owner_record_of(path));
+        folder.write("t.h5", "theirs");
+        fill(writer);
+        EXPECT_THROW(writer.finish(std::vector<double>(3), "completed", ""), OwnerLost);
+    }
+    EXPECT_EQ(bytes_of(path), "theirs");
+}
+
+TEST(Trace, ANewOneTakesItsPlaceWhenItIsWhole)
+{
+    const Folder folder;
+    const auto path = folder.write("t.h5", "an old trace");
+    const SmallFiles limit(1000);
+    EXPECT_THROW(trace::Writer(path, header(), width), Failure);
+    EXPECT_EQ(bytes_of(path), "an old trace");
+    EXPECT_EQ(folder.files(), 1u);
+}
+
+TEST(Trace, WhatADiskHasNoRoomForIsWrittenOnceItHas)
+{
+    const Folder folder;
+    const auto path = folder.file("t.h5");
+    trace::Writer writer(path, header(), width);
+    writer.try_for(1000, {});
+    std::promise<void> said;
+    log_to([&](LogLevel, const std::string& text) {
+        if (text.find("cannot be written") != std::string::npos) said.set_value();
+    });
+    {
+        const SmallFiles limit(bytes_of(path).size());
+        fill(writer);
+        said.get_future().wait();
+        EXPECT_EQ(trace::read(path).rounds.size(), 0u);
+    }
+    log_to([](LogLevel, const std::string&) {});
+    writer.add(round_at(3));
+    writer.finish(std::vector<double>{7, 8, 9}, "completed", "");
+    log_to({});
+    const auto got = trace::read(path);
+    EXPECT_EQ(got.rounds.size(), 3u);
+    EXPECT_EQ(got.arrivals.size(), 4u);
+    EXPECT_EQ(got.iterates, 2);
+    EXPECT_EQ(got.status(), "completed");
+}
+
+TEST(Trace, IsGivenUpIfTheDiskStaysFull)
+{
+    const Folder folder;
+    const auto path = folder.file("t.h5");
+    log_to([](LogLevel, const std::string&) {});
+    {
+        trace::Writer writer(path, header(), width);
+        std::promise<void> gave_up;
+        writer.try_for(0.01, [&] { gave_up.set_value(); });
+        const SmallFiles limit(bytes_of(path).size());
+        fill(writer);
+        gave_up.get_future().wait();
+        EXPECT_THROW(writer.pause(), trace::Unsaved);
+    }
+    log_to({});
+    EXPECT_EQ(trace::read(path).status(), "running");
 }
 
 // --- faults --------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 
 #include "base/median.hpp"
 #include "base/random.hpp"
+#include "small_header.hpp"
 #include "support.hpp"
 #include "trace/recorded_times.hpp"
 #include "trace/writer.hpp"
@@ -351,9 +352,8 @@ TEST(RecordedTimes, TracesAndCsvAreToldByTheirContent)
     const Folder folder;
     const auto path = folder.file("trace.csv");
     {
-        trace::Header header;
-        header.integer = {{"workers", 2}, {"rows", 100}, {"rounds", 2}};
-        trace::Writer writer(path, header, 1);
+        trace::Writer writer(path, test::small_header(2, 2), 1);
+        for (const std::int64_t rank : {1, 2}) writer.add(trace::WorkerRow{rank, 50, 3, 0});
         for (const auto& row : run_of_two().arrivals) writer.add(row);
         writer.finish(std::vector<double>{0}, "completed", "");
     }

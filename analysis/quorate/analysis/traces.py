@@ -151,8 +151,9 @@ class Trace:
                 continue
             with h5py.File(path, "r", locking=False) as file:
                 for one in file.values():
-                    if [one.attrs[n] for n in ("model", "l2", "l1", "rows")] == wanted:
-                        return float(one.attrs["objective"])
+                    attributes = read_attributes(one)
+                    if [attributes[n] for n in ("model", "l2", "l1", "rows")] == wanted:
+                        return float(attributes["objective"])
         return float("nan")
 
     @property
@@ -222,12 +223,23 @@ def open_trace(path: Path) -> h5py.File:
     return h5py.File(Committed(path, journal), "r")
 
 
+def read_attributes(node: h5py.Group) -> dict[str, Attribute]:
+    """The attributes of a file or group. h5py gives strings of fixed length as bytes."""
+    return {
+        name: value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+        for name, value in node.attrs.items()
+    }
+
+
 def read_table(
     table: h5py.Group, columns: Iterable[str] = (), last: int = sys.maxsize
 ) -> pd.DataFrame:
     """Some columns of a table, or all, and so many of its last rows. Of a run that was killed or
     goes on, the rows that all columns have."""
     found = {name: table[name] for name in columns or table}
+    for name, column in found.items():
+        if not isinstance(column, h5py.Dataset) or column.ndim != 1:
+            raise KeyError(f"{name} is no column")
     rows = min(len(column) for column in found.values())
     begin = max(0, rows - last)
     return pd.DataFrame({name: c[begin:rows] for name, c in found.items()}, copy=False)
@@ -235,7 +247,7 @@ def read_table(
 
 def read_once(path: Path) -> Trace:
     with open_trace(path) as file:
-        attributes = dict(file.attrs)
+        attributes = read_attributes(file)
         if attributes.get("format") != "quorate trace":
             raise NoTrace(f"{path} is not a trace: give one that 'quorate run' wrote")
         if attributes.get("format_version") not in range(OLDEST_FORMAT, NEWEST_FORMAT + 1):

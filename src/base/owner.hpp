@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+
+#include "base/error.hpp"
+
+namespace quorate {
+
+/// Another process has taken a file that this one was writing.
+class OwnerLost : public Failure {
+public:
+    using Failure::Failure;
+};
+
+/// The right of one process to write a file, in the name of which PATH.owner stands beside it: it says who writes, and is
+/// locked where the file system has locks. There, who comes second is refused as long as the first one lives. Where it has
+/// none (Lustre without -o flock, some NFS), a process of this host that lives keeps the file, and one of another host
+/// loses it to the newcomer: check() tells it before it writes more. Local.
+class Owner {
+public:
+    /// @throws BadInput if another process has the file: who, on which host, of which job, since when
+    ///         Failure if PATH.owner cannot be written
+    explicit Owner(const std::string& path);
+    Owner(const Owner&) = delete;
+    Owner& operator=(const Owner&) = delete;
+    /// Removes PATH.owner, if it is still this process's.
+    ~Owner();
+
+    /// Reads PATH.owner. @throws OwnerLost if another process has taken the file, or had it meanwhile
+    void check() const;
+
+private:
+    bool take();
+
+    std::string path_, record_;
+    std::string mine_;  // what stands in the record
+    int file_ = -1;     // of the record, locked
+};
+
+/// Returns the name of the record of a file's owner.
+std::string owner_record_of(const std::string& path);
+
+}  // namespace quorate
