@@ -9,7 +9,7 @@ from traces import column, edited, simulate
 from quorate.analysis import compare, histogram, quantities
 from quorate.analysis.curves import band, reached, usual_targets
 from quorate.analysis.figures import styles
-from quorate.analysis.groups import caption, group
+from quorate.analysis.groups import caption, group, read_all
 from quorate.analysis.speedup import speedup
 from quorate.analysis.traces import BadInput, read_trace
 
@@ -41,6 +41,13 @@ def test_each_panel_has_a_line_for_each_configuration_with_its_numbers(runs):
     assert list(drawn.get_xdata()) == list(groups[0].first.evaluation["time"])
     assert list(drawn.get_ydata()) == list(groups[0].first.evaluation["auc"])
     assert list(loss_round.get_lines()[0].get_xdata()) == [2, 4, 6]
+
+
+def test_a_name_that_begins_a_formula_is_a_name(runs, tmp_path):
+    path = edited(runs["frc"], tmp_path, lambda file: file.attrs.update({"scheme": r"$\frac{x$"}))
+    figure = compare.panel(group(read_all([path, runs["uncoded"]]))).figure
+    figure.savefig(tmp_path / "figure.png")
+    assert any(r"$\frac{x$" in text.get_text() for text in figure.legends[0].get_texts())
 
 
 def test_axes_are_chosen_by_name(runs, simulated, analyse, tmp_path):

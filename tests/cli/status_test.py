@@ -148,6 +148,18 @@ def test_pbs_is_asked_too(tmp_path, state, stage):
     assert states(told(path, env=env)) == [stage, "left"]
 
 
+@pytest.mark.parametrize("job", ["--user=root", "-u", "7 8", ""])
+def test_what_is_no_number_of_a_job_reaches_no_scheduler(job, tmp_path):
+    path = manifest(tmp_path, 1)
+    jobs(tmp_path, f"{job}\trun.sh\t1\tslurm\n")
+    env = programs(tmp_path, {"squeue": "", "scancel": ""})
+    for words in ["status", path], ["cancel", path]:
+        done = call(*words, env=env)
+        assert done.returncode == 2
+        assert "is no job: remove the line" in done.stderr
+    assert calls(tmp_path) == []
+
+
 def test_jobs_of_older_versions_are_understood(tmp_path):
     path = manifest(tmp_path, 2)
     (tmp_path / "jobs.tsv").write_text("job\tscript\truns\n101\trun.sh\t1\n5.host\trun.sh\t2\n")

@@ -31,6 +31,16 @@ def test_one_process_runs_until_it_is_told_to_stop_and_goes_on(gaussians, tmp_pa
         assert np.array_equal(one["model/final"], other["model/final"])
 
 
+# SLURM sends what --signal says to all tasks; a shell that ends sends SIGHUP.
+@pytest.mark.parametrize("number", ["SIGUSR1", "SIGUSR2", "SIGHUP", "SIGXCPU"])
+def test_any_warning_signal_stops_a_run_in_order(number, gaussians, tmp_path):
+    trace = tmp_path / "t.h5"
+    job = start("run", "--data", gaussians, *RUN, "--rounds", 100000, "--trace", trace)
+    wait_until(lambda: rounds_in(trace) > 0)
+    os.kill(job.process.pid, signal.Signals[number])
+    assert job.wait().returncode == 75
+
+
 @pytest.mark.parametrize("ranks", [None, 1])
 def test_a_launcher_of_one_rank_changes_nothing(ranks, gaussians, tmp_path):
     done = call(

@@ -13,6 +13,7 @@
 #include "base/path.hpp"
 #include "base/random.hpp"
 #include "base/settings.hpp"
+#include "base/shown.hpp"
 #include "base/text.hpp"
 #include "support.hpp"
 
@@ -263,6 +264,15 @@ TEST(Interval, HoldsTheMeanAsOftenAsItSays)
     }
     const double three_sigma = 3 * std::sqrt(0.95 * 0.05 / count);
     EXPECT_NEAR(inside / static_cast<double>(count), 0.95, three_sigma);
+}
+
+TEST(Harmless, WhatATerminalWouldObeyBecomesAQuestionMark)
+{
+    EXPECT_EQ(harmless("a\tb\nc"), "a\tb\nc");
+    EXPECT_EQ(harmless("\033[2Jgone\r\a\x7f"), "?[2Jgone???");
+    EXPECT_EQ(harmless("\xc2\x9b"
+                       "2J \xc3\xa9"),
+              "?2J \xc3\xa9");
 }
 
 }  // namespace
