@@ -227,7 +227,7 @@ endif
         experiments cluster-demo cluster-deps python wheel python-deps python-tests-deps chaos test test-all tests-ready \
         check-layers analysis-tests-deps local-tuning coverage \
         bench bench-against bench-rivals bench-ranks bench-hosts bench-nodes bench-python bench-lbfgs bench-build \
-        fuzz fuzz-deps plot container format lint claims docs docs-deps \
+        fuzz fuzzers fuzz-deps plot container format lint claims docs docs-deps \
         install uninstall clean force
 force:
 
@@ -513,35 +513,45 @@ bench-report: build ## what a report of 20 traces takes
 	@$(run_env) tests/bench/report
 
 # Parsers under libFuzzer, compiled by Clang with its sanitizers: tests/fuzz/NAME.cpp is one fuzzer, and
-# tests/fuzz/corpus/NAME what it begins with.
-fuzzers      := $(patsubst tests/fuzz/%.cpp,%,$(wildcard tests/fuzz/*.cpp))
-fuzz_sources := $(wildcard src/base/*.cpp src/data/*.cpp) \
+# tests/fuzz/corpus/NAME what it begins with. mutated_files reads damaged HDF5 files, in a process each, because HDF5
+# itself crashes on some.
+fuzzers      := $(filter-out mutated_files,$(patsubst tests/fuzz/%.cpp,%,$(wildcard tests/fuzz/*.cpp)))
+# Clang lacks OpenMP here.
+fuzz_sources := $(filter-out src/base/parallel.cpp,$(wildcard src/base/*.cpp src/data/*.cpp)) \
   $(wildcard src/trace/*.cpp) src/model/data_shape.cpp src/cli/parse.cpp \
-  src/driver/plugins.cpp src/job/manifest.cpp
+  src/driver/plugins.cpp src/job/manifest.cpp src/job/glance.cpp src/optimum/optimum_cache.cpp
 fuzz_objects := $(fuzz_sources:%.cpp=$(B)/fuzz/%.o) $(B)/fuzz/src/base/version.o
 fuzz_flags    = -std=c++20 -O1 -g -fsanitize=fuzzer-no-link,address,undefined -Isrc -I$(B)/include -Itests/unit \
   -Itests/fuzz $(index_flag) $(found_pure_cflags) $(found_mpi_cflags)
 FUZZ_SECONDS ?= 60
+MUTATED      ?= 2000
 
 $(B)/fuzz/%.o: %.cpp $(B)/flags | $$(@D)/.dir
 	$(call say,CLANG,$<) clang++ $(fuzz_flags) -MMD -MP -c -o $@ $<
 $(B)/fuzz/src/base/version.o: $(B)/version.cpp $(B)/include/quorate/build.hpp | $$(@D)/.dir
 	$(Q)clang++ $(fuzz_flags) -c -o $@ $<
 # What the parsers only refer to comes from the library, as GCC has made it.
+link_fuzzer   = $(call say,LINK,$@) clang++ -fsanitize=$(1)address,undefined -o $@ $^ -Wl,-rpath,$(abspath $(B)) \
+	  $(link_libs) "$$($(found_cxx) -print-file-name=libgomp.so)"
 $(fuzzers:%=$(B)/fuzz/%): $(B)/fuzz/%: $(B)/fuzz/tests/fuzz/%.o $(fuzz_objects) $(B)/$(soname)
-	$(call say,LINK,$@) clang++ -fsanitize=fuzzer,address,undefined -o $@ $^ -Wl,-rpath,$(abspath $(B)) $(link_libs) \
-	  "$$($(found_cxx) -print-file-name=libgomp.so)"
+	$(call link_fuzzer,fuzzer$(comma))
+$(B)/fuzz/mutated_files: $(addprefix $(B)/fuzz/tests/,fuzz/mutated_files.o unit/command.o) $(fuzz_objects) \
+  $(B)/$(soname)
+	$(call link_fuzzer)
 
 fuzz-deps:
 	@$(if $(filter no,$(DEPS)),,env/deps fuzz)
 $(fuzz_objects): | fuzz-deps
 
-fuzz: fuzz-deps $(fuzzers:%=$(B)/fuzz/%) ## parsers under libFuzzer (FUZZ_SECONDS=60 each)
+fuzzers: fuzz-deps $(addprefix $(B)/fuzz/,$(fuzzers) mutated_files)
+
+fuzz: fuzzers ## parsers under libFuzzer (FUZZ_SECONDS=60 each), and MUTATED=2000 damaged HDF5 files
 	@for name in $(fuzzers); do echo "fuzz: $$name"; mkdir -p $(B)/fuzz/corpus/$$name; \
 	  $(B)/fuzz/$$name -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 \
 	    -artifact_prefix=$(B)/fuzz/$$name- $(B)/fuzz/corpus/$$name tests/fuzz/corpus/$$name \
 	    > $(B)/fuzz/$$name.log 2>&1 || { tail -n 30 $(B)/fuzz/$$name.log; exit 1; }; \
 	  grep -E 'number_of_executed_units' $(B)/fuzz/$$name.log; done
+	@$(B)/fuzz/mutated_files $(MUTATED)
 
 plot: $(B)/configure.mk ## loss and AUC of TRACES="a.h5 b.h5" in figures (OUTPUT=figure)
 	@test -n '$(TRACES)' || { echo 'make plot: name the traces: TRACES="a.h5 b.h5"' >&2; exit 2; }
@@ -602,5 +612,5 @@ install: build $(B)/libquorate.a ## program, libraries, headers, pkg-config, CMa
 	  $(B)/share/bash-completion/completions/quorate
 	@$(foreach l,$(completed_launchers),[ -e '$(completions)/$(l)' ] || ln -s quorate '$(completions)/$(l)' &&) :
 
--include $(patsubst %.o,%.d,$(call objects_of,$(all_cpp) $(joins)) $(fuzz_objects))
+-include $(patsubst %.o,%.d,$(call objects_of,$(all_cpp) $(joins)) $(fuzz_objects) $(wildcard $(B)/fuzz/tests/*/*.o))
 endif

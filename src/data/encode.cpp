@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
-#include <ranges>
 #include <span>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -29,15 +30,22 @@ double unit_of(double largest)
 }
 
 // Divides numbers by the root of the sum of their squares, unless all are zero.
-template <class Numbers>
-void make_unit(Numbers&& numbers)
+// @param number  gives that of an entry
+template <class Entries, class Number>
+void make_unit(Entries& entries, Number number)
 {
     double largest = 0, square = 0;
-    for (const double value : numbers) largest = std::max(largest, std::abs(value));
+    for (const auto& one : entries) largest = std::max(largest, std::abs(std::invoke(number, one)));
     if (largest == 0) return;
     const auto unit = unit_of(largest);
-    for (const double value : numbers) square += (value * unit) * (value * unit);
-    for (double& value : numbers) value = value * unit / std::sqrt(square);
+    for (const auto& one : entries) {
+        const auto scaled = std::invoke(number, one) * unit;
+        square += scaled * scaled;
+    }
+    for (auto& one : entries) {
+        double& value = std::invoke(number, one);
+        value = value * unit / std::sqrt(square);
+    }
 }
 
 }  // namespace
@@ -303,7 +311,7 @@ const std::vector<std::pair<std::int64_t, double>>& RowEncoder::sparse(const Raw
     for_entries(row, [&](std::int64_t column, double value) {
         if (value != 0) entries_.emplace_back(column, value);
     });
-    if (scale_ == Scale::unit_rows) make_unit(entries_ | std::views::values);
+    if (scale_ == Scale::unit_rows) make_unit(entries_, &std::pair<std::int64_t, double>::second);
     if (intercept_) entries_.emplace_back(columns_ - 1, 1.0);
     return entries_;
 }
@@ -315,7 +323,7 @@ const std::vector<double>& RowEncoder::dense(const RawRow& row)
     for_entries(row, [&](std::int64_t column, double value) {
         values_[static_cast<std::size_t>(column)] = value;
     });
-    if (scale_ == Scale::unit_rows) make_unit(std::span(values_));
+    if (scale_ == Scale::unit_rows) make_unit(values_, std::identity());
     if (intercept_) values_.back() = 1;
     return values_;
 }

@@ -6,7 +6,7 @@
 namespace quorate::trace {
 
 Appender::Appender(const std::string& path)
-    : path_(path), file_(h5::open_to_append(path)),
+    : path_(path), owner_(path), file_(h5::open_to_append(path)),
       evaluations_(std::in_place, file_.get(), existing)
 {
 }

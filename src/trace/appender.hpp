@@ -14,8 +14,8 @@ namespace quorate::trace {
 /// throw Failure if HDF5 fails; see data/hdf5.hpp for threads.
 class Appender {
 public:
-    /// @throws BadInput if the file is absent, unreadable or not HDF5; Failure if it has no table
-    ///         of evaluations
+    /// @throws BadInput if the file is absent, unreadable or not HDF5, or its run goes on; Failure if
+    ///         it has no table of evaluations
     explicit Appender(const std::string& path);
 
     /// Returns the round of each iterate.
@@ -29,6 +29,7 @@ public:
 
 private:
     std::string path_;
+    Owner owner_;
     h5::File file_;
     std::optional<Table<Evaluation>> evaluations_;
 };

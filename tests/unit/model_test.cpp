@@ -31,13 +31,13 @@ std::unique_ptr<Model> make(const std::string& name, const DataShape& shape,
 std::unique_ptr<Model> logistic() { return make("logistic", {}); }
 
 /// Random sparse rows, and the same rows dense.
-struct Rows {
+struct RandomRows {
     std::int64_t rows, columns;
     std::vector<Index> start = {0}, column;
     Reals value, dense, label;
     bool ones;
 
-    Rows(std::int64_t m, std::int64_t p, bool all_ones = false)
+    RandomRows(std::int64_t m, std::int64_t p, bool all_ones = false)
         : rows(m), columns(p), ones(all_ones)
     {
         std::mt19937 random(static_cast<std::uint32_t>(m * 1000 + p));
@@ -195,7 +195,7 @@ TEST(Logistic, LossOfAScoreThatIsNotFiniteIsNotHidden)
 TEST(Logistic, CuttingRowsAnywhereChangesNoBitOfTheGradient)
 {
     const auto model = logistic();
-    const Rows some(1000, 9), ones(1000, 9, true);
+    const RandomRows some(1000, 9), ones(1000, 9, true);
     for (const auto& rows : {some.sparse(), some.full(), ones.sparse()}) {
         const auto w = some.point();
         const auto whole = gradient(*model, rows, w, 0.7);
@@ -215,14 +215,14 @@ TEST(Logistic, CuttingRowsAnywhereChangesNoBitOfTheGradient)
 TEST(Logistic, SparseDenseAndValuelessRowsAgree)
 {
     const auto model = logistic();
-    const Rows rows(300, 11);
+    const RandomRows rows(300, 11);
     const auto w = rows.point();
     double sparse_loss = 0, dense_loss = 0;
     const auto sparse = gradient(*model, rows.sparse(), w, 1, &sparse_loss);
     const auto dense = gradient(*model, rows.full(), w, 1, &dense_loss);
     EXPECT_NEAR(sparse_loss, dense_loss, 1e-12 * sparse_loss);
     for (std::size_t j = 0; j < w.size(); ++j) EXPECT_NEAR(sparse[j], dense[j], 1e-11);
-    const Rows ones(300, 11, true);
+    const RandomRows ones(300, 11, true);
     auto with_values = ones.sparse();
     with_values.value = ones.value.data();
     EXPECT_TRUE(
@@ -232,7 +232,7 @@ TEST(Logistic, SparseDenseAndValuelessRowsAgree)
 TEST(Logistic, TheCoefficientScalesTheGradientAndNotTheLoss)
 {
     const auto model = logistic();
-    const Rows rows(100, 5);
+    const RandomRows rows(100, 5);
     const auto w = rows.point();
     double loss = 0, scaled_loss = 0;
     const auto plain = gradient(*model, rows.sparse(), w, 1, &loss);
@@ -244,7 +244,7 @@ TEST(Logistic, TheCoefficientScalesTheGradientAndNotTheLoss)
 TEST(Logistic, LossOfScoresAgreesWithLossOfRows)
 {
     const auto model = logistic();
-    const Rows rows(517, 6);
+    const RandomRows rows(517, 6);
     const auto w = rows.point(3);
     double loss = 0;
     gradient(*model, rows.sparse(), w, 1, &loss);
@@ -299,9 +299,9 @@ protected:
             {.columns = columns, .task = GetParam().task, .classes = classes, .entries_per_row = 5},
             GetParam().options);
     }
-    Rows rows(std::int64_t count) const
+    RandomRows rows(std::int64_t count) const
     {
-        Rows rows(count, columns);
+        RandomRows rows(count, columns);
         for (std::size_t i = 0; i < rows.label.size(); ++i)
             if (GetParam().task == LearningTask::multiclass)
                 rows.label[i] = static_cast<double>(i % classes);

@@ -18,7 +18,7 @@ namespace {
 
 using namespace test;
 
-constexpr auto common = "--rounds 12 --step 0.1 --seed 3 --delay exponential:0.001";
+constexpr auto thread_words = "--rounds 12 --step 0.1 --seed 3 --delay exponential:0.001";
 
 // What the replay of a run by the wall clock repeats: all but the times of messages.
 template <class Row>
@@ -54,7 +54,7 @@ protected:
                       const std::string& data = data_sets().dense) const
     {
         const auto& [scheme, options] = GetParam();
-        return Way{scheme, options + " " + more}.words(common) + " --data " + data;
+        return Way{scheme, options + " " + more}.words(thread_words) + " --data " + data;
     }
     // Replays a run, and compares. @return its trace
     Result check(const std::string& trace) const
@@ -77,11 +77,6 @@ protected:
     }
 };
 
-std::string name(const testing::TestParamInfo<Way>& info)
-{
-    return name_of(info.param, info.index);
-}
-
 ThreadRanks with_faults(const Faults& faults, std::vector<std::string> hosts = {})
 {
     return {std::move(hosts), [faults](transport::Endpoint& behind) {
@@ -95,8 +90,8 @@ using Replayed = ThreadRun;
 
 TEST_P(Replayed, ItIsTheSameFromItsTrace) { run(words()); }
 
-INSTANTIATE_TEST_SUITE_P(Tried, Replayed, testing::ValuesIn(tried_ways()), name);
-INSTANTIATE_TEST_SUITE_P(Further, Replayed, testing::ValuesIn(further_ways()), name);
+INSTANTIATE_TEST_SUITE_P(Tried, Replayed, testing::ValuesIn(tried_ways()), way_name);
+INSTANTIATE_TEST_SUITE_P(Further, Replayed, testing::ValuesIn(further_ways()), way_name);
 
 // --- transports -----------------------------------------------------------------------------------
 
@@ -109,7 +104,7 @@ TEST_P(Carried, ByRingsAndBells)
 
 TEST_P(Carried, InMessages) { run(words("--transport messages", wide_data(GetParam()))); }
 
-INSTANTIATE_TEST_SUITE_P(Tried, Carried, testing::ValuesIn(tried_ways()), name);
+INSTANTIATE_TEST_SUITE_P(Tried, Carried, testing::ValuesIn(tried_ways()), way_name);
 
 // --- resumptions ----------------------------------------------------------------------------------
 
@@ -133,7 +128,7 @@ TEST_P(GoesOn, WithAnotherNumberOfWorkers)
     check(killed.trace);
 }
 
-INSTANTIATE_TEST_SUITE_P(Tried, GoesOn, testing::ValuesIn(tried_ways()), name);
+INSTANTIATE_TEST_SUITE_P(Tried, GoesOn, testing::ValuesIn(tried_ways()), way_name);
 
 // --- members --------------------------------------------------------------------------------------
 
@@ -145,7 +140,7 @@ TEST_P(Members, MayLeaveJoinDieAndBeReplaced)
     run(words("--rounds 20 --standby 1 --timeout 1" + std::string(events), wide_data(GetParam())));
 }
 
-INSTANTIATE_TEST_SUITE_P(Tried, Members, testing::ValuesIn(tried_ways()), name);
+INSTANTIATE_TEST_SUITE_P(Tried, Members, testing::ValuesIn(tried_ways()), way_name);
 
 // --- nodes ----------------------------------------------------------------------------------------
 
@@ -187,7 +182,7 @@ TEST_P(OnNodes, LeadersMayDie)
         "--rounds 20 --standby 1 --timeout 1 --events '3r kill 2; 6r leave 4; 9r join 4'", 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Tried, OnNodes, testing::ValuesIn(tried_ways()), name);
+INSTANTIATE_TEST_SUITE_P(Tried, OnNodes, testing::ValuesIn(tried_ways()), way_name);
 
 // --- scores ---------------------------------------------------------------------------------------
 
@@ -195,8 +190,9 @@ TEST(ThreadRuns, ModelsAreScoredWhileTheRunGoesOn)
 {
     const Folder folder;
     const auto trace = folder.file("a.h5");
-    const auto said = run_on_threads(Way{"uncoded", "--evaluate live --rounds 30"}.words(common) +
-                                     " --data " + data_sets().dense + " --quiet --trace " + trace);
+    const auto said =
+        run_on_threads(Way{"uncoded", "--evaluate live --rounds 30"}.words(thread_words) +
+                       " --data " + data_sets().dense + " --quiet --trace " + trace);
     ASSERT_EQ(said.status, 0) << said.text;
     const auto one = trace::read(trace);
     EXPECT_EQ(one.evaluations.size(), 30U);
@@ -243,10 +239,10 @@ TEST_P(Misbehaving, ARunEndsAndItsReplayIsTheSame)
         const auto trace = folder.file("a.h5");
         // Where nobody is to count as dead, nobody does on a machine that is busy.
         const bool may_lose = faults.cut_rank > 0 || faults.stall > 0;
-        const auto words = way.words(common) + (may_lose ? " --timeout 0.1" : " --timeout 60") +
-                           " --data " + wide_data(way) +
-                           (one_of(2) == 0 ? " --transport messages" : "") + " --quiet --trace " +
-                           trace;
+        const auto words = way.words(thread_words) +
+                           (may_lose ? " --timeout 0.1" : " --timeout 60") + " --data " +
+                           wide_data(way) + (one_of(2) == 0 ? " --transport messages" : "") +
+                           " --quiet --trace " + trace;
         SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << words << by_node);
         auto said = run_on_threads(words + by_node, with_faults(faults, hosts));
         if (is_refused_by_node(said)) said = run_on_threads(words, with_faults(faults, hosts));

@@ -20,7 +20,7 @@ namespace {
 
 using namespace test;
 
-constexpr auto common =
+constexpr auto simulated_words =
     "--rounds 30 --step 0.02 --seed 3 --row-time 1e-4 --delay exponential:0.001";
 
 class VirtualRun : public testing::TestWithParam<Way> {
@@ -32,7 +32,7 @@ protected:
                       const std::string& data = data_sets().dense) const
     {
         const auto& [scheme, options] = GetParam();
-        return Way{scheme, options + " " + more}.words(common) + " --data " + data;
+        return Way{scheme, options + " " + more}.words(simulated_words) + " --data " + data;
     }
     Result run(const std::string& trace, const std::string& words) const
     {
@@ -44,11 +44,6 @@ protected:
         return result;
     }
 };
-
-std::string name(const testing::TestParamInfo<Way>& info)
-{
-    return name_of(info.param, info.index);
-}
 
 // --- again ----------------------------------------------------------------------------------------
 
@@ -62,8 +57,8 @@ TEST_P(Again, ItIsTheSameFromItsConfigurationAndFromItsTrace)
     expect_same(one, run("c.h5", "--replay " + folder_.file("a.h5")), of_messages());
 }
 
-INSTANTIATE_TEST_SUITE_P(Tried, Again, testing::ValuesIn(tried_ways()), name);
-INSTANTIATE_TEST_SUITE_P(Further, Again, testing::ValuesIn(further_ways()), name);
+INSTANTIATE_TEST_SUITE_P(Tried, Again, testing::ValuesIn(tried_ways()), way_name);
+INSTANTIATE_TEST_SUITE_P(Further, Again, testing::ValuesIn(further_ways()), way_name);
 
 // --- what it computes -----------------------------------------------------------------------------
 
@@ -98,13 +93,13 @@ TEST(DryRun, ItIsTheSameFromItsConfiguration)
         EXPECT_EQ(command("simulate --quiet --trace " + path + " " + words).status, 0);
         return trace::read(path);
     };
-    const auto one = run("a.h5", Way{"agc", "--dry"}.words(common));
+    const auto one = run("a.h5", Way{"agc", "--dry"}.words(simulated_words));
     const auto again = run("b.h5", "--config " + folder.write("x.ini", one.text("config")));
     expect_same_rows(one.rounds, again.rounds);
     expect_same_rows(one.arrivals, again.arrivals);
 }
 
-INSTANTIATE_TEST_SUITE_P(Tried, Trains, testing::ValuesIn(tried_ways()), name);
+INSTANTIATE_TEST_SUITE_P(Tried, Trains, testing::ValuesIn(tried_ways()), way_name);
 
 // --- exact codes ----------------------------------------------------------------------------------
 
@@ -122,7 +117,7 @@ TEST_P(Exact, FollowsThePathOfTheUncodedOne)
 {
     const std::string options = "--workers 12 --optimizer gd --rounds 100 --step 0.5";
     const auto data = " --data " + data_sets().dense;
-    const auto plain = run("a.h5", Way{"uncoded", options}.words(common) + data);
+    const auto plain = run("a.h5", Way{"uncoded", options}.words(simulated_words) + data);
     const auto coded = run("b.h5", words("--optimizer gd --rounds 100 --step 0.5"));
     EXPECT_LE(furthest(plain.model, coded.model), 1e-7);
     for (const auto& round : coded.trace.rounds) EXPECT_LE(round.decode_error, 1e-9);
@@ -146,7 +141,7 @@ TEST_P(Exact, LbfgsFindsTheOptimum)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, Exact, testing::ValuesIn(exact_ways()), name);
+INSTANTIATE_TEST_SUITE_P(Ways, Exact, testing::ValuesIn(exact_ways()), way_name);
 
 // --- nodes ----------------------------------------------------------------------------------------
 
@@ -195,7 +190,7 @@ TEST_P(ByNode, AReplayOfAReplayIsTheSame)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Tried, ByNode, testing::ValuesIn(tried_ways()), name);
+INSTANTIATE_TEST_SUITE_P(Tried, ByNode, testing::ValuesIn(tried_ways()), way_name);
 
 // --- checkpoints ----------------------------------------------------------------------------------
 
@@ -220,7 +215,7 @@ TEST(Checkpoint, EveryBitIsGuarded)
 {
     const Folder folder;
     const Killed killed(folder, "simulate",
-                        Way{"uncoded", ""}.words(common) + " --data " + data_sets().dense);
+                        Way{"uncoded", ""}.words(simulated_words) + " --data " + data_sets().dense);
     const auto path = folder.file("killed.checkpoint");
     std::ifstream file(path, std::ios::binary);
     const std::string content(std::istreambuf_iterator<char>(file), {});
@@ -236,9 +231,9 @@ TEST(Checkpoint, EveryBitIsGuarded)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Tried, Resumed, testing::ValuesIn(tried_ways()), name);
-INSTANTIATE_TEST_SUITE_P(Further, Resumed, testing::ValuesIn(further_ways()), name);
-INSTANTIATE_TEST_SUITE_P(Eventful, Resumed, testing::ValuesIn(eventful_ways()), name);
+INSTANTIATE_TEST_SUITE_P(Tried, Resumed, testing::ValuesIn(tried_ways()), way_name);
+INSTANTIATE_TEST_SUITE_P(Further, Resumed, testing::ValuesIn(further_ways()), way_name);
+INSTANTIATE_TEST_SUITE_P(Eventful, Resumed, testing::ValuesIn(eventful_ways()), way_name);
 
 }  // namespace
 }  // namespace quorate

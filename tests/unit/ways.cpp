@@ -30,9 +30,9 @@ std::ostream& operator<<(std::ostream& out, const Way& way)
     return out << way.scheme << " " << way.options;
 }
 
-std::string name_of(const Way& way, std::size_t number)
+std::string way_name(const testing::TestParamInfo<Way>& info)
 {
-    auto name = way.scheme + "_" + std::to_string(number);
+    auto name = info.param.scheme + "_" + std::to_string(info.index);
     std::ranges::replace(name, '-', '_');
     return name;
 }

@@ -2,6 +2,8 @@
 // What schemes are tried with: times suit runs whose rounds take some milliseconds.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <ostream>
 #include <string>
 #include <vector>
@@ -19,7 +21,7 @@ struct Way {
 };
 std::ostream& operator<<(std::ostream& out, const Way& way);
 /// Its scheme, and a number that tells it from others, as the name of a test.
-std::string name_of(const Way& way, std::size_t number);
+std::string way_name(const testing::TestParamInfo<Way>& info);
 
 /// Each scheme of the registry as its entry says that it is tried.
 std::vector<Way> tried_ways();
