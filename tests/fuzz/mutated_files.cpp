@@ -282,8 +282,7 @@ bool is_ours(const std::string& report)
     std::istringstream lines(report);
     bool overflow = false, first = true, in_history = false;
     for (std::string line; std::getline(lines, line);) {
-        overflow |= named(line, "-overflow on") || named(line, "use-after") ||
-                    named(line, "runtime error: ");
+        overflow |= named(line, "-overflow on") || named(line, "runtime error: ");
         if (named(line, "allocated by") || named(line, "is located in stack"))
             in_history = true, first = true;
         if (!line.starts_with("    #")) continue;
