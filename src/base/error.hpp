@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <exception>
+#include <new>
 #include <stdexcept>
+#include <string>
 
 namespace quorate {
 
@@ -22,5 +25,12 @@ class Failure : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
+
+/// Returns what is to be said of an error: its message, and where memory is exhausted, the remedy.
+inline std::string reason_of(const std::exception& error)
+{
+    if (dynamic_cast<const std::bad_alloc*>(&error) == nullptr) return error.what();
+    return "there is not enough memory: ask for more, or use more hosts";
+}
 
 }  // namespace quorate

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/host.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <optional>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace quorate {
 
@@ -78,6 +83,34 @@ std::int64_t free_memory()
         }
     }
     return std::max<std::int64_t>(0, left);
+}
+
+std::string size_text(double bytes)
+{
+    return bytes < 1e9 ? fmt::format("{:.0f} MB", std::ceil(1e-6 * bytes))
+                       : fmt::format("{:.3g} GB", 1e-9 * bytes);
+}
+
+void need_memory(double bytes, const std::string& work)
+{
+    const auto free = static_cast<double>(free_memory());
+    if (bytes > free)
+        throw BadInput(
+            fmt::format("{} takes {} of memory at least, and {} has {} free: ask for more memory",
+                        work, size_text(bytes), host_name(), size_text(free)));
+}
+
+bool has_ended(pid_t process)
+{
+    std::ifstream file(fmt::format("/proc/{}/stat", process));
+    std::string line;
+    std::getline(file, line);
+    const auto name = line.rfind(") ");  // the last one, because the name may hold anything
+    if (name == std::string::npos) return true;
+    // A process whose first thread is a zombie has not ended before its other threads have.
+    constexpr std::size_t threads = 17;  // field of the number of threads, counted from the state
+    const auto fields = split(line.substr(name + 2), ' ');
+    return fields[0] == "Z" && fields.size() > threads && to_integer(fields[threads]) <= 1;
 }
 
 std::string environment(const char* name)

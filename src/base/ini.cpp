@@ -4,12 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/path.hpp"
 #include "base/text.hpp"
 
 namespace quorate {
@@ -74,12 +73,9 @@ std::vector<IniValue> parse_ini(const std::string& text, const std::string& wher
 
 std::vector<IniValue> read_ini(const std::string& path)
 {
-    std::ifstream file(path);
-    if (!file || std::filesystem::is_directory(path))
-        throw BadInput("cannot read " + path + ": give an INI file");
-    std::ostringstream text;
-    text << file.rdbuf();
-    return parse_ini(text.str(), path);
+    const auto text = contents_of(path);
+    if (!text) throw BadInput("cannot read " + path + ": give an INI file");
+    return parse_ini(*text, path);
 }
 
 std::string ini_text(const std::string& value)

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -57,6 +58,22 @@ std::string cannot_open(const std::string& path)
         "cannot open {}: {}; {}", path, std::strerror(why),
         meant.empty() ? "give a file that can be read"
                       : fmt::format("did you mean {}?", (file.parent_path() / meant).string()));
+}
+
+std::optional<std::string> contents_of(const std::string& path)
+{
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return std::nullopt;
+    std::string text;
+    char some[4096];
+    ssize_t size = 0;
+    while ((size = read(file, some, sizeof some)) > 0 || (size < 0 && errno == EINTR))
+        text.append(some, static_cast<std::size_t>(std::max<ssize_t>(0, size)));
+    const int why = errno;
+    close(file);
+    if (size < 0 && why == EISDIR) return std::nullopt;
+    if (size < 0) throw Failure(fmt::format("cannot read {}: {}", path, std::strerror(why)));
+    return text;
 }
 
 void check_writable(const std::string& path, const std::string& option)

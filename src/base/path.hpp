@@ -2,12 +2,16 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace quorate {
 
 /// What to say of a file that has not opened: why, by errno, and the nearest name in its folder.
 std::string cannot_open(const std::string& path);
+
+/// Returns what a file of text holds, to its end; nothing if it cannot be opened, or is a folder. @throws Failure if it cannot be read
+std::optional<std::string> contents_of(const std::string& path);
 
 /// Finds out, before any work, whether a file can be written: makes a file beside it and removes it.
 /// @param option  the option that named the path, for the message

@@ -95,7 +95,7 @@ int fail(int status, const std::exception& error)
 {
     const bool another_speaks = status == exit_bad_input && !speaks_for_all() && has_launcher();
     if (!another_speaks)
-        log(status == exit_bad_input ? LogLevel::error : LogLevel::failure, error.what());
+        log(status == exit_bad_input ? LogLevel::error : LogLevel::failure, reason_of(error));
     // The end of one rank makes mpiexec kill the others, and they would wait for this one for ever,
     // so MPI aborts them. Either may cut off the message, which therefore gets some time to leave.
     if (another_speaks) std::this_thread::sleep_for(std::chrono::seconds(1));

@@ -62,7 +62,7 @@ public:
                 [this](const Settings&, const Run& run) {
                     return folder_->ended(traced_run(folder_->settings(), run, "wall"));
                 },
-                [](const std::exception& error) { log(LogLevel::error, error.what()); }};
+                [](const std::exception& error) { log(LogLevel::error, reason_of(error)); }};
     }
 
 private:

@@ -18,6 +18,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "driver/launch.hpp"
@@ -38,20 +39,6 @@ std::atomic<bool>* started = nullptr;
 void forward(int signal)
 {
     if (child > 0) kill(child, signal);
-}
-
-// Whether a process has ended, reaped or not. A process whose first thread is a zombie has not
-// ended before its other threads have.
-bool has_ended(pid_t process)
-{
-    std::ifstream file(fmt::format("/proc/{}/stat", process));
-    std::string line;
-    std::getline(file, line);
-    const auto name = line.rfind(") ");  // the last one, because the name may hold anything
-    if (name == std::string::npos) return true;
-    constexpr std::size_t threads = 17;  // field of the number of threads, counted from the state
-    const auto fields = split(line.substr(name + 2), ' ');
-    return fields[0] == "Z" && fields.size() > threads && to_integer(fields[threads]) <= 1;
 }
 
 }  // namespace

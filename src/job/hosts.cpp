@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/path.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "job/share.hpp"
@@ -32,11 +32,12 @@ int slots_of(const std::string& word, const std::string& line)
 
 Hosts read_hosts(const std::string& path)
 {
-    std::ifstream file(path);
-    if (!file)
+    const auto text = contents_of(path);
+    if (!text)
         throw BadInput("--hostfile is " + path +
                        ", which cannot be read: give a file with a host a line");
     Hosts hosts;
+    std::istringstream file(*text);
     std::string line;
     for (int number = 1; std::getline(file, line); ++number) {
         const auto origin = fmt::format("{}:{}: ", path, number);

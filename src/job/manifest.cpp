@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <boost/algorithm/string/replace.hpp>
 #include <filesystem>
-#include <fstream>
 #include <set>
+#include <sstream>
 
 #include "base/error.hpp"
 #include "base/path.hpp"
@@ -52,13 +52,14 @@ std::string ManifestRow::value(const std::string& option) const
 
 Manifest Manifest::read(const std::string& path)
 {
-    std::ifstream file(path);
-    if (!file)
+    const auto text = contents_of(path);
+    if (!text)
         throw BadInput("cannot read " + path + ": give the manifest.tsv that quorate script wrote");
     Manifest manifest;
     manifest.path_ = path;
     std::vector<std::string> columns;
     std::set<std::string> traces;
+    std::istringstream file(*text);
     std::string line;
     for (int number = 1; std::getline(file, line); ++number) {
         if (line.ends_with('\r')) line.pop_back();

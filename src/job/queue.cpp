@@ -8,10 +8,11 @@
 #include <boost/algorithm/string/predicate.hpp>
 #include <cctype>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/path.hpp"
 #include "base/text.hpp"
 #include "job/manifest.hpp"
 #include "job/shell.hpp"
@@ -113,8 +114,9 @@ void find_in_pbs(const std::vector<SubmittedJob>& jobs, std::vector<QueuedJob>& 
 std::vector<SubmittedJob> submitted_jobs(const std::string& folder)
 {
     const auto path = file_in(folder);
-    std::ifstream file(path);
-    if (!file) return {};
+    const auto text = contents_of(path);
+    if (!text) return {};
+    std::istringstream file(*text);
     std::string line;
     if (!std::getline(file, line) || (line != header && line != older_header))
         throw BadInput(path +

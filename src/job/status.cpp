@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include "base/error.hpp"
+#include "base/path.hpp"
 #include "base/text.hpp"
 #include "job/glance.hpp"
 #include "job/log_reason.hpp"
@@ -92,8 +91,7 @@ double cores_of(const ManifestRow& row)
 // Whether the runs are simulations, by the script that makes them.
 bool is_simulated(const std::string& folder)
 {
-    std::ifstream file(fs::path(folder) / "run.sh");
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const auto text = contents_of(fs::path(folder) / "run.sh").value_or("");
     return text.find(" simulate --manifest manifest.tsv") != std::string::npos;
 }
 
