@@ -4,6 +4,7 @@
 // Both cut the rows at the same places, so their values are equal bit by bit.
 #pragma once
 
+#include <boost/container/flat_map.hpp>
 #include <memory>
 #include <optional>
 #include <span>
@@ -35,18 +36,18 @@ inline Support parameters_of(const Shard& shard, const Model& model)
     return shard.support().widened(model.per_column(), model.shared_parameters());
 }
 
+/// Where blocks of the needs stand in a shard.
+using BlockPlaces = boost::container::flat_map<int, std::size_t>;
+
 /// A view of the rows that a worker holds.
 struct HeldRows {
     const Shard& shard;
-    std::span<const std::size_t> shard_index;  // of each block of the needs, in the shard
-    const ShardBlock* columns = nullptr;       // the worker's coded columns, each as a row; or null
+    const BlockPlaces& places;            // of the blocks that it holds
+    const ShardBlock* columns = nullptr;  // the worker's coded columns, each as a row; or null
     double coded_load = 0,
            column_load = 0;  // what a row or a column of a product costs, in rows of gradients
     /// The rows of a block of the needs, which the worker must hold.
-    RowView rows(int block) const
-    {
-        return shard.block(shard_index[static_cast<std::size_t>(block)]).view();
-    }
+    RowView rows(int block) const { return shard.block(places.at(block)).view(); }
     /// The worker's coded block, which stands behind the plain ones.
     RowView coded() const { return shard.block(shard.size() - 1).view(); }
     /// The rows that a product reads, and what one of them costs in rows of gradients.

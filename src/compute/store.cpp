@@ -10,13 +10,13 @@ namespace quorate {
 namespace {
 
 Shard shard_of(const DataSet& data, const Needs& needs, Worker worker, const ShardBlock* training,
-               std::vector<std::size_t>& shard_index)
+               BlockPlaces& places)
 {
     std::vector<RawRows> blocks;
     std::vector<ShardBlock> shared;
     for (const int block : needs.shard[static_cast<std::size_t>(worker)]) {
         const auto& rows = needs.blocks[static_cast<std::size_t>(block)];
-        shard_index[static_cast<std::size_t>(block)] = blocks.size() + shared.size();
+        places[block] = blocks.size() + shared.size();
         if (training)
             shared.emplace_back(*training, rows.first, rows.count);
         else
@@ -51,8 +51,7 @@ double load_of(const DataSet& data, const RowView& rows)
 
 Store::Store(const DataSet& data, const Needs& needs, Worker worker, const Model& model,
              const ShardBlock* training)
-    : shard_index_(needs.blocks.size()),
-      shard_(shard_of(data, needs, worker, training, shard_index_)),
+    : shard_(shard_of(data, needs, worker, training, places_)),
       support_(parameters_of(shard_, model)), columns_(columns_of(data, needs, worker)),
       coded_load_(needs.coded.empty() ? 0 : load_of(data, held().coded())),
       column_load_(columns_ ? load_of(data, columns_->view()) : 0)

@@ -26,11 +26,11 @@ public:
     std::int64_t rows() const { return shard_.rows(); }
     HeldRows held() const
     {
-        return {shard_, shard_index_, columns_ ? &*columns_ : nullptr, coded_load_, column_load_};
+        return {shard_, places_, columns_ ? &*columns_ : nullptr, coded_load_, column_load_};
     }
 
 private:
-    std::vector<std::size_t> shard_index_;  // of each block of the needs, in the shard
+    BlockPlaces places_;  // only of its own blocks, since a simulation has a store for each worker
     Shard shard_;
     Support support_;
     std::optional<ShardBlock> columns_;  // coded columns, each as a row

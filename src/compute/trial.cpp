@@ -10,14 +10,15 @@ Quality run_trial(const Shard& folds, int fold, const DataShape& shape, const Tr
 {
     Needs needs;
     Part part;
-    std::vector<std::size_t> shard_index;
+    BlockPlaces places;
     std::int64_t rows = 0;
     for (std::size_t i = 0; i < folds.size(); ++i) {
         if (i == static_cast<std::size_t>(fold)) continue;
         const auto count = folds.block(i).view().rows;
-        part.items.push_back({static_cast<int>(needs.blocks.size())});
+        const auto block = static_cast<int>(needs.blocks.size());
+        part.items.push_back({block});
+        places.emplace(block, i);
         needs.blocks.push_back({rows, count});
-        shard_index.push_back(i);
         rows += count;
     }
     const Batches batches(needs, trial.seed, std::min(trial.batch, rows));
@@ -29,7 +30,7 @@ Quality run_trial(const Shard& folds, int fold, const DataShape& shape, const Tr
     for (std::int64_t round = 0; round < trial.rounds; ++round) {
         support.gather(point, packed.data());
         const auto gradient =
-            begin_work(computing, {folds, shard_index}, part, {{packed, round}}, {}, sum);
+            begin_work(computing, {folds, places}, part, {{packed, round}}, {}, sum);
         while (!gradient->done()) gradient->step();
         std::ranges::fill(estimate, 0.0);
         support.add(1 / static_cast<double>(batches.samples()), sum, estimate);
