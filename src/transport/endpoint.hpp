@@ -64,7 +64,6 @@ public:
 
     /// Starts to send all of `bytes`; never waits. Several messages may share a buffer, which nobody may change before
     /// they have left. The receiver is woken by ring() or wait(). To a rank that cannot be reached nothing is sent.
-    /// @throws Failure if the message has more than 2^31 - 1 bytes
     virtual Ticket send(int to, Tag tag, std::shared_ptr<Bytes> bytes) = 0;
     /// Wakes those to whom messages were sent since. Late, because a rank that wakes may take the core of this one.
     virtual void ring() = 0;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
-#include <limits>
 #include <new>
 #include <utility>
 
@@ -16,6 +15,9 @@
 namespace quorate::transport {
 
 namespace {
+
+// The tags of pieces but the last, which has that of its message: this one and the number of pieces that are to come.
+constexpr int first_of_pieces = 1000;
 
 // Longest sleep while a message is arriving: it needs a few more calls of MPI_Test.
 constexpr Seconds soon = 20e-6;
@@ -53,8 +55,8 @@ MpiCommunicator::MpiCommunicator(MPI_Comm parent)
 
 MpiCommunicator::~MpiCommunicator() { MPI_Comm_free(&comm_); }
 
-MpiEndpoint::MpiEndpoint(MPI_Comm parent, Seconds longest)
-    : MpiCommunicator(parent), Endpoint(rank_in(get()), size_of(get()), host_name()),
+MpiEndpoint::MpiEndpoint(MPI_Comm parent, Seconds longest, std::size_t piece)
+    : MpiCommunicator(parent), Endpoint(rank_in(get()), size_of(get()), host_name()), piece_(piece),
       backoff_(longest), peers_(static_cast<std::size_t>(size()))
 {
 }
@@ -67,28 +69,49 @@ MpiEndpoint::~MpiEndpoint()
 
 Ticket MpiEndpoint::send(int to, Tag tag, std::shared_ptr<Bytes> bytes)
 {
-    if (bytes->size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-        throw Failure(fmt::format("a message of {} bytes is more than MPI counts: use more workers",
-                                  bytes->size()));
-    Outgoing one{MPI_REQUEST_NULL, std::move(bytes), to, std::make_shared<bool>(false)};
-    const int code = MPI_Isend(one.bytes->data(), static_cast<int>(one.bytes->size()), MPI_BYTE, to,
-                               static_cast<int>(tag), get(), &one.request);
-    if (code != MPI_SUCCESS) {
-        of(to).unreachable = true;
-        return Ticket();
+    Outgoing one{{}, std::move(bytes), to, std::make_shared<bool>(false)};
+    std::size_t at = 0;
+    for (auto left = 1 + (std::max<std::size_t>(1, one.bytes->size()) - 1) / piece_; left > 0;
+         --left) {
+        const auto size = std::min(piece_, one.bytes->size() - at);
+        const int code = MPI_Isend(
+            one.bytes->data() + at, static_cast<int>(size), MPI_BYTE, to,
+            left > 1 ? first_of_pieces + static_cast<int>(left - 1) : static_cast<int>(tag), get(),
+            &one.requests.emplace_back(MPI_REQUEST_NULL));
+        if (code != MPI_SUCCESS) {
+            of(to).unreachable = true;
+            break;
+        }
+        at += size;
     }
-    if (is_complete(one.request, to)) return Ticket();
+    if (is_complete(one.requests, to)) return Ticket();
     return Ticket(outgoing_.emplace_back(std::move(one)).left);
 }
 
-// Whether a request has completed. One that fails is complete, and its peer unreachable.
-bool MpiEndpoint::is_complete(MPI_Request& request, int peer, bool* failed)
+// Whether requests have completed. One that fails is complete, and its peer unreachable.
+bool MpiEndpoint::is_complete(Requests& requests, int peer, bool* failed)
 {
-    int done = 0;
-    if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS) return done != 0;
-    of(peer).unreachable = true;
-    if (failed) *failed = true;
-    return true;
+    drop_if(requests, [&](MPI_Request& request) {
+        int done = 0;
+        if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS) return done != 0;
+        of(peer).unreachable = true;
+        if (failed) *failed = true;
+        return true;
+    });
+    return requests.empty();
+}
+
+// The message of which a piece has come, with room for it.
+MpiEndpoint::Incoming& MpiEndpoint::unfinished(int from, int tag, std::size_t size)
+{
+    const auto begun = std::ranges::find_if(
+        incoming_, [&](const Incoming& one) { return one.message.from == from && !one.all_begun; });
+    if (begun != incoming_.end()) return *begun;
+    const auto pieces =
+        tag > first_of_pieces ? static_cast<std::size_t>(tag - first_of_pieces) + 1 : 1;
+    auto& one = incoming_.emplace_back();
+    one.message = {pool().take(pieces * size), from, Tag{}};
+    return one;
 }
 
 bool MpiEndpoint::start_to_receive()
@@ -103,19 +126,23 @@ bool MpiEndpoint::start_to_receive()
                    "MPI_Improbe");
     if (!flag) return false;
     mpi::check(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
-    Incoming one{MPI_REQUEST_NULL,
-                 {pool().take(static_cast<std::size_t>(size)), status.MPI_SOURCE,
-                  static_cast<Tag>(status.MPI_TAG)}};
-    mpi::check(MPI_Imrecv(one.message.bytes->data(), size, MPI_BYTE, &message, &one.request),
+    const auto bytes = static_cast<std::size_t>(size);
+    auto& one = unfinished(status.MPI_SOURCE, status.MPI_TAG, bytes);
+    mpi::check(MPI_Imrecv(one.message.bytes->data() + one.announced, size, MPI_BYTE, &message,
+                          &one.requests.emplace_back(MPI_REQUEST_NULL)),
                "MPI_Imrecv");
-    incoming_.push_back(std::move(one));
+    one.announced += bytes;
+    one.all_begun = status.MPI_TAG < first_of_pieces;
+    if (!one.all_begun) return true;
+    one.message.tag = static_cast<Tag>(status.MPI_TAG);
+    one.message.bytes->resize(one.announced);
     return true;
 }
 
 void MpiEndpoint::advance()
 {
     drop_if(outgoing_, [this](Outgoing& one) {
-        if (!is_complete(one.request, one.to)) return false;
+        if (!is_complete(one.requests, one.to)) return false;
         *one.left = true;
         return true;
     });
@@ -125,7 +152,7 @@ void MpiEndpoint::advance()
     std::vector<int> unfinished;
     drop_if(incoming_, [&](Incoming& one) {
         const auto from = one.message.from;
-        one.whole = one.whole || is_complete(one.request, from, &one.failed);
+        one.whole = one.whole || (is_complete(one.requests, from, &one.failed) && one.all_begun);
         if (!one.whole || std::ranges::count(unfinished, from) > 0) {
             unfinished.push_back(from);
             return false;

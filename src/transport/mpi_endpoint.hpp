@@ -3,6 +3,7 @@
 // calls of MPI-3.1.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <deque>
 #include <vector>
 
@@ -33,7 +34,9 @@ class MpiEndpoint final : private MpiCommunicator, public Endpoint {
 public:
     /// Collective on `parent`. @throws mpi::Error if MPI fails
     /// @param longest  sleep of a wait, seconds
-    explicit MpiEndpoint(MPI_Comm parent = MPI_COMM_WORLD, Seconds longest = 1e-3);
+    /// @param piece    bytes; longer messages travel in pieces of so many, 2^31 - 1 at most
+    explicit MpiEndpoint(MPI_Comm parent = MPI_COMM_WORLD, Seconds longest = 1e-3,
+                         std::size_t piece = std::size_t{1} << 30);
     /// What is still under way to or from a rank that has died keeps its memory: MPI may use it at any time.
     ~MpiEndpoint() override;
 
@@ -54,15 +57,18 @@ public:
     [[noreturn]] void die() override;
 
 private:
+    using Requests = boost::container::small_vector<MPI_Request, 1>;  // of the pieces of a message
     struct Outgoing {
-        MPI_Request request;
+        Requests requests;
         std::shared_ptr<Bytes> bytes;
         int to;
         std::shared_ptr<bool> left;
     };
     struct Incoming {
-        MPI_Request request;
+        Requests requests;
         Message message;
+        std::size_t announced = 0;  // bytes of the pieces that have been received or begun
+        bool all_begun = false;     // whether this is so of all pieces
         bool whole = false, failed = false;
     };
     struct Peer {
@@ -70,9 +76,11 @@ private:
     };
     Peer& of(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
     const Peer& of(int rank) const { return peers_[static_cast<std::size_t>(rank)]; }
-    bool is_complete(MPI_Request& request, int peer, bool* failed = nullptr);
+    bool is_complete(Requests& requests, int peer, bool* failed = nullptr);
     bool start_to_receive();
+    Incoming& unfinished(int from, int tag, std::size_t size);
 
+    std::size_t piece_;
     Backoff backoff_;
     std::vector<Peer> peers_;
     std::vector<Outgoing> outgoing_;

@@ -13,8 +13,10 @@ import time
 import pytest
 
 from program import (
+    KEEP_GOING,
     LAUNCHER,
     OPEN_MPI,
+    Job,
     call,
     command_line,
     environment,
@@ -146,3 +148,15 @@ def test_an_end_that_does_not_come_is_not_waited_for(gaussians, tmp_path):
     assert sorted(done.stderr.splitlines()) == [
         f"quorate[rank {rank} of 3]: {said}" for rank in range(3)
     ]
+
+
+@pytest.mark.skipif(OPEN_MPI, reason="its mpiexec ends a job whose rank was killed")
+def test_workers_notice_a_coordinator_for_which_their_launcher_does_not_wait(gaussians, tmp_path):
+    """Told to go on, mpiexec lets a rank that has ended be a zombie until all have."""
+    trace = tmp_path / "t.h5"
+    words = ["run", "--data", gaussians, "--rounds", 100000, "--step", 0.02, "--trace", trace]
+    command = [*LAUNCHER, *KEEP_GOING, "-n", "5", *command_line([*words, "--quiet"])]
+    job = Job([*command, "--delay", "exponential:0.005"], {})
+    wait_until(lambda: rounds_in(trace) > 0)
+    os.kill(job.rank(0), signal.SIGKILL)
+    assert job.wait(timeout=30).returncode != 0

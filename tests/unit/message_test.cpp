@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Messages, their buffers, supports and doorbells. No MPI is started.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <deque>
 #include <thread>
@@ -253,6 +256,24 @@ TEST(Doorbells, ARingBeforeTheSleepIsNotLost)
     const auto began = clock_seconds();
     worker.wait(received, 30);
     EXPECT_LT(clock_seconds() - began, 15);
+}
+
+TEST(Doorbells, ACoordinatorForWhichNobodyHasWaitedIsGone)
+{
+    const Doorbells coordinator(2);
+    if (!coordinator.present()) GTEST_SKIP() << "this system gives no memory to share";
+    const Doorbells worker(coordinator.address(), 1, 2);
+    EXPECT_FALSE(worker.gone(0));
+    const pid_t process = fork();
+    if (process == 0) {
+        const Doorbells killed(coordinator.address(), 0, 2);
+        raise(SIGKILL);
+    }
+    siginfo_t ended;
+    waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOWAIT);
+    EXPECT_TRUE(worker.gone(0)) << "as below mpiexec -disable-auto-cleanup, which waits for all";
+    waitpid(process, nullptr, 0);
+    EXPECT_TRUE(worker.gone(0));
 }
 
 TEST(Doorbells, SomebodyElsesMemoryIsNotJoined)
