@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "data/curvature.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -10,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/host.hpp"
 #include "base/random.hpp"
 #include "base/text.hpp"
 #include "model/linear.hpp"
@@ -172,6 +175,8 @@ Curvature measured_curvature(const DataSet& data, double most)
     const Lengths lengths(data);
     const auto blocks = sample(data, lengths, most);
     const auto rows = static_cast<double>(data.rows(Split::train));
+    need_memory(2.0 * sizeof(double) * static_cast<double>(data.columns()),
+                fmt::format("to measure {} columns", data.columns()));
     std::vector<double> v(static_cast<std::size_t>(data.columns())), next(v.size()), scores;
     Stream random(0, Purpose::probe);
     for (auto& element : v) element = random.normal();

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "data/synthetic.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "base/host.hpp"
 
 namespace quorate {
 
 namespace {
+
+// Takes memory for the weights of a model. @throws BadInput if there is too little
+void reserve(std::vector<double>& weights, std::int64_t count)
+{
+    need_memory(sizeof(double) * static_cast<double>(count),
+                fmt::format("to make {} weights", count));
+    weights.reserve(static_cast<std::size_t>(count));
+}
 
 // Random stream 0 makes what all rows share, stream i + 1 makes row i.
 Stream shared_stream(std::uint64_t seed) { return {seed, Purpose::generated_data}; }
@@ -27,6 +39,7 @@ public:
     explicit TwoGaussians(const SyntheticSize& size) : size_(size)
     {
         auto stream = shared_stream(size.seed);
+        reserve(beta_, size.columns);
         for (std::int64_t j = 0; j < size.columns; ++j) beta_.push_back(stream() & 1 ? 1 : -1);
     }
     DataShape shape() const override { return {.task = LearningTask::binary}; }
@@ -78,6 +91,7 @@ public:
     NormalScores(const SyntheticSize& size, std::int64_t outputs) : size_(size), outputs_(outputs)
     {
         auto stream = shared_stream(size.seed);
+        reserve(weights_, size.columns * outputs);
         for (std::int64_t i = 0; i < size.columns * outputs; ++i)
             weights_.push_back(stream.normal());
     }
@@ -159,6 +173,7 @@ public:
     {
         if (size_.entries == 0) size_.entries = std::min<std::int64_t>(10, size_.columns);
         auto stream = shared_stream(size.seed);
+        reserve(weights_, size.columns);
         for (std::int64_t j = 0; j < size.columns; ++j) weights_.push_back(stream.normal());
     }
     DataShape shape() const override { return {.task = LearningTask::binary}; }

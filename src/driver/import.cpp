@@ -12,6 +12,7 @@
 #include <span>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "base/log.hpp"
 #include "base/shown.hpp"
 #include "base/text.hpp"
@@ -379,6 +380,8 @@ Imported import_files(const Settings& given)
                                                    "means: drop the rows, or import it again",
                                                    like->path()));
     }
+    need_memory(2.0 * sizeof(double) * static_cast<double>(table.columns),
+                fmt::format("to read {} columns", table.columns));
     RowEncoder encoder(table, settings, labels.kept, fitted, scaling);
     const auto shape =
         like ? shape_like(*like, encoder) : shape_of(settings, table, encoder, labels);

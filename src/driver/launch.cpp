@@ -122,6 +122,10 @@ std::string lack_of_shared_memory()
     const auto folder = given.empty() ? "/dev/shm" : given;
     struct statvfs about {};
     if (statvfs(folder.c_str(), &about) != 0) return "";
+    const auto remedy = "have MPI use TCP (UCX_TLS=tcp,self)";
+    if (about.f_flag & ST_RDONLY)
+        return fmt::format("{} of {} is read-only, and MPI takes memory there for each rank: {}",
+                           folder, host_name(), remedy);
     const auto ranks = std::max(1, number_in("MPI_LOCALNRANKS").value_or(1));
     const auto all = static_cast<std::int64_t>(about.f_blocks * about.f_frsize);
     const auto left = static_cast<std::int64_t>(about.f_bavail * about.f_frsize);
@@ -129,9 +133,8 @@ std::string lack_of_shared_memory()
     return fmt::format(
         "{} of {} has {} MiB left of {}, and MPI takes 4.1 MiB there for each of {} rank{}: make "
         "it "
-        "larger (docker --shm-size, mount -o remount,size=), or have MPI use TCP "
-        "(UCX_TLS=tcp,self)",
-        folder, host_name(), left / mib, all / mib, ranks, ranks > 1 ? "s" : "");
+        "larger (docker --shm-size, mount -o remount,size=), or {}",
+        folder, host_name(), left / mib, all / mib, ranks, ranks > 1 ? "s" : "", remedy);
 }
 
 }  // namespace
@@ -275,9 +278,10 @@ void check_launch()
                                    "unset the variables that begin with PMI and OMPI");
         return forget_launcher();
     }
+    // Alone, it needs neither shared memory nor a port, on which UCX would listen for everybody.
+    if (!launch_environment().size && launcher_above().empty()) return forget_launcher();
     const auto lack = lack_of_shared_memory();
     if (lack.empty()) return;
-    if (!launch_environment().size) return forget_launcher();  // alone, it needs none
     // Of bad input only the first of all ranks prints a message, but its host may be another one.
     const auto first =
         number_in("MPI_LOCALRANKID").value_or(number_in("SLURM_LOCALID").value_or(0));

@@ -10,6 +10,7 @@
 #include "base/host.hpp"
 #include "driver/aggregation.hpp"
 #include "driver/kept_contributions.hpp"
+#include "driver/least_memory.hpp"
 #include "driver/plugins.hpp"
 #include "driver/run_folder.hpp"
 #include "driver/stop.hpp"
@@ -83,6 +84,7 @@ struct JoinReply {
 /// What the ranks say of themselves. Element 0 is that of rank 1.
 struct Hellos {
     std::vector<std::string> hosts, plugins;
+    std::vector<std::int64_t> free;  // bytes of memory
     std::vector<SharedAddress> contributions, channels;
 };
 
@@ -95,6 +97,7 @@ Hellos receive_hellos(transport::Endpoint& endpoint)
         Reader in(*message.bytes);
         hellos.contributions.push_back(in.get<SharedAddress>());
         hellos.channels.push_back(in.get<SharedAddress>());
+        hellos.free.push_back(in.get<std::int64_t>());
         const auto rest = in.rest();
         const std::string text(reinterpret_cast<const char*>(rest.data()), rest.size());
         const auto end = text.find('\n');
@@ -104,16 +107,19 @@ Hellos receive_hellos(transport::Endpoint& endpoint)
     return hellos;
 }
 
-/// Tells the coordinator what this rank says of itself: where it writes contributions, its channel,
-/// its host, a line break, and its plugins.
+/// Tells the coordinator what this rank says of itself: where it writes contributions, its channel, the bytes of memory
+/// that it may take, its host, a line break, and its plugins.
 void say_hello(transport::Endpoint& endpoint, const SharedAddress& contributions,
                const SharedAddress& channel)
 {
     const auto text = endpoint.host() + '\n' + loaded_plugins();
-    auto bytes = endpoint.pool().take(sizeof contributions + sizeof channel + text.size());
+    const auto free = free_memory();
+    auto bytes =
+        endpoint.pool().take(sizeof contributions + sizeof channel + sizeof free + text.size());
     Writer out(*bytes);
     out.put(contributions);
     out.put(channel);
+    out.put(free);
     for (const char letter : text) out.put(letter);
     endpoint.send(0, transport::Tag::hello, std::move(bytes));
 }
@@ -201,12 +207,15 @@ End lead(const Settings& settings, transport::Endpoint& behind, transport::Endpo
     Doorbells bells;
     if (!behind.wakes()) bells = Doorbells(behind.size());
     const auto bells_address = bells.address();
-    auto [hosts, plugins, contributions, channels] = receive_hellos(behind);
+    auto [hosts, plugins, free, contributions, channels] = receive_hellos(behind);
     try {
         coordinator.check();
         for (std::size_t i = 0; i < plugins.size(); ++i)
             check_same_plugins(fmt::format("rank {}", i + 1), plugins[i]);
         training.emplace(build(settings, behind.size(), workers_to_resume(settings)));
+        std::vector<RankMemory> memory = {{behind.host(), free_memory()}};
+        for (std::size_t i = 0; i < hosts.size(); ++i) memory.push_back({hosts[i], free[i]});
+        check_memory(*training, memory);
         optimizers = begin_training(*training);
         resumed = coordinator.prepare(training->settings, *training);
         if (resumed && resumed->completed) return dismiss(behind, bells_address, nothing_to_do);

@@ -5,11 +5,13 @@ import bz2
 import gzip
 import lzma
 import os
+import resource
+import subprocess
 
 import h5py
 import pytest
 
-from program import LAUNCHER, call, our_lines
+from program import LAUNCHER, call, command_line, environment, our_lines
 
 
 def refused(folder, *words, ranks=None, env=None):
@@ -352,6 +354,43 @@ def test_run_wants_a_data_set(folder):
     )
     message = refused(folder, "run", "--trace", folder / "t.h5", "--workers", 4)
     assert message == f"quorate run needs --data FILE: {make}"
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """Data for which a linear model has 160 MB."""
+    path = tmp_path_factory.mktemp("wide") / "wide.h5"
+    words = ["--rows", 20, "--columns", 20_000_000, "--nnz-per-row", 3, "--test-rows", 0]
+    done = call("generate", *words, "--output", path, "--quiet")
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def test_what_takes_more_memory_than_there_is_is_refused_before_it_begins(folder, wide):
+    words = ["--data", wide, "--model", "mlp", "--hidden", 100_000, "--workers", 2, "--step", 0.1]
+    words += ["--trace", folder / "t.h5"]
+    said = refused(folder, "simulate", *words)
+    assert said.startswith("the simulation takes 1.12e+05 GB of memory at least, and ")
+    said = refused(folder, "run", *words)
+    assert "and the run takes 2.4e+05 GB there at least (the coordinator takes 1.12e+05 GB" in said
+    assert said.endswith("ask for more memory, or spread the ranks over more hosts")
+    words = ["--model", "softmax", "--classes", 1000, "--columns", 2_000_000_000]
+    said = refused(folder, "generate", *words, "--output", folder / "d.h5")
+    assert said.startswith("to make 2000000000000 weights takes 1.6e+04 GB of memory at least")
+
+
+def test_memory_that_ends_in_the_middle_is_said(folder, wide):
+    words = ["simulate", "--data", wide, "--workers", 2, "--step", 0.1, "--quiet"]
+    done = subprocess.run(
+        command_line([*words, "--trace", folder / "t.h5"]),
+        env=environment(),
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)),
+    )
+    assert done.returncode == 1
+    message = "quorate: there is not enough memory: ask for more, or use more hosts\n"
+    assert done.stderr == message
 
 
 def test_run_wants_a_row_for_each_worker(folder):

@@ -84,3 +84,6 @@ def test_a_small_dev_shm_is_said_and_not_an_abort(gaussians, tmp_path):
     (line,) = our_lines(done.stderr)
     assert done.returncode == 2
     assert "has 8 MiB left of 8, and MPI takes 4.1 MiB there for each of 3 ranks" in line
+    done = with_shared_memory_of("64m,ro", "run", *words, tmp_path / "r.h5", ranks=3)
+    (line,) = our_lines(done.stderr)
+    assert done.returncode == 2 and "is read-only, and MPI takes memory there" in line

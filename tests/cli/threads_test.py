@@ -2,6 +2,7 @@
 """quorate run without a launcher. tests/unit/thread_runs_test.cpp has all schemes."""
 
 import os
+import pathlib
 import signal
 
 import h5py
@@ -39,6 +40,17 @@ def test_any_warning_signal_stops_a_run_in_order(number, gaussians, tmp_path):
     wait_until(lambda: rounds_in(trace) > 0)
     os.kill(job.process.pid, signal.Signals[number])
     assert job.wait().returncode == 75
+
+
+@pytest.mark.parametrize("command", ["run", "simulate"])
+def test_one_process_opens_no_port(command, gaussians, tmp_path):
+    trace = tmp_path / "t.h5"
+    job = start(command, "--data", gaussians, *RUN, "--rounds", 1000000, "--trace", trace)
+    wait_until(lambda: rounds_in(trace) > 0)
+    files = [os.readlink(path) for path in pathlib.Path(f"/proc/{job.process.pid}/fd").iterdir()]
+    os.kill(job.process.pid, signal.SIGTERM)
+    assert job.wait().returncode == 75
+    assert files and not [name for name in files if name.startswith("socket:")]
 
 
 @pytest.mark.parametrize("ranks", [None, 1])
