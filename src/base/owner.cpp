@@ -9,14 +9,17 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <ctime>
-#include <fstream>
-#include <iterator>
+#include <filesystem>
 #include <random>
+#include <sstream>
+#include <thread>
 
 #include "base/host.hpp"
 #include "base/log.hpp"
+#include "base/path.hpp"
 #include "base/shown.hpp"
 
 namespace quorate {
@@ -34,10 +37,14 @@ std::string own_record()
                        fmt::gmtime(std::time(nullptr)), random(), random());
 }
 
-std::string text_of(const std::string& path)
+// Seconds between two looks at the record; the newcomer waits twice as long.
+constexpr double looks = 1;
+
+double seconds_now()
 {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    timespec now{};
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 // The first line of a record: who it is.
@@ -46,13 +53,15 @@ std::string who(const std::string& record)
     return record.empty() ? "another process" : shown(record.substr(0, record.find('\n')), 200);
 }
 
-// Whether a record is of another process of this host that lives. Its number may be that of a newer process, which is taken for it.
+// Whether a record is of another process of this host that lives. Its number may be that of a newer process, which is
+// taken for it.
 bool lives_here(const std::string& record)
 {
-    int process = 0;
-    char host[256] = "";
-    return std::sscanf(record.c_str(), "process %d on %255[^,]", &process, host) == 2 &&
-           host == host_name() && process != getpid() && (kill(process, 0) == 0 || errno == EPERM);
+    std::istringstream words(record);
+    std::string word, on, host;
+    pid_t process = 0;
+    return words >> word >> process >> on >> host && host == host_name() + ',' &&
+           process != getpid() && (kill(process, 0) == 0 || errno == EPERM);
 }
 
 // Whether both names are of one file: a record that its owner has removed is not the one that has come in its place.
@@ -66,7 +75,12 @@ bool is_in_place(int file, const std::string& path)
 
 }  // namespace
 
-std::string owner_record_of(const std::string& path) { return path + ".owner"; }
+std::string owner_record_of(const std::string& path)
+{
+    std::error_code error;
+    const auto target = std::filesystem::canonical(path, error);
+    return (error ? path : target.string()) + ".owner";
+}
 
 Owner::Owner(const std::string& path)
     : path_(path), record_(owner_record_of(path)), mine_(own_record())
@@ -74,6 +88,12 @@ Owner::Owner(const std::string& path)
     while (!take()) {
         close(file_);
         file_ = -1;
+    }
+    try {
+        check();
+    } catch (...) {
+        close(file_);
+        throw;
     }
 }
 
@@ -92,33 +112,41 @@ bool Owner::take()
     const bool locked = fcntl(file_, F_OFD_SETLK, &whole) == 0;
     const bool held = !locked && (errno == EAGAIN || errno == EACCES);
     if (locked && !is_in_place(file_, record_)) return false;
-    const auto other = text_of(record_);
+    const auto other = contents_of(record_).value_or("");
     if (held || (!locked && lives_here(other))) {
         close(file_);
         throw BadInput(fmt::format("{} is being written by {}: wait until it ends, or end it",
                                    path_, who(other)));
     }
-    if (!locked && !other.empty())
+    const bool taken = !locked && !other.empty();
+    if (taken)
         log(LogLevel::error,
             fmt::format("{} was being written by {}, which is to stop if it still goes on", path_,
                         who(other)));
     if (ftruncate(file_, 0) != 0 ||
         pwrite(file_, mine_.data(), mine_.size(), 0) != static_cast<ssize_t>(mine_.size()))
         fail();
+    if (taken) std::this_thread::sleep_for(std::chrono::duration<double>(2 * looks));
     return true;
 }
 
 Owner::~Owner()
 {
-    if (text_of(record_) == mine_) unlink(record_.c_str());
+    if (contents_of(record_).value_or("") == mine_) unlink(record_.c_str());
     close(file_);
 }
 
 void Owner::check() const
 {
-    if (const auto now = text_of(record_); now != mine_)
+    checked_ = seconds_now();
+    if (const auto now = contents_of(record_).value_or(""); now != mine_)
         throw OwnerLost(
             fmt::format("{} has been taken by {}: this one writes nothing more", path_, who(now)));
+}
+
+void Owner::check_again() const
+{
+    if (seconds_now() - checked_ > looks) check();
 }
 
 }  // namespace quorate

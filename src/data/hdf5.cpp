@@ -100,6 +100,16 @@ File open_to_append(const std::string& path, WriteAccess* access)
     return open_existing(path, H5F_ACC_RDWR, access);
 }
 
+void put_journal_in_place(const std::string& path, WriteAccess access)
+{
+    if (!std::filesystem::exists(path) || !std::filesystem::exists(journal_of(target_of(path))))
+        return;
+    const std::lock_guard lock(libraries());
+    access.durable = true;
+    flush(open_to_append(path, &access), path);
+    if (!access.lost.empty()) throw Failure(access.lost);
+}
+
 File create(const std::string& path)
 {
     const std::lock_guard lock(libraries());

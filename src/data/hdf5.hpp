@@ -77,6 +77,10 @@ File open(const std::string& path);
 /// @param access  how it is written; lives as long as the file
 /// @throws BadInput if the file is absent, unreadable or not HDF5
 File open_to_append(const std::string& path, WriteAccess* access = nullptr);
+/// Puts the pages of a journal that a process has left behind into its file, for those that read the file without it.
+/// Does nothing where one of the two is not there.
+/// @throws BadInput if the file is unreadable or not HDF5
+void put_journal_in_place(const std::string& path, WriteAccess access);
 /// Creates a file, or empties an existing one.
 File create(const std::string& path);
 /// Creates a file with a journal: at any moment, also after the process was killed, readers find what the last H5Fflush

@@ -85,6 +85,12 @@ herr_t changed(JournaledFile& file, F f)
     return lost.empty() || file.access != &file.own ? 0 : -1;
 }
 
+// To be called before each write, so that who has lost the file in the middle of a commit leaves it as it is.
+void may_write(const JournaledFile& file)
+{
+    if (file.access->owner) file.access->owner->check_again();
+}
+
 // Calls f(page, first byte in it, byte of the range, bytes) for each page that a range of the file
 // touches.
 template <class F>
@@ -141,10 +147,11 @@ void write_journal(const JournaledFile& file)
             out.write(page.data(), page_size);
         }
         out.close();
-        if (file.access->durable)
-            move_into_place(temporary, name);
-        else
-            std::filesystem::rename(temporary, name);
+        if (file.access->durable) sync_file(temporary);
+        // Whoever has taken the file meanwhile must not find this journal beside it.
+        if (file.access->owner) file.access->owner->check();
+        std::filesystem::rename(temporary, name);
+        if (file.access->durable) sync_folder_of(name);
     } catch (...) {
         std::error_code error;
         std::filesystem::remove(temporary, error);
@@ -168,12 +175,15 @@ void commit(JournaledFile& file)
     if (!file.pages.empty()) {
         write_journal(file);
         for (const auto& [number, page] : file.pages)
-            if (const auto size = size_of(number, file.below); size > 0)
+            if (const auto size = size_of(number, file.below); size > 0) {
+                may_write(file);
                 check_below(H5FDwrite(file.below, H5FD_MEM_DEFAULT, H5P_DEFAULT, number * page_size,
                                       size, page.data()));
+            }
         file.pages.clear();
         sync();
     }
+    may_write(file);
     if (std::exchange(file.shorten, false))
         check_below(H5FDtruncate(file.below, H5P_DEFAULT, false));
     std::filesystem::remove(journal_of(file.path));
@@ -206,6 +216,9 @@ herr_t close_file(H5FD_t* closed)
     herr_t status = 0;
     // HDF5 also closes files that it has opened just to look at.
     if (is_writable(*file) && file->changed) status = changed(*file, [&] { commit(*file); });
+    // That the journal is gone is to be on disk, too: nobody looks for one beside a file that is complete.
+    if (is_writable(*file) && file->access->durable && status >= 0)
+        status = changed(*file, [&] { sync_folder_of(file->path); });
     if (H5FDclose(file->below) < 0) status = -1;
     std::error_code error;
     if (file->unnamed) std::filesystem::remove(file->opened, error);
@@ -230,7 +243,7 @@ herr_t write_file(H5FD_t* written, H5FD_mem_t type, hid_t, haddr_t begin, std::s
 {
     auto& file = ours(written);
     return changed(file, [&] {
-        if (!file.changed && file.access->owner) file.access->owner->check();
+        may_write(file);
         file.changed = true;
         const auto* bytes = static_cast<const char*>(from);
         const auto pages = (file.committed + page_size - 1) / page_size;

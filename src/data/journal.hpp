@@ -31,7 +31,7 @@ struct WriteAccess {
     /// Why nothing more is written, so that the file stays as its last commit has left it; empty: it is written. The driver
     /// says here what has failed, and not to HDF5, which cannot close a file whose flush has failed. So who writes looks
     /// here after each flush.
-    std::string lost;
+    std::string lost = {};
 };
 
 /// What properties tell the driver (H5Pset_driver).

@@ -244,17 +244,21 @@ Past Resumption::past() const
     return past;
 }
 
-std::optional<Resumption> resumption(const Settings& settings, const Training& training)
+std::optional<Resumption> resumption(const Settings& settings, const Training& training,
+                                     std::unique_ptr<Owner>& owner)
 {
+    const auto& path = settings.text("trace");
     check_output(settings, "trace", "trace");
     check_checkpoint(settings, training);
+    owner = std::make_unique<Owner>(path);
     if (!settings.on("resume")) {
         refuse_to_replace(settings);
         return std::nullopt;
     }
     if (settings.on("overwrite"))
         throw BadInput("--resume goes on and --overwrite begins anew: leave out one of the two");
-    const auto& path = settings.text("trace");
+    h5::reading(path, "begin anew without --resume",
+                [&] { h5::put_journal_in_place(path, {.owner = owner.get()}); });
     if (is_complete(settings, training)) {
         say(fmt::format("{}: the run is complete\n", path));
         Resumption none;

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/owner.hpp"
 #include "driver/checkpoint.hpp"
 #include "trace/reader.hpp"
 
@@ -33,12 +35,14 @@ struct Resumption {
 /// Checks the files of a run before any work, and reads what it goes on from. Tells the user
 /// whether the run is complete, goes on or begins. Coordinator only. O(size of the trace and the
 /// checkpoint).
+/// @param owner  becomes that of the trace before it is read
 /// @return nothing if the run begins: --resume is not given, there is no checkpoint yet, or it is a
 ///         dry run that is not complete
 /// @throws BadInput if the options, the data and the files are not those of one run; if a file
 ///         cannot be written; if a trace or checkpoint that is worth keeping would be replaced; or
 ///         if no code exists for the workers that are there
-std::optional<Resumption> resumption(const Settings& settings, const Training& training);
+std::optional<Resumption> resumption(const Settings& settings, const Training& training,
+                                     std::unique_ptr<Owner>& owner);
 
 /// Returns how many workers the run of these files began with; none: there is no checkpoint that it
 /// can go on from and it is not complete, or its trace cannot be read, as resumption() will say.

@@ -60,7 +60,8 @@ public:
                     return folder_->prepare(training);
                 },
                 [this](const Settings&, const Run& run) {
-                    return folder_->ended(traced_run(folder_->settings(), run, "wall"));
+                    return folder_->ended(
+                        traced_run(folder_->settings(), run, "wall", folder_->owner()));
                 },
                 [](const std::exception& error) { log(LogLevel::error, reason_of(error)); }};
     }

@@ -142,7 +142,7 @@ RunFolder::RunFolder(const Settings& given) : settings_(given)
 
 std::optional<Resumption> RunFolder::prepare(const Training& training)
 {
-    if (!settings_.on("folder")) return resumption(settings_, training);
+    if (!settings_.on("folder")) return resumption(settings_, training, owner_);
     const bool resume = settings_.on("resume");
     const auto parent = settings_.text("folder");
     bool new_parent = false;
@@ -168,7 +168,7 @@ std::optional<Resumption> RunFolder::prepare(const Training& training)
         // Whoever looks into the folder may be elsewhere.
         if (training.data)
             settings_.set("data", {fs::absolute(settings_.text("data")).string(), "", true});
-        auto resumed = resumption(settings_, training);
+        auto resumed = resumption(settings_, training, owner_);
         if (!resume) {
             auto options = settings_;
             for (const auto* name : left_out) options.set(name, {"", "", false});

@@ -52,12 +52,16 @@ public:
     /// before prepare().
     const Settings& settings() const { return settings_; }
 
+    /// The owner of the trace, from prepare() on. To be called once.
+    std::unique_ptr<Owner> owner() { return std::move(owner_); }
+
     /// Writes into the log how the run has ended, and returns the exit status.
     int ended(int status) const;
 
 private:
     Settings settings_;
     std::string parent_, folder_;  // empty: none
+    std::unique_ptr<Owner> owner_;
 };
 
 }  // namespace quorate

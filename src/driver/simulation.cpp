@@ -13,6 +13,7 @@
 #include "compute/scoring.hpp"
 #include "driver/aggregation.hpp"
 #include "driver/kept_contributions.hpp"
+#include "driver/least_memory.hpp"
 #include "driver/plugins.hpp"
 #include "driver/recorded.hpp"
 #include "driver/run_folder.hpp"
@@ -143,6 +144,7 @@ public:
         size_ = dry_size(settings_);
         if (!size_) start_mpi();
         training_ = build_training(settings_, 0, size_);
+        check_memory_of_simulation(*training_);
         if (recorded_) training_->last_round = std::ssize(recorded_->rounds);
         check();
         if (!recorded_) {
@@ -322,7 +324,7 @@ int simulate_with_trace(const Settings& given)
         log(LogLevel::note,
             "computing takes no time here: --row-time gives the seconds of a row, or a trace to "
             "take them from");
-    return folder.ended(traced_run(folder.settings(), run, simulated.clock()));
+    return folder.ended(traced_run(folder.settings(), run, simulated.clock(), folder.owner()));
 }
 
 }  // namespace quorate

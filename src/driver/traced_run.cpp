@@ -105,7 +105,8 @@ void refuse_files(const Settings& settings)
             settings.refuse(name, ", but what is kept in memory only has none of it: leave it out");
 }
 
-int traced_run(const Settings& settings, const Run& run, const std::string& clock)
+int traced_run(const Settings& settings, const Run& run, const std::string& clock,
+               std::unique_ptr<Owner> owner)
 {
     const auto& training = run.training;
     const bool quiet = settings.on("quiet");
@@ -119,10 +120,13 @@ int traced_run(const Settings& settings, const Run& run, const std::string& cloc
         if (const auto warning = lacking_classes(*training.data, training.coding->needs);
             !warning.empty())
             log(LogLevel::warning, warning);
-    auto trace = run.resumed
-                     ? trace::Writer(path, run.resumed->checkpoint.snapshot.position,
-                                     changed_header(run), training.width())
-                     : trace::Writer(path, header_of(settings, run, clock), training.width());
+    auto trace = [&] {
+        if (!run.resumed)
+            return trace::Writer(path, header_of(settings, run, clock), training.width(),
+                                 std::move(owner));
+        return trace::Writer(path, run.resumed->checkpoint.snapshot.position, changed_header(run),
+                             training.width(), std::move(owner));
+    }();
     trace.try_for(seconds_unsaved(settings), ask_to_stop);
 
     const auto workers = static_cast<int>(run.fleet.workers().size());

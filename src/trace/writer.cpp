@@ -36,16 +36,19 @@ double now()
 
 }  // namespace
 
-Writer::Writer(const std::string& path, const Header& header, std::int64_t width)
-    : path_(path), width_(std::max<std::int64_t>(1, width)), owner_(std::in_place, path)
+Writer::Writer(const std::string& path, const Header& header, std::int64_t width,
+               std::unique_ptr<Owner> owner)
+    : path_(path), width_(std::max<std::int64_t>(1, width)),
+      owner_(owner ? std::move(owner) : std::make_unique<Owner>(path))
 {
     begin([this] { create(); }, header);
 }
 
 Writer::Writer(const std::string& path, const Position& position, const Header& changed,
-               std::int64_t width)
-    : path_(path), width_(std::max<std::int64_t>(1, width)), owner_(std::in_place, path),
-      saved_(position), position_(position)
+               std::int64_t width, std::unique_ptr<Owner> owner)
+    : path_(path), width_(std::max<std::int64_t>(1, width)),
+      owner_(owner ? std::move(owner) : std::make_unique<Owner>(path)), saved_(position),
+      position_(position)
 {
     begin([this] { open_again(); }, changed);
 }

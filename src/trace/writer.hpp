@@ -41,16 +41,19 @@ class Writer final : public Record {
 public:
     /// Creates the file, or replaces the one that is there once the new one is whole.
     /// @param width  elements of an iterate
+    /// @param owner  of the file; null: this object becomes it
     /// @throws BadInput if another process writes it  @throws Failure if it cannot be created
-    Writer(const std::string& path, const Header& header, std::int64_t width);
+    Writer(const std::string& path, const Header& header, std::int64_t width,
+           std::unique_ptr<Owner> owner = nullptr);
     /// Goes on with a trace from a position in it. Rows and iterates behind the position are cut
     /// off, and so is the final model.
     /// @param changed  attributes that are no longer as they were
     /// @param width  elements of an iterate, as before; it is not checked
+    /// @param owner  as above
     /// @throws BadInput if the file is absent, unreadable or not HDF5, or another process writes it; Failure if it is
     ///         shorter than the position, or lacks a table
     Writer(const std::string& path, const Position& position, const Header& changed,
-           std::int64_t width);
+           std::int64_t width, std::unique_ptr<Owner> owner = nullptr);
     /// Without finish(), writes what was added and the status `failed`, if they can be written.
     ~Writer() override;
 
@@ -119,7 +122,7 @@ private:
 
     std::string path_;
     std::int64_t width_;
-    std::optional<Owner> owner_;
+    std::unique_ptr<Owner> owner_;
     h5::WriteAccess access_{.owner = &*owner_};
     std::optional<Open> open_;        // none after an attempt that failed
     Batch unsaved_;                   // what was handed over and is not in the file yet

@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "base/owner.hpp"
 #include "support.hpp"
 
@@ -30,6 +32,15 @@ TEST(Owner, WhoComesSecondIsToldWhoWasFirst)
         << said;
     EXPECT_NE(said.find(" UTC: wait until it ends, or end it"), std::string::npos) << said;
     EXPECT_NO_THROW(first.check());
+}
+
+TEST(Owner, ALinkIsTheFileThatItPointsTo)
+{
+    const Folder folder;
+    const auto path = folder.write("t.h5", "a trace"), link = folder.file("link.h5");
+    std::filesystem::create_symlink(path, link);
+    const Owner first(path);
+    EXPECT_EQ(refusal([&] { const Owner second(link); }).find(link + " is being written by"), 0u);
 }
 
 TEST(Owner, GivesTheFileBack)
@@ -102,6 +113,18 @@ TEST(Owner, LosesTheFileToOneThatHasEnded)
     const Owner one(folder.file("t.h5"));
     std::filesystem::remove(owner_record_of(folder.file("t.h5")));
     EXPECT_THROW(one.check(), OwnerLost);
+}
+
+TEST(Owner, LooksAgainBeforeAWriteThatComesLate)
+{
+    const Folder folder;
+    const Owner one(folder.file("t.h5"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // as who is stopped in a commit
+    EXPECT_NO_THROW(one.check_again());
+    std::ofstream(owner_record_of(folder.file("t.h5")))
+        << "process 7 on elsewhere, since then\n0123\n";
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+    EXPECT_THROW(one.check_again(), OwnerLost);
 }
 
 TEST(Owner, ARecordIsNoLink)
