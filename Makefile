@@ -189,7 +189,8 @@ rival_programs := $(rivals:tests/bench/%.cpp=$(B)/%)
 every     := $(if $(SAN),env/sanitizers.cpp)
 # What tests load before the program.
 served    := tests/served.cpp
-all_cpp   := $(main) $(sources) $(python) $(units) $(served) $(benches) $(rivals) $(every)
+calls     := tests/chaos/calls.cpp
+all_cpp   := $(main) $(sources) $(python) $(units) $(served) $(calls) $(benches) $(rivals) $(every)
 objects_of = $(patsubst %.cpp,$(B)/obj/%.o,$(1))
 # A build that is made once and thrown away compiles files of a folder together: headers are parsed, and templates
 # instantiated, once for all of them. So no two files of a folder define the same name.
@@ -465,7 +466,10 @@ $(B)/tests/unit: $(call objects_of,$(unit_files) $(every)) $(B)/$(soname) $(B)/s
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -Wl,-rpath,'$$ORIGIN/..' -o $@ $(filter-out %/sources,$^) \
 	  $(found_gtest_libs) $(link_libs)
 
-$(B)/tests/served.so: $(call objects_of,$(served)) | $$(@D)/.dir
+# What is loaded before the program.
+$(B)/tests/served.so: $(call objects_of,$(served))
+$(B)/tests/calls.so: $(call objects_of,$(calls))
+$(B)/tests/served.so $(B)/tests/calls.so: | $$(@D)/.dir
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -shared -o $@.new $^ && mv $@.new $@
 
 $(B)/bench: $(call objects_of,$(benches) tests/unit/simulation.cpp $(every)) $(B)/libquorate.a
@@ -479,7 +483,7 @@ $(rival_programs): $(B)/%: $(B)/obj/tests/bench/%.o $(call objects_of,$(every)) 
 coverage: $(B)/tests/unit ## lines that unit tests execute; COVER="src/transport/% src/ranks/%", SAN=thread, ARGS="FILTER of tests"
 	@$(run_env) tests/coverage '$(B)' $(ARGS)
 
-chaos: build ## kill processes of runs at random, and hosts if root, 50 runs of each kind; ARGS="--runs 5 --only hosts"
+chaos: build $(B)/tests/calls.so ## harm runs at random: kills, hosts, files, power losses; 50 of a kind or more, some as root; ARGS="--runs 5 --only hosts"
 	@$(run_env) $(found_python) tests/chaos/chaos.py $(ARGS)
 
 bench: build $(B)/bench ## Google Benchmark programs; ARGS="--benchmark_filter=..."

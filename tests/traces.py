@@ -4,6 +4,7 @@
 import shutil
 
 import h5py
+import numpy
 
 from program import call
 
@@ -35,6 +36,17 @@ def edited(path, folder, edit, name="edited"):
     with h5py.File(copy, "r+") as file:
         edit(file)
     return copy
+
+
+def same(one, other):
+    """That two runs did the same, bit for bit."""
+    with h5py.File(one, "r") as first, h5py.File(other, "r") as second:
+        for table in ["round", "arrival", "item", "timer", "membership", "evaluation", "measure"]:
+            for name in first[table]:
+                a, b = first[table][name][:], second[table][name][:]
+                assert numpy.array_equal(a, b, equal_nan=a.dtype.kind == "f"), (table, name)
+        for name in ["iterate/model", "iterate/round", "model/final"]:
+            assert numpy.array_equal(first[name][:], second[name][:]), name
 
 
 def column(path, name):

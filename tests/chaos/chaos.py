@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Kills processes of real runs at random and counts the runs that survive: make chaos.
+"""Harms real runs at random, and counts those that survive: make chaos. Processes are killed here;
+see files.py for harm to files.
 
 Every run ends in time, its trace is sound, it is replayed bit for bit, and exact codes end at the
 model of a run that nothing happened to.
@@ -24,6 +25,7 @@ import h5py  # noqa: E402
 import numpy  # noqa: E402
 
 import churn  # noqa: E402
+from files import Files  # noqa: E402
 from many_hosts import Hosts  # noqa: E402
 from program import KEEP_GOING, LAUNCHER, OPEN_MPI, QUORATE, REPOSITORY, Job  # noqa: E402
 from program import call, inspect, start, wait_until  # noqa: E402
@@ -241,6 +243,27 @@ class Chaos:
             print(f"the run ended within {self.longest:.1f} s of it", flush=True)
         return good
 
+    def files(self, kinds, runs):
+        files = Files(self.folder, self.random)
+        ways = {
+            "calls": [("system calls that fail or kill", 10 * runs, files.one_call)],
+            "writers": [
+                ("two writers at once", runs, files.two_at_once),
+                ("a writer that was stopped", runs, files.second_after_a_pause),
+            ],
+            "power": [("a power loss", 2 * runs, files.power_loss)],
+            "pause": [("a pause longer than the timeout", 2 * runs, files.pause)],
+            "disk": [("a full disk", 2 * runs, files.full_disk)],
+        }
+        good = True
+        for kind in kinds:
+            if kind in ("power", "disk") and os.geteuid() != 0:
+                print(f"not root: {ways[kind][0][0]} is left out", flush=True)
+                continue
+            for name, count, once in ways[kind]:
+                good &= repeat(name, count, once)
+        return good
+
     def members(self, runs):
         """Members that change at random, of runs with sparse data and any scheme."""
         data = churn.make_data(self.folder)
@@ -328,7 +351,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=50, help="of each kind")
     parser.add_argument("--seed", type=int, default=1)
-    kinds = ["here", "members", "hosts", "slurm"]
+    of_files = ["calls", "writers", "power", "pause", "disk"]
+    kinds = ["here", "members", "hosts", "slurm", *of_files]
     parser.add_argument("--only", choices=kinds, help="[all of them]")
     parser.add_argument("--aggregate", choices=["flat", "node"], help="on hosts [either]")
     parser.add_argument("--standby", type=int, default=0, help="standby ranks on the last host [0]")
@@ -342,6 +366,7 @@ def main():
             good &= repeat("coordinator killed, resumed", given.runs, chaos.kill_coordinator)
         if given.only in (None, "members"):
             good &= chaos.members(given.runs)
+        good &= chaos.files([kind for kind in of_files if given.only in (None, kind)], given.runs)
         if given.only in (None, "hosts"):
             good &= chaos.hosts(max(1, given.runs * 2 // 5))
         if given.only in (None, "slurm"):

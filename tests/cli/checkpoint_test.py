@@ -5,10 +5,10 @@ import os
 import shutil
 
 import h5py
-import numpy
 import pytest
 
-from program import call, inspect
+from program import call, inspect, rounds_in
+from traces import same
 
 COMMON = {
     "--workers": 12,
@@ -37,16 +37,6 @@ def killed_after_a_checkpoint(folder, words, every):
     with h5py.File(trace, "r+") as file:
         file.attrs["status"] = "running"
     return words
-
-
-def same(one, other):
-    with h5py.File(one, "r") as first, h5py.File(other, "r") as second:
-        for table in ["round", "arrival", "item", "timer", "membership", "evaluation", "measure"]:
-            for column in first[table]:
-                a, b = first[table][column][:], second[table][column][:]
-                assert numpy.array_equal(a, b, equal_nan=a.dtype.kind == "f"), (table, column)
-        for name in ["iterate/model", "iterate/round", "model/final"]:
-            assert numpy.array_equal(first[name][:], second[name][:]), name
 
 
 def test_a_resumed_run_is_the_unbroken_one(gaussians, tmp_path):
@@ -97,6 +87,13 @@ def test_a_damaged_checkpoint_is_noticed_and_the_one_before_is_used(damage, kill
     assert done.returncode == 0, done.stderr
     word = "missing" if damage == "missing" else "damaged"
     assert f"c.h5 is {word}: going on from" in done.stderr
+    # Others have come since, and the damaged one has not taken the place of a whole one.
+    path.unlink()
+    with h5py.File(tmp_path / "b.h5", "r+") as file:
+        file.attrs["status"] = "running"
+    done = call(*words, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert "c.h5 is missing: going on from" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -144,6 +141,31 @@ def test_a_checkpoint_that_does_not_fit_its_trace_is_refused(killed, tmp_path):
     done = call(*words, "--resume")
     assert done.returncode == 2
     assert "table round of the trace is shorter than its checkpoint says" in done.stderr
+
+
+def test_a_checkpoint_goes_on_with_its_trace_only(killed, tmp_path):
+    words = copy(killed, tmp_path)
+    with h5py.File(tmp_path / "b.h5", "r+") as file:
+        file.attrs["format_version"] = 5.0
+    done = call(*words, "--resume")
+    assert done.returncode == 2
+    assert "has trace format 5, and this program writes 6" in done.stderr
+    (tmp_path / "b.h5").unlink()
+    done = call(*words, "--resume")
+    assert done.returncode == 2
+    assert f"cannot open {tmp_path}/b.h5" in done.stderr
+
+
+def test_a_run_that_stops_at_a_loss_goes_on_from_its_checkpoint(gaussians, tmp_path):
+    words = [*words_of(gaussians, "uncoded", []), "--on-loss", "stop", "--events", "12r kill 3"]
+    words += ["--trace", tmp_path / "t.h5", "--checkpoint", tmp_path / "c.h5"]
+    done = call(*words, "--checkpoint-every", "7r")
+    assert done.returncode == 1
+    assert "gone: worker 3" in done.stderr
+    done = call(*words, "--checkpoint-every", "7r", "--resume")
+    assert done.returncode == 1 and "gone: worker 3" in done.stderr, "the plan has it again"
+    assert rounds_in(tmp_path / "t.h5") == 12
+    assert inspect(tmp_path / "t.h5")["faults"] == []
 
 
 @pytest.mark.parametrize(
