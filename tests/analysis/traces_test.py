@@ -9,7 +9,7 @@ import sys
 import h5py
 import numpy as np
 import pytest
-from program import QUORATE, attributes_of, whole
+from program import QUORATE, attributes_of, call, whole
 from traces import column, edited
 from quorate.analysis.curves import curve
 from quorate.analysis.groups import group, labels, same_data
@@ -24,6 +24,20 @@ def test_a_trace_is_read_as_it_stands_in_the_file(runs):
     assert list(trace.evaluation["round"]) == [2, 4, 6]
     assert trace.time == column(runs["uncoded"], "round/time")[-1]
     assert len(trace.arrivals("worker", "round")["worker"]) == 6 * 4
+
+
+def test_no_text_of_a_trace_is_obeyed_by_a_terminal(runs, tmp_path, analyse):
+    def edit(file):
+        file.attrs["scheme"] = "un\x1b[2Jcoded\x9b0m"
+
+    path = edited(runs["uncoded"], tmp_path, edit)
+    for command in (["compare", "--out", tmp_path], ["workers"], ["rounds"]):
+        status, said, errors = analyse(*command, path)
+        assert status == 0, errors
+        assert "un?[2Jcoded?0m" in said or "coded" not in said
+        assert "\x1b" not in said + errors
+    done = call("inspect", path)
+    assert done.returncode == 0 and "un?[2Jcoded" in done.stdout and "\x1b" not in done.stdout
 
 
 def test_a_curve_is_a_column_of_the_evaluation_at_the_times_of_its_rounds(runs):

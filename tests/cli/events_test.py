@@ -57,6 +57,35 @@ def test_a_standby_machine_takes_over(tmp_path):
     assert numpy.allclose(numpy.diff(times, prepend=0), [1, 1, 4.2, 1, 3 + 0.24 + 1.2])
 
 
+def test_a_code_shrinks_with_its_workers(tmp_path):
+    path = tmp_path / "t.h5"
+    words = ["--rounds", 4, "--scheme", "frc", "--stragglers", 1, "--events", "1.5 leave 4,5"]
+    changes, _ = simulate(path, *words)
+    assert (RECODED, 4) in [(kind, worker) for _, kind, worker in changes]
+    words = [
+        "--rounds",
+        4,
+        "--scheme",
+        "cyclic",
+        "--stragglers",
+        3,
+        "--events",
+        "0.5 leave 2,3,4,5",
+    ]
+    loud = [word for word in DRY if word != "--quiet"]
+    done = call(*loud, "--trace", path, "--overwrite", *words, "--delay", "exponential:0.1")
+    assert done.returncode == 0, done.stderr
+    assert "--stragglers 1" in done.stderr, "of two workers one may straggle"
+
+
+def test_a_round_with_a_deadline_ends_with_what_has_come(tmp_path):
+    words = ["--scheme", "ignore", "--stragglers", 0, "--deadline", 1.5, "--rounds", 3]
+    changes, times = simulate(tmp_path / "t.h5", *words, "--events", "1.2 leave 4")
+    assert changes == [(1.2, LEFT, 4)]
+    # The deadline runs although all who are left have answered.
+    assert numpy.allclose(numpy.diff(times, prepend=0), [1, 1.5, 1.5])
+
+
 def test_waiting_is_another_way(tmp_path):
     words = ["--on-loss", "wait", "--events", "2.5 leave 4; 5 join 4"]
     changes, times = simulate(tmp_path / "t.h5", "--rounds", 5, *words)

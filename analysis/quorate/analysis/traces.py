@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Reads traces; docs/trace.md says what they hold."""
 
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -41,9 +42,10 @@ class NoTrace(BadInput):
 
 
 def shown(text: str) -> str:
-    """Text of files with those bytes replaced that are no UTF-8. Python keeps them
-    (surrogateescape), and cannot print them."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    """Text of files with those bytes replaced that are no UTF-8, which Python keeps
+    (surrogateescape) and cannot print, and those characters that a terminal would obey."""
+    text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "?", text)
 
 
 @dataclass
