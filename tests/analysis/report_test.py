@@ -10,6 +10,7 @@ from html import escape
 import h5py
 import pytest
 from program import REPOSITORY, attributes_of
+from traces import edited
 from quorate.analysis import appendix
 from quorate.analysis.groups import group, read_all
 
@@ -35,6 +36,15 @@ def test_a_report_holds_its_figures_and_names_nothing_outside(runs, simulated, a
     assert held | named == {name for name in written if not name.endswith(".png")}
     assert not re.findall(r'href="(?!#|data:)', page)
     assert {name.rsplit(".", 1)[1] for name in written - {"appendix.html"}} == {"png", "pdf", "csv"}
+
+
+def test_names_of_traces_stand_in_the_page_as_text(runs, analyse, tmp_path):
+    script = "<script>alert(1)</script>"
+    path = edited(runs["uncoded"], tmp_path, lambda file: file.attrs.update({"scheme": script}))
+    status, _, error = analyse("report", path, runs["frc"], "--out", tmp_path / "report")
+    assert (status, error) == (0, "")
+    for page in (tmp_path / "report").glob("*.html"):
+        assert script not in page.read_text() and escape(script) in page.read_text()
 
 
 def test_the_appendix_says_all_that_it_takes_to_do_it_again(simulated):

@@ -9,6 +9,7 @@ from program import QUORATE, REPOSITORY, call, our_lines
 
 SSH = """#!/bin/bash
 host=$5
+[[ " $* " == *" -o BatchMode=yes "* ]] || exit 9  # else it would ask for a password
 case $host:$6 in
   dead:*) echo "connection refused" >&2; exit 255 ;;
   old:*--version) echo "quorate: not found" >&2; exit 127 ;;

@@ -53,6 +53,35 @@ def test_one_process_opens_no_port(command, gaussians, tmp_path):
     assert files and not [name for name in files if name.startswith("socket:")]
 
 
+def test_who_comes_second_is_told_of_the_first_and_its_job(gaussians, tmp_path):
+    words = ["--data", gaussians, *RUN, "--rounds", 1000000, "--trace", tmp_path / "t.h5"]
+    job = start("run", *words, env={"SLURM_JOB_ID": "17"})
+    wait_until(lambda: rounds_in(tmp_path / "t.h5") > 0)
+    for more in (["--overwrite"], ["--resume", "--checkpoint", tmp_path / "c.h5"]):
+        done = call("run", *words, *more)
+        assert done.returncode == 2
+        told = f"{tmp_path}/t.h5 is being written by process {job.process.pid} on "
+        assert told in done.stderr and ", job 17, since " in done.stderr
+    os.kill(job.process.pid, signal.SIGTERM)
+    assert job.wait().returncode == 75
+
+
+def test_machines_of_a_killed_run_go_on_as_if_nothing_had_happened(gaussians, tmp_path):
+    """On the wall clock, too, because equal shares do not depend on who answers first."""
+    words = ["run", "--data", gaussians, *RUN, "--scheme", "elastic", "--needed", 3]
+    words += ["--rounds", 300]
+    assert call(*words, "--trace", tmp_path / "whole.h5").returncode == 0
+    files = ["--trace", tmp_path / "t.h5", "--checkpoint", tmp_path / "c.h5", "--resume"]
+    job = start(*words, *files, "--checkpoint-every", "20r")
+    wait_until((tmp_path / "c.h5").exists)
+    job.kill()
+    job.wait()
+    done = call(*words, *files, "--checkpoint-every", "20r")
+    assert done.returncode == 0, done.stderr
+    with h5py.File(tmp_path / "whole.h5") as one, h5py.File(tmp_path / "t.h5") as other:
+        assert np.array_equal(one["iterate/model"], other["iterate/model"])
+
+
 @pytest.mark.parametrize("ranks", [None, 1])
 def test_a_launcher_of_one_rank_changes_nothing(ranks, gaussians, tmp_path):
     done = call(
