@@ -12,7 +12,6 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
 #include <random>
 #include <sstream>
 #include <thread>
@@ -75,12 +74,7 @@ bool is_in_place(int file, const std::string& path)
 
 }  // namespace
 
-std::string owner_record_of(const std::string& path)
-{
-    std::error_code error;
-    const auto target = std::filesystem::canonical(path, error);
-    return (error ? path : target.string()) + ".owner";
-}
+std::string owner_record_of(const std::string& path) { return target_of(path) + ".owner"; }
 
 Owner::Owner(const std::string& path)
     : path_(path), record_(owner_record_of(path)), mine_(own_record())

@@ -60,6 +60,13 @@ std::string cannot_open(const std::string& path)
                       : fmt::format("did you mean {}?", (file.parent_path() / meant).string()));
 }
 
+std::string target_of(const std::string& path)
+{
+    std::error_code error;
+    const auto target = std::filesystem::canonical(path, error);
+    return error ? path : target.string();
+}
+
 std::optional<std::string> contents_of(const std::string& path)
 {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);

@@ -10,6 +10,9 @@ namespace quorate {
 /// What to say of a file that has not opened: why, by errno, and the nearest name in its folder.
 std::string cannot_open(const std::string& path);
 
+/// Returns of a symbolic link the file that it points to, beside which stands what belongs to it; else the path itself.
+std::string target_of(const std::string& path);
+
 /// Returns what a file of text holds, to its end; nothing if it cannot be opened, or is a folder. @throws Failure if it cannot be read
 std::optional<std::string> contents_of(const std::string& path);
 

@@ -39,14 +39,6 @@ Properties access_to(bool journaled, WriteAccess* write = nullptr)
     return access;
 }
 
-// Of a symbolic link the file that it points to, beside which the journal is.
-std::string target_of(const std::string& path)
-{
-    std::error_code error;
-    const auto target = std::filesystem::canonical(path, error);
-    return error ? path : target.string();
-}
-
 File open_existing(const std::string& name, unsigned flags, WriteAccess* write = nullptr)
 {
     const std::lock_guard lock(libraries());
