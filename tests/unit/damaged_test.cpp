@@ -282,32 +282,29 @@ TEST_F(Damaged, ValuesInOtherFilesAreNotRead)
 {
     const Folder other;
     const auto secret = other.write("secret", std::string(64, 's'));
-    EXPECT_EQ(
-        data_refusal([&](const auto& file) {
+    // Labels whose values are where their properties say.
+    const auto refusal_of_labels = [](const auto& say_where) {
+        return data_refusal([&](const auto& file) {
             remove("train/label")(file);
             const hsize_t size = 6;
             const h5::Space space(H5Screate_simple(1, &size, nullptr), "make a space");
             const h5::Properties properties(H5Pcreate(H5P_DATASET_CREATE), "properties");
-            H5Pset_external(properties.get(), secret.c_str(), 0, 48);
+            say_where(properties.get(), space.get());
             const h5::DataSet made(
                 H5Dcreate2(file.get(), "train/label", H5T_NATIVE_DOUBLE, space.get(), H5P_DEFAULT,
                            properties.get(), H5P_DEFAULT),
                 "make labels");
-        }),
+        });
+    };
+    EXPECT_EQ(
+        refusal_of_labels(
+            [&](hid_t properties, hid_t) { H5Pset_external(properties, secret.c_str(), 0, 48); }),
         "x names other files for the values of train/label, and these are not read: give a file "
         "that holds its values");
     EXPECT_EQ(
-        data_refusal([&](const auto& file) {
-            remove("train/label")(file);
-            const hsize_t size = 6;
-            const h5::Space space(H5Screate_simple(1, &size, nullptr), "make a space");
-            const h5::Properties properties(H5Pcreate(H5P_DATASET_CREATE), "properties");
-            // Of this file itself, which HDF5 follows until its stack is full.
-            H5Pset_virtual(properties.get(), space.get(), ".", "train/label", space.get());
-            const h5::DataSet made(
-                H5Dcreate2(file.get(), "train/label", H5T_NATIVE_DOUBLE, space.get(), H5P_DEFAULT,
-                           properties.get(), H5P_DEFAULT),
-                "make labels");
+        // Of this file itself, which HDF5 follows until its stack is full.
+        refusal_of_labels([](hid_t properties, hid_t space) {
+            H5Pset_virtual(properties, space, ".", "train/label", space);
         }),
         "x names other files for the values of train/label, and these are not read: give a file "
         "that holds its values");

@@ -104,9 +104,8 @@ std::int64_t rows_in(const std::string& path)
     return rows;
 }
 
-/// Calls f in a process that is killed as it enters or leaves its n-th system call.
-/// @return false if it ended before
-bool run_and_kill(int n, const std::function<void()>& f)
+/// Calls f in a process that this one traces, and that stops before it begins.
+pid_t start_traced(const std::function<void()>& f)
 {
     const auto child = fork();
     if (child == 0) {
@@ -115,6 +114,14 @@ bool run_and_kill(int n, const std::function<void()>& f)
         f();
         _exit(0);
     }
+    return child;
+}
+
+/// Calls f in a process that is killed as it enters or leaves its n-th system call.
+/// @return false if it ended before
+bool run_and_kill(int n, const std::function<void()>& f)
+{
+    const auto child = start_traced(f);
     int status = 0;
     for (int stops = 0; waitpid(child, &status, 0) == child && WIFSTOPPED(status); ++stops) {
         if (stops == n) {
@@ -247,13 +254,7 @@ private:
 /// Calls f in a process, and each time that it leaves a system call disk.look(), disk.sync() if that was a sync, and look.
 void run_and_look(const std::function<void()>& f, Disk& disk, const std::function<void()>& look)
 {
-    const auto child = fork();
-    if (child == 0) {
-        ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
-        raise(SIGSTOP);
-        f();
-        _exit(0);
-    }
+    const auto child = start_traced(f);
     int status = 0;
     waitpid(child, &status, 0);
     ptrace(PTRACE_SETOPTIONS, child, nullptr, PTRACE_O_TRACESYSGOOD);
