@@ -121,7 +121,8 @@ class Model:
     rows touch; then parameters must be as many for each column, in the order of columns, and behind
     them those that no column owns. `loss_name` (logistic, hinge, squared-hinge, squared, softmax)
     says with which loss and metrics models are scored, if there is no `loss`; default: that of the
-    data.
+    data, and then it must be what `loss_and_gradient` returns. That this returns sums over rows is
+    checked on two rows before the first gradient.
     """
 
     name: ClassVar[str] = ""

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <boost/algorithm/string/split.hpp>
+#include <cctype>
 #include <charconv>
 #include <clocale>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
+#include <utility>
 
 namespace quorate {
 
@@ -61,17 +63,18 @@ std::optional<double> to_clock_time(std::string_view text)
     return seconds;
 }
 
+// How many letters were left out, added, replaced or swapped with the next one, at most one of these at each place.
 std::size_t edit_distance(std::string_view a, std::string_view b)
 {
-    std::vector<std::size_t> row(b.size() + 1);
+    std::vector<std::size_t> row(b.size() + 1), before, last(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
     for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
+        before = std::exchange(last, row);
         row[0] = i;
         for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = std::min({substituted, row[j] + 1, row[j - 1] + 1});
+            row[j] = std::min({last[j - 1] + (a[i - 1] != b[j - 1]), last[j] + 1, row[j - 1] + 1});
+            const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
         }
     }
     return row.back();
@@ -130,10 +133,12 @@ std::string trimmed(std::string_view text)
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates)
 {
-    std::string best;
+    std::string best, lower(word);
+    std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
     std::size_t least = word.size();
     for (const auto& candidate : candidates) {
-        const auto distance = edit_distance(word, candidate);
+        const auto distance =
+            std::min(edit_distance(word, candidate), edit_distance(lower, candidate));
         if (distance < least) {
             least = distance;
             best = candidate;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "base/error.hpp"
@@ -35,6 +36,18 @@ po::options_description describe(const std::vector<Option>& options)
     return description;
 }
 
+// Returns the option that has this name in other programs; empty: there is none.
+std::string elsewhere_called(const std::string& name)
+{
+    static const std::map<std::string, std::string> known = {
+        {"lr", "step"},          {"learning-rate", "step"}, {"step-size", "step"},
+        {"batch-size", "batch"}, {"epochs", "rounds"},      {"iterations", "rounds"},
+        {"steps", "rounds"},     {"n-workers", "workers"},  {"num-workers", "workers"},
+        {"weight-decay", "l2"},  {"random-state", "seed"},  {"output-dir", "folder"}};
+    const auto at = known.find(name);
+    return at == known.end() ? "" : at->second;
+}
+
 // @param where  where the option stands, for the message; empty: on the command line
 [[noreturn]] void refuse_unknown(const std::string& where, const std::string& name,
                                  const std::vector<Option>& options, const Command& command)
@@ -42,7 +55,8 @@ po::options_description describe(const std::vector<Option>& options)
     if (const auto now = current_option(name, "").name; now != name)
         throw BadInput(fmt::format("{}quorate {} has no option --{} any more: it is --{} now",
                                    where, command.name, name, now));
-    const auto meant = nearest(name, names(options));
+    const auto elsewhere = elsewhere_called(name);
+    const auto meant = elsewhere.empty() ? nearest(name, names(options)) : elsewhere;
     throw BadInput(fmt::format("{}quorate {} has no option --{}{}", where, command.name, name,
                                meant.empty() ? "; see quorate " + command.name + " --help"
                                              : "; did you mean --" + meant + "?"));
@@ -170,6 +184,8 @@ std::vector<Option> all_options(const Command& command)
 Settings parse(const Command& command, const std::vector<std::string>& given_words)
 {
     auto arguments = given_words;
+    // Only where it is no option's argument is it a word that begins with a dash.
+    std::ranges::replace(arguments, "-h", "--help");
     const bool all = take_help_for_all(arguments);
     const auto options = all_options(command);
     check_arguments(arguments, options, command);

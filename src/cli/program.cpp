@@ -39,7 +39,7 @@ void be_one_process(const std::string& command)
 
 int dispatch(std::vector<std::string> words)
 {
-    if (words.empty() || words[0] == "--help") words = {"help"};
+    if (words.empty() || words[0] == "--help" || words[0] == "-h") words = {"help"};
     if (words[0] == "--version") {
         fmt::print("quorate {} ({})\n", version, git_revision);
         return exit_done;

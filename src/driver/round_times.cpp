@@ -121,7 +121,10 @@ ResponseTimes response_times(const trace::Trace& trace)
             if (!known[worker])
                 times.slowest_first.push_back({static_cast<std::int64_t>(worker), length, 0});
     }
-    std::ranges::stable_sort(times.slowest_first, std::greater(), &ResponseTime::mean);
+    // Of a round that ended without a worker nobody knows by how much it was slower.
+    std::ranges::stable_sort(times.slowest_first, std::less(), [&](const ResponseTime& one) {
+        return std::pair(times.in_rounds ? one.answered : 0, -one.mean);
+    });
     return times;
 }
 

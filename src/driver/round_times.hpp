@@ -30,7 +30,8 @@ struct ResponseTimes {
     /// first answer, or to the end of a round in which it did not answer: its time is that or more.
     /// Otherwise it is from a task's dispatch to its answer.
     bool in_rounds;
-    std::vector<ResponseTime> slowest_first;  // without workers of which nothing is known
+    /// Without workers of which nothing is known. If in_rounds, those that were late oftenest come first.
+    std::vector<ResponseTime> slowest_first;
 };
 /// Empty if the trace does not list all contributions. O(arrivals log arrivals).
 ResponseTimes response_times(const trace::Trace& trace);

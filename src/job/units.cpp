@@ -54,7 +54,7 @@ std::string spoken_time(double seconds)
 {
     if (seconds >= 2 * 3600) return fmt::format("{:.3g} h", seconds / 3600);
     if (seconds >= 120) return fmt::format("{:.0f} min", seconds / 60);
-    return fmt::format("{:.2g} s", seconds);
+    return seconds >= 10 ? fmt::format("{:.0f} s", seconds) : fmt::format("{:.2g} s", seconds);
 }
 
 }  // namespace quorate

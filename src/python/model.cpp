@@ -86,10 +86,11 @@ private:
 
 class PythonModel final : public Model {
 public:
-    PythonModel(Object model, std::unique_ptr<Loss> loss, std::int64_t per_column,
-                std::int64_t shared, std::int64_t rows_at_once)
-        : Model(std::move(loss)), model_(std::move(model)), per_column_(per_column),
-          shared_(shared), rows_at_once_(rows_at_once),
+    /// @param scored_as  the usual loss that models are scored with because the model says none; else empty
+    PythonModel(Object model, std::unique_ptr<Loss> loss, std::string scored_as,
+                std::int64_t per_column, std::int64_t shared, std::int64_t rows_at_once)
+        : Model(std::move(loss)), model_(std::move(model)), scored_as_(std::move(scored_as)),
+          per_column_(per_column), shared_(shared), rows_at_once_(rows_at_once),
           gradient_(model_.get().attr("loss_and_gradient")), scores_(model_.get().attr("scores")),
           initial_(model_.method("initial", py::module_::import("quorate").attr("Model")))
     {
@@ -116,18 +117,11 @@ public:
                         std::span<double> gradient) const override
     {
         const py::gil_scoped_acquire gil;
-        const auto labels = std::span(rows.label, static_cast<std::size_t>(rows.rows));
-        const py::object returned = gradient_.get()(matrix(rows), copied(labels), copied(point));
-        const auto what = name() + ".loss_and_gradient()";
-        if (!py::isinstance<py::tuple>(returned) || py::len(returned) != 2)
-            throw BadInput(
-                fmt::format("{} returned {}: return (loss, gradient), sums over the rows", what,
-                            py::repr(py::type::of(returned)).cast<std::string>()));
-        const auto pair = returned.cast<py::tuple>();
-        const auto own = numbers(pair[1], what, std::ssize(gradient), "parameters");
+        if (!checked_ && rows.rows > 1) check_sums(rows.slice(0, 2), point);
+        const auto [loss, own] = loss_and_gradient(rows, point);
         const auto* values = own.data();
         for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] += coefficient * values[i];
-        return as<double>(pair[0], what, "(loss, gradient) with a number as loss");
+        return loss;
     }
 
     void score(const RowView& rows, std::span<const double> point,
@@ -152,6 +146,61 @@ private:
         return py::type::of(model_.get()).attr("__name__").cast<std::string>();
     }
 
+    std::pair<double, py::array_t<double>> loss_and_gradient(const RowView& rows,
+                                                             std::span<const double> point) const
+    {
+        const auto labels = std::span(rows.label, static_cast<std::size_t>(rows.rows));
+        const py::object returned = gradient_.get()(matrix(rows), copied(labels), copied(point));
+        const auto what = name() + ".loss_and_gradient()";
+        if (!py::isinstance<py::tuple>(returned) || py::len(returned) != 2)
+            throw BadInput(
+                fmt::format("{} returned {}: return (loss, gradient), sums over the rows", what,
+                            py::repr(py::type::of(returned)).cast<std::string>()));
+        const auto pair = returned.cast<py::tuple>();
+        return {as<double>(pair[0], what, "(loss, gradient) with a number as loss"),
+                numbers(pair[1], what, std::ssize(point), "parameters")};
+    }
+
+    // Checks once, on two rows, that loss and gradient are sums over rows, and that models are scored with that loss.
+    // What is no sum, such as a mean, would train another model for each batch, without a message.
+    void check_sums(const RowView& two, std::span<const double> point) const
+    {
+        constexpr double alike = 0.01;  // of what float32 gives, too
+        const auto differ = [](double a, double b, double size) {
+            return std::abs(a - b) > alike * size + 1e-9;
+        };
+        const auto [both, gradient] = loss_and_gradient(two, point);
+        const auto [first, of_first] = loss_and_gradient(two.slice(0, 1), point);
+        const auto [second, of_second] = loss_and_gradient(two.slice(1, 1), point);
+        double most = 0, furthest = 0;
+        for (py::ssize_t i = 0; i < gradient.size(); ++i) {
+            const auto sum = of_first.data()[i] + of_second.data()[i];
+            most = std::max({most, std::abs(of_first.data()[i]), std::abs(of_second.data()[i])});
+            furthest = std::max(furthest, std::abs(gradient.data()[i] - sum));
+        }
+        if (differ(both, first + second, std::abs(first) + std::abs(second)) ||
+            differ(furthest, 0, 2 * most))
+            throw BadInput(fmt::format(
+                "{}.loss_and_gradient() gives two rows a loss of {:.6g}, and each by itself {:.6g} "
+                "and {:.6g}; "
+                "its gradients differ by {:.2g}: return sums over the rows, no means (of PyTorch: "
+                "reduction='sum')",
+                name(), both, first, second, furthest));
+        if (!scored_as_.empty()) {
+            std::vector<double> scores(static_cast<std::size_t>(2 * outputs()));
+            score(two, point, scores);
+            const auto scored = this->loss().evaluate(scores.data(), two.label, 2, nullptr);
+            if (differ(scored, both, std::abs(scored) + std::abs(both)))
+                throw BadInput(fmt::format(
+                    "{}.loss_and_gradient() gives two rows a loss of {:.6g}, and the {} loss of "
+                    "their "
+                    "scores, with which models are scored, is {:.6g}: define loss(), or say "
+                    "loss_name",
+                    name(), both, scored_as_, scored));
+        }
+        checked_ = true;
+    }
+
     py::object matrix(const RowView& rows) const
     {
         if (rows.dense)
@@ -173,6 +222,8 @@ private:
     }
 
     Object model_;
+    std::string scored_as_;
+    mutable bool checked_ = false;  // guarded by Python's lock
     std::int64_t per_column_, shared_, rows_at_once_;
     Object gradient_, scores_, initial_;
 };
@@ -213,13 +264,15 @@ std::unique_ptr<Model> make_model(py::object object, const DataShape& data)
         if (!model.method(method, base)) throw BadInput(name + " has no " + method + "()");
     const auto [each, shared] = shape_of(model.get(), data, name);
     const py::object named = model.get().attr("loss_name");
-    auto loss = std::make_unique<PythonLoss>(
-        loss_of(named.is_none() ? usual_loss(data.task) : named.cast<std::string>(), data),
-        model.method("loss", base));
+    const auto usual = named.is_none() ? usual_loss(data.task) : named.cast<std::string>();
+    auto own = model.method("loss", base);
+    const auto scored_as = named.is_none() && !own ? usual : std::string();
+    auto loss = std::make_unique<PythonLoss>(loss_of(usual, data), std::move(own));
     const auto rows = as<std::int64_t>(model.get().attr("rows_at_once"), name + ".rows_at_once",
                                        "a whole number");
     if (rows < 1) throw BadInput(fmt::format("{}.rows_at_once is {}: use 1 or more", name, rows));
-    return std::make_unique<PythonModel>(std::move(model), std::move(loss), each, shared, rows);
+    return std::make_unique<PythonModel>(std::move(model), std::move(loss), scored_as, each, shared,
+                                         rows);
 }
 
 }  // namespace quorate::bindings

@@ -82,6 +82,7 @@ def folder(trace, tmp_path):
         ([1] * 5, [2.5] * 5, {}, "partly", "greater"),
         ([1] * 5, [9] * 5, {"paper": [2, None]}, "reproduced", "size"),
         ([1] * 5, [1.5] * 5, {"paper": [2, None]}, "partly", "smaller"),
+        ([1] * 5, [1.8, 1.7, 1.8, 1.9, 2.5], {"paper": [2, None]}, "partly", "below the bound"),
         ([1] * 5, [5] * 5, {"paper": [3, 4.5]}, "reproduced", "size"),
         ([1] * 5, [1.2] * 5, {"paper": [1, None]}, "reproduced", "size"),
         ([1] * 5, [1.2] * 5, {"paper": [1, 1.5]}, "partly", "smaller"),  # up to 1.5

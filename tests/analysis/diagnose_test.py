@@ -181,9 +181,9 @@ def test_rows_of_csv_may_be_ordered_by_time_and_have_loads(tmp_path):
 
 
 def test_of_few_rounds_nobody_is_called_transient(tmp_path):
-    few = Diagnosis(of_csv(written(tmp_path, grid(np.tile([1.0, 2.0], (16, 1))))))
-    assert "Of 16 rounds nobody can tell" in told(few) and "give 17 or more" in told(few)
-    enough = Diagnosis(of_csv(written(tmp_path, grid(np.tile([1.0, 2.0], (17, 1))))))
+    few = Diagnosis(of_csv(written(tmp_path, grid(np.tile([1.0, 2.0], (9, 1))))))
+    assert "Of 9 rounds nobody can tell" in told(few) and "give 10 or more" in told(few)
+    enough = Diagnosis(of_csv(written(tmp_path, grid(np.tile([1.0, 2.0], (10, 1))))))
     assert "Worker 1 is slow all through the run" in told(enough)
     assert "Transient" not in told(few) + told(enough)
 

@@ -158,7 +158,12 @@ def test_labels_name_options_that_differ_else_the_file_else_the_path(runs, simul
         "uncoded (delay exponential:0.01)",
         "uncoded (delay none)",
     ]
-    assert labels([uncoded, virtual]) == ["uncoded (wall)", "uncoded (virtual)"]
+    shutil.copy(runs["uncoded"], tmp_path / "twin.h5")
+    with h5py.File(tmp_path / "twin.h5", "r+") as file:
+        file.attrs["clock"] = "virtual"
+    twin = read_trace(tmp_path / "twin.h5")
+    assert labels([uncoded, twin]) == ["uncoded (wall)", "uncoded (virtual)"]
+    assert labels([uncoded, virtual]) == ["uncoded (uncoded)", "uncoded (uncoded-1)"]
     other, again = read_trace(tmp_path / "other.h5"), read_trace(tmp_path / "uncoded.h5")
     assert labels([uncoded, other]) == ["uncoded (uncoded)", "uncoded (other)"]
     assert labels([uncoded, again]) == [f"uncoded ({uncoded.path})", f"uncoded ({again.path})"]

@@ -239,6 +239,8 @@ class Claim:
         least, most = self.wanted
         if max(high, SAME_SIZE * median) < least:
             return PARTLY, "the same direction, a smaller size"
+        if most == inf and median < least:
+            return PARTLY, "the same direction, below the bound"
         if min(low, median / SAME_SIZE) > most:
             return PARTLY, "the same direction, a greater size"
         words = "the same direction and size" if self.paper else "the interval is above 1"

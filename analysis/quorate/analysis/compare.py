@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from . import histogram, quantities
 from .curves import ALONG, LABELS, METRICS, band, curve, metric_of, points, reached, usual_targets
 from .figures import Plot, finish, legend_of, mark_warmup, panels, styles
-from .groups import Group, base_of, caption, values, with_words
+from .groups import Group, caption, values, with_words
 from .speedup import Speedup, speedup
 from .tables import brief, mean, number
 from .traces import BadInput
@@ -337,8 +337,8 @@ def interval(found: Speedup) -> str:
 def table(groups: Sequence[Group], targets: Sequence[Target] = ()) -> pd.DataFrame:
     """A row of words for each configuration: means over its seeds.
 
-    Speed-up: the first one's time per round over this one's; times faster: its time to a target
-    over this one's.
+    Speed-up per round: the base's time per round over this one's; speed-up to a target: its time
+    to the target over this one's.
     """
     seeds = any(len(group.traces) > 1 for group in groups)
     score = next((name for name in SCORES if exists(groups, name)), "auc")
@@ -350,12 +350,11 @@ def table(groups: Sequence[Group], targets: Sequence[Target] = ()) -> pd.DataFra
         line = {"scheme": with_words(group.label, group.troubles)}
         if seeds:
             line["seeds"] = str(len(traces))
-        base = base_of(groups, group)
-        own = group is base
-        gain = speedup(base, group)
+        own = group is group.base
+        gain = speedup(group.base, group)
         line["time (s)"] = number(mean([t.time for t in traces]), 3)
         line["ms per round"] = number(1000 * mean([t.time_per_round for t in some]), 2)
-        line["speed-up"] = number(gain.ratio, 2)
+        line["speed-up per round"] = number(gain.ratio, 2)
         if seeds:
             line["95 % interval"] = "-" if own else interval(gain)
         line["decode error"] = f"{mean([t.decode_error for t in some]):.3g}" if some else "-"
@@ -365,14 +364,14 @@ def table(groups: Sequence[Group], targets: Sequence[Target] = ()) -> pd.DataFra
         for metric, value in targets:
             to = np.array([reached(t, metric, value)[0] for t in traces])
             there = np.isfinite(to)
-            faster = speedup(base, group, lambda t: reached(t, metric, value)[0])
+            faster = speedup(group.base, group, lambda t: reached(t, metric, value)[0])
             words = (
                 number(mean(to.tolist()), 2) if there.all() else f"{there.sum()} of {len(to)} runs"
             )
             line[f"s to {METRICS[metric]} {value:g}"] = words
             # Without those that did not reach it, the others would look too good.
             whole = there.all() and np.isfinite(faster.pairs).all()
-            line["times faster" + (f" ({value:g})" if len(targets) > 1 else "")] = number(
+            line[f"speed-up to {METRICS[metric]} {value:g}"] = number(
                 faster.ratio if whole else np.nan, 2
             )
         lines.append(line)
@@ -386,8 +385,7 @@ def target_table(groups: Sequence[Group], targets: Sequence[Target]) -> pd.DataF
         for group in groups:
             found = np.array([reached(t, metric, value) for t in group.traces])
             there = np.isfinite(found[:, 0])
-            base = base_of(groups, group)
-            gain = speedup(base, group, lambda t: reached(t, metric, value)[0])
+            gain = speedup(group.base, group, lambda t: reached(t, metric, value)[0])
             lines.append(
                 {
                     "target": f"{METRICS[metric]} {value:g}",
@@ -395,8 +393,8 @@ def target_table(groups: Sequence[Group], targets: Sequence[Target]) -> pd.DataF
                     "runs that reached it": f"{there.sum()} of {len(there)}",
                     "time (s)": number(mean(found[there, 0]), 3),
                     "rounds": number(mean(found[there, 1]), 1),
-                    "speed-up": number(gain.ratio, 2),
-                    "95 % interval": "-" if group is base else interval(gain),
+                    "speed-up to it": number(gain.ratio, 2),
+                    "95 % interval": "-" if group is group.base else interval(gain),
                 }
             )
     return pd.DataFrame(lines)
@@ -417,15 +415,16 @@ def speedup_plot(groups: Sequence[Group]) -> Plot:
     axis = grid[0][0]
     lines, most = [], 1.0
     for i, group in enumerate(groups):
-        base = base_of(groups, group)
-        gain = speedup(base, group)
+        gain = speedup(group.base, group)
         axis.plot(gain.pairs, [i] * len(gain.pairs), "o", color="0.6", markersize=4, zorder=2)
         if np.isfinite(gain.low):
             axis.plot([gain.low, gain.high], [i, i], color="#0072B2", linewidth=3, zorder=3)
         axis.plot([gain.ratio], [i], "D", color="#0072B2", markersize=7, zorder=4)
         if np.isfinite(gain.ratio):
             words = f"{gain.ratio:.2f}"
-            words += f" ({interval(gain)})" if np.isfinite(gain.low) and group is not base else ""
+            words += (
+                f" ({interval(gain)})" if np.isfinite(gain.low) and group is not group.base else ""
+            )
             furthest = max([gain.ratio, *gain.pairs])
             axis.annotate(words, (furthest, i), (9, 0), textcoords="offset points", va="center")
             most = max(most, furthest)
@@ -433,7 +432,7 @@ def speedup_plot(groups: Sequence[Group]) -> Plot:
             {
                 "configuration": group.label,
                 "pairs": len(gain.pairs),
-                "speed-up": gain.ratio,
+                "speed-up per round": gain.ratio,
                 "low": gain.low,
                 "high": gain.high,
             }

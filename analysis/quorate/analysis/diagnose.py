@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.patches import Patch
 
+from .chance import beyond_chance
 from .figures import Plot, finish, panels
 from .groups import read_all
 from .observed import PARTS, of_csv, of_work
@@ -197,7 +198,7 @@ def transient(one: Diagnosis) -> list[str]:
         return []
     bursts = [i for i, word in enumerate(one.found.slow.verdict) if word == "bursts"]
     of_all = lost / max(one.slowdown - 1, 1e-300)
-    enough = enough_rounds(one.found.slow.expected)
+    enough = enough_rounds(one.found.slow.expected, one.workers)
     if len(one.median) < enough:
         words = f"Of {len(one.median)} rounds nobody can tell whether the same workers are slow "
         return [f"{words}always: give {enough} or more. {advice(one)}"]
@@ -223,10 +224,9 @@ def advice(one: Diagnosis) -> str:
 
 def other(one: Diagnosis) -> list[str]:
     lines, parts = [], {name: value / one.seconds for name, value in one.parts().items()}
-    usual = float(np.median(one.median))
-    slow = one.median > COMMON * usual
-    beyond = float((one.median[slow] - usual).sum()) / one.seconds
-    if beyond >= 5 * SMALL:
+    slow = one.median > COMMON * np.median(one.median)
+    beyond = beyond_usual(one.median) / one.seconds
+    if beyond >= 5 * SMALL and beyond_chance(one.filled, lambda t: beyond_usual(middle(t))):
         lines.append(
             f"In {int(slow.sum())} of {len(slow)} rounds the median worker itself took more than "
             f"{COMMON} times the usual, {share(beyond)} of the time: no scheme helps where all are "
@@ -255,6 +255,17 @@ def other(one: Diagnosis) -> list[str]:
             f"{reached * one.ideal:.4g} s in place of {one.seconds:.4g} s."
         )
     return lines + one.found.notes + left_out(one)
+
+
+def middle(times: np.ndarray) -> np.ndarray:
+    """The time of the median worker of each round, of those who answered."""
+    return np.asarray(np.nanmedian(np.where(np.isfinite(times), times, np.nan), axis=1))
+
+
+def beyond_usual(median: np.ndarray) -> float:
+    """Seconds that the median worker took longer than usual, in rounds where that is much."""
+    usual = np.median(median)
+    return float((median[median > COMMON * usual] - usual).sum())
 
 
 def left_out(one: Diagnosis) -> list[str]:

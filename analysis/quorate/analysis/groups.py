@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Traces that differ only in their seeds are one configuration."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from .tables import brief
@@ -15,8 +14,11 @@ INCIDENTAL = (
     " manifest overwrite quiet resume row seed stop-before threads timeout trace"
     " trace-arrivals transport verbose walltime workers"
 ).split()
-MOST_WORDS = 3  # options in a label
-MOST_NAMES = 20  # options that are tried for it
+MOST_WORDS = 4  # options in a label
+LENGTHS = ("rounds", "stop-at", "patience")
+RULE = ("optimizer", "schedule", "step")  # each scheme has its own where none is given
+# Options in which two runs may differ and still be compared.
+UNPAIRED = ("scheme", *RULE, *LENGTHS)
 
 
 @dataclass
@@ -25,14 +27,26 @@ class Group:
 
     label: str
     traces: list[Trace]
+    # What its speed-ups are over: itself, or the runs of the base that agree with it in all other
+    # options; None: there are none, or several.
+    base: "Group | None" = field(default=None, repr=False, compare=False)
 
     @property
     def first(self) -> Trace:
         return self.traces[0]
 
     def where(self, option: str, value: str) -> "Group":
-        """Its runs in which an option has a value; there may be none."""
-        return Group(self.label, [t for t in self.traces if value_of(t, option) == value])
+        """Its runs in which an option has a value; there may be none. So has its base, unless it has
+        no such option."""
+        found = Group(self.label, [t for t in self.traces if value_of(t, option) == value])
+        if self.base is self:
+            found.base = found
+        elif self.base and all(value_of(t, option) is None for t in self.base.traces):
+            found.base = self.base
+        elif self.base:
+            theirs = self.base.where(option, value)
+            found.base = theirs if theirs.traces else None
+        return found
 
     @property
     def seeds(self) -> list[int]:
@@ -110,15 +124,39 @@ def along(traces: Sequence[Trace], option: str) -> list[str]:
 
 
 def labels(traces: Sequence[Trace], but: Sequence[str] = ()) -> list[str]:
-    """A label for each trace: its scheme; where schemes repeat the least options (`but` aside)
-    that tell the traces apart, if they are few; else the file's name, or its path."""
-    found = [trace.scheme for trace in traces]
-    for scheme in set(found):
-        same = [i for i, trace in enumerate(traces) if trace.scheme == scheme]
-        if len(same) > 1:
-            for i, words in zip(same, apart([traces[i] for i in same], but)):
-                found[i] = f"{scheme} ({words})"
-    return found
+    """A label for each trace: its scheme, and every option (`but` aside) in which it differs from another one: of the
+    same scheme, or of any if all have it. Where these are many, or none, the file's name, or its
+    path."""
+    every = differing(traces, set.intersection(*[set(options(trace)) for trace in traces]), but)
+    found = []
+    for trace in traces:
+        same = [other for other in traces if other.scheme == trace.scheme]
+        own = differing(same, set().union(*[options(other) for other in same]), but)
+        names = [*every, *[name for name in own if name not in every]]
+        words = ", ".join(worded(name, value_of(trace, name)) for name in names)
+        many = len(names) > MOST_WORDS
+        found.append((trace.scheme, file_name(trace, traces) if many else words))
+    again = {label for label in found if found.count(label) > 1}
+    told = [
+        (scheme, file_name(trace, traces) if (scheme, words) in again else words)
+        for trace, (scheme, words) in zip(traces, found)
+    ]
+    return [f"{scheme} ({words})" if words else scheme for scheme, words in told]
+
+
+def file_name(trace: Trace, traces: Sequence[Trace]) -> str:
+    """The name of a trace's file without its ending; its path where others have that name."""
+    stems = [Path(other.name).stem for other in traces]
+    alone = stems.count(Path(trace.name).stem) == 1
+    return Path(trace.name).stem if alone else shown(str(trace.path))
+
+
+def differing(traces: Sequence[Trace], known: Iterable[str], but: Sequence[str]) -> list[str]:
+    """The options of these in which traces differ, the clock first."""
+    names = [n for n in known if n not in (*but, *LENGTHS, "scheme")]
+    chosen = [options(trace) for trace in traces]
+    differ = [n for n in names if len({one.get(n) for one in chosen}) > 1]
+    return sorted(differ, key=lambda n: (n != "clock", n))
 
 
 def worded(name: str, value: str | None) -> str:
@@ -129,32 +167,12 @@ def worded(name: str, value: str | None) -> str:
     return value if name == "clock" else f"{name} {brief(value)}"
 
 
-def apart(traces: Sequence[Trace], but: Sequence[str]) -> list[str]:
-    """Words that tell traces of one scheme apart."""
-    chosen = [options(trace) for trace in traces]
-    known = {name for one in chosen for name in one} - set(but)
-    names = sorted(known, key=lambda n: (n != "clock", n))
-    differ = [n for n in names if len({one.get(n) for one in chosen}) > 1]
-    for count in range(1, min(MOST_WORDS, len(differ)) + 1):
-        found = []
-        for some in combinations(differ[:MOST_NAMES], count):
-            words = [", ".join(worded(n, one.get(n)) for n in some) for one in chosen]
-            if len(set(words)) == len(words):
-                # What one has and another lacks says less than two values.
-                lacks = any(name not in one for name in some for one in chosen)
-                found.append((lacks, max(map(len, words)), words))
-        if found:
-            return min(found)[2]
-    stems = [Path(trace.name).stem for trace in traces]
-    return stems if len(set(stems)) == len(stems) else [shown(str(trace.path)) for trace in traces]
-
-
 def group(traces: Sequence[Trace], base: str = "", but: Sequence[str] = ()) -> list[Group]:
     """The configurations, in the order of their first traces; the base of speed-ups goes first.
     Runs that differ in the options `but` only are one.
 
-    The base is the one with that label or scheme; else `uncoded`, if it is there; else the first.
-    Raises BadInput.
+    The base is the one with that label, or those of that scheme; else `uncoded`, if it is there; else the scheme of
+    the first. Raises BadInput.
     """
     found: dict[tuple[tuple[str, str], ...], list[Trace]] = {}
     for trace in traces:
@@ -163,19 +181,33 @@ def group(traces: Sequence[Trace], base: str = "", but: Sequence[str] = ()) -> l
     members = [sorted(same, key=lambda trace: trace.seed) for same in found.values()]
     names = labels([same[0] for same in members], but)
     groups = [Group(label, same) for label, same in zip(names, members)]
-    wanted = base or "uncoded"
-    found_base = [g for g in groups if wanted in (g.label, g.first.scheme)]
-    if base and not found_base:
+    bases = [g for g in groups if g.label == base] or of_scheme(groups, base or "uncoded")
+    if base and not bases:
         raise BadInput(f"--base: there is no '{base}': say one of {', '.join(names)}")
-    return sorted(groups, key=lambda g: g is not found_base[0]) if found_base else groups
+    bases = bases or of_scheme(groups, groups[0].first.scheme)
+    for one in groups:
+        one.base = one if any(b is one for b in bases) else partner(one, bases, but)
+    return sorted(groups, key=lambda g: g is not bases[0])
 
 
-def base_of(groups: Sequence[Group], group: Group) -> Group:
-    """What the speed-ups of a configuration are over: the base, under the same clock if it is
-    there."""
-    scheme = groups[0].first.scheme
-    same = [g for g in groups if g.first.scheme == scheme and g.first.clock == group.first.clock]
-    return groups[0] if groups[0].first.clock == group.first.clock or not same else same[0]
+def of_scheme(groups: Sequence[Group], scheme: str) -> list[Group]:
+    return [group for group in groups if group.first.scheme == scheme]
+
+
+def partner(one: Group, bases: Sequence[Group], but: Sequence[str]) -> Group | None:
+    """The base that agrees with a configuration in all options but those of UNPAIRED; of several
+    the one that agrees in the optimiser, the schedule and the step, too. None, if it is not one."""
+    found = [base for base in bases if agree(base.first, one.first, (*but, *UNPAIRED))]
+    for name in RULE:
+        same = [b for b in found if value_of(b.first, name) == value_of(one.first, name)]
+        found = same or found
+    return found[0] if len(found) == 1 else None
+
+
+def agree(one: Trace, other: Trace, but: Sequence[str]) -> bool:
+    """Whether two runs have the same value of all options that both have, `but` aside."""
+    mine, theirs = options(one), options(other)
+    return all(mine[name] == theirs[name] for name in (mine.keys() & theirs.keys()) - {*but})
 
 
 def same_data(traces: Sequence[Trace]) -> None:

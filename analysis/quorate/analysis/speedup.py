@@ -32,9 +32,13 @@ def per_round(trace: Trace) -> float:
     return trace.time_per_round
 
 
-def speedup(base: Group, other: Group, time: Callable[[Trace], float] = per_round) -> Speedup:
-    """How many times faster than the base a configuration is."""
+def speedup(
+    base: Group | None, other: Group, time: Callable[[Trace], float] = per_round
+) -> Speedup:
+    """How many times faster than the base a configuration is; NaN without a base."""
     nan = float("nan")
+    if base is None:
+        return Speedup(nan, nan, nan, [])
     by_seed = {trace.seed: time(trace) for trace in base.traces}
     mine = {trace.seed: time(trace) for trace in other.traces}
     pairs = [by_seed[s] / mine[s] for s in sorted(mine) if s in by_seed and mine[s] > 0]

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from .chance import FALSE_ALARMS, at_least, pairs_at_least
 from .tasks import absences, in_its_round, responses
 from .traces import Bools, Floats, Trace
 
-SURE = 4.0  # standard deviations
 MUCH = 1.5  # times what is expected
 BLOCKS = 4  # parts of a run; who is slow in all but one of them is chronic
 
@@ -67,29 +67,38 @@ def among_last(found: Floats, there: Bools, last: int) -> Floats:
     return weight
 
 
-def enough_rounds(expected: float) -> int:
+def enough_rounds(expected: float, workers: int) -> int:
     """The least count of rounds after which who was among the last of all of them is chronic."""
-    least = SURE**2 * expected / max(1 - expected, 1e-12)
-    return max(BLOCKS, int(least) + 1)
+    each = min(max(expected, 1e-12), 1 - 1e-12)
+    return max(BLOCKS, int(np.log(FALSE_ALARMS / workers) / np.log(each)) + 1)
+
+
+def runs_by_chance(slow: Bools) -> Floats:
+    """Of each worker the probability that it is slow as often twice in a row, or oftener, where it
+    is slow as often in an order by chance."""
+    twice = (slow[1:] & slow[:-1]).sum(0)
+    return np.array(
+        [pairs_at_least(int(j), int(ones), len(slow)) for j, ones in zip(twice, slow.sum(0))]
+    )
 
 
 def slowness(found: Floats, there: Bools, last: int) -> Slowness:
-    """Judges workers by their times, rounds x workers, NaN where there was no answer."""
+    """Judges workers by their times, rounds x workers, NaN where there was no answer. Of
+    independent and equal workers it calls none slow, but with a probability of FALSE_ALARMS."""
     weight = among_last(found, there, last)
     rows = np.maximum(there.sum(0), 1)
     share = weight.sum(0) / rows
     expected = float(weight.sum() / max(there.sum(), 1))
-    deviation = np.sqrt(max(expected * (1 - expected), 1e-12) / rows)
-    often = (share > expected + SURE * deviation) & (share > MUCH * expected)
+    least = FALSE_ALARMS / len(share)  # of each worker
+    counts = (weight.sum(0) + 1e-9).astype(int)
+    chances = np.array([at_least(k, n, expected) for k, n in zip(counts, rows)])
+    often = (chances <= least) & (share > MUCH * expected)
     parts = np.array([part.mean(0) for part in np.array_split(weight, BLOCKS) if len(part)])
     always = (parts > MUCH * expected).sum(0) >= len(parts) - 1
     pairs = weight[1:] * weight[:-1]
-    square = share**2
     with np.errstate(divide="ignore", invalid="ignore"):
-        clustering = pairs.mean(0) / square if len(pairs) else np.full(len(share), np.nan)
-        spread = np.sqrt(((weight**2).mean(0) ** 2 - square**2) / max(len(pairs), 1))
-        sure = (pairs.mean(0) - square) / spread > SURE if len(pairs) else share < 0
-    bursts = sure & (clustering > MUCH)
+        clustering = pairs.mean(0) / share**2 if len(pairs) else np.full(len(share), np.nan)
+    bursts = (clustering > MUCH) & (runs_by_chance(weight > 0.5) <= least)
     verdict = [
         "chronic" if o and a else "bursts" if b else "often" if o else "-"
         for o, a, b in zip(often, always, bursts)

@@ -14,7 +14,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from .curves import gaps, reached
 from .figures import COLOURS, Plot, Style, finish, legend_of, panels, styles
-from .groups import Group, base_of, caption, value_of, values
+from .groups import Group, caption, value_of, values
 from .quantities import transfers
 from .speedup import speedup
 from .tables import brief, markdown, number, short
@@ -81,7 +81,6 @@ class Sweep:
         self.quantity = time_to(*target) if target else QUANTITIES[what]
         traces = [trace for group in groups for trace in group.traces]
         self.values = values(traces, option)
-        self.base = base_of(groups, groups[0])
         self.groups = [g for g in groups if len({value_of(t, option) for t in g.traces}) > 1]
         # The one configuration without the option is a line across; more would hide the others.
         without = [group for group in groups if value_of(group.first, option) is None]
@@ -116,8 +115,7 @@ class Sweep:
                 some = self.best_of(some)
             found = np.array([self.quantity[1](trace) for trace in some.traces])
             if self.what == "speed-up":
-                base = self.base.where(self.option, value)
-                gain = speedup(base if base.traces else self.base, some)
+                gain = speedup(some.base, some)
                 found = np.array(gain.pairs or [gain.ratio])
             lines.append(
                 {

@@ -30,6 +30,7 @@ DIVERGED = 1.5  # times the loss of the first point
 T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
 Attribute = str | np.int64 | np.float64
 
 
