@@ -21,7 +21,8 @@ void add_options(std::vector<Option>& all, const std::vector<Option>& more)
 std::string words_of(const Choice& options)
 {
     std::string words;
-    for (const auto& [name, value] : options) words += fmt::format(" --{} {}", name, value);
+    for (const auto& [name, value] : options)
+        words += " --" + name + (value == "on" ? "" : " " + value);
     return words;
 }
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <span>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -73,8 +75,43 @@ std::string about_intervals(const Advice& advice)
     if (advice.certain) return "no intervals: nothing is random, all seeds give the same times";
     if (advice.seeds < 2) return "no intervals: one simulation each";
     return fmt::format(
-        "+-: 95 % interval of the mean by Student's t, {} simulations; ~: not told from the first",
+        "+-: 95 % interval of the mean by Student's t over {} seeds; *: the best; ~: not told from "
+        "it",
         advice.seeds);
+}
+
+// Returns the candidates that the simulations do not tell from the best one, and may be recommended as well.
+std::vector<std::string> undecided(const Advice& advice)
+{
+    std::vector<std::string> names;
+    for (const auto& one : advice.ranked)
+        if (advice.like_the_best(one) && advice.doubt(one).empty())
+            names.push_back(one.candidate.text());
+    return names;
+}
+
+// Returns what is to be said of the best candidate and those beside it.
+std::vector<std::string> remarks(const Advice& advice)
+{
+    std::vector<std::string> lines;
+    const auto& best = advice.ranked[advice.best];
+    if (auto others = undecided(advice); !others.empty()) {
+        constexpr std::size_t named = 4;
+        const auto more =
+            others.size() > named ? fmt::format(" and {} more", others.size() - named) : "";
+        others.resize(std::min(named, others.size()));
+        lines.push_back(fmt::format("undecided between {} and {}{}: more --repeat may tell",
+                                    best.candidate.text(), fmt::join(others, ", "), more));
+    }
+    std::set<bool> told;  // of those faster that leave out rows, and of the others
+    for (const auto& one : std::span(advice.ranked).first(advice.best))
+        if (told.insert(one.use && one.use->rarely > 0).second)
+            lines.push_back(fmt::format("not recommended: {}, which takes {:.2g} times as long: {}",
+                                        one.candidate.text(), one.mean() / best.mean(),
+                                        advice.doubt(one)));
+    if (const auto doubt = advice.doubt(best); !doubt.empty())
+        lines.push_back(fmt::format("warning: with {} {}", best.candidate.text(), doubt));
+    return lines;
 }
 
 void print_table(const Advice& advice)
@@ -84,20 +121,32 @@ void print_table(const Advice& advice)
     const auto shown = std::min(all.size(), static_cast<std::size_t>(settings.integer("show", 1)));
     std::size_t width = 6;
     for (std::size_t i = 0; i < shown; ++i) width = std::max(width, all[i].candidate.text().size());
-    fmt::print("{:>4} {:<{}} {:>9} {:>8} {:>9} {:>6} {:>8} {:>7}\n", "", "scheme", width, "seconds",
-               "+-", "s/round", "rounds", "closed", "fastest");
+    fmt::print("{:>4} {:<{}} {:>8} {:>7} {:>8} {:>6} {:>7} {:>5} {:>7}\n", "", "scheme", width,
+               "seconds", "+-", "s/round", "rounds", "closed", "least", "fastest");
     for (std::size_t i = 0; i < shown; ++i) {
         const auto& one = all[i];
         const auto half = advice.half_interval(one);
-        fmt::print("{:>3}{} {:<{}} {:>9.4g} {:>8} {:>9.4g} {:>6.4g} {:>8} {:>2} of {}\n", i + 1,
-                   i > 0 && advice.like_the_first(one) ? '~' : ' ', one.candidate.text(), width,
-                   one.mean(), half ? fmt::format("{:.2g}", *half) : "-", one.round_seconds,
-                   one.rounds, one.closed ? fmt::format("{:.4g}", *one.closed) : "-",
-                   advice.fastest[i], advice.seeds);
+        const bool whole = std::ssize(one.seconds) == advice.seeds;
+        const char mark = i == advice.best             ? '*'
+                          : !advice.doubt(one).empty() ? '!'
+                          : advice.like_the_best(one)  ? '~'
+                                                       : ' ';
+        fmt::print("{:>3}{} {:<{}} {:>8.4g} {:>7} {:>8.4g} {:>6.4g} {:>7} {:>5} {:>7}\n", i + 1,
+                   mark, one.candidate.text(), width, one.mean(),
+                   half ? fmt::format("{:.2g}", *half) : "-", one.round_seconds, one.rounds,
+                   one.closed ? fmt::format("{:.4g}", *one.closed) : "-",
+                   one.use ? fmt::format("{:.2g}", std::max(0.0, one.use->least)) : "-",
+                   whole ? fmt::format("{} of {}", advice.fastest[i], advice.seeds)
+                         : fmt::format("out at {}", one.seconds.size()));
     }
-    fmt::print("{} candidates by seconds to the target; closed: s/round by closed form\n",
-               all.size());
-    fmt::print("{}\n", about_intervals(advice));
+    fmt::print("{} candidates by seconds to the target, {} simulations in {:.3g} s\n", all.size(),
+               advice.simulations, advice.took);
+    fmt::print("{}\n",
+               wrapped("closed: s/round by closed form; least: weight of the row that counts "
+                       "least, over the mean",
+                       80, 2));
+    fmt::print("{}\n", wrapped(about_intervals(advice), 80, 2));
+    for (const auto& line : remarks(advice)) fmt::print("{}\n", wrapped(line, 80, 2));
     if (!settings.given("row-time") && !settings.text("delay").starts_with("trace"))
         fmt::print("rows take no time, so redundancy costs nothing: give --row-time\n");
     if (!advice.data_only.empty())
@@ -107,7 +156,7 @@ void print_table(const Advice& advice)
     if (settings.on("measured"))
         fmt::print("latency {} s; workers, row times and slowdowns as in {}, where not given\n",
                    settings.text("latency"), settings.text("measured"));
-    fmt::print("{}\n", command_of(all[0], settings));
+    fmt::print("{}\n", command_of(all[advice.best], settings));
 }
 
 Json as_json(const Advice& advice)
@@ -124,7 +173,10 @@ Json as_json(const Advice& advice)
                         {"round_seconds", one.round_seconds},
                         {"rounds", reached ? Json(one.rounds) : Json(nullptr)},
                         {"closed_form", one.closed ? Json(*one.closed) : Json(nullptr)},
-                        {"fastest", advice.fastest[i]}});
+                        {"fastest", advice.fastest[i]},
+                        {"least_row_weight", one.use ? Json(one.use->least) : Json(nullptr)},
+                        {"rows_left_out", one.use ? Json(one.use->rarely) : Json(nullptr)},
+                        {"recommended", i == advice.best}});
     }
     return json;
 }

@@ -19,6 +19,7 @@
 #include "base/log.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "driver/balanced_shares.hpp"
 #include "driver/components.hpp"
 #include "driver/defaults.hpp"
 #include "driver/measured.hpp"
@@ -151,6 +152,24 @@ std::vector<Candidate> paced(const std::vector<Candidate>& all, const Settings& 
     return found;
 }
 
+// Returns whose rows hardly ever count, in words.
+std::string about_rows(const RowUse& use)
+{
+    constexpr std::size_t named = 8;
+    const auto workers = std::span(use.holders).first(std::min(named, use.holders.size()));
+    return fmt::format("{:.2g} % of the rows hardly ever count, those of workers {}{}",
+                       100 * use.rarely, fmt::join(workers, ", "),
+                       workers.size() < use.holders.size() ? ", ..." : "");
+}
+
+// Returns why a candidate is not recommended: see Advice::doubt().
+std::string doubt_of(const Settings& settings, const std::optional<RowUse>& use, bool exact)
+{
+    if (use && use->rarely > 0) return about_rows(*use);
+    if (settings.on("data") || settings.given("heterogeneity") || exact) return "";
+    return "its estimates are not exact, and only --data or --heterogeneity tells what that costs";
+}
+
 // Sets a flag when its time is over, from a thread of its own.
 class TimeLimit {
 public:
@@ -172,31 +191,61 @@ private:
     std::jthread thread_;
 };
 
+// Returns the candidates, and each again with shares of rows by the speeds of workers, where these differ and its
+// scheme has such shares.
+std::vector<Candidate> with_shares(std::vector<Candidate> all, const Settings& settings)
+{
+    const auto rows = settings.on("data")   ? DataSet(settings.text("data")).rows(Split::train)
+                      : settings.on("rows") ? settings.integer("rows", 1)
+                                            : 1000 * settings.integer("workers", 1);
+    const auto shares = balanced_shares(settings, rows);
+    if (shares.empty()) return all;
+    const auto count = all.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto entry = std::ranges::find(schemes(), all[i].scheme, &Entry<MakeScheme>::name);
+        if (!std::ranges::count(entry->options, "shares", &Option::name)) continue;
+        auto one = all[i];
+        one.options.emplace_back("shares", shares);
+        all.push_back(std::move(one));
+    }
+    return all;
+}
+
 // The simulations of all candidates, as far as there is time for them.
 class Simulations {
 public:
     Simulations(const Settings& settings, int seeds, double limit, const AdviceProgress& progress)
         : settings_(settings), shared_(shared_values(settings)), progress_(progress),
-          candidates_(paced(chosen_candidates(settings, data_only_), settings, shared_)),
+          candidates_(paced(with_shares(chosen_candidates(settings, data_only_), settings),
+                            settings, shared_)),
           seeds_(static_cast<std::size_t>(seeds)), end_(clock_seconds() + limit), limit_(limit),
-          times_(seeds_ * candidates_.size()), unfit_(candidates_.size()), slow_(candidates_.size())
+          times_(candidates_.size(), std::vector<std::optional<TimeToTarget>>(seeds_)),
+          unfit_(candidates_.size()), slow_(candidates_.size())
     {
     }
 
     void run()
     {
         find_target();
-        const auto count = candidates_.size();
         const auto at_once = simulations_at_once(settings_);
-        // One that takes very long must not keep others from having their time.
-        if (times_.size() > static_cast<std::size_t>(at_once)) longest_ = limit_ / 4;
-        in_parallel(times_.size(), at_once, [&](std::size_t i) {
-            run_one(i % count, i / count);
-            const std::lock_guard lock(mutex_);
-            ++done_;
-            if (i < 2 * count && ++done_of_first_two_ == 2 * count) certain_ = all_alike();
-            if (progress_) progress_(done_, times_.size());
-        });
+        std::vector<std::size_t> left(candidates_.size());
+        std::iota(left.begin(), left.end(), std::size_t{0});
+        for (std::size_t seed = 0; seed < seeds_ && !left.empty() && !certain_; ++seed) {
+            // One that takes very long must not keep others from having their time.
+            longest_ = std::ssize(left) > at_once ? std::optional(limit_ / 4) : std::nullopt;
+            all_ += left.size();
+            in_parallel(left.size(), at_once, [&](std::size_t i) {
+                run_one(left[i], seed);
+                const std::lock_guard lock(mutex_);
+                ++done_;
+                if (progress_) progress_(done_, all_);
+            });
+            if (std::ranges::any_of(left, [&](auto i) { return !times_[i][seed] && !out(i); }))
+                return;  // the time is over
+            seeds_done_ = seed + 1;
+            left = better_half(left);
+            certain_ = seed == 1 && all_alike();
+        }
     }
 
     // Tells what came of the simulations, candidates in their order.
@@ -204,12 +253,12 @@ public:
     {
         advice.certain = certain_;
         advice.data_only = data_only_;
+        advice.simulations = made_;
+        advice.seeds = certain_ ? 1 : static_cast<int>(std::max<std::size_t>(1, seeds_done_));
         for (std::size_t i = 0; i < candidates_.size(); ++i) {
             std::vector<TimeToTarget> times;
-            for (std::size_t seed = 0; seed < (certain_ ? 1 : seeds_); ++seed) {
-                if (!at(i, seed)) break;
-                times.push_back(*at(i, seed));
-            }
+            for (std::size_t seed = 0; seed < static_cast<std::size_t>(advice.seeds); ++seed)
+                if (const auto& one = times_[i][seed]) times.push_back(*one);
             if (!times.empty())
                 advice.ranked.push_back(prediction(candidates_[i], times));
             else if (!unfit_[i])
@@ -218,11 +267,6 @@ public:
     }
 
 private:
-    const std::optional<TimeToTarget>& at(std::size_t candidate, std::size_t seed) const
-    {
-        return times_[seed * candidates_.size() + candidate];
-    }
-
     // Options that are wrong for all candidates throw here. Later they would be taken for a scheme
     // that cannot be made with these settings, which is left out.
     void find_target()
@@ -239,30 +283,55 @@ private:
         if (settings_.on("target-loss")) target_ = settings_.real("target-loss", 0);
     }
 
+    bool out(std::size_t candidate) const { return unfit_[candidate] || slow_[candidate]; }
+
     void run_one(std::size_t candidate, std::size_t seed)
     {
         const double left = end_ - clock_seconds();
-        if (left <= 0 || unfit_[candidate] || slow_[candidate] || certain_) return;
+        if (left <= 0 || out(candidate)) return;
         const TimeLimit time(std::min(left, longest_.value_or(left)));
         try {
-            auto& result = times_[seed * candidates_.size() + candidate];
+            auto& result = times_[candidate][seed];
             result = time_to_target(candidates_[candidate], settings_, shared_,
                                     static_cast<int>(seed), target_, time.over());
+            ++made_;
             if (!result) slow_[candidate] = true;
         } catch (const BadInput&) {
             unfit_[candidate] = true;
         }
     }
 
-    // Whether the first two seeds give the same times for all candidates.
+    // Returns the candidates that get another seed: the better half by their mean times, but `least` of those that may be
+    // recommended and `least` of the others.
+    std::vector<std::size_t> better_half(const std::vector<std::size_t>& all) const
+    {
+        constexpr std::ptrdiff_t least = 4;
+        std::vector<std::pair<double, std::size_t>> order;
+        for (const auto i : all) {
+            if (out(i)) continue;
+            double sum = 0;
+            for (std::size_t seed = 0; seed < seeds_done_; ++seed) sum += times_[i][seed]->seconds;
+            order.emplace_back(sum, i);
+        }
+        std::ranges::sort(order);
+        const auto half = (std::ssize(order) + 1) / 2;
+        std::vector<std::size_t> better;
+        std::ptrdiff_t places[] = {0, 0};
+        for (const auto& [sum, i] : order) {
+            const auto& one = *times_[i][0];
+            auto& place = places[doubt_of(settings_, one.use, one.exact).empty() ? 0 : 1];
+            if (std::ssize(better) < half || place < least) better.push_back(i);
+            ++place;
+        }
+        return better;
+    }
+
+    // Whether two seeds give the same times, for all candidates that have both.
     bool all_alike() const
     {
-        if (seeds_ < 2) return false;
-        for (std::size_t i = 0; i < candidates_.size(); ++i) {
-            const auto &one = at(i, 0), &other = at(i, 1);
-            if (one && other && one->seconds != other->seconds) return false;
-        }
-        return true;
+        return std::ranges::none_of(times_, [](const auto& of) {
+            return of[0] && of[1] && of[0]->seconds != of[1]->seconds;
+        });
     }
 
     const Settings& settings_;
@@ -272,23 +341,27 @@ private:
     const std::vector<Candidate> candidates_;
     const std::size_t seeds_;
     const Seconds end_, limit_;
-    std::optional<Seconds> longest_;  // for one simulation
-    std::optional<double> target_;    // loss
-    std::vector<std::optional<TimeToTarget>> times_;
+    std::optional<Seconds> longest_;                               // for one simulation
+    std::optional<double> target_;                                 // loss
+    std::vector<std::vector<std::optional<TimeToTarget>>> times_;  // by candidate and seed
     // Of each candidate: whether it cannot be made with these settings, or was stopped.
     std::vector<std::atomic<bool>> unfit_, slow_;
-    std::atomic<bool> certain_ = false;
+    std::size_t seeds_done_ = 0;  // with which all were simulated that got so far
+    bool certain_ = false;
     std::mutex mutex_;
-    std::size_t done_ = 0, done_of_first_two_ = 0;
+    std::size_t done_ = 0, all_ = 0;
+    std::atomic<std::size_t> made_ = 0;
 };
 
-// Returns for each candidate with how many of the seeds it was the fastest.
+// Returns for each candidate with how many of the seeds it was the fastest of those that have all.
 std::vector<int> wins(const std::vector<Prediction>& all, int seeds)
 {
     std::vector<int> count(all.size());
-    for (int seed = 0; seed < seeds; ++seed) {
+    const auto whole = static_cast<std::size_t>(seeds);
+    for (std::size_t seed = 0; seed < whole; ++seed) {
         const auto at = std::ranges::min_element(all, {}, [&](const Prediction& one) {
-            return one.seconds[static_cast<std::size_t>(seed)];
+            return one.seconds.size() == whole ? one.seconds[seed]
+                                               : std::numeric_limits<double>::infinity();
         });
         ++count[static_cast<std::size_t>(at - all.begin())];
     }
@@ -306,7 +379,7 @@ std::vector<Option> advice_options()
          "row-time, slowdown and latency is taken from it"},
         {"schemes", "NAME,...", "",
          "compare these only; default: all that have parameters to choose"},
-        {"repeat", "N", "5", "simulations of each candidate, with different seeds"},
+        {"repeat", "N", "5", "simulations of the best candidates, with different seeds"},
         {"time-limit", "TIME", "60s",
          "advice is given then at the latest, from the simulations that are done"},
         {"rounds", "N", "100",
@@ -321,15 +394,21 @@ std::vector<Option> advice_options()
     return all;
 }
 
-bool Advice::like_the_first(const Prediction& one) const
+std::string Advice::doubt(const Prediction& one) const
 {
-    const auto& first = ranked.front();
+    return doubt_of(settings, one.use, one.exact);
+}
+
+bool Advice::like_the_best(const Prediction& one) const
+{
+    const auto& first = ranked[best];
+    if (certain || &one == &first || one.seconds.size() != first.seconds.size()) return false;
     std::vector<double> apart;
-    for (std::size_t i = 0; i < std::min(one.seconds.size(), first.seconds.size()); ++i)
+    for (std::size_t i = 0; i < one.seconds.size(); ++i)
         apart.push_back(one.seconds[i] - first.seconds[i]);
-    const auto half = certain ? std::nullopt : quorate::half_interval(apart);
+    const auto half = quorate::half_interval(apart);
     const double sum = std::accumulate(apart.begin(), apart.end(), 0.0);
-    return half && sum / static_cast<double>(apart.size()) <= *half;
+    return half && std::abs(sum) / static_cast<double>(apart.size()) <= *half;
 }
 
 std::optional<double> Advice::half_interval(const Prediction& one) const
@@ -349,9 +428,11 @@ Advice advise(const Settings& given, const AdviceProgress& progress)
     const auto limit = to_duration(settings.text("time-limit"));
     if (!limit || *limit <= 0) settings.refuse("time-limit", ": write 60s or 5min");
     const auto seeds = static_cast<int>(settings.integer("repeat", 1, 1000));
+    const auto began = clock_seconds();
     Simulations simulations(settings, seeds, *limit, progress);
     simulations.run();
     simulations.report(advice);
+    advice.took = clock_seconds() - began;
     if (advice.ranked.empty() && !advice.left_out.empty())
         settings.refuse("time-limit",
                         ", too short for a single candidate: give a longer one, or fewer --rounds");
@@ -363,13 +444,23 @@ Advice advise(const Settings& given, const AdviceProgress& progress)
         log(LogLevel::warning,
             fmt::format("left out, too slow to simulate within {}: {}", settings.text("time-limit"),
                         fmt::join(advice.left_out, ", ")));
-    std::ranges::stable_sort(advice.ranked, {}, &Prediction::mean);
-    for (const auto& one : advice.ranked)
-        advice.seeds = std::min(advice.seeds, static_cast<int>(one.seconds.size()));
+    std::ranges::stable_sort(advice.ranked, {}, [](const Prediction& one) {
+        return std::pair(-std::ssize(one.seconds), one.mean());
+    });
+    const auto best = std::ranges::find_if(
+        advice.ranked, [&](const auto& one) { return advice.doubt(one).empty(); });
+    advice.best =
+        best == advice.ranked.end() ? 0 : static_cast<std::size_t>(best - advice.ranked.begin());
+    if (!std::isfinite(advice.ranked[advice.best].mean()))
+        throw BadInput(fmt::format(
+            "no candidate reaches the target in {} rounds{}: give more --rounds, a longer --step, "
+            "or "
+            "a {}--target-loss",
+            2 * settings.integer("rounds", 1), advice.seeds > 1 ? " with every seed" : "",
+            settings.on("target-loss") ? "larger " : ""));
     if (!advice.certain && advice.seeds < seeds)
         log(LogLevel::warning,
-            fmt::format("{} of {} simulations of each candidate are done within {}: --time-limit "
-                        "gives more time",
+            fmt::format("{} of {} seeds are done within {}: --time-limit gives more time",
                         advice.seeds, seeds, settings.text("time-limit")));
     advice.fastest = wins(advice.ranked, advice.seeds);
     return advice;

@@ -34,7 +34,7 @@ Options values_of(const Candidate& candidate, Options values)
 // contributions, which nothing here reads.
 trace::Trace simulated(const Candidate& candidate, const Options& shared, std::int64_t seed,
                        std::int64_t rounds, std::optional<double> target,
-                       const std::atomic<bool>& stop)
+                       const std::atomic<bool>& stop, std::optional<RowUse>* use = nullptr)
 {
     auto values = values_of(candidate, shared);
     values.insert_or_assign("seed", std::to_string(seed));
@@ -51,7 +51,7 @@ trace::Trace simulated(const Candidate& candidate, const Options& shared, std::i
     values.insert_or_assign("stop-at", target && std::isfinite(*target)
                                            ? fmt::format("train-loss={}", *target)
                                            : "none");
-    return simulate(make_settings(simulation_options(), values), stop);
+    return simulate(make_settings(simulation_options(), values), stop, {}, use);
 }
 
 // Returns e / n of a round: its decode error over the number of partitions. A round without an
@@ -142,7 +142,9 @@ Prediction prediction(const Candidate& candidate, const std::vector<TimeToTarget
         mean.round_seconds += one.round_seconds / count;
         mean.rounds += one.rounds / count;
         mean.closed = one.closed;
+        mean.exact &= one.exact;
     }
+    if (!simulations.empty()) mean.use = simulations.front().use;
     return mean;
 }
 
@@ -153,15 +155,21 @@ std::optional<TimeToTarget> time_to_target(const Candidate& candidate, const Set
 {
     // With a target, candidates that need more rounds than uncoded must have the time to reach it.
     const auto most = settings.integer("rounds", 1) * (target ? 2 : 1);
-    const auto trace =
-        simulated(candidate, shared, settings.integer("seed", 0) + number, most, target, stop);
+    std::optional<RowUse> use;
+    const auto trace = simulated(candidate, shared, settings.integer("seed", 0) + number, most,
+                                 target, stop, &use);
     if (stop) return std::nullopt;
     if (trace.rounds.empty()) throw BadInput(candidate.text() + " does no round");
     const double total = trace.rounds.back().time;
     TimeToTarget one{unreached, total / static_cast<double>(trace.rounds.size()), unreached,
-                     closed_form(trace, settings)};
+                     closed_form(trace, settings), std::move(use)};
+    const auto rows = to_real(trace.attributes.at("rows")).value_or(0);
+    const auto batch = static_cast<double>(settings.integer("batch", 0));
+    one.exact = std::ranges::all_of(trace.rounds, [&](const auto& round) {
+        return round.decode_error == 0 && round.staleness_max == 0 &&
+               static_cast<double>(round.samples) >= (batch > 0 ? batch : rows);
+    });
     if (!target) {
-        const auto rows = to_real(trace.attributes.at("rows")).value_or(0);
         one.rounds = rounds_needed(trace, settings, rows);
         one.seconds = one.round_seconds * one.rounds;
         return one;

@@ -37,10 +37,13 @@ Candidate at_its_pace(Candidate candidate, const Settings& settings, const Optio
 
 /// What one simulation tells of a candidate.
 struct TimeToTarget {
-    double seconds;                // to the target; infinite if it is not reached
-    double round_seconds;          // of a round, mean over the rounds
-    double rounds;                 // to the target; infinite if it is not reached
-    std::optional<double> closed;  // seconds a round by a closed form, where there is one
+    double seconds;                  // to the target; infinite if it is not reached
+    double round_seconds;            // of a round, mean over the rounds
+    double rounds;                   // to the target; infinite if it is not reached
+    std::optional<double> closed;    // seconds a round by a closed form, where there is one
+    std::optional<RowUse> use = {};  // of rows, if it is known
+    bool exact =
+        false;  // all estimates were those of all rows, or of the batch, at the newest point
 };
 
 /// What simulations tell of a candidate.
@@ -50,6 +53,8 @@ struct Prediction {
     double round_seconds = 0;           // of a round, mean over rounds and seeds
     double rounds = 0;                  // to the target, mean over seeds; infinite if one misses it
     std::optional<double> closed = {};  // seconds a round by a closed form, where there is one
+    std::optional<RowUse> use = {};     // of rows with the first seed, if it is known
+    bool exact = true;                  // with all seeds, as in TimeToTarget
 
     /// Returns the mean of `seconds`; infinite if a seed does not reach the target.
     double mean() const;

@@ -160,6 +160,12 @@ public:
     const Settings& settings() const { return training_->settings; }
     const Training& training() const { return *training_; }
     const char* clock() const { return recorded_ ? "replayed" : "virtual"; }
+    /// Has the weights of rows told of the scheme. Before run().
+    void tell(RowWeights& weights)
+    {
+        auto& scheme = training_->coding->scheme;
+        scheme = heard_by(weights, std::move(scheme));
+    }
     /// Whether only delays and messages take time. Recorded times have computing in them.
     bool computing_is_free() const
     {
@@ -221,7 +227,8 @@ private:
                          network_,
                          settings_.real("timeout", 0),
                          settings_.real("load-time", 0),
-                         training.standby},
+                         training.standby,
+                         training.seed},
             places_);
         const auto groups = resumed ? recorded_groups(resumed->trace)
                                     : groups_to_aggregate(training, fleet->workers());
@@ -292,10 +299,13 @@ std::vector<Option> simulation_options()
     return all;
 }
 
-trace::Trace simulate(const Settings& settings, const std::atomic<bool>& stop, Watch watch)
+trace::Trace simulate(const Settings& settings, const std::atomic<bool>& stop, Watch watch,
+                      std::optional<RowUse>* use)
 {
     refuse_files(settings);
     Simulated simulated(settings);
+    std::optional<RowWeights> weights;
+    if (use) simulated.tell(weights.emplace(simulated.training().coding->needs));
     auto run = simulated.run(nullptr);
     // Models that are kept may take as long to score as the rounds took.
     run.evaluate = [&stop, evaluate = run.evaluate](const auto& next, const auto& scored) {
@@ -303,6 +313,7 @@ trace::Trace simulate(const Settings& settings, const std::atomic<bool>& stop, W
     };
     trace::Memory memory(header_of(simulated.settings(), run, simulated.clock()));
     train(run, memory, stop, std::move(watch));
+    if (use) *use = weights->use();
     return memory.take();
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/settings.hpp"
 #include "driver/train.hpp"
+#include "scheme/row_weights.hpp"
 
 namespace quorate {
 
@@ -20,9 +21,10 @@ std::vector<Option> simulation_options();
 /// @param stop      another thread or a signal sets it to end the run early; the trace then has the
 ///                  status `interrupted`; models that are not scored yet stay without scores
 /// @param watch     called on this thread as the run goes on
+/// @param use       receives whose rows the estimates leave out, if that is known and the pointer is not null
 /// @throws BadInput if an option is wrong  @throws Failure if the run cannot go on
 trace::Trace simulate(const Settings& settings, const std::atomic<bool>& stop = never_stop,
-                      Watch watch = {});
+                      Watch watch = {}, std::optional<RowUse>* use = nullptr);
 
 /// Simulates a run as `quorate simulate` does, with its trace in a file. Catches signals. Local.
 /// @param given  with all of simulation_options()

@@ -63,6 +63,10 @@ OnLoss on_loss_of(const Settings& settings)
 // @param changed  receives what was lowered: ", --stragglers 2"
 Settings fitted(Settings settings, int workers, std::string& changed)
 {
+    if (settings.on("shares")) {  // the numbers of workers are those of others now
+        settings.set("shares", {"", "", true});
+        changed += ", equal shares of rows";
+    }
     for (const auto& option : chosen(schemes(), settings, "scheme").options) {
         if (!option.fewer_than_workers) continue;
         const auto most = workers - *option.fewer_than_workers;

@@ -22,9 +22,10 @@ namespace quorate {
 struct VirtualTimes {
     StragglerModels stragglers;
     Network network;
-    Seconds timeout = 0;   // from the death of a worker until it is noticed
-    Seconds load_row = 0;  // to load a training row, after a re-encoding or for a dead worker
-    int standby = 0;       // machines that take the places of the dead
+    Seconds timeout = 0;     // from the death of a worker until it is noticed
+    Seconds load_row = 0;    // to load a training row, after a re-encoding or for a dead worker
+    int standby = 0;         // machines that take the places of the dead
+    std::uint64_t seed = 0;  // key of the order of events at the same time
 };
 
 /// Where a simulated worker is. The coordinator is on the host of worker 0.
@@ -38,7 +39,8 @@ struct VirtualPlace {
 ///
 /// Events at the same time are taken in a fixed order: changes of membership, arrivals, messages
 /// that workers complete, deadlines, deliveries to workers, cancels, workers that go on with their
-/// next task; within one kind by worker and task. So an answer at the deadline counts, a worker
+/// next task; within one kind in a random order, keyed by worker and task, so that none of equal
+/// workers is always the last. So an answer at the deadline counts, a worker
 /// that is done at the moment when its task is replaced has answered, and a worker that repeats its
 /// task begins with the point that has just come. An event costs O(1) (EventQueue).
 class VirtualFleet final : public Fleet {
@@ -131,10 +133,12 @@ private:
         // finished, again: epoch; added, entering, arrival: slot of the message; change: kind
         std::uint32_t what;
         Kind kind;
+        std::uint32_t turn;  // among events of its kind at the same time
         bool operator>(const Event& other) const
         {
-            return std::tie(time, kind, worker, task, what) >
-                   std::tie(other.time, other.kind, other.worker, other.task, other.what);
+            return std::tie(time, kind, turn, worker, task, what) >
+                   std::tie(other.time, other.kind, other.turn, other.worker, other.task,
+                            other.what);
         }
     };
 

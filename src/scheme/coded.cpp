@@ -3,15 +3,16 @@
 
 namespace quorate {
 
-CodedScheme::CodedScheme(const Problem& problem, GradientCode code, RoundLimit limit)
-    : problem_(problem), code_(std::move(code)), samples_(samples_of(code_.encoding, problem)),
-      limit_(std::move(limit)), plans_(plans_of(code_.encoding)), received_(parts_of(plans_))
+CodedScheme::CodedScheme(const Problem& problem, GradientCode code, RoundLimit limit, Shares shares)
+    : problem_(problem), code_(std::move(code)), shares_(std::move(shares)),
+      samples_(samples_of(code_.encoding, problem, shares_)), limit_(std::move(limit)),
+      plans_(plans_of(code_.encoding)), received_(parts_of(plans_))
 {
 }
 
 Needs CodedScheme::needs() const
 {
-    auto needs = needs_of(code_.encoding, problem_.rows);
+    auto needs = needs_of(code_.encoding, problem_.rows, shares_);
     needs.exact = code_.decoder->exact() && !limit_.given();
     return needs;
 }

@@ -12,9 +12,11 @@ namespace quorate {
 /// when the decoder has an estimate.
 class CodedScheme : public SynchronousScheme {
 public:
-    /// @param code   for problem.workers workers
-    /// @param limit  when a round ends with what has come
-    CodedScheme(const Problem& problem, GradientCode code, RoundLimit limit = {});
+    /// @param code    for problem.workers workers
+    /// @param limit   when a round ends with what has come
+    /// @param shares  of the partitions
+    CodedScheme(const Problem& problem, GradientCode code, RoundLimit limit = {},
+                Shares shares = {});
 
     Needs needs() const override;
     std::string warning() const override { return code_.warning; }
@@ -40,6 +42,7 @@ protected:
 private:
     Problem problem_;
     GradientCode code_;
+    Shares shares_;
     std::int64_t samples_;
     RoundLimit limit_;
     Plans plans_;

@@ -34,9 +34,9 @@ class Ignore final : public CodedScheme {
 public:
     /// @param code  of the identity encoding, with a CollectDecoder
     Ignore(const Problem& problem, int most, GradientCode code, const IgnoreWays& ways,
-           RoundLimit limit)
-        : CodedScheme(problem, std::move(code), std::move(limit)), most_(most), ways_(ways),
-          collecting_(dynamic_cast<CollectDecoder&>(decoder())),
+           RoundLimit limit, Shares shares)
+        : CodedScheme(problem, std::move(code), std::move(limit), std::move(shares)), most_(most),
+          ways_(ways), collecting_(dynamic_cast<CollectDecoder&>(decoder())),
           all_(static_cast<std::size_t>(problem.workers))
     {
         std::iota(all_.begin(), all_.end(), 0);
@@ -154,17 +154,23 @@ std::unique_ptr<Scheme> make_ignore(const Settings& settings, const Problem& pro
     if (settings.on("adaptive")) ways.adaptive = adaptive(settings, most);
     const int first = ways.adaptive ? ways.adaptive->start : most;
     const int quorum = limit.adaptive ? limit.adaptive->quorum() : first;
+    if (settings.on("shares") && ways.reshuffle)
+        settings.refuse("shares",
+                        ", but with --reshuffle all workers compute all partitions: leave out one "
+                        "of the two");
     auto weigh = weights == "horvitz-thompson" ? horvitz_thompson(n, quorum, least) : plain_sum(n);
     auto identity = repetition_encoding(repetition_groups(n, 1));
     auto decoder = std::make_unique<CollectDecoder>(identity, first, std::move(weigh));
     return std::make_unique<Ignore>(problem, most,
                                     GradientCode{std::move(identity), std::move(decoder)}, ways,
-                                    std::move(limit));
+                                    std::move(limit), shares(settings, n));
 }
 
 Blocked blocked(const Settings& settings, int n)
 {
-    if (settings.on("adaptive") || settings.on("deadline")) return {};
+    // Tasks are not alike with shares, and are not of all that a worker stores with --reshuffle.
+    for (const auto* name : {"adaptive", "deadline", "reshuffle", "shares"})
+        if (settings.on(name)) return {};
     return until_answers(
         n, settings.on("collect") ? collect(settings, n) : n - stragglers(settings, n - 1));
 }
@@ -191,11 +197,21 @@ Entry<MakeScheme> ignore_entry()
              {"adaptive", "START,STEP,COUNT", "",
               "begin with START answers, and wait for STEP more whenever COUNT more estimates went "
               "against the one before than along it, up to N - S"},
+             shares_option(),
              deadline_option()},
         .make = make_ignore,
         .properties = {.candidates =
                            [](int n, bool) {
-                               auto all = doubled_stragglers(n / 2);
+                               const auto plain = doubled_stragglers(n / 2);
+                               auto all = plain;
+                               for (auto choice : plain) {
+                                   choice.emplace_back("weights", "horvitz-thompson");
+                                   all.push_back(std::move(choice));
+                               }
+                               for (auto choice : plain) {
+                                   choice.emplace_back("reshuffle", "on");
+                                   all.push_back(std::move(choice));
+                               }
                                all.push_back({{"deadline", adaptive_deadline_tried(n)}});
                                return all;
                            },

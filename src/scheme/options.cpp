@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <set>
 
 namespace quorate {
 
@@ -73,6 +75,38 @@ std::string word_of(const Settings& settings, const std::string& option,
                     const std::vector<std::string>& words)
 {
     return settings.on(option) ? settings.one_of(option, words) : words.front();
+}
+
+Option shares_option()
+{
+    return {"shares", "SHARE,WORKER,...", "",
+            "rows of the partitions of these workers, from 0, over those of the others; several "
+            "such shares: with "
+            "/ between them. 0.33,0,1/0.5,7: workers 0 and 1 have a third, worker 7 has half"};
+}
+
+std::vector<double> shares(const Settings& settings, int workers)
+{
+    if (!settings.on("shares")) return {};
+    std::vector<double> found(static_cast<std::size_t>(workers), 1.0);
+    std::set<std::int64_t> named;
+    for (const auto& group : split(settings.text("shares"), '/')) {
+        const auto words = split(group, ',');
+        const auto share = to_real(words.front());
+        if (words.size() < 2 || !share || !(*share > 0) || !std::isfinite(*share))
+            settings.refuse(
+                "shares", ": write SHARE,WORKER,... with a share above 0, such as 0.33,0,1/0.5,7");
+        for (std::size_t i = 1; i < words.size(); ++i) {
+            const auto worker = to_integer(words[i]);
+            if (!worker || *worker < 0 || *worker >= workers)
+                settings.refuse("shares", fmt::format(", where {} is no worker: they are 0 to {}",
+                                                      words[i], workers - 1));
+            if (!named.insert(*worker).second)
+                settings.refuse("shares", fmt::format(", which names worker {} twice", *worker));
+            found[static_cast<std::size_t>(*worker)] = *share;
+        }
+    }
+    return found;
 }
 
 Option estimator_option()

@@ -59,6 +59,11 @@ std::vector<int> copies_tried(int workers);
 /// Makes another name for a scheme, which is not compared a second time.
 Entry<MakeScheme> alias(Entry<MakeScheme> of, const std::string& name, const std::string& text);
 
+/// The option --shares: how many rows the partitions of workers have that are known to be slow.
+Option shares_option();
+/// Reads it: the share of each worker's partition, 1 where none is given. Empty: all are equal.
+std::vector<double> shares(const Settings& settings, int workers);
+
 /// The option --degree D: partitions that a worker holds.
 Option degree_option();
 /// Reads it; 1 to `most`.

@@ -12,13 +12,16 @@
 
 namespace quorate {
 
-Needs needs_of(const Encoding& encoding, std::int64_t rows)
+Needs needs_of(const Encoding& encoding, std::int64_t rows, const Shares& shares)
 {
     Needs needs;
-    for (int j = 0; j < encoding.partitions; ++j) {
-        const auto [first, count] = partition(rows, encoding.partitions, j);
+    if (shares.empty())
+        for (int j = 0; j < encoding.partitions; ++j) {
+            const auto [first, count] = partition(rows, encoding.partitions, j);
+            needs.blocks.push_back({first, count});
+        }
+    for (const auto& [first, count] : partition(rows, shares))
         needs.blocks.push_back({first, count});
-    }
     for (const auto& parts : encoding.rows) {
         std::set<int> held;
         for (const auto& row : parts)
@@ -28,9 +31,9 @@ Needs needs_of(const Encoding& encoding, std::int64_t rows)
     return needs;
 }
 
-std::int64_t samples_of(const Encoding& encoding, const Problem& problem)
+std::int64_t samples_of(const Encoding& encoding, const Problem& problem, const Shares& shares)
 {
-    return Batches(needs_of(encoding, problem.rows), problem.seed, problem.batch).samples();
+    return Batches(needs_of(encoding, problem.rows, shares), problem.seed, problem.batch).samples();
 }
 
 Plans plans_of(const Encoding& encoding)

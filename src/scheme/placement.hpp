@@ -11,13 +11,18 @@ namespace quorate {
 
 using Plans = std::vector<std::shared_ptr<const Plan>>;  // by worker
 
+/// Sizes of partitions, relative to each other. Empty: equal.
+using Shares = std::vector<double>;
+
 /// Returns what workers store: the partitions as blocks of rows, and for each worker those blocks
 /// that its rows of B name.
-/// @param rows  of the training split
-Needs needs_of(const Encoding& encoding, std::int64_t rows);
+/// @param rows    of the training split
+/// @param shares  of the partitions
+Needs needs_of(const Encoding& encoding, std::int64_t rows, const Shares& shares = {});
 /// Returns the samples of a round of that encoding, each counted once. An exact estimate divided by
 /// them is a mean.
-std::int64_t samples_of(const Encoding& encoding, const Problem& problem);
+std::int64_t samples_of(const Encoding& encoding, const Problem& problem,
+                        const Shares& shares = {});
 
 /// Returns what each worker computes: its rows of B, a part each. Workers with equal rows share a
 /// plan, so that they can share messages.

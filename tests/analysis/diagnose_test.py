@@ -233,3 +233,28 @@ def test_bad_traces_are_refused_in_one_line(tmp_path, runs, analyse):
     with pytest.raises(BadInput, match="--trace-arrivals all"):
         options = ("--workers", 4, "--rounds", 5, "--trace-arrivals", "none")
         diagnosis(simulate(tmp_path, "silent", *few, *options))
+
+
+def independent(number):
+    """Times of workers that are alike and independent, rounds x workers: of another kind and size
+    for each number."""
+    random = np.random.default_rng(number)
+    shape = [(20, 4), (60, 10), (200, 8), (100, 40), (400, 25)][number % 5]
+    kind = number // 5 % 4
+    if kind == 0:
+        return random.exponential(1.0, shape)
+    if kind == 1:
+        return 1 + random.exponential(0.3, shape)
+    if kind == 2:
+        return random.lognormal(0, 1, shape)
+    return 1 + (random.random(shape) < 0.1) * random.pareto(1.5, shape)
+
+
+def test_of_500_runs_of_independent_workers_one_in_a_hundred_has_a_finding_at_most(tmp_path):
+    false = []
+    for number in range(500):
+        one = Diagnosis(of_csv(written(tmp_path, grid(independent(number)))))
+        who = [word for word in one.found.slow.verdict if word != "-"]
+        if who or "median worker itself took" in told(one) or "slow all through" in told(one):
+            false.append(number)
+    assert len(false) <= 5, false

@@ -214,6 +214,7 @@ TEST_F(EngineTest, GroupsAreAddedUpByThemselves)
         GroupedFleet fleet(groups);
         Settings settings;
         settings.set("scheme", {"uncoded", "", true});
+        settings.set("shares", {"", "", true});
         settings.set("optimizer", {"gd", "", true});
         const auto scheme = chosen(schemes(), settings, "scheme").make(settings, {4, 4});
         std::vector<std::unique_ptr<Optimizer>> made;
@@ -238,6 +239,7 @@ TEST_P(LosingTest, ARoundWhoseContributionsAreLostBeginsAnewWithoutThose)
     LosingFleet fleet(dies);
     Settings settings;
     settings.set("scheme", {"uncoded", "", true});
+    settings.set("shares", {"", "", true});
     settings.set("optimizer", {"gd", "", true});
     const auto make = [&](int workers) {
         return std::make_shared<Coding>(
@@ -286,6 +288,7 @@ TEST_F(EngineTest, ChangesThatComeOneAfterTheOtherStayApartInAReplay)
     const ByzantineWorkers honest;
     Settings settings;
     settings.set("scheme", {"uncoded", "", true});
+    settings.set("shares", {"", "", true});
     const Coding coding(chosen(schemes(), settings, "scheme").make(settings, {6, 6}), 0, 0);
     Recipes recipes(coding.needs, coding.batches, honest, 2, Wire::binary64);
     ReplayFleet replay(recipes, written, 6);
@@ -302,6 +305,7 @@ TEST_F(EngineTest, EndsWhenTheObserverSaysSoAndKeepsTheLastModel)
     Settings settings;
     settings.set("optimizer", {"gd", "", true});
     settings.set("scheme", {"uncoded", "", true});
+    settings.set("shares", {"", "", true});
     const auto scheme = chosen(schemes(), settings, "scheme").make(settings, {6, 6});
     std::vector<std::unique_ptr<Optimizer>> made;
     made.push_back(chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, {}));

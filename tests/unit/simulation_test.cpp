@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "data/data_set_writer.hpp"
+#include "driver/balanced_shares.hpp"
 #include "driver/simulation.hpp"
 #include "same_trace.hpp"
 #include "support.hpp"
@@ -105,6 +106,113 @@ TEST(Simulate, RefusesWhatItCannotDo)
         EXPECT_NE(refused({{name, "x"}}).find("kept in memory only"), std::string::npos);
     EXPECT_NE(refused({{"schema", "agc"}}).find("did you mean scheme"), std::string::npos);
     EXPECT_NE(refused({{"scheme", "acg"}}).find("agc"), std::string::npos);
+}
+
+// Whose rows the estimates of a dry run leave out.
+std::optional<RowUse> use_of(Options given)
+{
+    given.insert({{"dry", "on"}, {"workers", "6"}, {"rounds", "300"}, {"row-time", "1e-5"}});
+    std::optional<RowUse> use;
+    simulate(made(given), never_stop, {}, &use);
+    return use;
+}
+
+TEST(RowUse, RowsOfWorkersThatAreAlwaysLateNeverCount)
+{
+    const Options slow = {{"scheme", "ignore"}, {"stragglers", "2"}, {"slowdown", "fixed:3,0,4"}};
+    auto given = slow;
+    const auto plain = use_of(given);
+    ASSERT_TRUE(plain);
+    EXPECT_EQ(plain->least, 0);
+    EXPECT_DOUBLE_EQ(plain->rarely, 2.0 / 6);
+    EXPECT_EQ(plain->holders, (std::vector<Worker>{0, 4}));
+    given["weights"] = "horvitz-thompson";  // what never comes has no weight
+    EXPECT_EQ(use_of(given)->least, 0);
+    given = slow;
+    given["reshuffle"] = "on";
+    EXPECT_GT(use_of(given)->least, 0.8);
+    given = slow;
+    given["shares"] = "0.33,0,4";  // about as fast as the others now, and some of them come first
+    given["delay"] = "exponential:0.1";
+    EXPECT_GT(use_of(given)->least, 0.8);
+}
+
+TEST(RowUse, ExactEstimatesCountAllRowsAlike)
+{
+    for (const auto* scheme : {"uncoded", "frc", "cyclic", "partial", "pgc-cyclic", "m-sgc"}) {
+        const auto use = use_of({{"scheme", scheme}, {"delay", "exponential:0.1"}});
+        ASSERT_TRUE(use) << scheme;
+        EXPECT_NEAR(use->least, 1, 0.02) << scheme;
+        EXPECT_TRUE(use->holders.empty()) << scheme;
+    }
+}
+
+TEST(RowUse, CachedGradientsCountWhileTheyAreInTheTable)
+{
+    const auto use = use_of({{"scheme", "dsag"}, {"slowdown", "fixed:3,0"}});
+    ASSERT_TRUE(use);
+    EXPECT_GT(use->least, 0.9);
+}
+
+TEST(RowUse, SlowWorkersOfAsyncCountLess)
+{
+    const auto use = use_of({{"scheme", "async"}, {"slowdown", "fixed:3,0"}});
+    ASSERT_TRUE(use);
+    EXPECT_NEAR(use->least, 6.0 / 16, 0.03);  // 1/3 of an update where the others make one
+}
+
+TEST(RowUse, IsNotKnownOfCodedStorage)
+{
+    EXPECT_FALSE(use_of({{"scheme", "short-cyclic"}, {"delay", "exponential:0.1"}}));
+}
+
+TEST(Simulate, OfEqualWorkersNoneIsAlwaysTheLast)
+{
+    const auto use = use_of({{"scheme", "ignore"}, {"stragglers", "1"}, {"delay", "constant:0.1"}});
+    ASSERT_TRUE(use);
+    EXPECT_GT(use->least, 0.9);
+}
+
+TEST(Shares, PartitionsHaveTheRowsOfTheirWorkersShares)
+{
+    const auto trace = simulate(made({{"dry", "on"},
+                                      {"workers", "4"},
+                                      {"rows", "1000"},
+                                      {"rounds", "2"},
+                                      {"shares", "0.5,1/0.25,3"}}));
+    std::vector<std::int64_t> rows;
+    for (const auto& worker : trace.workers) rows.push_back(worker.rows);
+    EXPECT_EQ(rows, (std::vector<std::int64_t>{364, 181, 364, 91}));
+    EXPECT_EQ(trace.rounds.back().samples, 1000);
+    EXPECT_EQ(trace.rounds.back().decode_error, 0);
+}
+
+TEST(Shares, WhatIsNoShareIsRefused)
+{
+    for (const auto& [text, why] : std::vector<std::pair<std::string, std::string>>{
+             {"0.5", "write SHARE,WORKER"},
+             {"0,1", "a share above 0"},
+             {"x,1", "write SHARE,WORKER"},
+             {"0.5,4", "where 4 is no worker: they are 0 to 3"},
+             {"0.5,1/2,1", "names worker 1 twice"}})
+        EXPECT_NE(refusal([&] {
+                      simulate(made({{"dry", "on"}, {"workers", "4"}, {"shares", text}}));
+                  }).find(why),
+                  std::string::npos)
+            << text;
+}
+
+TEST(Shares, ThatAreBalancedFollowTheSpeedsOfWorkers)
+{
+    const auto balanced = [](Options given) {
+        given.insert({{"workers", "10"}, {"row-time", "1e-4"}});
+        return balanced_shares(made(given), 10'000);
+    };
+    EXPECT_EQ(balanced({{"slowdown", "fixed:3,2,5"}}), "0.33,2,5");
+    EXPECT_EQ(balanced({{"delay", "exponential:0.01"}}), "");
+    EXPECT_EQ(balanced({{"row-time", "0"}}), "");
+    // A delay takes no rows: 0.1 s more for worker 0 are 1,000 of some 1,100 rows.
+    EXPECT_EQ(balanced({{"delay", "fixed:0.1,0"}}), "0.091,0");
 }
 
 }  // namespace

@@ -373,7 +373,8 @@ TEST(Ringmaster, UpdatesComeAsFastAsTheBoundSays)
 TEST(Ringmaster, StopsThrowMoreTasksAway)
 {
     const auto thrown_away = [](const char* stop) {
-        Times times([](int i, Stream&) { return i + 1; }, 0);
+        // Just unlike multiples, so that workers with smaller numbers come first where they would come at once.
+        Times times([](int i, Stream&) { return i + 1 + 1e-9 * i; }, 0);
         const auto trace = timed("ringmaster", {{"staleness-cap", "3"}, {"stop-stale", stop}}, 16,
                                  times, 4000, Arrivals::all);
         // Of those given before the last that was used, and not counting those that run then.
