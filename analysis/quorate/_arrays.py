@@ -5,6 +5,7 @@ drops something comes before these checks."""
 from __future__ import annotations
 
 import numbers
+import reprlib
 from decimal import Decimal
 from typing import Any, NoReturn
 
@@ -28,9 +29,19 @@ _OTHERS = {
 }
 
 
+# Of long texts and lists it writes some, and nothing of the rest.
+_REPR = reprlib.Repr()
+_REPR.maxstring = _REPR.maxother = 200
+_REPR.maxlist = _REPR.maxtuple = _REPR.maxdict = _REPR.maxset = 20
+
+
 def shown(value: Any, most: int = 60) -> str:
-    """A value in one short line, for messages."""
-    text = " ".join(repr(value).split())
+    """A value in one short line, for messages. Of arrays and the like only the shape."""
+    shape = getattr(value, "shape", ())
+    if isinstance(shape, tuple) and shape and not isinstance(value, type):
+        sizes = " x ".join(map(str, shape)) + (" elements" if len(shape) == 1 else "")
+        return f"{type(value).__name__} of {sizes}"
+    text = " ".join(_REPR.repr(value).split())
     return text if len(text) <= most else f"{text[:most - 3]}..."
 
 

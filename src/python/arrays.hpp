@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "python/text.hpp"
 
 namespace quorate::bindings {
 
@@ -40,6 +41,12 @@ inline pybind11::array_t<double> copied(std::span<const double> values,
     auto array = shared(std::make_shared<Aligned>(values.begin(), values.end()), std::move(shape));
     array.attr("flags").attr("writeable") = false;
     return array;
+}
+
+/// A value of Python in one short line, for messages: of an array its shape. With the GIL.
+inline std::string in_short(const pybind11::handle& value)
+{
+    return pybind11::module_::import("quorate._arrays").attr("shown")(value).cast<Text>();
 }
 
 /// A number of Python. Complex numbers, durations and masked elements are none, though their
@@ -96,8 +103,7 @@ T as(const pybind11::handle& returned, const std::string& what, const char* want
     pybind11::detail::make_caster<Loaded> caster;
     if (!returned.is_none() && whole && caster.load(returned, true))
         return pybind11::detail::cast_op<Loaded>(caster);
-    throw BadInput(fmt::format("{} returned {}: return {}", what,
-                               pybind11::repr(returned).cast<std::string>().substr(0, 80), wanted));
+    throw BadInput(fmt::format("{} returned {}: return {}", what, in_short(returned), wanted));
 }
 
 /// Returns numbers that Python returned, row by row. With the GIL.
@@ -108,9 +114,7 @@ inline pybind11::array_t<double> numbers(const pybind11::object& returned, const
 {
     const auto array = pybind11::array::ensure(returned);
     if (!array || !is_real(array) || !is_real(returned))
-        throw BadInput(fmt::format("{} returned {}: return {}", what,
-                                   pybind11::repr(pybind11::type::of(returned)).cast<std::string>(),
-                                   wanted));
+        throw BadInput(fmt::format("{} returned {}: return {}", what, in_short(returned), wanted));
     return pybind11::array_t<double, pybind11::array::c_style | pybind11::array::forcecast>(array);
 }
 

@@ -48,8 +48,7 @@ double number_of(const py::handle& value, const char* what)
 {
     py::detail::make_caster<Real> number;
     if (number.load(value, true)) return py::detail::cast_op<Real>(number);
-    throw py::type_error(
-        fmt::format("{} is {}: give a number", what, py::repr(value).cast<std::string>()));
+    throw py::type_error(fmt::format("{} is {}: give a number", what, in_short(value)));
 }
 
 // A block's number, (block, coefficient), or an Item.
@@ -158,7 +157,7 @@ Needs needs_of(const py::sequence& blocks, const std::vector<std::vector<int>>& 
     take("projection", needs.projection);
     take("inner_product", needs.inner_product);
     if (taken != others.size())
-        throw py::type_error("Needs has no such keyword: " + py::repr(others).cast<std::string>());
+        throw py::type_error("Needs has no such keyword: " + in_short(others));
     return needs;
 }
 
@@ -349,12 +348,11 @@ void append_actions(const py::object& actions, std::vector<Action>& out)
 {
     if (actions.is_none()) return;
     if (!py::isinstance<py::list>(actions) && !py::isinstance<py::tuple>(actions))
-        throw py::type_error("handle() returned " + py::repr(actions).cast<std::string>() +
+        throw py::type_error("handle() returned " + in_short(actions) +
                              ": return a list of actions, or None");
     for (const auto action : actions.cast<py::sequence>())
         if (!append(action, out, static_cast<Action*>(nullptr)))
-            throw py::type_error("a scheme returned " + py::repr(action).cast<std::string>() +
-                                 ", which is no action");
+            throw py::type_error("a scheme returned " + in_short(action) + ", which is no action");
 }
 
 void add_language(py::module_& module)
