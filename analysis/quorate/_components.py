@@ -119,10 +119,13 @@ class Model:
     `loss_and_gradient` and `scores` get some rows at a time, at most `rows_at_once`: a matrix, or
     scipy's csr_matrix if the data are sparse. Of sparse data they see the columns that a worker's
     rows touch; then parameters must be as many for each column, in the order of columns, and behind
-    them those that no column owns. `loss_name` (logistic, hinge, squared-hinge, squared, softmax)
-    says with which loss and metrics models are scored, if there is no `loss`; default: that of the
-    data, and then it must be what `loss_and_gradient` returns. That this returns sums over rows is
-    checked on two rows before the first gradient.
+    them those that no column owns. Models are scored with `loss`; without it, with that of the
+    data, logistic, softmax or squared. Either must be what `loss_and_gradient` returns. `loss_name`
+    (logistic, hinge, squared-hinge, squared, softmax) chooses the loss and metrics of scores,
+    whatever is trained.
+
+    What is returned must follow from the arguments, and be sums over the rows. This is checked on
+    two rows at the 1st, 2nd, 4th, 8th, ... gradient; if it is not so, BadInput is raised.
     """
 
     name: ClassVar[str] = ""
@@ -156,7 +159,8 @@ class Optimizer:
     """An update rule: derive from it, and give the class as `optimizer`.
 
     memory: how many further vectors the rule keeps. They begin as zeros, `update` gets and changes
-    them, and checkpoints keep them: a rule must not remember anything elsewhere.
+    them, and checkpoints keep them. A rule must not remember anything elsewhere: attributes that
+    `update` changes raise BadInput, after the 1st, 2nd, 4th, ... update and before each checkpoint.
     """
 
     name: ClassVar[str] = ""
@@ -320,7 +324,8 @@ def _digest(*arrays: Floats) -> str:
 
 def delay(which: Any, *arguments: float) -> Component:
     """A delay model: a name with its arguments (`q.delay("exponential", 0.5)`), a function of
-    (worker, draw, load) that returns seconds, or an array of seconds, workers x draws."""
+    (worker, draw, load) that returns seconds, the same whenever it is asked; or an array of
+    seconds, workers x draws."""
     if isinstance(which, Component):
         return which
     if isinstance(which, str):

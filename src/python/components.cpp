@@ -5,6 +5,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -91,8 +92,19 @@ public:
         const auto [at, is_new] = known_.try_emplace({machine, draw, load});
         if (is_new) {
             const py::gil_scoped_acquire gil;
-            const auto value =
-                as<double>(function_.get()(machine, draw, load), "the delay function", "seconds");
+            const auto ask = [&] {
+                return as<double>(function_.get()(machine, draw, load), "the delay function",
+                                  "seconds");
+            };
+            const auto value = ask();
+            // A replay and the other ranks ask again. Asked twice at the 1st, 2nd, 4th, 8th, ... time.
+            if (const auto again = std::has_single_bit(++calls_) ? ask() : value;
+                again != value && std::isfinite(value))
+                throw BadInput(fmt::format(
+                    "the delay function returned {:.6g} and then {:.6g} for worker {} in draw {}: "
+                    "what it returns may depend on its arguments alone, as of "
+                    "numpy.random.default_rng((SEED, worker, draw))",
+                    value, again, machine, draw));
             if (!(value >= 0) || !std::isfinite(value)) {
                 known_.erase(at);
                 throw BadInput(fmt::format(
@@ -107,6 +119,7 @@ public:
 private:
     Object function_;
     std::map<std::tuple<int, std::int64_t, double>, double> known_;
+    std::uint64_t calls_ = 0;
 };
 
 class PythonOptimizer final : public Optimizer {
@@ -114,6 +127,7 @@ public:
     PythonOptimizer(py::object optimizer, std::vector<double> initial,
                     const Regularizer& regularizer)
         : optimizer_(std::move(optimizer)), update_(optimizer_.get().attr("update")),
+          state_(py::module_::import("quorate._state").attr("State")(optimizer_.get())),
           w_(std::move(initial)), regularizer_(regularizer)
     {
         const auto more =
@@ -144,18 +158,35 @@ public:
             next[i] = w_[i] = regularizer_.shrunk(values[i], step);
         }
         ++updates_;
+        if (std::has_single_bit(++calls_)) check_state();
     }
 
     std::span<const double> model() const override { return w_; }
+    /// @throws BadInput if the object remembers more than this, which a checkpoint would lack
     std::vector<std::span<double>> memory() override
     {
+        check_state();
         std::vector<std::span<double>> all = {w_};
         for (const auto& one : memory_) all.emplace_back(*one);
         return all;
     }
 
 private:
-    Object optimizer_, update_;
+    // Refuses attributes that updates have changed. They may be large: looked at after the 1st, 2nd, 4th, 8th, ...
+    // update, and before they would be missed.
+    void check_state() const
+    {
+        const py::gil_scoped_acquire gil;
+        const auto changed = state_.get().attr("changed")().cast<std::string>();
+        if (!changed.empty())
+            throw BadInput(fmt::format(
+                "update() of the optimizer changes {}, which no checkpoint keeps: keep it in "
+                "vectors that update() gets and changes, as many as the class's `memory` says",
+                changed));
+    }
+
+    Object optimizer_, update_, state_;
+    std::uint64_t calls_ = 0;
     std::vector<double> w_;
     Regularizer regularizer_;
     std::vector<double> gradient_;

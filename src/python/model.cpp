@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <functional>
 
 #include "base/error.hpp"
@@ -86,7 +88,8 @@ private:
 
 class PythonModel final : public Model {
 public:
-    /// @param scored_as  the usual loss that models are scored with because the model says none; else empty
+    /// @param scored_as  what says the loss with which models are scored, for messages; empty: a loss that the user
+    ///                   has named, which may be another one than is trained
     PythonModel(Object model, std::unique_ptr<Loss> loss, std::string scored_as,
                 std::int64_t per_column, std::int64_t shared, std::int64_t rows_at_once)
         : Model(std::move(loss)), model_(std::move(model)), scored_as_(std::move(scored_as)),
@@ -117,7 +120,9 @@ public:
                         std::span<double> gradient) const override
     {
         const py::gil_scoped_acquire gil;
-        if (!checked_ && rows.rows > 1) check_sums(rows.slice(0, 2), point);
+        // Models say nothing of their mistakes. At the 1st, 2nd, 4th, 8th, ... gradient.
+        if (std::has_single_bit(++gradients_))
+            check(rows.slice(0, std::min<std::int64_t>(2, rows.rows)), point);
         const auto [loss, own] = loss_and_gradient(rows, point);
         const auto* values = own.data();
         for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] += coefficient * values[i];
@@ -155,50 +160,83 @@ private:
         if (!py::isinstance<py::tuple>(returned) || py::len(returned) != 2)
             throw BadInput(
                 fmt::format("{} returned {}: return (loss, gradient), sums over the rows", what,
-                            py::repr(py::type::of(returned)).cast<std::string>()));
+                            in_short(returned)));
         const auto pair = returned.cast<py::tuple>();
         return {as<double>(pair[0], what, "(loss, gradient) with a number as loss"),
                 numbers(pair[1], what, std::ssize(point), "parameters")};
     }
 
-    // Checks once, on two rows, that loss and gradient are sums over rows, and that models are scored with that loss.
-    // What is no sum, such as a mean, would train another model for each batch, without a message.
-    void check_sums(const RowView& two, std::span<const double> point) const
+    // Checks on a row or two what would train or score another model than meant, without a message: that loss and
+    // gradient depend on the arguments alone, are sums over rows, and that models are scored with that loss.
+    void check(const RowView& few, std::span<const double> point) const
     {
-        constexpr double alike = 0.01;  // of what float32 gives, too
-        const auto differ = [](double a, double b, double size) {
-            return std::abs(a - b) > alike * size + 1e-9;
-        };
-        const auto [both, gradient] = loss_and_gradient(two, point);
+        const auto [loss, gradient] = loss_and_gradient(few, point);
+        if (few.rows == 2) check_sums(few, point, loss, gradient);
+        const auto [again, gradient_again] = loss_and_gradient(few, point);
+        constexpr double rounding = 1e-6;
+        if (differ(loss, again, rounding * std::abs(loss)) ||
+            furthest(gradient, gradient_again) > rounding * greatest(gradient) + tiny)
+            throw BadInput(fmt::format(
+                "{}.loss_and_gradient() gives the same rows and parameters a loss of {:.6g} and "
+                "then "
+                "{:.6g}, or another gradient: what it returns may depend on its arguments alone",
+                name(), loss, again));
+        if (!scored_as_.empty()) check_scored(few, point, loss);
+    }
+
+    void check_sums(const RowView& two, std::span<const double> point, double loss,
+                    const py::array_t<double>& gradient) const
+    {
         const auto [first, of_first] = loss_and_gradient(two.slice(0, 1), point);
         const auto [second, of_second] = loss_and_gradient(two.slice(1, 1), point);
-        double most = 0, furthest = 0;
-        for (py::ssize_t i = 0; i < gradient.size(); ++i) {
-            const auto sum = of_first.data()[i] + of_second.data()[i];
-            most = std::max({most, std::abs(of_first.data()[i]), std::abs(of_second.data()[i])});
-            furthest = std::max(furthest, std::abs(gradient.data()[i] - sum));
-        }
-        if (differ(both, first + second, std::abs(first) + std::abs(second)) ||
-            differ(furthest, 0, 2 * most))
+        std::vector<double> sum(point.size());
+        std::transform(of_first.data(), of_first.data() + sum.size(), of_second.data(), sum.begin(),
+                       std::plus());
+        const double size = greatest(of_first) + greatest(of_second);
+        const double apart = furthest(gradient, copied(sum));
+        if (differ(loss, first + second, alike * (std::abs(first) + std::abs(second))) ||
+            apart > alike * size + tiny)
             throw BadInput(fmt::format(
                 "{}.loss_and_gradient() gives two rows a loss of {:.6g}, and each by itself {:.6g} "
-                "and {:.6g}; "
-                "its gradients differ by {:.2g}: return sums over the rows, no means (of PyTorch: "
-                "reduction='sum')",
-                name(), both, first, second, furthest));
-        if (!scored_as_.empty()) {
-            std::vector<double> scores(static_cast<std::size_t>(2 * outputs()));
-            score(two, point, scores);
-            const auto scored = this->loss().evaluate(scores.data(), two.label, 2, nullptr);
-            if (differ(scored, both, std::abs(scored) + std::abs(both)))
-                throw BadInput(fmt::format(
-                    "{}.loss_and_gradient() gives two rows a loss of {:.6g}, and the {} loss of "
-                    "their "
-                    "scores, with which models are scored, is {:.6g}: define loss(), or say "
-                    "loss_name",
-                    name(), both, scored_as_, scored));
-        }
-        checked_ = true;
+                "and {:.6g}; the gradient of two differs by {:.2g} from the sum: return sums over "
+                "the rows, no means (of PyTorch: reduction=\"sum\")",
+                name(), loss, first, second, apart));
+    }
+
+    void check_scored(const RowView& few, std::span<const double> point, double loss) const
+    {
+        std::vector<double> scores(static_cast<std::size_t>(few.rows * outputs()));
+        score(few, point, scores);
+        const auto scored = this->loss().evaluate(scores.data(), few.label, few.rows, nullptr);
+        if (differ(scored, loss, alike * (std::abs(scored) + std::abs(loss))))
+            throw BadInput(fmt::format(
+                "{}.loss_and_gradient() returns a loss of {:.6g} for some rows, but {} their "
+                "scores, "
+                "with which models are scored, is {:.6g}: define loss() as the loss that is "
+                "trained, or say another one by loss_name",
+                name(), loss, scored_as_, scored));
+    }
+
+    // Of what float32 gives, too; and of losses that are nearly zero.
+    static constexpr double alike = 0.01, tiny = 1e-9;
+
+    // Not if one is NaN: that is another mistake, which is told elsewhere.
+    static bool differ(double a, double b, double most) { return std::abs(a - b) > most + tiny; }
+
+    static double greatest(const py::array_t<double>& values)
+    {
+        double most = 0;
+        for (py::ssize_t i = 0; i < values.size(); ++i)
+            most = std::max(most, std::abs(values.data()[i]));
+        return most;
+    }
+
+    static double furthest(const py::array_t<double>& one, const py::array_t<double>& other)
+    {
+        double most = 0;
+        for (py::ssize_t i = 0; i < one.size(); ++i)
+            most = std::max(most, std::abs(one.data()[i] - other.data()[i]));
+        return most;
     }
 
     py::object matrix(const RowView& rows) const
@@ -223,7 +261,7 @@ private:
 
     Object model_;
     std::string scored_as_;
-    mutable bool checked_ = false;  // guarded by Python's lock
+    mutable std::uint64_t gradients_ = 0;  // guarded by Python's lock
     std::int64_t per_column_, shared_, rows_at_once_;
     Object gradient_, scores_, initial_;
 };
@@ -266,7 +304,9 @@ std::unique_ptr<Model> make_model(py::object object, const DataShape& data)
     const py::object named = model.get().attr("loss_name");
     const auto usual = named.is_none() ? usual_loss(data.task) : named.cast<std::string>();
     auto own = model.method("loss", base);
-    const auto scored_as = named.is_none() && !own ? usual : std::string();
+    const auto scored_as = own               ? "what loss() returns for"
+                           : named.is_none() ? "the " + usual + " loss of"
+                                             : std::string();
     auto loss = std::make_unique<PythonLoss>(loss_of(usual, data), std::move(own));
     const auto rows = as<std::int64_t>(model.get().attr("rows_at_once"), name + ".rows_at_once",
                                        "a whole number");

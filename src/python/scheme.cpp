@@ -5,6 +5,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -354,8 +355,7 @@ private:
         if (returned.is_none()) return std::nullopt;
         if (!py::isinstance<Step>(returned))
             throw py::type_error(fmt::format("{} returned {}: return a Step, or None to wait on",
-                                             name_of(scheme_.get()),
-                                             py::repr(returned).cast<std::string>()));
+                                             name_of(scheme_.get()), in_short(returned)));
         return returned.cast<Step>();
     }
 
@@ -391,13 +391,37 @@ public:
     }
 
 private:
+    using Weights = std::optional<std::vector<double>>;
+
+    // Returns what the function says to the workers that have answered; nothing: wait on. With the GIL.
+    Weights answer() const
+    {
+        const py::object returned = decode_.get()(received_);
+        if (returned.is_none()) return std::nullopt;
+        const auto array = numbers(returned, "decode()", "weights, or None");
+        return std::vector<double>(array.data(), array.data() + array.size());
+    }
+
+    static bool same(const Weights& one, const Weights& other)
+    {
+        const auto equal = [](double a, double b) {
+            return a == b || (std::isnan(a) && std::isnan(b));
+        };
+        return one.has_value() == other.has_value() &&
+               (!one || std::ranges::equal(*one, *other, equal));
+    }
+
     const Decoding* decode()
     {
         const py::gil_scoped_acquire gil;
-        const py::object returned = decode_.get()(received_);
-        if (returned.is_none()) return nullptr;
-        const auto array = numbers(returned, "decode()", "weights, or None");
-        const std::span weights(array.data(), static_cast<std::size_t>(array.size()));
+        const auto answered = answer();
+        // A replay and a resumed run ask again. Asked twice at the 1st, 2nd, 4th, 8th, ... time.
+        if (std::has_single_bit(++calls_) && !same(answer(), answered))
+            throw BadInput(
+                "decode() returned two answers for the same workers: what it returns may depend on "
+                "its argument alone");
+        if (!answered) return nullptr;
+        const auto& weights = *answered;
         if (weights.size() != received_.size())
             throw BadInput(
                 fmt::format("decode() returned {} weights for the answers of {} workers: "
@@ -419,6 +443,7 @@ private:
     int collect_;
     Object decode_;
     std::vector<int> received_;
+    std::uint64_t calls_ = 0;
     Decoding decoding_;
 };
 
