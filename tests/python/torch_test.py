@@ -77,3 +77,62 @@ def test_threads_that_share_a_module_compute_the_same(q, images):
         images, over={"seed": [1] * 4}, threads=4, model=model, workers=2, rounds=3, step=0.1
     )
     assert all(np.array_equal(run.model, runs[0].model) for run in runs)
+
+
+def test_a_loss_that_is_a_mean_is_refused_with_the_remedy(q, images):
+    with pytest.raises(q.BadInput, match='CrossEntropyLoss has reduction=.mean.*reduction="sum"'):
+        q.torch(small(), torch.nn.CrossEntropyLoss(), image=(1, 4, 4))
+    q.torch(small(), torch.nn.CrossEntropyLoss(reduction="sum"), image=(1, 4, 4), name="fine")
+    functional = torch.nn.functional.cross_entropy  # a mean unless told otherwise
+    mean = q.torch(small(), functional, image=(1, 4, 4), name="mean")
+    with pytest.raises(q.BadInput, match='no means .of PyTorch: reduction="sum"'):
+        q.simulate(images, model=mean, workers=2, rounds=1, step=0.1)
+    none = torch.nn.CrossEntropyLoss(reduction="none")
+    apart = q.torch(small(), lambda z, y: none(z, y), image=(1, 4, 4), name="apart")
+    with pytest.raises(q.BadInput, match="the loss returned Tensor of 2 elements: return the sum"):
+        q.simulate(images, model=apart, workers=2, rounds=1, step=0.1)
+
+
+def frozen():
+    module = small()
+    module.register_buffer("steps", torch.arange(3.0))
+    for one in module.lift.parameters():
+        one.requires_grad = False
+    module.block.bias.requires_grad = False
+    return module
+
+
+def test_frozen_parameters_stay_where_they_are(q, images):
+    """The L2 term, which is there by default, shrank them."""
+    module, before = frozen(), frozen().double().state_dict()
+    model = q.torch(module, loss, image=(1, 4, 4), name="frozen-part")
+    options = dict(model=model, workers=3, rounds=5, step=0.3, evaluate_every=5)
+    result = q.simulate(images, **options)
+    free = {n: p for n, p in module.named_parameters() if p.requires_grad}
+    assert len(result.model) == sum(p.numel() for p in free.values())
+
+    other = frozen().float()  # whose frozen parameters and buffers are put back too
+    with torch.no_grad():
+        other.lift.weight.fill_(7)
+        other.steps.fill_(7)
+    for target in (module, other):
+        state = q.torch_state(result, target)
+        for name, value in state.items():
+            assert torch.allclose(value.double(), before[name]) == (name not in free), name
+        flat = np.concatenate([state[name].reshape(-1) for name in free])
+        assert np.allclose(flat, result.model, atol=1e-6)
+    assert other.out.weight.dtype == torch.float32
+
+    X, y = images.arrays()
+    with torch.no_grad():
+        value = float(
+            loss(module(torch.from_numpy(X).reshape(-1, 1, 4, 4)), torch.tensor(y).long())
+        )
+    assert np.isclose(result.loss, value / len(y))
+
+    with pytest.raises(q.BadInput, match="the module has 243 that are not frozen"):
+        q.torch_state(result, small())
+    for one in module.parameters():
+        one.requires_grad = False
+    with pytest.raises(q.BadInput, match="no parameter to train"):
+        q.torch(module, loss, name="all-frozen")
