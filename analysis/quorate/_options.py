@@ -40,9 +40,10 @@ def text_of(name: str, value: Any) -> str:
         return os.fspath(value)
     if isinstance(value, (list, tuple)):
         return ",".join(text_of(name, one) for one in value)
-    raise BadInput(
-        f"{name} is {shown(value)}: give a number, a text, a list of them or a component"
-    )
+    wanted = "a number, a text, a list of them or a component"
+    if name == "data":
+        wanted = "a data set, such as quorate.dataset(X, y) makes, or the path of one"
+    raise BadInput(f"{name} is {shown(value)}: give {wanted}")
 
 
 def options_of(keywords: Mapping[str, Any]) -> dict[str, str]:

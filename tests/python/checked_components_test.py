@@ -213,5 +213,5 @@ def test_messages_show_no_arrays(q, data, logistic):
             call()
         assert len(str(said.value)) < 200 and "\n" not in str(said.value), said.value
         assert "0., " not in str(said.value)
-    with pytest.raises(q.BadInput, match="ndarray of 100000 elements"):
+    with pytest.raises(q.BadInput, match="data is ndarray of 100000 elements: give a data set"):
         q.simulate(many, workers=2)
