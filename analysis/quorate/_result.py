@@ -31,7 +31,8 @@ class Result:
     """One run. Times are seconds on the run's clock; docs/trace.md explains all columns.
 
     rounds, arrivals, evaluations, workers, membership: tables as DataFrames; `units` has the units
-    of their columns. model: the final parameters. attributes: what the run was. `array` gives a
+    of their columns. model: the final parameters; those of other rounds are only in files, the
+    traces of `quorate run` with --evaluate-every. attributes: what the run was. `array` gives a
     column without a copy.
     """
 
@@ -100,8 +101,17 @@ class Result:
 
     @property
     def model(self) -> Floats:
-        """The final parameters; empty if the run had no data."""
-        return self._trace.model
+        """The final parameters, of a run in memory and of a trace that was read alike. Raises
+        BadInput if there are none: of a dry run, and of a run that has not ended."""
+        model = self._trace.model
+        if len(model):
+            return model
+        if not self.attributes["data"]:
+            raise BadInput(f"{self.label} was a dry run, which trains no model: give it data")
+        raise BadInput(
+            f"the trace of {self.label} has no final model, its run is {self.status}: let it end,"
+            " or resume it if it was killed"
+        )
 
     @property
     def status(self) -> str:
