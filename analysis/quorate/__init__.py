@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from ._commands import import_ as import_
     from ._commands import inspect as inspect
     from ._commands import optimum as optimum
-    from ._commands import predict as predict
     from ._commands import tune as tune
     from ._components import Component as Component
     from ._components import Model as Model
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from ._data import dataset as dataset
     from ._data import open as open
     from ._native import *  # noqa: F403
+    from ._predict import predict as predict
     from ._result import Comparison as Comparison
     from ._result import Result as Result
     from ._result import load as load
@@ -65,13 +65,14 @@ if TYPE_CHECKING:
 
 # Where each name is.
 _HOMES = {
-    "_commands": "Advice advise generate import_ inspect optimum predict tune",
+    "_commands": "Advice advise generate import_ inspect optimum tune",
     "_components": "Component Model Optimizer Scheme SynchronousScheme add code delay model"
     " optimizer scheme",
     "_data": "DataSet dataset open",
     "_native": "Arrived BadInput Close Combine Contribution Deadline Dispatch Failure Item Needs"
     " Note Part Placed Plan Problem Quiescent SetTimer Slice Start Step Stepped Undecodable"
     " WorkerJoined WorkerLost version",
+    "_predict": "predict",
     "_result": "Comparison Result load",
     "_run": "check compare components rank run simulate sweep",
     "_torch": "torch torch_state",

@@ -13,14 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ._components import Component
 from ._data import DataSet
 from ._native import BadInput, _quorate
 from ._options import document, option_name, options_of, text_of
 from ._progress import Progress
-from ._result import Result
 from ._run import _prepared
 
 if TYPE_CHECKING:
@@ -136,37 +134,6 @@ def optimum(data: Any, **options: Any) -> Optimum:
     if found is None:
         raise BadInput(f"no optimum was found: {told.strip()}")
     return Optimum(*(float(number) for number in found.groups()))
-
-
-def predict(
-    trace: Result | str | os.PathLike[str],
-    data: Any = None,
-    split: str | None = None,
-    probabilities: bool = False,
-) -> npt.NDArray[np.float64]:
-    """Returns the scores of rows by the final model of a run: one a row, or one for each class.
-
-    data: a data set, or a file such as CSV, which is imported like the run's; default: the run's.
-    split: train or test; default: test, if there are such rows. probabilities: return those of the
-    classes in place of scores, a column for each.
-    """
-    import h5py
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = trace.save(f"{folder}/trace.h5") if isinstance(trace, Result) else Path(trace)
-        output = f"{folder}/scores.h5"
-        given = {"data": data, "output": output, "quiet": True}
-        if split is not None:
-            given["split"] = split
-        _command("predict", [os.fspath(path)], given)
-        with h5py.File(output) as file:
-            if probabilities and "probability" not in file:
-                raise BadInput(
-                    "the model tells no probabilities: leave out probabilities=True, or train"
-                    " logistic, softmax or a network on classes"
-                )
-            scores = np.array(file["probability" if probabilities else "score"])
-            return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
 def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy.typing as npt
 
 from ._arrays import reals, shown
 from ._folder import Folder
-from ._labels import labels_of
+from ._labels import labels_of, user_values
 from ._native import BadInput, _quorate
 
 
@@ -47,6 +48,17 @@ class DataSet:
     @property
     def columns(self) -> int:
         return int(self.attributes["columns"])
+
+    @cached_property
+    def features(self) -> list[str]:
+        """The names of the columns; empty: they have none."""
+        return list(_quorate.data_names(os.fspath(self.path))[0])
+
+    @cached_property
+    def classes(self) -> npt.NDArray[Any]:
+        """What the user calls the classes, by number: numbers, or words; empty of a regression. Of
+        two classes the first one is -1 in `arrays()`, the second one 1."""
+        return user_values(_quorate.data_names(os.fspath(self.path))[1])
 
     def __fspath__(self) -> str:
         return os.fspath(self.path)
@@ -103,7 +115,7 @@ def _sparse(X: Any, what: str) -> tuple[Any, ...]:
     return reals(X.data, f"{what}.data"), X.indices, X.indptr
 
 
-def _matrix(X: Any, what: str) -> tuple[Any, ...]:
+def matrix_of(X: Any, what: str) -> tuple[Any, ...]:
     """(values,) of a dense matrix, (values, columns, starts) of a sparse one."""
     if hasattr(X, "tocsr"):
         return _sparse(X, what)
@@ -113,11 +125,11 @@ def _matrix(X: Any, what: str) -> tuple[Any, ...]:
     return (dense,)
 
 
-def _columns(X: Any, matrix: tuple[Any, ...]) -> int:
+def columns_of(X: Any, matrix: tuple[Any, ...]) -> int:
     return int(matrix[0].shape[1] if len(matrix) == 1 else X.shape[1])
 
 
-def _names(X: Any, what: str) -> list[str]:
+def names_of(X: Any, what: str) -> list[str]:
     """The names of a DataFrame's columns; none of an array."""
     if not hasattr(X, "columns") or hasattr(X, "tocsr"):
         return []
@@ -131,14 +143,14 @@ def _names(X: Any, what: str) -> list[str]:
     return names
 
 
-def _places(names: list[str], theirs: list[str]) -> list[int]:
-    """Where the columns of training rows are among those of test rows."""
+def places_of(names: list[str], theirs: list[str], what: str, like: str) -> list[int]:
+    """Where the columns that `like` has are among those of `what`."""
     place = {name: number for number, name in enumerate(theirs)}
     for name in names:
         if name not in place:
             raise BadInput(
-                f"X_test has no column {shown(name)}, which X has: give both the same columns, or"
-                " arrays (to_numpy)"
+                f"{what} has no column {shown(name)}, which {like} has: give both the same columns,"
+                " or arrays (to_numpy)"
             )
     return [place[name] for name in names]
 
@@ -170,15 +182,16 @@ def dataset(
 ) -> DataSet:
     """Makes a data set of arrays, DataFrames or sparse matrices.
 
-    X: rows x columns; y: a label a row: two classes, integers from 0, numbers, or words, which are
-    classes by the alphabet and keep their names. task: binary, multiclass or regression; default:
-    what y looks like. image: CxHxW, if rows are images. path:
+    X: rows x columns; the names of a DataFrame's columns are kept. y: a label a row, by the rule of
+    `quorate import`: two values, up to 1000 whole numbers or words are classes, numbered in their
+    order, which keep their names (`classes`); other numbers are a regression. task: binary,
+    multiclass or regression; default: what y looks like. image: CxHxW, if rows are images. path:
     the file to write; default: one in the folder for temporary files, which is removed with the
     object. In a run over MPI each rank makes its own; where that is too much, one process writes a
     file before the run, and all ranks `open` it.
     """
-    train = _matrix(X, "X")
-    names, columns = _names(X, "X"), _columns(X, train)
+    train = matrix_of(X, "X")
+    names, columns = names_of(X, "X"), columns_of(X, train)
     if not X.shape[0] if len(train) == 3 else not len(train[0]):
         raise BadInput("X has no rows: give some to train with")
     _check_index(X, y, "")
@@ -192,15 +205,15 @@ def dataset(
             else (np.empty(0), np.empty(0, np.int64), np.zeros(1, np.int64))
         )
     else:
-        test = _matrix(X_test, "X_test")
-        theirs = _names(X_test, "X_test")
-        if _columns(X_test, test) != columns:
+        test = matrix_of(X_test, "X_test")
+        theirs = names_of(X_test, "X_test")
+        if columns_of(X_test, test) != columns:
             raise BadInput(
-                f"X_test has {_columns(X_test, test)} columns, X has {columns}: give the same"
+                f"X_test has {columns_of(X_test, test)} columns, X has {columns}: give the same"
             )
         _check_index(X_test, y_test, "_test")
         if names and theirs and names != theirs:
-            test = (test[0][:, _places(names, theirs)],)
+            test = (test[0][:, places_of(names, theirs, "X_test", "X")],)
     if len(train) != len(test):
         raise BadInput("X and X_test are a dense and a sparse matrix: give two of a kind")
     folder = None
@@ -223,5 +236,6 @@ def dataset(
         ones,
         (*train, labels.train),
         (*test, labels.test),
+        True,
     )
     return DataSet(path, folder)

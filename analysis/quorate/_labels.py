@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Labels that users give: what they mean, and how data sets store them."""
+"""Labels that users give: what they mean, and how data sets store them. The rule is that of
+`quorate import` (src/data/labels.cpp): an array means what the same column of a file does."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, NamedTuple, NoReturn
@@ -15,13 +16,17 @@ import numpy.typing as npt
 from ._arrays import Floats, is_real, refuse_kind, shown, unmasked
 from ._native import BadInput, _quorate, logger
 
+TRUTH = ["False", "True"]  # the classes of truth values, as in a file that pandas writes
 TASKS = ("binary", "multiclass", "regression")
-# Of classes that are guessed, as in `quorate import`; of classes that most are without a row.
+# Of classes that are guessed.
 MOST_CLASSES = 1000
+# Of test rows, whose class has no training row.
+FEW = 0.1
 
 
 class Labels(NamedTuple):
-    """As data sets store them. names: of the classes; empty: they are called by their numbers."""
+    """As data sets store them. names: what users call the classes, by number; of a regression
+    none."""
 
     task: str
     train: Floats
@@ -32,19 +37,22 @@ class Labels(NamedTuple):
 
 @dataclass
 class _Given:
-    """Labels of some rows. texts: as `quorate import` has them; None: as many as numbers.
-    numbers: None if some are words. integers: whether they look like numbers of classes. inexact: a
-    whole number that no double is equal to."""
+    """Labels of some rows. texts: as `quorate import` has them; not looked at if there are numbers.
+    numbers: None if some are words. floats: whether their type is that of measurements. bools: all
+    are truth values. inexact: a whole number that no double is equal to."""
 
     texts: list[str] | None
     numbers: Floats | None
-    integers: bool
+    floats: bool
+    bools: bool = False
     inexact: str = ""
 
     def words(self) -> list[str]:
-        if self.texts is None and self.numbers is not None:
-            self.texts = [_written(one) for one in self.numbers]
-        return self.texts or []
+        if self.numbers is None:
+            return self.texts or []
+        values, places = np.unique(self.numbers, return_inverse=True)
+        names = [_written(value) for value in values]
+        return [names[place] for place in places]
 
 
 def _written(number: float) -> str:
@@ -92,10 +100,10 @@ def _numbers(array: npt.NDArray[Any], what: str) -> _Given:
     for row in np.flatnonzero(~np.isfinite(numbers)):
         _refuse(what, int(row), array[row])
     if array.dtype.kind == "f":
-        return _Given(None, numbers, integers=False)
+        return _Given(None, numbers, floats=True)
     large = array[np.abs(numbers) >= 2**53]
     inexact = next((str(one) for one in large if int(float(one)) != int(one)), "")
-    return _Given(None, numbers, integers=True, inexact=inexact)
+    return _Given(None, numbers, False, array.dtype.kind == "b", inexact)
 
 
 def _as_text(label: Any, row: int, what: str) -> str | bytes:
@@ -129,7 +137,8 @@ def _objects(array: npt.NDArray[Any], what: str) -> _Given:
     return _Given(
         [read[text][0] for text in given],
         None if None in numbers else np.array(numbers, np.float64),
-        all(_is_integer(kind) or issubclass(kind, (str, bytes)) for kind in kinds),
+        not all(_is_integer(kind) or issubclass(kind, (str, bytes)) for kind in kinds),
+        all(issubclass(kind, (bool, np.bool_)) for kind in kinds),
         inexact,
     )
 
@@ -140,52 +149,59 @@ def _some(labels: Iterable[Any]) -> str:
     return ", ".join([*texts, "..."] if len(few) > 5 else texts)
 
 
-def _refuse_unknown(unknown: Iterable[Any], known: Iterable[Any]) -> None:
-    if labels := _some(unknown):
+# By which the names of classes are sorted.
+_Key = Callable[[str], Any]
+
+
+def _by_bytes(name: str) -> bytes:
+    """As import sorts words."""
+    return name.encode("utf-8", "surrogateescape")
+
+
+def _alike(name: str) -> str:
+    """A label as others may write it: "Yes." is yes."""
+    return name.rstrip(" .,;'").lower()
+
+
+def _check_unknown(task: str, train: set[str], tests: list[str], key: _Key) -> None:
+    """Refuses labels of test rows that no training row has; warns of a few rare classes."""
+    unknown = [name for name in tests if name not in train]
+    if not unknown:
+        return
+    few = len(unknown) <= FEW * len(tests)
+    likened = {_alike(name) for name in train} & {_alike(name) for name in unknown}
+    # Words in quotes, numbers without.
+    names, theirs = (
+        _some(key(name) if key is float else name for name in sorted(some, key=key))
+        for some in (set(unknown), train)
+    )
+    if task == "binary" or likened or not few:
         raise BadInput(
-            f"no training row has the label {labels} of test rows, theirs are {_some(known)}: give"
-            " both the same labels, or leave out these rows"
+            f"no training row has the label {names} of test rows, theirs are {theirs}: give both"
+            " the same labels, or leave out these rows"
         )
+    logger.warning("no training row has the label %s of test rows", names)
 
 
-def _of_words(train: _Given, test: _Given | None, task: str | None) -> Labels:
-    # By their bytes, as import sorts them.
-    names = sorted(set(train.words()), key=lambda name: name.encode("utf-8", "surrogateescape"))
-    if task == "regression":
-        raise BadInput(f"task is 'regression', but {shown(names[0])} is no number: leave task out")
-    place = {name: number for number, name in enumerate(names)}
-    _refuse_unknown(sorted(set(test.words() if test else []) - set(place)), names)
-    task = task or ("binary" if len(names) <= 2 else "multiclass")
-    values = [np.array([place[word] for word in g.words()], np.float64) for g in (train, test) if g]
-    return _of_classes(task, values[0], values[1] if test else np.empty(0), names)
-
-
-def _of_classes(task: str, train: Floats, test: Floats, names: list[str]) -> Labels:
-    """names: of classes that are words; empty: labels are numbers."""
-    values = np.unique(train)
-    if task == "binary":
-        if len(values) != 2:
-            raise BadInput(
-                f"a binary task has two different labels, here there are {len(values)}: give both,"
-                " or task='multiclass' or 'regression'"
-            )
-        _refuse_unknown(np.setdiff1d(test, values), values)
-        names = names or [_written(value) for value in values]
-        signs = [np.where(labels == values[1], 1.0, -1.0) for labels in (train, test)]
-        return Labels(task, signs[0], signs[1], 2, names)
-    if not ((values >= 0) & (values == np.round(values))).all():
-        raise BadInput("labels of a multiclass task are whole numbers from 0: encode them so")
-    if not 0 < values[-1] < max(MOST_CLASSES, 2 * len(values)):
+def _task_of(given: _Given, count: int, whole: bool) -> str:
+    """What labels look like. count: of different ones; whole: they are words or whole numbers."""
+    if count <= 2:
+        return "binary"
+    if not whole:
+        return "regression"
+    if count > MOST_CLASSES:
+        what = "words" if given.numbers is None else "whole numbers"
         raise BadInput(
-            f"y has {len(values)} different labels, and the largest is {_some(values[-1:])}: number"
-            " two or more classes from 0, or give task='regression'"
+            f"y has {count} different {what}: give task='regression', or 'multiclass' if they are"
+            " classes"
         )
-    classes = int(values[-1]) + 1
-    only = np.setdiff1d(test, values)
-    _refuse_unknown(only[(only < 0) | (only >= classes) | (only != np.round(only))], values)
-    if len(only):
-        logger.warning("no training row has the label %s of test rows", _some(only))
-    return Labels(task, train, test, classes, names)
+    if given.floats:
+        logger.warning(
+            "y has %d different whole numbers, which are taken for classes: give task='regression'"
+            " if they are measurements",
+            count,
+        )
+    return "multiclass"
 
 
 def labels_of(y: Any, y_test: Any, task: str | None) -> Labels:
@@ -193,30 +209,59 @@ def labels_of(y: Any, y_test: Any, task: str | None) -> Labels:
     if task is not None and task not in TASKS:
         raise BadInput(f"task is {shown(task)}: use {', '.join(TASKS)}")
     train = _given(y, "y")
-    test = None if y_test is None else _given(y_test, "y_test")
-    if train.numbers is None:
-        return _of_words(train, test, task)
-    if test and test.numbers is None:
+    test = _Given([], np.empty(0), floats=False) if y_test is None else _given(y_test, "y_test")
+    if train.numbers is not None and test.numbers is None:
         raise BadInput(
             f"y_test has words, such as {_some(test.words())}, where y has numbers: give both alike"
         )
-    tests = test.numbers if test and test.numbers is not None else np.empty(0)
-    values = np.unique(train.numbers)
-    if task is None:
-        whole = (values == np.round(values)).all()
-        if whole and train.integers and len(values) > MOST_CLASSES:
+    if train.numbers is None or test.numbers is None:
+        if task == "regression":
             raise BadInput(
-                f"y has {len(values)} different whole numbers: give task='regression', or"
-                " 'multiclass' if they are classes"
+                f"task is 'regression', but {shown(train.words()[0])} is no number: leave task out"
             )
-        two = len(values) <= 2 and whole
-        task = "binary" if two else "multiclass" if whole and train.integers else "regression"
+        task = task or _task_of(train, len(set(train.words())), whole=True)
+        return _classes(task, train.words(), test.words(), _by_bytes)
+    values = np.unique(train.numbers)
+    task = task or _task_of(train, len(values), bool((values == np.round(values)).all()))
     if task == "regression":
-        return Labels(task, train.numbers, tests, 0, [])
+        return Labels(task, train.numbers, test.numbers, 0, [])
     for given in (train, test):
-        if given and given.inexact:
+        if given.inexact:
             raise BadInput(
                 f"the label {given.inexact} is beyond 2^53, where doubles do not tell whole numbers"
-                " apart: number the classes from 0"
+                " apart: write labels as words"
             )
-    return _of_classes(task, train.numbers, tests, [])
+    made = _classes(task, train.words(), test.words(), float)
+    return made._replace(names=TRUTH) if train.bools and made.names == ["0", "1"] else made
+
+
+def _classes(task: str, train: list[str], test: list[str], key: _Key) -> Labels:
+    """Numbers the classes in their order: of two, the later one is positive."""
+    found = set(train)
+    if task == "binary" and len(found) != 2:
+        raise BadInput(
+            f"a binary task has two different labels, here there are {len(found)}: give both, or"
+            " task='multiclass' or 'regression'"
+        )
+    _check_unknown(task, found, test, key)
+    names = sorted(found | set(test), key=key)
+    if len(names) < 2:
+        raise BadInput("y has one label: give two or more classes, or task='regression'")
+    place = {name: float(number) for number, name in enumerate(names)}
+    if task == "binary":
+        place = dict(zip(names, (-1.0, 1.0)))
+    numbers = [np.array([place[name] for name in g], np.float64) for g in (train, test)]
+    return Labels(task, numbers[0], numbers[1], len(names), names)
+
+
+def user_values(names: list[str]) -> npt.NDArray[Any]:
+    """The names of classes as the user's values: whole numbers, numbers, or words."""
+    read = [_quorate.read_label(name) for name in names]
+    numbers = [None if one is None else one[1] for one in read]
+    if names == TRUTH:
+        return np.array([False, True])
+    if not names or None in numbers:
+        return np.array(names, dtype=str)
+    values = np.array(numbers, np.float64)
+    whole = (values == np.round(values)).all()
+    return values.astype(np.int64) if whole and (np.abs(values) < 2**53).all() else values

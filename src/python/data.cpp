@@ -54,12 +54,13 @@ std::span<const double> span_of(const Values& values)
 // The rows of one split, as Python gives them.
 class GivenRows {
 public:
-    GivenRows(const py::tuple& given, std::int64_t columns, const std::string& split)
+    // @param labelled  whether labels are there; else they are NaN
+    GivenRows(const py::tuple& given, std::int64_t columns, const std::string& split, bool labelled)
         : dense_(given.size() == 2), values_(given[0].cast<Values>()),
           labels_(given[given.size() - 1].cast<Values>())
     {
         check_finite(span_of(values_), "the " + split + " rows");
-        check_finite(span_of(labels_), "the " + split + " labels");
+        if (labelled) check_finite(span_of(labels_), "the " + split + " labels");
         if (dense_) {
             if (values_.ndim() != 2 || values_.shape(0) != labels_.size())
                 throw BadInput(
@@ -75,6 +76,8 @@ public:
                                        start_.size() - 1, labels_.size()));
         check_entries(columns, split);
     }
+
+    std::int64_t count() const { return labels_.size(); }
 
     void write(DataSetWriter& writer, Split split) const
     {
@@ -122,10 +125,11 @@ private:
 
 // @param class_names  of labels that are classes; empty: their numbers from 0
 // @param names        of the columns; empty: they have none
+// @param labelled     whether rows have labels; those without, NaN, are good to predict with only
 void write(const Text& path, const Text& name, std::int64_t columns, const std::string& task,
            std::int64_t classes, const std::vector<Text>& class_names,
            const std::vector<Text>& names, const std::string& image, bool ones,
-           const py::tuple& train, const py::tuple& test)
+           const py::tuple& train, const py::tuple& test, bool labelled)
 {
     if (columns < 1) throw BadInput("the rows have no columns: give X of n x p");
     DataShape shape{.columns = columns, .task = task_of(task), .classes = classes};
@@ -133,7 +137,8 @@ void write(const Text& path, const Text& name, std::int64_t columns, const std::
     if (!image.empty() && !shape.set_image(image))
         throw BadInput(fmt::format("rows are to be images of {}, but have {} columns: write CxHxW",
                                    image, columns));
-    const GivenRows train_rows(train, columns, "training"), test_rows(test, columns, "test");
+    const GivenRows train_rows(train, columns, "training", labelled);
+    const GivenRows test_rows(test, columns, "test", labelled);
     const py::gil_scoped_release release;
     const std::lock_guard lock(libraries());
     DataSetWriter writer(path, name, shape, ones, false);
@@ -152,6 +157,8 @@ void write(const Text& path, const Text& name, std::int64_t columns, const std::
         writer.write_classes({class_names.begin(), class_names.end()});
     else if (!class_names.empty())
         provenance["class_values"] = fmt::format("{}", fmt::join(class_names, " "));
+    if (!labelled)
+        provenance["unlabelled"] = std::to_string(train_rows.count() + test_rows.count());
     writer.finish(features, provenance);
 }
 
@@ -202,6 +209,13 @@ void add_data(py::module_& module)
     module.def("write_data", &write);
     module.def("read_data", &read);
     module.def("read_label", &read_label);
+    module.def("data_names", [](const Text& path) {
+        const py::gil_scoped_release release;
+        const DataSet data(path, Unlabelled::accepted);
+        const auto features = data.features(), classes = data.class_names();
+        return std::pair(std::vector<Text>(features.begin(), features.end()),
+                         std::vector<Text>(classes.begin(), classes.end()));
+    });
     module.def("data_attributes", [](const Text& path) {
         const py::gil_scoped_release release;
         const auto all = DataSet(path, Unlabelled::accepted).attributes();

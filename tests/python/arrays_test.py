@@ -125,9 +125,7 @@ def test_entries_of_one_place_add_up_without_overflow(q):
         ([str(BEYOND), str(BEYOND + 1), "4"] * 4, "9007199254740993 is beyond"),
         (np.array([2**64 - 1, 0] * 6, np.uint64), "18446744073709551615 is beyond"),
         ([10**400, 1, 2] * 4, "label 0 of y is 1000"),
-        ([0, 1, 10**8] * 4, "3 different labels, and the largest is 100000000"),
-        ([1990, 1991, 1992] * 4, "the largest is 1992"),
-        ([-1, 0, 1] * 4, "whole numbers from 0"),
+        ([4] * ROWS, "two different labels, here there are 1"),
         ([np.nan] + [0.0] * 11, "label 0 is missing"),
         ([0, np.inf] + [0.0] * 10, "label 1 of y is inf"),
         ([np.nan] + ["a", "b"] * 5 + ["a"], "label 0 is missing"),
@@ -153,13 +151,72 @@ def test_labels_that_have_no_meaning_are_refused(q, labels, sentence):
         (pd.Series(pd.Categorical(ABC)), "multiclass", [0, 1, 2] * 4),
         (pd.Series(ABC, dtype="string"), "multiclass", [0, 1, 2] * 4),
         (np.arange(ROWS) / 2, "regression", np.arange(ROWS) / 2),
-        ([1.0, 2.0, 1e8] * 4, "regression", [1.0, 2.0, 1e8] * 4),
+        ([1.0, 2.0, 1e8] * 4, "multiclass", [0, 1, 2] * 4),
+        ([1990, 1991, 1992] * 4, "multiclass", [0, 1, 2] * 4),
+        ([0.5, 1.5] * 6, "binary", [-1, 1] * 6),
     ],
 )
 def test_labels_mean_what_they_look_like(q, labels, task, stored):
     data = q.dataset(X, labels)
     assert data.attributes["task"] == task
     assert np.array_equal(data.arrays()[1], stored)
+
+
+@pytest.mark.parametrize(
+    "labels, task",
+    [
+        ([30, 10, 20] * 4, None),
+        ([-1, 0, 7] * 4, None),
+        ([30.0, 10.0, 20.0] * 4, None),
+        ([10, 20] * 6, None),
+        ([2.5, -0.5] * 6, None),
+        ([0.25, 0.5, 0.75] * 4, "multiclass"),
+        ([0, 1] * 6, "multiclass"),
+        (["30", "9", "200"] * 4, None),
+        (["b", "a", "C"] * 4, None),
+        (["yes", "no"] * 6, None),
+        ([1.5, 2.5, 3.5] * 4, "regression"),
+        ([True, False] * 6, None),
+    ],
+)
+def test_labels_mean_what_the_same_file_means(q, tmp_path, labels, task):
+    given = q.dataset(FRAME, labels, task=task)
+    FRAME.assign(y=labels).to_csv(tmp_path / "rows.csv", index=False)
+    options = {} if task is None else {"task": task}
+    like = q.import_(
+        tmp_path / "rows.csv", tmp_path / "rows.h5", label="y", shuffle="no", **options
+    )
+    for name in ("task", "classes"):
+        assert given.attributes[name] == like.attributes[name], name
+    assert np.array_equal(given.arrays()[1], like.arrays()[1])
+    assert list(given.classes) == list(like.classes) and given.features == like.features
+    if task != "regression":
+        values = [int(label) for label in labels] if "9" in labels else labels  # texts of numbers
+        assert given.classes.tolist() == sorted(set(values))
+
+
+@pytest.mark.parametrize(
+    "labels", [[30, 10, 20] * 4, ["b", "a", "c"] * 4, [2.5, 0.5] * 6, [True, False] * 6]
+)
+def test_predicted_labels_are_the_users_values(q, labels):
+    names = sorted(set(labels))
+    rows = np.array([[label == name for name in names] for label in labels], float)
+    model = "softmax" if len(names) > 2 else "logistic"
+    result = q.simulate(q.dataset(rows, labels), model=model, workers=2, rounds=50, step=1.0)
+    assert q.predict(result, rows, labels=True).tolist() == labels
+    with pytest.raises(q.BadInput, match="two results"):
+        q.predict(result, rows, labels=True, probabilities=True)
+
+
+def test_rare_classes_of_test_rows_are_warned_of(q, caplog):
+    y = np.arange(ROWS) % 3
+    more, theirs = np.vstack([X, X]), np.append(np.append(y, y[1:]), 7)
+    data = q.dataset(X, y, more, theirs)
+    assert "no training row has the label 7 of test rows" in caplog.text
+    assert data.classes.tolist() == [0, 1, 2, 7] and data.arrays("test")[1][-1] == 3
+    caplog.clear()
+    q.dataset(X, y.astype(float))
+    assert "3 different whole numbers, which are taken for classes" in caplog.text
 
 
 def test_what_cannot_be_guessed_is_asked_for(q):
@@ -241,6 +298,79 @@ def test_predictions_are_of_columns_by_name(q, tmp_path):
             q.predict(trace, rows)
 
 
+def test_predictions_are_of_arrays_and_frames(q, tmp_path):
+    data = q.dataset(FRAME, Y, FRAME[::-1], Y[::-1])
+    result = q.simulate(data, workers=2, rounds=5)
+    expected = X @ result.model
+    for rows in (X, X.tolist(), FRAME, FRAME[["c", "a", "b"]], sparse.csr_matrix(X)):
+        assert np.allclose(q.predict(result, rows), expected)
+    assert np.allclose(q.predict(result, X[:1]), expected[:1])
+    for rows, sentence in [
+        (FRAME.rename(columns={"a": "z"}), "data has the column 'z', which the run's data lack"),
+        (FRAME.assign(y=Y), "data has the column 'y'"),
+        (FRAME[["a", "b"]], "data has no column 'c', which the run's data set has"),
+        (pd.DataFrame(X), "data has the column '0'"),
+        (X[:, :2], "data has 2 columns, the run's data 3"),
+        (X[:0], "data has no rows"),
+        (X[0], r"data has the shape \(3,\)"),
+        (X + np.nan, "hold nan at element 0"),
+        (FRAME.astype(str), r"data\[0, 0\] is"),
+    ]:
+        with pytest.raises(q.BadInput, match=sentence) as refused:
+            q.predict(result, rows)
+        assert len(str(refused.value)) < 200
+    with pytest.raises(q.BadInput, match="split is of data sets"):
+        q.predict(result, X, split="train")
+    numbered = pd.DataFrame(X)  # whose columns pandas numbers
+    result = q.simulate(q.dataset(numbered, Y), workers=2, rounds=5)
+    for rows in (numbered[[2, 0, 1]], FRAME, X):
+        assert np.allclose(q.predict(result, rows), expected)
+
+
+def test_predictions_of_a_saved_trace_need_the_data_of_its_run(q, tmp_path):
+    words = np.array(["no", "yes"])[Y]
+    kept = q.dataset(FRAME, words, path=tmp_path / "kept.h5")
+    result = q.simulate(kept, workers=2, rounds=20, step=1.0)
+    trace = result.save(tmp_path / "trace.h5")
+    expected = np.where(X @ result.model > 0, "yes", "no").tolist()
+    assert q.predict(trace, FRAME[["b", "a", "c"]], labels=True).tolist() == expected
+    assert q.predict(q.load(trace), FRAME, labels=True).tolist() == expected
+    (tmp_path / "kept.h5").unlink()
+    with pytest.raises(q.BadInput, match="data set .* is not there, .*keep the run's"):
+        q.predict(trace, FRAME)
+
+
+def test_frames_are_encoded_like_the_imported_file(q, tmp_path):
+    frame = FRAME.assign(city=ABC, y=Y)
+    frame.to_csv(tmp_path / "rows.csv", index=False, sep=";", decimal=",")
+    data = q.import_(
+        tmp_path / "rows.csv",
+        tmp_path / "rows.h5",
+        label="y",
+        categorical="city",
+        scale="standardise",
+        intercept=True,
+        decimal="comma",
+        separator="semicolon",
+        shuffle="no",
+    )
+    result = q.simulate(data, workers=2, rounds=5)
+    rows = frame[["city", "c", "a", "b"]]
+    assert np.allclose(q.predict(result, rows), q.predict(result, data))
+    with pytest.raises(q.BadInput, match="scaled or encoded its columns: give a DataFrame"):
+        q.predict(result, data.arrays()[0])
+
+
+def test_rows_of_the_other_kind_are_predicted_alike(q):
+    """By a model of Python, whose parameters depend on whether the data are sparse."""
+    from numpy_logistic import NumpyLogistic
+
+    rows = sparse.random(ROWS, 5, density=0.4, format="csr", random_state=1)
+    for train, other in ((rows, rows.toarray()), (rows.toarray(), rows)):
+        result = q.simulate(q.dataset(train, Y), model=NumpyLogistic, workers=2, rounds=5, step=0.1)
+        assert np.allclose(q.predict(result, other), rows @ result.model)
+
+
 def test_times_and_coefficients_are_checked_alike(q):
     dry = {"workers": 3, "rounds": 2}
     for times, sentence in [
@@ -285,6 +415,9 @@ def test_what_a_model_returns_is_checked_alike(q):
         def scores(self, X, w):
             return X @ w.reshape(-1, 3)
 
+        def loss(self, scores, y):
+            return 0.0
+
     class Transposed(Classes):
         def scores(self, X, w):
             return super().scores(X, w).T
@@ -301,7 +434,7 @@ def test_what_a_model_returns_is_checked_alike(q):
     run = {"workers": 2, "rounds": 2, "step": 0.1, "evaluate_every": 1}
     assert q.simulate(data, model=Classes, **run).status == "completed"
     for model, sentence in [
-        (Transposed, "first dimension is 3: return 12 x 3 scores"),
+        (Transposed, "first dimension is 3: return 2 x 3 scores"),
         (Masked, "return an array of 9 parameters"),
         (ComplexLoss, "with a number as loss"),
     ]:
