@@ -68,6 +68,48 @@ def test_a_run_with_trace_is_replayed(plugin, gaussians, tmp_path, resilient):
     assert done.returncode == 2 and "give the same --plugin" in done.stderr
 
 
+HEAVY = """
+import os, signal
+from pathlib import Path
+import quorate as q
+
+class Heavy(q.Optimizer):
+    memory = 2
+
+    def update(self, w, gradient, step, v, count):
+        count += 1
+        stopped = Path("{folder}/stopped")
+        if count[0] == 6 and not stopped.exists():
+            stopped.touch()
+            os.kill(os.getpid(), signal.SIGTERM)
+        v[:] = 0.9 * v + gradient
+        return w - step * v
+
+class Forgetful(q.Optimizer):
+    def update(self, w, gradient, step):
+        self.v = 0.9 * getattr(self, "v", 0) + gradient
+        return w - step * self.v
+"""
+
+
+def test_an_optimiser_is_resumed_with_its_memory_or_refused(gaussians, tmp_path):
+    plugin = tmp_path / "heavy.py"
+    plugin.write_text(HEAVY.replace("{folder}", str(tmp_path)))
+    words = ["--data", gaussians, "--workers", 3, "--rounds", 9, "--step", 0.1, "--plugin", plugin]
+    models = []
+    for name, runs in (("stopped", 2), ("whole", 1)):
+        files = ["--trace", tmp_path / f"{name}.h5", "--checkpoint", tmp_path / f"{name}.ckp"]
+        files += ["--checkpoint-every", "1r", "--resume"]
+        ends = [module("simulate", *words, "--optimizer", "heavy", *files) for _ in range(runs)]
+        assert [done.returncode for done in ends] == [75, 0][-runs:], ends[-1].stderr
+        assert ("going on after round 6" in ends[-1].stderr) == (name == "stopped")
+        with h5py.File(tmp_path / f"{name}.h5") as file:
+            models.append(file["model/final"][:])
+    assert (models[0] == models[1]).all()
+    done = module("simulate", *words, "--optimizer", "forgetful", "--trace", tmp_path / "f.h5")
+    assert done.returncode == 2 and "changes self.v, which no checkpoint keeps" in done.stderr
+
+
 def test_what_a_plugin_gets_wrong_is_told(tmp_path):
     wrong = tmp_path / "wrong.py"
     wrong.write_text("import quorate\n1 / 0\n")
