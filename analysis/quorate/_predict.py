@@ -134,7 +134,8 @@ def _rows(trace: Result | Path, data: Any, folder: str) -> Any:
         return data
     own = _data_of(trace)
     recorded = options_in(own.attributes.get("options", ""))
-    if any(recorded.get(name, plain) != plain for name, plain in _PLAIN.items()):
+    means = "mean" in recorded.get("missing", "") and hasattr(data, "to_csv")
+    if means or any(recorded.get(name, plain) != plain for name, plain in _PLAIN.items()):
         return _as_file(data, own, folder)
     _written(data, own, f"{folder}/rows.h5")
     return f"{folder}/rows.h5"
@@ -152,7 +153,8 @@ def predict(
     data: rows as an array, a DataFrame or a sparse matrix; a data set; or a file such as CSV, which
     is imported like the run's; default: the run's. The columns of a DataFrame are found by name, if
     those of the run's data have names: it needs the same ones, in any order. If the run's data were
-    scaled or encoded at their import, so is a DataFrame of pandas, and arrays are refused.
+    scaled or encoded at their import, or their missing numbers replaced, so are those of a
+    DataFrame of pandas; arrays are refused where columns are no longer those of the file.
     split: of a data set or file, train or test; default: test, if there are such rows.
     probabilities: return those of the classes in place of scores, a column for each.
     labels: return the predicted classes in place of scores, as the user's values: the numbers or

@@ -137,7 +137,7 @@ void write(const Text& path, const Text& name, std::int64_t columns, const std::
     if (!image.empty() && !shape.set_image(image))
         throw BadInput(fmt::format("rows are to be images of {}, but have {} columns: write CxHxW",
                                    image, columns));
-    const GivenRows train_rows(train, columns, "training", labelled);
+    const GivenRows train_rows(train, columns, labelled ? "training" : "given", labelled);
     const GivenRows test_rows(test, columns, "test", labelled);
     const py::gil_scoped_release release;
     const std::lock_guard lock(libraries());

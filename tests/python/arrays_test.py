@@ -313,7 +313,7 @@ def test_predictions_are_of_arrays_and_frames(q, tmp_path):
         (X[:, :2], "data has 2 columns, the run's data 3"),
         (X[:0], "data has no rows"),
         (X[0], r"data has the shape \(3,\)"),
-        (X + np.nan, "hold nan at element 0"),
+        (X + np.nan, "the given rows hold nan at element 0"),
         (FRAME.astype(str), r"data\[0, 0\] is"),
     ]:
         with pytest.raises(q.BadInput, match=sentence) as refused:
@@ -359,6 +359,16 @@ def test_frames_are_encoded_like_the_imported_file(q, tmp_path):
     assert np.allclose(q.predict(result, rows), q.predict(result, data))
     with pytest.raises(q.BadInput, match="scaled or encoded its columns: give a DataFrame"):
         q.predict(result, data.arrays()[0])
+
+
+def test_missing_numbers_of_frames_are_replaced_like_those_of_the_file(q, tmp_path):
+    frame = FRAME.where(FRAME.index.to_series() != 3)
+    frame.assign(y=Y).to_csv(tmp_path / "rows.csv", index=False)
+    options = {"label": "y", "missing": "mean", "shuffle": "no"}
+    data = q.import_(tmp_path / "rows.csv", tmp_path / "rows.h5", **options)
+    result = q.simulate(data, workers=2, rounds=5)
+    assert np.allclose(q.predict(result, frame), q.predict(result, data))
+    assert np.allclose(q.predict(result, X[:1]), q.predict(result, data)[:1])
 
 
 def test_rows_of_the_other_kind_are_predicted_alike(q):
