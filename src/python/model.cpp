@@ -111,9 +111,18 @@ public:
     {
         if (!initial_.get()) return {};
         const py::gil_scoped_acquire gil;
-        const auto w = numbers(initial_.get()(columns, seed), name() + ".initial()",
-                               parameters(columns), "parameters");
-        return std::vector<double>(w.data(), w.data() + w.size());
+        const auto ask = [&] {
+            const auto w = numbers(initial_.get()(columns, seed), name() + ".initial()",
+                                   parameters(columns), "parameters");
+            return std::vector<double>(w.data(), w.data() + w.size());
+        };
+        auto first = ask();
+        if (furthest(first, ask()) > 0)  // a replay asks again
+            throw BadInput(
+                fmt::format("{}.initial() returned two answers for the seed {}: draw from "
+                            "numpy.random.default_rng(seed)",
+                            name(), seed));
+        return first;
     }
 
     double add_gradient(const RowView& rows, std::span<const double> point, double coefficient,
@@ -173,15 +182,22 @@ private:
         const auto [loss, gradient] = loss_and_gradient(few, point);
         if (few.rows == 2) check_sums(few, point, loss, gradient);
         const auto [again, gradient_again] = loss_and_gradient(few, point);
-        constexpr double rounding = 1e-6;
         if (differ(loss, again, rounding * std::abs(loss)) ||
-            furthest(gradient, gradient_again) > rounding * greatest(gradient) + tiny)
+            differ(span_of(gradient), span_of(gradient_again)))
             throw BadInput(fmt::format(
                 "{}.loss_and_gradient() gives the same rows and parameters a loss of {:.6g} and "
-                "then "
-                "{:.6g}, or another gradient: what it returns may depend on its arguments alone",
+                "then {:.6g}, or another gradient: what it returns may depend on its arguments "
+                "alone",
                 name(), loss, again));
-        if (!scored_as_.empty()) check_scored(few, point, loss);
+        std::vector<double> scores(static_cast<std::size_t>(few.rows * outputs()));
+        auto scores_again = scores;
+        score(few, point, scores);
+        score(few, point, scores_again);
+        if (differ(scores, scores_again))
+            throw BadInput(name() +
+                           ".scores() returned two answers for the same rows and parameters: what "
+                           "it returns may depend on its arguments alone");
+        if (!scored_as_.empty()) check_scored(few, scores, loss);
     }
 
     void check_sums(const RowView& two, std::span<const double> point, double loss,
@@ -192,8 +208,8 @@ private:
         std::vector<double> sum(point.size());
         std::transform(of_first.data(), of_first.data() + sum.size(), of_second.data(), sum.begin(),
                        std::plus());
-        const double size = greatest(of_first) + greatest(of_second);
-        const double apart = furthest(gradient, copied(sum));
+        const double size = greatest(span_of(of_first)) + greatest(span_of(of_second));
+        const double apart = furthest(span_of(gradient), sum);
         if (differ(loss, first + second, alike * (std::abs(first) + std::abs(second))) ||
             apart > alike * size + tiny)
             throw BadInput(fmt::format(
@@ -203,10 +219,8 @@ private:
                 name(), loss, first, second, apart));
     }
 
-    void check_scored(const RowView& few, std::span<const double> point, double loss) const
+    void check_scored(const RowView& few, const std::vector<double>& scores, double loss) const
     {
-        std::vector<double> scores(static_cast<std::size_t>(few.rows * outputs()));
-        score(few, point, scores);
         const auto scored = this->loss().evaluate(scores.data(), few.label, few.rows, nullptr);
         if (differ(scored, loss, alike * (std::abs(scored) + std::abs(loss))))
             throw BadInput(fmt::format(
@@ -219,24 +233,35 @@ private:
 
     // Of what float32 gives, too; and of losses that are nearly zero.
     static constexpr double alike = 0.01, tiny = 1e-9;
+    // Of what is computed twice.
+    static constexpr double rounding = 1e-6;
 
     // Not if one is NaN: that is another mistake, which is told elsewhere.
     static bool differ(double a, double b, double most) { return std::abs(a - b) > most + tiny; }
 
-    static double greatest(const py::array_t<double>& values)
+    static bool differ(std::span<const double> one, std::span<const double> other)
+    {
+        return furthest(one, other) > rounding * greatest(one) + tiny;
+    }
+
+    static double greatest(std::span<const double> values)
     {
         double most = 0;
-        for (py::ssize_t i = 0; i < values.size(); ++i)
-            most = std::max(most, std::abs(values.data()[i]));
+        for (const double value : values) most = std::max(most, std::abs(value));
         return most;
     }
 
-    static double furthest(const py::array_t<double>& one, const py::array_t<double>& other)
+    static double furthest(std::span<const double> one, std::span<const double> other)
     {
         double most = 0;
-        for (py::ssize_t i = 0; i < one.size(); ++i)
-            most = std::max(most, std::abs(one.data()[i] - other.data()[i]));
+        for (std::size_t i = 0; i < one.size(); ++i)
+            most = std::max(most, std::abs(one[i] - other[i]));
         return most;
+    }
+
+    static std::span<const double> span_of(const py::array_t<double>& values)
+    {
+        return {values.data(), static_cast<std::size_t>(values.size())};
     }
 
     py::object matrix(const RowView& rows) const

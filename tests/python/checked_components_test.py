@@ -98,6 +98,30 @@ def test_a_model_that_remembers_is_refused(q, data, logistic):
         q.simulate(data, model=Warm, **RUN)
 
 
+def test_a_model_that_draws_for_itself_is_refused(q, data, logistic):
+    draw = np.random.default_rng(1)
+
+    class Anywhere(logistic):
+        def initial(self, columns, seed):
+            return draw.normal(size=columns)
+
+    with pytest.raises(q.BadInput, match="initial.. returned two answers for the seed 7"):
+        q.simulate(data, model=Anywhere, seed=7, **RUN)
+
+    class BySeed(logistic):
+        def initial(self, columns, seed):
+            return np.random.default_rng(seed).normal(size=columns)
+
+    assert q.simulate(data, model=BySeed, seed=7, **RUN).status == "completed"
+
+    class Dropping(logistic):
+        def scores(self, X, w):
+            return X @ (w * draw.integers(0, 2, len(w)))
+
+    with pytest.raises(q.BadInput, match="scores.. returned two answers"):
+        q.simulate(data, model=Dropping, **RUN)
+
+
 def momentum(q, **attributes):
     class Momentum(q.Optimizer):
         memory = attributes.pop("memory", 0)
