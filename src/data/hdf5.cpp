@@ -25,12 +25,16 @@ std::string between(const std::string& text, const std::string& before, const st
     return text.substr(first, text.find(after, first) - first);
 }
 
-// Without locks: a trace that is being written has a writer, and a lock would refuse the reader.
-Properties access_to(bool journaled, WriteAccess* write = nullptr)
+enum class Locks { none, best_effort, always };
+
+// Without locks, as a rule: a trace that is being written has a writer, and a lock would refuse the reader.
+Properties access_to(bool journaled, WriteAccess* write = nullptr,
+                     [[maybe_unused]] Locks locks = Locks::none)
 {
     Properties access(H5Pcreate(H5P_FILE_ACCESS), "make access properties");
 #if H5_VERSION_GE(1, 12, 1) || (H5_VERS_MINOR == 10 && H5_VERS_RELEASE >= 7)
-    check(H5Pset_file_locking(access.get(), false, true), "do without locks");
+    check(H5Pset_file_locking(access.get(), locks != Locks::none, locks != Locks::always),
+          "say whether to lock");
 #else
     setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0);  // read when a file is opened
 #endif
@@ -54,8 +58,13 @@ File open_existing(const std::string& name, unsigned flags, WriteAccess* write =
                        " is not an HDF5 file (or it is truncated): give a data set made by "
                        "'quorate import' or a trace made by 'quorate run'");
     const bool writes = (flags & H5F_ACC_RDWR) != 0;
-    const auto access = access_to(writes || std::filesystem::exists(journal_of(path)), write);
-    const hid_t id = H5Fopen(path.c_str(), flags, access.get());
+    const bool journaled = writes || std::filesystem::exists(journal_of(path));
+    hid_t id = -1;
+    // Whoever else has the file open in this process may have it with locks, as a program in Python may. HDF5 then opens
+    // it for us only if ours are the same.
+    for (const auto locks : {Locks::none, Locks::best_effort, Locks::always})
+        if (id < 0 && (locks == Locks::none || !writes))
+            id = H5Fopen(path.c_str(), flags, access_to(journaled, write, locks).get());
     if (id < 0) throw BadInput(path + " is damaged: HDF5 cannot open it; make it again");
     return {id, "open " + path};
 }

@@ -179,6 +179,14 @@ def test_traces_of_different_data_are_refused(runs, tmp_path):
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize("locking", [True, False, "best-effort", None])
+def test_a_file_that_another_reader_has_open_is_read(runs, tmp_path, locking):
+    path = shutil.copy(runs["uncoded"], tmp_path)
+    with h5py.File(path, "r", locking=locking):
+        assert read_trace(path).rounds == 6
+        assert len(read_trace(path).arrivals("worker")) == 6 * 4
+
+
 def test_warm_up_is_the_first_rounds_that_are_slower_than_nearly_all_later_ones(
     simulated, tmp_path
 ):

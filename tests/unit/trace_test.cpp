@@ -187,6 +187,19 @@ TEST(Trace, IsReadableWhileItIsWritten)
     EXPECT_EQ(trace::faults(got), std::vector<std::string>());
 }
 
+TEST(Trace, IsReadWhileAnotherReaderOfThisProcessHoldsItWithALock)
+{
+    const Folder folder;
+    const auto path = folder.file("t.h5");
+    trace::Writer(path, header(), width).finish(std::vector<double>(3), "completed", "");
+    for (const bool ignores : {false, true}) {
+        const h5::Properties access(H5Pcreate(H5P_FILE_ACCESS), "make access properties");
+        h5::check(H5Pset_file_locking(access.get(), true, ignores), "lock");
+        const h5::File held(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), "open " + path);
+        EXPECT_EQ(trace::read(path).status(), "completed") << ignores;
+    }
+}
+
 TEST(Trace, IteratesAreReadBackInOrderAfterAPause)
 {
     const Folder folder;

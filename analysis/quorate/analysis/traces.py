@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Reads traces; docs/trace.md says what they hold."""
 
+import io
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -222,8 +223,27 @@ def open_trace(path: Path) -> h5py.File:
     """
     journal = Path(f"{path}.journal")
     if not journal.is_file():
-        return h5py.File(path, "r", locking=False)
+        return open_to_read(path)
     return h5py.File(Committed(path, journal), "r")
+
+
+def open_to_read(path: Path) -> h5py.File:
+    """Opens a file of HDF5, whatever lock another reader or writer holds.
+
+    A process that has the file open already, as xarray does, may have it with a lock. HDF5 then
+    refuses to open it without one, but not to read it through a file object.
+    """
+    try:
+        return h5py.File(path, "r", locking=False)
+    except OSError:
+        return h5py.File(Source(path), "r")
+
+
+class Source(io.FileIO):
+    """A file that is closed together with the last that reads it."""
+
+    def __del__(self) -> None:
+        self.close()
 
 
 def read_attributes(node: h5py.Group) -> dict[str, Attribute]:
