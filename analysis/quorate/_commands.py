@@ -143,20 +143,21 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _made(command: str, output: str | os.PathLike[str], options: dict[str, Any]) -> DataSet:
-    if Path(output).exists():
-        raise BadInput(f"{output} is there already: give another name, or open it")
     _command(command, [], {"output": output, "quiet": True, **options})
     return DataSet(output)
 
 
-def import_(input: Any, output: str | os.PathLike[str], **options: Any) -> DataSet:
-    """Makes a data set from files: CSV, libsvm, IDX, .... Options:"""
-    return _made("import", output, {"input": input, **options})
+def import_(
+    input: Any, output: str | os.PathLike[str], *, overwrite: bool = False, **options: Any
+) -> DataSet:
+    """Makes a data set from files: CSV, libsvm, IDX, .... overwrite: replace a data set of that
+    name. Options:"""
+    return _made("import", output, {"input": input, "overwrite": overwrite, **options})
 
 
-def generate(output: str | os.PathLike[str], **options: Any) -> DataSet:
-    """Makes a synthetic data set. Options:"""
-    return _made("generate", output, options)
+def generate(output: str | os.PathLike[str], *, overwrite: bool = False, **options: Any) -> DataSet:
+    """Makes a synthetic data set. overwrite: replace a data set of that name. Options:"""
+    return _made("generate", output, {"overwrite": overwrite, **options})
 
 
 _DOCUMENTED: dict[str, Callable[..., Any]] = {

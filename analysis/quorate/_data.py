@@ -179,6 +179,7 @@ def dataset(
     image: str = "",
     name: str = "arrays",
     path: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
 ) -> DataSet:
     """Makes a data set of arrays, DataFrames or sparse matrices.
 
@@ -187,7 +188,7 @@ def dataset(
     order, which keep their names (`classes`); other numbers are a regression. task: binary,
     multiclass or regression; default: what y looks like. image: CxHxW, if rows are images. path:
     the file to write; default: one in the folder for temporary files, which is removed with the
-    object. In a run over MPI each rank makes its own; where that is too much, one process writes a
+    object. overwrite: replace a data set of that name. In a run over MPI each rank makes its own; where that is too much, one process writes a
     file before the run, and all ranks `open` it.
     """
     train = matrix_of(X, "X")
@@ -220,8 +221,12 @@ def dataset(
     if path is None:
         folder = Folder()
         path = folder.path / "data.h5"
+    elif Path(path).exists() and not overwrite:
+        raise BadInput(
+            f"{path} is there already: give another name, open it, or overwrite=True to replace it"
+        )
     elif Path(path).exists():
-        raise BadInput(f"{path} is there already: give another name, or open it")
+        DataSet(path)  # another file was named by mistake
     ones = len(train) == 3 and bool(np.all(train[0] == 1) and np.all(test[0] == 1))
     numbered = names == [str(number) for number in range(columns)]  # by pandas, and not by the user
     _quorate.write_data(

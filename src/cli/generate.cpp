@@ -58,7 +58,7 @@ int generate(const Settings& settings)
         settings.refuse("classes", ", but only --model softmax has classes: leave it out");
     if (shape.task != LearningTask::regression && size.noise > 1)
         settings.refuse("noise", ": the share of labels that are random is at most 1");
-    check_output(settings, "output", "data set");
+    check_new_data_set(settings);
     shape.columns = size.columns;
     shape.dense = size.entries == 0 && !made->ones();
     DataSetWriter writer(output, std::filesystem::path(output).stem(), shape, made->ones(),
@@ -112,7 +112,8 @@ Command generate_command()
               "training rows in the order of their labels, which makes partitions unlike"},
              {"float32", "", "", "store values in single precision"},
              {"seed", "N", "0", "key of the random stream"},
-             {"output", "FILE", "", "the data set to write"}},
+             {"output", "FILE", "", "the data set to write"},
+             {"overwrite", "", "", "replace a data set of that name"}},
             generate};
 }
 

@@ -91,7 +91,7 @@ void check_files(const Settings& settings)
             settings.refuse("output",
                             fmt::format(", which is --{} as well: give another name", option));
     }
-    check_output(settings, "output", "data set");
+    check_new_data_set(settings);
 }
 
 // Warns of words of the test file that the training file does not have.
@@ -282,6 +282,7 @@ std::vector<Option> import_options()
         {"test-input", "FILE", "", "test rows; else see --test-fraction"},
         {"test-labels", "FILE", "", "their labels, likewise"},
         {"output", "FILE", "", "the data set to write"},
+        {"overwrite", "", "", "replace a data set of that name"},
         {"format", "auto|NAME", "auto",
          "see quorate list formats; auto: by the first bytes; of text, libsvm if some of the first "
          "lines are"},

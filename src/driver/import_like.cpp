@@ -22,7 +22,7 @@ const std::set<std::string> own = {
     "config", "format",     "help",       "input",   "labels",        "like",
     "name",   "limit-rows", "max-bytes",  "output",  "plugin",        "quiet",
     "row",    "shuffle",    "split-seed", "storage", "test-fraction", "test-input",
-    "image",  "manifest",   "verbose",    "float32", "test-labels",
+    "image",  "manifest",   "verbose",    "float32", "test-labels",   "overwrite",
 };
 
 std::map<std::string, std::string> options_of(const DataSet& data)

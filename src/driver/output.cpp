@@ -63,6 +63,14 @@ void check_output(const Settings& settings, const std::string& option, const std
         refuse_other(settings, option, "a " + kind);
 }
 
+void check_new_data_set(const Settings& settings)
+{
+    check_output(settings, "output", "data set");
+    if (!settings.on("overwrite") && is_a("data set", settings.text("output")))
+        settings.refuse(
+            "output", ", which holds a data set: give another name, or --overwrite to replace it");
+}
+
 void check_text_output(const Settings& settings, const std::string& option, const std::string& line)
 {
     if (holds_something(settings, option) && !first_line(settings.text(option)).starts_with(line))

@@ -27,6 +27,10 @@ std::string first_line(const std::string& path);
 /// @throws BadInput if it cannot be written, or holds something else
 void check_output(const Settings& settings, const std::string& option, const std::string& kind);
 
+/// Checks the data set that --output names likewise. One that is there is replaced only with --overwrite.
+/// @throws BadInput as check_output(), or if it would be replaced
+void check_new_data_set(const Settings& settings);
+
 /// Checks a file of text likewise: one that is there must be empty or begin with this. Local.
 /// @param line  the names of the first columns, or of all
 /// @throws BadInput if it cannot be written, or holds something else

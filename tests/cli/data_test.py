@@ -113,6 +113,7 @@ def test_the_full_covertype_needs_little_memory(tmp_path):
 
 def test_formats_are_told_by_their_first_bytes(tmp_path):
     def imported(path, *words):
+        words = ["--overwrite", *words]
         done = call("import", "--input", path, "--output", tmp_path / "d.h5", *words)
         assert done.returncode == 0, done.stderr
         return inspect(tmp_path / "d.h5")

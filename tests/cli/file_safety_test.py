@@ -46,12 +46,22 @@ def test_only_data_sets_are_replaced_by_data_sets(content, tmp_path):
         assert path.read_bytes() == before
 
 
-def test_an_empty_file_and_a_data_set_are_replaced(tmp_path):
-    path = tmp_path / "new.h5"
+def test_an_empty_file_is_replaced_and_a_data_set_only_with_overwrite(tmp_path):
+    path, rows = tmp_path / "new.h5", tmp_path / "rows.svm"
+    rows.write_text("1 1:1\n-1 2:1\n")
     path.touch()
-    for _ in range(2):
-        done = call("generate", "--rows", 10, "--columns", 2, "--output", path, "--quiet")
-        assert (done.returncode, done.stderr) == (0, "")
+    make = ["generate", "--rows", 10, "--columns", 2, "--output", path, "--quiet"]
+    assert (call(*make).returncode, path.stat().st_size > 0) == (0, True)
+    for words in [make, ["import", "--input", rows, "--output", path, "--quiet"]]:
+        before = path.read_bytes()
+        done = call(*words)
+        assert (done.returncode, path.read_bytes()) == (2, before)
+        assert done.stderr == (
+            f"quorate: --output is {path}, which holds a data set: give another name, or "
+            "--overwrite to replace it\n"
+        )
+        assert call(*words, "--overwrite").returncode == 0
+        assert path.read_bytes() != before
 
 
 def test_generate_on_a_full_disk_leaves_nothing(tmp_path):

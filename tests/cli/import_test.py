@@ -27,7 +27,7 @@ Celle;4;2;
 
 def imported(folder, *words, output="d.h5"):
     """What an import says, on stdout and behind that on stderr."""
-    done = call("import", "--output", folder / output, *words)
+    done = call("import", "--output", folder / output, "--overwrite", *words)
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
 
@@ -111,7 +111,7 @@ def test_dates_as_categories_are_warned_of(tmp_path):
     (tmp_path / "a.csv").write_text(f"day,y,kind\n{days}")
     words = ["import", "--input", tmp_path / "a.csv", "--label", "y", "--output", tmp_path / "d.h5"]
     assert "leave it out with --drop" in call(*words).stderr
-    done = call(*words, "--categorical", "day,kind")
+    done = call(*words, "--categorical", "day,kind", "--overwrite")
     assert done.returncode == 0
     assert "column day has 25 different values in 25 rows" in done.stderr
     assert "column kind" not in done.stderr

@@ -72,8 +72,14 @@ def test_data_sets_are_generated_imported_and_inspected(q, tmp_path):
     (tmp_path / "rows.csv").write_text("y,a,b\n1,0.5,2\n-1,1,0\n1,2,1\n")
     got = q.import_(tmp_path / "rows.csv", tmp_path / "got.h5", label="y", categorical="none")
     assert got.columns == 2
-    with pytest.raises(q.BadInput, match="there already"):
+    with pytest.raises(q.BadInput, match="which holds a data set: .* --overwrite"):
         q.generate(made.path)
+    assert q.generate(made.path, rows=7, overwrite=True).rows == 7
+    with pytest.raises(q.BadInput, match="there already"):
+        q.dataset(np.eye(2), [0, 1], path=made.path)
+    assert q.dataset(np.eye(2), [0, 1], path=made.path, overwrite=True).rows == 2
+    with pytest.raises(q.BadInput, match="rows.csv"):
+        q.dataset(np.eye(2), [0, 1], path=tmp_path / "rows.csv", overwrite=True)
 
 
 def test_matrices_of_scipy_are_imported(q, tmp_path):

@@ -47,6 +47,7 @@ struct Import {
         for (const auto* file : {"input", "test-input", "like", "labels", "test-labels"})
             if (given.contains(file)) given[file] = path(given[file]);
         given["output"] = path(output);
+        given["overwrite"] = "on";
         import_files(test::settings(options, given));
     }
     /// What is said of wrong input, or as a warning, without the folder's name.
