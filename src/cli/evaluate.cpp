@@ -68,8 +68,7 @@ Command evaluate_command()
         .name = "evaluate",
         .text = "score the models that an interrupted run kept; alone or under mpiexec",
         .operand = "TRACE",
-        .options = {{"data", "FILE", "",
-                     "data set with the columns of the run's; default: the run's"},
+        .options = {{"data", "FILE", "", "where the run's data set is now; default: where it was"},
                     {"running", "", "", "the run of the trace is over, although it says running"}},
         .run = evaluate,
         .ranks = true};

@@ -18,6 +18,7 @@
 #include "data/data_set.hpp"
 #include "driver/output.hpp"
 #include "driver/recorded.hpp"
+#include "driver/same_data.hpp"
 #include "optimum/optimum_cache.hpp"
 #include "trace/reader.hpp"
 
@@ -48,7 +49,7 @@ Json row_as_json(const Row& row)
 void add_gap(Json& json, const trace::Trace& trace, const std::string& data)
 {
     const auto optimum =
-        known_optimum(data, std::stoll(trace.attributes.at("rows")),
+        known_optimum(data, std::stoll(trace.attributes.at("rows")), trace.text(data_attribute),
                       {trace.attributes.at("model"), std::stod(trace.attributes.at("l2")),
                        std::stod(trace.attributes.at("l1"))});
     if (!optimum || trace.evaluations.empty()) return;

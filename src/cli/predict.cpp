@@ -20,6 +20,7 @@
 #include "driver/output.hpp"
 #include "driver/predictions.hpp"
 #include "driver/recorded.hpp"
+#include "driver/same_data.hpp"
 #include "driver/session.hpp"
 
 namespace quorate {
@@ -62,12 +63,15 @@ DataSet imported(const Settings& settings, const std::string& like)
 }
 
 // Opens the rows that --data names: a data set, or a file to import like the run's.
-DataSet open_rows(const Settings& settings, const std::string& of_run)
+DataSet open_rows(const Settings& settings, const trace::Trace& trace, const std::string& of_run)
 {
     const auto& data = settings.text("data");
-    if (data.empty()) return DataSet(of_run, Unlabelled::accepted);
-    return is_a("data set", data) ? DataSet(data, Unlabelled::accepted)
-                                  : imported(settings, of_run);
+    if (!data.empty() && is_a("data set", data)) return DataSet(data, Unlabelled::accepted);
+    DataSet own(of_run, Unlabelled::accepted);
+    check_same_data(own, trace.text(data_attribute), settings.text("TRACE"),
+                    data.empty() ? "put that back, or give the rows to predict as --data"
+                                 : "put that back, as the rows are to be imported like it");
+    return data.empty() ? std::move(own) : imported(settings, of_run);
 }
 
 // Returns the split to score: test rows, if --split does not say it and there are some.
@@ -126,9 +130,10 @@ int predict(const Settings& settings)
         check_output(settings, "output", "scores");
     else if (!output.empty())
         check_text_output(settings, "output", "row,label,score");
-    const auto run = read_recorded(settings.text("TRACE"), [&](const std::string& of_run) {
-        return open_rows(settings, of_run);
-    });
+    const auto run = read_recorded(settings.text("TRACE"),
+                                   [&](const trace::Trace& trace, const std::string& of_run) {
+                                       return open_rows(settings, trace, of_run);
+                                   });
     const auto model = final_model(settings, "TRACE", run.width());
     const auto predictions = predictions_of(run, split_of(settings, run.data), model);
     if (is_hdf5(output))

@@ -92,7 +92,8 @@ void DataSetWriter::begin(Split split)
 
 void DataSetWriter::create(Split split)
 {
-    const auto group = h5::create_group(file_.get(), split == Split::train ? "train" : "test");
+    split_ = split == Split::train ? "train" : "test";
+    const auto group = h5::create_group(file_.get(), split_);
     const auto numbers = [&](const char* name) {
         return h5::create_extendable<std::int64_t>(group.get(), name, chunk, 0, false);
     };
@@ -156,28 +157,41 @@ std::int64_t DataSetWriter::rows_in_chunk() const
     return std::max<std::int64_t>(1, chunk / shape_.columns);
 }
 
+template <class T>
+void DataSetWriter::append(const h5::DataSet& array, const char* name,
+                           const std::vector<T>& numbers)
+{
+    h5::append<T>(array, numbers);
+    digests_[split_ + "/" + name].add(numbers);
+}
+
 void DataSetWriter::append_values()
 {
-    if (float32_) {
-        const std::vector<float> narrow(value_.begin(), value_.end());
-        h5::append<float>(arrays_.value, narrow);
-    } else {
-        h5::append<double>(arrays_.value, value_);
-    }
+    const auto* name = shape_.dense ? "values" : "value";
+    if (float32_)
+        append(arrays_.value, name, std::vector<float>(value_.begin(), value_.end()));
+    else
+        append(arrays_.value, name, value_);
 }
 
 void DataSetWriter::flush()
 {
     if (!shape_.dense) {
-        h5::append<std::int64_t>(arrays_.start, start_);
-        h5::append<std::int64_t>(arrays_.column, column_);
+        append(arrays_.start, "row_start", start_);
+        append(arrays_.column, "column", column_);
     }
     if (!value_.empty()) append_values();
-    h5::append<double>(arrays_.label, label_);
+    append(arrays_.label, "label", label_);
     start_.clear();
     column_.clear();
     value_.clear();
     label_.clear();
+}
+
+void DataSetWriter::digest(const std::string& name, const std::vector<std::string>& names)
+{
+    auto& all = digests_[name];
+    for (const auto& one : names) all.add(one + '\0');
 }
 
 void DataSetWriter::write_scaling(std::span<const double> factor, std::span<const double> shift)
@@ -185,12 +199,15 @@ void DataSetWriter::write_scaling(std::span<const double> factor, std::span<cons
     const auto group = h5::create_group(file_.get(), "scaling");
     h5::write<double>(group.get(), "factor", factor);
     h5::write<double>(group.get(), "shift", shift);
+    digests_["scaling/factor"].add(factor);
+    digests_["scaling/shift"].add(shift);
 }
 
 void DataSetWriter::write_means(std::span<const double> means)
 {
     const auto group = h5::create_group(file_.get(), "missing");
     h5::write<double>(group.get(), "mean", means);
+    digests_["missing/mean"].add(means);
 }
 
 void DataSetWriter::write_columns(const std::vector<std::string>& names,
@@ -199,12 +216,26 @@ void DataSetWriter::write_columns(const std::vector<std::string>& names,
     const auto group = h5::create_group(file_.get(), "column");
     h5::write_strings(group.get(), "name", names);
     h5::write<std::int64_t>(group.get(), "categorical", categorical);
+    digest("column/name", names);
+    digests_["column/categorical"].add(categorical);
 }
 
 void DataSetWriter::write_classes(const std::vector<std::string>& names)
 {
     const auto group = h5::create_group(file_.get(), "class");
     h5::write_strings(group.get(), "name", names);
+    digest("class/name", names);
+}
+
+// Returns the SHA-256 of what the file holds, whatever its name is and wherever it came from.
+std::string DataSetWriter::content()
+{
+    Sha256 all;
+    all.add(fmt::format("columns={} dense={:d} ones={:d} task={} classes={} image={}\n",
+                        shape_.columns, shape_.dense, ones_, name_of(shape_.task), shape_.classes,
+                        image_of(shape_)));
+    for (auto& [name, one] : digests_) all.add(fmt::format("{}={}\n", name, one.text()));
+    return all.text();
 }
 
 void DataSetWriter::finish(const std::vector<std::string>& features, const Provenance& provenance)
@@ -214,7 +245,11 @@ void DataSetWriter::finish(const std::vector<std::string>& features, const Prove
     if (!features.empty()) {
         const auto group = h5::create_group(file_.get(), "feature");
         h5::write_strings(group.get(), "name", features);
+        digest("feature/name", features);
     }
+    if (const auto values = provenance.find("class_values"); values != provenance.end())
+        digest("class_values", {values->second});
+    h5::write_attribute(file_.get(), "content_sha256", content());
     for (const auto& [key, value] : provenance) h5::write_attribute(file_.get(), key, value);
     file_.close("close " + temporary_);
     store_curvature(temporary_);

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "data/data_set.hpp"
+#include "data/sha256.hpp"
 
 namespace quorate {
 
@@ -82,7 +83,12 @@ private:
     };
     void create(Split split);
     void flush();
+    // Adds numbers to an array of the split.
+    template <class T>
+    void append(const h5::DataSet& array, const char* name, const std::vector<T>& numbers);
     void append_values();
+    void digest(const std::string& name, const std::vector<std::string>& names);
+    std::string content();
     void check(double value, std::int64_t column) const;
     void add_label(double label);
     std::int64_t rows_in_chunk() const;  // dense rows in a chunk of the file
@@ -92,6 +98,9 @@ private:
     DataShape shape_;
     bool ones_, float32_;
     std::int64_t entries_ = 0, split_entries_ = 0, split_rows_ = 0;
+    std::string split_;  // the group that rows are added to
+    std::map<std::string, Sha256>
+        digests_;  // of each array, so that it does not matter when rows are flushed
     Arrays arrays_;
     std::vector<std::int64_t> start_, column_;
     std::vector<double> value_, label_;

@@ -2,7 +2,6 @@
 #include "data/source.hpp"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
 #include <array>
@@ -12,10 +11,12 @@
 #include <boost/iostreams/filtering_stream.hpp>
 #include <filesystem>
 #include <fstream>
+#include <span>
 
 #include "base/error.hpp"
 #include "base/path.hpp"
 #include "data/encoding.hpp"
+#include "data/sha256.hpp"
 #include "data/zip.hpp"
 
 namespace quorate {
@@ -213,24 +214,15 @@ std::size_t TextBlocks::cut(std::size_t from)
 std::string sha256(const std::string& path, std::int64_t bytes)
 {
     auto file = open_file(path);
-    const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
-                                                                          EVP_MD_CTX_free);
-    if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1)
-        throw Failure("cannot start SHA-256");
+    Sha256 digest;
     std::array<char, 1 << 16> block{};
     for (auto left = bytes < 0 ? std::numeric_limits<std::int64_t>::max() : bytes; left > 0;) {
         file.read(block.data(), std::min<std::int64_t>(left, block.size()));
         if (file.gcount() == 0) break;
         left -= file.gcount();
-        if (EVP_DigestUpdate(context.get(), block.data(),
-                             static_cast<std::size_t>(file.gcount())) != 1)
-            throw Failure("cannot compute SHA-256");
+        digest.add(std::span(block).first(static_cast<std::size_t>(file.gcount())));
     }
-    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-    unsigned size = 0;
-    if (EVP_DigestFinal_ex(context.get(), digest.data(), &size) != 1)
-        throw Failure("cannot finish SHA-256");
-    return fmt::format("{:02x}", fmt::join(digest.begin(), digest.begin() + size, ""));
+    return digest.text();
 }
 
 bool Lines::next(std::string& line)

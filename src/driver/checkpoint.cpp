@@ -14,6 +14,7 @@
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "data/identity.hpp"
 #include "data/libraries.hpp"
 #include "data/source.hpp"
 #include "driver/output.hpp"
@@ -52,14 +53,10 @@ bool is_whole(const std::string& path)
            line.substr(mark.size(), digits) == sha256(path, static_cast<std::int64_t>(size - tail));
 }
 
-// Returns a text that tells a data set from another one of the same name; empty without data.
+// Returns what tells the data set from any other; empty without data.
 std::string identity(const Training& training)
 {
-    std::string text;
-    if (training.data)
-        for (const auto& [name, value] : training.data->attributes())
-            text.append(name).append("=").append(value).append("\n");
-    return text;
+    return training.data ? identity_of(*training.data) : "";
 }
 
 // The options that may differ between a run and its resumption. Those that name files are among

@@ -3,7 +3,7 @@
 // HDF5 file:
 //
 //   /                format = "quorate checkpoint", format_version = 1, quorate_version,
-//                    config (INI), data, event, round
+//                    config (INI), data (identity_of() the data set), event, round
 //   /position        number of rows of each table of the trace
 //   /point/versions  the versions of the points that follow
 //   /point/V         the point of version V

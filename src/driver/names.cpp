@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +12,7 @@
 #include "base/log.hpp"
 #include "base/shown.hpp"
 #include "base/text.hpp"
+#include "data/sha256.hpp"
 #include "driver/output.hpp"
 
 namespace quorate {
@@ -33,12 +32,9 @@ Names words_of(const DataSet& data)
 std::string digest_of(const Names& names)
 {
     if (names.empty()) return "";
-    const auto text = fmt::format("{}", fmt::join(names, std::string_view("\0", 1)));
-    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-    unsigned size = 0;
-    if (EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
-        throw Failure("cannot compute SHA-256");
-    return fmt::format("{:02x}", fmt::join(digest.begin(), digest.begin() + size, ""));
+    Sha256 digest;
+    digest.add(fmt::format("{}", fmt::join(names, std::string_view("\0", 1))));
+    return digest.text();
 }
 
 void refuse(const std::string& what)

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "driver/names.hpp"
 #include "driver/run.hpp"
+#include "driver/same_data.hpp"
 #include "driver/simulation.hpp"
 
 namespace quorate {
@@ -73,12 +74,15 @@ std::vector<Option> model_options()
 
 Recorded read_recorded(const std::string& path, const std::string& data)
 {
-    return read_recorded(
-        path, [&](const std::string& of_run) { return DataSet(data.empty() ? of_run : data); });
+    return read_recorded(path, [&](const trace::Trace& trace, const std::string& of_run) {
+        DataSet rows(data.empty() ? of_run : data);
+        check_same_data(rows, trace.text(data_attribute), path, "give its data set as --data");
+        return rows;
+    });
 }
 
 Recorded read_recorded(const std::string& path,
-                       const std::function<DataSet(const std::string&)>& open)
+                       const std::function<DataSet(const trace::Trace&, const std::string&)>& open)
 {
     auto trace = trace::read(path);
     if (trace.attributes.at("model").empty())
@@ -86,7 +90,7 @@ Recorded read_recorded(const std::string& path,
     auto options = model_options();
     options.push_back({"data", "FILE", "", ""});
     const auto settings = with_recorded(trace, path, make_settings(options, {}));
-    DataSet rows = open(settings.text("data"));
+    DataSet rows = open(trace, settings.text("data"));
     const auto columns = to_integer(trace.attributes.at("columns")).value_or(-1);
     if (rows.columns() != columns)
         throw BadInput(

@@ -41,14 +41,15 @@ struct Recorded {
 
 /// Reads a trace, opens its data set, and makes its model. Local.
 /// @param path  of the trace
-/// @param data  path of a data set in place of the run's; empty: the run's
+/// @param data  where the run's data set is now; empty: where it was
 /// @throws BadInput if the trace or the data set cannot be used, if the trace is of a dry run, or
-///         if the data have other columns or classes  @throws BadInput as with_recorded()
+///         if these are other data  @throws BadInput as with_recorded()
 Recorded read_recorded(const std::string& path, const std::string& data);
 
-/// Likewise, with a function that opens the rows. @param open  is given the path of the run's data
+/// Likewise, with a function that opens the rows, which may be others than the run's if their columns and classes are
+/// the same. @param open  is given the trace and the path of the run's data
 Recorded read_recorded(const std::string& path,
-                       const std::function<DataSet(const std::string&)>& open);
+                       const std::function<DataSet(const trace::Trace&, const std::string&)>& open);
 
 /// Returns --model and the options of all models, for commands that make a model.
 std::vector<Option> model_options();

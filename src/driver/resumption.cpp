@@ -17,6 +17,7 @@
 #include "driver/output.hpp"
 #include "driver/plugins.hpp"
 #include "driver/recorded.hpp"
+#include "driver/same_data.hpp"
 #include "job/state.hpp"
 
 namespace quorate {
@@ -154,6 +155,9 @@ bool is_complete(const Settings& settings, const Training& training)
                                 "workers of that run, or another --trace",
                                 path, theirs, name, ours));
     });
+    if (training.data)
+        check_same_data(*training.data, h5::find_string(file.get(), data_attribute), path,
+                        "give the data of that run, or another --trace");
     return true;
 }
 
@@ -283,6 +287,11 @@ std::optional<Resumption> resumption(const Settings& settings, const Training& t
                         path, resumption.trace.text("format_version"), trace::format_version,
                         resumption.trace.text("quorate_version")));
     check_same_plugins(path, resumption.trace.text("plugins"));
+    if (const auto events = resumption.trace.text(events_attribute);
+        !events.empty() && events != digest_of_events(settings))
+        settings.refuse("events",
+                        ", which holds other events than when the run began: put the "
+                        "file back, or begin anew without --resume");
     cut(resumption.trace, resumption.checkpoint.snapshot);
     h5::reading(path, "begin anew without --resume", [&] { trace::check_sense(resumption.trace); });
     if (const auto began = resumption.trace.first_workers(); began != training.workers)

@@ -17,6 +17,7 @@
 #include "driver/plugins.hpp"
 #include "driver/recorded.hpp"
 #include "driver/run_folder.hpp"
+#include "driver/same_data.hpp"
 #include "driver/session.hpp"
 #include "driver/stop.hpp"
 #include "driver/traced_run.hpp"
@@ -144,6 +145,9 @@ public:
         size_ = dry_size(settings_);
         if (!size_) start_mpi();
         training_ = build_training(settings_, 0, size_);
+        if (recorded_ && training_->data)
+            check_same_data(*training_->data, recorded_->text(data_attribute), given.text("replay"),
+                            "give its data set as --data");
         check_memory_of_simulation(*training_);
         if (recorded_) training_->last_round = std::ssize(recorded_->rounds);
         check();

@@ -14,11 +14,13 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "compute/loss_derivatives.hpp"
+#include "data/identity.hpp"
 #include "driver/divergence.hpp"
 #include "driver/expected.hpp"
 #include "driver/kept_contributions.hpp"
 #include "driver/names.hpp"
 #include "driver/plugins.hpp"
+#include "driver/same_data.hpp"
 #include "fleet/nodes.hpp"
 #include "fleet/replay_fleet.hpp"
 
@@ -116,7 +118,11 @@ trace::Header header_of(const Settings& settings, const Run& run, const std::str
                    {"trace_arrivals", recorded == Arrivals::all    ? "all"
                                       : recorded == Arrivals::used ? "used"
                                                                    : "none"}};
-    if (training.data) header.text.merge(digests_of_names(*training.data));
+    if (training.data) {
+        header.text.merge(digests_of_names(*training.data));
+        header.text[data_attribute] = identity_of(*training.data);
+    }
+    header.text[events_attribute] = digest_of_events(settings);
     header.real = {{"l2", training.regularizer.l2},
                    {"l1", training.regularizer.l1},
                    {"row_time", training.row_time}};

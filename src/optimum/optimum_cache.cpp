@@ -9,6 +9,7 @@
 #include "base/path.hpp"
 #include "data/hdf5_attributes.hpp"
 #include "data/hdf5_data_sets.hpp"
+#include "data/identity.hpp"
 
 namespace quorate {
 
@@ -70,6 +71,7 @@ void store_optimum(const DataSet& data, const ObjectiveName& name, const Optimum
             h5::write_attribute(group.get(), "l2", name.l2);
             h5::write_attribute(group.get(), "l1", name.l1);
             h5::write_attribute(group.get(), "rows", data.rows(Split::train));
+            h5::write_attribute(group.get(), "data_sha256", identity_of(data));
             h5::write_attribute(group.get(), "objective", optimum.objective);
             h5::write_attribute(group.get(), "bound", optimum.bound);
             h5::write_attribute(group.get(), "gradient_norm", optimum.gradient_norm);
@@ -83,7 +85,7 @@ void store_optimum(const DataSet& data, const ObjectiveName& name, const Optimum
 }
 
 std::optional<KnownOptimum> known_optimum(const std::string& data, std::int64_t rows,
-                                          const ObjectiveName& name)
+                                          const std::string& identity, const ObjectiveName& name)
 {
     const auto path = optimum_cache_of(data);
     if (data.empty() || !std::filesystem::exists(path)) return {};
@@ -94,6 +96,9 @@ std::optional<KnownOptimum> known_optimum(const std::string& data, std::int64_t 
                            if (!h5::has(file.get(), number)) return {};
                            const auto group = h5::open_group(file.get(), number);
                            if (h5::read_integer(group.get(), "rows") != rows) return {};
+                           const auto theirs = h5::find_string(group.get(), "data_sha256");
+                           if (!theirs.empty() && !identity.empty() && theirs != identity)
+                               return {};
                            return KnownOptimum{h5::read_double(group.get(), "objective"),
                                                h5::read_double(group.get(), "bound"),
                                                h5::read_double(group.get(), "gradient_norm")};

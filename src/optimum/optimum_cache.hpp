@@ -3,7 +3,8 @@
 // layout:
 //
 //   /        format = "quorate optima", format_version = 1, data (name of the data set)
-//   /NUMBER  one optimum: attributes model, options (of the model), l2, l1, rows, objective, bound,
+//   /NUMBER  one optimum: attributes model, options (of the model), l2, l1, rows, data_sha256
+//            (identity_of() the data set; absent in older files), objective, bound,
 //            gradient_norm, iterations, solver, command_line; data set w
 #pragma once
 
@@ -15,7 +16,7 @@
 
 namespace quorate {
 
-/// Which objective an optimum belongs to.
+/// Which objective on the rows of a data set an optimum belongs to.
 struct ObjectiveName {
     std::string model;
     double l2 = 0, l1 = 0;
@@ -38,10 +39,11 @@ struct KnownOptimum {
 };
 /// Looks an optimum up. Local.
 /// @param data  path of the data set; empty: there is none
-/// @param rows  training rows of the data set; an optimum for another number does not count
+/// @param rows      training rows of the data set; an optimum for another number does not count
+/// @param identity  of the data set; an optimum of another one does not count. Empty: it is not known
 /// @return nothing if the cache does not have it
 /// @throws BadInput if the cache is another kind of file or damaged
 std::optional<KnownOptimum> known_optimum(const std::string& data, std::int64_t rows,
-                                          const ObjectiveName& name);
+                                          const std::string& identity, const ObjectiveName& name);
 
 }  // namespace quorate

@@ -179,6 +179,34 @@ def test_traces_of_different_data_are_refused(runs, tmp_path):
     assert "\n" not in str(refused.value)
 
 
+def on_other_data(file):
+    file.attrs["data_sha256"] = "0" * 64
+
+
+def test_a_data_set_of_the_same_name_and_size_is_another_one(simulated, tmp_path, analyse):
+    one, two = (read_trace(simulated[f"uncoded-{seed}"]) for seed in (1, 2))
+    other = read_trace(edited(two.path, tmp_path, on_other_data))
+    before = read_trace(
+        edited(two.path, tmp_path, lambda file: file.attrs.pop("data_sha256"), "before")
+    )
+    same_data([one, two, before])
+    assert len(group([one, two, before])) == 1
+    with pytest.raises(BadInput, match="of two data sets data .200 x 6.* whose contents differ"):
+        same_data([before, one, other])
+    assert [len(found.traces) for found in group([one, two, other])] == [2, 1]
+    for command in ["compare", "report", "sweep", "rounds"]:
+        words = [one.path, other.path, "--out", tmp_path]
+        if command == "sweep":
+            words += ["--over", "seed"]
+        status, _, errors = analyse(command, *words)
+        assert status == 2 and "whose contents differ: give --any-data" in errors
+
+
+def test_speed_ups_are_not_over_runs_on_other_data(simulated, tmp_path):
+    base = read_trace(edited(simulated["uncoded-1"], tmp_path, on_other_data))
+    assert group([base, read_trace(simulated["frc-1"])])[1].base is None
+
+
 @pytest.mark.parametrize("locking", [True, False, "best-effort", None])
 def test_a_file_that_another_reader_has_open_is_read(runs, tmp_path, locking):
     path = shutil.copy(runs["uncoded"], tmp_path)

@@ -82,6 +82,19 @@ def test_data_sets_are_generated_imported_and_inspected(q, tmp_path):
         q.dataset(np.eye(2), [0, 1], path=tmp_path / "rows.csv", overwrite=True)
 
 
+def test_data_of_a_run_that_were_replaced_are_not_taken_for_them(q, tmp_path):
+    made = q.generate(tmp_path / "made.h5", rows=50, columns=4, test_rows=10, seed=2)
+    trace = q.simulate(made, workers=3, rounds=3, step=0.1).save(tmp_path / "t.h5")
+    y = np.where(np.arange(50) % 3, 1, -1)
+    first, second = (q.dataset(np.eye(50), order) for order in (y, y[::-1]))
+    assert first.attributes["content_sha256"] != second.attributes["content_sha256"]
+    q.generate(made.path, rows=50, columns=4, test_rows=10, seed=3, overwrite=True)
+    for wrong in (lambda: q.predict(trace), lambda: q.simulate(replay=trace)):
+        with pytest.raises(q.BadInput, match="holds other data than the run"):
+            wrong()
+    q.predict(trace, made)
+
+
 def test_matrices_of_scipy_are_imported(q, tmp_path):
     sparse = pytest.importorskip("scipy.sparse")
     matrix = sparse.random(20, 7, 0.3, random_state=1)

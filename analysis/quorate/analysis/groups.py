@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .tables import brief
-from .traces import BadInput, NoTrace, Trace, read_trace, shown
+from .traces import DATA, BadInput, NoTrace, Trace, read_trace, shown
 
 # Options that say where and how long a run goes on, not what it computes.
 INCIDENTAL = (
@@ -174,11 +174,19 @@ def group(traces: Sequence[Trace], base: str = "", but: Sequence[str] = ()) -> l
     The base is the one with that label, or those of that scheme; else `uncoded`, if it is there; else the scheme of
     the first. Raises BadInput.
     """
-    found: dict[tuple[tuple[str, str], ...], list[Trace]] = {}
+    found: dict[tuple[tuple[str, str], ...], list[list[Trace]]] = {}
     for trace in traces:
         chosen = {name: value for name, value in options(trace).items() if name not in but}
-        found.setdefault(tuple(sorted(chosen.items())), []).append(trace)
-    members = [sorted(same, key=lambda trace: trace.seed) for same in found.values()]
+        alike = found.setdefault(tuple(sorted(chosen.items())), [])
+        # Data sets of one name and size may be several.
+        for same in alike:
+            if all(trace.on_same_data(other.attributes) for other in same):
+                same.append(trace)
+                break
+        else:
+            alike.append([trace])
+    every = [same for alike in found.values() for same in alike]
+    members = [sorted(same, key=lambda trace: trace.seed) for same in every]
     names = labels([same[0] for same in members], but)
     groups = [Group(label, same) for label, same in zip(names, members)]
     bases = [g for g in groups if g.label == base] or of_scheme(groups, base or "uncoded")
@@ -207,12 +215,14 @@ def partner(one: Group, bases: Sequence[Group], but: Sequence[str]) -> Group | N
 def agree(one: Trace, other: Trace, but: Sequence[str]) -> bool:
     """Whether two runs have the same value of all options that both have, `but` aside."""
     mine, theirs = options(one), options(other)
-    return all(mine[name] == theirs[name] for name in (mine.keys() & theirs.keys()) - {*but})
+    same = one.on_same_data(other.attributes)
+    return same and all(mine[n] == theirs[n] for n in (mine.keys() & theirs.keys()) - {*but})
 
 
 def same_data(traces: Sequence[Trace]) -> None:
     """Raises BadInput if two traces are of different data sets."""
     first = None
+    known: Trace | None = None  # the first that tells more of its data than their name and size
     for trace in traces:
         if trace.dry:
             continue
@@ -224,6 +234,13 @@ def same_data(traces: Sequence[Trace]) -> None:
                 f"{trace.path} is of data set {key[0]} ({key[1]} x {key[3]}), {first[1].path} of "
                 f"{first[0][0]} ({first[0][1]} x {first[0][3]}): give --any-data to compare them"
             )
+        if known and not trace.on_same_data(known.attributes):
+            raise BadInput(
+                f"{trace.path} and {known.path} are of two data sets {key[0]} ({key[1]} x {key[3]})"
+                " whose contents differ: give --any-data to compare them"
+            )
+        if trace.attributes.get(DATA):
+            known = known or trace
 
 
 def read_all(

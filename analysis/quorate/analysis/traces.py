@@ -26,6 +26,7 @@ NEEDED = ("scheme", "status", "data", "rows", "columns", "workers", "optimizer",
 EAGER = ("round", "evaluation", "worker", "membership")
 APART = 8  # the kind of a row of membership that is no change: it keeps changes apart for replays
 RUN_TRACE = "trace.h5"  # in a folder that --folder made
+DATA = "data_sha256"  # the attribute that tells the data set from any other
 DIVERGED = 1.5  # times the loss of the first point
 
 T = TypeVar("T")
@@ -153,12 +154,20 @@ class Trace:
             path = path.with_suffix(".optima.h5")
             if not path.is_file():
                 continue
-            with h5py.File(path, "r", locking=False) as file:
+            with open_to_read(path) as file:
                 for one in file.values():
                     attributes = read_attributes(one)
+                    if not self.on_same_data(attributes):
+                        continue
                     if [attributes[n] for n in ("model", "l2", "l1", "rows")] == wanted:
                         return float(attributes["objective"])
         return float("nan")
+
+    def on_same_data(self, attributes: Mapping[str, Attribute]) -> bool:
+        """Whether another trace or an optimum, by its attributes, can be of this run's data set.
+        Files of before do not tell."""
+        mine, theirs = self.attributes.get(DATA), attributes.get(DATA)
+        return mine == theirs or not mine or not theirs
 
     @property
     def losses(self) -> Floats:
