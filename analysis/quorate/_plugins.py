@@ -18,6 +18,10 @@ def load(path: str) -> None:
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not Path(path).is_file():
         raise BadInput(f"the plugin {path} cannot be read: give a file of Python")
+    # What it imports may stand beside it, as with a program.
+    folder = str(Path(path).absolute().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)

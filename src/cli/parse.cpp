@@ -95,13 +95,6 @@ void read_run(const Command& command, Settings& settings)
     }
 }
 
-// The trace in the folder of a run, if the operand is one; else as it is.
-std::string operand_of(const std::string& word)
-{
-    const auto trace = std::filesystem::path(word) / run_file::trace;
-    return std::filesystem::exists(trace) ? trace.string() : word;
-}
-
 // Whether the value of an option is a path, which a manifest gives relative to its own folder.
 bool is_path(const std::string& option)
 {
@@ -238,7 +231,7 @@ Settings parse(const Command& command, const std::vector<std::string>& given_wor
         const bool optional = operand.front() == '[';
         const auto name = optional ? operand.substr(1, operand.size() - 2) : operand;
         if (taken < operands.size())
-            settings.set(name, {operand_of(operands[taken++]), "", true});
+            settings.set(name, {trace_in(operands[taken++]), "", true});
         else if (optional)
             settings.set(name, {});
         else

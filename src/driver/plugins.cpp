@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <boost/algorithm/string/replace.hpp>
@@ -15,6 +16,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "data/source.hpp"
+#include "driver/run_files.hpp"
 #include "job/manifest.hpp"
 
 namespace quorate {
@@ -126,7 +128,7 @@ void load_plugin(const std::string& path)
     } else {
         load_object(path);
     }
-    loaded().push_back({path, hash});
+    loaded().push_back({std::filesystem::absolute(path).lexically_normal().string(), hash});
 }
 
 void load_plugins(const std::vector<std::string>& words)
@@ -138,7 +140,17 @@ void load_plugins(const std::vector<std::string>& words)
         }
         return "";
     };
-    load_all(value("--plugin"));
+    const auto given = value("--plugin");
+    load_all(given);
+    // Those of a run that goes on may have moved; then they are given.
+    const auto folder = value("--folder");
+    if (given.empty() && std::ranges::find(words, "--resume") != words.end() && !folder.empty())
+        try {
+            load_from_ini((std::filesystem::path(folder) / run_file::options).string());
+        } catch (const BadInput& wrong) {
+            throw BadInput(fmt::format(
+                "{} (a plugin of the run: --plugin FILE says where it is now)", wrong.what()));
+        }
     for (const auto* option : {"--config", "--experiment"})
         if (const auto path = value(option); !path.empty()) load_from_ini(path);
     if (const auto path = value("--manifest"); !path.empty())
@@ -151,6 +163,13 @@ std::string loaded_plugins()
     for (const auto& plugin : loaded())
         all += fmt::format("{}{} {}", all.empty() ? "" : "; ", plugin.path, plugin.hash);
     return all;
+}
+
+std::string paths_of_plugins()
+{
+    std::vector<std::string> paths;
+    for (const auto& plugin : loaded()) paths.push_back(plugin.path);
+    return fmt::format("{}", fmt::join(paths, ","));
 }
 
 void check_same_plugins(const std::string& path, const std::string& recorded)

@@ -25,14 +25,18 @@ void load_plugin(const std::string& path);
 void python_plugins(std::function<void(const std::string& path)> load);
 
 /// Loads the plugins that a command line names: by --plugin, in the INI file of --config or
-/// --experiment, or in the manifest of --manifest (only of its row --row, if that is given). Local.
+/// --experiment, in the manifest of --manifest (only of its row --row, if that is given), or in the
+/// options of the run that --folder and --resume name, unless --plugin is given. Local.
 /// @param words  of the command line
 /// @throws BadInput as load_plugin(), or if the manifest is malformed
 void load_plugins(const std::vector<std::string>& words);
 
-/// Returns the plugins that are loaded, as traces record them: "FILE SHA-256; FILE SHA-256"; empty
+/// Returns the plugins that are loaded, as traces record them: "FILE SHA-256; FILE SHA-256", with absolute paths; empty
 /// if there are none.
 std::string loaded_plugins();
+
+/// Returns their absolute paths, as --plugin takes them; empty if there are none.
+std::string paths_of_plugins();
 
 /// Refuses to go on with a run that had other plugins. Compares hashes only, because files may
 /// move.

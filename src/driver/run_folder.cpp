@@ -17,6 +17,7 @@
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "driver/plugins.hpp"
 #include "job/shell.hpp"
 
 namespace quorate {
@@ -30,10 +31,28 @@ namespace fs = std::filesystem;
 constexpr const char* left_out[] = {"trace",  "checkpoint", "overwrite",
                                     "resume", "quiet",      "verbose"};
 
+constexpr const char* of_times = "trace:";  // before the file of a delay model
+
 bool is_run(const fs::path& folder)
 {
     std::error_code error;
     return fs::exists(folder / run_file::options, error);
+}
+
+// Makes the paths of files absolute that options name. Whoever goes on with the run, or looks into its folder, may be
+// elsewhere.
+void use_absolute_paths(Settings& settings)
+{
+    for (const auto* name : {"data", "init", "row-time", "events", "delay", "slowdown"}) {
+        const auto& text = settings.text(name);
+        const std::string word = text.starts_with(of_times) ? of_times : "";
+        const auto path = text.substr(word.size());
+        std::error_code error;
+        if (fs::is_regular_file(path, error))
+            settings.set(name, {word + fs::absolute(path).string(), "", true});
+    }
+    if (const auto plugins = paths_of_plugins(); !plugins.empty())
+        settings.set("plugin", {plugins, "", true});
 }
 
 // Makes the folder after the last one: DIR/0001, ... mkdir decides whose it is.
@@ -121,10 +140,17 @@ std::optional<int> workers_to_resume(const Settings& settings)
     return began_with(settings.text("trace"), settings.text("checkpoint"));
 }
 
+std::string trace_in(const std::string& path)
+{
+    const auto trace = fs::path(path) / run_file::trace;
+    std::error_code error;
+    return fs::exists(trace, error) ? trace.string() : path;
+}
+
 std::string how_to_resume(const std::string& trace)
 {
-    const auto folder = fs::path(trace).parent_path();
-    return is_run(folder) ? fmt::format("--folder {} --resume", folder.string())
+    const auto folder = fs::absolute(trace).parent_path();
+    return is_run(folder) ? fmt::format("--folder {} --resume", quoted(folder.string()))
                           : "the same command with --resume";
 }
 
@@ -165,9 +191,7 @@ std::optional<Resumption> RunFolder::prepare(const Training& training)
             place("checkpoint", run_file::checkpoint);
         for (const auto* name : {"folder", "config"})
             if (settings_.has(name)) settings_.set(name, {"", "", false});
-        // Whoever looks into the folder may be elsewhere.
-        if (training.data)
-            settings_.set("data", {fs::absolute(settings_.text("data")).string(), "", true});
+        use_absolute_paths(settings_);
         auto resumed = resumption(settings_, training, owner_);
         if (!resume) {
             auto options = settings_;

@@ -7,16 +7,9 @@
 #include <string>
 
 #include "driver/resumption.hpp"
+#include "driver/run_files.hpp"
 
 namespace quorate {
-
-/// Names of the files in a run's folder.
-namespace run_file {
-inline constexpr const char* trace = "trace.h5";
-inline constexpr const char* checkpoint = "checkpoint.h5";
-inline constexpr const char* options = "options.ini";
-inline constexpr const char* log = "log.txt";
-}  // namespace run_file
 
 /// The option --folder.
 Option folder_option();
@@ -30,7 +23,8 @@ std::string options_to_resume(const Settings& settings);
 /// read of it yet, which RunFolder::prepare() says. Local.
 std::optional<int> workers_to_resume(const Settings& settings);
 
-/// Returns how a run that was stopped goes on, for the user: "the same command with --resume".
+/// Returns how a run that was stopped goes on, for the user: "the same command with --resume", or what works from any
+/// folder.
 /// @param trace  of the run
 std::string how_to_resume(const std::string& trace);
 
@@ -43,8 +37,8 @@ public:
 
     /// Makes the next folder, or takes the one to resume, and then prepares the run as resumption()
     /// does. Two runs at the same time get two folders, because the one that makes a folder has it. The
-    /// options are written to it, and from then on all messages of this process to its log. If the
-    /// run is refused, the new folder is removed.
+    /// options are written to it, with absolute paths, and from then on all messages of this process to
+    /// its log. If the run is refused, the new folder is removed.
     /// @throws BadInput, Failure as resumption(), or if the folder cannot be made
     std::optional<Resumption> prepare(const Training& training);
 

@@ -138,7 +138,7 @@ class Simulated {
 public:
     explicit Simulated(const Settings& given)
     {
-        if (given.on("replay")) recorded_ = trace::read(given.text("replay"));
+        if (given.on("replay")) recorded_ = trace::read(trace_in(given.text("replay")));
         settings_ = recorded_ ? with_options_of(*recorded_, given) : given;
         if (!settings_.on("workers"))
             throw BadInput("quorate simulate needs --workers N, how many to simulate");
@@ -297,8 +297,9 @@ std::vector<Option> simulation_options()
          "--bandwidth it takes no time"},
         aggregation_option(),
         {"load-time", "SECONDS", "0", "to load a training row, where a worker takes another place"},
-        {"replay", "TRACE", "",
-         "take options, arrivals and their times from a trace, and compute its iterates again"}};
+        {"replay", "TRACE|FOLDER", "",
+         "take options, arrivals and their times from a trace, or from that of a run's folder, and "
+         "compute its iterates again"}};
     all.insert(all.end(), own.begin(), own.end());
     return all;
 }
@@ -325,7 +326,7 @@ int simulate_with_trace(const Settings& given)
 {
     if (std::error_code error;
         given.on("replay") && !given.on("folder") &&
-        std::filesystem::equivalent(given.text("replay"), given.text("trace"), error))
+        std::filesystem::equivalent(trace_in(given.text("replay")), given.text("trace"), error))
         given.refuse("trace", ", which is the trace that is replayed: give another name");
     Simulated simulated(given);
     RunFolder folder(simulated.settings());

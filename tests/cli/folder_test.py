@@ -150,3 +150,63 @@ def test_the_folder_of_a_run_holds_no_others(tmp_path):
     (tmp_path / "file").write_text("")
     done = call(*DRY, "--folder", tmp_path / "file")
     assert done.returncode == 2 and "--folder is" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["init", "row-time", "delay", "events"])
+def test_a_run_finds_the_files_of_its_options_from_any_folder(
+    option, gaussians, tmp_path, monkeypatch
+):
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    ok(call(*SIMULATE, "--data", gaussians, "--trace", "t.h5"))
+    (work / "e.txt").write_text("2r leave 1\n4r join 1\n")
+    value = {"delay": "trace:t.h5", "events": "e.txt"}.get(option, "t.h5")
+    ok(call(*SIMULATE, "--data", gaussians, f"--{option}", value, "--folder", "runs"))
+    name = value.removeprefix("trace:")
+    assert f"{work}/{name}\n" in (work / "runs" / "0001" / "options.ini").read_text()
+    (work / "runs" / "0001" / "trace.h5").unlink()
+    monkeypatch.chdir(tmp_path)
+    ok(call("simulate", "--quiet", "--folder", "work/runs/0001", "--resume"))
+
+
+def stopped(job, folder):
+    """Stops a run after a few rounds more than its folder holds."""
+    before = rounds_in(folder / "trace.h5")
+    wait_until(lambda: rounds_in(folder / "trace.h5") > before + 10)
+    os.kill(job.process.pid, signal.SIGTERM)
+    done = job.wait()
+    assert done.returncode == 75, done.stderr
+    return done
+
+
+def test_a_run_says_how_it_goes_on_from_any_folder(gaussians, tmp_path, monkeypatch):
+    (tmp_path / "my runs").mkdir()
+    monkeypatch.chdir(tmp_path)
+    words = ["--data", gaussians, "--workers", 3, "--step", 0.1, "--rounds", 100000]
+    job = start("run", *words, "--folder", "my runs")
+    done = stopped(job, tmp_path / "my runs" / "0001")
+    assert f"--folder '{tmp_path}/my runs/0001' --resume goes on" in done.stderr
+
+
+def test_a_run_does_not_go_on_with_other_events(gaussians, tmp_path):
+    events = tmp_path / "e.txt"
+    events.write_text("2r leave 1\n4r join 1\n")
+    words = ["--data", gaussians, "--workers", 3, "--step", 0.1, "--rounds", 100000, "--quiet"]
+    stopped(start("run", *words, "--events", events, "--folder", tmp_path), tmp_path / "0001")
+    resume = ["run", "--folder", tmp_path / "0001", "--resume", "--quiet"]
+    events.write_text("2r leave 2\n4r join 2\n")
+    done = call(*resume)
+    assert done.returncode == 2 and "holds other events than when the run began" in done.stderr
+    events.write_text("2r leave 1\n4r join 1\n")
+    stopped(start(*resume), tmp_path / "0001")
+
+
+def test_a_replay_takes_the_folder_for_the_trace(gaussians, tmp_path):
+    ok(call(*SIMULATE, "--data", gaussians, "--folder", tmp_path))
+    folder, again = tmp_path / "0001", tmp_path / "again.h5"
+    ok(call("simulate", "--quiet", "--replay", folder, "--trace", again))
+    with h5py.File(again) as trace:
+        assert (trace["model/final"][:] == final(folder)).all()
+    done = call("simulate", "--quiet", "--replay", folder, "--trace", folder / "trace.h5")
+    assert done.returncode == 2 and "is the trace that is replayed" in done.stderr

@@ -1,13 +1,25 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """python3 -m quorate: the program, with plugins written in Python."""
 
+import re
 import subprocess
 import sys
 
 import h5py
 import pytest
 
-from program import KEEP_GOING, LAUNCHER, PACKAGE, REPOSITORY, TIMEOUT, call, environment, inspect
+from program import (
+    KEEP_GOING,
+    LAUNCHER,
+    PACKAGE,
+    REPOSITORY,
+    TIMEOUT,
+    call,
+    environment,
+    inspect,
+    rounds_in,
+    wait_until,
+)
 
 
 @pytest.fixture
@@ -15,14 +27,36 @@ def plugin():
     return REPOSITORY / "tests" / "plugins" / "fastest.py"
 
 
-def module(*words, launcher=()):
+def module(*words, launcher=(), cwd=None):
     return subprocess.run(
         [*launcher, sys.executable, "-m", "quorate", *map(str, words)],
         capture_output=True,
         text=True,
         timeout=TIMEOUT,
         env=environment({"PYTHONPATH": PACKAGE}),
+        cwd=cwd,
     )
+
+
+def stopped(folder, *words, cwd):
+    """Stops a run after a few rounds more than its folder holds."""
+    before = rounds_in(folder / "trace.h5")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "quorate", *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment({"PYTHONPATH": PACKAGE}),
+        cwd=cwd,
+    )
+    try:
+        wait_until(lambda: rounds_in(folder / "trace.h5") > before + 10 or process.poll())
+        process.terminate()
+        said = process.communicate(timeout=TIMEOUT)
+    finally:
+        process.kill()
+    assert process.returncode == 75, said
+    return subprocess.CompletedProcess(process.args, process.returncode, *said)
 
 
 def mpi(ranks, *more):
@@ -108,6 +142,27 @@ def test_an_optimiser_is_resumed_with_its_memory_or_refused(gaussians, tmp_path)
     assert (models[0] == models[1]).all()
     done = module("simulate", *words, "--optimizer", "forgetful", "--trace", tmp_path / "f.h5")
     assert done.returncode == 2 and "changes self.v, which no checkpoint keeps" in done.stderr
+
+
+def test_a_run_in_a_folder_goes_on_with_its_plugin(plugin, gaussians, tmp_path):
+    """By the line that it prints, from any folder; the plugin imports a file beside it."""
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "own.py").write_text("from beside import FIRST\n" + plugin.read_text())
+    (work / "beside.py").write_text("FIRST = 1\n")
+    words = ["--data", gaussians, "--scheme", "fastest", "--responders", 2, "--step", 0.1]
+    words += ["--workers", 3, "--rounds", 100000, "--plugin", "own.py", "--folder", "runs"]
+    folder = work / "runs" / "0001"
+    done = stopped(folder, "run", *words, cwd=work)
+    printed = re.search(r"; (--folder \S+ --resume) goes on", done.stderr).group(1)
+    assert printed == f"--folder {folder} --resume"
+    assert f"plugin = {work}/own.py\n" in (folder / "options.ini").read_text()
+    done = stopped(folder, "run", *printed.split(), cwd=tmp_path)
+    assert "going on after round" in done.stderr
+    moved = (work / "own.py").rename(work / "moved.py")
+    done = module("run", *printed.split(), cwd=tmp_path)
+    assert done.returncode == 2 and "--plugin FILE says where it is now" in done.stderr
+    stopped(folder, "run", *printed.split(), "--plugin", moved, cwd=tmp_path)
 
 
 def test_what_a_plugin_gets_wrong_is_told(tmp_path):
