@@ -53,8 +53,8 @@ const std::vector<Names> of_import = {
     {"labels", {"task", "label-map", "label-scale"}},
     {"columns",
      {"use", "drop", "categorical", "categorical-by", "interactions", "exclude-pairs", "divide",
-      "missing", "scale", "intercept", "image", "like"}},
-    {"output", {"output", "overwrite", "name", "storage", "float32"}},
+      "missing", "missing-values", "scale", "intercept", "image", "like"}},
+     {"output", {"output", "overwrite", "name", "storage", "float32"}},
     common};
 
 // Takes the options of these names out of `left`, in the order of the names.

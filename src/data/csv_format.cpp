@@ -38,12 +38,13 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 struct CsvLayout {
     explicit CsvLayout(const Settings& settings)
-        : missing(settings), number_text(settings),
+        : missing(settings), missing_values(settings), number_text(settings),
           may_lack_labels(settings.has("like") && settings.on("like"))
     {
     }
 
     Missing missing;
+    MissingValues missing_values;
     NumberText number_text;
     bool may_lack_labels;
     // What to do with a word where a number belongs.
@@ -226,7 +227,11 @@ CsvLayout layout_of(const Settings& settings, const std::string& file,
     if (by_name && !layout.has_header) number_without_label(layout.header, settings, like);
     layout.label = label_of(layout.header, settings, file);
     if (layout.label) {
-        while (is_missing(first[*layout.label]) && records.next(first)) {
+        const auto unknown = [&](const std::string& cell) {
+            return is_missing(cell) ||
+                   layout.missing_values.find(trimmed(cell), layout.number_text(cell));
+        };
+        while (unknown(first[*layout.label]) && records.next(first)) {
         }
         const auto& label = first[*layout.label];
         const auto number = layout.number_text(label);
@@ -259,6 +264,7 @@ struct CsvRows {
     std::vector<CsvRow> row;
     std::vector<double> number;     // of each row, in the order of uses; NaN: missing
     std::vector<std::string> word;  // likewise
+    std::vector<bool> met;          // whether a cell is that one of --missing-values
 };
 
 CsvRows parse(TextBlock block, const std::string& name, const CsvLayout& layout)
@@ -267,6 +273,7 @@ CsvRows parse(TextBlock block, const std::string& name, const CsvLayout& layout)
     std::istringstream in(std::move(block.text));
     CsvRecords records(in, name, layout.header, block.first_line - 1, layout.dialect);
     CsvRows rows;
+    rows.met.resize(layout.missing_values.texts().size());
     std::vector<std::string> fields;
     if (has_header) records.next(fields);
     const auto refuse_number = [&](std::size_t field, const char* what, const std::string& remedy) {
@@ -285,13 +292,22 @@ CsvRows parse(TextBlock block, const std::string& name, const CsvLayout& layout)
         rows.row.back().incomplete |= !replaced;
         return true;
     };
+    // Whether a cell is one of --missing-values. @param number  it as a number, if it is one
+    const auto named = [&](std::size_t field, const std::optional<double>& number) {
+        if (rows.met.empty()) return false;
+        const auto at = layout.missing_values.find(trimmed(fields[field]), number);
+        if (at) rows.met[*at] = true;
+        return at.has_value();
+    };
     const auto label_of_row = [&](CsvRow& row) {
-        const auto& text = fields[*layout.label];
-        if (missing(*layout.label, is_missing(text), layout.may_lack_labels, "")) {
+        const auto field = *layout.label;
+        const auto& text = fields[field];
+        const auto value = layout.label_is_word ? std::nullopt : layout.number_text(text);
+        if (missing(field, is_missing(text) || named(field, value), layout.may_lack_labels, "")) {
             row.unlabelled = true;
         } else if (layout.label_is_word) {
             row.label_word = trimmed(text);
-        } else if (const auto value = layout.number_text(text)) {
+        } else if (value) {
             row.label = *value;
         } else {
             refuse_number(*layout.label, "a label, a finite number",
@@ -301,11 +317,11 @@ CsvRows parse(TextBlock block, const std::string& name, const CsvLayout& layout)
     // NaN: it is missing.
     const auto number = [&](const Use& use, bool categorical) {
         const auto& text = fields[use.field];
-        if (missing(use.field, is_missing_number(text),
+        auto value = layout.number_text(text);
+        if (missing(use.field, is_missing_number(text) || named(use.field, value),
                     categorical ? layout.missing.category() : layout.missing.mean(),
                     categorical ? "category" : "mean"))
             return none;
-        auto value = layout.number_text(text);
         if (!value) value = to_truth(text);
         if (!value) refuse_number(use.field, "a finite number", layout.remedy_for_words);
         return *value;
@@ -318,8 +334,9 @@ CsvRows parse(TextBlock block, const std::string& name, const CsvLayout& layout)
             const auto& use = layout.uses[i];
             if (!use.is_word)
                 rows.number.push_back(number(use, layout.columns[i].categorical));
-            else if (missing(use.field, is_missing(fields[use.field]), layout.missing.category(),
-                             "category"))
+            else if (missing(use.field,
+                             is_missing(fields[use.field]) || named(use.field, std::nullopt),
+                             layout.missing.category(), "category"))
                 rows.word.push_back(missing_level);
             else
                 rows.word.push_back(trimmed(fields[use.field]));
@@ -378,6 +395,7 @@ void read_csv(const Settings& settings, const std::string& path, const Reading& 
               RawTable& table)
 {
     const auto layout = layout_of(settings, path, table.column);
+    const bool first = table.column.empty();  // else test rows, or rows like those of a data set
     const auto before = table.rows();
     table.columns = static_cast<std::int64_t>(layout.columns.size());
     if (table.column.empty()) {
@@ -387,9 +405,14 @@ void read_csv(const Settings& settings, const std::string& path, const Reading& 
     }
     if (layout.label) table.set_label_kind(layout.label_is_word, path);
     TextBlocks blocks(path, reading, true);
+    std::vector<bool> met(layout.missing_values.texts().size());
     parse_blocks(
         blocks, [&](TextBlock block) { return parse(std::move(block), path, layout); },
-        [&](const CsvRows& rows) { return add(rows, layout, table); });
+        [&](const CsvRows& rows) {
+            for (std::size_t i = 0; i < met.size(); ++i) met[i] = met[i] || rows.met[i];
+            return add(rows, layout, table);
+        });
+    if (first) warn_of_unmet(layout.missing_values, met, path);
     if (table.rows() == before)
         throw BadInput(path + " holds no rows after its header: give CSV text");
 }
@@ -408,6 +431,7 @@ Entry<Format> csv_entry()
                   "whether the first line names the columns; else they are 1, 2, ..."},
                  separator_option(),
                  Missing::option(),
+                 MissingValues::option(),
                  NumberText::decimal_option(),
                  NumberText::thousands_option(),
                  {"use", "A,B..C", "",

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -16,7 +17,7 @@ namespace quorate {
 
 DenseRows::DenseRows(const Settings& settings, const std::string& path, std::string array,
                      const std::vector<std::int64_t>& shape, RawTable& table)
-    : array_(std::move(array)), table_(table), missing_(settings),
+    : array_(std::move(array)), table_(table), missing_(settings), missing_values_(settings),
       may_lack_labels_(settings.has("like") && settings.on("like"))
 {
     if (shape.size() < 2 || shape.size() > 4)
@@ -35,14 +36,24 @@ DenseRows::DenseRows(const Settings& settings, const std::string& path, std::str
     if (shape.size() == 4) table_.image = fmt::format("{}x{}x{}", shape[1], shape[2], shape[3]);
 }
 
-bool DenseRows::add(std::optional<double> label, std::span<const double> row)
+std::span<const double> DenseRows::with_nan(std::span<const double> row)
 {
+    const auto named = [&](double number) { return missing_values_.find(number).has_value(); };
+    if (missing_values_.texts().empty() || std::ranges::none_of(row, named)) return row;
+    copy_.assign(row.begin(), row.end());
+    std::ranges::replace_if(copy_, named, std::numeric_limits<double>::quiet_NaN());
+    return copy_;
+}
+
+bool DenseRows::add(std::optional<double> label, std::span<const double> given)
+{
+    const auto row = with_nan(given);
     bool incomplete = false;
     for (std::size_t c = 0; c < row.size(); ++c) {
         if (std::isfinite(row[c])) continue;
         if (!std::isnan(row[c]) || (!missing_.mean() && !missing_.drop()))
             refuse(
-                fmt::format("holds {} in row {}, column {}, both from 0: {}", row[c], next_, c,
+                fmt::format("holds {} in row {}, column {}, both from 0: {}", given[c], next_, c,
                             std::isnan(row[c]) ? missing_.remedy("mean") : "give finite numbers"));
         incomplete |= !missing_.mean();
     }

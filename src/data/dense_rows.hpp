@@ -32,10 +32,14 @@ public:
 
 private:
     [[noreturn]] void refuse(const std::string& wrong) const;
+    // Returns the row, or a copy of it with NaN for what --missing-values names.
+    std::span<const double> with_nan(std::span<const double> row);
 
     std::string array_;
     RawTable& table_;
     Missing missing_;
+    MissingValues missing_values_;
+    std::vector<double> copy_;  // of such a row
     bool may_lack_labels_;
     std::int64_t rows_, width_, next_ = 0;
 };

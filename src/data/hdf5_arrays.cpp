@@ -46,6 +46,8 @@ void check_finite(std::span<const double> values, const std::string& path, const
                                        shown(name), value));
 }
 
+constexpr double none = std::numeric_limits<double>::quiet_NaN();  // a label that is missing
+
 // Reads the labels, numbers or words, of so many rows. Empty: there are none.
 std::vector<double> labels_of(const h5::File& file, const std::string& path,
                               const Settings& settings, std::int64_t rows, RawTable& table)
@@ -61,9 +63,10 @@ std::vector<double> labels_of(const h5::File& file, const std::string& path,
     const bool words = h5::elements_of(file, name) == h5::Elements::words;
     table.set_label_kind(words, path);
     std::vector<double> labels;
+    const MissingValues missing(settings);
     if (words) {
         for (const auto& word : h5::read_strings(file.get(), name))
-            labels.push_back(table.label_words.number(word));
+            labels.push_back(missing.find(word) ? none : table.label_words.number(word));
         return labels;
     }
     labels = shape.size() == 1 ? h5::read<double>(file.get(), name)
@@ -71,6 +74,8 @@ std::vector<double> labels_of(const h5::File& file, const std::string& path,
     for (const double label : labels)
         if (std::isinf(label))
             throw BadInput(array + " holds an infinite label: give finite numbers");
+    for (auto& label : labels)
+        if (missing.find(label)) label = none;
     return labels;
 }
 
@@ -189,7 +194,8 @@ Entry<Format> hdf5_entry()
                     {"label", "COLUMN|ARRAY", "",
                      "the column or array with the labels; of .npz y or y_train if it is left out"},
                     {"columns", "N", "", "number of columns; default: the largest index"},
-                    Missing::option()},
+                    Missing::option(),
+                    MissingValues::option()},
         .make = {read_hdf5_arrays,
                  [](const std::string& bytes) { return bytes.starts_with("\x89HDF\r\n\x1a\n"); }}};
 }

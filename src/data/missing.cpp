@@ -7,9 +7,63 @@
 #include <array>
 #include <boost/algorithm/string/case_conv.hpp>
 
+#include "base/log.hpp"
+#include "base/quoted.hpp"
+#include "base/shown.hpp"
 #include "base/text.hpp"
 
 namespace quorate {
+
+MissingValues::MissingValues(const Settings& settings)
+{
+    if (!settings.has("missing-values") || !settings.on("missing-values")) return;
+    for (const auto& piece : split_quoted(settings.text("missing-values"), ',')) {
+        auto text = trimmed(unquoted(piece));
+        if (text.empty())
+            settings.refuse("missing-values",
+                            ": write texts, separated by commas, as unknown,-999; nothing and NA "
+                            "are missing as it is");
+        numbers_.push_back(to_real(text));
+        texts_.push_back(std::move(text));
+    }
+}
+
+Option MissingValues::option()
+{
+    return {
+        "missing-values", "TEXT,...", "",
+        "what counts as missing beside nothing, ?, NA, N/A, nan and null, as it is written: "
+        "unknown,-999; a number also if it is written otherwise. --missing says what becomes of "
+        "missing values"};
+}
+
+std::optional<std::size_t> MissingValues::find(std::string_view cell,
+                                               const std::optional<double>& number) const
+{
+    for (std::size_t i = 0; i < texts_.size(); ++i)
+        if (cell == texts_[i] || (number && number == numbers_[i])) return i;
+    return std::nullopt;
+}
+
+std::optional<std::size_t> MissingValues::find(double number) const
+{
+    for (std::size_t i = 0; i < texts_.size(); ++i)
+        if (number == numbers_[i]) return i;
+    return std::nullopt;
+}
+
+void warn_of_unmet(const MissingValues& values, const std::vector<bool>& met,
+                   const std::string& file)
+{
+    std::vector<std::string> unmet;
+    for (std::size_t i = 0; i < met.size(); ++i)
+        if (!met[i]) unmet.push_back(values.texts()[i]);
+    if (!unmet.empty())
+        log(LogLevel::warning,
+            fmt::format("no value of {} is {}, which --missing-values names: check how missing "
+                        "values are written there",
+                        file, shown(unmet)));
+}
 
 Option Missing::option()
 {

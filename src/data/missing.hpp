@@ -1,12 +1,40 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/settings.hpp"
 
 namespace quorate {
+
+/// What counts as missing beside the usual texts, as the user says: words such as unknown, and numbers such as -999,
+/// which the cell -999.0 is too.
+class MissingValues {
+public:
+    /// Reads --missing-values. @throws BadInput if one is empty
+    explicit MissingValues(const Settings& settings);
+    static Option option();
+
+    /// Returns the place in texts() of the one that a cell of a text file holds; nothing: none.
+    /// @param number  the cell as a number, if it is one and numbers belong there
+    std::optional<std::size_t> find(std::string_view cell,
+                                    const std::optional<double>& number = {}) const;
+    /// Returns the same for a number of an array.
+    std::optional<std::size_t> find(double number) const;
+    const std::vector<std::string>& texts() const { return texts_; }
+
+private:
+    std::vector<std::string> texts_;
+    std::vector<std::optional<double>> numbers_;  // of these texts
+};
+
+/// Warns of the texts that no value of a file is: they may be misspelt.
+/// @param met  whether one is, by its place in texts()
+void warn_of_unmet(const MissingValues& values, const std::vector<bool>& met,
+                   const std::string& file);
 
 /// What to do about missing values: of numbers, `mean` goes before `drop`; of categories, `category`
 /// does; a label can only be dropped with its row. What is not allowed is refused.

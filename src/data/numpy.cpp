@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "base/error.hpp"
@@ -17,8 +18,8 @@ namespace quorate {
 namespace {
 
 // Reads the labels of so many rows, numbered like the table's words. Empty: there are none.
-std::vector<double> labels_of(std::optional<NpyReader> array, std::int64_t rows,
-                              const std::string& path, RawTable& table)
+std::vector<double> labels_of(std::optional<NpyReader> array, const MissingValues& missing,
+                              std::int64_t rows, const std::string& path, RawTable& table)
 {
     if (!array) return {};
     Levels words;
@@ -27,9 +28,14 @@ std::vector<double> labels_of(std::optional<NpyReader> array, std::int64_t rows,
         array->refuse(
             fmt::format("has {} labels for {} rows: give one for each", labels.size(), rows));
     table.set_label_kind(array->is_text(), path);
-    if (array->is_text())
-        for (auto& label : labels)
-            label = table.label_words.number(words.names()[static_cast<std::size_t>(label)]);
+    for (auto& label : labels) {
+        const auto* word =
+            array->is_text() ? &words.names()[static_cast<std::size_t>(label)] : nullptr;
+        if (word ? missing.find(*word) : missing.find(label))
+            label = std::numeric_limits<double>::quiet_NaN();
+        else if (word)
+            label = table.label_words.number(*word);
+    }
     return labels;
 }
 
@@ -40,7 +46,7 @@ bool add_rows(const Settings& settings, const std::string& path, NpyReader rows,
     DenseRows dense(settings, path, rows.what(), rows.shape(), table);
     const bool labelled = labels.has_value();
     const auto count = dense.rows(), width = dense.width();
-    const auto label = labels_of(std::move(labels), count, path, table);
+    const auto label = labels_of(std::move(labels), MissingValues(settings), count, path, table);
     const auto at_once = rows.fortran() ? count : std::max<std::int64_t>(1, (1 << 16) / width);
     std::vector<double> values;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -141,7 +147,8 @@ Entry<Format> numpy_entry()
                         {"label", "COLUMN|ARRAY", "",
                          "the column or array with the labels; of .npz y or y_train if it is left "
                          "out"},
-                        Missing::option()},
+                        Missing::option(),
+                        MissingValues::option()},
             .make = {read_numpy,
                      [](const std::string& bytes) { return is_npy(bytes) || is_zip(bytes); }}};
 }

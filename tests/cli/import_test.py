@@ -287,6 +287,66 @@ def test_archives_have_labels_in_words_and_test_rows(tmp_path):
     assert np.array_equal(rows_of(tmp_path / "d.h5")[0], images.reshape(50, -1))
 
 
+def test_missing_values_of_ones_own(tmp_path):
+    (tmp_path / "a.csv").write_text(
+        "age,city,y\n1,Bonn,1\n-999,Celle,0\n3,unknown,1\n-999.0,Bonn,0\n"
+        "5,Celle,unknown\n?,Bonn,1\n"
+    )
+    words = ["--input", tmp_path / "a.csv", "--label", "y", "--categorical", "city"]
+    words += ["--shuffle", "no"]
+    own = ["--missing-values", "unknown,-999"]
+    assert refused(tmp_path, *words, *own) == (
+        f"{tmp_path}/a.csv:3:1: column age: the value is missing, '-999'; fill it, or give "
+        "--missing mean or drop"
+    )
+    told = imported(tmp_path, *words, *own, "--missing", "mean,category,drop")
+    assert "1 rows with missing values are left out" in told and "warning" not in told
+    values, labels = rows_of(tmp_path / "d.h5")
+    with h5py.File(tmp_path / "d.h5") as file:
+        names = [name.decode() for name in file["feature/name"][:]]
+    assert sorted(names) == ["age", "city=Bonn", "city=Celle", "city=missing"]
+    assert list(values[:, names.index("age")]) == [1, 2, 3, 2, 2]  # 2 is the mean of 1 and 3
+    assert list(values[:, names.index("city=missing")]) == [0, 0, 1, 0, 0]
+    assert list(labels) == [1, -1, 1, -1, 1]
+    # New rows that are to be like these have the same.
+    (tmp_path / "b.csv").write_text("age,city\n-999,unknown\n")
+    imported(tmp_path, "--input", tmp_path / "b.csv", "--like", tmp_path / "d.h5", output="n.h5")
+    new = rows_of(tmp_path / "n.h5")[0]
+    assert new[0, names.index("age")] == 2 and new[0, names.index("city=missing")] == 1
+    trace = tmp_path / "t.h5"
+    run = ["--data", tmp_path / "d.h5", "--workers", 2, "--rounds", 3, "--trace", trace]
+    assert call("simulate", *run, "--quiet").returncode == 0
+    done = call("predict", trace, "--data", tmp_path / "b.csv", "--output", tmp_path / "s.csv")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_missing_value_that_no_cell_holds_is_warned_of(tmp_path):
+    (tmp_path / "a.csv").write_text('a,y\n1,1\n"n, a",0\n3,1\n4,0\n')
+    words = ["--input", tmp_path / "a.csv", "--label", "y", "--missing", "mean"]
+    told = imported(tmp_path, *words, "--missing-values", 'unkown,"n, a"')
+    assert "warning: no value of" in told and "is unkown, which --missing-values names" in told
+    assert "--missing-values is ,: write texts" in refused(
+        tmp_path, *words, "--missing-values", ","
+    )
+
+
+def test_a_number_of_an_array_may_stand_for_missing(tmp_path):
+    X = np.array([[1.0, -999], [3, 2], [-999, 4], [2, 6]])
+    np.savez(tmp_path / "a.npz", X=X, y=np.array(["a", "b", "a", "unknown"]))
+    words = ["--input", tmp_path / "a.npz", "--missing-values", "-999,unknown"]
+    assert "holds -999 in row 0, column 1" in refused(tmp_path, *words)
+    told = imported(tmp_path, *words, "--missing", "mean,drop", "--shuffle", "no")
+    assert "1 rows with missing values are left out" in told
+    values, labels = rows_of(tmp_path / "d.h5")
+    assert values.tolist() == [[1, 3], [3, 2], [2, 4]] and len(labels) == 3
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["X"], file["y"] = X, [1.0, 0.0, 1.0, -999.0]
+    words = ["--input", tmp_path / "a.h5", "--array", "X", "--label", "y"]
+    words += ["--missing-values", "-999", "--missing", "mean,drop", "--shuffle", "no"]
+    imported(tmp_path, *words, output="e.h5")
+    assert rows_of(tmp_path / "e.h5")[0].tolist() == [[1, 3], [3, 2], [2, 4]]
+
+
 def test_nan_is_a_missing_value(tmp_path):
     path, values, labels = tmp_path / "a.npz", X.copy(), Y.astype(float)
     values[3, 2] = np.nan

@@ -35,6 +35,20 @@ def test_cross_validation(q, data):
     assert tuning.best == {"l2": 1e-4} and len(tuning.table) == 6
 
 
+def test_a_grid_may_have_ranges(q, data):
+    tuning = q.tune(data, {"l2": "1e-4..1x5", "step": [0.3]}, rounds=3, folds=2)
+    assert len(tuning.table) == 10
+    assert np.allclose(sorted(set(tuning.table["l2"])), [1e-4, 1e-3, 1e-2, 1e-1, 1])
+    assert tuning.best["l2"] in set(tuning.table["l2"])
+
+
+def test_missing_values_of_ones_own(q, tmp_path):
+    (tmp_path / "a.csv").write_text("a,y\n1,1\n-999,0\n3,1\nunknown,0\n")
+    words = {"label": "y", "missing": "mean", "missing_values": ["unknown", -999]}
+    data = q.import_(tmp_path / "a.csv", tmp_path / "d.h5", shuffle="no", **words)
+    assert data.arrays()[0].ravel().tolist() == [1, 2, 3, 2]
+
+
 def test_the_optimum_is_below_what_runs_reach(q, data):
     best = q.optimum(data, l2=0.01)
     result = q.simulate(
