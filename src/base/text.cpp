@@ -124,6 +124,14 @@ std::vector<std::string> split(std::string_view text, char separator)
 }
 
 std::string trimmed(std::string_view text)
+std::string figures(double number, int count)
+{
+    constexpr double many = 1e15;
+    auto text = fmt::format("{:.{}g}", number, count);
+    const bool shortened = text.find("e+") != std::string::npos && std::abs(number) < many;
+    return shortened ? fmt::format("{:.0f}", number) : text;
+}
+
 {
     const auto blank = " \t\r\n";
     const auto first = text.find_first_not_of(blank);

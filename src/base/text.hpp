@@ -27,6 +27,10 @@ std::string brief_number(const std::string& text);
 std::vector<std::string> split(std::string_view text, char separator);
 
 /// `text` without blanks at either end.
+/// A number for people: so many significant digits, and whole numbers that have more in full, 1234 and not 1.23e+03.
+/// From 1e15 on, and below 1e-4, with an exponent.
+std::string figures(double number, int count);
+
 std::string trimmed(std::string_view text);
 
 /// The candidate with the least edit distance to `word`, or an empty string if none is near enough

@@ -133,8 +133,8 @@ void print_table(const Advice& advice)
                                                        : ' ';
         fmt::print("{:>3}{} {:<{}} {:>8.4g} {:>7} {:>8.4g} {:>6.4g} {:>7} {:>5} {:>7}\n", i + 1,
                    mark, one.candidate.text(), width, one.mean(),
-                   half ? fmt::format("{:.2g}", *half) : "-", one.round_seconds, one.rounds,
-                   one.closed ? fmt::format("{:.4g}", *one.closed) : "-",
+                   half ? figures(*half, 2) : "-", one.round_seconds, one.rounds,
+                   one.closed ? figures(*one.closed, 4) : "-",
                    one.use ? fmt::format("{:.2g}", std::max(0.0, one.use->least)) : "-",
                    whole ? fmt::format("{} of {}", advice.fastest[i], advice.seeds)
                          : fmt::format("out at {}", one.seconds.size()));

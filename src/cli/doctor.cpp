@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
 #include "driver/doctor_findings.hpp"
@@ -51,7 +52,7 @@ void print_table(const std::vector<Line>& lines)
 
 std::string gib(std::int64_t bytes)
 {
-    return fmt::format("{:.3g}", static_cast<double>(bytes) / (1024.0 * 1024 * 1024));
+    return figures(static_cast<double>(bytes) / (1024.0 * 1024 * 1024), 3);
 }
 
 std::string limit(std::int64_t value) { return value < 0 ? "none" : std::to_string(value); }
@@ -86,7 +87,7 @@ std::string span(std::vector<double> values, double unit, const char* name)
     std::erase(values, 0.0);
     if (values.empty()) return "-";
     const auto [least, most] = std::ranges::minmax(values);
-    const auto low = fmt::format("{:.3g}", least / unit), high = fmt::format("{:.3g}", most / unit);
+    const auto low = figures(least / unit, 3), high = figures(most / unit, 3);
     return (low == high ? low : low + "-" + high) + " " + name;
 }
 
@@ -187,10 +188,10 @@ void print_links(const DoctorFacts& facts)
     for (const auto& ping : facts.pings) {
         const auto from = host_of_first(ping.from), to = host_of_first(ping.to);
         if (from.empty() || to.empty()) continue;
-        lines.push_back(
-            {fmt::format("{} - {}", from, to), span({ping.seconds}, 1e-6, "us"),
-             span({ping.bandwidth}, 1e6, "MB/s"),
-             fmt::format("{:+.3g} s, to within {:.2g}", ping.clock_ahead, ping.clock_error)});
+        lines.push_back({fmt::format("{} - {}", from, to), span({ping.seconds}, 1e-6, "us"),
+                         span({ping.bandwidth}, 1e6, "MB/s"),
+                         fmt::format("{}{} s, to within {:.2g}", ping.clock_ahead < 0 ? "" : "+",
+                                     figures(ping.clock_ahead, 3), ping.clock_error)});
     }
     print_table(lines);
 }

@@ -54,6 +54,11 @@ std::string shown_time(const std::optional<double>& seconds)
     return seconds ? spoken_time(*seconds) : "-";
 }
 
+std::string shown_hours(const std::optional<double>& hours)
+{
+    return hours ? figures(*hours, 3) : "-";
+}
+
 // Adds what is known of it over all runs; nothing if it is not known of any.
 std::optional<double> sum(const std::vector<RunStatus>& runs,
                           std::optional<double> RunStatus::*value)
@@ -86,8 +91,8 @@ Cells cells_of(const RunStatus& run)
             fmt::format("{}/{}", run.rounds, shown(run.rounds_wanted, "{}")),
             shown(run.loss, "{:.4g}"),
             shown_time(run.seconds_left),
-            shown(run.core_hours, "{:.3g}"),
-            shown(run.core_hours_left, "{:.3g}"),
+            shown_hours(run.core_hours),
+            shown_hours(run.core_hours_left),
             name};
 }
 
@@ -166,9 +171,9 @@ void print_status(const ManifestStatus& status, bool all, std::size_t width)
         counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", runs.size(), to_string(stage));
     fmt::print("{} run{}: {}\n", status.runs.size(), status.runs.size() == 1 ? "" : "s", counts);
     const auto& runs = status.runs;
-    fmt::print("core-hours: {} spent", shown(sum(runs, &RunStatus::core_hours), "{:.3g}"));
+    fmt::print("core-hours: {} spent", shown_hours(sum(runs, &RunStatus::core_hours)));
     if (const auto needed = sum(runs, &RunStatus::core_hours_left))
-        fmt::print(", {:.3g} still needed", *needed);
+        fmt::print(", {} still needed", shown_hours(needed));
     if (const auto most = longest(runs)) fmt::print("; longest run: {} left", spoken_time(*most));
     fmt::print("\n");
     if (!status.no_queue.empty() && status.no_queue != "no job is recorded")

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.hpp"
 #include "driver/summary.hpp"
 
 namespace quorate {
@@ -73,9 +74,9 @@ std::string answers_of(const trace::Trace& trace, const Json& facts)
                             trace.text("workers"));
     if (const double error = number("decode_error_mean"); error > 0)
         text += fmt::format(", decode error {:.4g}", error);
-    return text + fmt::format("; {:.4g} kB out, {:.4g} kB in",
-                              number("bytes_sent_per_round") / 1000,
-                              number("bytes_received_per_round") / 1000);
+    return text + fmt::format("; {} kB out, {} kB in",
+                              figures(number("bytes_sent_per_round") / 1000, 4),
+                              figures(number("bytes_received_per_round") / 1000, 4));
 }
 
 std::string changes_of(const Json& facts)

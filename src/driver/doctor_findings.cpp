@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.hpp"
 #include "job/manifest.hpp"
 
 namespace quorate {
@@ -342,10 +343,10 @@ private:
         for (const auto& [host, rate] : bandwidth)
             if (rate < share * best)
                 warn(
-                    "host {}: its link has {:.3g} MB/s, and the best one {:.3g} MB/s: its workers "
+                    "host {}: its link has {} MB/s, and the best one {} MB/s: its workers "
                     "will be stragglers; leave that host out, or use a scheme that does without "
                     "them",
-                    host, rate / 1e6, best / 1e6);
+                    host, figures(rate / 1e6, 3), figures(best / 1e6, 3));
     }
 
     const DoctorFacts& facts_;

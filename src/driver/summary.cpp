@@ -134,8 +134,7 @@ std::string better_text(const trace::Trace& trace)
 
 std::string short_time(double seconds)
 {
-    return seconds < 1 ? fmt::format("{:.4g} ms", 1000 * seconds)
-                       : fmt::format("{:.4g} s", seconds);
+    return seconds < 1 ? figures(1000 * seconds, 4) + " ms" : figures(seconds, 4) + " s";
 }
 
 std::string summary_lines(const std::string& word, const std::string& text)

@@ -140,10 +140,11 @@ private:
         constexpr double least = 16 * mib;  // of a rank: the libraries take more
         if (request_.memory_given && request_.memory < least * request_.ranks)
             error(
-                "--memory is {:.3g} MiB for {} ranks, and each takes more than {:.0f} MiB by "
+                "--memory is {} MiB for {} ranks, and each takes more than {:.0f} MiB by "
                 "itself: "
                 "ask for more, as {:.0f}M",
-                request_.memory / mib, request_.ranks, least / mib, request_.ranks * 256.0);
+                figures(request_.memory / mib, 3), request_.ranks, least / mib,
+                request_.ranks * 256.0);
         if (!profile_.memory || request_.memory == 0) return;
         const double each = request_.memory / std::max(1, request_.nodes);
         if (each > *profile_.memory)

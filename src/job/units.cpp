@@ -52,7 +52,7 @@ std::string clock_time(double seconds)
 
 std::string spoken_time(double seconds)
 {
-    if (seconds >= 2 * 3600) return fmt::format("{:.3g} h", seconds / 3600);
+    if (seconds >= 2 * 3600) return figures(seconds / 3600, 3) + " h";
     if (seconds >= 120) return fmt::format("{:.0f} min", seconds / 60);
     return seconds >= 10 ? fmt::format("{:.0f} s", seconds) : fmt::format("{:.2g} s", seconds);
 }

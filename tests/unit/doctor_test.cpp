@@ -278,7 +278,7 @@ TEST(Doctor, WarnsOfASlowLink)
         facts.pings.push_back({0, rank, 1e-5, 1e8, 0, 1e-6});
     }
     facts.size = 10;
-    expect_one(facts, false, {"host c: its link has 100 MB/s", "1e+03 MB/s", "stragglers"});
+    expect_one(facts, false, {"host c: its link has 100 MB/s", "1000 MB/s", "stragglers"});
 }
 
 TEST(Doctor, ErrorsComeFirst)
