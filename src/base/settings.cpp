@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <stdexcept>
 
 #include "base/error.hpp"
@@ -27,6 +28,33 @@ std::string words_of(const Choice& options)
 }
 
 bool Settings::given(const std::string& name) const
+namespace {
+
+// The option that has this name in other programs; empty: there is none.
+std::string elsewhere_called(const std::string& name)
+{
+    static const std::map<std::string, std::string> known = {
+        {"lr", "step"},          {"learning-rate", "step"}, {"step-size", "step"},
+        {"batch-size", "batch"}, {"epochs", "rounds"},      {"iterations", "rounds"},
+        {"steps", "rounds"},     {"n-workers", "workers"},  {"num-workers", "workers"},
+        {"weight-decay", "l2"},  {"random-state", "seed"},  {"output-dir", "folder"}};
+    const auto at = known.find(name);
+    return at == known.end() ? "" : at->second;
+}
+
+}  // namespace
+
+std::string option_meant(const std::string& name, const std::vector<std::string>& known)
+{
+    auto plain = name;
+    std::ranges::transform(plain, plain.begin(), [](unsigned char c) {
+        return c == '_' ? '-' : static_cast<char>(std::tolower(c));
+    });
+    for (const auto& word : {plain, elsewhere_called(plain)})
+        if (std::ranges::find(known, word) != known.end()) return word;
+    return nearest(name, known);
+}
+
 {
     const auto at = values_.find(name);
     return at != values_.end() && at->second.given;
@@ -105,7 +133,7 @@ Settings make_settings(const std::vector<Option>& known, const Options& given)
     for (const auto& [name, text] : given) {
         const auto option = std::ranges::find(known, name, &Option::name);
         if (option == known.end()) {
-            const auto meant = nearest(name, names(known));
+            const auto meant = option_meant(name, names(known));
             throw BadInput(fmt::format("there is no option {}{}", name,
                                        meant.empty() ? "" : "; did you mean " + meant + "?"));
         }

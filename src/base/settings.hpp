@@ -34,6 +34,10 @@ CurrentOption current_option(const std::string& name, const std::string& value);
 
 /// Values of options by name, as on the command line; that of a switch is on or off.
 using Options = std::map<std::string, std::string>;
+/// Which of these options is meant by a name that none has: in other letters, as other programs call it, or misspelt.
+/// Empty: none is near.
+std::string option_meant(const std::string& name, const std::vector<std::string>& known);
+
 
 /// Values of options by name, in the order in which they are shown.
 using Choice = std::vector<std::pair<std::string, std::string>>;

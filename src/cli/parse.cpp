@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <filesystem>
-#include <map>
 #include <set>
 
 #include "base/error.hpp"
@@ -36,18 +35,6 @@ po::options_description describe(const std::vector<Option>& options)
     return description;
 }
 
-// Returns the option that has this name in other programs; empty: there is none.
-std::string elsewhere_called(const std::string& name)
-{
-    static const std::map<std::string, std::string> known = {
-        {"lr", "step"},          {"learning-rate", "step"}, {"step-size", "step"},
-        {"batch-size", "batch"}, {"epochs", "rounds"},      {"iterations", "rounds"},
-        {"steps", "rounds"},     {"n-workers", "workers"},  {"num-workers", "workers"},
-        {"weight-decay", "l2"},  {"random-state", "seed"},  {"output-dir", "folder"}};
-    const auto at = known.find(name);
-    return at == known.end() ? "" : at->second;
-}
-
 // @param where  where the option stands, for the message; empty: on the command line
 [[noreturn]] void refuse_unknown(const std::string& where, const std::string& name,
                                  const std::vector<Option>& options, const Command& command)
@@ -55,8 +42,7 @@ std::string elsewhere_called(const std::string& name)
     if (const auto now = current_option(name, "").name; now != name)
         throw BadInput(fmt::format("{}quorate {} has no option --{} any more: it is --{} now",
                                    where, command.name, name, now));
-    const auto elsewhere = elsewhere_called(name);
-    const auto meant = elsewhere.empty() ? nearest(name, names(options)) : elsewhere;
+    const auto meant = option_meant(name, names(options));
     throw BadInput(fmt::format("{}quorate {} has no option --{}{}", where, command.name, name,
                                meant.empty() ? "; see quorate " + command.name + " --help"
                                              : "; did you mean --" + meant + "?"));

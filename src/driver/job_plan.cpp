@@ -85,11 +85,16 @@ std::vector<Option> options_of_rows(RunKind kind)
 void refuse_unknown_columns(const Manifest& manifest, const std::string& path, RunKind kind)
 {
     const auto known = names(options_of_rows(kind));
-    for (const auto& name : manifest.options())
-        if (std::ranges::find(known, name) == known.end() || name == "manifest" || name == "row" ||
-            name == "overwrite" || name == "folder")
-            throw BadInput(fmt::format("{}: quorate {} has no option {}{}", path, word_of(kind),
-                                       plain(name), suggestion(name, known)));
+    for (const auto& name : manifest.options()) {
+        if (std::ranges::find(known, name) != known.end() && name != "manifest" && name != "row" &&
+            name != "overwrite" && name != "folder")
+            continue;
+        const auto meant = option_meant(name, known);
+        throw BadInput(fmt::format(
+            "{}: quorate {} has no option {}{}", path, word_of(kind), plain(name),
+            meant.empty() || meant == name ? fmt::format("; see quorate {} --help", word_of(kind))
+                                           : fmt::format("; did you mean {}?", meant)));
+    }
 }
 
 // Checks the names and the values of all cells now, because otherwise an error would show only when

@@ -258,6 +258,24 @@ def test_words_are_classes_by_the_alphabet_as_import_takes_them(q, tmp_path):
     assert list(both.arrays("test")[1]) == [1, 0]
 
 
+@pytest.mark.parametrize(
+    "keyword, meant",
+    [
+        ("lr", "step"),
+        ("learning_rate", "step"),
+        ("batch_size", "batch"),
+        ("epochs", "rounds"),
+        ("Delay", "delay"),
+    ],
+)
+def test_keywords_of_other_libraries_find_their_option(q, data, keyword, meant):
+    for call in (q.simulate, q.run, q.advise):
+        with pytest.raises(q.BadInput, match=f"did you mean {meant}\\?"):
+            call(data, workers=2, **{keyword: 1})
+    with pytest.raises(q.BadInput, match="did you mean agc"):
+        q.simulate(data, workers=2, scheme="acg")
+
+
 def test_what_commands_log_is_raised(q, data):
     with pytest.raises(q.BadInput, match="metric"):
         q.tune(data, {"l2": [0.1]}, metric="nonsense")
