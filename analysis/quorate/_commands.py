@@ -97,9 +97,13 @@ class Tuning:
     best: dict[str, float | str]
 
 
-def tune(data: Any, grid: dict[str, list[Any]], metric: str = "loss", **options: Any) -> Tuning:
+def tune(
+    data: Any, grid: dict[str, list[Any] | str], metric: str = "loss", **options: Any
+) -> Tuning:
     """Cross-validation: trains without stragglers at each point of the grid, with each part of the
-    training rows held out in turn. metric: loss, accuracy, auc, f1 or mse. Options:
+    training rows held out in turn. grid: values by option, of which a text may be a range:
+    `{"l2": "1e-5..1e-1x5", "step": [0.1, 1]}` tries five values at equal ratios, and two.
+    metric: loss, accuracy, auc, f1 or mse. Options:
     """
     import pandas as pd
 

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/settings.hpp"
 #include "base/text.hpp"
+#include "base/values.hpp"
 
 namespace quorate {
 
@@ -54,7 +55,9 @@ const Entry<Make>& chosen(const std::vector<Entry<Make>>& entries, const Setting
     const auto word = split(settings.text(option), ':').front();
     for (const auto& entry : entries)
         if (entry.name == word) return entry;
-    settings.refuse(option, suggestion(word, names(entries)));
+    const auto known = names(entries);
+    settings.refuse(option,
+                    unless_several(option, settings.text(option), suggestion(word, known), known));
 }
 
 }  // namespace quorate

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/ini.hpp"
 #include "base/text.hpp"
+#include "base/values.hpp"
 
 namespace quorate {
 
@@ -72,7 +73,7 @@ std::int64_t Settings::integer(const std::string& name, std::int64_t lowest,
                                std::int64_t highest) const
 {
     const auto number = to_integer(text(name));
-    if (!number) refuse(name, ": give a whole number");
+    if (!number) refuse(name, unless_several(name, text(name), ": give a whole number"));
     if (*number < lowest) refuse(name, fmt::format(": use at least {}", lowest));
     if (*number > highest) refuse(name, fmt::format(": use at most {}", highest));
     return *number;
@@ -81,7 +82,7 @@ std::int64_t Settings::integer(const std::string& name, std::int64_t lowest,
 double Settings::real(const std::string& name, double lowest, double highest) const
 {
     const auto number = to_real(text(name));
-    if (!number) refuse(name, ": give a finite number");
+    if (!number) refuse(name, unless_several(name, text(name), ": give a finite number"));
     if (*number < lowest) refuse(name, fmt::format(": use at least {}", lowest));
     if (*number > highest) refuse(name, fmt::format(": use at most {}", highest));
     return *number;
@@ -92,7 +93,7 @@ const std::string& Settings::one_of(const std::string& name,
 {
     const auto& word = text(name);
     if (std::find(words.begin(), words.end(), word) == words.end())
-        refuse(name, suggestion(word, words));
+        refuse(name, unless_several(name, word, suggestion(word, words), words));
     return word;
 }
 

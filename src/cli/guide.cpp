@@ -134,7 +134,7 @@ Guide guide_of(const std::string& command)
     if (command == "tune")
         return {{"grid", "data", "model", "optimizer", "step", "rounds", "l2", "folds", "metric",
                  "output"},
-                {"quorate tune --data data.h5 --grid l2=1e-5:1e-4,step=0.1:1"}};
+                {"quorate tune --data data.h5 --grid l2=1e-5..1e-1x5,step=0.1:1"}};
     if (command == "generate")
         return {{}, {"quorate generate --rows 2000 --columns 20 --test-rows 500 --output data.h5"}};
     if (command == "evaluate") return {{}, {"quorate evaluate frc.h5"}};

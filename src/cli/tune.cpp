@@ -33,7 +33,8 @@ std::vector<Option> tune_options()
 {
     std::vector<Option> all = {
         {"grid", "NAME=V:V:...,...", "",
-         "values of options to try, in all combinations: l2=1e-5:1e-4,step=0.1:1"},
+         "values of options to try, in all combinations: l2=1e-5..1e-1x5,step=0.1:1; A..BxN "
+         "is N values from A to B at equal ratios, 1..5 whole numbers"},
         {"folds", "K", "5",
          "each of K parts of the training rows in turn is held out; --seed draws them, with as "
          "many "
@@ -100,6 +101,25 @@ std::string missing_class(const Trials& trials)
         name, rows, trials.folds());
 }
 
+// Says how many trials there are: "50 trials: l2 5 x step 2 x 5 folds". Of a list that could be meant as a range
+// it says how that is written.
+std::string trials_in_words(const std::vector<GridOption>& grid, const Trials& trials)
+{
+    auto text = fmt::format("{} trials:", trials.count());
+    std::string ranges;
+    for (const auto& [name, values] : grid) {
+        text += fmt::format(" {} {} x", name, values.size());
+        const double first = to_real(values.front()).value_or(0);
+        const double last = to_real(values.back()).value_or(0);
+        if (values.size() != 2 || first <= 0 || last < 10 * first) continue;
+        ranges += fmt::format(
+            "; {0}={1}:{2} is two values, a range of five at equal ratios is "
+            "{0}={1}..{2}x5",
+            name, values[0], values[1]);
+    }
+    return fmt::format("{} {} folds{}", text, trials.folds(), ranges);
+}
+
 struct Mean {
     double value = 0, deviation = 0;
 };
@@ -140,12 +160,14 @@ int tune(const Settings& settings)
     start_mpi();
     transport::MpiEndpoint endpoint;
     std::optional<Measure> measured;
+    std::vector<GridOption> grid;
     std::optional<Trials> made;
     const bool good = all_agree([&] {
         if (!settings.on("data"))
             throw BadInput("quorate tune needs --data FILE: make one with 'quorate import'");
         measured = measure_of(settings);
-        made.emplace(settings, grid_of(settings));
+        grid = grid_options(settings);
+        made.emplace(settings, points_of(grid));
         check_metric(settings, *made, *measured);
         if (settings.on("output")) check_text_output(settings, "output", columns_of(*made));
     });
@@ -155,6 +177,7 @@ int tune(const Settings& settings)
     const bool quiet = settings.on("quiet");
     if (const auto warning = missing_class(trials); endpoint.rank() == 0 && !warning.empty())
         log(LogLevel::warning, warning);
+    if (endpoint.rank() == 0) log(LogLevel::note, trials_in_words(grid, trials));
     Seconds next = clock_seconds() + 2;
     const auto results = cross_validate(endpoint, trials, [&](std::int64_t done) {
         const auto now = clock_seconds();

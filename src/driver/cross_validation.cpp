@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/values.hpp"
 #include "data/folds.hpp"
 #include "driver/defaults.hpp"
 #include "driver/initialiser.hpp"
@@ -16,9 +17,9 @@
 
 namespace quorate {
 
-std::vector<Choice> grid_of(const Settings& settings)
+std::vector<GridOption> grid_options(const Settings& settings)
 {
-    std::vector<Choice> points = {{}};
+    std::vector<GridOption> all;
     if (!settings.on("grid"))
         throw BadInput("quorate tune needs --grid NAME=V:V:...,...: the options to try");
     for (const auto& word : split(settings.text("grid"), ',')) {
@@ -27,18 +28,40 @@ std::vector<Choice> grid_of(const Settings& settings)
         const auto values = equals == std::string::npos ? std::vector<std::string>()
                                                         : split(word.substr(equals + 1), ':');
         if (values.empty() || values[0].empty())
-            settings.refuse(
-                "grid",
-                fmt::format(", where '{}' is not NAME=V:V:...: write l2=1e-5:1e-4,step=1:10",
-                            word));
+            settings.refuse("grid",
+                            fmt::format(", where '{}' is not NAME=V:V:... or NAME=A..BxN: write "
+                                        "l2=1e-5..1e-1x5,step=1:10",
+                                        word));
         if (!settings.has(name) || name == "grid" || name == "folds" || name == "data" ||
             name == "metric" || name == "output")
             settings.refuse("grid", fmt::format(", but {} is no option that a trial has", name));
+        if (std::ranges::find(all, name, &GridOption::name) != all.end())
+            settings.refuse("grid", fmt::format(", which names {} twice: name it once", name));
+        auto& option = all.emplace_back(name);
+        for (const auto& value : values) {
+            const auto text = trimmed(value);
+            if (auto range = values_of_range(text, fmt::format("--grid: {} is ", name)))
+                std::ranges::move(*range, std::back_inserter(option.values));
+            else
+                option.values.push_back(text);
+        }
+    }
+    return all;
+}
+
+std::vector<Choice> points_of(const std::vector<GridOption>& grid)
+{
+    std::vector<Choice> points = {{}};
+    for (const auto& [name, values] : grid) {
+        constexpr std::size_t most = 1'000'000;
+        if (points.size() * values.size() > most)
+            throw BadInput(
+                fmt::format("--grid has more than {} combinations: leave values out", most));
         std::vector<Choice> more;
         for (const auto& point : points)
             for (const auto& value : values) {
                 more.push_back(point);
-                more.back().emplace_back(name, trimmed(value));
+                more.back().emplace_back(name, value);
             }
         points = std::move(more);
     }

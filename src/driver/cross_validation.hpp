@@ -16,10 +16,17 @@
 
 namespace quorate {
 
-/// Returns the points of the grid, which are all combinations of the values in --grid. The last
-/// option changes fastest.
+/// An option of the grid, and the values of it that are tried.
+struct GridOption {
+    std::string name;
+    std::vector<std::string> values = {};
+};
+/// Returns the options in --grid, whose values are lists V:V:... with ranges (base/values.hpp).
 /// @throws BadInput if --grid is missing, cannot be read, or names an option that no trial has
-std::vector<Choice> grid_of(const Settings& settings);
+std::vector<GridOption> grid_options(const Settings& settings);
+/// Returns the points of the grid, which are all combinations of the values. The last option changes fastest.
+/// @throws BadInput if they are more than a million
+std::vector<Choice> points_of(const std::vector<GridOption>& grid);
 
 /// The trials of a grid on the folds of a data set, which stratified_folds() makes by --seed. Trial
 /// t takes point t / folds() and leaves out fold t % folds(). Local.

@@ -14,6 +14,8 @@
 #include "base/host.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
+#include "base/values.hpp"
+#include "driver/components.hpp"
 #include "driver/estimate.hpp"
 #include "driver/plugins.hpp"
 #include "driver/run.hpp"
@@ -82,6 +84,16 @@ std::vector<Option> options_of_rows(RunKind kind)
     return options;
 }
 
+// Returns how several values of an option are written, if a text looks like several; empty: it is one.
+std::string several_of(const Option& option, const std::string& text,
+                       const std::vector<ComponentKind>& kinds)
+{
+    if (option.argument == "N" || to_real(option.fallback) || option.name == "step")
+        return several_values(text);
+    const auto kind = std::ranges::find(kinds, option.name, &ComponentKind::option);
+    return kind == kinds.end() ? "" : several_values(text, names(kind->all));
+}
+
 void refuse_unknown_columns(const Manifest& manifest, const std::string& path, RunKind kind)
 {
     const auto known = names(options_of_rows(kind));
@@ -99,18 +111,23 @@ void refuse_unknown_columns(const Manifest& manifest, const std::string& path, R
 
 // Checks the names and the values of all cells now, because otherwise an error would show only when
 // the job has waited in the queue. The runs and the estimate check whether values fit together.
-void check_cells(const Manifest& manifest, const std::string& path, RunKind kind)
+// @param lists  whether they are of an experiment, which may have several values of an option
+void check_cells(const Manifest& manifest, const std::string& path, RunKind kind, bool lists)
 {
     refuse_unknown_columns(manifest, path, kind);
     manifest.refuse_shared_checkpoints();
     const auto options = options_of_rows(kind);
+    const auto kinds = run_components();
     for (const auto& row : manifest.rows())
         for (const auto& [name, text] : row.options) {
             const auto& option = *std::ranges::find(options, name, &Option::name);
-            const auto refuse = [&, &name = name, &text = text](const char* wanted) {
+            const auto refuse = [&, &name = name, &text = text](const std::string& wanted) {
                 throw BadInput(fmt::format("{}{} is {}: {}", row.origin, name, text, wanted));
             };
             stored_value(option, text, row.origin);
+            // A comma without a blank behind it, or a dash, makes one value of what was to be several.
+            if (const auto several = several_of(option, text, kinds); lists && !several.empty())
+                refuse(fmt::format("write {} for several values", several));
             // Traces and checkpoints keep options as the lines of an INI file.
             if (text.find_first_of("\n\r") != std::string::npos) refuse("leave out the line break");
             if (option.argument == "N" && !to_integer(text)) refuse("write a whole number");
@@ -383,7 +400,7 @@ JobPlan make_job_plan(const Settings& settings)
         if (fs::path(source).filename() != "manifest.tsv")
             settings.refuse("manifest", ": its name must be manifest.tsv, in a folder of its own");
     }
-    check_cells(plan.manifest, source, request.kind);
+    check_cells(plan.manifest, source, request.kind, plan.new_manifest);
     for (const auto& row : plan.manifest.rows()) request.rows.push_back(row.number);
     request.threads =
         static_cast<int>(std::max<std::int64_t>(1, largest(plan.manifest, "threads", 1)));

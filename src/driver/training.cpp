@@ -9,6 +9,7 @@
 #include "base/median.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "base/values.hpp"
 #include "driver/checkpoint.hpp"
 #include "driver/components.hpp"
 #include "driver/defaults.hpp"
@@ -240,7 +241,8 @@ Training build_training(const Settings& given, int default_workers,
     check_search(settings, training.estimates, training.model.get());
     if (settings.text("step") != "auto") {
         if (!to_real(settings.text("step")))
-            settings.refuse("step", ": give a number of at least 0, or auto");
+            settings.refuse("step", unless_several("step", settings.text("step"),
+                                                   ": give a number of at least 0, or auto"));
         settings.real("step", 0);
     }
     training.stop_rules = stop_rules(settings, training.regularizer, training.estimates.exact);

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/values.hpp"
 #include "job/share.hpp"
 #include "job/shell.hpp"
 
@@ -113,20 +114,10 @@ std::vector<std::string> values_of(const IniValue& value)
                 "{}{} is {}, a list with nothing between two commas: write a value there",
                 value.origin, value.name, value.text));
         rest = comma == std::string::npos ? "" : rest.substr(comma + 2);
-        const auto dots = piece.find("..");
-        const auto first = to_integer(piece.substr(0, dots));
-        const auto last =
-            dots == std::string::npos ? std::nullopt : to_integer(piece.substr(dots + 2));
-        if (!first || !last) {
+        if (auto range = values_of_range(piece, fmt::format("{}{} is ", value.origin, value.name)))
+            std::ranges::move(*range, std::back_inserter(all));
+        else
             all.push_back(piece);
-            continue;
-        }
-        constexpr std::int64_t most = 1'000'000;
-        if (*last < *first || *last - *first >= most)
-            throw BadInput(fmt::format(
-                "{}{} is {}, a range of nothing or of too much: write the smaller number first",
-                value.origin, value.name, value.text));
-        for (auto number = *first; number <= *last; ++number) all.push_back(std::to_string(number));
     }
     return all;
 }

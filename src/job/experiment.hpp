@@ -29,8 +29,8 @@ struct Experiment {
     bool runs = true, simulates = true;  // which commands make sense
 };
 
-/// Reads the values of a list "a, b, c" with ranges "1..5". A comma and a blank separate values; a comma without a blank
-/// belongs to a value. @throws BadInput with file and line
+/// Reads the values of a list "a, b, c" with ranges "1..5" and "1e-5..1e-1x5" (base/values.hpp). A comma and a blank
+/// separate values; a comma without a blank belongs to a value. @throws BadInput with file and line
 std::vector<std::string> values_of(const IniValue& value);
 
 /// Fills in the words in braces: {data} is the folder of raw data, {here} that of the experiment.
