@@ -160,13 +160,15 @@ class Result:
     __hash__ = None  # type: ignore[assignment]
 
     def _facts(self) -> dict[str, str]:
+        from .analysis.numbers import shown_seconds
+
         rounds = len(self.array("round", "time"))
         facts = {
             "scheme": self.label,
             "workers": str(self.attributes["workers"]),
             "status": self.status,
             "rounds": str(rounds),
-            "time": f"{self.time:.4g} s, {self.time_per_round:.4g} s a round",
+            "time": f"{shown_seconds(self.time)}, {shown_seconds(self.time_per_round)} a round",
             "decode error": f"{self.array('round', 'decode_error').mean():.3g}" if rounds else "-",
         }
         if self.attributes["data"] and rounds:

@@ -28,7 +28,6 @@ std::string words_of(const Choice& options)
     return words;
 }
 
-bool Settings::given(const std::string& name) const
 namespace {
 
 // The option that has this name in other programs; empty: there is none.
@@ -56,6 +55,7 @@ std::string option_meant(const std::string& name, const std::vector<std::string>
     return nearest(name, known);
 }
 
+bool Settings::given(const std::string& name) const
 {
     const auto at = values_.find(name);
     return at != values_.end() && at->second.given;
@@ -86,6 +86,17 @@ double Settings::real(const std::string& name, double lowest, double highest) co
     if (*number < lowest) refuse(name, fmt::format(": use at least {}", lowest));
     if (*number > highest) refuse(name, fmt::format(": use at most {}", highest));
     return *number;
+}
+
+Seconds Settings::seconds(const std::string& name, Seconds lowest, Seconds highest) const
+{
+    const auto& written = text(name);
+    // A number below zero is one that is too small.
+    const auto time = to_real(written) ? to_real(written) : to_seconds(written);
+    if (!time) refuse(name, ": give seconds, or a time such as 50ms, 10us, 2s or 5min");
+    if (*time < lowest) refuse(name, fmt::format(": use at least {}", lowest));
+    if (*time > highest) refuse(name, fmt::format(": use at most {}", highest));
+    return *time;
 }
 
 const std::string& Settings::one_of(const std::string& name,

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/seconds.hpp"
+
 namespace quorate {
 
 struct Option {
@@ -32,12 +34,12 @@ struct CurrentOption {
 };
 CurrentOption current_option(const std::string& name, const std::string& value);
 
-/// Values of options by name, as on the command line; that of a switch is on or off.
-using Options = std::map<std::string, std::string>;
 /// Which of these options is meant by a name that none has: in other letters, as other programs call it, or misspelt.
 /// Empty: none is near.
 std::string option_meant(const std::string& name, const std::vector<std::string>& known);
 
+/// Values of options by name, as on the command line; that of a switch is on or off.
+using Options = std::map<std::string, std::string>;
 
 /// Values of options by name, in the order in which they are shown.
 using Choice = std::vector<std::pair<std::string, std::string>>;
@@ -72,6 +74,10 @@ public:
     /// @throws BadInput unless the value is a finite number in [lowest, highest].
     double real(const std::string& name, double lowest,
                 double highest = std::numeric_limits<double>::max()) const;
+    /// A time: a number of seconds, or one with a unit (50ms, 10us, 2s, 5min, 1h), as to_seconds() reads it.
+    /// @throws BadInput unless it is one, in [lowest, highest]
+    Seconds seconds(const std::string& name, Seconds lowest = 0,
+                    Seconds highest = std::numeric_limits<Seconds>::max()) const;
     /// @throws BadInput unless the value is one of `words`.
     const std::string& one_of(const std::string& name, const std::vector<std::string>& words) const;
 

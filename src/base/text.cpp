@@ -93,27 +93,43 @@ std::optional<std::int64_t> to_integer(std::string_view text)
     return to_number<std::int64_t>(text);
 }
 
+std::optional<double> to_seconds(std::string_view text)
+{
+    // Parts of a second are divided by, which leaves 50ms the 0.05 that a person means: 1e-3 has no exact double.
+    struct Unit {
+        std::string_view suffix;
+        double seconds, parts = 1;
+    };
+    constexpr Unit units[] = {{"min", 60},    {"ms", 1, 1e3}, {"us", 1, 1e6}, {"µs", 1, 1e6},
+                              {"ns", 1, 1e9}, {"s", 1},       {"h", 3600},    {"d", 86400}};
+    const auto unit =
+        std::ranges::find_if(units, [&](const auto& one) { return text.ends_with(one.suffix); });
+    const bool plain = unit == std::end(units);
+    if (!plain) text.remove_suffix(unit->suffix.size());
+    const auto number = plain ? to_real(text) : to_real(trimmed(text));
+    if (!number || *number < 0) return std::nullopt;
+    const double seconds = plain ? *number : *number * unit->seconds / unit->parts;
+    return std::isfinite(seconds) ? std::optional(seconds) : std::nullopt;
+}
+
 std::optional<double> to_duration(std::string_view text)
 {
     if (const auto clock = to_clock_time(text)) return clock;
-    double unit = 1;
-    for (const auto& [suffix, seconds] :
-         {std::pair{"min", 60.0}, std::pair{"m", 60.0}, std::pair{"s", 1.0}, std::pair{"h", 3600.0},
-          std::pair{"d", 86400.0}})
-        if (text.ends_with(suffix)) {
-            text.remove_suffix(std::string_view(suffix).size());
-            unit = seconds;
-            break;
-        }
-    const auto number = to_real(text);
-    if (!number || *number < 0) return std::nullopt;
-    return *number * unit;
+    return text.ends_with('m') ? to_seconds(std::string(text) + "in") : to_seconds(text);
 }
 
 std::string brief_number(const std::string& text)
 {
     const auto number = to_real(text);
     return text.size() < 8 || !number ? text : fmt::format("{:.4g}", *number);
+}
+
+std::string figures(double number, int count)
+{
+    constexpr double many = 1e15;
+    auto text = fmt::format("{:.{}g}", number, count);
+    const bool shortened = text.find("e+") != std::string::npos && std::abs(number) < many;
+    return shortened ? fmt::format("{:.0f}", number) : text;
 }
 
 std::vector<std::string> split(std::string_view text, char separator)
@@ -124,14 +140,6 @@ std::vector<std::string> split(std::string_view text, char separator)
 }
 
 std::string trimmed(std::string_view text)
-std::string figures(double number, int count)
-{
-    constexpr double many = 1e15;
-    auto text = fmt::format("{:.{}g}", number, count);
-    const bool shortened = text.find("e+") != std::string::npos && std::abs(number) < many;
-    return shortened ? fmt::format("{:.0f}", number) : text;
-}
-
 {
     const auto blank = " \t\r\n";
     const auto first = text.find_first_not_of(blank);

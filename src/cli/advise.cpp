@@ -154,8 +154,8 @@ void print_table(const Advice& advice)
             "{}\n",
             wrapped(fmt::format("with --data only: {}", fmt::join(advice.data_only, ", ")), 80, 2));
     if (settings.on("measured"))
-        fmt::print("latency {} s; workers, row times and slowdowns as in {}, where not given\n",
-                   settings.text("latency"), settings.text("measured"));
+        fmt::print("latency {:g} s; workers, row times and slowdowns as in {}, where not given\n",
+                   settings.seconds("latency"), settings.text("measured"));
     fmt::print("{}\n", command_of(all[advice.best], settings));
 }
 

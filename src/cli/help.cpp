@@ -85,6 +85,7 @@ std::string manual_page()
     page += ".SH OPTIONS OF EVERY COMMAND\n";
     for (const auto& group : option_groups(help_command()))
         if (group.title == common_options) page += option_paragraphs(group.options);
+    page += fmt::format(".SH TIMES\n{}\n", roff(times_are_written(all_options(run_command()))));
     page += examples_section();
     for (const auto& kind : run_components()) page += components_section(kind);
     page +=

@@ -144,6 +144,15 @@ std::string component_help(const Component& component)
     return text;
 }
 
+std::string times_are_written(const std::vector<Option>& options)
+{
+    const auto takes_time = [](const Option& option) {
+        return option.argument.starts_with("SECONDS") || option.argument == "TIME";
+    };
+    if (std::ranges::none_of(options, takes_time)) return "";
+    return "A time is a number of seconds, or has a unit: 50ms, 10us, 2s, 5min, 1h.";
+}
+
 std::string usage(const Command& command, const Settings& settings)
 {
     const auto guide = guide_of(command.name);
@@ -154,11 +163,13 @@ std::string usage(const Command& command, const Settings& settings)
     if (const auto components = given_components(command, settings); !all && !components.empty())
         return text + components +
                fmt::format("\nThe options of all: quorate {} --help\n", command.name);
-    if (!all && !guide.first.empty()) return text + first_options(command, guide);
+    auto times = times_are_written(all_options(command));
+    if (!times.empty()) times = fmt::format("\n{}\n", times);
+    if (!all && !guide.first.empty()) return text + first_options(command, guide) + times;
     for (const auto& [title, options] : option_groups(command))
         text += fmt::format("{}{}:\n{}", text.ends_with("\n\n") ? "" : "\n", title,
                             option_lines(options));
-    return text + examples_of(guide);
+    return text + times + examples_of(guide);
 }
 
 }  // namespace quorate

@@ -19,6 +19,9 @@ inline constexpr std::size_t help_width = 80;
 /// @throws BadInput for a component that is not there, with the nearest name
 std::string usage(const Command& command, const Settings& settings);
 
+/// Returns how times are written, if any of these options takes one.
+std::string times_are_written(const std::vector<Option>& options);
+
 /// Returns options, one below the other, with their defaults and texts.
 std::string option_lines(const std::vector<Option>& options);
 

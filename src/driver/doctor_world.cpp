@@ -368,7 +368,7 @@ Seconds time_limit(const Settings& settings)
     if (settings.given("model") && !settings.on("data"))
         settings.refuse("model", ", but its size follows from the data: give --data FILE");
     settings.integer("threads", 1, 100'000);
-    return settings.real("timeout", 1, 3600);
+    return settings.seconds("timeout", 1, 3600);
 }
 
 }  // namespace

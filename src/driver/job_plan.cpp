@@ -136,6 +136,8 @@ void check_cells(const Manifest& manifest, const std::string& path, RunKind kind
             const bool number = to_real(option.fallback) && option.argument != "SECONDS" &&
                                 option.argument.find_first_of("|,") == std::string::npos;
             if (number && !to_real(text)) refuse("write a number");
+            const bool time = option.argument == "SECONDS" && to_duration(option.fallback);
+            if (time && !to_duration(text)) refuse("write seconds, or a time such as 50ms or 5min");
         }
 }
 

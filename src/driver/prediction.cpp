@@ -84,13 +84,13 @@ std::optional<double> closed_form(const trace::Trace& trace, const Settings& set
 {
     const auto delay = trace.attributes.find("expected_delay");
     if (delay == trace.attributes.end() || settings.on("bandwidth") ||
-        settings.real("latency", 0) > 0 || settings.integer("batch", 0) > 0)
+        settings.seconds("latency") > 0 || settings.integer("batch", 0) > 0)
         return std::nullopt;
     std::int64_t most = 0;
     for (const auto& worker : trace.workers) most = std::max(most, worker.rows);
     return to_real(delay->second).value_or(0) +
            to_real(trace.attributes.at("expected_tasks")).value_or(1) *
-               settings.real("row-time", 0) * static_cast<double>(most);
+               to_real(trace.attributes.at("row_time")).value_or(0) * static_cast<double>(most);
 }
 
 }  // namespace

@@ -266,7 +266,7 @@ End lead(const Settings& settings, transport::Endpoint& behind, transport::Endpo
     for (int rank = training->here + 1; rank < endpoint.size(); ++rank)
         (rank <= training->here + training->standby ? standby : idle).push_back(rank);
     RankFleet fleet(endpoint, ranks, standby, idle, training->width(), training->wire,
-                    settings.real("timeout", 0.1), *memory);
+                    settings.seconds("timeout", 0.1), *memory);
     const auto groups = resumed ? groups_to_go_on_with(resumed->trace, fleet.workers())
                                 : groups_to_aggregate(*training, fleet.workers());
     if (!groups.empty()) fleet.aggregate(groups, contributions);
@@ -338,7 +338,7 @@ End follow(const Settings& settings, transport::Endpoint& behind, transport::End
     const auto training = build(settings, endpoint.size(), join_reply.began_with);
     RankWorker worker(endpoint, *training.data, training.computing(), training.engine.reencode,
                       {training.row_time, *training.delays, *training.slowdowns},
-                      training.byzantine, settings.real("timeout", 0.1), memory);
+                      training.byzantine, settings.seconds("timeout", 0.1), memory);
     if (join_reply.worker >= 0 && !join_reply.loads)
         worker.present();
     else if (join_reply.worker >= 0)

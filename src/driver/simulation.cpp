@@ -99,7 +99,7 @@ std::optional<DrySize> dry_size(const Settings& settings)
 Network network_of(const Settings& settings)
 {
     Network network;
-    network.latency = settings.real("latency", 0);
+    network.latency = settings.seconds("latency");
     if (settings.on("bandwidth"))
         network.bandwidth = settings.real("bandwidth", std::numeric_limits<double>::min());
     if (settings.on("memory-bandwidth"))
@@ -229,8 +229,8 @@ private:
             *recipes_,
             VirtualTimes{{training.row_time, *training.delays, *training.slowdowns},
                          network_,
-                         settings_.real("timeout", 0),
-                         settings_.real("load-time", 0),
+                         settings_.seconds("timeout"),
+                         settings_.seconds("load-time"),
                          training.standby,
                          training.seed},
             places_);

@@ -31,9 +31,10 @@ namespace {
 Seconds row_time_of(const Settings& settings)
 {
     const auto& text = settings.text("row-time");
-    if (to_real(text)) return settings.real("row-time", 0);
+    if (to_seconds(text) || to_real(text)) return settings.seconds("row-time");
     if (!std::filesystem::exists(text))
-        settings.refuse("row-time", ": give seconds a row, or a trace to take them from");
+        settings.refuse("row-time",
+                        ": give seconds a row, as 2e-6 or 2us, or a trace to take them from");
     std::vector<double> times;
     for (const auto& arrival : trace::read(text).arrivals)
         if (arrival.samples > 0)

@@ -18,7 +18,7 @@ namespace quorate {
 namespace {
 
 constexpr const char* grammar =
-    "write TIME leave|join|kill WORKER, with TIME in seconds or rounds "
+    "write TIME leave|join|kill WORKER, with TIME in seconds (3.5, 50ms, 2min) or rounds "
     "(100r), and a semicolon before the next event";
 
 // Returns the events as text. In a file, a line may hold one or several, and a comment behind #.
@@ -129,8 +129,8 @@ void ChurnSchedule::read(const Settings& settings, const std::string& text, int 
         std::string time, verb, who, more;
         words >> time >> verb >> who >> more;
         const bool rounds = time.ends_with('r');
-        if (rounds || time.ends_with('s')) time.pop_back();
-        const auto at = to_real(time);
+        if (rounds) time.pop_back();
+        const auto at = rounds ? to_real(time) : to_seconds(time);
         const auto kind = kind_of(verb);
         const bool whole =
             !rounds || (at && *at == static_cast<double>(static_cast<std::int64_t>(*at)));

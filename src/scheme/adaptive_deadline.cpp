@@ -52,7 +52,7 @@ RoundLimit round_limit(const Settings& settings, int workers)
 {
     if (!settings.on("deadline")) return {};
     const auto words = split(settings.text("deadline"), ':');
-    if (words[0] != "adaptive") return {settings.real("deadline", 0), {}};
+    if (words[0] != "adaptive") return {settings.seconds("deadline"), {}};
     const auto refuse = [&](const std::string& wrong) { settings.refuse("deadline", wrong); };
     const auto numbers = words.size() == 2 ? split(words[1], ',') : std::vector<std::string>();
     if (numbers.size() < 2 || numbers.size() > 4)
@@ -64,16 +64,16 @@ RoundLimit round_limit(const Settings& settings, int workers)
             refuse(", but " + name + " is no whole number from 1 to 1000000");
         return static_cast<int>(number.value_or(1));
     };
-    const auto real = [&](std::size_t at, const std::string& name, bool zero) {
-        const auto number = to_real(numbers[at]);
-        if (!number || *number < 0 || (*number == 0 && !zero))
-            refuse(", but " + name + " is no number " + (zero ? "of at least 0" : "above 0"));
-        return number.value_or(0);
-    };
+    const auto deviations = to_real(numbers[1]).value_or(-1);
+    if (deviations < 0) refuse(", but K is no number of at least 0");
     AdaptiveDeadline::Rule rule{.quorum = std::min(workers, whole(0, "Q")),
-                                .deviations = real(1, "K", true)};
+                                .deviations = deviations};
     if (numbers.size() > 2) rule.rounds = whole(2, "W");
-    if (numbers.size() > 3) rule.cap = real(3, "CAP", false);
+    if (numbers.size() > 3) {
+        const auto cap = to_seconds(numbers[3]).value_or(0);
+        if (cap == 0) refuse(", but CAP is no time above 0, such as 0.5 or 500ms");
+        rule.cap = cap;
+    }
     if (settings.has("collect") && settings.on("collect"))
         settings.refuse("collect",
                         ", but the Q of --deadline adaptive:Q,K says it too: leave out one of the "

@@ -168,7 +168,7 @@ AnytimeWays timed(const Settings& settings)
 {
     AnytimeWays ways{.probe = settings.on("probe") ? settings.integer("probe", 1) : 10};
     if (settings.on("communication-time"))
-        ways.communication = settings.real("communication-time", 0);
+        ways.communication = settings.seconds("communication-time");
     return ways;
 }
 

@@ -37,7 +37,7 @@ ComputeTime::ComputeTime(const Settings& settings, const Problem& problem, std::
 {
     const auto& word = settings.text("compute-time");
     match_ = word == "match";
-    if (!match_ && word != "auto") time_ = settings.real("compute-time", 1e-9);
+    if (!match_ && word != "auto") time_ = settings.seconds("compute-time", 1e-9);
     if (settings.text("micro-batch") != "auto")
         micro_batch_ = settings.integer("micro-batch", 1, problem.rows);
     const auto rows = std::max<std::int64_t>(1, micro_batch_);

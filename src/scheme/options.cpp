@@ -219,7 +219,7 @@ Seconds deadline(const Settings& settings)
         settings.refuse("deadline",
                         ", but this scheme is exact as soon as its quorum is there, and waiting "
                         "adds nothing: give seconds");
-    return settings.on("deadline") ? settings.real("deadline", 0) : never;
+    return settings.on("deadline") ? settings.seconds("deadline") : never;
 }
 
 }  // namespace quorate

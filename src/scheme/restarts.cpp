@@ -99,7 +99,7 @@ Option restart_after_option()
 Restarts restarts(const Settings& settings, const Problem& problem, std::int64_t samples)
 {
     if (settings.text("restart-after") == "auto") return {problem.workers, 0};
-    const auto limit = settings.real("restart-after", 0);
+    const auto limit = settings.seconds("restart-after");
     if (limit == 0) settings.refuse("restart-after", ": use a number above 0");
     if (const auto least = static_cast<double>(samples) * problem.row_time; least > limit)
         settings.refuse("restart-after",

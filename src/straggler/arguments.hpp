@@ -22,11 +22,16 @@ public:
     const std::string& text() const { return text_; }
     /// The pieces between commas; none for an empty text.
     std::vector<std::string> words() const;
-    /// All words as numbers.
-    /// @throws BadInput unless there are as many as Entry::arguments names, each finite and at
-    ///     least 0
-    std::vector<double> numbers() const;
-    /// One word as a number.
+    /// The same. @throws BadInput unless there are as many as Entry::arguments names
+    std::vector<std::string> all_words() const;
+    /// All words as values of the model. @throws BadInput as all_words() and value() do
+    std::vector<double> values() const;
+    /// One word as a value of the model: a time if it is a delay, a number of seconds or one with a unit such as 50ms;
+    /// a number if it is a slowdown, which is a factor.
+    /// @param name  of the argument, as in Entry::arguments
+    /// @throws BadInput unless `word` is one, of at least 0
+    double value(const std::string& name, const std::string& word) const;
+    /// One word as a number without a unit.
     /// @param name     of the argument, as in Entry::arguments
     /// @param highest  largest value that is allowed; 1 for shares and probabilities
     /// @throws BadInput unless `word` is a finite number in [0, highest]
@@ -42,6 +47,7 @@ public:
 private:
     const Settings& settings_;
     std::string option_, form_, names_, text_;
+    bool times_;  // whether values are times
 };
 
 }  // namespace quorate

@@ -22,20 +22,19 @@ Entry<MakeDelay> no_delay_entry()
     return {.name = "none",
             .text = "no injected delay",
             .make = [](const Settings& settings, const DelaySetup& setup) {
-                DelayArguments(settings, setup).numbers();
+                DelayArguments(settings, setup).all_words();
                 return std::make_unique<ConstantDelay>(setup.neutral);
             }};
 }
 
 Entry<MakeDelay> constant_delay_entry()
 {
-    return {
-        .name = "constant",
-        .arguments = "SECONDS",
-        .text = "the same delay for every worker and round",
-        .make = [](const Settings& settings, const DelaySetup& setup) {
-            return std::make_unique<ConstantDelay>(DelayArguments(settings, setup).numbers()[0]);
-        }};
+    return {.name = "constant",
+            .arguments = "SECONDS",
+            .text = "the same delay for every worker and round",
+            .make = [](const Settings& settings, const DelaySetup& setup) {
+                return std::make_unique<ConstantDelay>(DelayArguments(settings, setup).values()[0]);
+            }};
 }
 
 }  // namespace quorate

@@ -45,7 +45,7 @@ Entry<MakeDelay> erasurehead_delay_entry()
                 "by the round",
             .source = "hwang595/approximate_coding_gd; ErasureHead, arXiv 1901.09671",
             .make = [](const Settings& settings, const DelaySetup& setup) {
-                DelayArguments(settings, setup).numbers();
+                DelayArguments(settings, setup).all_words();
                 return std::make_unique<ErasureHeadDelay>(setup.machines);
             }};
 }

@@ -38,8 +38,8 @@ Entry<MakeDelay> exponential_delay_entry()
             .arguments = "MEAN",
             .text = "independent exponential delays of that mean, in seconds",
             .make = [](const Settings& settings, const DelaySetup& setup) {
-                const auto numbers = DelayArguments(settings, setup).numbers();
-                return std::make_unique<ExponentialDelay>(setup, 0, numbers[0]);
+                const auto values = DelayArguments(settings, setup).values();
+                return std::make_unique<ExponentialDelay>(setup, 0, values[0]);
             }};
 }
 
@@ -50,8 +50,8 @@ Entry<MakeDelay> shifted_exponential_delay_entry()
             .text = "SHIFT and an exponential delay of mean MEAN on top: mean SHIFT + MEAN",
             .source = "Lee et al., arXiv 1512.02673",
             .make = [](const Settings& settings, const DelaySetup& setup) {
-                const auto numbers = DelayArguments(settings, setup).numbers();
-                return std::make_unique<ExponentialDelay>(setup, numbers[0], numbers[1]);
+                const auto values = DelayArguments(settings, setup).values();
+                return std::make_unique<ExponentialDelay>(setup, values[0], values[1]);
             }};
 }
 

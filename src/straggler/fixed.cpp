@@ -33,7 +33,7 @@ Entry<MakeDelay> fixed_delay_entry()
             .make = [](const Settings& settings, const DelaySetup& setup) {
                 const DelayArguments arguments(settings, setup);
                 const auto words = arguments.words();
-                const double value = arguments.number("VALUE", words[0]);
+                const double value = arguments.value("VALUE", words[0]);
                 if (words.size() < 2) arguments.refuse(", but no worker is named");
                 std::vector<double> values(static_cast<std::size_t>(setup.machines), setup.neutral);
                 std::set<std::int64_t> named;

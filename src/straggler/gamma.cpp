@@ -35,8 +35,8 @@ Entry<MakeDelay> gamma_delay_entry()
             .text = "independent gamma delays of that mean and standard deviation",
             .source = "Severinson et al., arXiv 2111.13877",
             .make = [](const Settings& settings, const DelaySetup& setup) {
-                const auto numbers = DelayArguments(settings, setup).numbers();
-                return std::make_unique<GammaDelay>(setup, numbers[0], numbers[1]);
+                const auto values = DelayArguments(settings, setup).values();
+                return std::make_unique<GammaDelay>(setup, values[0], values[1]);
             }};
 }
 

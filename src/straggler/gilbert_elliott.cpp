@@ -36,14 +36,13 @@ Entry<MakeDelay> gilbert_elliott_delay_entry()
             .source = "Gilbert, BSTJ 1960; Elliott, BSTJ 1963",
             .make = [](const Settings& settings, const DelaySetup& setup) {
                 const DelayArguments arguments(settings, setup);
-                const auto numbers = arguments.numbers();
-                const auto words = arguments.words();
-                arguments.number("P_BAD", words[0], 1);
-                arguments.number("P_GOOD", words[1], 1);
-                if (numbers[0] + numbers[1] == 0)
+                const auto words = arguments.all_words();
+                const double p_bad = arguments.number("P_BAD", words[0], 1);
+                const double p_good = arguments.number("P_GOOD", words[1], 1);
+                if (p_bad + p_good == 0)
                     arguments.refuse(", but P_BAD and P_GOOD are both 0, which never changes");
-                return std::make_unique<GilbertElliottDelay>(setup, numbers[0], numbers[1],
-                                                             numbers[2]);
+                return std::make_unique<GilbertElliottDelay>(setup, p_bad, p_good,
+                                                             arguments.value("VALUE", words[2]));
             }};
 }
 

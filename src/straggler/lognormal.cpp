@@ -47,8 +47,9 @@ Entry<MakeDelay> lognormal_delay_entry()
                 "exp(SIGMA^2 / 2)",
             .make = [](const Settings& settings, const DelaySetup& setup) {
                 const DelayArguments arguments(settings, setup);
-                const auto numbers = arguments.numbers();
-                return std::make_unique<LognormalDelay>(setup, numbers[0], numbers[1]);
+                const auto words = arguments.all_words();
+                return std::make_unique<LognormalDelay>(setup, arguments.value("MEDIAN", words[0]),
+                                                        arguments.number("SIGMA", words[1]));
             }};
 }
 

@@ -53,7 +53,7 @@ std::vector<Component> components_of(const DelayArguments& arguments)
         if (parts.size() != 3)
             arguments.refuse(", but " + (word.empty() ? "a component" : word) +
                              " is not MEAN/SD/WEIGHT");
-        all.push_back({arguments.number("MEAN", parts[0]), arguments.number("SD", parts[1]),
+        all.push_back({arguments.value("MEAN", parts[0]), arguments.value("SD", parts[1]),
                        arguments.number("WEIGHT", parts[2], 1)});
         sum += all.back().weight;
     }
@@ -85,7 +85,7 @@ Entry<MakeDelay> niagara_delay_entry()
                 "0/0/0.4,0/0.4/0.3,2/0.3/0.2,5/0.3/0.1, mean 1.0 s",
             .source = "Anytime Minibatch, arXiv 1810.02976, and thadikari/anytime",
             .make = [](const Settings& settings, const DelaySetup& setup) {
-                DelayArguments(settings, setup).numbers();
+                DelayArguments(settings, setup).all_words();
                 return std::make_unique<MixtureDelay>(
                     setup, std::vector<Component>{
                                {0, 0, 0.4}, {0, 0.4, 0.3}, {2, 0.3, 0.2}, {5, 0.3, 0.1}});
@@ -100,7 +100,7 @@ Entry<MakeDelay> cedar_delay_entry()
                 "0/0/0.4,0.05/0.04/0.3,0.15/0.03/0.2,0.25/0.03/0.1, mean 71 ms",
             .source = "thadikari/anytime",
             .make = [](const Settings& settings, const DelaySetup& setup) {
-                DelayArguments(settings, setup).numbers();
+                DelayArguments(settings, setup).all_words();
                 return std::make_unique<MixtureDelay>(
                     setup,
                     std::vector<Component>{

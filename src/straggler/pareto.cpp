@@ -49,9 +49,11 @@ Entry<MakeDelay> pareto_delay_entry()
             .text = "heavy tail: at least SCALE, above x with probability (SCALE/x)^SHAPE",
             .make = [](const Settings& settings, const DelaySetup& setup) {
                 const DelayArguments arguments(settings, setup);
-                const auto numbers = arguments.numbers();
-                if (numbers[1] == 0) arguments.refuse(", but SHAPE must be above 0");
-                return std::make_unique<ParetoDelay>(setup, numbers[0], numbers[1]);
+                const auto words = arguments.all_words();
+                const double scale = arguments.value("SCALE", words[0]);
+                const double shape = arguments.number("SHAPE", words[1]);
+                if (shape == 0) arguments.refuse(", but SHAPE must be above 0");
+                return std::make_unique<ParetoDelay>(setup, scale, shape);
             }};
 }
 

@@ -38,7 +38,7 @@ Entry<MakeDelay> reception_delay_entry()
                 if (setup.purpose == Purpose::slowdown)
                     arguments.refuse_value(
                         ", which delays messages and slows no computation: use it as --delay");
-                return std::make_unique<ReceptionDelay>(setup, arguments.numbers()[0]);
+                return std::make_unique<ReceptionDelay>(setup, arguments.values()[0]);
             }};
 }
 

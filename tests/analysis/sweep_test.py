@@ -7,7 +7,9 @@ import pytest
 from traces import simulate
 from quorate.analysis import compare, sweep
 from quorate.analysis.groups import group
+from quorate.analysis.numbers import number_of, shown_seconds
 from quorate.analysis.quantities import transfers
+from quorate.analysis.tables import brief
 from quorate.analysis.traces import Trace, read_trace
 
 DELAYS = ("exponential:0.01", "pareto:0.01,2")
@@ -239,3 +241,23 @@ def test_a_quantity_that_is_not_known_is_refused(linked, analyse):
         "sweep", *linked.values(), "--over", "workers", "--what", "send,beauty"
     )
     assert status == 2 and "--what: 'beauty' is not known" in error and error.count("\n") == 1
+
+
+def test_times_with_units_are_in_order_and_on_an_axis(runs, tmp_path):
+    common = ("--data", runs["data"], "--workers", 4, "--rounds", 3, "--row-time", "10us")
+    given = ["50ms", "100us", "0.001"]
+    paths = [simulate(tmp_path, str(i), *common, "--latency", t) for i, t in enumerate(given)]
+    _, found = sweep_of(paths, "latency", "time")
+    assert found.numeric and found.values == ["100us", "0.001", "50ms"]
+    assert list(found.numbers["x"]) == [1e-4, 1e-3, 0.05]
+    assert compare.mark_of("2min=another") == (120, "another")
+
+
+def test_numbers_for_people_and_values_for_labels():
+    assert [number_of(text) for text in ("0.05", "50ms", "10us", "2h")] == [0.05, 0.05, 1e-5, 7200]
+    with pytest.raises(ValueError):
+        number_of("frc")
+    assert shown_seconds(12345.6) == "12346 s" and shown_seconds(0.0012345) == "0.001234 s"
+    assert brief("mixture:0/0.05/0.5,2/0.3/0.5") == "mixture:0/0.05/0.5,2/0.3/0.5"
+    assert brief("mixture:0s/50ms/0.5,2s/300ms/0.5") == "mixture:0s/50ms/0.5,2s/300ms/0.5"
+    assert brief("trace:/data/times.csv") == "trace:times"

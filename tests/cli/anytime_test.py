@@ -365,7 +365,7 @@ def test_one_model_is_updated_late(even, tmp_path):
         ),
         (
             ["--scheme", "amb", "--compute-time", "soon"],
-            "--compute-time is soon: give a finite number",
+            "--compute-time is soon: give seconds, or a time such as 50ms, 10us, 2s or 5min",
         ),
         (["--scheme", "k-sync", "--collect", 13], "--collect is 13: use at most 12"),
         (["--scheme", "k-async", "--collect", 13], "--collect is 13: use at most 12"),

@@ -315,8 +315,8 @@ def run_refused(folder, data, *words):
         (["--delay", "constant"], "--delay is constant: write constant:SECONDS"),
         (
             ["--delay", "exponential:x"],
-            "--delay is exponential:x, but MEAN is x, not a number of at least 0: "
-            "write exponential:MEAN",
+            "--delay is exponential:x, but MEAN is x, not a time of at least 0, such as 0.05 or "
+            "50ms: write exponential:MEAN",
         ),
         (
             ["--stragglers", 1],

@@ -26,6 +26,82 @@ def times(path, *words):
         return list(file["round/time"][:]), attributes_of(file)
 
 
+# --- times ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "seconds, units",
+    [
+        ("--row-time 2e-6", "--row-time 2us"),
+        ("--latency 0.05", "--latency 50ms"),
+        ("--delay exponential:0.05", "--delay exponential:50ms"),
+        (
+            "--delay gilbert-elliott:0.3,0.5,60 --slowdown fixed:2,1 --row-time 0.001",
+            "--delay gilbert-elliott:0.3,0.5,1min --slowdown fixed:2,1 --row-time 1ms",
+        ),
+        (
+            "--scheme partial --deadline 0.35 --row-time 0.001",
+            "--scheme partial --deadline 350ms --row-time 1ms",
+        ),
+        (
+            "--row-time 0.001 --timeout 5 --load-time 0.0001 --events 0.15_kill_1",
+            "--row-time 1ms --timeout 5s --load-time 100us --events 150ms_kill_1",
+        ),
+        (
+            "--scheme amb --compute-time 0.2 --communication-time 1.5 --row-time 0.001",
+            "--scheme amb --compute-time 200ms --communication-time 1500ms --row-time 1ms",
+        ),
+        (
+            "--scheme k-batch-sync --batch 40 --restart-after 0.5 --delay exponential:0.3",
+            "--scheme k-batch-sync --batch 40 --restart-after 500ms --delay exponential:300ms",
+        ),
+        (
+            "--scheme ignore --deadline adaptive:2,5,20,0.01 --delay exponential:0.1",
+            "--scheme ignore --deadline adaptive:2,5,20,10ms --delay exponential:100ms",
+        ),
+    ],
+)
+def test_a_time_with_a_unit_is_that_of_the_number(tmp_path, seconds, units):
+    one, other = ([word.replace("_", " ") for word in line.split()] for line in (seconds, units))
+    plain, _ = times(tmp_path / "plain.h5", *one)
+    timed, about = times(tmp_path / "timed.h5", *other)
+    assert plain == timed and len(plain) == 4
+    # The record has the words of the user; what is computed with is a number.
+    config = about["config"]
+    config = config.decode() if isinstance(config, bytes) else config
+    assert f"{other[-2].removeprefix('--')} = {other[-1]}" in config
+    assert float(about["row_time"]) == pytest.approx(
+        {"--row-time 2us": 2e-6}.get(units, 1e-3 if "1ms" in units.split() else 0)
+    )
+
+
+def test_a_time_that_is_none_is_refused_with_the_forms(tmp_path):
+    forms = "give seconds, or a time such as 50ms, 10us, 2s or 5min"
+    for option in ("--latency", "--load-time"):
+        words = [*DRY, option, "1m", "--trace", tmp_path / "t.h5"]
+        assert refused(tmp_path, *words) == f"{option} is 1m: {forms}"
+    words = [*DRY, "--delay", "exponential:5sec", "--trace", tmp_path / "t.h5"]
+    assert refused(tmp_path, *words) == (
+        "--delay is exponential:5sec, but MEAN is 5sec, not a time of at least 0, such as 0.05 or "
+        "50ms: write exponential:MEAN"
+    )
+    words = [*DRY, "--slowdown", "constant:2ms", "--row-time", 1, "--trace", tmp_path / "t.h5"]
+    assert "SECONDS is 2ms, not a number of at least 0" in refused(tmp_path, *words)
+    for times_of in ("simulate", "run", "advise", "doctor"):
+        assert call(times_of, "--help").stdout.count("A time is a number of seconds, or") == 1
+    assert "A time is" not in call("list", "--help").stdout
+    assert ".SH TIMES" in call("help", "--man").stdout
+
+
+def test_advice_takes_a_row_time_with_a_unit(tmp_path):
+    words = ["advise", "--workers", 4, "--rows", 400, "--schemes", "frc", "--rounds", 5]
+    words += ["--repeat", 2, "--delay", "exponential:50ms"]
+    plain = call(*words, "--row-time", "1e-5")
+    timed = call(*words, "--row-time", "10us")
+    assert plain.returncode == timed.returncode == 0, plain.stderr + timed.stderr
+    assert plain.stdout.splitlines()[:2] == timed.stdout.splitlines()[:2]
+
+
 # --- several values -------------------------------------------------------------------------------
 
 

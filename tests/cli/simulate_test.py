@@ -207,7 +207,7 @@ def test_simulate_refuses_what_makes_no_sense(gaussians, tmp_path):
         ([*dry, "--port", "own"], "--port is own; known: shared or separate"),
         (
             [*dry, "--row-time", "slow"],
-            "--row-time is slow: give seconds a row, or a trace to take them from",
+            "--row-time is slow: give seconds a row, as 2e-6 or 2us, or a trace to take them from",
         ),
         ([*dry, "--row-time", -1], "--row-time is -1: use at least 0"),
         ([*dry, "--trace-arrivals", "1"], "--trace-arrivals is 1; known: all, used or none"),

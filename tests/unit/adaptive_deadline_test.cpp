@@ -384,7 +384,7 @@ TEST(AdaptiveDeadline, RefusesWhatItCannotRead)
     EXPECT_EQ(refused("adaptive:3,1,0"),
               "--deadline is adaptive:3,1,0, but W is no whole number from 1 to 1000000");
     EXPECT_EQ(refused("adaptive:3,1,2,0"),
-              "--deadline is adaptive:3,1,2,0, but CAP is no number above 0");
+              "--deadline is adaptive:3,1,2,0, but CAP is no time above 0, such as 0.5 or 500ms");
     EXPECT_NE(refused("adaptive:3,5", {{"collect", "4"}}).find("leave out one of the two"),
               std::string::npos);
     EXPECT_NE(refused("adaptive:3,5", {{"stragglers", "2"}}).find("leave out one of the two"),

@@ -15,6 +15,7 @@
 #include "base/settings.hpp"
 #include "base/shown.hpp"
 #include "base/text.hpp"
+#include "base/values.hpp"
 #include "support.hpp"
 
 namespace quorate {
@@ -61,6 +62,82 @@ TEST(Text, ADurationIsANumberWithAUnitOrWhatSlurmAndPbsWrite)
     for (const auto* wrong : {"", ":", "1:", ":30", "1:2:3:4", "-1:00", "1--2", "1-", "-5", "1:2x",
                               "1: 2", "1:-2", "1:+2", "1.5:00", "soon", "h", "1:00h"})
         EXPECT_FALSE(to_duration(wrong)) << wrong;
+}
+
+TEST(Text, SecondsMayHaveAUnit)
+{
+    for (const auto& [text, seconds] : {std::pair{"0.05", 0.05},
+                                        {"50ms", 0.05},
+                                        {"10us", 1e-5},
+                                        {"10 µs", 1e-5},
+                                        {"3ns", 3e-9},
+                                        {"2s", 2.0},
+                                        {"1.5min", 90.0},
+                                        {"1h", 3600.0},
+                                        {"1d", 86400.0},
+                                        {"1e-3s", 1e-3}})
+        EXPECT_EQ(to_seconds(text), seconds) << text;
+    // 1m may be a minute or a millisecond; 1-2 and 1:30 are times of schedulers.
+    for (const auto* wrong : {"", "ms", "1m", "1-2", "1:30", "-5s", "nans", "1e308h", "5 ", "5sec"})
+        EXPECT_FALSE(to_seconds(wrong)) << wrong;
+    EXPECT_EQ(to_duration("50ms"), 0.05);
+}
+
+TEST(Text, FiguresAreSignificantDigitsAndNeverHideThoseOfWholeNumbers)
+{
+    EXPECT_EQ(figures(0.0012345, 3), "0.00123");
+    EXPECT_EQ(figures(99.6, 2), "100");
+    EXPECT_EQ(figures(12345.6, 4), "12346");
+    EXPECT_EQ(figures(-3600, 3), "-3600");
+    EXPECT_EQ(figures(1e300, 3), "1e+300");
+}
+
+TEST(Values, RangesAreOfWholeNumbersOrOfEqualRatios)
+{
+    using Texts = std::vector<std::string>;
+    EXPECT_EQ(values_of_range("1..3", ""), (Texts{"1", "2", "3"}));
+    EXPECT_EQ(values_of_range("1e-5..1e-1x5", ""),
+              (Texts{"1e-5", "0.0001", "0.001", "0.01", "1e-1"}));
+    EXPECT_EQ(values_of_range("16..256x5", ""), (Texts{"16", "32", "64", "128", "256"}));
+    for (const auto* none : {"1", "a..b", "../x", "uncoded", "1..2..3"})
+        EXPECT_FALSE(values_of_range(none, "")) << none;
+    const std::string where = "x.ini:3: l2 is ";
+    EXPECT_EQ(refusal([&] { values_of_range("1e-5..1e-1", where); }),
+              "x.ini:3: l2 is 1e-5..1e-1, a range that does not say of how many values: write "
+              "1e-5..1e-1x5 for five at equal ratios");
+    for (const auto* wrong : {"0..1x5", "1..1e-3x4", "1..2x1"})
+        EXPECT_NE(refusal([&] { values_of_range(wrong, where); }).find("at equal ratios"),
+                  std::string::npos);
+    EXPECT_NE(refusal([&] { values_of_range("5..1", where); }).find("the smaller number first"),
+              std::string::npos);
+}
+
+TEST(Values, SeveralAreRecognisedInTheWrongSpelling)
+{
+    EXPECT_EQ(several_values("1-3"), "1..3");
+    EXPECT_EQ(several_values("1,2"), "1, 2");
+    EXPECT_EQ(several_values("0.1 0.3"), "0.1, 0.3");
+    EXPECT_EQ(several_values("1..5"), "1..5");
+    for (const auto* one : {"1", "-1", "1,000", "many", "a,b", "1e-5"})
+        EXPECT_EQ(several_values(one), "") << one;
+    const std::vector<std::string> known = {"uncoded", "agc", "pareto"};
+    EXPECT_EQ(several_values("uncoded,agc", known), "uncoded, agc");
+    EXPECT_EQ(several_values("pareto:1,2,pareto:2,2", known), "pareto:1,2, pareto:2,2");
+    EXPECT_EQ(several_values("pareto:1,2", known), "");
+    EXPECT_EQ(several_values("x,agc", known), "");
+}
+
+TEST(Options, ANameOfOtherProgramsOrInOtherLettersMeansAnOption)
+{
+    const std::vector<std::string> known = {"rounds", "step", "batch", "l2", "evaluate-every"};
+    EXPECT_EQ(option_meant("lr", known), "step");
+    EXPECT_EQ(option_meant("learning_rate", known), "step");
+    EXPECT_EQ(option_meant("Batch-Size", known), "batch");
+    EXPECT_EQ(option_meant("epochs", known), "rounds");
+    EXPECT_EQ(option_meant("EVALUATE_EVERY", known), "evaluate-every");
+    EXPECT_EQ(option_meant("ruonds", known), "rounds");
+    EXPECT_EQ(option_meant("banana", known), "");
+    EXPECT_EQ(option_meant("lr", {"rounds"}), "");  // it has no step
 }
 
 TEST(OutputFile, SaysWhyACallFailed)
@@ -147,6 +224,14 @@ TEST(Settings, AValueOutOfRangeIsRefusedWithValueAndRemedy)
     EXPECT_EQ(refusal([&] { given.real("x", 0, 0.25); }), "--x is 0.5: use at most 0.25");
     EXPECT_EQ(refusal([&] { given.real("word", 0); }), "--word is twelve: give a finite number");
     EXPECT_EQ(refusal([&] { given.integer("none", 0); }), "--none is empty: give a whole number");
+    const auto timed = settings({{"t", "50ms"}, {"low", "-1"}, {"soon", "soon"}, {"n", "1-3"}});
+    EXPECT_EQ(timed.seconds("t"), 0.05);
+    EXPECT_EQ(refusal([&] { timed.seconds("t", 0.1); }), "--t is 50ms: use at least 0.1");
+    EXPECT_EQ(refusal([&] { timed.seconds("low"); }), "--low is -1: use at least 0");
+    EXPECT_EQ(refusal([&] { timed.seconds("soon"); }),
+              "--soon is soon: give seconds, or a time such as 50ms, 10us, 2s or 5min");
+    EXPECT_EQ(refusal([&] { timed.integer("n", 0); }),
+              "--n is 1-3: give one; an experiment file takes several, as n = 1..3");
 }
 
 TEST(Settings, AWordThatIsNotKnownIsRefusedWithTheNearest)

@@ -432,6 +432,31 @@ TEST(Delays, EveryModelDrawsTheSameInAnyOrderAndNeverLessThanZero)
         }
 }
 
+TEST(Delays, ValuesAreTimesWithUnitsAndFactorsOfSlowdownsAreNot)
+{
+    for (const auto& [plain, timed] :
+         {std::pair{"constant:0.05", "constant:50ms"},
+          {"exponential:0.05", "exponential:50ms"},
+          {"shifted-exponential:1,0.01", "shifted-exponential:1s,10ms"},
+          {"pareto:0.02,1.5", "pareto:20ms,1.5"},
+          {"lognormal:0.02,1.5", "lognormal:20ms,1.5"},
+          {"mixture:0.1/0.02/0.5,60/0/0.5", "mixture:100ms/20ms/0.5,1min/0s/0.5"},
+          {"gamma:0.02,0.004", "gamma:20ms,4ms"},
+          {"gilbert-elliott:0.1,0.2,0.00025", "gilbert-elliott:0.1,0.2,250us"},
+          {"fixed:3600,1,2", "fixed:1h,1,2"},
+          {"gauss-recv:0.5", "gauss-recv:500ms"}}) {
+        const auto one = delay(plain), other = delay(timed);
+        for (int machine = 0; machine < 4; ++machine)
+            EXPECT_EQ(one->draw(machine, 3, 0), other->draw(machine, 3, 0)) << timed;
+    }
+    EXPECT_EQ(refusal([] { delay("pareto:1,2s"); }),
+              "--delay is pareto:1,2s, but SHAPE is 2s, not a number of at least 0: write "
+              "pareto:SCALE,SHAPE");
+    EXPECT_EQ(refusal([] { slowdown("constant:2s"); }),
+              "--slowdown is constant:2s, but SECONDS is 2s, not a number of at least 0: write "
+              "constant:SECONDS");
+}
+
 TEST(Delays, WrongArgumentsAreRefusedWithTheRightForm)
 {
     const std::string mixture = ": write mixture:MEAN/SD/WEIGHT,...",
@@ -446,15 +471,19 @@ TEST(Delays, WrongArgumentsAreRefusedWithTheRightForm)
         {"none:1", ": write none"},
         {"erasurehead:1", ": write erasurehead"},
         {"niagara:1", ": write niagara"},
-        {"exponential:-1", ", but MEAN is -1, not a number of at least 0: write exponential:MEAN"},
+        {"exponential:-1",
+         ", but MEAN is -1, not a time of at least 0, such as 0.05 or 50ms: write "
+         "exponential:MEAN"},
         {"exponential:nan",
-         ", but MEAN is nan, not a number of at least 0: write exponential:MEAN"},
+         ", but MEAN is nan, not a time of at least 0, such as 0.05 or 50ms: write "
+         "exponential:MEAN"},
         {"exponential:1e999",
-         ", but MEAN is 1e999, not a number of at least 0: write exponential:MEAN"},
+         ", but MEAN is 1e999, not a time of at least 0, such as 0.05 or 50ms: write "
+         "exponential:MEAN"},
         {"exponental:1", "; did you mean exponential?"},
         {"shifted-exponential:1", ": write shifted-exponential:SHIFT,MEAN"},
         {"shifted-exponential:,1",
-         ", but SHIFT is empty, not a number of at least 0: write "
+         ", but SHIFT is empty, not a time of at least 0, such as 0.05 or 50ms: write "
          "shifted-exponential:SHIFT,MEAN"},
         {"pareto:1,0", ", but SHAPE must be above 0: write pareto:SCALE,SHAPE"},
         {"pareto:1,x", ", but SHAPE is x, not a number of at least 0: write pareto:SCALE,SHAPE"},
@@ -464,7 +493,8 @@ TEST(Delays, WrongArgumentsAreRefusedWithTheRightForm)
         {"mixture:1/2/1,", ", but a component is not MEAN/SD/WEIGHT" + mixture},
         {"mixture:1/2/0.5", ", but the weights sum to 0.5, not to 1" + mixture},
         {"mixture:1/2/0.5,1/2/0.500001", ", but the weights sum to 1.000001, not to 1" + mixture},
-        {"mixture:1/-2/1", ", but SD is -2, not a number of at least 0" + mixture},
+        {"mixture:1/-2/1",
+         ", but SD is -2, not a time of at least 0, such as 0.05 or 50ms" + mixture},
         {"mixture:1/2/2", ", but WEIGHT is 2, not a number from 0 to 1" + mixture},
         {"gilbert-elliott:0.1,0.2", burst},
         {"uneven:0.1,0.2", uneven},
@@ -476,7 +506,7 @@ TEST(Delays, WrongArgumentsAreRefusedWithTheRightForm)
         {"gilbert-elliott:0.5,2,1", ", but P_GOOD is 2, not a number from 0 to 1" + burst},
         {"gilbert-elliott:0,0,1", ", but P_BAD and P_GOOD are both 0, which never changes" + burst},
         {"fixed:1", ", but no worker is named" + fixed},
-        {"fixed:x,1", ", but VALUE is x, not a number of at least 0" + fixed},
+        {"fixed:x,1", ", but VALUE is x, not a time of at least 0, such as 0.05 or 50ms" + fixed},
         {"fixed:1,30", ", but WORKER is 30, not a worker from 0 to 29" + fixed},
         {"fixed:1,-1", ", but WORKER is -1, not a worker from 0 to 29" + fixed},
         {"fixed:1,2,", ", but WORKER is empty, not a worker from 0 to 29" + fixed},
@@ -491,6 +521,10 @@ TEST(Delays, WrongArgumentsAreRefusedWithTheRightForm)
     for (const auto& [text, wrong] : table)
         EXPECT_EQ(refusal([&, t = text] { delay(t); }), "--delay is " + text + wrong);
 
+    EXPECT_EQ(
+        refusal([] { delay("constant:0.1,exponential:0.2"); }),
+        "--delay is constant:0.1,exponential:0.2: give one; an experiment file takes several, "
+        "as delay = constant:0.1, exponential:0.2");
     EXPECT_EQ(refusal([] { slowdown("pareto:1"); }),
               "--slowdown is pareto:1: write pareto:SCALE,SHAPE");
     EXPECT_EQ(refusal([] { slowdown("gauss-recv:1"); }),

@@ -18,6 +18,7 @@ import pandas as pd
 
 from .curves import SMALLER_IS_BETTER, final, metric_of, reached, target_of
 from .groups import caption
+from .numbers import number_of
 from .sweep import rank
 from .tables import brief, markdown, number, text
 from .tasks import work
@@ -118,10 +119,10 @@ class Side:
 def is_end(value: str, tried: Iterable[str]) -> bool:
     """Whether it is the least or the greatest of several numbers; words have no ends."""
     try:
-        numbers = sorted(map(float, tried))
+        numbers = sorted(map(number_of, tried))
     except ValueError:
         return False
-    return len(numbers) > 1 and float(value) in (numbers[0], numbers[-1])
+    return len(numbers) > 1 and number_of(value) in (numbers[0], numbers[-1])
 
 
 def read_side(

@@ -28,6 +28,7 @@ from . import (
 from .curves import target_of
 from .figures import Plot, folder_of, refuse_file, save
 from .groups import along, group, read_all, values
+from .numbers import number_of
 from .tables import text
 from .traces import BadInput, Trace
 
@@ -67,11 +68,11 @@ def count(word: str) -> int:
 
 def seconds(word: str) -> float:
     try:
-        value = float(word)
+        value = number_of(word)
     except ValueError:
         value = -1.0
     if not 0.05 <= value <= 3600:
-        raise argparse.ArgumentTypeError(f"'{word}' is no number of seconds, 0.05 to 3600")
+        raise argparse.ArgumentTypeError(f"'{word}' is no time from 50ms to 1h, as 2, 2s or 1min")
     return value
 
 

@@ -13,6 +13,7 @@ from . import histogram, quantities
 from .curves import ALONG, LABELS, METRICS, band, curve, metric_of, points, reached, usual_targets
 from .figures import Plot, finish, legend_of, mark_warmup, panels, styles
 from .groups import Group, caption, values, with_words
+from .numbers import number_of
 from .speedup import Speedup, speedup
 from .tables import brief, mean, number
 from .traces import BadInput
@@ -175,7 +176,7 @@ def mark_of(word: str) -> Mark:
     """206=TEXT as a mark. Raises BadInput."""
     seconds, _, text = word.partition("=")
     try:
-        mark = float(seconds), text.strip()
+        mark = number_of(seconds), text.strip()
     except ValueError as error:
         raise BadInput(f"--mark: '{word}' is no SECONDS=TEXT, as '206=another program'") from error
     if not (np.isfinite(mark[0]) and mark[0] >= 0 and mark[1]):

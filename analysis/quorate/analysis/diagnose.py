@@ -11,6 +11,7 @@ from matplotlib.patches import Patch
 from .chance import beyond_chance
 from .figures import Plot, finish, panels
 from .groups import read_all
+from .numbers import shown_seconds
 from .observed import PARTS, of_csv, of_work
 from .stragglers import enough_rounds
 from .tables import number, share
@@ -252,7 +253,7 @@ def other(one: Diagnosis) -> list[str]:
         lines.append(
             "An ideal scheme, which knows the delays and speeds of each round beforehand and "
             f"shares out its work by them, would reach S = {reached:.2f}: "
-            f"{reached * one.ideal:.4g} s in place of {one.seconds:.4g} s."
+            f"{shown_seconds(reached * one.ideal)} in place of {shown_seconds(one.seconds)}."
         )
     return lines + one.found.notes + left_out(one)
 

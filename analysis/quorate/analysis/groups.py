@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .numbers import number_of
 from .tables import brief
 from .traces import DATA, BadInput, NoTrace, Trace, read_trace, shown
 
@@ -103,7 +104,7 @@ def values(traces: Sequence[Trace], option: str) -> list[str]:
         known = ", ".join(sorted({n for t in traces for n in {**t.config, **options(t)}}))
         raise BadInput(f"no run has the option '{option}': say one of {known}")
     try:
-        return sorted(found, key=float)
+        return sorted(found, key=number_of)
     except ValueError:
         return found
 

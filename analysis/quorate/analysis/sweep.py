@@ -15,6 +15,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from .curves import gaps, reached
 from .figures import COLOURS, Plot, Style, finish, legend_of, panels, styles
 from .groups import Group, caption, value_of, values
+from .numbers import number_of
 from .quantities import transfers
 from .speedup import speedup
 from .tables import brief, markdown, number, short
@@ -100,7 +101,7 @@ class Sweep:
     @property
     def numeric(self) -> bool:
         try:
-            return all(isfinite(float(value)) for value in self.values)
+            return all(isfinite(number_of(value)) for value in self.values)
         except ValueError:
             return False
 
@@ -121,7 +122,7 @@ class Sweep:
                 {
                     "configuration": group.label,
                     self.option: value,
-                    "x": float(value) if self.numeric else float(i),
+                    "x": number_of(value) if self.numeric else float(i),
                     **({self.best: value_of(some.first, self.best)} if self.best else {}),
                     "seeds": len(some.traces),
                     "reached": int(np.isfinite(found).sum()),
@@ -207,7 +208,7 @@ class Sweep:
             axis.set_xlabel(self.option)
             axis.set_ylabel(what)
             if len(self.values) <= 10:
-                axis.set_xticks([float(v) for v in self.values], self.values)
+                axis.set_xticks([number_of(v) for v in self.values], self.values)
         else:
             scale(axis, "x", self.numbers["mean"])
             axis.set_xlabel(what)

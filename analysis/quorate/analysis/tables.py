@@ -38,7 +38,8 @@ def brief(value: str) -> str:
         return value if len(value) < 8 else f"{float(value):.4g}"
     except ValueError:
         pass
-    if re.fullmatch(r"[\w-]+:[\d.,/eE+-]+", value):  # as mixture:0/0/0.4,2/0.3/0.6
+    part = r"[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:[nuµm]?s|min|h|d)?"
+    if re.fullmatch(rf"[\w-]+:{part}(?:[,/]{part})*", value):  # as mixture:0/0/0.4,2s/300ms/0.6
         return value
     return re.sub(r"[^:]*/([^/.]+)[^/]*", r"\1", value)
 
