@@ -194,7 +194,7 @@ def test_what_takes_too_long_is_left_out_by_name(gaussians):
         (["advise"], "needs --workers N"),
         ([*COMMON, "--time-limit", "soon"], "--time-limit is soon: write 60s or 5min"),
         ([*COMMON, "--time-limit", 0], "--time-limit is 0: write"),
-        ([*COMMON[:3], "--rounds", 10**6, "--time-limit", "10ms"], "write 60s"),
+        ([*COMMON[:3], "--rounds", 10**6, "--time-limit", "10 parsecs"], "write 60s"),
         (
             [*COMMON[:3], "--rounds", 10**6, "--time-limit", "0.01s"],
             "too short for one simulation",
