@@ -105,7 +105,7 @@ completed_launchers := mpiexec mpiexec.mpich mpiexec.openmpi mpirun
 uninstall: ## what install put there
 	@$(foreach l,$(completed_launchers),[ "$$(readlink '$(completions)/$(l)')" != quorate ] || rm '$(completions)/$(l)' &&) :
 	@rm -rf '$(root)/bin/quorate' '$(root)/share/quorate' '$(root)/lib/libquorate.a' '$(root)/lib/libquorate.so'* \
-	  '$(root)/include/quorate' '$(root)/lib/pkgconfig/quorate.pc' '$(root)/lib/cmake/quorate' \
+	  '$(root)/lib/quorate' '$(root)/include/quorate' '$(root)/lib/pkgconfig/quorate.pc' '$(root)/lib/cmake/quorate' \
 	  '$(root)/share/man/man1/quorate.1' '$(root)/share/bash-completion/completions/quorate'
 
 ifdef unconfigured
@@ -174,6 +174,15 @@ python_cflags = -fvisibility=hidden $(shell $(found_python) -c 'import sysconfig
 cool_opt    := $(if $(SAN)$(DEBUG),,-O1)
 link_flags  := -fopenmp $(OPT) $(if $(COVER),--coverage) -Wl,--as-needed $(LDFLAGS)
 link_libs   := $(found_libs) $(LDLIBS)
+# Quorate's own PETSc lies below the home of whoever built it, where others may not look. So libquorate finds it from its
+# own place: in lib/quorate of an installation, before what else may be in lib, or beside itself, in $(B) and a wheel.
+comma        := ,
+own_folder   := $(patsubst %/,%,$(dir $(found_own_petsc)))
+to_own_petsc := $(if $(found_own_petsc),-Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)'$$ORIGIN/quorate:$$ORIGIN')
+# What is never installed finds it where it is.
+test_libs    := $(link_libs) $(if $(found_own_petsc),-Wl$(comma)-rpath$(comma)$(own_folder))
+installed_libs = $(if $(found_own_petsc),$(subst -L$(own_folder) ,-L$${libdir}/quorate \
+  -Wl$(comma)-rpath$(comma)$${libdir}/quorate ,$(link_libs)),$(link_libs))
 
 # --- Sources -----------------------------------------------------------------------------
 main      := src/cli/main.cpp
@@ -246,7 +255,8 @@ $(B)/quorate: $(call objects_of,$(main) $(every)) $(B)/$(soname)
 
 $(B)/$(soname): $(library) $(B)/sources
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -shared -Wl,-soname,$(soname),-Bsymbolic-functions -o $@.new $(library) \
-	  $(link_libs) && mv $@.new $@ && ln -sf $(soname) $(B)/libquorate.so
+	  $(to_own_petsc) $(link_libs) && \
+	  $(if $(found_own_petsc),ln -sf '$(found_own_petsc)' $(B)/,rm -f $(B)/libpetsc.so.*) && mv $@.new $@ && ln -sf $(soname) $(B)/libquorate.so
 
 # The package of Python, as PYTHONPATH=$(B)/python finds it: links to what is written in Python, and the module.
 module_suffix = $(if $(found_python),$(shell $(found_python) -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))'))
@@ -464,7 +474,7 @@ check-layers: $(call objects_of,$(library_files)) ## what includes what, and who
 # With the shared library, whose registries plugins add to.
 $(B)/tests/unit: $(call objects_of,$(unit_files) $(every)) $(B)/$(soname) $(B)/sources | $$(@D)/.dir
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -Wl,-rpath,'$$ORIGIN/..' -o $@ $(filter-out %/sources,$^) \
-	  $(found_gtest_libs) $(link_libs)
+	  $(found_gtest_libs) $(test_libs)
 
 # What is loaded before the program.
 $(B)/tests/served.so: $(call objects_of,$(served))
@@ -473,12 +483,12 @@ $(B)/tests/served.so $(B)/tests/calls.so: | $$(@D)/.dir
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -shared -o $@.new $^ && mv $@.new $@
 
 $(B)/bench: $(call objects_of,$(benches) tests/unit/simulation.cpp $(every)) $(B)/libquorate.a
-	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(found_benchmark_libs) $(link_libs)
+	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(found_benchmark_libs) $(test_libs)
 
 # Without our own MPI_Allreduce: rivals call the MPI library's.
 $(rival_programs): $(B)/%: $(B)/obj/tests/bench/%.o $(call objects_of,$(every)) \
                    $(filter-out %/without_spinning.o,$(library)) | $$(@D)/.dir
-	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(link_libs)
+	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(test_libs)
 
 coverage: $(B)/tests/unit ## lines that unit tests execute; COVER="src/transport/% src/ranks/%", SAN=thread, ARGS="FILTER of tests"
 	@$(run_env) tests/coverage '$(B)' $(ARGS)
@@ -536,7 +546,7 @@ $(B)/fuzz/src/base/version.o: $(B)/version.cpp $(B)/include/quorate/build.hpp | 
 	$(Q)clang++ $(fuzz_flags) -c -o $@ $<
 # What the parsers only refer to comes from the library, as GCC has made it.
 link_fuzzer   = $(call say,LINK,$@) clang++ -fsanitize=$(1)address,undefined -o $@ $^ -Wl,-rpath,$(abspath $(B)) \
-	  $(link_libs) "$$($(found_cxx) -print-file-name=libgomp.so)"
+	  $(test_libs) "$$($(found_cxx) -print-file-name=libgomp.so)"
 $(fuzzers:%=$(B)/fuzz/%): $(B)/fuzz/%: $(B)/fuzz/tests/fuzz/%.o $(fuzz_objects) $(B)/$(soname)
 	$(call link_fuzzer,fuzzer$(comma))
 $(B)/fuzz/mutated_files: $(addprefix $(B)/fuzz/tests/,fuzz/mutated_files.o unit/command.o) $(fuzz_objects) \
@@ -564,7 +574,6 @@ plot: $(B)/configure.mk ## loss and AUC of TRACES="a.h5 b.h5" in figures (OUTPUT
 
 compile_commands.json: $(B)/configure.mk $(B)/flags Makefile ## for clangd and clang-tidy
 	$(file >$@,[)$(foreach s,$(all_cpp),$(file >>$@,$(call command_of,$(s))))$(file >>$@,])@:
-comma := ,
 command_of = {"directory": "$(CURDIR)"$(comma) "file": "$(1)"$(comma) "command": \
   "$(found_cxx) $(subst ",\",$(call flags_of,$(1))) -c $(1)"}$(if \
   $(filter-out $(lastword $(all_cpp)),$(1)),$(comma))
@@ -591,7 +600,7 @@ docs: build python docs-deps ## the site of docs/, with the references: build/do
 	@echo 'docs: $(B)/docs/index.html'
 
 # $(call fill,FILE,FOLDER): env/FILE.in, filled in, into a folder of the installed tree.
-fill = install -d '$(root)/$(2)' && sed 's|@version@|$(VERSION)|; s|@soname@|$(soname)|; s|@libs@|-fopenmp $(link_libs)|; \
+fill = install -d '$(root)/$(2)' && sed 's|@version@|$(VERSION)|; s|@soname@|$(soname)|; s|@libs@|-fopenmp $(installed_libs)|; \
   s|@cflags@|$(strip $(index_flag) $(subst -isystem ,-I,$(found_pure_cflags)))|' \
   env/$(1).in > '$(root)/$(2)/$(1)'
 
@@ -599,6 +608,8 @@ install: build $(B)/libquorate.a ## program, libraries, headers, pkg-config, CMa
 	@install -D -m 755 -t '$(root)/bin' $(B)/quorate
 	@install -D -m 644 -t '$(root)/lib' $(B)/$(soname) $(B)/libquorate.a
 	@ln -sf $(soname) '$(root)/lib/libquorate.so'
+	@$(if $(found_own_petsc),install -D -m 644 -t '$(root)/lib/quorate' '$(found_own_petsc)' && \
+	  ln -sf $(notdir $(found_own_petsc)) '$(root)/lib/quorate/libpetsc.so')
 	@$(foreach h,$(public_headers),install -D -m 644 src/$(h) '$(root)/include/quorate/$(patsubst quorate/%,%,$(h))' &&) :
 	@install -m 644 $(B)/include/quorate/build.hpp '$(root)/include/quorate'
 	@$(call fill,quorate.pc,lib/pkgconfig)

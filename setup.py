@@ -17,7 +17,7 @@ WANTED = os.environ.get("QUORATE_MODULE") != "no" and (HERE / "Makefile").is_fil
 
 
 class Build(build_py):
-    """Also copies the module and the library that it loads into the package."""
+    """Also copies the module and the libraries that it loads into the package."""
 
     def run(self) -> None:
         super().run()
@@ -33,7 +33,9 @@ class Build(build_py):
         if not modules:
             sys.exit(f"quorate was configured for another Python than {sys.executable}: use that")
         version = (HERE / "VERSION").read_text().strip()
-        for file in (*modules, package / "_built.py", made / f"libquorate.so.{version}"):
+        # Of the libraries those that are Quorate's own: PETSc too, unless it is the system's.
+        libraries = [made / f"libquorate.so.{version}", *made.glob("libpetsc.so.*")]
+        for file in (*modules, package / "_built.py", *libraries):
             shutil.copy(file, Path(self.build_lib) / "quorate")
 
 

@@ -2,8 +2,11 @@
 """What make install puts into a prefix: a program and libraries that work wherever it is."""
 
 import os
+import re
 import shlex
 import shutil
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -102,6 +105,43 @@ def test_two_copies_load_their_own_library(prefix, tmp_path):
         found = libraries(one / "bin" / "quorate", LD_LIBRARY_PATH=str(another / "lib"))
         assert library_of(one) in found.values() and library_of(another) not in found.values()
     assert "stragglers" in output(other / "bin" / "quorate", "list", "experiments")
+
+
+def test_what_is_installed_needs_nothing_of_a_home_or_a_cache(prefix):
+    cache = os.environ.get("QUORATE_DEPS", str(Path.home() / ".cache" / "quorate"))
+    petsc = re.search(r"^PETSc .* (/.*)$", make("info"), re.MULTILINE)[1]
+    own = petsc.startswith(f"{cache}/")
+    # A PETSc of the user's own stays where it is.
+    private = [cache, str(REPOSITORY), *([str(Path.home())] if own else [])]
+    for file in [prefix / "bin" / "quorate", *prefix.glob("lib/**/*.so")]:
+        paths = re.findall(r"R(?:UN)?PATH +(.*)", output("objdump", "-p", file))
+        folders = [folder for path in paths for folder in path.split(":")]
+        loaded = [path for path in libraries(file).values() if not path.startswith(str(prefix))]
+        for path in [*folders, *loaded]:
+            assert not any(f"{path}/".startswith(f"{folder}/") for folder in private), (file, path)
+    described = (prefix / "lib" / "pkgconfig" / "quorate.pc").read_text()
+    assert not any(f"{folder}/" in described for folder in private)
+    assert (prefix / "lib" / "quorate" / "libpetsc.so").exists() == own
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+def test_another_user_runs_what_root_installed(prefix):
+    # Below /tmp the folder of the tests is closed to others.
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        os.chmod(folder, 0o755)
+        place, work = Path(folder) / "installed", Path(folder) / "work"
+        shutil.copytree(prefix, place, symlinks=True)
+        work.mkdir()
+        work.chmod(0o777)
+        words = (
+            "setpriv --reuid 65534 --regid 65534 --clear-groups env -i PATH=/usr/bin:/bin".split()
+        )
+        nobody = [*words, "HOME=/nonexistent", place / "bin" / "quorate"]
+        assert "quorate 0.1.0" in output(*nobody, "--version", cwd=work)
+        output(*nobody, *"generate --rows 50 --columns 3 --output d.h5".split(), cwd=work)
+        run = "simulate --data d.h5 --workers 3 --rounds 4 --trace t.h5 --quiet"
+        output(*nobody, *run.split(), cwd=work)
+        assert "completed" in output(*nobody, "inspect", "t.h5", cwd=work)
 
 
 def test_it_takes_tens_of_megabytes(prefix):

@@ -21,7 +21,11 @@ def test_pip_installs_the_wheel_with_the_module_and_its_library(tmp_path):
     output(sys.executable, "-m", "venv", "--system-site-packages", home)
     python = home / "bin" / "python"
     output(python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", REPOSITORY / wheel)
-    code = "import quorate as q; print(q.__file__, q.simulate(workers=3, rounds=4).status)"
+    code = """
+import quorate as q
+print(q.__file__, q.simulate(workers=3, rounds=4).status)
+print(*{line.split()[-1] for line in open("/proc/self/maps") if "libpetsc" in line})
+"""
     done = subprocess.run(
         [python, "-c", code],
         capture_output=True,
@@ -30,6 +34,9 @@ def test_pip_installs_the_wheel_with_the_module_and_its_library(tmp_path):
         env=environment({"PYTHONPATH": ""}),
     )
     assert done.returncode == 0, done.stderr
-    file, status = done.stdout.split()
+    file, status, petsc = done.stdout.split()
     assert file.startswith(str(home)) and status == "completed"
+    # Quorate's own PETSc comes along; another one stays where it is.
+    own = [one.name for one in (REPOSITORY / folder).glob("libpetsc.so.*")]
+    assert petsc.startswith(str(home)) == bool(own)
     assert (home / "bin" / "quorate-analysis").exists()
