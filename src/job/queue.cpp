@@ -109,6 +109,15 @@ void find_in_pbs(const std::vector<SubmittedJob>& jobs, std::vector<QueuedJob>& 
     }
 }
 
+// What sacct's ExitCode says, STATUS:SIGNAL; empty: nothing went wrong.
+std::string exit_in_words(const std::string& code)
+{
+    const auto cells = split(code, ':');
+    if (cells.size() != 2) return "";
+    if (cells[1] != "0") return "signal " + cells[1];
+    return cells[0] == "0" ? "" : "status " + cells[0];
+}
+
 }  // namespace
 
 std::vector<SubmittedJob> submitted_jobs(const std::string& folder)
@@ -176,16 +185,17 @@ std::map<std::int64_t, Accounted> accounting(const std::vector<SubmittedJob>& jo
     if (ids.empty()) return rows;
     const auto ended =
         run_program({"sacct", "--noheader", "--parsable2", "--allocations", "--duplicates",
-                     "--format=JobID,State,CPUTimeRAW", "--jobs=" + ids});
+                     "--format=JobID,State,CPUTimeRAW,ExitCode", "--jobs=" + ids});
     if (ended.status != 0) return rows;
-    // 123_4|CANCELLED by 1000|3600, in the order in which they were submitted.
+    // 123_4|CANCELLED by 1000|3600|0:15, in the order in which they were submitted.
     for (const auto& line : split(ended.output, '\n')) {
         const auto cells = split(trimmed(line), '|');
         const auto row = to_integer(cells[0].substr(cells[0].find('_') + 1));
-        if (cells.size() != 3 || cells[0].find('_') == std::string::npos || !row) continue;
+        if (cells.size() < 3 || cells[0].find('_') == std::string::npos || !row) continue;
         auto& one = rows[*row];
         one.state = split(cells[1], ' ')[0];
         one.core_seconds += to_real(cells[2]).value_or(0);
+        one.exit = cells.size() > 3 ? exit_in_words(cells[3]) : "";
     }
     return rows;
 }

@@ -48,6 +48,8 @@ void cancel_jobs(const std::vector<SubmittedJob>& jobs);
 struct Accounted {
     std::string state;        // of the last one: COMPLETED, FAILED, TIMEOUT, OUT_OF_MEMORY, ...
     double core_seconds = 0;  // that they had, all attempts together
+    std::string exit =
+        {};  // of the last one: "status 127", "signal 9"; empty: it is not known, or 0
 };
 
 /// Asks SLURM's accounting (sacct) for what has become of each row. Empty if it does not answer, as

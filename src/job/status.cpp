@@ -66,10 +66,14 @@ std::string reason_of_failure(const Evidence& known, const std::string& log)
     const bool told =
         known.trace ? known.trace->status == "failed" : state.empty() || state == "FAILED";
     if (!log.empty()) add(reason_in(log, told));
-    if (reason.empty() && known.trace && known.trace->status == "running")
+    if (!reason.empty()) return reason;
+    if (known.trace && known.trace->status == "running")
         return fmt::format("killed, or lost: its trace has not changed for {}",
                            spoken_time(known.trace->age));
-    return reason.empty() ? "its trace says failed, and there is no log" : reason;
+    const auto exit = known.accounted ? known.accounted->exit : "";
+    return fmt::format("{}{}, and {}", known.trace ? "its trace says failed" : "its job failed",
+                       exit.empty() ? "" : " with " + exit,
+                       log.empty() ? "there is no log" : "its log says nothing of it");
 }
 
 // The value of an option that counts something, or a default.

@@ -3,18 +3,36 @@
 
 import json
 import os
+import signal
 import time
 
 import h5py
 import numpy
 import pytest
 
-from program import call, our_lines
+from program import call, our_lines, rounds_in, start, wait_until
 
 OLD = time.time() - 7200
 # run, trace, options; five workers are six ranks.
 HEADER = "run\ttrace\tscheme\tseed\tworkers\trounds\tthreads\n"
 QUIET = {"squeue": "exit 0", "sacct": "exit 1"}
+BEGUN = "quorate: there is no 1.ckpt yet: the run begins\n"
+HYDRA = f"""
+{83 * "="}
+=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES
+=   PID 4242 RUNNING AT host
+=   EXIT CODE: %s
+=   CLEANING UP REMAINING PROCESSES
+=   YOU CAN IGNORE THE BELOW CLEANUP MESSAGES
+{83 * "="}
+"""
+KILLED = (
+    HYDRA % 9
+    + """YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)
+This typically refers to a problem with your application.
+Please see the FAQ page for debugging suggestions
+"""
+)
 
 
 def manifest(folder, count=5):
@@ -175,6 +193,22 @@ def test_jobs_of_older_versions_are_understood(tmp_path):
         ("quorate: a note\nslurmstepd: error: oom\n", "OUT_OF_MEMORY", "OUT_OF_MEMORY: slurmstepd"),
         ("bash: module: command not found\n", "", "bash: module: command not found"),
         ("round 1/9\rquorate[rank 2 of 6]: bad news\n", "", "quorate[rank 2 of 6]: bad news"),
+        # Before the first checkpoint: what ended it, not what it said as it began.
+        (BEGUN + KILLED, "", "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)"),
+        (BEGUN + HYDRA % 127, "", "=   EXIT CODE: 127"),
+        (BEGUN + "quorate: cannot read d.h5\n" + HYDRA % 2, "", "quorate: cannot read d.h5"),
+        (
+            BEGUN + "srun: error: n1: task 3: Killed\nsrun: error: n1: task 4: Terminated\n",
+            "",
+            "srun: error: n1: task 3: Killed",
+        ),
+        (BEGUN + "run.sh: line 9: mpiexec: command not found\nabsent\n", "", "run.sh: line 9: mpi"),
+        (
+            BEGUN + "quorate: memory: 4 GiB a rank, at least\n",
+            "",
+            "its job failed, and its log says",
+        ),
+        ("", "FAILED", "its job failed with status 127, and its log says nothing of it"),
     ],
 )
 def test_a_failure_has_a_reason_and_a_log(tmp_path, log, state, reason):
@@ -183,7 +217,8 @@ def test_a_failure_has_a_reason_and_a_log(tmp_path, log, state, reason):
     (tmp_path / "x.99_1.log").write_text("quorate: an older one\n")
     (tmp_path / "x.101_1.log").write_text(log)
     (tmp_path / "x.101_11.log").write_text("quorate: of another run\n")
-    account = f"printf '99_1|FAILED|3600\\n101_1|{state}|1800\\n'" if state else "exit 1"
+    ended = "99_1|FAILED|3600|1:0\\n101_1|%s|1800|127:0\\n" % state
+    account = f"printf '{ended}'" if state else "exit 1"
     env = programs(tmp_path, {**QUIET, "sacct": account})
     (run,) = told(path, env=env)["runs"]
     assert run["state"] == "failed" and run["reason"].startswith(reason)
@@ -191,6 +226,47 @@ def test_a_failure_has_a_reason_and_a_log(tmp_path, log, state, reason):
     assert run["core_hours"] == (1.5 if state else None)
     assert f"({tmp_path}/x.101_1.log)" in text(path, env=env)
     assert len([line for line in text(path, env=env).splitlines() if "x.101" in line]) == 1
+
+
+@pytest.mark.parametrize(
+    "log, reason",
+    [
+        (BEGUN + "quorate: rounds of 0.5 s\n" + KILLED, "YOUR APPLICATION TERMINATED WITH THE"),
+        (
+            BEGUN + "quorate: rounds of 0.5 s\nquorate[rank 2 of 6]: bad news\n" + HYDRA % 1,
+            "quorate[rank 2 of 6]: bad news",
+        ),
+        (
+            BEGUN + "quorate: no checkpoint in 1.ckpt: no space; the run goes on\n",
+            "killed, or lost: its trace has not changed for 2",
+        ),
+    ],
+)
+def test_what_ended_a_run_counts_more_than_what_it_said_on_the_way(tmp_path, log, reason):
+    path = manifest(tmp_path, 1)
+    jobs(tmp_path, "101\trun.sh\t1\tslurm\n")
+    (tmp_path / "x.101_1.log").write_text(log)
+    trace(tmp_path / "1-agc-seed1.h5", "running", 10, job="101")
+    (run,) = told(path, env=programs(tmp_path, QUIET))["runs"]
+    assert run["state"] == "failed" and run["reason"].startswith(reason)
+
+
+def test_a_run_that_was_killed_before_its_first_checkpoint_says_by_what(gaussians, tmp_path):
+    """A real one, with the notes and the launcher that runs have."""
+    path, name = manifest(tmp_path, 1), "1-agc-seed1.h5"
+    jobs(tmp_path, "101\trun.sh\t1\tslurm\n")
+    words = ["--data", gaussians, "--scheme", "uncoded", "--rounds", 10**6, "--step", 0.3]
+    words += ["--checkpoint", tmp_path / "1.ckpt", "--resume", "--delay", "exponential:0.01"]
+    job = start("run", "--trace", tmp_path / name, *words, ranks=3)
+    wait_until(lambda: rounds_in(tmp_path / name) > 0)
+    os.kill(job.rank(2), signal.SIGKILL)
+    done = job.wait()
+    assert "there is no " in done.stderr and not (tmp_path / "1.ckpt").exists()
+    (tmp_path / "x.101_1.log").write_text(done.stdout + done.stderr)
+    os.utime(tmp_path / name, (OLD, OLD))
+    (run,) = told(path, env=programs(tmp_path, QUIET))["runs"]
+    assert run["state"] == "failed"
+    assert "signal 9" in run["reason"] or "died" in run["reason"], run["reason"]
 
 
 @pytest.mark.parametrize("state, stage", [("CANCELLED by 1000", "left"), ("NODE_FAIL", "failed")])
