@@ -133,6 +133,15 @@ std::map<RunStage, std::vector<std::int64_t>> by_stage(const std::vector<RunStat
     return all;
 }
 
+// The runs that lost workers, by how many.
+std::map<std::int64_t, std::vector<std::int64_t>> by_loss(const std::vector<RunStatus>& runs)
+{
+    std::map<std::int64_t, std::vector<std::int64_t>> all;
+    for (const auto& run : runs)
+        if (run.lost > 0) all[run.lost].push_back(run.run);
+    return all;
+}
+
 // With a blank behind each comma, where a line may break.
 std::string spaced(std::string list)
 {
@@ -162,6 +171,11 @@ void print_status(const ManifestStatus& status, bool all, std::size_t width)
     if (staged.contains(RunStage::failed)) fmt::print("why runs failed:\n");
     for (const auto& run : status.runs)
         if (run.stage == RunStage::failed) print_failure(run, width);
+    for (const auto& [lost, some] : by_loss(status.runs)) {
+        const auto words = fmt::format("runs that lost {} worker{}: ", lost, lost == 1 ? "" : "s");
+        const auto room = std::max<std::size_t>(width, 40) - words.size();
+        fmt::print("{}{}\n", words, wrapped(spaced(ranges(some)), room, words.size()));
+    }
     std::set<std::string> reasons;
     for (const auto& run : status.runs)
         if (run.stage == RunStage::queued && !run.reason.empty()) reasons.insert(run.reason);
@@ -201,6 +215,7 @@ Json as_json(const ManifestStatus& status, const std::string& path)
                         {"rounds", run.rounds},
                         {"rounds_wanted", run.rounds_wanted ? Json(*run.rounds_wanted) : Json()},
                         {"loss", number(run.loss)},
+                        {"lost_workers", run.lost},
                         {"seconds_left", number(run.seconds_left)},
                         {"core_hours", number(run.core_hours)},
                         {"core_hours_left", number(run.core_hours_left)},

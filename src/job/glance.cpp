@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <set>
 #include <thread>
 
 #include "data/hdf5_attributes.hpp"
 #include "data/hdf5_data_sets.hpp"
+#include "trace/rows.hpp"
 
 namespace quorate {
 
@@ -50,6 +52,19 @@ void look_at_scores(hid_t file, Glance& glance)
     glance.loss = h5::read<double>(file, "evaluation/train_loss", last, 1)[0];
 }
 
+void look_for_deaths(hid_t file, Glance& glance)
+{
+    const auto count =
+        std::min(rows_of(file, "membership/worker"), rows_of(file, "membership/kind"));
+    if (count == 0) return;
+    const auto workers = h5::read<std::int64_t>(file, "membership/worker", 0, count);
+    const auto kinds = h5::read<std::int64_t>(file, "membership/kind", 0, count);
+    std::set<std::int64_t> dead;
+    for (std::size_t i = 0; i < kinds.size(); ++i)
+        if (kinds[i] == static_cast<std::int64_t>(trace::Change::died)) dead.insert(workers[i]);
+    glance.lost = std::ssize(dead);
+}
+
 Glance look(const std::string& path)
 {
     const std::lock_guard lock(libraries());
@@ -62,6 +77,7 @@ Glance look(const std::string& path)
             glance.rounds_wanted = h5::read_integer(file.get(), "rounds");
         look_at_rounds(file.get(), glance);
         look_at_scores(file.get(), glance);
+        look_for_deaths(file.get(), glance);
         return glance;
     });
 }

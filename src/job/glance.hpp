@@ -16,6 +16,7 @@ struct Glance {
     double seconds = 0;               // of all rounds
     double round_seconds = 0;         // mean of the last rounds
     std::optional<double> loss = {};  // of the last model scored, else the last estimate
+    std::int64_t lost = 0;            // workers that died, each counted once
     double age = 0;                   // seconds since the file changed
 };
 

@@ -148,6 +148,7 @@ RunStatus status_of_run(const ManifestRow& row, const Evidence& known, const std
     if (known.trace) {
         run.rounds = known.trace->rounds;
         run.loss = known.trace->loss;
+        run.lost = known.trace->lost;
         if (known.trace->rounds_wanted) run.rounds_wanted = known.trace->rounds_wanted;
     }
     run.log = log;

@@ -26,6 +26,7 @@ struct RunStatus {
     std::optional<double> loss = {};          // of the last model scored, else the last estimate
     std::optional<double> seconds_left = {};  // of rounds, once it runs
     std::optional<double> core_hours = {}, core_hours_left = {};  // spent and still needed
+    std::int64_t lost = 0;    // workers that died, each counted once
     std::string reason = {};  // why it failed or waits, in one line
     std::string log = {};     // of its last job, a path beside the manifest; empty: there is none
 };

@@ -10,9 +10,10 @@ import h5py
 import numpy as np
 import pytest
 from program import QUORATE, attributes_of, call, whole
-from traces import column, edited
+from traces import column, edited, simulate
+from quorate.analysis import compare, report
 from quorate.analysis.curves import curve
-from quorate.analysis.groups import group, labels, same_data
+from quorate.analysis.groups import group, labels, lost, same_data
 from quorate.analysis.journal import Committed
 from quorate.analysis.traces import BadInput, read_trace
 
@@ -234,6 +235,30 @@ def test_an_interrupted_run_is_read_and_named_so(runs, tmp_path):
 
     trace = read_trace(edited(runs["frc"], tmp_path, stop))
     assert group([trace])[0].name == "frc (interrupted)"
+
+
+def test_runs_that_lost_workers_are_named_so_and_those_whose_workers_left_are_not(
+    runs, simulated, tmp_path
+):
+    common = ("--data", runs["data"], "--workers", 5, "--scheme", "cyclic", "--rounds", 12)
+    common += ("--stragglers", 2, "--row-time", 1e-4, "--timeout", 0.03, "--events")
+
+    def made(name, events):
+        return read_trace(simulate(tmp_path, name, *common, events))
+
+    one, two = made("one", "3r kill 2"), made("two", "3r kill 1,2; 6r leave 3")
+    assert (one.lost, two.lost, read_trace(simulated["members"]).lost) == (1, 2, 0)
+    assert group([one])[0].name == "cyclic (lost 1 worker)"
+    assert group([two])[0].name == "cyclic (lost 2 workers)"
+    assert group([read_trace(simulated["members"])])[0].troubles == []
+    assert lost([one, two]) == ["lost 1 to 2 workers"]
+    assert lost([one, one]) == ["lost 1 worker"]
+    whole = read_trace(simulated["frc-1"])
+    assert lost([one, whole, two]) == ["lost 1 to 2 workers in 2 of 3 runs"]
+    assert list(compare.table(group([two]))["scheme"]) == ["cyclic (lost 2 workers)"]
+    # Noticed after --timeout, two rounds and a half later.
+    assert "two.h5: lost 2 of 5 workers, the first in round 6" in compare.warnings(group([two]))
+    assert list(report.runs([one, whole])["workers"]) == ["5, 1 lost", "4"]
 
 
 def test_a_trace_that_is_being_written_is_read(runs, tmp_path):

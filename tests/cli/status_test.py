@@ -269,6 +269,26 @@ def test_a_run_that_was_killed_before_its_first_checkpoint_says_by_what(gaussian
     assert "signal 9" in run["reason"] or "died" in run["reason"], run["reason"]
 
 
+def test_runs_that_lost_workers_are_marked_whatever_became_of_them(tmp_path):
+    path = manifest(tmp_path, 4)
+    joined, left, died, reencoded = 1, 2, 3, 4
+    changes = [
+        [(joined, 1), (joined, 2), (died, 2), (reencoded, 4)],
+        [(joined, 1), (joined, 2), (left, 2)],
+        [(joined, 3), (died, 3), (joined, 3), (died, 3)],
+        [(died, 0), (died, 1), (reencoded, 3)],
+    ]
+    for i, rows in enumerate(changes, 1):
+        name = tmp_path / f"{i}-agc-seed{i}.h5"
+        trace(name, "completed", 100)
+        with h5py.File(name, "r+") as file:
+            file["membership/kind"] = numpy.array([kind for kind, _ in rows])
+            file["membership/worker"] = numpy.array([worker for _, worker in rows])
+    lines = text(path).splitlines()
+    assert "runs that lost 1 worker: 1, 3" in lines and "runs that lost 2 workers: 4" in lines
+    assert [run["lost_workers"] for run in told(path)["runs"]] == [1, 0, 1, 2]
+
+
 @pytest.mark.parametrize("state, stage", [("CANCELLED by 1000", "left"), ("NODE_FAIL", "failed")])
 def test_a_run_that_was_cancelled_before_its_trace_is_left(tmp_path, state, stage):
     path = manifest(tmp_path, 1)

@@ -471,6 +471,10 @@ def warnings(groups: Sequence[Group]) -> list[str]:
             )
         if trace.status != "completed":
             lines.append(f"{name}: {trace.status} after round {trace.rounds}")
+        if trace.lost:
+            first = 1 + np.searchsorted(trace.round["time"], trace.deaths["time"].iloc[0])
+            workers = f"{trace.lost} of {trace.workers} workers"
+            lines.append(f"{name}: lost {workers}, the first in round {first}")
         if trace.warmup:
             rest = np.mean(trace.durations[trace.warmup :])
             first = "first round is" if trace.warmup == 1 else f"first {trace.warmup} rounds are"

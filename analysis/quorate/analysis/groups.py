@@ -64,7 +64,20 @@ class Group:
     @property
     def troubles(self) -> list[str]:
         words = sorted({t.status for t in self.traces if t.status != "completed"})
-        return words + (["diverged"] if any(t.diverged for t in self.traces) else [])
+        words += ["diverged"] if any(t.diverged for t in self.traces) else []
+        return words + lost(self.traces)
+
+
+def lost(traces: Sequence[Trace]) -> list[str]:
+    """A word about runs in which workers died: how many, of several runs which share of them."""
+    counts = [trace.lost for trace in traces if trace.lost]
+    if not counts:
+        return []
+    most = f"{counts[0]} worker{'s' if counts[0] > 1 else ''}"
+    if len(set(counts)) > 1:
+        most = f"{min(counts)} to {max(counts)} workers"
+    runs = "" if len(counts) == len(traces) else f" in {len(counts)} of {len(traces)} runs"
+    return [f"lost {most}{runs}"]
 
 
 def with_words(label: str, words: Sequence[str]) -> str:

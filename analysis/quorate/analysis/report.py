@@ -31,7 +31,7 @@ def runs(traces: Sequence[Trace]) -> pd.DataFrame:
                 "trace": trace.name,
                 "scheme": trace.scheme,
                 "seed": str(trace.seed),
-                "workers": str(trace.workers),
+                "workers": str(trace.workers) + (f", {trace.lost} lost" if trace.lost else ""),
                 "clock": trace.clock,
                 "status": trace.status + (", diverged" if trace.diverged else ""),
                 "rounds": f"{trace.rounds} of {trace.attributes.get('rounds', '?')}",

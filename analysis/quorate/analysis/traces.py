@@ -24,7 +24,8 @@ OLDEST_FORMAT, NEWEST_FORMAT = 4, 6  # 4 says nothing of nodes, 5 nothing of how
 TRIES = 3  # a trace that is being written may be caught in the middle of a commit
 NEEDED = ("scheme", "status", "data", "rows", "columns", "workers", "optimizer", "delay", "clock")
 EAGER = ("round", "evaluation", "worker", "membership")
-APART = 8  # the kind of a row of membership that is no change: it keeps changes apart for replays
+DIED = 3  # the kind of a row of membership
+APART = 8  # one that is no change: it keeps changes apart for replays
 RUN_TRACE = "trace.h5"  # in a folder that --folder made
 DATA = "data_sha256"  # the attribute that tells the data set from any other
 DIVERGED = 1.5  # times the loss of the first point
@@ -196,6 +197,16 @@ class Trace:
         if not len(self.losses):
             return False
         return not np.isfinite(self.final_loss) or self.final_loss > DIVERGED * self.first_loss
+
+    @cached_property
+    def deaths(self) -> pd.DataFrame:
+        """The rows of membership that say that a worker died, in their order."""
+        return self.membership[self.membership["kind"] == DIED]
+
+    @property
+    def lost(self) -> int:
+        """How many workers died, each counted once. Those that left with notice were not lost."""
+        return int(self.deaths["worker"].nunique())
 
     @property
     def warmup(self) -> int:
