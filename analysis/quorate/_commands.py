@@ -140,9 +140,15 @@ def optimum(data: Any, **options: Any) -> Optimum:
     return Optimum(*(float(number) for number in found.groups()))
 
 
-def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Returns what there is to know of a trace or a data set, after checking it."""
-    told: dict[str, Any] = json.loads(_command("inspect", [os.fspath(path)], {"json": True}))
+def inspect(path: str | os.PathLike[str], coefficients: int | str | None = None) -> dict[str, Any]:
+    """Returns what there is to know of a trace or a data set, after checking it.
+
+    coefficients: so many of the largest of a linear model's, or "all", by the names of columns.
+    """
+    given: dict[str, Any] = {"json": True}
+    if coefficients is not None:
+        given["coefficients"] = coefficients
+    told: dict[str, Any] = json.loads(_command("inspect", [os.fspath(path)], given))
     return told
 
 

@@ -5,15 +5,20 @@
 #include <algorithm>
 #include <boost/algorithm/string/replace.hpp>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"
 #include "base/shown.hpp"
+#include "base/text.hpp"
 #include "base/wire.hpp"
+#include "cli/coefficients.hpp"
 #include "cli/command.hpp"
+#include "cli/named_columns.hpp"
 #include "cli/trace_report.hpp"
 #include "data/data_set.hpp"
 #include "driver/output.hpp"
@@ -152,6 +157,18 @@ Json describe(const DataSet& data)
     return json;
 }
 
+// How many coefficients to list; nothing if none are asked for.
+std::optional<std::size_t> coefficients_wanted(const Settings& settings)
+{
+    if (!settings.on("coefficients")) return {};
+    const auto& text = settings.text("coefficients");
+    if (text == "all") return std::numeric_limits<std::size_t>::max();
+    const auto number = to_integer(text);
+    if (!number || *number < 1)
+        settings.refuse("coefficients", ": give how many, from 1 on, or all");
+    return static_cast<std::size_t>(*number);
+}
+
 void print(const Json& json)
 {
     for (const auto& [name, value] : json.items()) {
@@ -173,22 +190,38 @@ int inspect(const Settings& settings)
 {
     const auto& path = settings.text("FILE");
     const auto format = format_of(path);
+    const auto wanted = coefficients_wanted(settings);
+    constexpr std::size_t usual = 20, unlimited = std::numeric_limits<std::size_t>::max();
     Json json;
-    std::string report;  // of a trace, in short
+    std::string report;   // of a trace, in short
+    std::string columns;  // of a data set
     if (format == "quorate trace") {
         const auto trace = trace::read(path);
         json = describe(trace, settings.text("data"));
         report = trace_report(trace, path, json);
-    } else if (format == "quorate data set")
-        json = describe(DataSet(path, Unlabelled::accepted));
-    else
+        if (wanted) json["model_coefficients"] = coefficients(path, settings.text("data"), *wanted);
+    } else if (format == "quorate data set") {
+        if (wanted)
+            settings.refuse("coefficients",
+                            fmt::format(", but {} is a data set: give the trace of a run", path));
+        const DataSet data(path, Unlabelled::accepted);
+        json = describe(data);
+        const auto named = named_columns(data);
+        if (settings.on("json") && !named.empty())
+            json["named_columns"] = as_json(named, settings.on("all") ? unlimited : usual);
+        else
+            columns = lines_of(named, settings.on("all"));
+    } else
         throw BadInput(path + " is neither a trace nor a data set: give a file that quorate wrote");
     if (settings.on("json"))
         fmt::print("{}\n", json_text(json));
+    else if (wanted)
+        fmt::print("{}", harmless(coefficient_lines(json["model_coefficients"])));
     else if (!report.empty() && !settings.on("all"))
         fmt::print("{}", harmless(report));
     else
         print(json);
+    if (!columns.empty()) fmt::print("columns by name\n{}", harmless(columns));
     if (!json.contains("faults") || json["faults"].empty()) return exit_done;
     for (const auto& fault : json["faults"])
         log(LogLevel::error, path + ": " + fault.get<std::string>());
@@ -199,14 +232,21 @@ int inspect(const Settings& settings)
 
 Command inspect_command()
 {
-    return {"inspect",
-            "check and summarise a trace or a data set",
-            "FILE",
-            {{"all", "", "", "of a trace: every number and attribute, and not what matters most"},
-             {"json", "", "", "all of it as JSON"},
-             {"data", "FILE", "",
-              "of a trace: data set whose reference optimum is shown; default: the run's"}},
-            inspect};
+    return {
+        "inspect",
+        "check and summarise a trace or a data set",
+        "FILE",
+        {{"all", "", "",
+          "of a trace: every number and attribute, and not what matters most; of a data set: every "
+          "column and level"},
+         {"coefficients", "N|all", "",
+          "of a trace: the N largest coefficients of its final model by the names of columns, and "
+          "the intercept; of linear models"},
+         {"json", "", "", "all of it as JSON"},
+         {"data", "FILE", "",
+          "of a trace: data set whose reference optimum, or names of columns, are shown; default: "
+          "the run's"}},
+        inspect};
 }
 
 }  // namespace quorate

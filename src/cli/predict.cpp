@@ -134,7 +134,7 @@ int predict(const Settings& settings)
                                    [&](const trace::Trace& trace, const std::string& of_run) {
                                        return open_rows(settings, trace, of_run);
                                    });
-    const auto model = final_model(settings, "TRACE", run.width());
+    const auto model = final_model(settings.text("TRACE"), run.width());
     const auto predictions = predictions_of(run, split_of(settings, run.data), model);
     if (is_hdf5(output))
         write_whole(output, [&](const std::string& path) { predictions.write_hdf5(path); });

@@ -4,6 +4,7 @@
 // same name, whatever those of the file hold: what could be mistaken stands in quotes, as in CSV.
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace quorate {
@@ -18,5 +19,15 @@ std::string feature_name(const std::string& column, const std::string& level);
 /// Of levels of two categorical columns.
 std::string feature_name(const std::string& a, const std::string& b, const std::string& level_of_a,
                          const std::string& level_of_b);
+
+/// A name taken apart. The parts are as they stand in it, in quotes where they need them.
+struct FeatureParts {
+    std::string column, second;        // second: of a pair; else empty
+    std::optional<std::string> level;  // what stands behind the =; of a pair both, with a * between
+};
+
+/// Returns the parts of a name that feature_name() made. Of another name they mean nothing, so compare them
+/// with the names of the columns that there are.
+FeatureParts parts_of_feature(const std::string& name);
 
 }  // namespace quorate

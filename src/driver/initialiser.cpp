@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/text.hpp"
 #include "data/hdf5_data_sets.hpp"
@@ -23,6 +24,25 @@ std::vector<double> random_weights(const Model& model, std::int64_t columns, Wei
         parameters.insert(parameters.end(), static_cast<std::size_t>(layer.biases), 0.0);
     }
     return parameters;
+}
+
+// @param remedy  if there is no final model
+// @param refuse  throws BadInput: the trace, and what is wrong with it
+template <class Refuse>
+std::vector<double> read_final_model(const std::string& trace, std::int64_t width,
+                                     const std::string& remedy, Refuse refuse)
+{
+    const std::lock_guard lock(libraries());
+    const auto file = h5::open(trace);
+    if (!h5::has(file.get(), "model/final")) refuse("holds no final model: give " + remedy);
+    const auto model = h5::reading(trace, "give another trace",
+                                   [&] { return h5::read<double>(file.get(), "model/final"); });
+    if (static_cast<std::int64_t>(model.size()) != width)
+        refuse(fmt::format(
+            "holds a model of {} parameters where {} are needed: give a trace of the same "
+            "model and data",
+            model.size(), width));
+    return model;
 }
 
 }  // namespace
@@ -59,25 +79,15 @@ std::vector<double> initial_model(const Settings& settings, std::uint64_t seed, 
         for (std::int64_t i = 0; i < width; ++i) parameters.push_back(*deviation * stream.normal());
         return parameters;
     }
-    return final_model(settings, "init", width);
+    return read_final_model(
+        text, width, "zero, normal:SD, he, glorot or a finished trace",
+        [&](const std::string& wrong) { settings.refuse("init", ", which " + wrong); });
 }
 
-std::vector<double> final_model(const Settings& settings, const std::string& option,
-                                std::int64_t width)
+std::vector<double> final_model(const std::string& trace, std::int64_t width)
 {
-    const std::lock_guard lock(libraries());
-    const auto file = h5::open(settings.text(option));
-    if (!h5::has(file.get(), "model/final"))
-        settings.refuse(
-            option,
-            ", which holds no final model: give zero, normal:SD, he, glorot or a finished trace");
-    const auto model = h5::reading(settings.text(option), "give another trace",
-                                   [&] { return h5::read<double>(file.get(), "model/final"); });
-    if (static_cast<std::int64_t>(model.size()) != width)
-        settings.refuse(option, fmt::format(", whose model has {} parameters where {} are needed: "
-                                            "give a trace of the same model and data",
-                                            model.size(), width));
-    return model;
+    return read_final_model(trace, width, "the trace of a run that has ended",
+                            [&](const std::string& wrong) { throw BadInput(trace + " " + wrong); });
 }
 
 }  // namespace quorate

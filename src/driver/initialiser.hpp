@@ -25,15 +25,14 @@ std::string initialiser_of(const Settings& settings, const Model* model);
 /// @param seed     key of the random numbers
 /// @param columns  of the data set
 /// @return model.parameters(columns) elements
-/// @throws BadInput if --init is none of these  @throws BadInput as final_model()
+/// @throws BadInput if --init is none of these  @throws BadInput as final_model(), with the option
 std::vector<double> initial_model(const Settings& settings, std::uint64_t seed, const Model& model,
                                   std::int64_t columns);
 
 /// Reads the final model of a trace. Local; holds libraries() meanwhile.
-/// @param option  the option that names the trace
-/// @param width   number of parameters that the model must have
+/// @param trace  path
+/// @param width  number of parameters that the model must have
 /// @throws BadInput if the file cannot be opened, holds no final model, or one of another width
-std::vector<double> final_model(const Settings& settings, const std::string& option,
-                                std::int64_t width);
+std::vector<double> final_model(const std::string& trace, std::int64_t width);
 
 }  // namespace quorate

@@ -105,6 +105,116 @@ def test_inspect_describes_a_data_set(gaussians):
     assert "train_rows                   203" in ok("inspect", gaussians)
 
 
+@pytest.fixture(scope="module")
+def visits(tmp_path_factory):
+    """A data set of named columns, whose names and levels hold = * and quotes, and its CSV."""
+    folder = tmp_path_factory.mktemp("visits")
+    rows = ['age,city,"a=b",device,bought']
+    for i in range(120):
+        city = ["Bonn", "Ulm=Neu", 'Bad "O"', *map(str, range(20))][i % 23]
+        quoted = '"' + city.replace('"', '""') + '"'
+        rows.append(
+            f"{20 + i % 50},{quoted},{i % 7},{'ab'[i % 2]},{'yes' if i % 50 > 25 else 'no'}"
+        )
+    (folder / "d.csv").write_text("\n".join(rows) + "\n")
+    words = [
+        "--label",
+        "bought",
+        "--categorical",
+        "city,device",
+        "--interactions",
+        2,
+        "--intercept",
+    ]
+    words += ["--scale", "standardise", "--quiet"]
+    ok("import", "--input", folder / "d.csv", *words, "--output", folder / "d.h5")
+    return folder / "d.h5"
+
+
+def test_inspect_lists_the_columns_of_a_data_set_by_name(visits):
+    columns = {one["name"]: one for one in inspect(visits)["named_columns"]}
+    kinds = {name: one["kind"] for name, one in columns.items()}
+    assert kinds == {
+        "age": "number",
+        "city": "category",
+        '"a=b"': "number",
+        "device": "category",
+        "city*device": "pair",
+        "intercept": "ones",
+    }
+    assert columns["city"]["levels"] == 23 and len(columns["city"]["level_names"]) == 20
+    assert columns["device"]["level_names"] == ["a", "b"]
+    with h5py.File(visits) as file:
+        assert columns["age"]["factor"] == file["scaling/factor"][0]
+    whole = json.loads(ok("inspect", "--json", "--all", visits))["named_columns"]
+    assert {"Ulm=Neu", 'Bad "O"'} <= set(whole[[*columns].index("city")]["level_names"])
+    assert sum(one.get("levels", 1) for one in whole) == inspect(visits)["columns"]
+    lines = ok("inspect", visits).partition("columns by name\n")[2].splitlines()
+    assert len(lines) == 6 and all(len(line) <= 80 for line in lines)
+    city = next(line for line in lines if line.startswith("  city "))
+    assert "category of 23 levels: " in city and city.endswith(", ...")
+    assert "Ulm=Neu" in ok("inspect", "--all", visits)
+
+
+def test_inspect_lists_no_columns_where_they_have_no_names(gaussians):
+    assert "named_columns" not in inspect(gaussians)
+    assert "columns by name" not in ok("inspect", gaussians)
+
+
+@pytest.mark.parametrize("model", ["logistic", "softmax"])
+def test_inspect_names_the_coefficients_of_a_linear_model(visits, tmp_path, model):
+    trace = tmp_path / "t.h5"
+    words = ["--data", visits, "--workers", 3, "--rounds", 9, "--model", model, "--quiet"]
+    ok("simulate", "--trace", trace, *words)
+    with h5py.File(visits) as data, h5py.File(trace) as run:
+        names = [name.decode() for name in data["feature/name"][:]]
+        final = run["model/final"][:].reshape(len(names), -1)
+    classes = [None] if model == "logistic" else ["no", "yes"]
+    values = {(n, c): final[i, k] for i, n in enumerate(names) for k, c in enumerate(classes)}
+    told = json.loads(ok("inspect", trace, "--coefficients", "all", "--json"))["model_coefficients"]
+    both = told["intercept"] + told["coefficients"]
+    assert {(one["column"], one.get("class")): one["value"] for one in both} == values
+    assert {one["column"] for one in told["intercept"]} == {"intercept"}
+    sizes = [abs(one["value"]) for one in told["coefficients"]]
+    assert sizes == sorted(sizes, reverse=True) and told["left_out"] == 0 and told["scaled"]
+    lines = ok("inspect", trace, "--coefficients", 2).splitlines()
+    assert len(lines) == 2 + len(classes) + 2 + 1
+    assert lines[2].split()[0] == "intercept" and f"{sizes[0]:.6g}" in lines[2 + len(classes)]
+    assert lines[-1] == f"  ... and {len(sizes) - 2} smaller ones: --coefficients all lists them"
+
+
+def test_inspect_refuses_coefficients_of_what_has_none(visits, gaussians, tmp_path):
+    network, stopped = tmp_path / "n.h5", tmp_path / "s.h5"
+    words = ["--data", gaussians, "--workers", 3, "--rounds", 2, "--quiet", "--trace"]
+    ok("simulate", *words, network, "--model", "mlp")
+    ok("simulate", *words, stopped)
+    with h5py.File(stopped, "r+") as file:
+        del file["model/final"]
+    for words, message in [
+        ([network, "--coefficients", 3], f"{network} holds a model mlp, which is not linear: "),
+        (
+            [stopped, "--coefficients", 3],
+            f"{stopped} holds no final model: give the trace of a run",
+        ),
+        ([stopped, "--coefficients", 0], "--coefficients is 0: give how many, from 1 on, or all"),
+        ([gaussians, "--coefficients", 3], f"--coefficients is 3, but {gaussians} is a data set: "),
+        ([stopped, "--coefficients", 3, "--data", visits], f"{visits} has "),
+    ]:
+        done = call("inspect", *words)
+        assert done.returncode == 2 and done.stdout == ""
+        assert done.stderr.startswith("quorate: " + message) and done.stderr.count("\n") == 1
+    done = call("predict", stopped, "--json")
+    assert done.returncode == 2 and f"quorate: {stopped} holds no final model: " in done.stderr
+
+
+def test_coefficients_of_columns_without_names_have_their_numbers(gaussians, tmp_path):
+    words = ["--data", gaussians, "--workers", 3, "--rounds", 5, "--quiet"]
+    ok("simulate", "--trace", tmp_path / "t.h5", *words)
+    lines = ok("inspect", tmp_path / "t.h5", "--coefficients", "all").splitlines()
+    assert lines[1].endswith("has no names of columns: they are counted from 0")
+    assert sorted(line.split()[1] for line in lines[2:]) == sorted(map(str, range(12)))
+
+
 def test_import_reads_libsvm_with_labels_and_test_rows_of_their_own(tmp_path):
     (tmp_path / "x").write_text("0 1:1 3:0.5\n0 2:1\n0 1:1 2:1\n")
     (tmp_path / "y").write_text("3\n8\n3\n")

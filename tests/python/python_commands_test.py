@@ -86,6 +86,10 @@ def test_data_sets_are_generated_imported_and_inspected(q, tmp_path):
     (tmp_path / "rows.csv").write_text("y,a,b\n1,0.5,2\n-1,1,0\n1,2,1\n")
     got = q.import_(tmp_path / "rows.csv", tmp_path / "got.h5", label="y", categorical="none")
     assert got.columns == 2
+    assert [one["name"] for one in q.inspect(got)["named_columns"]] == ["a", "b"]
+    run = q.simulate(got, workers=2, rounds=4)
+    told = q.inspect(run.save(tmp_path / "t.h5"), coefficients=1)["model_coefficients"]
+    assert abs(told["coefficients"][0]["value"]) == max(abs(run.model)) and told["left_out"] == 1
     with pytest.raises(q.BadInput, match="which holds a data set: .* --overwrite"):
         q.generate(made.path)
     assert q.generate(made.path, rows=7, overwrite=True).rows == 7

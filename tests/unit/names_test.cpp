@@ -154,6 +154,16 @@ TEST(Names, FeaturesThatDifferAreCalledDifferently)
                 for (const auto& y : parts) all.push_back(feature_name(a, b, x, y));
         }
     }
+    for (const auto& a : parts)
+        for (const auto& b : parts) {
+            const auto level = parts_of_feature(feature_name(a, b));
+            EXPECT_EQ(level.column, feature_name(a));
+            EXPECT_EQ(level.level, b);
+            const auto pair = parts_of_feature(feature_name(a, b, "x", "y"));
+            EXPECT_EQ(pair.column + "|" + pair.second, feature_name(a) + "|" + feature_name(b));
+            EXPECT_EQ(pair.level, "x*y");
+            EXPECT_EQ(parts_of_feature(feature_name(a)).level, std::nullopt);
+        }
     std::ranges::sort(all);
     const auto twice = std::ranges::adjacent_find(all);
     EXPECT_EQ(twice, all.end()) << *twice;
