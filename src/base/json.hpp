@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cmath>
 #include <string>
 
 namespace quorate {
@@ -12,6 +13,13 @@ template <class Json>
 std::string json_text(const Json& json, int indent = 2)
 {
     return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Returns null for NaN and infinity, which JSON does not have.
+template <class Json>
+Json json_number(double value)
+{
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
 
 }  // namespace quorate

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "cli/named_columns.hpp"
 #include "driver/initialiser.hpp"
 #include "driver/recorded.hpp"
@@ -55,9 +56,6 @@ bool is_scaled(const DataSet& data)
            std::ranges::any_of(shift, [](double one) { return one != 0; });
 }
 
-// Null for NaN and infinity, which JSON does not have.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 std::string shown_number(const Json& value)
 {
     return value.is_null() ? "not finite" : fmt::format("{:.6g}", value.get<double>());
@@ -87,7 +85,7 @@ Json coefficients(const std::string& trace, const std::string& data, std::size_t
     const auto as_json = [&](std::size_t at) {
         Json one = {{"column", columns[at / outputs]}};
         if (outputs > 1) one["class"] = scores.names[at % outputs];
-        one["value"] = number(model[at]);
+        one["value"] = json_number<Json>(model[at]);
         return one;
     };
     std::vector<std::size_t> order(model.size());

@@ -33,16 +33,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns null for NaN and infinity, which JSON does not have.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 template <class Row>
 Json row_as_json(const Row& row)
 {
     Json json;
     trace::for_columns<Row>([&](const auto& column) {
         if constexpr (std::is_same_v<std::decay_t<decltype(row.*column.field)>, double>)
-            json[column.name] = number(row.*column.field);
+            json[column.name] = json_number<Json>(row.*column.field);
         else
             json[column.name] = row.*column.field;
     });
@@ -60,7 +57,7 @@ void add_gap(Json& json, const trace::Trace& trace, const std::string& data)
     if (!optimum || trace.evaluations.empty()) return;
     json["optimum"] = {{"objective", optimum->objective},
                        {"bound", optimum->bound},
-                       {"gradient_norm", number(optimum->gradient_norm)},
+                       {"gradient_norm", json_number<Json>(optimum->gradient_norm)},
                        {"last_gap", trace.evaluations.back().objective - optimum->objective}};
     Json reached;
     for (int digits = 1; digits <= 6; ++digits) {

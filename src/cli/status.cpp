@@ -198,7 +198,7 @@ void print_status(const ManifestStatus& status, bool all, std::size_t width)
 // A number, or null if it is not known or not finite.
 Json number(const std::optional<double>& value)
 {
-    return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
+    return value ? json_number<Json>(*value) : Json(nullptr);
 }
 
 Json words(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
