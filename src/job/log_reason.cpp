@@ -57,6 +57,14 @@ bool is_of_launcher(const std::string& line)
            line.starts_with("[mpiexec@");
 }
 
+// What Hydra says, without the words that it has for all runs, which leave a table no room for the rest.
+std::string in_short(const std::string& line)
+{
+    for (const std::string frame : {"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: ", "=   "})
+        if (line.starts_with(frame)) return "launcher: " + line.substr(frame.size());
+    return line;
+}
+
 // What a log says, by who says it. Of launchers the first line, which is of the cause.
 struct Sayings {
     std::string ours, failure, scheduler, signal, launcher, last;
@@ -68,8 +76,8 @@ struct Sayings {
         if (line.starts_with("quorate: ") || line.starts_with("quorate[")) ours = line;
         if (line.starts_with("slurmstepd: error: ") || line.starts_with("=>> PBS: "))
             scheduler = line;
-        if (signal.empty() && is_of_signal(line)) signal = line;
-        if (launcher.empty() && is_of_launcher(line)) launcher = line;
+        if (signal.empty() && is_of_signal(line)) signal = in_short(line);
+        if (launcher.empty() && is_of_launcher(line)) launcher = in_short(line);
     }
 };
 

@@ -194,8 +194,8 @@ def test_jobs_of_older_versions_are_understood(tmp_path):
         ("bash: module: command not found\n", "", "bash: module: command not found"),
         ("round 1/9\rquorate[rank 2 of 6]: bad news\n", "", "quorate[rank 2 of 6]: bad news"),
         # Before the first checkpoint: what ended it, not what it said as it began.
-        (BEGUN + KILLED, "", "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)"),
-        (BEGUN + HYDRA % 127, "", "=   EXIT CODE: 127"),
+        (BEGUN + KILLED, "", "launcher: Killed (signal 9)"),
+        (BEGUN + HYDRA % 127, "", "launcher: EXIT CODE: 127"),
         (BEGUN + "quorate: cannot read d.h5\n" + HYDRA % 2, "", "quorate: cannot read d.h5"),
         (
             BEGUN + "srun: error: n1: task 3: Killed\nsrun: error: n1: task 4: Terminated\n",
@@ -231,7 +231,7 @@ def test_a_failure_has_a_reason_and_a_log(tmp_path, log, state, reason):
 @pytest.mark.parametrize(
     "log, reason",
     [
-        (BEGUN + "quorate: rounds of 0.5 s\n" + KILLED, "YOUR APPLICATION TERMINATED WITH THE"),
+        (BEGUN + "quorate: rounds of 0.5 s\n" + KILLED, "launcher: Killed (signal 9)"),
         (
             BEGUN + "quorate: rounds of 0.5 s\nquorate[rank 2 of 6]: bad news\n" + HYDRA % 1,
             "quorate[rank 2 of 6]: bad news",
