@@ -94,8 +94,10 @@ def test_a_figure_is_told_with_its_numbers(folder, simulated):
 
     groups = group(read_all([simulated[f"{s}-{i}"] for s in ("uncoded", "frc") for i in (1, 2)]))
     plot = compare.speedup_plot(groups)
-    words = f"frc: pairs 2, speed-up {plot.numbers['speed-up'][1]:.3g}, low"
-    assert spoken(plot).startswith("Speed-up per round. uncoded: pairs 2, speed-up 1, low 1")
+    gain = f"{plot.numbers['speed-up per round'][1]:.3g}"
+    words = f"frc: pairs 2, speed-up per round {gain}, low"
+    first = "uncoded: pairs 2, speed-up per round 1, low 1"
+    assert spoken(plot).startswith(f"Speed-up per round. {first}")
     assert words in spoken(plot)
 
 
@@ -124,6 +126,23 @@ def test_a_page_fits_its_window_in_both_schemes(folder, window, name, width, sch
     assert min(contrast(ink, paper) for ink in set(inks)) >= 4.5  # WCAG 2, level AA
     cards = "return [...document.images].every(i => i.complete && i.naturalWidth > 0 &&"
     assert window.run(f"{cards} getComputedStyle(i).backgroundColor == 'rgb(255, 255, 255)')")
+
+
+def test_what_is_wider_than_a_narrow_window_shows_that_it_scrolls(folder, window):
+    window.show(folder / "index.html", 500)
+    tables = """return [...document.querySelectorAll('.wide:has(table)')]
+      .filter(at => at.scrollWidth > at.clientWidth).map(at => {
+        at.scrollLeft = 1e6;
+        const name = at.querySelector('tbody th').getBoundingClientRect();
+        const box = at.getBoundingClientRect(), style = getComputedStyle(at);
+        return [at.scrollLeft > 0, style.backgroundImage.includes('gradient'),
+          at.offsetHeight - at.clientHeight >= 8, Math.abs(name.left - box.left) < 1,
+          name.width < box.width / 2]; });"""
+    found = window.run(tables)
+    assert len(found) > 3 and all(all(one) for one in found)
+    # Letters of figures of any width keep their size.
+    scales = window.run("return [...document.images].map(i => i.clientWidth / i.naturalWidth)")
+    assert min(scales) > 0.43
 
 
 def contrast(one, other):

@@ -64,7 +64,8 @@ class Page:
             return (
                 f'<figure><div class="wide" role="region" tabindex="0" '
                 f'aria-label="Figure: {escape(title)}">'
-                f'<img alt="{escape(spoken)}" src="{data(png, "image/png")}"></div>'
+                f'<img style="--least: {least_width(png):.0f}em" alt="{escape(spoken)}" '
+                f'src="{data(png, "image/png")}"></div>'
                 f"<figcaption><b>{escape(title)}.</b> {escape(text)} ({files})</figcaption>"
                 "</figure>"
             )
@@ -106,6 +107,12 @@ class Page:
 def row(cells: list[object]) -> str:
     first, *rest = (escape(str(cell)) for cell in cells)
     return f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{w}</td>" for w in rest) + "</tr>"
+
+
+def least_width(png: Path) -> float:
+    """Letters of the page that a picture takes at least, so that its own can be read."""
+    pixels = int.from_bytes(png.read_bytes()[16:20], "big")
+    return 0.03 * pixels
 
 
 def data(file: Path, kind: str) -> str:
