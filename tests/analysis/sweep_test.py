@@ -13,6 +13,10 @@ from quorate.analysis.tables import brief
 from quorate.analysis.traces import Trace, read_trace
 
 DELAYS = ("exponential:0.01", "pareto:0.01,2")
+IN_WORDS = [
+    "exponential, mean 0.01\N{NO-BREAK SPACE}s",
+    "Pareto from 0.01\N{NO-BREAK SPACE}s, shape 2",
+]
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +74,7 @@ def test_a_table_for_a_page_has_the_range_over_seeds(swept, analyse):
 def test_names_are_dots_and_numbers_a_line(swept):
     _, names = sweep_of(swept, "delay", "speed-up")
     axis = sweep.plot([names]).figure.axes[0]
-    assert [label.get_text() for label in axis.get_yticklabels()] == list(DELAYS)
+    assert [label.get_text() for label in axis.get_yticklabels()] == IN_WORDS
     assert {line.get_linestyle() for line in axis.get_lines()} == {"None"}
     base = names.numbers.query("configuration == 'uncoded'")
     assert np.allclose(base["mean"], 1)
@@ -120,7 +124,8 @@ def test_panels_and_tables_by_the_values_of_an_option(swept, analyse, tmp_path):
     groups = group([read_trace(path) for path in swept], but=["delay"])
     assert [len(one.traces) for one in groups] == [4, 4, 4]
     figure = compare.panel(groups, [("train_loss", "time")], by="delay").figure
-    assert [axis.get_title(loc="left") for axis in figure.axes] == [f"delay {d}" for d in DELAYS]
+    titles = [axis.get_title(loc="left") for axis in figure.axes]
+    assert titles == [f"delay {words}" for words in IN_WORDS]
     longest = max(read_trace(path).time for path in swept[:6])
     for axis in figure.axes:
         assert {line.get_label() for line in axis.get_lines()} >= {one.label for one in groups}
@@ -218,6 +223,10 @@ def test_sending_and_receiving_are_what_the_links_take(linked):
         assert len(found) == 5 * workers
         wire = 2e-5 + 8 * columns / 1e9
         assert np.allclose(found, wire, rtol=0.05, atol=2e-7)
+
+
+def test_messages_that_take_no_time_take_exactly_none(swept):
+    assert not transfers(read_trace(swept[0]))["receive"].any()
 
 
 def test_several_quantities_have_a_panel_and_a_table_each(linked, analyse, tmp_path):

@@ -4,6 +4,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
@@ -11,16 +12,30 @@ from matplotlib.axes import Axes
 
 from . import histogram, quantities
 from .curves import ALONG, LABELS, METRICS, band, curve, metric_of, points, reached, usual_targets
-from .figures import Plot, finish, legend_of, mark_warmup, panels, styles
+from .figures import (
+    Plot,
+    beside,
+    finish,
+    from_zero,
+    legend_of,
+    mark_warmup,
+    panels,
+    row_height,
+    rows,
+    scale,
+    styles,
+)
 from .groups import Group, caption, values, with_words
 from .numbers import number_of
 from .speedup import Speedup, speedup
-from .tables import brief, mean, number
+from .tables import mean, number
 from .traces import BadInput
+from .wording import in_words
 
 SCORES = {"auc": "AUC", "accuracy": "accuracy", "mse": "MSE"}  # the first that exists
 LOSSES = ("train_loss", "test_loss", "objective", "gap")
 HISTOGRAM = "histogram"  # in place of what a metric is drawn along
+MARK_LETTERS = 26  # of a line along a panel's height
 ROW = 3  # panels beside each other, if they have no axes in common
 MOST_WIDTH = 14  # inches
 ALL_DIVERGED = 1e4  # times the first loss are drawn, if no run did better
@@ -146,8 +161,8 @@ def draw(axis: Axis, groups: Sequence[Group], drawn: Axes) -> pd.DataFrame:
     if metric == "gap":
         drawn.set_yscale("log")
     if metric in quantities.LABELS:
-        drawn.set_ylim(bottom=0)
-    drawn.set_xlim(left=0)
+        from_zero(drawn, "y")
+    from_zero(drawn, "x")
     if metric in LOSSES:
         readable(axis, groups, drawn)
         for group, style in zip(groups, styles(len(groups))):
@@ -185,17 +200,18 @@ def mark_of(word: str) -> Mark:
 
 
 def draw_mark(at: Axes, mark: Mark) -> None:
-    """A line at a time, its text along it."""
+    """A line at a time, its text along it, on the side where there is room."""
     at.axvline(mark[0], color="0.35", linewidth=1.2, linestyle=":")
     at.set_xlim(right=max(at.get_xlim()[1], 1.03 * mark[0]))
+    left = mark[0] > 0.5 * at.get_xlim()[1]
     at.annotate(
-        mark[1],
+        fill(mark[1], MARK_LETTERS),
         (mark[0], 0.96),
-        (-4, 0),
+        (-4 if left else 4, 0),
         xycoords=at.get_xaxis_transform(),
         textcoords="offset points",
         rotation=90,
-        ha="right",
+        ha="right" if left else "left",
         va="top",
         fontsize="small",
         color="0.35",
@@ -206,11 +222,6 @@ def note(groups: Sequence[Group]) -> str:
     words = caption([trace for group in groups for trace in group.traces])
     most = max(len(set(group.seeds)) for group in groups)
     return f"{words}; band: least to greatest of {most} seeds" if most > 1 else words
-
-
-def titled(words: str) -> str:
-    """In several lines if it is wider than a panel."""
-    return words if len(words) <= 40 else words.replace(",", ",\n")
 
 
 def split(groups: Sequence[Group], by: str) -> list[tuple[str, list[Group]]]:
@@ -273,6 +284,8 @@ def panel(
         sharey="row" if found.sharey else False,
     )
     numbers, last = [], len(found.rows) - 1
+    places = [value for value, _ in split(groups, by)]
+    titles = dict(zip(places, in_words(by, places)))
     for i, (line, row) in enumerate(zip(grid, found.rows)):
         for at in line[len(row) :]:
             at.set_visible(False)
@@ -289,7 +302,7 @@ def panel(
             if j == 0 or not found.sharey:
                 at.set_ylabel(upwards)
             if by and i == 0:
-                at.set_title(titled(f"{by} {brief(value)}"))
+                at.set_title(f"{by} {titles[value]}")
     parts = [one for row in found.rows for _, some, _ in row for one in some]
     finish(figure, *legend_of(grid.flat), note(parts))
     title = "Loss and scores against time and rounds"
@@ -411,24 +424,20 @@ def all_targets(groups: Sequence[Group]) -> list[Target]:
 
 
 def speedup_plot(groups: Sequence[Group]) -> Plot:
-    """Speed-up per round of each configuration over the first: pairs of seeds, mean, interval."""
-    figure, grid = panels(1, height=0.5 + 0.36 * len(groups))
+    """Speed-up per round of each configuration over its base: pairs of seeds, mean, interval."""
+    names = [group.name for group in groups]
+    figure, grid = panels(1, height=0.5 + row_height(names) * len(groups))
     axis = grid[0][0]
-    lines, most = [], 1.0
+    lines, words, drawn = [], [], []
     for i, group in enumerate(groups):
         gain = speedup(group.base, group)
         axis.plot(gain.pairs, [i] * len(gain.pairs), "o", color="0.6", markersize=4, zorder=2)
         if np.isfinite(gain.low):
             axis.plot([gain.low, gain.high], [i, i], color="#0072B2", linewidth=3, zorder=3)
         axis.plot([gain.ratio], [i], "D", color="#0072B2", markersize=7, zorder=4)
-        if np.isfinite(gain.ratio):
-            words = f"{gain.ratio:.2f}"
-            words += (
-                f" ({interval(gain)})" if np.isfinite(gain.low) and group is not group.base else ""
-            )
-            furthest = max([gain.ratio, *gain.pairs])
-            axis.annotate(words, (furthest, i), (9, 0), textcoords="offset points", va="center")
-            most = max(most, furthest)
+        drawn += [gain.ratio, *gain.pairs]
+        known = np.isfinite(gain.low) and group is not group.base
+        words.append(number(gain.ratio, 2) + (f" ({interval(gain)})" if known else ""))
         lines.append(
             {
                 "configuration": group.label,
@@ -438,17 +447,20 @@ def speedup_plot(groups: Sequence[Group]) -> Plot:
                 "high": gain.high,
             }
         )
-    axis.set_yticks(range(len(groups)), [group.name for group in groups])
-    axis.set_ylim(len(groups) - 0.5, -0.5)
+    rows(axis, names)
+    beside(axis, words)
     axis.axvline(1, color="0.4", linewidth=1)
-    axis.set_xlim(0, 1.25 * most)
+    scale(axis, "x", pd.Series(drawn).dropna())
+    if axis.get_xscale() == "linear":
+        from_zero(axis, "x")
+    axis.set_xlabel("speed-up per round")
+    finish(figure)
     clocks = {group.first.clock for group in groups}
     name = groups[0].label if len(clocks) == 1 else groups[0].first.scheme
-    axis.set_xlabel(f"time per round of {name}, over that of the configuration")
-    finish(figure)
     text = (
-        "Diamond: geometric mean over pairs of runs with the same seed (grey dots); bar: 95 % "
-        "bootstrap interval over the pairs, if there are two or more."
+        f"Time per round of {name}, over that of the configuration. Diamond: geometric mean over "
+        "pairs of runs with the same seed (grey dots); bar: 95 % bootstrap interval over the "
+        "pairs, if there are two or more."
     )
     return Plot("speed-up", "Speed-up per round", text, figure, pd.DataFrame(lines))
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.patches import Patch
 
-from .figures import Plot, finish, panels
+from .figures import Plot, finish, panels, row_height, rows
 from .groups import Group
 from .tables import mean, number, share, short
 from .tasks import ABSENT, CANCELLED, COMPUTING, DELAY, MESSAGE, STATES, UNUSED, WAITING
@@ -93,7 +93,8 @@ def table(groups: Sequence[Group], costs: Sequence[list[Cost]]) -> pd.DataFrame:
 
 def plot(groups: Sequence[Group], costs: Sequence[list[Cost]]) -> Plot:
     """Core-hours of the workers, by what they did."""
-    figure, grid = panels(1, height=0.5 + 0.42 * len(groups))
+    names = [group.name for group in groups]
+    figure, grid = panels(1, height=0.5 + row_height(names) * len(groups))
     axis = grid[0][0]
     left = np.zeros(len(groups))
     hours = np.array([mean([c.core_hours for c in found]) for found in costs])
@@ -111,9 +112,8 @@ def plot(groups: Sequence[Group], costs: Sequence[list[Cost]]) -> Plot:
     if rest.any():
         axis.barh(range(len(groups)), rest, 0.7, left, color="0.6")
         shown.append(Patch(color="0.6", label="not known"))
-    axis.set_yticks(range(len(groups)), [group.name for group in groups])
-    axis.set_ylim(len(groups) - 0.5, -0.5)
-    axis.grid(axis="y", visible=False)
+    rows(axis, names)
+    axis.set_xlim(0, 1.03 * scale * hours.max())
     axis.set_xlabel(f"{unit} of the rounds")
     finish(figure, shown, [patch.get_label() for patch in shown])
     numbers = pd.DataFrame(shares, columns=STATES)

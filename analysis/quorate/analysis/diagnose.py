@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.patches import Patch
 
 from .chance import beyond_chance
-from .figures import Plot, finish, panels
+from .figures import Plot, beside, finish, panels, rows
 from .groups import read_all
 from .numbers import shown_seconds
 from .observed import PARTS, of_csv, of_work
@@ -295,19 +295,9 @@ def plot(one: Diagnosis) -> Plot:
     values = np.array([value for _, value in cases])
     axis.barh(where, values, 0.7, color=["#D55E00", *["#0072B2"] * (len(cases) - 1)], linewidth=0)
     axis.axvline(1, color="black", linewidth=1)
-    for at, value in zip(where, values):
-        axis.annotate(
-            f"{value:.2f}",
-            (value, at),
-            xytext=(3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-        )
-    axis.set_yticks(where, [name for name, _ in cases])
-    axis.set_ylim(len(cases) - 0.5, -0.5)
-    axis.set_xlim(0, 1.1 * max(1.0, values.max()))
-    axis.grid(axis="y", visible=False)
+    rows(axis, [name for name, _ in cases])
+    beside(axis, [f"{value:.2f}" for value in values])
+    axis.set_xlim(0, 1.03 * max(1.0, values.max()))
     axis.set_xlabel("S: time over that of the same rounds with every worker at the median")
     finish(figure, shown, [patch.get_label() for patch in shown], one.found.label)
     numbers = pd.concat(

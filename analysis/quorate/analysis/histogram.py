@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from .figures import Style
+from .figures import Style, from_zero
 from .groups import Group
 from .quantities import CONTRIBUTIONS, samples
 from .traces import Floats
@@ -72,5 +72,5 @@ def draw(name: str, groups: Sequence[Group], axis: Axes, found: Sequence[Style])
         )
     if logarithmic(bins):
         axis.set_xscale("log")
-    axis.set_ylim(bottom=0)
+    from_zero(axis, "y")
     return pd.concat(numbers)

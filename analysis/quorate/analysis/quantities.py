@@ -12,6 +12,7 @@ from .tasks import need_arrivals
 from .traces import Floats, Trace
 
 POINTS = 100  # of a curve; more rounds are averaged
+ROUNDING = 1e-9  # seconds
 
 
 @dataclass
@@ -81,6 +82,7 @@ def transfers(trace: Trace) -> pd.DataFrame:
     table = table[~table.duplicated(["worker", "task"])].dropna(subset="send")
     busy = table["compute"] + table["delay"] + table["send"]
     receive = table["arrived"] - table["sent"] - busy
+    receive = receive.where(receive.abs() > ROUNDING, 0.0)
     return pd.DataFrame({"receive": receive, "send": table["send"]}).reset_index(drop=True)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from .figures import Plot, finish, mark_warmup, panels, styles
+from .delays import kaplan_meier
+from .figures import Plot, finish, from_zero, mark_warmup, panels, shares_above, styles
 from .groups import INCIDENTAL, Group, caption
 from .tables import number, ratio, share, short
 from .traces import BadInput, Floats, Trace
@@ -59,11 +60,11 @@ def panel(groups: Sequence[Group]) -> Plot:
         numbers.append(pd.DataFrame(columns))
     for name, row in zip(names, grid):
         row[0].set_ylabel(name)
-        row[0].set_ylim(bottom=0)
+        from_zero(row[0], "y")
     warm = max(trace.warmup for group in groups for trace in group.traces)
     if warm:
         mark_warmup(grid[0][0], warm + 0.5)
-    grid[-1][0].set_xlim(left=0)
+    from_zero(grid[-1][0], "x")
     grid[-1][0].set_xlabel("round")
     words = f"; each point is the mean of {step} rounds" if step > 1 else ""
     handles, texts = grid[0][0].get_legend_handles_labels()
@@ -79,30 +80,28 @@ def panel(groups: Sequence[Group]) -> Plot:
 def distribution(groups: Sequence[Group]) -> Plot:
     """The share of rounds that took longer than a time, and the expected mean."""
     figure, grid = panels(1, height=2.8)
-    axis, numbers = grid[0][0], []
+    axis, lines, numbers = grid[0][0], [], []
     for group, style in zip(groups, styles(len(groups))):
-        values = np.sort(np.concatenate([t.durations for t in group.traces]))
-        at = np.unique(np.linspace(0, len(values) - 1, min(len(values), 1000)).astype(int))
-        above = 1 - (at + 0.5) / len(values)
-        axis.plot(1000 * values[at], above, label=group.name, **style)
+        durations = np.concatenate([t.durations for t in group.traces])
+        values, above = kaplan_meier(durations, np.array([]))
+        lines.append((1000 * values, above, dict(label=group.name, **style)))
         found = expected_mean(group.first)
-        mean = float(values.mean())
-        axis.plot([1000 * mean], [0.0012], "o", color=style["color"], clip_on=False, zorder=4)
+        mean = 1000 * float(durations.mean())
+        axis.plot(mean, 0.03, "o", color=style["color"], transform=axis.get_xaxis_transform())
         if np.isfinite(found):
             axis.axvline(1000 * found, color=style["color"], linewidth=1, linestyle=":")
         numbers.append(
             pd.DataFrame(
                 {
                     "configuration": group.label,
-                    "time (ms)": 1000 * values[at],
+                    "time (ms)": 1000 * values,
                     "share above": above,
                     "expected mean (ms)": 1000 * found,
                 }
             )
         )
-    axis.set_yscale("log")
-    axis.set_ylim(0.001, 1)
-    axis.set_xlim(left=0)
+    shares_above(axis, lines)
+    from_zero(axis, "x")
     axis.set_xlabel("time of a round (ms)")
     axis.set_ylabel("share of rounds that took longer")
     handles, texts = axis.get_legend_handles_labels()
@@ -198,7 +197,7 @@ def against(measured: Trace, simulated: Trace) -> tuple[Plot, list[str]]:
     axis.plot(where, mine, "-o", color="#0072B2", label=names[0], **styled)
     axis.plot(where, theirs, "--x", color="#D55E00", label=names[1], **styled)
     axis.set_ylabel("time per round (ms)")
-    axis.set_ylim(bottom=0)
+    from_zero(axis, "y")
     handles, texts = axis.get_legend_handles_labels()
     axis = grid[1][0]
     axis.axhline(1, color="black", linewidth=1)

@@ -10,19 +10,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator, NullLocator
 
 from .curves import gaps, reached
-from .figures import COLOURS, Plot, Style, finish, legend_of, panels, styles
+from .figures import (
+    COLOURS,
+    Plot,
+    Style,
+    finish,
+    legend_of,
+    panels,
+    row_height,
+    rows,
+    scale,
+    styles,
+)
 from .groups import Group, caption, value_of, values
 from .numbers import number_of
 from .quantities import transfers
 from .speedup import speedup
 from .tables import brief, markdown, number, short
 from .traces import BadInput, Trace
+from .wording import in_words
 
-WIDE = 8  # a scale whose end is so many times its beginning is logarithmic
 MARKERS = "osD^v"
+LANES = 0.8  # of a row; each configuration has a lane of it
+LANE = 0.1  # inches
 SMALL = ("decode-error", "noise-floor")  # with so many significant digits, whatever their size
 Quantity = tuple[str, Callable[[Trace], float]]  # its name, and the number of a run
 
@@ -178,6 +190,11 @@ class Sweep:
             rows.append({"": f"`{label}`", **dict(zip(names(self.values), cells))})
         return markdown(pd.DataFrame(rows))
 
+    @property
+    def names(self) -> list[str]:
+        """Of rows, in words."""
+        return unlike(in_words(self.option, self.values), "_/")
+
     def draw(self, axis: Axes, found: dict[str, Style]) -> None:
         """Numbers to the right and the quantity upwards; names below each other.
 
@@ -188,12 +205,12 @@ class Sweep:
             mine = self.numbers[self.numbers["configuration"] == group.label]
             if not self.numeric:
                 # Between names there is nothing.
-                style = {"color": style["color"], "linestyle": "none", "markersize": 8}
-                style["markeredgecolor"] = "white"
+                style = {"color": style["color"], "linestyle": "none", "markersize": 6}
                 place = list(found).index(group.label)
                 style["marker"] = MARKERS[place // len(COLOURS) % len(MARKERS)]
-                axis.plot(mine["mean"], mine["x"], label=group.label, **style)
-                axis.hlines(mine["x"], mine["least"], mine["greatest"], style["color"])
+                lane = mine["x"] + LANES * ((place + 0.5) / len(found) - 0.5)
+                axis.plot(mine["mean"], lane, label=group.label, **style)
+                axis.hlines(lane, mine["least"], mine["greatest"], style["color"])
                 continue
             if group not in self.across:
                 style = {**style, "marker": "o", "markersize": 5}
@@ -212,8 +229,10 @@ class Sweep:
         else:
             scale(axis, "x", self.numbers["mean"])
             axis.set_xlabel(what)
-            axis.set_yticks(range(len(self.values)), names(self.values))
-            axis.set_ylim(len(self.values) - 0.5, -0.5)
+            axis.set_ylabel(self.option)
+            rows(axis, self.names)
+            for i in range(0, len(self.values), 2):
+                axis.axhspan(i - 0.5, i + 0.5, color="0.96", zorder=0, linewidth=0)
 
 
 def spread(row: dict[str, Any]) -> str:
@@ -226,39 +245,28 @@ def spread(row: dict[str, Any]) -> str:
 
 def names(values: Sequence[str]) -> list[str]:
     """Short words for values, without what all begin with."""
-    words = [brief(value) for value in values]
-    # Up to the last mark of punctuation that they share.
-    common = re.sub(r"[^:_/]*$", "", commonprefix(words)) if len(words) > 1 else ""
+    return unlike([brief(value) for value in values], ":_/")
+
+
+def unlike(words: Sequence[str], marks: str) -> list[str]:
+    """Words without what all begin with, up to the last mark of punctuation that they share."""
+    common = re.sub(f"[^{marks}]*$", "", commonprefix(words)) if len(words) > 1 else ""
     return [word[len(common) :] for word in words]
-
-
-def scale(axis: Axes, which: str, drawn: pd.Series) -> None:
-    """Logarithmic if the numbers differ much and are positive, or an option's values beside a zero
-    do; else a quantity begins at zero."""
-    positive = drawn[drawn > 0]
-    if drawn.min() > 0 and drawn.max() > WIDE * drawn.min():
-        (axis.set_xscale if which == "x" else axis.set_yscale)("log")
-        ticks = axis.xaxis if which == "x" else axis.yaxis
-        few = drawn.max() < 1000 * drawn.min()
-        ticks.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
-        ticks.set_major_formatter("{x:g}")
-        ticks.set_minor_locator(NullLocator())
-    elif which == "x" and drawn.min() == 0 and positive.max() > WIDE * positive.min():
-        axis.set_xscale("symlog", linthresh=positive.min())
-    elif which == "y":
-        axis.set_ylim(bottom=min(0.0, drawn.min()))
 
 
 def plot(parts: Sequence[Sweep]) -> Plot:
     """A panel for each sweep."""
-    tall = max([3.2, *[0.8 + 0.4 * len(part.values) for part in parts if not part.numeric]])
-    numeric = all(part.numeric for part in parts)
-    alike = len({part.what for part in parts}) == 1
-    figure, grid = panels(1, len(parts), height=tall, sharey=numeric and alike)
     labels = list(dict.fromkeys(group.label for part in parts for group in part.all))
+    lanes = LANE * len(labels) / LANES
+    named = [p for p in parts if not p.numeric]
+    tall = max([3.2, *[0.8 + max(row_height(p.names), lanes) * len(p.values) for p in named]])
+    alike = len({part.what for part in parts}) == 1
+    # Numbers of one quantity share what is upwards, and so do the rows of one option.
+    shared = alike if not named else len({part.option for part in parts}) == 1
+    figure, grid = panels(1, len(parts), height=tall, sharey=shared)
     for part, axis in zip(parts, grid[0]):
         part.draw(axis, dict(zip(labels, styles(len(labels)))))
-    if numeric and alike:
+    if shared:
         for axis in grid[0][1:]:
             axis.set_ylabel("")
     traces: list[Trace] = [t for part in parts for group in part.groups for t in group.traces]

@@ -11,7 +11,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from . import delays
-from .figures import Plot, Style, boxes, finish, panels
+from .figures import Plot, Style, boxes, finish, from_zero, panels, plain_ticks, shares_above
+from .quantities import ROUNDING
 from .stragglers import counted_as_last, presence, slowness, times
 from .tables import number, share, short
 from .tasks import (
@@ -34,7 +35,6 @@ from .traces import BadInput, Floats, Trace
 PAINT = ["#E69F00", "#0072B2", "#56B4E9", "#E4E4E4", "#D55E00", "#CC79A7", "#FFFFFF"]
 QUANTILES = [0.05, 0.25, 0.5, 0.75, 0.95]
 MOST_TIMES = 20_000  # for fits; more are drawn from
-ROUNDING = 1e-9  # seconds
 MOST_POINTS = 1000  # of a distribution
 WINDOW = 20  # rounds of a timeline
 VERDICTS = {"-": "0.6", "often": "#E69F00", "bursts": "#CC79A7", "chronic": "#D55E00"}
@@ -286,10 +286,12 @@ def slow(work: Work) -> Plot:
             norm=LogNorm(low, max(high, 1.01 * low)),
             extent=(0.5, len(work.times) + 0.5, trace.workers - 0.5, -0.5),
         )
-        figure.colorbar(image, ax=axis, label="response (s)", pad=0.01, fraction=0.05)
+        bar = figure.colorbar(image, ax=axis, label="response (s)", pad=0.01, fraction=0.05)
+        plain_ticks(bar.ax.yaxis, high / low)
     axis.set_xlim(0.5, len(work.times) + 0.5)
     axis.set_ylim(trace.workers - 0.5, -0.5)
     axis.set_xlabel(f"{work.row} (grey: no answer)")
+    axis.yaxis.set_major_locator(MaxNLocator(integer=True))
     axis.set_ylabel("worker")
     finish(figure, shown, [patch.get_label() for patch in shown], work.label)
     numbers = pd.DataFrame(
@@ -336,7 +338,8 @@ def fitted(work: Work) -> tuple[Plot, pd.DataFrame]:
     figure, grid = panels(1, height=2.9)
     axis = grid[0][0]
     values, above = delays.kaplan_meier(known, censored)
-    axis.step(1000 * values, above, where="post", color="black", linewidth=3.2, label="measured")
+    measured = dict(color="black", linewidth=3.2, label="measured")
+    shares_above(axis, [(1000 * values, above, measured)])
     few = np.unique(np.linspace(0, len(values) - 1, MOST_POINTS).astype(int))
     values, above = values[few], above[few]
     numbers = pd.DataFrame({"seconds": values, "share above": above})
@@ -357,10 +360,7 @@ def fitted(work: Work) -> tuple[Plot, pd.DataFrame]:
                 "verdict": "fits" if fit.distance < delays.critical(len(known)) else "",
             }
         )
-    least = above[above > 0].min() if np.any(above > 0) else 1e-3
-    axis.set_ylim(max(least / 2, 1e-5), 1.2)  # first: without it a scale of no numbers is a warning
-    axis.set_yscale("log")
-    axis.set_xlim(left=0)
+    from_zero(axis, "x")
     timed = "compute-time" in work.trace.config
     axis.set_xlabel(f"delay {'' if timed else 'and computation '}of a task (ms)")
     axis.set_ylabel("share that takes longer")
