@@ -9,7 +9,6 @@ import re
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -37,15 +36,18 @@ def _command(name: str, operands: list[str], keywords: dict[str, Any]) -> str:
 
 
 class Advice:
-    """Schemes with their redundancy, the fastest first. table: a row for each; best: the first, as
-    `simulate` and `run` take it."""
+    """Schemes with their redundancy: those with most seeds first, of these the fastest.
+
+    table: a row for each, with the doubt for which one is not recommended. best: the first without
+    doubt, as `simulate` and `run` take it.
+    """
 
     def __init__(self, table: pd.DataFrame, schemes: list[Component]) -> None:
         self.table, self.schemes = table, schemes
 
     @property
     def best(self) -> Component:
-        return self.schemes[0]
+        return self.schemes[int(np.argmax(self.table["recommended"]))]
 
     def __repr__(self) -> str:
         return repr(self.table)
@@ -70,9 +72,9 @@ def advise(data: Any = None, **options: Any) -> Advice:
         progress.step()
 
     rows, schemes = [], []
-    for name, own, seconds, half, per_round, rounds, closed, fastest in _quorate.advise(
-        _prepared(data, options), show
-    ):
+    for found in _quorate.advise(_prepared(data, options), show):
+        name, own, seconds, half, per_round, rounds, closed, fastest = found[:8]
+        least, left, doubt, best = found[8:]
         schemes.append(Component("scheme", name, dict(own)))
         rows.append(
             {
@@ -84,6 +86,10 @@ def advise(data: Any = None, **options: Any) -> Advice:
                 "rounds": rounds,
                 "closed_form": float("nan") if closed is None else closed,
                 "fastest": fastest,
+                "least_row_weight": float("nan") if least is None else least,
+                "rows_left_out": float("nan") if left is None else left,
+                "doubt": doubt,
+                "recommended": best,
             }
         )
     return Advice(pd.DataFrame(rows), schemes)

@@ -188,8 +188,8 @@ def dataset(
     order, which keep their names (`classes`); other numbers are a regression. task: binary,
     multiclass or regression; default: what y looks like. image: CxHxW, if rows are images. path:
     the file to write; default: one in the folder for temporary files, which is removed with the
-    object. overwrite: replace a data set of that name. In a run over MPI each rank makes its own; where that is too much, one process writes a
-    file before the run, and all ranks `open` it.
+    object. overwrite: replace a data set of that name. In a run over MPI each rank makes its own;
+    where that is too much, one process writes a file before the run, and all ranks `open` it.
     """
     train = matrix_of(X, "X")
     names, columns = names_of(X, "X"), columns_of(X, train)

@@ -177,7 +177,20 @@ def command(name: str, words: Sequence[str]) -> str: ...
 def advise(
     options: dict[str, str], shown: Callable[[int, int], None] | None = None
 ) -> list[
-    tuple[str, list[tuple[str, str]], list[float], float | None, float, float, float | None, int]
+    tuple[
+        str,
+        list[tuple[str, str]],
+        list[float],
+        float | None,
+        float,
+        float,
+        float | None,
+        int,
+        float | None,
+        float | None,
+        str,
+        bool,
+    ]
 ]: ...
 def check_scheme(options: dict[str, str], rounds: int) -> list[str]: ...
 def mean(needs: Needs, contributions: Sequence[Contribution]) -> Step: ...

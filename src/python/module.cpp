@@ -257,7 +257,8 @@ Text command_here(const std::string& name, const Texts& words)
 
 // Returns the ranking of `quorate advise`: for each candidate its scheme, its options, seconds to
 // the target by seed, half of their interval or none, seconds a round, rounds, the closed form or
-// none, and how often it was the fastest.
+// none, how often it was the fastest, the least weight of a row or none, the share of rows that hardly ever count or none,
+// why it is not recommended, and whether it is the best.
 // @param shown  called with simulations done and their number, with the lock; or None
 py::list advise_here(const Given& options, const py::object& shown)
 {
@@ -279,7 +280,10 @@ py::list advise_here(const Given& options, const py::object& shown)
         const auto& one = advice.ranked[i];
         all.append(py::make_tuple(one.candidate.scheme, one.candidate.options, one.seconds,
                                   advice.half_interval(one), one.round_seconds, one.rounds,
-                                  one.closed, advice.fastest[i]));
+                                  one.closed, advice.fastest[i],
+                                  one.use ? py::object(py::float_(one.use->least)) : py::none(),
+                                  one.use ? py::object(py::float_(one.use->rarely)) : py::none(),
+                                  advice.doubt(one), i == advice.best));
     }
     return all;
 }

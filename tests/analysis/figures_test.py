@@ -110,9 +110,8 @@ def test_titles_of_panels_beside_each_other_do_not_meet(simulated):
         trace.config["delay"] = delay
     figure = compare.panel(group(traces, but=["delay"]), by="delay").figure
     titles = [axis.set_title(axis.get_title("left")) for axis in figure.axes]
-    assert (
-        titles[0].get_text().split() == "delay normal 0 ± 0.05 s (90 %), 0.3 ± 0.1 s (10 %)".split()
-    )
+    words = "delay normal 0 ± 0.05 s (90 %), 0.3 ± 0.1 s (10 %)"
+    assert titles[0].get_text().split() == words.split()
     assert not overlap(boxes_of(titles)) and not outside(figure)
 
 

@@ -18,6 +18,11 @@ def test_advice_is_that_of_the_program(q):
     )
     told = json.loads(output(QUORATE, *words.split()))
     assert [one["seconds"] for one in told] == list(advice.table["seconds"])
+    assert [one["recommended"] for one in told] == list(advice.table["recommended"])
+    best = advice.table[advice.table["recommended"]].iloc[0]
+    assert advice.best.label == best["scheme"] and best["doubt"] == ""
+    inexact = advice.table[advice.table["scheme"].str.startswith("agc")]
+    assert "not exact" in inexact["doubt"].iloc[0]
     assert q.simulate(scheme=advice.best, workers=6, rounds=3).status == "completed"
     assert "time_per_round" in advice._repr_html_()
 

@@ -16,7 +16,7 @@ from .observed import PARTS, of_csv, of_work
 from .stragglers import enough_rounds
 from .tables import number, share
 from .tasks import COMPUTING, DELAY, MESSAGE, WAITING
-from .traces import RUN_TRACE, BadInput
+from .traces import RUN_TRACE, BadInput, Floats
 from .whatif import DECODE, WAIT, WORK, Diagnosis
 from .workers import PAINT, Work
 
@@ -258,12 +258,13 @@ def other(one: Diagnosis) -> list[str]:
     return lines + one.found.notes + left_out(one)
 
 
-def middle(times: np.ndarray) -> np.ndarray:
+def middle(times: Floats) -> Floats:
     """The time of the median worker of each round, of those who answered."""
-    return np.asarray(np.nanmedian(np.where(np.isfinite(times), times, np.nan), axis=1))
+    found: Floats = np.nanmedian(np.where(np.isfinite(times), times, np.nan), axis=1)
+    return found
 
 
-def beyond_usual(median: np.ndarray) -> float:
+def beyond_usual(median: Floats) -> float:
     """Seconds that the median worker took longer than usual, in rounds where that is much."""
     usual = np.median(median)
     return float((median[median > COMMON * usual] - usual).sum())

@@ -37,8 +37,8 @@ class Group:
         return self.traces[0]
 
     def where(self, option: str, value: str) -> "Group":
-        """Its runs in which an option has a value; there may be none. So has its base, unless it has
-        no such option."""
+        """Its runs in which an option has a value; there may be none. So has its base, unless it
+        has no such option."""
         found = Group(self.label, [t for t in self.traces if value_of(t, option) == value])
         if self.base is self:
             found.base = found
@@ -138,9 +138,9 @@ def along(traces: Sequence[Trace], option: str) -> list[str]:
 
 
 def labels(traces: Sequence[Trace], but: Sequence[str] = ()) -> list[str]:
-    """A label for each trace: its scheme, and every option (`but` aside) in which it differs from another one: of the
-    same scheme, or of any if all have it. Where these are many, or none, the file's name, or its
-    path."""
+    """A label for each trace: its scheme, and every option (`but` aside) in which it differs from
+    another one: of the same scheme, or of any if all have it. Where these are many, or none, the
+    file's name, or its path."""
     every = differing(traces, set.intersection(*[set(options(trace)) for trace in traces]), but)
     found = []
     for trace in traces:
@@ -185,8 +185,8 @@ def group(traces: Sequence[Trace], base: str = "", but: Sequence[str] = ()) -> l
     """The configurations, in the order of their first traces; the base of speed-ups goes first.
     Runs that differ in the options `but` only are one.
 
-    The base is the one with that label, or those of that scheme; else `uncoded`, if it is there; else the scheme of
-    the first. Raises BadInput.
+    The base is the one with that label, or those of that scheme; else `uncoded`, if it is there;
+    else the scheme of the first. Raises BadInput.
     """
     found: dict[tuple[tuple[str, str], ...], list[list[Trace]]] = {}
     for trace in traces:
