@@ -9,7 +9,7 @@ import pytest
 from matplotlib.text import Text
 from program import call
 from traces import simulate
-from quorate.analysis import compare, cost, diagnose, rounds, sweep, workers
+from quorate.analysis import compare, cost, diagnose, figures, rounds, sweep, workers
 from quorate.analysis.groups import group, read_all
 from quorate.analysis.traces import read_trace
 from quorate.analysis.wording import WORDS, in_words
@@ -113,6 +113,15 @@ def test_titles_of_panels_beside_each_other_do_not_meet(simulated):
     words = "delay normal 0 ± 0.05 s (90 %), 0.3 ± 0.1 s (10 %)"
     assert titles[0].get_text().split() == words.split()
     assert not overlap(boxes_of(titles)) and not outside(figure)
+
+
+def test_what_is_too_long_breaks_where_it_may():
+    words = "events random:change=0.02,numbers=10+12+15+18+20"
+    assert figures.broken(words, 60) == words
+    assert figures.broken(words, 30).split("\n") == [
+        "events random:change=0.02,",
+        "numbers=10+12+15+18+20",
+    ]
 
 
 def test_lines_do_not_lie_on_the_edge_of_a_panel(many):

@@ -3,6 +3,7 @@
 
 import multiprocessing
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -92,7 +93,9 @@ def take_names_literally(figure: Figure) -> None:
 
 
 def broken(words: str, letters: int) -> str:
-    """In lines of so many letters at most, and about as long as each other."""
+    """In lines of so many letters at most, and about as long as each other; after commas, too."""
+    if len(words) > letters:
+        words = re.sub(r",(?=\S)", ", ", words)
     found = fill(words, letters)
     lines = found.count("\n") + 1
     even = fill(words, min(letters, len(words) // lines + 8))
