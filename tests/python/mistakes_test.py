@@ -269,9 +269,9 @@ def test_words_are_classes_by_the_alphabet_as_import_takes_them(q, tmp_path):
     ],
 )
 def test_keywords_of_other_libraries_find_their_option(q, data, keyword, meant):
-    for call in (q.simulate, q.run, q.advise):
+    for command in (q.simulate, q.run, q.advise):
         with pytest.raises(q.BadInput, match=f"did you mean {meant}\\?"):
-            call(data, workers=2, **{keyword: 1})
+            command(data, workers=2, **{keyword: 1})
     with pytest.raises(q.BadInput, match="did you mean agc"):
         q.simulate(data, workers=2, scheme="acg")
 
