@@ -132,9 +132,8 @@ void print_table(const Advice& advice)
                           : advice.like_the_best(one)  ? '~'
                                                        : ' ';
         fmt::print("{:>3}{} {:<{}} {:>8.4g} {:>7} {:>8.4g} {:>6.4g} {:>7} {:>5} {:>7}\n", i + 1,
-                   mark, one.candidate.text(), width, one.mean(),
-                   half ? figures(*half, 2) : "-", one.round_seconds, one.rounds,
-                   one.closed ? figures(*one.closed, 4) : "-",
+                   mark, one.candidate.text(), width, one.mean(), half ? figures(*half, 2) : "-",
+                   one.round_seconds, one.rounds, one.closed ? figures(*one.closed, 4) : "-",
                    one.use ? fmt::format("{:.2g}", std::max(0.0, one.use->least)) : "-",
                    whole ? fmt::format("{} of {}", advice.fastest[i], advice.seeds)
                          : fmt::format("out at {}", one.seconds.size()));
