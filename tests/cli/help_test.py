@@ -109,6 +109,8 @@ def test_every_example_runs(tmp_path):
 
     for command in ["import", "generate", "run", "simulate", "inspect", "list", "predict"]:
         for words in examples_of(command):
+            if command in ("import", "generate"):  # ways to the same data set
+                (tmp_path / "data.h5").unlink(missing_ok=True)
             execute(words)
     execute([*examples_of("run")[0][:3], *uncoded[3:]])
     for command in ["tune", "optimum", "evaluate", "script", "todo"]:
