@@ -19,7 +19,7 @@ namespace {
 
 using Kind = NamedColumn::Kind;
 
-constexpr std::size_t width = 80, most_lines = 40, name_width = 26;
+constexpr std::size_t width = 80, most_columns = 40, name_width = 26;
 
 const char* word_of(Kind kind)
 {
@@ -115,7 +115,7 @@ nlohmann::ordered_json as_json(const std::vector<NamedColumn>& columns, std::siz
 std::string lines_of(const std::vector<NamedColumn>& columns, bool all)
 {
     std::string lines;
-    const auto count = all ? columns.size() : std::min(most_lines, columns.size());
+    const auto count = all ? columns.size() : std::min(most_columns, columns.size());
     for (const auto& column : std::span(columns).first(count)) {
         auto line = fmt::format("  {:<{}} {}", column.name, name_width, word_of(column.kind));
         if (column.factor != 1 || column.shift != 0)
