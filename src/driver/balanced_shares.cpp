@@ -15,8 +15,8 @@ namespace quorate {
 
 namespace {
 
-constexpr double alike = 0.2;  // a difference of shares that is hardly told from chance
-constexpr double close = 0.1;  // workers whose shares differ by no more have the same one
+constexpr double alike = 0.2;   // a difference of shares that is hardly told from chance
+constexpr double merged = 0.1;  // workers whose shares differ by no more have the same one
 
 // What a worker usually takes for the tasks of its partition.
 struct Pace {
@@ -99,7 +99,7 @@ std::string balanced_shares(const Settings& settings, std::int64_t rows)
     for (auto first = order.begin(); first != order.end();) {
         const double least = wanted[*first];
         const auto last = std::find_if(
-            first, order.end(), [&](auto worker) { return wanted[worker] > (1 + close) * least; });
+            first, order.end(), [&](auto worker) { return wanted[worker] > (1 + merged) * least; });
         std::sort(first, last);
         double sum = 0;
         for (auto at = first; at != last; ++at) sum += wanted[*at];
