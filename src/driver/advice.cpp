@@ -428,6 +428,7 @@ Advice advise(const Settings& given, const AdviceProgress& progress)
     const auto limit = to_duration(settings.text("time-limit"));
     if (!limit || *limit <= 0) settings.refuse("time-limit", ": write 60s or 5min");
     const auto seeds = static_cast<int>(settings.integer("repeat", 1, 1000));
+    settings.integer("rounds", 1);  // refused before anything is simulated
     const auto began = clock_seconds();
     Simulations simulations(settings, seeds, *limit, progress);
     simulations.run();

@@ -122,9 +122,9 @@ def test_the_ideal_shares_out_work_by_delays_and_speeds(tmp_path):
 def test_redundancy_is_no_work_of_an_ideal_scheme(tmp_path):
     frc = diagnosis(dry(tmp_path, "frc", "--scheme", "frc", "--stragglers", 1))
     assert frc.found.load == pytest.approx(2)
-    # Who comes last is not waited for, so the ideal has the others only.
-    assert frc.answers.tolist() == [15] * ROUNDS
-    assert frc.shared_out() * frc.ideal == pytest.approx(ROUNDS * TASK * 16 / 15)
+    # Who comes after the first of each group is not waited for, so the ideal has the others only.
+    assert frc.answers.min() >= 8 and frc.answers.max() <= 15
+    assert frc.shared_out() * frc.ideal == pytest.approx((TASK * 16 / frc.answers).sum())
 
 
 @pytest.mark.parametrize("name", ["uncoded-1", "frc-1", "members", "amb", "asynchronous"])

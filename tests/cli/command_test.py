@@ -198,7 +198,7 @@ def test_inspect_refuses_coefficients_of_what_has_none(visits, gaussians, tmp_pa
         ),
         ([stopped, "--coefficients", 0], "--coefficients is 0: give how many, from 1 on, or all"),
         ([gaussians, "--coefficients", 3], f"--coefficients is 3, but {gaussians} is a data set: "),
-        ([stopped, "--coefficients", 3, "--data", visits], f"{visits} has "),
+        ([stopped, "--coefficients", 3, "--data", visits], f"{visits} holds other data than"),
     ]:
         done = call("inspect", *words)
         assert done.returncode == 2 and done.stdout == ""

@@ -82,7 +82,8 @@ def mistakes(words):
         if words[0] == "run" and not read:
             # It reads the same options by the same functions, and needs no ranks for its workers.
             kind[:1] = ["simulate"] if "--workers" in words else ["simulate", "--workers", "30"]
-        yield kind, wrong
+        # What the folder holds already would be refused before.
+        yield [*kind, *["--overwrite"] * (words[0] in ("import", "generate"))], wrong
 
 
 def answer(folder, words):

@@ -36,7 +36,7 @@ def test_the_layers_hold(tree):
         ("scheme", "data/data_set.hpp"),
         ("engine", "driver/training.hpp"),
         ("driver", "cli/command.hpp"),
-        ("job", "trace/reader.hpp"),
+        ("job", "driver/training.hpp"),
     ],
 )
 def test_an_arrow_that_points_up(tree, layer, header):

@@ -374,9 +374,11 @@ def test_new_rows_get_the_columns_classes_and_scaling_of_the_old_ones(tmp_path):
         assert row["predicted"] == ("8" if other > 0.5 else "3")
     (tmp_path / "new.csv").write_text(header + "5,bonn,30\n")
     words = ["--input", tmp_path / "new.csv", "--like", old, "--output", new, *words]
-    done = call("import", *words)
+    done = call("import", *words, "--overwrite")
     assert "label 5 is none of the classes 3, 8 of the data set that --like names" in done.stderr
     (tmp_path / "new.svm").write_text("8 1:2 2:1\n")
-    done = call("import", "--input", tmp_path / "new.svm", "--output", new, "--like", old)
+    done = call(
+        "import", "--input", tmp_path / "new.svm", "--output", new, "--like", old, "--overwrite"
+    )
     assert done.returncode == 2
     assert f"has no column city, which {old} was made of" in done.stderr
