@@ -83,7 +83,8 @@ def mistakes(words):
             # It reads the same options by the same functions, and needs no ranks for its workers.
             kind[:1] = ["simulate"] if "--workers" in words else ["simulate", "--workers", "30"]
         # What the folder holds already would be refused before.
-        yield [*kind, *["--overwrite"] * (words[0] in ("import", "generate"))], wrong
+        replaces = words[0] in ("import", "generate") and "--overwrite" not in kind
+        yield [*kind, *["--overwrite"] * replaces], wrong
 
 
 def answer(folder, words):

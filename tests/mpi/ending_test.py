@@ -94,7 +94,7 @@ def test_other_commands_by_tcp_end(command, gaussians, tmp_path):
     assert call("simulate", *words, "--quiet").returncode == 0
     words = {
         "evaluate": [trace],
-        "tune": ["--data", gaussians, "--grid", "step=0.1:0.2", "--rounds", 3],
+        "tune": ["--data", gaussians, "--grid", "step=0.1:0.2", "--rounds", 3, "--quiet"],
         "optimum": ["--data", gaussians, "--tolerance", 1e-3, "--quiet"],
     }
     for _ in range(RUNS):
