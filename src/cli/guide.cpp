@@ -54,7 +54,7 @@ const std::vector<Names> of_import = {
     {"columns",
      {"use", "drop", "categorical", "categorical-by", "interactions", "exclude-pairs", "divide",
       "missing", "missing-values", "scale", "intercept", "image", "like"}},
-     {"output", {"output", "overwrite", "name", "storage", "float32"}},
+    {"output", {"output", "overwrite", "name", "storage", "float32"}},
     common};
 
 // Takes the options of these names out of `left`, in the order of the names.
