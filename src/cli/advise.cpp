@@ -170,6 +170,7 @@ Json as_json(const Advice& advice)
                         {"half_interval", half ? Json(*half) : Json(nullptr)},
                         {"simulations", one.seconds.size()},
                         {"round_seconds", one.round_seconds},
+                        {"updates_per_round", one.candidate.updates},
                         {"rounds", reached ? Json(one.rounds) : Json(nullptr)},
                         {"closed_form", one.closed ? Json(*one.closed) : Json(nullptr)},
                         {"fastest", advice.fastest[i]},

@@ -323,8 +323,8 @@ def test_missing_values_of_ones_own(tmp_path):
 def test_a_missing_value_that_no_cell_holds_is_warned_of(tmp_path):
     (tmp_path / "a.csv").write_text('a,y\n1,1\n"n, a",0\n3,1\n4,0\n')
     words = ["--input", tmp_path / "a.csv", "--label", "y", "--missing", "mean"]
-    told = imported(tmp_path, *words, "--missing-values", 'unkown,"n, a"')
-    assert "warning: no value of" in told and "is unkown, which --missing-values names" in told
+    told = imported(tmp_path, *words, "--missing-values", 'absent,"n, a"')
+    assert "warning: no value of" in told and "is absent, which --missing-values names" in told
     assert "--missing-values is ,: write texts" in refused(
         tmp_path, *words, "--missing-values", ","
     )
