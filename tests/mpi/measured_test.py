@@ -16,7 +16,7 @@ def test_what_is_not_given_is_as_in_the_run_that_was_measured(gaussians, tmp_pat
     done = call(*ADVISE, "--measured", trace, "--delay", "exponential:0.1")
     assert done.returncode == 0, done.stderr
     ranked = {one["scheme"]: one["round_seconds"] for one in json.loads(done.stdout)}
-    # Of 4 workers. If one of them seemed to be slow in that time, uncoded is there with shares, too.
+    # Of 4 workers. If one of them seemed to be slow, uncoded is there with shares, too.
     found = {name.partition(" --shares")[0] for name in ranked}
     assert found == {"uncoded", "frc --stragglers 1"}
     assert ranked["frc --stragglers 1"] < ranked["uncoded"]
