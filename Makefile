@@ -420,7 +420,7 @@ load-time: build ## how long a worker loads a row beside computing with it, over
 networks: build ## MNIST and CIFAR-10 with networks, 8 workers (QUORATE_DATA=folder)
 	@$(run_env) jobs/networks
 
-advice: build ## how well quorate advise ranks schemes, on recorded times and delay models (QUORATE_DATA=folder)
+advice: build ## how well quorate advise ranks schemes, on recorded times and delay models (QUORATE_DATA=folder); ARGS=--slow
 	@$(run_env) $(found_python) jobs/advice $(ARGS)
 
 dsag: build ## seconds to small gaps with DSAG, SAG and exact gradients, simulated, ten seeds (ARGS="--seeds 5")

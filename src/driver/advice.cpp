@@ -455,8 +455,7 @@ Advice advise(const Settings& given, const AdviceProgress& progress)
     if (!std::isfinite(advice.ranked[advice.best].mean()))
         throw BadInput(fmt::format(
             "no candidate reaches the target in {} rounds{}: give more --rounds, a longer --step, "
-            "or "
-            "a {}--target-loss",
+            "or a {}--target-loss",
             2 * settings.integer("rounds", 1), advice.seeds > 1 ? " with every seed" : "",
             settings.on("target-loss") ? "larger " : ""));
     if (!advice.certain && advice.seeds < seeds)

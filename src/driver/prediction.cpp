@@ -157,7 +157,7 @@ std::optional<TimeToTarget> time_to_target(const Candidate& candidate, const Set
     const auto most = settings.integer("rounds", 1) * (target ? 2 : 1);
     std::optional<RowUse> use;
     const auto trace = simulated(candidate, shared, settings.integer("seed", 0) + number, most,
-                                 target, stop, &use);
+                                 target, stop, number == 0 ? &use : nullptr);
     if (stop) return std::nullopt;
     if (trace.rounds.empty()) throw BadInput(candidate.text() + " does no round");
     const double total = trace.rounds.back().time;

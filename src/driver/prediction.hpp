@@ -41,7 +41,7 @@ struct TimeToTarget {
     double round_seconds;            // of a round, mean over the rounds
     double rounds;                   // to the target; infinite if it is not reached
     std::optional<double> closed;    // seconds a round by a closed form, where there is one
-    std::optional<RowUse> use = {};  // of rows, if it is known
+    std::optional<RowUse> use = {};  // of rows, if it is known; only with the first seed
     bool exact =
         false;  // all estimates were those of all rows, or of the batch, at the newest point
 };

@@ -81,8 +81,8 @@ Option shares_option()
 {
     return {"shares", "SHARE,WORKER,...", "",
             "rows of the partitions of these workers, from 0, over those of the others; several "
-            "such shares: with "
-            "/ between them. 0.33,0,1/0.5,7: workers 0 and 1 have a third, worker 7 has half"};
+            "such shares: with / between them. 0.33,0,1/0.5,7: workers 0 and 1 have a third, "
+            "worker 7 has half"};
 }
 
 std::vector<double> shares(const Settings& settings, int workers)
