@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <limits>
 
 #include "data/petsc.hpp"
-#include "optimum/optimum.hpp"
 
 namespace quorate {
+
+/// How an optimum is found.
+struct OptimumOptions {
+    double tolerance = 1e-9;          // of the gradient's norm; of hinge, of the duality gap
+    std::int64_t iterations = 10000;  // at most
+    /// Called on rank 0 after each iteration with its number, the objective (of hinge, the negative
+    /// of the dual's times the rows), and the norm of the gradient that the solver sees.
+    std::function<void(std::int64_t, double, double)> progress = {};
+};
 
 /// A function to minimise, and how.
 struct Problem {

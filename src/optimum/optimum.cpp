@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "optimum/minimise.hpp"
 
 namespace quorate {
 

@@ -2,24 +2,15 @@
 // Finds a reference optimum of a linear model's objective, by PETSc TAO on all ranks.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "model/model.hpp"
 #include "optimizer/regularizer.hpp"
 #include "optimum/distributed_rows.hpp"
+#include "optimum/minimise.hpp"
 
 namespace quorate {
-
-/// How an optimum is found.
-struct OptimumOptions {
-    double tolerance = 1e-9;          // of the gradient's norm; of hinge, of the duality gap
-    std::int64_t iterations = 10000;  // at most
-    /// Called on rank 0 after each iteration with its number, the objective (of hinge, the negative
-    /// of the dual's times the rows), and the norm of the gradient that the solver sees.
-    std::function<void(std::int64_t, double, double)> progress = {};
-};
 
 /// An optimum as it was found.
 struct Optimum {
