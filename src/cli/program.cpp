@@ -10,19 +10,20 @@
 #include <thread>
 #include <vector>
 
+#include "base/build.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/shell.hpp"
 #include "base/streams.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
+#include "cli/named_plugins.hpp"
 #include "cli/parse.hpp"
 #include "cli/usage.hpp"
 #include "driver/launch.hpp"
 #include "driver/plugins.hpp"
 #include "driver/session.hpp"
-#include "job/build.hpp"
-#include "job/shell.hpp"
 
 namespace quorate {
 
@@ -48,7 +49,7 @@ int dispatch(std::vector<std::string> words)
         be_one_process(command.name);
         if (command.run_words) return command.run_words({words.begin() + 1, words.end()});
     }
-    load_plugins(words);
+    load_named_plugins(words);
     const auto command = command_named(words[0]);
     auto settings = parse(command, {words.begin() + 1, words.end()});
     settings.command_line = "quorate" + arguments(words);

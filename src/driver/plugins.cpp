@@ -6,18 +6,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <boost/algorithm/string/replace.hpp>
-#include <filesystem>
-#include <optional>
 #include <set>
 
 #include "base/error.hpp"
-#include "base/ini.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "data/source.hpp"
-#include "driver/run_files.hpp"
-#include "job/manifest.hpp"
 
 namespace quorate {
 
@@ -59,40 +53,6 @@ void load_object(const std::string& path)
     add();
 }
 
-// Loads the plugins of a list. @param paths  separated by commas
-// @param folder  where relative paths start; empty: the current folder
-void load_all(const std::string& paths, const std::filesystem::path& folder = {})
-{
-    for (const auto& path : split(paths, ','))
-        if (!trimmed(path).empty()) load_plugin((folder / trimmed(path)).string());
-}
-
-// Loads the plugins that an INI file names, with its folder for {here}, as in experiments. This comes before its options
-// are read, because plugins bring options. A file that cannot be read is left to whoever reads it next, and refuses it
-// then.
-void load_from_ini(const std::string& path)
-{
-    std::vector<IniValue> values;
-    try {
-        values = read_ini(path);
-    } catch (const BadInput&) {
-    }
-    const auto here = std::filesystem::absolute(path).parent_path().string();
-    for (const auto& value : values)
-        if (value.name == "plugin") load_all(boost::replace_all_copy(value.text, "{here}", here));
-}
-
-// Loads the plugins that a manifest names, in all rows or in one. A manifest that is not there is
-// left to whoever reads it next, and refuses it then; a malformed one is refused here.
-void load_from_manifest(const std::string& path, std::optional<std::int64_t> number)
-{
-    if (!std::filesystem::is_regular_file(path)) return;
-    const auto manifest = Manifest::read(path);
-    for (const auto& row : manifest.rows())
-        if (!number || row.number == *number)
-            load_all(row.value("plugin"), std::filesystem::path(path).parent_path());
-}
-
 // Returns the hashes of recorded plugins without their paths, because a plugin may have moved.
 std::set<std::string> hashes(const std::string& recorded)
 {
@@ -131,30 +91,10 @@ void load_plugin(const std::string& path)
     loaded().push_back({std::filesystem::absolute(path).lexically_normal().string(), hash});
 }
 
-void load_plugins(const std::vector<std::string>& words)
+void load_plugins(const std::string& paths, const std::filesystem::path& folder)
 {
-    const auto value = [&](const std::string& option) -> std::string {
-        for (std::size_t i = 0; i < words.size(); ++i) {
-            if (words[i] == option && i + 1 < words.size()) return words[i + 1];
-            if (words[i].starts_with(option + "=")) return words[i].substr(option.size() + 1);
-        }
-        return "";
-    };
-    const auto given = value("--plugin");
-    load_all(given);
-    // Those of a run that goes on may have moved; then they are given.
-    const auto folder = value("--folder");
-    if (given.empty() && std::ranges::find(words, "--resume") != words.end() && !folder.empty())
-        try {
-            load_from_ini((std::filesystem::path(folder) / run_file::options).string());
-        } catch (const BadInput& wrong) {
-            throw BadInput(fmt::format(
-                "{} (a plugin of the run: --plugin FILE says where it is now)", wrong.what()));
-        }
-    for (const auto* option : {"--config", "--experiment"})
-        if (const auto path = value(option); !path.empty()) load_from_ini(path);
-    if (const auto path = value("--manifest"); !path.empty())
-        load_from_manifest(path, to_integer(value("--row")));
+    for (const auto& path : split(paths, ','))
+        if (!trimmed(path).empty()) load_plugin((folder / trimmed(path)).string());
 }
 
 std::string loaded_plugins()

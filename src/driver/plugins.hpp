@@ -2,9 +2,9 @@
 // Shared objects that add components; quorate/quorate.hpp says how one is written.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "base/settings.hpp"
 
@@ -24,12 +24,11 @@ void load_plugin(const std::string& path);
 /// @param load  called with the path; throws what is wrong with the file
 void python_plugins(std::function<void(const std::string& path)> load);
 
-/// Loads the plugins that a command line names: by --plugin, in the INI file of --config or
-/// --experiment, in the manifest of --manifest (only of its row --row, if that is given), or in the
-/// options of the run that --folder and --resume name, unless --plugin is given. Local.
-/// @param words  of the command line
-/// @throws BadInput as load_plugin(), or if the manifest is malformed
-void load_plugins(const std::vector<std::string>& words);
+/// Loads the plugins of a list, as --plugin has it.
+/// @param paths   separated by commas
+/// @param folder  where relative paths start; empty: the current folder
+/// @throws BadInput as load_plugin()
+void load_plugins(const std::string& paths, const std::filesystem::path& folder = {});
 
 /// Returns the plugins that are loaded, as traces record them: "FILE SHA-256; FILE SHA-256", with absolute paths; empty
 /// if there are none.

@@ -25,7 +25,7 @@ namespace {
 // So that what holds for all entries is tested for those of plugins, before the tests are counted.
 [[maybe_unused]] const bool with_plugins = [] {
     const char* files = std::getenv("QUORATE_TEST_PLUGINS");
-    if (files) load_plugins({"--plugin", files});
+    if (files) load_plugins(files);
     return files != nullptr;
 }();
 
