@@ -13,6 +13,7 @@
 #include "base/json.hpp"
 #include "cli/named_columns.hpp"
 #include "driver/initialiser.hpp"
+#include "driver/options.hpp"
 #include "driver/recorded.hpp"
 
 namespace quorate {
@@ -65,7 +66,7 @@ std::string shown_number(const Json& value)
 
 Json coefficients(const std::string& trace, const std::string& data, std::size_t most)
 {
-    const auto run = read_recorded(trace, data);
+    const auto run = read_recorded(trace, options_of_runs(), data);
     const auto name = run.trace.text("model");
     if (!run.model->linear())
         throw BadInput(

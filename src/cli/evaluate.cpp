@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "cli/command.hpp"
 #include "driver/launch.hpp"
+#include "driver/options.hpp"
 #include "driver/recorded.hpp"
 #include "driver/scoring.hpp"
 #include "driver/session.hpp"
@@ -27,7 +28,7 @@ int evaluate(const Settings& settings)
     const auto& path = settings.text("TRACE");
     std::optional<Recorded> recorded;
     const bool good = all_agree([&] {
-        recorded.emplace(read_recorded(path, settings.text("data")));
+        recorded.emplace(read_recorded(path, options_of_runs(), settings.text("data")));
         if (recorded->trace.iterates == 0)
             throw BadInput(path + " keeps no models: run with --evaluate-every of at least 1");
         if (recorded->trace.status() == "running" && !settings.on("running"))

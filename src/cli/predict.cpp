@@ -17,6 +17,7 @@
 #include "data/shard.hpp"
 #include "driver/import.hpp"
 #include "driver/initialiser.hpp"
+#include "driver/options.hpp"
 #include "driver/output.hpp"
 #include "driver/predictions.hpp"
 #include "driver/recorded.hpp"
@@ -130,7 +131,7 @@ int predict(const Settings& settings)
         check_output(settings, "output", "scores");
     else if (!output.empty())
         check_text_output(settings, "output", "row,label,score");
-    const auto run = read_recorded(settings.text("TRACE"),
+    const auto run = read_recorded(settings.text("TRACE"), options_of_runs(),
                                    [&](const trace::Trace& trace, const std::string& of_run) {
                                        return open_rows(settings, trace, of_run);
                                    });

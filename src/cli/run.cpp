@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "driver/run.hpp"
 #include "cli/command.hpp"
+#include "driver/options.hpp"
 
 namespace quorate {
 

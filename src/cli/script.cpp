@@ -9,13 +9,13 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/shell.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/parse.hpp"
 #include "driver/job_plan.hpp"
 #include "job/queue.hpp"
 #include "job/script.hpp"
-#include "job/shell.hpp"
 #include "job/state.hpp"
 
 namespace quorate {

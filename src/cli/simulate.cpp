@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cli/command.hpp"
+#include "driver/options.hpp"
 #include "driver/simulation.hpp"
 
 namespace quorate {

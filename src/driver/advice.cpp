@@ -23,6 +23,7 @@
 #include "driver/components.hpp"
 #include "driver/defaults.hpp"
 #include "driver/measured.hpp"
+#include "driver/options.hpp"
 #include "driver/penalties.hpp"
 #include "transport/clock.hpp"
 

@@ -7,6 +7,7 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "driver/kept_contributions.hpp"
 #include "fleet/nodes.hpp"
 #include "fleet/replay_fleet.hpp"
 
@@ -70,6 +71,8 @@ void check_aggregation(const Training& training)
                         fmt::format(", but --scheme {} needs each contribution at the coordinator: "
                                     "use flat or auto",
                                     settings.text("scheme")));
+    // That of auto is checked when it is known who adds up.
+    if (settings.text("aggregate") == "flat") check_kept(training);
 }
 
 std::vector<int> groups_to_aggregate(const Training& training,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/median.hpp"
+#include "driver/options.hpp"
 #include "driver/simulation.hpp"
 
 namespace quorate {

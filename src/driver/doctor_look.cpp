@@ -24,11 +24,11 @@
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/path.hpp"
+#include "base/shell.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "driver/output.hpp"
 #include "job/manifest.hpp"
-#include "job/shell.hpp"
 
 namespace quorate {
 

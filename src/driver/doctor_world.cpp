@@ -11,6 +11,7 @@
 #include <memory>
 #include <set>
 
+#include "base/build.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"
@@ -19,10 +20,10 @@
 #include "data/data_set.hpp"
 #include "driver/doctor_look.hpp"
 #include "driver/launch.hpp"
+#include "driver/options.hpp"
 #include "driver/run.hpp"
 #include "driver/session.hpp"
 #include "driver/supervisor.hpp"
-#include "job/build.hpp"
 #include "model/model.hpp"
 #include "ranks/messages.hpp"
 #include "transport/clock.hpp"

@@ -14,6 +14,7 @@
 #include "driver/components.hpp"
 #include "driver/defaults.hpp"
 #include "driver/kept_contributions.hpp"
+#include "driver/options.hpp"
 #include "driver/simulation.hpp"
 #include "driver/training.hpp"
 

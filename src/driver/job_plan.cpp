@@ -13,10 +13,12 @@
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/path.hpp"
+#include "base/shell.hpp"
 #include "base/text.hpp"
 #include "base/values.hpp"
 #include "driver/components.hpp"
 #include "driver/estimate.hpp"
+#include "driver/options.hpp"
 #include "driver/plugins.hpp"
 #include "driver/run.hpp"
 #include "driver/simulation.hpp"
@@ -25,7 +27,6 @@
 #include "job/hosts.hpp"
 #include "job/script.hpp"
 #include "job/share.hpp"
-#include "job/shell.hpp"
 #include "job/units.hpp"
 
 namespace quorate {

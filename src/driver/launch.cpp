@@ -15,12 +15,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/build.hpp"
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "job/build.hpp"
 #include "transport/mpi.hpp"
 
 namespace quorate {

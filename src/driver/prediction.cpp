@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "driver/prediction.hpp"
+#include "driver/options.hpp"
 
 #include <fmt/format.h>
 

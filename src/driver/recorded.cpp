@@ -3,15 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <set>
-
 #include "base/error.hpp"
 #include "base/ini.hpp"
 #include "base/text.hpp"
 #include "driver/names.hpp"
-#include "driver/run.hpp"
 #include "driver/same_data.hpp"
-#include "driver/simulation.hpp"
 
 namespace quorate {
 
@@ -25,23 +21,9 @@ std::map<std::string, std::string> recorded_options(const std::string& config)
     return options;
 }
 
-namespace {
-
-// Returns the names of all options that a run can record, over MPI or simulated.
-std::set<std::string> options_of_runs()
+Settings with_recorded(const trace::Trace& trace, const std::string& path,
+                       const std::set<std::string>& known, Settings settings)
 {
-    std::set<std::string> names = {"config",  "manifest", "row",   "quiet",
-                                   "verbose", "help",     "plugin"};
-    for (const auto& options : {run_options(), simulation_options()})
-        for (const auto& option : options) names.insert(option.name);
-    return names;
-}
-
-}  // namespace
-
-Settings with_recorded(const trace::Trace& trace, const std::string& path, Settings settings)
-{
-    const auto known = options_of_runs();
     for (const auto& [name, value] : recorded_options(trace.attributes.at("config"))) {
         if (!known.contains(name) && !trace.text("plugins").empty())
             throw BadInput(
@@ -72,16 +54,17 @@ std::vector<Option> model_options()
     return all;
 }
 
-Recorded read_recorded(const std::string& path, const std::string& data)
+Recorded read_recorded(const std::string& path, const std::set<std::string>& known,
+                       const std::string& data)
 {
-    return read_recorded(path, [&](const trace::Trace& trace, const std::string& of_run) {
+    return read_recorded(path, known, [&](const trace::Trace& trace, const std::string& of_run) {
         DataSet rows(data.empty() ? of_run : data);
         check_same_data(rows, trace.text(data_attribute), path, "give its data set as --data");
         return rows;
     });
 }
 
-Recorded read_recorded(const std::string& path,
+Recorded read_recorded(const std::string& path, const std::set<std::string>& known,
                        const std::function<DataSet(const trace::Trace&, const std::string&)>& open)
 {
     auto trace = trace::read(path);
@@ -89,7 +72,7 @@ Recorded read_recorded(const std::string& path,
         throw BadInput(path + " is the trace of a dry run, which has no model: give another one");
     auto options = model_options();
     options.push_back({"data", "FILE", "", ""});
-    const auto settings = with_recorded(trace, path, make_settings(options, {}));
+    const auto settings = with_recorded(trace, path, known, make_settings(options, {}));
     DataSet rows = open(trace, settings.text("data"));
     const auto columns = to_integer(trace.attributes.at("columns")).value_or(-1);
     if (rows.columns() != columns)

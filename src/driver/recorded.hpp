@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "base/settings.hpp"
@@ -24,9 +25,11 @@ std::map<std::string, std::string> recorded_options(const std::string& config);
 /// the recorded run alone are not taken: trace, overwrite, config, quiet, verbose, log, plugin.
 /// Local.
 /// @param path      of the trace, for messages
+/// @param known     names of all options that a run of this version can record
 /// @param settings  of a command; options that it does not declare are left out
 /// @throws BadInput if the trace records an option that this version does not have
-Settings with_recorded(const trace::Trace& trace, const std::string& path, Settings settings);
+Settings with_recorded(const trace::Trace& trace, const std::string& path,
+                       const std::set<std::string>& known, Settings settings);
 
 /// What a trace's run was made of.
 struct Recorded {
@@ -40,15 +43,17 @@ struct Recorded {
 };
 
 /// Reads a trace, opens its data set, and makes its model. Local.
-/// @param path  of the trace
-/// @param data  where the run's data set is now; empty: where it was
+/// @param path   of the trace
+/// @param known  as with_recorded()
+/// @param data   where the run's data set is now; empty: where it was
 /// @throws BadInput if the trace or the data set cannot be used, if the trace is of a dry run, or
 ///         if these are other data  @throws BadInput as with_recorded()
-Recorded read_recorded(const std::string& path, const std::string& data);
+Recorded read_recorded(const std::string& path, const std::set<std::string>& known,
+                       const std::string& data);
 
 /// Likewise, with a function that opens the rows, which may be others than the run's if their columns and classes are
 /// the same. @param open  is given the trace and the path of the run's data
-Recorded read_recorded(const std::string& path,
+Recorded read_recorded(const std::string& path, const std::set<std::string>& known,
                        const std::function<DataSet(const trace::Trace&, const std::string&)>& open);
 
 /// Returns --model and the options of all models, for commands that make a model.

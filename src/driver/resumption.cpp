@@ -18,7 +18,7 @@
 #include "driver/plugins.hpp"
 #include "driver/recorded.hpp"
 #include "driver/same_data.hpp"
-#include "job/state.hpp"
+#include "trace/run_state.hpp"
 
 namespace quorate {
 

@@ -7,8 +7,8 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "driver/aggregation.hpp"
 #include "driver/launch.hpp"
+#include "driver/options.hpp"
 #include "driver/run_folder.hpp"
 #include "driver/session.hpp"
 #include "driver/stop.hpp"
@@ -19,25 +19,6 @@
 #include "transport/mpi_endpoint.hpp"
 
 namespace quorate {
-
-std::vector<Option> run_options()
-{
-    auto options = training_options();
-    options.push_back({"evaluate", "after|live", "after",
-                       "score models after the run, or on a spare rank, the last one, as it comes "
-                       "round to them; the others after the run"});
-    options.push_back(
-        {"transport", "shared|messages", "shared",
-         "how points, contributions and messages travel on the coordinator's host: in "
-         "shared memory, where it can be had, or by MPI, as between hosts"});
-    options.push_back(aggregation_option());
-    options.push_back({"resilient", "", "",
-                       "survive the death of any worker: messages by TCP, a supervisor for each "
-                       "rank; start it with mpiexec.mpich -disable-auto-cleanup, mpiexec.openmpi "
-                       "--mca orte_allowed_exit_without_sync 1, or srun --mpi=pmi2 "
-                       "--kill-on-bad-exit=0 --no-kill"});
-    return options;
-}
 
 namespace {
 

@@ -12,9 +12,6 @@
 
 namespace quorate {
 
-/// Returns the options of `quorate run`.
-std::vector<Option> run_options();
-
 /// Trains, and writes the trace. Rank 0 is the coordinator. Collective over all processes that the
 /// launcher started; without a launcher, as run_on_threads(). Ends the process itself, without returning, if the run is resilient or if
 /// MPI_Finalize would wait for ranks that have died.

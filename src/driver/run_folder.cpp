@@ -15,10 +15,10 @@
 #include "base/host.hpp"
 #include "base/log.hpp"
 #include "base/path.hpp"
+#include "base/shell.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "driver/plugins.hpp"
-#include "job/shell.hpp"
 
 namespace quorate {
 
@@ -156,6 +156,7 @@ std::string how_to_resume(const std::string& trace)
 
 RunFolder::RunFolder(const Settings& given) : settings_(given)
 {
+    if (given.on("log")) given.one_of("log", {"workers"});
     if (!given.on("folder")) return;
     for (const auto* name : {"trace", "checkpoint"})
         if (given.given(name))

@@ -31,7 +31,7 @@ std::string how_to_resume(const std::string& trace);
 /// A run's folder, if --folder asks for one. Coordinator only.
 class RunFolder {
 public:
-    /// Checks that --folder goes with the other options. Makes nothing.
+    /// Checks --log, and that --folder goes with the other options. Makes nothing.
     /// @throws BadInput if it does not
     explicit RunFolder(const Settings& given);
 

@@ -14,6 +14,7 @@
 #include "driver/aggregation.hpp"
 #include "driver/kept_contributions.hpp"
 #include "driver/least_memory.hpp"
+#include "driver/options.hpp"
 #include "driver/plugins.hpp"
 #include "driver/recorded.hpp"
 #include "driver/run_folder.hpp"
@@ -47,7 +48,7 @@ Settings with_options_of(const trace::Trace& trace, Settings settings)
                         ", which does not list all contributions: give a trace of "
                         "--trace-arrivals all");
     check_same_plugins(path, trace.text("plugins"));
-    settings = with_recorded(trace, path, std::move(settings));
+    settings = with_recorded(trace, path, options_of_runs(), std::move(settings));
     // The events of the run are not needed: the trace holds the changes of membership that came of
     // them. Nor is a checkpoint: a replay that was interrupted is soon repeated.
     for (const auto* name : {"events", "checkpoint", "resume"})
@@ -274,35 +275,6 @@ private:
 };
 
 }  // namespace
-
-std::vector<Option> simulation_options()
-{
-    auto all = training_options();
-    for (auto& option : all)
-        if (option.name == "workers") option.text = "simulated workers";
-    const std::vector<Option> own = {
-        {"dry", "", "", "simulate times only: no data, no gradients"},
-        {"rows", "N", "", "training rows of a dry run; default: 1000 a worker"},
-        {"columns", "N", "", "elements of a dry run's messages; default: 0"},
-        {"latency", "SECONDS", "0", "of each message"},
-        {"bandwidth", "BYTES", "", "a second, of each link; default: messages take no time"},
-        {"port", "shared|separate", "shared",
-         "the coordinator's link: one message at a time each way, or one link for each worker or "
-         "node"},
-        {"nodes", "M", "1",
-         "hosts over which the workers are spread, the coordinator on the first, to whose workers "
-         "messages take no time; 1: all messages pass the network"},
-        {"memory-bandwidth", "BYTES", "",
-         "a second, at which a node adds up contributions; default: 1e10, or where there is no "
-         "--bandwidth it takes no time"},
-        aggregation_option(),
-        {"load-time", "SECONDS", "0", "to load a training row, where a worker takes another place"},
-        {"replay", "TRACE|FOLDER", "",
-         "take options, arrivals and their times from a trace, or from that of a run's folder, and "
-         "compute its iterates again"}};
-    all.insert(all.end(), own.begin(), own.end());
-    return all;
-}
 
 trace::Trace simulate(const Settings& settings, const std::atomic<bool>& stop, Watch watch,
                       std::optional<RowUse>* use)

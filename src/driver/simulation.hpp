@@ -11,9 +11,6 @@
 
 namespace quorate {
 
-/// Returns the options of `quorate simulate`.
-std::vector<Option> simulation_options();
-
 /// Simulates a run in this process, on the caller's thread; any number of threads may call it at
 /// once. Writes no file and prints nothing. Needs the memory of all workers' rows, and of the
 /// models that are kept (--evaluate-every). Starts MPI and PETSc with data. Local.

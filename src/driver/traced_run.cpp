@@ -96,15 +96,6 @@ Seconds seconds_unsaved(const Settings& settings)
     return *seconds;
 }
 
-void refuse_files(const Settings& settings)
-{
-    for (const auto* name :
-         {"trace", "folder", "overwrite", "checkpoint", "checkpoint-every", "resume", "log",
-          "manifest", "row", "stop-before", "walltime", "unsaved"})
-        if (settings.given(name))
-            settings.refuse(name, ", but what is kept in memory only has none of it: leave it out");
-}
-
 int traced_run(const Settings& settings, const Run& run, const std::string& clock,
                std::unique_ptr<Owner> owner)
 {

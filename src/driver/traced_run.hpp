@@ -18,8 +18,4 @@ namespace quorate {
 int traced_run(const Settings& settings, const Run& run, const std::string& clock,
                std::unique_ptr<Owner> owner);
 
-/// Refuses options that only traced_run() carries out: files, checkpoints, an end in time.
-/// @throws BadInput if one of them was given
-void refuse_files(const Settings& settings);
-
 }  // namespace quorate

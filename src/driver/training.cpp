@@ -10,15 +10,11 @@
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "base/values.hpp"
-#include "driver/checkpoint.hpp"
 #include "driver/components.hpp"
 #include "driver/defaults.hpp"
 #include "driver/divergence.hpp"
 #include "driver/initialiser.hpp"
-#include "driver/kept_contributions.hpp"
 #include "driver/penalties.hpp"
-#include "driver/run_folder.hpp"
-#include "driver/stop.hpp"
 #include "driver/stopping.hpp"
 #include "trace/reader.hpp"
 #include "trace/recorded_times.hpp"
@@ -94,12 +90,6 @@ std::vector<Option> training_options()
 {
     std::vector<Option> all = {
         {"data", "FILE", "", "data set, from 'quorate import' or 'quorate generate'"},
-        {"trace", "FILE", "trace.h5", "where the trace goes"},
-        {"unsaved", "SECONDS", "60s",
-         "if the trace cannot be written, go on so long, and try again; then end with status 75"},
-        {"overwrite", "", "",
-         "replace the trace of a complete run, or of one that could go on from its checkpoint"},
-        folder_option(),
         {"workers", "N", "", "workers; default: one for each rank but the coordinator's"},
         {"scheme", "NAME", "uncoded",
          "who computes what and when to stop waiting; see quorate list schemes"},
@@ -152,14 +142,9 @@ std::vector<Option> training_options()
          "score the model of every N-th round, and the last, after the run; 0: none"},
         {"trace-arrivals", "all|used|none", "",
          "contributions that the trace lists; default: all, but none if a dry run has a million"},
-        {"manifest", "FILE", "", "take the options of a run of this file (quorate script)"},
-        {"row", "N", "", "the number of that run"},
-        {"log", "workers", "", "print a line for each contribution, as its worker measured it"},
     };
     for (auto& option : stopping_options()) all.push_back(std::move(option));
     all.push_back(divergence_option());
-    for (auto& option : stop_options()) all.push_back(std::move(option));
-    for (auto& option : checkpoint_options()) all.push_back(std::move(option));
     for (auto& option : penalty_options()) all.push_back(std::move(option));
     for (auto& option : component_options()) all.push_back(std::move(option));
     return all;
@@ -297,8 +282,6 @@ int coordinator_threads(const Settings& settings, std::int64_t parameters)
 Optimizers begin_training(Training& training)
 {
     auto& settings = training.settings;
-    // That of --aggregate auto is checked when it is known who adds up.
-    if (settings.has("aggregate") && settings.text("aggregate") == "flat") check_kept(training);
     if (settings.text("step") == "auto") {
         const auto step = training.model ? automatic_step(settings, *training.data, *training.model,
                                                           training.regularizer, training.estimates)
@@ -308,7 +291,6 @@ Optimizers begin_training(Training& training)
     training.engine.schedule =
         schedule_of(settings, settings.real("step", 0),
                     span_of(settings, training.engine.rounds, training.rows));
-    if (settings.on("log")) settings.one_of("log", {"workers"});
     Optimizers optimizers;
     for (int model = 0; model < training.coding->needs.models; ++model)
         optimizers.push_back(

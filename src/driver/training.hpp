@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What `quorate run` and `quorate simulate` share: the options, and what is built from them.
+// What `quorate run` and `quorate simulate` build from their options.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace quorate {
 
-/// Returns the options that both commands have.
+/// Returns the options that build_training() and begin_training() read.
 std::vector<Option> training_options();
 
 /// Everything that all ranks of a run build alike from its options.
@@ -78,7 +78,7 @@ Training build_training(const Settings& settings, int default_workers,
 using Optimizers = std::vector<std::unique_ptr<Optimizer>>;
 
 /// Adds what the coordinator alone needs: chooses the step size of --step auto, and makes the schedule and the
-/// optimisers, each at its initial model. Checks --log. Before any work. Coordinator only.
+/// optimisers, each at its initial model. Before any work. Coordinator only.
 /// O(parameters), and reads as automatic_step().
 /// @throws BadInput if an option is wrong
 Optimizers begin_training(Training& training);

@@ -9,10 +9,10 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/shell.hpp"
 #include "base/text.hpp"
 #include "base/values.hpp"
 #include "job/share.hpp"
-#include "job/shell.hpp"
 
 namespace quorate {
 

@@ -8,10 +8,10 @@
 
 #include "base/error.hpp"
 #include "base/path.hpp"
+#include "base/shell.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "job/share.hpp"
-#include "job/shell.hpp"
 
 namespace quorate {
 

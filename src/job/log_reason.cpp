@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "job/state.hpp"
+#include "trace/run_state.hpp"
 
 namespace quorate {
 

@@ -13,9 +13,9 @@
 
 #include "base/error.hpp"
 #include "base/path.hpp"
+#include "base/shell.hpp"
 #include "base/text.hpp"
 #include "job/manifest.hpp"
-#include "job/shell.hpp"
 
 namespace quorate {
 

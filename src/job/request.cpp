@@ -7,10 +7,10 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/build.hpp"
 #include "base/host.hpp"
+#include "base/shell.hpp"
 #include "base/text.hpp"
-#include "job/build.hpp"
-#include "job/shell.hpp"
 #include "job/units.hpp"
 
 namespace quorate {

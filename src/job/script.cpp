@@ -9,11 +9,11 @@
 #include <cmath>
 #include <span>
 
+#include "base/build.hpp"
+#include "base/shell.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "job/build.hpp"
 #include "job/share.hpp"
-#include "job/shell.hpp"
 #include "job/units.hpp"
 
 namespace quorate {

@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/shell.hpp"
 #include "base/text.hpp"
-#include "job/shell.hpp"
 
 namespace quorate {
 

@@ -24,6 +24,7 @@
 #include "cli/command.hpp"
 #include "cli/parse.hpp"
 #include "driver/advice.hpp"
+#include "driver/options.hpp"
 #include "driver/plugins.hpp"
 #include "driver/run.hpp"
 #include "driver/session.hpp"

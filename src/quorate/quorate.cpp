@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "code/null_space_decoder.hpp"
+#include "driver/options.hpp"
 #include "driver/plugins.hpp"
 #include "driver/run.hpp"
 #include "driver/session.hpp"

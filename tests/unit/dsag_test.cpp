@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "driver/kept_contributions.hpp"
+#include "driver/options.hpp"
 #include "driver/simulation.hpp"
 #include "legal_run.hpp"
 #include "scheme/interval_cache.hpp"

@@ -11,6 +11,7 @@
 #include "base/random.hpp"
 #include "code/piece_code.hpp"
 #include "compute/fold.hpp"
+#include "driver/options.hpp"
 #include "driver/simulation.hpp"
 #include "legal_run.hpp"
 #include "simulation.hpp"

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "driver/options.hpp"
 #include "driver/simulation.hpp"
 
 namespace quorate {

@@ -2,6 +2,7 @@
 // Simulated nodes: how long a round takes and how many bytes travel, against closed forms.
 #include <gtest/gtest.h>
 
+#include "driver/options.hpp"
 #include "driver/simulation.hpp"
 #include "support.hpp"
 

@@ -12,6 +12,7 @@
 
 #include "base/interval.hpp"
 #include "base/random.hpp"
+#include "driver/options.hpp"
 #include "driver/simulation.hpp"
 #include "legal_run.hpp"
 #include "simulation.hpp"

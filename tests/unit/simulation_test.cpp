@@ -6,6 +6,7 @@
 
 #include "data/data_set_writer.hpp"
 #include "driver/balanced_shares.hpp"
+#include "driver/options.hpp"
 #include "driver/simulation.hpp"
 #include "same_trace.hpp"
 #include "support.hpp"

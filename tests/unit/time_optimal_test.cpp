@@ -13,6 +13,7 @@
 #include <numeric>
 #include <set>
 
+#include "driver/options.hpp"
 #include "driver/simulation.hpp"
 #include "engine/engine.hpp"
 #include "fleet/virtual_fleet.hpp"

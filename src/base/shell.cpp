@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "job/shell.hpp"
+#include "base/shell.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "job/build.hpp"
+#include "base/build.hpp"
 
 #include <sstream>
 
