@@ -167,7 +167,7 @@ flags_of     = $(if $(filter $(pure_layers:%=src/%/%) src/precompiled.hpp,$(1)),
   $(if $(filter src/python/%,$(1)),$(python_cflags)) \
   $(if $(filter $(cool),$(1)),$(cool_opt)) $(if $(filter $(COVER),$(1)),--coverage -fprofile-update=atomic)
 # What is never hot compiles faster with less optimisation: commands, jobs, and the tests (not what they test).
-cool        := src/driver/% src/cli/% src/job/% src/python/% tests/unit/%
+cool        := $(foreach layer,parts process run commands study import jobs doctor cli python,src/$(layer)/%) tests/unit/%
 # Read when the module is made, which needs more than the program does.
 python_cflags = -fvisibility=hidden $(shell $(found_python) -c 'import sysconfig; print("-isystem", sysconfig.get_path("include"))') \
   $(shell pkg-config --cflags pybind11 2>/dev/null || $(found_python) -m pybind11 --includes)
@@ -189,7 +189,7 @@ main      := src/cli/main.cpp
 # Everything but main.cpp goes into libquorate, shared by the program and what else runs in a process with it, so that
 # each registry is there once. tests/bench takes the archive.
 python    := $(wildcard src/python/*.cpp)
-sources   := $(filter-out $(main) $(python),$(wildcard src/*/*.cpp))
+sources   := $(filter-out $(main) $(python),$(wildcard src/*/*.cpp src/*/*/*.cpp))
 units     := $(wildcard tests/unit/*.cpp)
 benches   := $(wildcard tests/bench/*.cpp)
 # Each a program of its own.
@@ -531,9 +531,9 @@ bench-report: build ## what a report of 20 traces takes
 # itself crashes on some.
 fuzzers      := $(filter-out mutated_files,$(patsubst tests/fuzz/%.cpp,%,$(wildcard tests/fuzz/*.cpp)))
 # Clang lacks OpenMP here.
-fuzz_sources := $(filter-out src/base/parallel.cpp,$(wildcard src/base/*.cpp src/data/*.cpp)) \
+fuzz_sources := $(filter-out src/base/parallel.cpp,$(wildcard src/base/*.cpp src/hdf5/*.cpp src/tables/*.cpp src/data/*.cpp)) \
   $(wildcard src/trace/*.cpp) src/model/data_shape.cpp src/cli/parse.cpp \
-  src/driver/plugins.cpp src/job/manifest.cpp src/job/glance.cpp src/optimum/optimum_cache.cpp
+  src/parts/plugins.cpp src/jobs/manifest.cpp src/jobs/glance.cpp src/optimum/optimum_cache.cpp
 fuzz_objects := $(fuzz_sources:%.cpp=$(B)/fuzz/%.o) $(B)/fuzz/src/base/version.o
 fuzz_flags    = -std=c++20 -O1 -g -fsanitize=fuzzer-no-link,address,undefined -Isrc -I$(B)/include -Itests/unit \
   -Itests/fuzz $(index_flag) $(found_pure_cflags) $(found_mpi_cflags)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Labels that users give: what they mean, and how data sets store them. The rule is that of
-`quorate import` (src/data/labels.cpp): an array means what the same column of a file does."""
+`quorate import` (src/tables/labels.cpp): an array means what the same column of a file does."""
 
 from __future__ import annotations
 

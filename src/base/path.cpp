@@ -60,6 +60,19 @@ std::string cannot_open(const std::string& path)
                       : fmt::format("did you mean {}?", (file.parent_path() / meant).string()));
 }
 
+std::ifstream open_file(const std::string& path)
+{
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error))
+        throw BadInput(path + " is a folder: give a file");
+    // The first bytes are read twice, which a pipe does not allow, and a device may have no end.
+    if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+        throw BadInput(path + " is a device or a pipe: give a file");
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw BadInput(cannot_open(path));
+    return file;
+}
+
 std::string target_of(const std::string& path)
 {
     std::error_code error;

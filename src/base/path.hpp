@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <fstream>
 #include <functional>
 #include <optional>
 #include <string>
@@ -9,6 +10,10 @@ namespace quorate {
 
 /// What to say of a file that has not opened: why, by errno, and the nearest name in its folder.
 std::string cannot_open(const std::string& path);
+
+/// Opens a file to read its bytes.
+/// @throws BadInput if it cannot be opened, or is no regular file
+std::ifstream open_file(const std::string& path);
 
 /// Returns of a symbolic link the file that it points to, beside which stands what belongs to it; else the path itself.
 std::string target_of(const std::string& path);

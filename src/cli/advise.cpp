@@ -16,7 +16,7 @@
 #include "base/streams.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
-#include "driver/advice.hpp"
+#include "study/advice.hpp"
 #include "transport/clock.hpp"
 
 namespace quorate {

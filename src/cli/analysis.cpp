@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
-#include "job/share.hpp"
+#include "jobs/share.hpp"
 
 namespace quorate {
 

@@ -12,9 +12,9 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "cli/named_columns.hpp"
-#include "driver/initialiser.hpp"
-#include "driver/options.hpp"
-#include "driver/recorded.hpp"
+#include "commands/options.hpp"
+#include "run/initialiser.hpp"
+#include "run/recorded.hpp"
 
 namespace quorate {
 

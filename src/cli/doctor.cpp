@@ -12,9 +12,9 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
-#include "driver/doctor_findings.hpp"
-#include "driver/doctor_world.hpp"
-#include "job/manifest.hpp"
+#include "doctor/findings.hpp"
+#include "doctor/world.hpp"
+#include "jobs/manifest.hpp"
 
 namespace quorate {
 

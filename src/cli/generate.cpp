@@ -12,8 +12,8 @@
 #include "base/version.hpp"
 #include "cli/command.hpp"
 #include "data/data_set_writer.hpp"
-#include "data/synthetic.hpp"
-#include "driver/output.hpp"
+#include "run/output.hpp"
+#include "tables/synthetic.hpp"
 
 namespace quorate {
 

@@ -7,7 +7,7 @@
 
 #include "base/version.hpp"
 #include "cli/parse.hpp"
-#include "driver/components.hpp"
+#include "parts/components.hpp"
 
 namespace quorate {
 

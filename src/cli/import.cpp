@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // quorate import: makes a data set from files.
-#include "driver/import.hpp"
+#include "import/import.hpp"
 
 #include <fmt/format.h>
 

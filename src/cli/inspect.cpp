@@ -21,10 +21,10 @@
 #include "cli/named_columns.hpp"
 #include "cli/trace_report.hpp"
 #include "data/data_set.hpp"
-#include "driver/output.hpp"
-#include "driver/recorded.hpp"
-#include "driver/same_data.hpp"
 #include "optimum/optimum_cache.hpp"
+#include "run/output.hpp"
+#include "run/recorded.hpp"
+#include "run/same_data.hpp"
 #include "trace/reader.hpp"
 
 namespace quorate {

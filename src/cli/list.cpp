@@ -8,8 +8,8 @@
 #include "cli/command.hpp"
 #include "cli/list.hpp"
 #include "cli/usage.hpp"
-#include "job/experiment.hpp"
-#include "job/profile.hpp"
+#include "jobs/experiment.hpp"
+#include "jobs/profile.hpp"
 
 namespace quorate {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/components.hpp"
+#include "parts/components.hpp"
 
 namespace quorate {
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <tuple>
 
-#include "data/feature_names.hpp"
+#include "tables/feature_names.hpp"
 
 namespace quorate {
 

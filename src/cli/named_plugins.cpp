@@ -11,9 +11,9 @@
 #include "base/error.hpp"
 #include "base/ini.hpp"
 #include "base/text.hpp"
-#include "driver/plugins.hpp"
-#include "driver/run_files.hpp"
-#include "job/manifest.hpp"
+#include "commands/run_files.hpp"
+#include "jobs/manifest.hpp"
+#include "parts/plugins.hpp"
 
 namespace quorate {
 

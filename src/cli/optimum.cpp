@@ -10,12 +10,12 @@
 #include "base/path.hpp"
 #include "base/streams.hpp"
 #include "cli/command.hpp"
-#include "driver/launch.hpp"
-#include "driver/output.hpp"
-#include "driver/penalties.hpp"
-#include "driver/recorded.hpp"
-#include "driver/session.hpp"
 #include "optimum/optimum_cache.hpp"
+#include "process/launch.hpp"
+#include "process/session.hpp"
+#include "run/output.hpp"
+#include "run/penalties.hpp"
+#include "run/recorded.hpp"
 #include "transport/clock.hpp"
 
 namespace quorate {

@@ -14,15 +14,15 @@
 #include "base/log.hpp"
 #include "base/path.hpp"
 #include "cli/command.hpp"
+#include "commands/options.hpp"
 #include "data/shard.hpp"
-#include "driver/import.hpp"
-#include "driver/initialiser.hpp"
-#include "driver/options.hpp"
-#include "driver/output.hpp"
-#include "driver/predictions.hpp"
-#include "driver/recorded.hpp"
-#include "driver/same_data.hpp"
-#include "driver/session.hpp"
+#include "import/import.hpp"
+#include "import/predictions.hpp"
+#include "process/session.hpp"
+#include "run/initialiser.hpp"
+#include "run/output.hpp"
+#include "run/recorded.hpp"
+#include "run/same_data.hpp"
 
 namespace quorate {
 

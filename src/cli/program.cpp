@@ -21,9 +21,9 @@
 #include "cli/named_plugins.hpp"
 #include "cli/parse.hpp"
 #include "cli/usage.hpp"
-#include "driver/launch.hpp"
-#include "driver/plugins.hpp"
-#include "driver/session.hpp"
+#include "parts/plugins.hpp"
+#include "process/launch.hpp"
+#include "process/session.hpp"
 
 namespace quorate {
 

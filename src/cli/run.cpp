@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "driver/run.hpp"
+#include "commands/run.hpp"
 #include "cli/command.hpp"
-#include "driver/options.hpp"
+#include "commands/options.hpp"
 
 namespace quorate {
 

@@ -13,10 +13,10 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/parse.hpp"
-#include "driver/job_plan.hpp"
-#include "job/queue.hpp"
-#include "job/script.hpp"
-#include "job/state.hpp"
+#include "jobs/job_plan.hpp"
+#include "jobs/queue.hpp"
+#include "jobs/script.hpp"
+#include "jobs/state.hpp"
 
 namespace quorate {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cli/command.hpp"
-#include "driver/options.hpp"
-#include "driver/simulation.hpp"
+#include "commands/options.hpp"
+#include "commands/simulation.hpp"
 
 namespace quorate {
 

@@ -22,9 +22,9 @@
 #include "base/shown.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
-#include "job/queue.hpp"
-#include "job/status.hpp"
-#include "job/units.hpp"
+#include "jobs/queue.hpp"
+#include "jobs/status.hpp"
+#include "jobs/units.hpp"
 
 namespace quorate {
 

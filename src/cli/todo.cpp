@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "cli/command.hpp"
-#include "job/state.hpp"
+#include "jobs/state.hpp"
 
 namespace quorate {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
-#include "driver/summary.hpp"
+#include "commands/summary.hpp"
 
 namespace quorate {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
-#include "driver/components.hpp"
+#include "parts/components.hpp"
 
 namespace quorate {
 

@@ -9,8 +9,8 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "data/hdf5_attributes.hpp"
-#include "data/hdf5_data_sets.hpp"
+#include "hdf5/attributes.hpp"
+#include "hdf5/data_sets.hpp"
 
 namespace quorate {
 

@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "base/index.hpp"
-#include "data/hdf5.hpp"
+#include "hdf5/hdf5.hpp"
 #include "model/data_shape.hpp"
 
 namespace quorate {

@@ -9,8 +9,8 @@
 
 #include "base/path.hpp"
 #include "data/curvature.hpp"
-#include "data/hdf5_attributes.hpp"
-#include "data/hdf5_data_sets.hpp"
+#include "hdf5/attributes.hpp"
+#include "hdf5/data_sets.hpp"
 
 namespace quorate {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/sha256.hpp"
 #include "data/data_set.hpp"
-#include "data/sha256.hpp"
 
 namespace quorate {
 

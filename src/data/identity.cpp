@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "data/sha256.hpp"
+#include "base/sha256.hpp"
 
 namespace quorate {
 

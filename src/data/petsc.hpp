@@ -7,7 +7,7 @@
 
 #include <utility>
 
-#include "data/libraries.hpp"
+#include "hdf5/libraries.hpp"
 
 namespace quorate::petsc {
 

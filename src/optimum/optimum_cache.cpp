@@ -7,9 +7,9 @@
 
 #include "base/error.hpp"
 #include "base/path.hpp"
-#include "data/hdf5_attributes.hpp"
-#include "data/hdf5_data_sets.hpp"
 #include "data/identity.hpp"
+#include "hdf5/attributes.hpp"
+#include "hdf5/data_sets.hpp"
 
 namespace quorate {
 

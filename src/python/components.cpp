@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "base/error.hpp"
-#include "driver/components.hpp"
+#include "parts/components.hpp"
 #include "python/arrays.hpp"
 #include "python/model.hpp"
 #include "python/object.hpp"

@@ -15,11 +15,11 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "data/data_set_writer.hpp"
-#include "data/label_map.hpp"
-#include "data/libraries.hpp"
-#include "data/missing.hpp"
+#include "hdf5/libraries.hpp"
 #include "python/arrays.hpp"
 #include "python/text.hpp"
+#include "tables/label_map.hpp"
+#include "tables/missing.hpp"
 
 namespace py = pybind11;
 

@@ -18,7 +18,7 @@
 #include "python/language.hpp"
 #include "python/object.hpp"
 #include "quorate/quorate.hpp"
-#include "scheme/synchronous.hpp"
+#include "scheme/rounds/synchronous.hpp"
 #include "scheme/whole_items.hpp"
 
 namespace py = pybind11;

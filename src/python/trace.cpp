@@ -5,9 +5,9 @@
 
 #include <mutex>
 
-#include "data/hdf5_attributes.hpp"
-#include "data/hdf5_data_sets.hpp"
-#include "data/libraries.hpp"
+#include "hdf5/attributes.hpp"
+#include "hdf5/data_sets.hpp"
+#include "hdf5/libraries.hpp"
 #include "python/arrays.hpp"
 #include "python/running.hpp"
 #include "python/text.hpp"

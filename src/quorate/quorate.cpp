@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "code/null_space_decoder.hpp"
-#include "driver/options.hpp"
-#include "driver/plugins.hpp"
-#include "driver/run.hpp"
-#include "driver/session.hpp"
-#include "driver/simulation.hpp"
-#include "scheme/coded.hpp"
+#include "commands/options.hpp"
+#include "commands/run.hpp"
+#include "commands/simulation.hpp"
+#include "parts/plugins.hpp"
+#include "process/session.hpp"
+#include "scheme/rounds/coded.hpp"
 
 namespace quorate {
 

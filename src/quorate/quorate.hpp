@@ -23,15 +23,15 @@
 #include "code/collect_decoder.hpp"
 #include "code/gradient_code.hpp"
 #include "code/partition.hpp"
-#include "data/formats.hpp"
 #include "model/linear_model.hpp"
 #include "model/model.hpp"
 #include "optimizer/optimizer.hpp"
 #include "quorate/build.hpp"
+#include "scheme/rounds/synchronous.hpp"
 #include "scheme/sample_mean.hpp"
 #include "scheme/scheme.hpp"
-#include "scheme/synchronous.hpp"
 #include "straggler/delay.hpp"
+#include "tables/formats.hpp"
 #include "trace/trace.hpp"
 
 namespace quorate {
@@ -67,7 +67,7 @@ int finish(int status);
 
 // add_scheme(), add_model(), add_optimizer(), add_delay() and add_format() stand beside what they
 // add: scheme/scheme.hpp, model/model.hpp, optimizer/optimizer.hpp, straggler/delay.hpp and
-// data/formats.hpp.
+// tables/formats.hpp.
 
 /// Makes a gradient code for the workers of a problem. Throws BadInput if it cannot.
 using MakeCode = std::function<GradientCode(const Settings& settings, const Problem& problem)>;

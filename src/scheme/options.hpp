@@ -79,7 +79,7 @@ bool rescale(const Settings& settings);
 
 /// The option --deadline: seconds after which a round ends with what has come.
 Option deadline_option();
-/// Reads it; `never` if it is not given. Adaptive ones (scheme/adaptive_deadline.hpp) are refused.
+/// Reads it; `never` if it is not given. Adaptive ones (scheme/rounds/adaptive_deadline.hpp) are refused.
 Seconds deadline(const Settings& settings);
 
 }  // namespace quorate

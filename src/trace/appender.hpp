@@ -11,7 +11,7 @@
 namespace quorate::trace {
 
 /// Reads the iterates of a trace whose run is over, and adds evaluations to it. Local. Functions
-/// throw Failure if HDF5 fails; see data/hdf5.hpp for threads.
+/// throw Failure if HDF5 fails; see hdf5/hdf5.hpp for threads.
 class Appender {
 public:
     /// @throws BadInput if the file is absent, unreadable or not HDF5, or its run goes on; Failure if

@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/path.hpp"
-#include "data/libraries.hpp"
+#include "hdf5/libraries.hpp"
 #include "trace/writer.hpp"
 
 namespace quorate::trace {

@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "base/median.hpp"
 #include "base/text.hpp"
-#include "data/worker_times.hpp"
+#include "trace/worker_times.hpp"
 
 namespace quorate::trace {
 

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "data/hdf5_attributes.hpp"
+#include "hdf5/attributes.hpp"
 
 namespace quorate {
 

@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "data/hdf5.hpp"
+#include "hdf5/hdf5.hpp"
 
 namespace quorate::trace {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A table of a trace: a group of one-dimensional data sets of equal length, one for each column.
-// Local. Functions throw Failure if HDF5 fails; see data/hdf5.hpp for threads.
+// Local. Functions throw Failure if HDF5 fails; see hdf5/hdf5.hpp for threads.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "data/hdf5_attributes.hpp"
-#include "data/hdf5_data_sets.hpp"
+#include "hdf5/attributes.hpp"
+#include "hdf5/data_sets.hpp"
 #include "trace/rows.hpp"
 #include "trace/scales.hpp"
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/owner.hpp"
-#include "data/journal.hpp"
-#include "data/libraries.hpp"
+#include "hdf5/journal.hpp"
+#include "hdf5/libraries.hpp"
 #include "trace/sink.hpp"
 #include "trace/table.hpp"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "data/data_set_writer.hpp"
-#include "data/first_use.hpp"
 #include "one_hot.hpp"
+#include "tables/first_use.hpp"
 
 namespace quorate::bench {
 

@@ -34,9 +34,9 @@ def test_the_layers_hold(tree):
         ("compute", "fleet/fleet.hpp"),
         ("fleet", "ranks/messages.hpp"),
         ("scheme", "data/data_set.hpp"),
-        ("engine", "driver/training.hpp"),
-        ("driver", "cli/command.hpp"),
-        ("job", "driver/training.hpp"),
+        ("engine", "run/training.hpp"),
+        ("run", "commands/simulation.hpp"),
+        ("commands", "jobs/manifest.hpp"),
     ],
 )
 def test_an_arrow_that_points_up(tree, layer, header):
@@ -73,3 +73,13 @@ def test_a_call(tree, layer, call, what):
     subprocess.run(["gcc", "-c", "-o", result, code], check=True)
     refused = check(tree, result)
     assert refused.returncode == 1 and f"must not call {what}; but" in refused.stderr
+
+
+def test_a_circle_of_units(tree):
+    folder = tree / "src" / "base"
+    for one, other in ("one", "two"), ("two", "three"), ("three", "one"):
+        (folder / f"{one}.hpp").write_text(f'#include "base/{other}.hpp"\n')
+    refused = check(tree)
+    assert refused.returncode == 1
+    assert "include each other in a circle" in refused.stderr
+    assert all(f"base/{one}" in refused.stderr for one in ("one", "two", "three"))

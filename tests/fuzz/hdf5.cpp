@@ -4,10 +4,10 @@
 #include <petscsys.h>
 
 #include "data/data_set.hpp"
-#include "data/hdf5_attributes.hpp"
-#include "data/hdf5_data_sets.hpp"
 #include "data/shard.hpp"
 #include "fuzz.hpp"
+#include "hdf5/attributes.hpp"
+#include "hdf5/data_sets.hpp"
 #include "reading.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Deadlines that follow from the times of the last rounds.
-#include "scheme/adaptive_deadline.hpp"
+#include "scheme/rounds/adaptive_deadline.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -9,8 +9,8 @@
 
 #include "command.hpp"
 #include "data/data_set.hpp"
-#include "data/hdf5_attributes.hpp"
-#include "data/hdf5_data_sets.hpp"
+#include "hdf5/attributes.hpp"
+#include "hdf5/data_sets.hpp"
 #include "support.hpp"
 #include "trace/reader.hpp"
 

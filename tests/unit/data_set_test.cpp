@@ -7,8 +7,8 @@
 #include "data/data_set.hpp"
 #include "data/data_set_writer.hpp"
 #include "data/shard.hpp"
-#include "data/synthetic.hpp"
 #include "support.hpp"
+#include "tables/synthetic.hpp"
 
 namespace {
 

@@ -12,10 +12,10 @@
 #include "cli/parse.hpp"
 #include "data/curvature.hpp"
 #include "data/data_set_writer.hpp"
-#include "driver/defaults.hpp"
-#include "driver/divergence.hpp"
-#include "driver/stopping.hpp"
 #include "optimizer/optimizer.hpp"
+#include "run/defaults.hpp"
+#include "run/divergence.hpp"
+#include "run/stopping.hpp"
 #include "support.hpp"
 
 namespace quorate {

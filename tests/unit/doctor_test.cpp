@@ -2,7 +2,7 @@
 // The judge of `quorate doctor`, with facts that are made up: each finding has its remedy.
 #include <gtest/gtest.h>
 
-#include "driver/doctor_findings.hpp"
+#include "doctor/findings.hpp"
 
 namespace quorate {
 namespace {

@@ -6,11 +6,11 @@
 #include <bit>
 #include <cmath>
 
-#include "driver/kept_contributions.hpp"
-#include "driver/options.hpp"
-#include "driver/simulation.hpp"
+#include "commands/options.hpp"
+#include "commands/simulation.hpp"
 #include "legal_run.hpp"
-#include "scheme/interval_cache.hpp"
+#include "run/kept_contributions.hpp"
+#include "scheme/cached/interval_cache.hpp"
 #include "simulation.hpp"
 #include "support.hpp"
 #include "tiny.hpp"

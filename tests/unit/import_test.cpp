@@ -17,11 +17,12 @@
 #include <random>
 #include <sstream>
 
-#include "data/csv.hpp"
-#include "data/foreign.hpp"
-#include "data/missing.hpp"
-#include "data/split_rows.hpp"
+#include "base/sha256.hpp"
 #include "reading.hpp"
+#include "tables/csv.hpp"
+#include "tables/foreign.hpp"
+#include "tables/missing.hpp"
+#include "tables/split_rows.hpp"
 
 namespace quorate {
 namespace {

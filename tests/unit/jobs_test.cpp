@@ -8,9 +8,9 @@
 #include <limits>
 #include <map>
 
-#include "driver/stop.hpp"
-#include "job/hosts.hpp"
-#include "job/units.hpp"
+#include "jobs/hosts.hpp"
+#include "jobs/units.hpp"
+#include "process/stop.hpp"
 #include "support.hpp"
 
 namespace quorate {

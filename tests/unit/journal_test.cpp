@@ -17,9 +17,9 @@
 #include <numeric>
 #include <random>
 
-#include "data/hdf5_attributes.hpp"
-#include "data/hdf5_data_sets.hpp"
-#include "data/journal.hpp"
+#include "hdf5/attributes.hpp"
+#include "hdf5/data_sets.hpp"
+#include "hdf5/journal.hpp"
 #include "support.hpp"
 
 namespace quorate {

@@ -10,9 +10,9 @@
 
 #include "base/random.hpp"
 #include "code/piece_code.hpp"
+#include "commands/options.hpp"
+#include "commands/simulation.hpp"
 #include "compute/fold.hpp"
-#include "driver/options.hpp"
-#include "driver/simulation.hpp"
 #include "legal_run.hpp"
 #include "simulation.hpp"
 #include "support.hpp"

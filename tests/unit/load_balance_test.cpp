@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "scheme/load_balance.hpp"
+#include "scheme/cached/load_balance.hpp"
 
 #include <gtest/gtest.h>
 
-#include "driver/options.hpp"
-#include "driver/simulation.hpp"
+#include "commands/options.hpp"
+#include "commands/simulation.hpp"
 
 namespace quorate {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "driver/session.hpp"
+#include "process/session.hpp"
 #include "transport/mpi_endpoint.hpp"
 
 namespace quorate::transport {

@@ -6,11 +6,11 @@
 
 #include "base/log.hpp"
 #include "base/quoted.hpp"
-#include "data/column_names.hpp"
 #include "data/data_set.hpp"
-#include "data/feature_names.hpp"
-#include "driver/import.hpp"
+#include "import/import.hpp"
 #include "reading.hpp"
+#include "tables/column_names.hpp"
+#include "tables/feature_names.hpp"
 
 namespace quorate {
 namespace {

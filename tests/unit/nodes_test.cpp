@@ -2,8 +2,8 @@
 // Simulated nodes: how long a round takes and how many bytes travel, against closed forms.
 #include <gtest/gtest.h>
 
-#include "driver/options.hpp"
-#include "driver/simulation.hpp"
+#include "commands/options.hpp"
+#include "commands/simulation.hpp"
 #include "support.hpp"
 
 namespace quorate {

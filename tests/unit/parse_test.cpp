@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "driver/components.hpp"
-#include "driver/recorded.hpp"
+#include "parts/components.hpp"
+#include "run/recorded.hpp"
 #include "support.hpp"
 
 namespace quorate {

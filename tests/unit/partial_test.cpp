@@ -12,8 +12,8 @@
 
 #include "base/interval.hpp"
 #include "base/random.hpp"
-#include "driver/options.hpp"
-#include "driver/simulation.hpp"
+#include "commands/options.hpp"
+#include "commands/simulation.hpp"
 #include "legal_run.hpp"
 #include "simulation.hpp"
 #include "support.hpp"

@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "base/index.hpp"
-#include "data/hdf5_data_sets.hpp"
+#include "hdf5/data_sets.hpp"
 #include "reading.hpp"
 
 namespace quorate {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "data/encode.hpp"
-#include "data/formats.hpp"
-#include "data/labels.hpp"
 #include "support.hpp"
+#include "tables/encode.hpp"
+#include "tables/formats.hpp"
+#include "tables/labels.hpp"
 
 namespace quorate::test {
 

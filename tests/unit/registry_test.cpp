@@ -9,15 +9,15 @@
 #include "cli/command.hpp"
 #include "cli/parse.hpp"
 #include "cli/usage.hpp"
-#include "data/formats.hpp"
-#include "driver/components.hpp"
-#include "driver/defaults.hpp"
-#include "driver/plugins.hpp"
 #include "model/model.hpp"
 #include "optimizer/optimizer.hpp"
+#include "parts/components.hpp"
+#include "parts/plugins.hpp"
+#include "run/defaults.hpp"
 #include "scheme/scheme.hpp"
 #include "straggler/delay.hpp"
 #include "support.hpp"
+#include "tables/formats.hpp"
 
 namespace quorate {
 namespace {

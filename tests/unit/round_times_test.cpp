@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where the time of a run went, on traces that are small enough to be added up by hand.
-#include "driver/round_times.hpp"
+#include "trace/round_times.hpp"
 
 #include <gtest/gtest.h>
 
-#include "driver/summary.hpp"
+#include "commands/summary.hpp"
 
 namespace quorate {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "data/data_set_writer.hpp"
 #include "data/folds.hpp"
-#include "data/split_rows.hpp"
-#include "driver/shard_classes.hpp"
+#include "run/shard_classes.hpp"
 #include "support.hpp"
+#include "tables/split_rows.hpp"
 
 namespace quorate {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "data/hdf5_attributes.hpp"
-#include "data/hdf5_data_sets.hpp"
-#include "driver/run.hpp"
+#include "commands/run.hpp"
+#include "hdf5/attributes.hpp"
+#include "hdf5/data_sets.hpp"
 #include "same_trace.hpp"
 #include "trace/reader.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "command.hpp"
-#include "driver/thread_run.hpp"
+#include "commands/thread_run.hpp"
 #include "support.hpp"
 #include "trace/trace.hpp"
 #include "ways.hpp"

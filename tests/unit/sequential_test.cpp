@@ -11,8 +11,8 @@
 #include "code/cyclic.hpp"
 #include "code/fractional_repetition.hpp"
 #include "legal_run.hpp"
-#include "scheme/multiplexed.hpp"
-#include "scheme/selective_repetition.hpp"
+#include "scheme/sequential/multiplexed.hpp"
+#include "scheme/sequential/selective_repetition.hpp"
 #include "simulation.hpp"
 #include "support.hpp"
 

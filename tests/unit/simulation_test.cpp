@@ -4,11 +4,11 @@
 
 #include <thread>
 
+#include "commands/options.hpp"
+#include "commands/simulation.hpp"
 #include "data/data_set_writer.hpp"
-#include "driver/balanced_shares.hpp"
-#include "driver/options.hpp"
-#include "driver/simulation.hpp"
 #include "same_trace.hpp"
+#include "study/balanced_shares.hpp"
 #include "support.hpp"
 
 namespace quorate {

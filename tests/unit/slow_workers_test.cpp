@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <gtest/gtest.h>
 
-#include "driver/slow_workers.hpp"
+#include "commands/slow_workers.hpp"
 
 namespace quorate {
 namespace {

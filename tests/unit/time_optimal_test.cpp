@@ -13,14 +13,14 @@
 #include <numeric>
 #include <set>
 
-#include "driver/options.hpp"
-#include "driver/simulation.hpp"
+#include "commands/options.hpp"
+#include "commands/simulation.hpp"
 #include "engine/engine.hpp"
 #include "fleet/virtual_fleet.hpp"
 #include "legal_run.hpp"
-#include "scheme/restarts.hpp"
-#include "scheme/task_allocation.hpp"
-#include "scheme/trials.hpp"
+#include "scheme/newest/restarts.hpp"
+#include "scheme/newest/task_allocation.hpp"
+#include "scheme/newest/trials.hpp"
 #include "simulation.hpp"
 #include "support.hpp"
 #include "tiny.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Recorded times of workers, from CSV and from traces.
-#include "data/worker_times.hpp"
+#include "trace/worker_times.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Journals of traces: src/data/journal.hpp says what they are for."""
+"""Journals of traces: src/hdf5/journal.hpp says what they are for."""
 
 import io
 import os

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "commands/progress.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "base/log.hpp"
+#include "base/streams.hpp"
+#include "engine/engine.hpp"
+#include "transport/clock.hpp"
+
+namespace quorate {
+
+namespace {
+
+// Whether lines on stderr end up on a terminal. A launcher gives its ranks a pipe and copies it to
+// its own stderr, so lines end up at the first stderr of this process and its ancestors that is no
+// pipe. Linux only; elsewhere, no ancestor is looked at.
+bool ends_on_terminal()
+{
+    if (isatty(STDERR_FILENO)) return true;
+    long process = getpid();
+    for (int generation = 0; generation < 5 && process > 1; ++generation) {
+        std::error_code error;
+        const auto target =
+            std::filesystem::read_symlink(fmt::format("/proc/{}/fd/2", process), error).string();
+        if (error || target.empty()) return false;
+        if (!target.starts_with("pipe:"))
+            return target.starts_with("/dev/pts/") || target.starts_with("/dev/tty");
+        std::ifstream status(fmt::format("/proc/{}/status", process));
+        process = 0;
+        for (std::string word; status >> word;)
+            if (word == "PPid:") status >> process;
+    }
+    return false;
+}
+
+}  // namespace
+
+ProgressLine::ProgressLine(std::int64_t rounds, int workers, bool loss, bool quiet)
+    : rounds_(rounds), count_(workers), workers_(workers), loss_(loss), quiet_(quiet),
+      terminal_(!quiet && ends_on_terminal()), began_(clock_seconds()), next_(terminal_ ? 0.1 : 1)
+{
+    log_above_line(terminal_);
+}
+
+void ProgressLine::show(const Progress& progress)
+{
+    if (quiet_) return;
+    workers_.round_over();
+    const bool last = progress.round == rounds_;
+    const double passed = clock_seconds() - began_;  // progress.time may be simulated
+    if (passed < next_ && !last) return;
+    // A terminal is refreshed ten times a second. A file gets a line after 1, 2, 4, ... seconds,
+    // and every ten minutes when the intervals have grown to that.
+    next_ = terminal_ ? passed + 0.1 : passed + std::min(passed, 600.0);
+    const double left = passed / static_cast<double>(progress.round) *
+                        static_cast<double>(rounds_ - progress.round);
+    const auto loss = loss_ ? fmt::format("  loss about {:.6g}{}", progress.loss, quality_) : "";
+    quorate::show(fmt::format("{}round {}/{}{}  {:.1f} s  {:.0f} s left{}{}", terminal_ ? "\r" : "",
+                              progress.round, rounds_, loss, progress.time, left, who_answers(),
+                              terminal_ ? "   " : "\n"));
+}
+
+void ProgressLine::scored(const trace::Evaluation& row)
+{
+    quality_ = std::isnan(row.accuracy) ? fmt::format("  test loss {:.4g}", row.test_loss)
+                                        : fmt::format("  accuracy {:.4f}", row.accuracy);
+}
+
+// Returns "  used 6.98/8  slow 5, 2".
+std::string ProgressLine::who_answers() const
+{
+    constexpr std::size_t most = 3;
+    auto slow = workers_.slow();
+    const bool more = slow.size() > most;
+    if (more) slow.resize(most);
+    auto text = fmt::format("  used {:.3g}/{}", workers_.used(), count_);
+    if (!slow.empty())
+        text += fmt::format("  slow {}{}", fmt::join(slow, ", "), more ? ", ..." : "");
+    return text;
+}
+
+void ProgressLine::finish()
+{
+    if (terminal_) quorate::show("\n");
+    log_above_line(false);
+}
+
+ByteProgress::ByteProgress(bool quiet)
+    : quiet_(quiet), terminal_(!quiet && ends_on_terminal()), began_(clock_seconds()), next_(2)
+{
+}
+
+void ByteProgress::add(std::int64_t bytes)
+{
+    bytes_ += bytes;
+    const double passed = clock_seconds() - began_;
+    if (quiet_ || passed < next_) return;
+    next_ = terminal_ ? passed + 0.1 : passed + std::min(passed, 600.0);
+    shown_ = true;
+    const auto megabytes = static_cast<double>(bytes_) / 1e6;
+    show(fmt::format("{}{:.0f} MB read, {:.1f} MB/s{}", terminal_ ? "\r" : "", megabytes,
+                     megabytes / passed, terminal_ ? "   " : "\n"));
+}
+
+void ByteProgress::finish()
+{
+    if (shown_ && terminal_) quorate::show("\n");
+}
+
+}  // namespace quorate

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "commands/rank_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "base/error.hpp"
+#include "base/host.hpp"
+#include "commands/run_folder.hpp"
+#include "parts/plugins.hpp"
+#include "process/stop.hpp"
+#include "process/supervisor.hpp"
+#include "ranks/rank_fleet.hpp"
+#include "ranks/rank_placement.hpp"
+#include "ranks/rank_worker.hpp"
+#include "run/aggregation.hpp"
+#include "run/kept_contributions.hpp"
+#include "run/least_memory.hpp"
+#include "transport/host_endpoint.hpp"
+#include "transport/mpi.hpp"
+
+namespace quorate {
+
+bool scores_live(const Settings& settings)
+{
+    return settings.one_of("evaluate", {"after", "live"}) == "live";
+}
+
+namespace {
+
+// Whether ranks of the coordinator's host read points and write contributions in shared memory.
+// build() checks the word.
+bool shares_memory(const Settings& settings) { return settings.text("transport") == "shared"; }
+
+// Builds the training of a world of so many ranks, the same on all ranks. Local.
+// @param began_with  workers that the run began with, if it is to go on
+// @throws BadInput if there are too few ranks, or as build_training()
+Training build(const Settings& settings, int ranks, const std::optional<int>& began_with)
+{
+    settings.one_of("transport", {"shared", "messages"});
+    const int spare = scores_live(settings) ? 1 : 0;
+    const auto standby = settings.integer("standby", 0, std::max(0, ranks - 2 - spare));
+    auto training = build_training(
+        settings, std::max(1, ranks - 1 - spare - static_cast<int>(standby)), {}, began_with);
+    if (spare == 1 && training.here > ranks - 2)
+        settings.refuse("evaluate", fmt::format(", but of {} ranks none is to spare beside a "
+                                                "coordinator and {} workers: start {} ranks",
+                                                ranks, training.here, training.here + 2));
+    if (spare == 0 && training.stop_rules.scored())
+        settings.refuse(
+            training.stop_rules.patience > 0 ? "patience" : "stop-at",
+            ", for which models are scored as the run goes on: add --evaluate live, and a "
+            "rank for it");
+    const auto needed = 1 + training.here + training.standby + spare;
+    if (needed > ranks)
+        settings.refuse(training.standby > 0 ? "standby" : "workers",
+                        fmt::format(", but {} ranks make a coordinator and {} workers: start {} "
+                                    "ranks{}",
+                                    ranks, ranks - 1, needed,
+                                    began_with ? ", or give fewer to go on with" : ""));
+    check_aggregation(training);
+    return training;
+}
+
+// A status of join replies: the run that is to be resumed is complete already.
+constexpr int nothing_to_do = -1;
+
+/// The coordinator's answer to the hello of a rank: whether the run takes place, and which worker
+/// the rank is.
+struct JoinReply {
+    SharedAddress bells = {}, points = {};
+    std::int64_t reads = 0;     // whether the coordinator reads the rank's contributions in place
+    std::int64_t channel = 0;   // whether it has opened the rank's channel
+    std::int64_t launched = 0;  // the coordinator's launched_process()
+    // exit_done: the run takes place. Otherwise why not: nothing_to_do, or an exit status.
+    std::int64_t status = exit_done;
+    Worker worker = -1;      // -1: no worker; the rank is a standby rank, idle, or scores models
+    int began_with = 0;      // workers that the run began with
+    std::int64_t loads = 0;  // whether that worker loads at once what it stored in the beginning
+};
+
+/// What the ranks say of themselves. Element 0 is that of rank 1.
+struct Hellos {
+    std::vector<std::string> hosts, plugins;
+    std::vector<std::int64_t> free;  // bytes of memory
+    std::vector<SharedAddress> contributions, channels;
+};
+
+/// Waits for the hello of every other rank. On the coordinator.
+Hellos receive_hellos(transport::Endpoint& endpoint)
+{
+    Hellos hellos;
+    for (int rank = 1; rank < endpoint.size(); ++rank) {
+        const auto message = endpoint.receive_from(rank);
+        Reader in(*message.bytes);
+        hellos.contributions.push_back(in.get<SharedAddress>());
+        hellos.channels.push_back(in.get<SharedAddress>());
+        hellos.free.push_back(in.get<std::int64_t>());
+        const auto rest = in.rest();
+        const std::string text(reinterpret_cast<const char*>(rest.data()), rest.size());
+        const auto end = text.find('\n');
+        hellos.hosts.push_back(text.substr(0, end));
+        hellos.plugins.push_back(text.substr(end + 1));
+    }
+    return hellos;
+}
+
+/// Tells the coordinator what this rank says of itself: where it writes contributions, its channel, the bytes of memory
+/// that it may take, its host, a line break, and its plugins.
+void say_hello(transport::Endpoint& endpoint, const SharedAddress& contributions,
+               const SharedAddress& channel)
+{
+    const auto text = endpoint.host() + '\n' + loaded_plugins();
+    const auto free = free_memory();
+    auto bytes =
+        endpoint.pool().take(sizeof contributions + sizeof channel + sizeof free + text.size());
+    Writer out(*bytes);
+    out.put(contributions);
+    out.put(channel);
+    out.put(free);
+    for (const char letter : text) out.put(letter);
+    endpoint.send(0, transport::Tag::hello, std::move(bytes));
+}
+
+/// Sends every other rank its join reply. On the coordinator.
+/// @param common  what the replies of all ranks have
+/// @param ranks   for each worker, its rank; none if the run does not take place
+/// @param own     fills in what is of one rank
+void send_join_replies(transport::Endpoint& endpoint, const JoinReply& common,
+                       const std::vector<int>& ranks = {},
+                       const std::function<void(int rank, JoinReply&)>& own = {})
+{
+    for (int rank = 1; rank < endpoint.size(); ++rank) {
+        auto reply = common;
+        const auto at = std::ranges::find(ranks, rank);
+        reply.worker = at == ranks.end() ? -1 : static_cast<Worker>(at - ranks.begin());
+        if (own) own(rank, reply);
+        endpoint.send(rank, transport::Tag::join_reply, encode_values(endpoint.pool(), reply));
+    }
+    endpoint.flush();
+}
+
+/// Tells all ranks that the run does not take place. Waits for the farewell of each, because this
+/// process may end soon, and every join reply must have arrived before that.
+End dismiss(transport::Endpoint& endpoint, const SharedAddress& bells, int status)
+{
+    send_join_replies(endpoint, {.bells = bells, .launched = launched_process(), .status = status});
+    for (int rank = 1; rank < endpoint.size(); ++rank) endpoint.receive_from(rank);
+    return {status == nothing_to_do ? exit_done : status};
+}
+
+// Scores models on all workers. If a worker dies meanwhile, scores the rest in this process.
+void evaluate(RankFleet& fleet, const Training& training,
+              const std::function<std::vector<Point>()>& next,
+              const std::function<void(const Scored&)>& scored)
+{
+    std::vector<Point> asked;  // models that are not scored yet
+    const auto ask = [&] {
+        auto some = next();
+        asked.insert(asked.end(), some.begin(), some.end());
+        return some;
+    };
+    const auto receive = [&](const Scored& one) {
+        asked.erase(asked.begin());
+        scored(one);
+    };
+    try {
+        fleet.evaluate(*training.data, *training.model, ask, receive);
+    } catch (const RankFleet::Lost&) {
+        const auto again = [&] { return asked.empty() ? next() : std::exchange(asked, {}); };
+        evaluate_here(*training.data, *training.model, again, scored);
+    }
+}
+
+// Returns for each worker of the run its rank; -1: it has none any more.
+// @param hosts  of the ranks that are workers, from rank 1 on
+std::vector<int> ranks_of(const std::vector<std::string>& hosts, const Resumption* resumed)
+{
+    auto placed = place_ranks(hosts);
+    if (!resumed) return placed;
+    std::vector<int> ranks(static_cast<std::size_t>(resumed->workers()), -1);
+    for (std::size_t i = 0; i < placed.size(); ++i)
+        ranks[static_cast<std::size_t>(resumed->here[i])] = placed[i];
+    return ranks;
+}
+
+// Of each rank but 0, the memory that it shares with this one: none if it is on another host.
+std::vector<SharedAddress> of_this_host(std::vector<SharedAddress> addresses,
+                                        const std::vector<std::string>& hosts,
+                                        const std::string& here)
+{
+    for (std::size_t i = 0; i < addresses.size(); ++i)
+        if (hosts[i] != here) addresses[i] = {};
+    return addresses;
+}
+
+}  // namespace
+
+End lead(const Settings& settings, transport::Endpoint& behind, transport::Endpoint& scoring,
+         const Coordinator& coordinator)
+{
+    std::optional<Training> training;
+    std::optional<Resumption> resumed;
+    Optimizers optimizers;
+    Doorbells bells;
+    if (!behind.wakes()) bells = Doorbells(behind.size());
+    const auto bells_address = bells.address();
+    auto [hosts, plugins, free, contributions, channels] = receive_hellos(behind);
+    try {
+        coordinator.check();
+        for (std::size_t i = 0; i < plugins.size(); ++i)
+            check_same_plugins(fmt::format("rank {}", i + 1), plugins[i]);
+        training.emplace(build(settings, behind.size(), workers_to_resume(settings)));
+        std::vector<RankMemory> memory = {{behind.host(), free_memory()}};
+        for (std::size_t i = 0; i < hosts.size(); ++i) memory.push_back({hosts[i], free[i]});
+        check_memory(*training, memory);
+        optimizers = begin_training(*training);
+        resumed = coordinator.prepare(training->settings, *training);
+        if (resumed && resumed->completed) return dismiss(behind, bells_address, nothing_to_do);
+    } catch (const BadInput& wrong) {
+        coordinator.failed(wrong);
+        return dismiss(behind, bells_address, exit_bad_input);
+    } catch (const mpi::Error&) {
+        throw;
+    } catch (const std::exception& error) {
+        coordinator.failed(error);
+        return dismiss(behind, bells_address, exit_failed);
+    }
+    const bool shares = shares_memory(settings);
+    std::vector<Channel> open(1);
+    for (const auto& address : of_this_host(channels, hosts, behind.host()))
+        open.push_back(shares ? Channel::open(address) : Channel());
+    std::vector<bool> has_channel;
+    for (const auto& channel : open) has_channel.push_back(channel.present());
+    std::optional<transport::HostEndpoint> past;
+    if (!behind.wakes()) {
+        past.emplace(behind, std::move(bells), std::move(open), 200e-6);
+        if (scores_live(settings)) past->keep_behind_moving();
+    }
+    transport::Endpoint& endpoint = past ? static_cast<transport::Endpoint&>(*past) : behind;
+    std::optional<CoordinatorMemory> memory(std::in_place);
+    if (shares) memory.emplace(endpoint, of_this_host(contributions, hosts, endpoint.host()));
+    const auto here = hosts;
+    hosts.resize(static_cast<std::size_t>(training->here));
+    const auto ranks = ranks_of(hosts, resumed ? &*resumed : nullptr);
+    // If others are there than in the beginning, the code is made for them before they do anything.
+    const bool loads =
+        std::ssize(ranks) == training->workers && std::ranges::find(ranks, -1) == ranks.end();
+    send_join_replies(behind,
+                      {.bells = bells_address,
+                       .launched = launched_process(),
+                       .status = exit_done,
+                       .began_with = training->workers,
+                       .loads = loads},
+                      ranks, [&](int rank, JoinReply& reply) {
+                          const auto at = static_cast<std::size_t>(rank);
+                          if (here[at - 1] == endpoint.host())
+                              reply.points = memory->points_address();
+                          reply.reads = memory->reads(rank);
+                          reply.channel = has_channel[at];
+                      });
+    has_started();
+    std::vector<int> standby, idle;
+    for (int rank = training->here + 1; rank < endpoint.size(); ++rank)
+        (rank <= training->here + training->standby ? standby : idle).push_back(rank);
+    RankFleet fleet(endpoint, ranks, standby, idle, training->width(), training->wire,
+                    settings.seconds("timeout", 0.1), *memory);
+    const auto groups = resumed ? groups_to_go_on_with(resumed->trace, fleet.workers())
+                                : groups_to_aggregate(*training, fleet.workers());
+    if (!groups.empty()) fleet.aggregate(groups, contributions);
+    if (!resumed) note_aggregation(*training, fleet);
+    std::optional<LiveScoring> live;
+    if (scores_live(settings)) live.emplace(scoring, endpoint.size() - 1);
+    End end{exit_failed};
+    try {
+        if (groups.empty()) check_kept(*training);
+        const Run run{
+            *training,
+            fleet,
+            optimizers,
+            [&](const auto& next, const auto& scored) { evaluate(fleet, *training, next, scored); },
+            resumed ? &*resumed : nullptr,
+            true,
+            live ? &*live : nullptr};
+        end.status = coordinator.run(training->settings, run);
+    } catch (const mpi::Error&) {
+        throw;
+    } catch (const std::exception& error) {
+        coordinator.failed(error);
+        if (dynamic_cast<const BadInput*>(&error)) end.status = exit_bad_input;
+    }
+    // Stops the scorer of a run that failed; if the run did not fail, train() has done so.
+    if (live) live->finish([](auto, const auto&) {});
+    end.finalize = !fleet.has_dead_ranks() && !settings.on("resilient");
+    fleet.finish(end.finalize);
+    end.lost = fleet.has_lost_ranks();
+    return end;
+}
+
+End follow(const Settings& settings, transport::Endpoint& behind, transport::Endpoint& scoring,
+           const std::atomic<bool>& leave)
+{
+    WorkerMemory memory;
+    std::vector<Channel> channels(1);
+    if (shares_memory(settings)) {
+        memory.contributions = {"quorate-contributions", 1};
+        if (!behind.wakes()) channels[0] = Channel::make();
+    }
+    say_hello(behind, memory.contributions.address(), channels[0].address());
+    const auto join_reply = Reader(*behind.receive_from(0).bytes).get<JoinReply>();
+    Doorbells bells(join_reply.bells, behind.rank(), behind.size());
+    const bool here = bells.present();
+    // Hydra loses the exit status of the process that ends last on its host, which must not be the
+    // coordinator's, because that is the status of the run.
+    const auto let_go_first = [&] {
+        if (here) outlive(static_cast<pid_t>(join_reply.launched), 5);
+    };
+    if (join_reply.status != exit_done) {
+        behind.send(0, transport::Tag::farewell, behind.pool().take(0));
+        // The coordinator of a resilient run may end as soon as it has this message, and before the
+        // message has left here.
+        if (!settings.on("resilient"))
+            behind.flush();
+        else
+            let_go_first();
+        return {join_reply.status == nothing_to_do ? exit_done
+                                                   : static_cast<int>(join_reply.status)};
+    }
+    memory.points = {join_reply.points, behind.size(), behind.rank()};
+    memory.read_here = join_reply.reads != 0;
+    if (join_reply.channel == 0) channels.clear();
+    std::optional<transport::HostEndpoint> past;
+    if (!behind.wakes()) past.emplace(behind, std::move(bells), std::move(channels), 1e-3);
+    transport::Endpoint& endpoint = past ? static_cast<transport::Endpoint&>(*past) : behind;
+    has_started();
+    const auto training = build(settings, endpoint.size(), join_reply.began_with);
+    RankWorker worker(endpoint, *training.data, training.computing(), training.engine.reencode,
+                      {training.row_time, *training.delays, *training.slowdowns},
+                      training.byzantine, settings.seconds("timeout", 0.1), memory);
+    if (join_reply.worker >= 0 && !join_reply.loads)
+        worker.present();
+    else if (join_reply.worker >= 0)
+        worker.take(Assignment{join_reply.worker, training.workers, join_reply.worker, 0});
+    if (scores_live(settings) && endpoint.rank() == endpoint.size() - 1)
+        score_live(scoring, *training.data, *training.model);
+    try {
+        const bool finalize = worker.run(leave);
+        if (finalize) return {exit_done};
+    } catch (const Orphaned&) {
+        // Nothing is logged here: whoever saw the coordinator end has reported it.
+        if (!settings.on("resilient")) return {exit_failed, false};
+    } catch (const transport::Unreachable&) {
+        // In a resilient run the coordinator may have ended.
+        if (!settings.on("resilient")) throw;
+    }
+    let_go_first();
+    return {exit_done, false};  // the status of a resilient run is the coordinator's
+}
+
+}  // namespace quorate

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// One run whose workers are ranks, whatever carries their messages: the parts of the coordinator and of all others.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <optional>
+
+#include "base/settings.hpp"
+#include "run/train.hpp"
+#include "transport/endpoint.hpp"
+
+namespace quorate {
+
+/// Whether a rank of its own, the last one, scores models while the run goes on. @throws BadInput for another word
+bool scores_live(const Settings& settings);
+
+/// What the coordinators of different commands do differently.
+struct Coordinator {
+    /// Called first. @throws BadInput if there cannot be a run
+    std::function<void()> check;
+    /// Checks the files of the run. @return what it goes on from, if anything  @throws BadInput
+    std::function<std::optional<Resumption>(const Settings&, const Training&)> prepare;
+    std::function<int(const Settings&, const Run&)> run;  // @return the exit status
+    /// Called with what went wrong, before the other ranks are told.
+    std::function<void(const std::exception&)> failed;
+};
+
+/// How a rank ends.
+struct End {
+    int status;
+    bool finalize =
+        true;  // whether all ranks end together, as in MPI_Finalize: it would wait for ever for dead ones
+    bool lost = false;  // whether there are ranks for which the launcher may wait for ever
+};
+
+/// The coordinator's part of a run, on rank 0: checks everything, tells the other ranks, and trains. Returns when all
+/// other ranks have said farewell or are dead.
+/// @param settings  with all of run_options()
+/// @param endpoint  of the run's messages; @param scoring  of those of LiveScoring
+End lead(const Settings& settings, transport::Endpoint& endpoint, transport::Endpoint& scoring,
+         const Coordinator& coordinator);
+
+/// The part of every other rank: says hello, and works until the coordinator ends the run.
+/// @param leave  becomes true when a signal asks the rank to leave the run
+/// @throws BadInput, Failure  for its own errors  @throws transport::Unreachable if the coordinator has ended before
+///         the run began, or cannot be reached
+End follow(const Settings& settings, transport::Endpoint& endpoint, transport::Endpoint& scoring,
+           const std::atomic<bool>& leave);
+
+}  // namespace quorate

@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "jobs/job_plan.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/host.hpp"
+#include "base/path.hpp"
+#include "base/shell.hpp"
+#include "base/text.hpp"
+#include "base/values.hpp"
+#include "commands/options.hpp"
+#include "commands/run.hpp"
+#include "commands/simulation.hpp"
+#include "jobs/claim.hpp"
+#include "jobs/estimate.hpp"
+#include "jobs/experiment.hpp"
+#include "jobs/hosts.hpp"
+#include "jobs/script.hpp"
+#include "jobs/share.hpp"
+#include "jobs/units.hpp"
+#include "parts/components.hpp"
+#include "parts/plugins.hpp"
+
+namespace quorate {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// @param unit  seconds that a number without a unit counts
+double time_of(const Settings& settings, const char* name, double unit)
+{
+    const auto seconds = to_time(settings.text(name), unit);
+    if (!seconds || *seconds <= 0)
+        settings.refuse(name, ": write 40min, 12h, 2:00:00 or 1-12:00:00");
+    return *seconds;
+}
+
+// What a number without a unit counts to a scheduler. Without a scheduler it counts nothing.
+struct Units {
+    double seconds = 0, bytes = 0;
+};
+
+Units units_of(Scheduler scheduler)
+{
+    if (scheduler == Scheduler::slurm) return {60, 1024.0 * 1024};
+    return scheduler == Scheduler::hosts ? Units{} : Units{1, 1};
+}
+
+RunKind kind_of(const Settings& settings)
+{
+    return settings.one_of("command", {"run", "simulate", "tune"}) == "run" ? RunKind::run
+                                                                            : RunKind::simulate;
+}
+
+// Adds to each row what it lacks to be run, and to go on if its job ends: the data set and the name
+// of a checkpoint. Dry runs need neither.
+Manifest completed(const Manifest& from, const std::string& data)
+{
+    Manifest all;
+    for (auto row : from.rows()) {
+        const bool dry = row.value("dry") == "on";
+        if (!dry && row.value("data").empty() && !data.empty())
+            row.options.insert(row.options.begin(), {"data", data});
+        if (!dry && row.value("checkpoint").empty())
+            row.options.emplace_back("checkpoint", fs::path(row.trace).stem().string() + ".ckpt");
+        all.add(std::move(row));
+    }
+    return all;
+}
+
+// Returns the options that a row may have: those of the command, and --plugin.
+std::vector<Option> options_of_rows(RunKind kind)
+{
+    auto options = kind == RunKind::run ? run_options() : simulation_options();
+    options.push_back(plugin_option());
+    return options;
+}
+
+// Returns how several values of an option are written, if a text looks like several; empty: it is one.
+std::string several_of(const Option& option, const std::string& text,
+                       const std::vector<ComponentKind>& kinds)
+{
+    if (option.argument == "N" || to_real(option.fallback) || option.name == "step")
+        return several_values(text);
+    const auto kind = std::ranges::find(kinds, option.name, &ComponentKind::option);
+    return kind == kinds.end() ? "" : several_values(text, names(kind->all));
+}
+
+void refuse_unknown_columns(const Manifest& manifest, const std::string& path, RunKind kind)
+{
+    const auto known = names(options_of_rows(kind));
+    for (const auto& name : manifest.options()) {
+        if (std::ranges::find(known, name) != known.end() && name != "manifest" && name != "row" &&
+            name != "overwrite" && name != "folder")
+            continue;
+        const auto meant = option_meant(name, known);
+        throw BadInput(fmt::format(
+            "{}: quorate {} has no option {}{}", path, word_of(kind), plain(name),
+            meant.empty() || meant == name ? fmt::format("; see quorate {} --help", word_of(kind))
+                                           : fmt::format("; did you mean {}?", meant)));
+    }
+}
+
+// Checks the names and the values of all cells now, because otherwise an error would show only when
+// the job has waited in the queue. The runs and the estimate check whether values fit together.
+// @param lists  whether they are of an experiment, which may have several values of an option
+void check_cells(const Manifest& manifest, const std::string& path, RunKind kind, bool lists)
+{
+    refuse_unknown_columns(manifest, path, kind);
+    manifest.refuse_shared_checkpoints();
+    const auto options = options_of_rows(kind);
+    const auto kinds = run_components();
+    for (const auto& row : manifest.rows())
+        for (const auto& [name, text] : row.options) {
+            const auto& option = *std::ranges::find(options, name, &Option::name);
+            const auto refuse = [&, &name = name, &text = text](const std::string& wanted) {
+                throw BadInput(fmt::format("{}{} is {}: {}", row.origin, name, text, wanted));
+            };
+            stored_value(option, text, row.origin);
+            // A comma without a blank behind it, or a dash, makes one value of what was to be several.
+            if (const auto several = several_of(option, text, kinds); lists && !several.empty())
+                refuse(fmt::format("write {} for several values", several));
+            // Traces and checkpoints keep options as the lines of an INI file.
+            if (text.find_first_of("\n\r") != std::string::npos) refuse("leave out the line break");
+            if (option.argument == "N" && !to_integer(text)) refuse("write a whole number");
+            if (name == "step" && text != "auto" && !to_real(text))
+                refuse("write a number, or auto");
+            const bool number = to_real(option.fallback) && option.argument != "SECONDS" &&
+                                option.argument.find_first_of("|,") == std::string::npos;
+            if (number && !to_real(text)) refuse("write a number");
+            const bool time = option.argument == "SECONDS" && to_duration(option.fallback);
+            if (time && !to_duration(text)) refuse("write seconds, or a time such as 50ms or 5min");
+        }
+}
+
+// Returns the absolute path of a folder, without a slash at its end.
+std::string folder(const fs::path& path)
+{
+    const auto normal = fs::absolute(path).lexically_normal();
+    return (normal.has_filename() ? normal : normal.parent_path()).string();
+}
+
+// Returns the largest value of an option over all rows. @param fallback  for rows without it
+std::int64_t largest(const Manifest& manifest, const std::string& option, std::int64_t fallback)
+{
+    std::int64_t most = 0;
+    for (const auto& row : manifest.rows())
+        most = std::max(most, to_integer(row.value(option)).value_or(fallback));
+    return most;
+}
+
+bool any(const Manifest& manifest, const std::string& option, const std::string& value)
+{
+    return std::ranges::any_of(manifest.rows(),
+                               [&](const auto& row) { return row.value(option) == value; });
+}
+
+// Returns the ranks of a job. All runs get as many as the largest needs; those that need fewer
+// leave some idle.
+int ranks_of(const Manifest& manifest, const std::string& path)
+{
+    const auto workers = largest(manifest, "workers", 0);
+    if (workers == 0)
+        throw BadInput(path + " says no number of workers: write workers = 30, for 31 ranks");
+    const auto live = any(manifest, "evaluate", "live") ? 1 : 0;
+    return static_cast<int>(1 + workers + live + largest(manifest, "standby", 0));
+}
+
+void decide_time_and_memory(const Settings& settings, JobPlan& plan)
+{
+    auto& request = plan.request;
+    const auto units = units_of(plan.profile.scheduler);
+    if (settings.on("memory")) {
+        const auto bytes = to_bytes(settings.text("memory"), units.bytes);
+        if (!bytes) settings.refuse("memory", ": write 64GiB, 500M or 4gb");
+        request.memory = *bytes;
+        request.memory_given = true;
+    }
+    if (settings.on("time")) request.seconds = time_of(settings, "time", units.seconds);
+    if (request.kind == RunKind::simulate) {
+        constexpr double an_hour = 3600;
+        if (!settings.on("time")) {
+            request.seconds = an_hour;
+            request.time_reason = "time: an hour, unless --time says more";
+        }
+        return;
+    }
+    const auto guess = estimate(plan.manifest, request.folder);
+    if (!settings.on("time")) {
+        constexpr double margin = 600, quarter = 900;
+        request.seconds = std::max({std::ceil((2 * guess.seconds + margin) / quarter) * quarter,
+                                    plan.profile.time_least.value_or(0)});
+        request.time_reason = fmt::format(
+            "time: simulated, the longest run has rounds of {} in all; twice that and 10 "
+            "min, in quarters of an hour",
+            spoken_time(guess.seconds));
+        if (request.links > 1)
+            request.seconds =
+                std::min(request.seconds, plan.profile.time_most.value_or(request.seconds));
+    }
+    if (settings.on("memory")) return;
+    request.memory = guess.memory;
+    request.memory_reason = guess.memory > 0
+                                ? guess.memory_reason
+                                : "memory: not known before the data set is there; see --memory";
+}
+
+// Reads --link-workers, and has each job in a row ask for as many ranks as its workers need.
+void plan_links(const Settings& settings, JobPlan& plan)
+{
+    auto& first = plan.request;
+    if (!settings.on("link-workers")) return;
+    if (first.kind == RunKind::simulate)
+        settings.refuse("link-workers", ", but simulations have no ranks: leave it out");
+    if (settings.given("links"))
+        settings.refuse("link-workers",
+                        ", which also says how many links there are: leave out --links");
+    const auto beside = first.ranks - static_cast<int>(largest(plan.manifest, "workers", 0));
+    for (const auto& text : split(settings.text("link-workers"), ',')) {
+        const auto workers = to_integer(text).value_or(0);
+        if (workers < 1 || workers > 1'000'000)
+            settings.refuse("link-workers",
+                            ": write a whole number of workers for each link, as 30,60,15");
+        auto link = first;
+        link.workers = static_cast<int>(workers);
+        link.ranks = beside + link.workers;
+        if (!settings.on("nodes")) link.nodes = nodes_for(plan.profile, link.ranks, link.threads);
+        plan.links.push_back(std::move(link));
+    }
+    for (auto& link : plan.links) link.links = static_cast<int>(plan.links.size());
+    first = plan.links.front();
+}
+
+// Returns the longest part of a path that exists. A data set that is yet to be made is not there,
+// but the folder that it is to be made in must be readable.
+std::string nearest_there(fs::path path)
+{
+    while (!fs::exists(path) && path.has_relative_path()) path = path.parent_path();
+    return path.string();
+}
+
+// Refuses to go on if a file with the name of a script, or of the host file, was not made by Quorate.
+// Files of our own are replaced each time.
+void refuse_files_of_others(const std::string& folder, const JobPlan& plan)
+{
+    std::vector<std::string> names = {"prepare.sh", "analyse.sh"};
+    for (int link = 0; link < std::max(1, static_cast<int>(plan.links.size())); ++link)
+        names.push_back(script_of_link(plan, link));
+    if (!plan.hosts_text.empty())
+        names.push_back(fs::path(plan.request.hostfile).filename().string());
+    for (const auto& name : names) {
+        const auto path = fmt::format("{}/{}", folder, name);
+        std::ifstream file(path);
+        std::string first, second;
+        std::getline(file, first);
+        std::getline(file, second);
+        if (!first.empty() && !second.starts_with("# made by: "))
+            throw BadInput(path +
+                           " is there, and quorate script did not write it: use another --output");
+    }
+}
+
+void write_script(const std::string& path, const std::string& text)
+{
+    write_file(path, text);
+    chmod(path.c_str(), 0755);
+}
+
+void write_manifest(const JobPlan& plan, const std::string& command)
+{
+    if (!plan.new_manifest) return;
+    const auto path = plan.request.folder + "/manifest.tsv";
+    if (fs::exists(path) && Manifest::read(path).text() != plan.manifest.text())
+        throw BadInput(
+            fmt::format("{} is there, and is of other runs or was edited: use --manifest {}, or "
+                        "another --output, or remove it",
+                        path, path));
+    const auto claims = plan.request.folder + "/claims.json";
+    if (plan.claims.empty())
+        fs::remove(claims);
+    else
+        write_file(claims, plan.claims);
+    plan.manifest.write(path, {"made by: " + command,
+                               "A row is a run, an empty cell an option that is not given."});
+}
+
+// A scheduler takes about a thousand jobs of a user; simulations run in one.
+std::int64_t most_runs(const Settings& settings, RunKind kind)
+{
+    if (settings.on("max-runs")) return settings.integer("max-runs", 1);
+    return kind == RunKind::run ? 1000 : 10'000;
+}
+
+}  // namespace
+
+std::vector<Option> job_options()
+{
+    return {
+        {"experiment", "NAME|FILE", "",
+         "whose runs these are: see quorate list experiments; or an INI file of your own "
+         "(docs/jobs.md)"},
+        {"manifest", "FILE", "",
+         "in its place: a manifest that was written before, and maybe edited"},
+        {"cluster", "NAME|FILE", "",
+         "a profile of slurm/, or of your own; see quorate list clusters"},
+        {"command", "run|simulate|tune", "run",
+         "over MPI, or under the virtual clock; tune: the grid of the experiment's [tune] under "
+         "that "
+         "clock"},
+        {"output", "FOLDER", "", "of manifest, scripts and traces; default: the experiment's name"},
+        {"data", "FILE", "",
+         "where the prepared data set is, or is to be; default: data.h5 in that folder"},
+        {"data-folder", "FOLDER", "", "of raw data, {data} in experiments; default: QUORATE_DATA"},
+        {"seeds", "LIST", "", "in place of those of the experiment, as 100..104"},
+        {"nodes", "N", "", "default: as many whole nodes as the ranks need, where they fill one"},
+        {"time", "TIME", "",
+         "of one run: 40min, 12h, 1-12:00:00; a number counts what it does to the scheduler: "
+         "minutes "
+         "in SLURM, seconds in PBS; default: twice what a simulation says, and 10 min"},
+        {"memory", "SIZE", "",
+         "of all ranks together: 64GiB, 4gb; a number counts MiB in SLURM, bytes in PBS; default: "
+         "by "
+         "data set and scheme"},
+        {"links", "N", "1", "jobs in a row over which each run goes on if its time ends"},
+        {"link-workers", "N,...", "",
+         "workers in each of these jobs, which may be different ones: 30,60,15 for three links; "
+         "default: "
+         "as the runs say"},
+        {"stop-before", "TIME", "5min",
+         "a run stops so long before its job ends, with a checkpoint"},
+        {"account", "NAME", "", "that pays for the jobs"},
+        {"partition", "NAME", "", "or queue; default: as the profile says"},
+        {"mail", "ADDRESS", "", "for messages when jobs end or fail; default: none"},
+        {"hostfile", "FILE", "",
+         "hosts, one a line, with ranks as HOST:4 or HOST slots=4; for --cluster hosts"},
+        {"max-runs", "N", "",
+         "most runs that lists may expand to; default: 1000, of simulations 10000"},
+        {"check", "", "", "say what rules of the cluster are broken, and write nothing"},
+    };
+}
+
+JobPlan make_job_plan(const Settings& settings)
+{
+    if (settings.on("experiment") == settings.on("manifest"))
+        throw BadInput("give one of --experiment NAME and --manifest FILE, and --cluster NAME");
+    if (!settings.on("cluster"))
+        throw BadInput("which machine? Give --cluster NAME; quorate list clusters has them");
+    JobPlan plan{
+        read_profile(settings.text("cluster")), {}, {}, settings.on("experiment"), {}, {}, {}, {}};
+    auto& request = plan.request;
+    request.kind = kind_of(settings);
+    const auto source = plan.new_manifest ? named_file("jobs", "experiment",
+                                                       settings.text("experiment"), "an experiment")
+                                          : settings.text("manifest");
+    if (plan.new_manifest) {
+        auto experiment = read_experiment(source);
+        if (settings.text("command") == "tune") {
+            if (settings.on("seeds"))
+                settings.refuse("seeds", ", but section [tune] has seeds of its own: leave it out");
+            experiment = tuning_of(std::move(experiment));
+        } else if (settings.on("seeds")) {
+            replace_seeds(experiment, settings.text("seeds"));
+        }
+        request.name = experiment.name;
+        request.folder = folder(settings.on("output") ? settings.text("output") : experiment.name);
+        if (fs::exists(request.folder) && !fs::is_directory(request.folder))
+            throw BadInput(fmt::format("{} is a file: give a folder as --output", request.folder));
+        const auto raw =
+            settings.on("data-folder") ? settings.text("data-folder") : environment("QUORATE_DATA");
+        const auto raw_path = raw.empty() ? raw : folder(raw);
+        if (settings.on("data-folder") && fs::exists(raw) && !fs::is_directory(raw))
+            settings.refuse("data-folder", ", which is a file: give the folder of the raw data");
+        plan.manifest =
+            expand(experiment, request.kind, raw_path, most_runs(settings, request.kind));
+        const auto data = settings.on("data") ? fs::absolute(settings.text("data")).string()
+                                              : std::string("data.h5");
+        plan.prepare = prepare_words(experiment, raw_path, data);
+        plan.optimum = optimum_words(experiment, data);
+        plan.figure = experiment.figure;
+        plan.claims = claims_text(experiment, plan.manifest, request.kind, raw_path);
+        const bool has_data = !plan.prepare.empty() || settings.on("data");
+        plan.manifest = completed(plan.manifest, has_data ? data : "");
+    } else {
+        if (settings.on("seeds"))
+            settings.refuse("seeds",
+                            ", but the --manifest names the seed of each run: leave it out");
+        if (settings.text("command") == "tune")
+            settings.refuse("command", ", which is of an experiment's [tune]: give --experiment");
+        if (settings.on("output"))
+            settings.refuse("output", ", but scripts stand beside the --manifest: leave it out");
+        plan.manifest = Manifest::read(source);
+        request.folder = folder(fs::absolute(source).parent_path());
+        request.name = plain_name(fs::path(request.folder).filename().string());
+        if (fs::path(source).filename() != "manifest.tsv")
+            settings.refuse("manifest", ": its name must be manifest.tsv, in a folder of its own");
+    }
+    check_cells(plan.manifest, source, request.kind, plan.new_manifest);
+    for (const auto& row : plan.manifest.rows()) request.rows.push_back(row.number);
+    request.threads =
+        static_cast<int>(std::max<std::int64_t>(1, largest(plan.manifest, "threads", 1)));
+    request.ranks = request.kind == RunKind::run ? ranks_of(plan.manifest, source) : 1;
+    request.resilient = request.kind == RunKind::run && any(plan.manifest, "resilient", "on");
+    const auto has_checkpoint = [](const auto& row) { return !row.value("checkpoint").empty(); };
+    request.resumes = std::ranges::all_of(plan.manifest.rows(), has_checkpoint);
+    request.may_be_done = std::ranges::all_of(plan.manifest.rows(), [&](const auto& row) {
+        return has_checkpoint(row) || row.value("dry") == "on";
+    });
+    request.links = static_cast<int>(settings.integer("links", 1, 1000));
+    request.stop_before = time_of(settings, "stop-before", 1);
+    request.account = settings.text("account");
+    request.partition = settings.text("partition");
+    request.mail = settings.text("mail");
+    for (const auto* name : {"account", "partition", "mail"})
+        if (plain(settings.text(name)) != settings.text(name))
+            settings.refuse(name, ": use letters, digits and ._+=:-/@ only");
+    if (settings.on("hostfile")) {
+        if (plan.profile.scheduler != Scheduler::hosts)
+            settings.refuse("hostfile",
+                            ", but a scheduler chooses the hosts: leave it out, or use "
+                            "--cluster hosts");
+        plan.hosts = read_hosts(settings.text("hostfile"));
+        request.hostfile = fs::absolute(settings.text("hostfile")).string();
+        const auto mpi = mpi_of_launcher(plan.profile);
+        if (!(mpi == "openmpi" ? plan.hosts.for_open_mpi : plan.hosts.for_hydra)) {
+            plan.hosts_text = hosts_text(plan.hosts, mpi);
+            request.hostfile = fmt::format("{}/hosts.{}", request.folder, mpi);
+        }
+    }
+    request.nodes = settings.on("nodes") ? static_cast<int>(settings.integer("nodes", 1, 1'000'000))
+                                         : nodes_for(plan.profile, request.ranks, request.threads);
+    plan_links(settings, plan);
+    decide_time_and_memory(settings, plan);
+    for (auto& link : plan.links) {
+        const auto& first = plan.request;
+        link.seconds = first.seconds;
+        link.time_reason = first.time_reason;
+        link.memory = first.memory;
+        link.memory_given = first.memory_given;
+        link.memory_reason = first.memory_reason;
+    }
+    return plan;
+}
+
+std::vector<Finding> findings(const JobPlan& plan, bool hosts)
+{
+    auto all = check(plan.request, plan.profile);
+    for (const auto& link : plan.links)
+        for (auto& finding : check(link, plan.profile))
+            if (std::ranges::find(all, finding.text, &Finding::text) == all.end())
+                all.push_back(std::move(finding));
+    if (!hosts) return all;
+    std::set<std::string> data;
+    for (const auto& row : plan.manifest.rows())
+        if (const auto file = row.value("data"); !file.empty())
+            data.insert(nearest_there(fs::path(plan.request.folder) / file));
+    for (auto& fault : check_hosts(plan.hosts.all, {data.begin(), data.end()}))
+        all.push_back(std::move(fault));
+    return all;
+}
+
+void write_jobs(const JobPlan& plan, const std::string& command)
+{
+    const auto& request = plan.request;
+    std::error_code error;
+    fs::create_directories(request.folder, error);
+    if (error)
+        throw BadInput(fmt::format("cannot make {} ({}): use another --output", request.folder,
+                                   error.message()));
+    refuse_files_of_others(request.folder, plan);
+    write_manifest(plan, command);
+    if (!plan.hosts_text.empty())
+        write_file(request.hostfile,
+                   fmt::format("# hosts for {}\n# made by: {}\n{}", mpi_of_launcher(plan.profile),
+                               one_line(command), plan.hosts_text));
+    Origin origin{command, {}};
+    if (!plan.prepare.empty())
+        write_script(request.folder + "/prepare.sh",
+                     prepare_script(request, plan.profile, origin, plan.prepare, plan.optimum));
+    write_script(request.folder + "/analyse.sh",
+                 analyse_script(request, plan.profile, origin, plan.figure));
+    const bool scheduled = plan.profile.scheduler != Scheduler::hosts;
+    if (scheduled && !request.time_reason.empty()) origin.comments.push_back(request.time_reason);
+    if (plan.profile.memory_request != MemoryRequest::none && !request.memory_reason.empty())
+        origin.comments.push_back(request.memory_reason);
+    const auto write_runs = [&](const std::string& script, const Request& runs) {
+        auto told = origin;
+        told.comments.insert(told.comments.begin(),
+                             runs.kind == RunKind::run
+                                 ? fmt::format("{} runs of {} ranks", runs.rows.size(), runs.ranks)
+                                 : fmt::format("{} simulated runs", runs.rows.size()));
+        write_script(request.folder + "/" + script, run_script(runs, plan.profile, told));
+    };
+    write_runs(script_of_link(plan, 0), request);
+    for (std::size_t link = 1; link < plan.links.size(); ++link)
+        write_runs(script_of_link(plan, static_cast<int>(link)), plan.links[link]);
+}
+
+std::string script_of_link(const JobPlan& plan, int link)
+{
+    return plan.links.empty() || link == 0 ? "run.sh" : fmt::format("run-{}.sh", link + 1);
+}
+
+}  // namespace quorate

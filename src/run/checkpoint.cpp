@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run/checkpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/path.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "data/identity.hpp"
+#include "hdf5/libraries.hpp"
+#include "run/output.hpp"
+#include "run/recorded.hpp"
+#include "transport/clock.hpp"
+
+namespace quorate {
+
+namespace {
+
+constexpr std::size_t digits = 64;  // of a SHA-256 in hexadecimal
+const std::string mark = "\nquorate checkpoint sha256 ";
+
+// Appends the line with the SHA-256 of the file, so that damage of any kind is seen.
+void seal(const std::string& path)
+{
+    const auto digest = sha256(path);
+    std::ofstream file(path, std::ios::app | std::ios::binary);
+    file << mark << digest << '\n';
+    file.close();
+    if (!file) throw Failure("cannot write " + path);
+}
+
+// Whether a file ends with the SHA-256 of what stands before. False if it cannot be read.
+bool is_whole(const std::string& path)
+{
+    std::error_code error;
+    const auto size = std::filesystem::file_size(path, error);
+    const auto tail = mark.size() + digits + 1;
+    if (error || size < tail) return false;
+    std::ifstream file(path, std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(size - tail));
+    std::string line(tail, ' ');
+    file.read(line.data(), static_cast<std::streamsize>(tail));
+    return file && line.starts_with(mark) &&
+           line.substr(mark.size(), digits) == sha256(path, static_cast<std::int64_t>(size - tail));
+}
+
+// Returns what tells the data set from any other; empty without data.
+std::string identity(const Training& training)
+{
+    return training.data ? identity_of(*training.data) : "";
+}
+
+// The options that may differ between a run and its resumption. Those that name files are among
+// them, because files may have moved; the contents of data sets and plugins are compared instead.
+// Whether a run may go on with other workers is for resumption() to say.
+const std::set<std::string> free_options = {
+    "checkpoint",  "checkpoint-every", "config",    "data",     "log",     "overwrite",
+    "quiet",       "plugin",           "resilient", "resume",   "timeout", "trace",
+    "stop-before", "unsaved",          "verbose",   "walltime", "workers"};
+
+// Returns the options that a resumption must not change.
+std::map<std::string, std::string> options_of(const std::string& config)
+{
+    auto options = recorded_options(config);
+    for (const auto& name : free_options) options.erase(name);
+    return options;
+}
+
+// Fills in what a checkpoint holds. @throws BadInput if it is of another run; Failure if it is damaged
+void read_into(Checkpoint& read, hid_t root, const Training& training, const std::string& config)
+{
+    if (const auto wrote = h5::read_string(root, "quorate_version"); wrote != version)
+        throw BadInput(fmt::format("{} was written by Quorate {}, this is {}: use that one",
+                                   read.path, wrote, version));
+    check_same_run(read.path, "checkpoint", h5::read_string(root, "config"), config);
+    if (h5::read_string(root, "data") != identity(training))
+        throw BadInput(fmt::format("{} is of a run on other data than {}: give its data set",
+                                   read.path, training.data ? training.data->path() : "none"));
+    auto& snapshot = read.snapshot;
+    snapshot.event = h5::read_integer(root, "event");
+    snapshot.round = h5::read_integer(root, "round");
+    const auto position = h5::open_group(root, "position");
+    for (const auto& name : h5::attribute_names(position.get()))
+        snapshot.position[name] = h5::read_integer(position.get(), name);
+    for (const auto number : h5::read<std::int64_t>(root, "point/versions"))
+        if (read.points[number] = h5::read<double>(root, fmt::format("point/{}", number));
+            std::ssize(read.points[number]) != training.width())
+            throw Failure(fmt::format("its point {} has {} parameters of {}", number,
+                                      read.points[number].size(), training.width()));
+    for (std::int64_t model = 0; h5::has(root, fmt::format("optimizer/{}", model)); ++model) {
+        const auto name = fmt::format("optimizer/{}", model);
+        const auto group = h5::open_group(root, name);
+        Checkpoint::Memory memory{h5::read_integer(group.get(), "updates"), {}};
+        for (int i = 0; h5::has(group.get(), std::to_string(i)); ++i)
+            memory.vectors.push_back(h5::read<double>(group.get(), std::to_string(i)));
+        read.optimizers.push_back(std::move(memory));
+    }
+    if (h5::has(root, "last_estimate"))
+        snapshot.last_estimate = h5::read<double>(root, "last_estimate");
+    snapshot.arrivals = trace::read_table<trace::Arrival>(root);
+    snapshot.items = trace::read_table<trace::ItemRow>(root);
+}
+
+}  // namespace
+
+void check_same_run(const std::string& path, const std::string& option, const std::string& config,
+                    const std::string& ours)
+{
+    const auto was = options_of(config), is = options_of(ours);
+    const auto value = [](const auto& options, const std::string& name) {
+        const auto at = options.find(name);
+        return at == options.end() || at->second.empty() ? "not given" : at->second;
+    };
+    std::set<std::string> names;
+    for (const auto* options : {&was, &is})
+        for (const auto& [name, text] : *options) names.insert(name);
+    for (const auto& name : names)
+        if (value(was, name) != value(is, name))
+            throw BadInput(fmt::format(
+                "{} is of another run: --{} was {} and is {}; give the options of that run, or "
+                "another --{}",
+                path, name, value(was, name), value(is, name), option));
+}
+
+bool has_checkpoint(const std::string& path)
+{
+    std::error_code error;
+    return std::filesystem::exists(path, error) || std::filesystem::exists(older(path), error);
+}
+
+std::string older(const std::string& path) { return path + ".1"; }
+
+std::vector<Option> checkpoint_options()
+{
+    return {{"checkpoint", "FILE", "",
+             "where to keep what a stopped or killed run needs to go on, beside its trace; the one "
+             "before is kept as FILE.1"},
+            {"checkpoint-every", "SECONDS|Nr", "",
+             "write it so often: 30s, 5min, or 100r for rounds; default: 60s, on the wall clock"},
+            {"resume", "", "",
+             "go on from the --checkpoint, with the options of its run, and as many workers as are "
+             "there now; if there is none, begin"}};
+}
+
+Interval interval_of(const Settings& settings)
+{
+    const auto text = settings.on("checkpoint-every") ? settings.text("checkpoint-every") : "60s";
+    if (text.ends_with('r')) {
+        const auto rounds = to_integer(text.substr(0, text.size() - 1)).value_or(0);
+        if (rounds < 1) settings.refuse("checkpoint-every", ": write 100r for rounds, or 30s");
+        return {0, rounds};
+    }
+    const auto seconds = to_duration(text);
+    if (!seconds)
+        settings.refuse("checkpoint-every", ": write 30s, 5min or 1h, or 100r for rounds");
+    return {*seconds, 0};
+}
+
+std::optional<Checkpoint> read_checkpoint(const Settings& settings, const Training& training,
+                                          const std::string& config)
+{
+    const auto& path = settings.text("checkpoint");
+    if (!has_checkpoint(path)) return std::nullopt;
+    Checkpoint read;
+    if (is_whole(path)) {
+        read.path = path;
+    } else if (is_whole(older(path))) {
+        read.path = older(path);
+        std::error_code error;
+        const bool damaged = std::filesystem::exists(path, error);
+        log(LogLevel::error, fmt::format("{} is {}: going on from {}, the one before it", path,
+                                         damaged ? "damaged" : "missing", read.path));
+    } else {
+        throw BadInput(
+            fmt::format("{} is damaged, and there is no whole one before it: begin "
+                        "anew without --resume, or with another --checkpoint",
+                        path));
+    }
+    if (!is_a("checkpoint", read.path))
+        throw BadInput(read.path + " is not a checkpoint: give one that 'quorate run' wrote");
+    const auto file = h5::open(read.path);
+    h5::reading(read.path, "begin anew without --resume, or with another --checkpoint",
+                [&] { read_into(read, file.get(), training, config); });
+    return read;
+}
+
+// All that the writing thread needs: a copy, because the run goes on and changes the originals.
+struct Checkpointing::Job {
+    std::string path, config, data;
+    Snapshot snapshot;
+    std::vector<Checkpoint::Memory> optimizers;
+
+    // Writes the checkpoint beside its place and moves it there when it is whole. The one that was
+    // there becomes FILE.1, unless it is damaged: then the one before stays.
+    // @throws std::exception of any kind
+    void write() const
+    {
+        write_whole(path, [this](const std::string& temporary) {
+            write_to(temporary);
+            seal(temporary);
+            sync_file(temporary);
+            std::error_code none;
+            if (is_whole(path)) std::filesystem::rename(path, older(path), none);
+        });
+    }
+
+    void write_to(const std::string& temporary) const
+    {
+        const std::lock_guard lock(libraries());
+        auto file = h5::create(temporary);
+        const auto root = file.get();
+        h5::write_attribute(root, "format", std::string("quorate checkpoint"));
+        h5::write_attribute(root, "format_version", std::int64_t{1});
+        h5::write_attribute(root, "quorate_version", std::string(version));
+        h5::write_attribute(root, "config", config);
+        h5::write_attribute(root, "data", data);
+        h5::write_attribute(root, "event", snapshot.event);
+        h5::write_attribute(root, "round", snapshot.round);
+        const auto position = h5::create_group(root, "position");
+        for (const auto& [name, rows] : snapshot.position)
+            h5::write_attribute(position.get(), name, rows);
+        const auto points = h5::create_group(root, "point");
+        std::vector<std::int64_t> versions;
+        for (const auto& [number, point] : snapshot.points) {
+            versions.push_back(number);
+            h5::write<double>(points.get(), std::to_string(number), *point);
+        }
+        h5::write<std::int64_t>(points.get(), "versions", versions);
+        const auto all = h5::create_group(root, "optimizer");
+        for (std::size_t model = 0; model < optimizers.size(); ++model) {
+            const auto group = h5::create_group(all.get(), std::to_string(model));
+            h5::write_attribute(group.get(), "updates", optimizers[model].updates);
+            for (std::size_t i = 0; i < optimizers[model].vectors.size(); ++i)
+                h5::write<double>(group.get(), std::to_string(i), optimizers[model].vectors[i]);
+        }
+        if (!snapshot.last_estimate.empty())
+            h5::write<double>(root, "last_estimate", snapshot.last_estimate);
+        trace::Table<trace::Arrival>(root).append(snapshot.arrivals);
+        trace::Table<trace::ItemRow>(root).append(snapshot.items);
+        file.close("close " + temporary);
+    }
+};
+
+// Tells the user, once a minute at most, that no checkpoint could be written. The run goes on, but
+// the user must know. Used by the writing thread, which may outlive the Checkpointing.
+struct Checkpointing::Warning {
+    std::atomic<Seconds> said = -never;
+    void say(const std::string& path, const std::string& why)
+    {
+        constexpr Seconds interval = 60;
+        const auto now = clock_seconds();
+        if (now - said < interval) return;
+        said = now;
+        log(LogLevel::error, fmt::format("no checkpoint in {}: {}; the run goes on", path, why));
+    }
+};
+
+Checkpointing::Checkpointing(const Settings& settings, const Training& training,
+                             const Optimizers& optimizers, const std::string& config,
+                             trace::Writer& trace)
+    : training_(training), optimizers_(optimizers), config_(config), data_(identity(training)),
+      trace_(trace), path_(settings.text("checkpoint")), every_(interval_of(settings)),
+      written_(clock_seconds()), warning_(std::make_shared<Warning>())
+{
+    // A checkpoint is of no use without the rows of the trace that it counts on.
+    trace_.be_durable();
+}
+
+void Checkpointing::stands(Snapshot snapshot)
+{
+    last_ = std::move(snapshot);
+    if (last_->round == 0) return;
+    const bool due = every_.rounds > 0 ? last_->round - written_round_ >= every_.rounds
+                                       : clock_seconds() - written_ >= every_.seconds;
+    if (due) write();
+}
+
+bool Checkpointing::write()
+{
+    if (!last_) return false;
+    std::vector<Checkpoint::Memory> memories;
+    for (const auto& optimizer : optimizers_) {
+        Checkpoint::Memory memory{optimizer->updates(), {}};
+        for (const auto vector : optimizer->memory())
+            memory.vectors.emplace_back(vector.begin(), vector.end());
+        memories.push_back(std::move(memory));
+    }
+    const auto job =
+        std::make_shared<const Job>(Job{path_, config_, data_, *last_, std::move(memories)});
+    written_ = clock_seconds();
+    written_round_ = last_->round;
+    trace_.after_commit([job, warning = warning_] {
+        try {
+            const auto began = clock_seconds();
+            job->write();
+            log(LogLevel::detail,
+                fmt::format("checkpoint of round {} in {:.3f} s: {}", job->snapshot.round,
+                            clock_seconds() - began, job->path));
+        } catch (const std::exception& error) {
+            warning->say(job->path, error.what());
+        }
+    });
+    return true;
+}
+
+}  // namespace quorate

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/owner.hpp"
+#include "run/checkpoint.hpp"
+#include "trace/reader.hpp"
+
+namespace quorate {
+
+/// A run that is to go on: its checkpoint, and its trace up to the checkpoint.
+struct Resumption {
+    Checkpoint checkpoint;
+    trace::Trace trace;
+    bool completed = false;  // all rounds are done; then the members above and below are empty
+    /// The workers with which the run goes on, by their numbers, ascending. Those that took part at the
+    /// checkpoint stay as far as there are places; then those come back that were gone, then new
+    /// ones come.
+    std::vector<Worker> here = {};
+
+    /// How many workers the run has had, those that are new now included.
+    int workers() const
+    {
+        return std::max(static_cast<int>(trace.workers.size()), here.back() + 1);
+    }
+    /// Returns what the engine resumes from. Copies the points.
+    Past past() const;
+};
+
+/// Checks the files of a run before any work, and reads what it goes on from. Tells the user
+/// whether the run is complete, goes on or begins. Coordinator only. O(size of the trace and the
+/// checkpoint).
+/// @param owner  becomes that of the trace before it is read
+/// @return nothing if the run begins: --resume is not given, there is no checkpoint yet, or it is a
+///         dry run that is not complete
+/// @throws BadInput if the options, the data and the files are not those of one run; if a file
+///         cannot be written; if a trace or checkpoint that is worth keeping would be replaced; or
+///         if no code exists for the workers that are there
+std::optional<Resumption> resumption(const Settings& settings, const Training& training,
+                                     std::unique_ptr<Owner>& owner);
+
+/// Returns how many workers the run of these files began with; none: there is no checkpoint that it
+/// can go on from and it is not complete, or its trace cannot be read, as resumption() will say.
+std::optional<int> began_with(const std::string& trace, const std::string& checkpoint);
+
+/// Returns the effective options of a run as INI text, with which the run can be made again.
+/// Options that nothing reads are left out.
+/// @param dry  whether options of data are left out too
+std::string configuration(const Settings& settings, bool dry);
+
+}  // namespace quorate

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run/training.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "base/median.hpp"
+#include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "base/values.hpp"
+#include "parts/components.hpp"
+#include "run/defaults.hpp"
+#include "run/divergence.hpp"
+#include "run/initialiser.hpp"
+#include "run/penalties.hpp"
+#include "run/stopping.hpp"
+#include "trace/reader.hpp"
+#include "trace/recorded_times.hpp"
+
+namespace quorate {
+
+namespace {
+
+// Reads --row-time: seconds, or a trace, for the median of what its workers took for a row.
+Seconds row_time_of(const Settings& settings)
+{
+    const auto& text = settings.text("row-time");
+    if (to_seconds(text) || to_real(text)) return settings.seconds("row-time");
+    if (!std::filesystem::exists(text))
+        settings.refuse("row-time",
+                        ": give seconds a row, as 2e-6 or 2us, or a trace to take them from");
+    std::vector<double> times;
+    for (const auto& arrival : trace::read(text).arrivals)
+        if (arrival.samples > 0)
+            times.push_back(arrival.compute / static_cast<double>(arrival.samples));
+    if (times.empty())
+        settings.refuse("row-time", ", whose trace lists no contributions: give another one");
+    return median(std::move(times));
+}
+
+// Reads --trace-arrivals. @param expected  contributions of the whole run, about
+Arrivals arrivals_of(const Settings& settings, std::int64_t expected, bool dry)
+{
+    constexpr std::int64_t many = 1'000'000;  // writing them would take longer than the dry run
+    if (!settings.on("trace-arrivals"))
+        return dry && expected > many ? Arrivals::none : Arrivals::all;
+    const auto& word = settings.one_of("trace-arrivals", {"all", "used", "none"});
+    return word == "all" ? Arrivals::all : word == "used" ? Arrivals::used : Arrivals::none;
+}
+
+OnLoss on_loss_of(const Settings& settings)
+{
+    const auto& word = settings.one_of("on-loss", {"reencode", "wait", "stop"});
+    return word == "reencode" ? OnLoss::reencode : word == "wait" ? OnLoss::wait : OnLoss::stop;
+}
+
+// Returns the settings of a scheme for fewer workers than the run began with. Options that count
+// workers are lowered to the most that so few workers allow, and not refused.
+// @param changed  receives what was lowered: ", --stragglers 2"
+Settings fitted(Settings settings, int workers, std::string& changed)
+{
+    if (settings.on("shares")) {  // the numbers of workers are those of others now
+        settings.set("shares", {"", "", true});
+        changed += ", equal shares of rows";
+    }
+    for (const auto& option : chosen(schemes(), settings, "scheme").options) {
+        if (!option.fewer_than_workers) continue;
+        const auto most = workers - *option.fewer_than_workers;
+        if (to_integer(settings.text(option.name)).value_or(0) <= most) continue;
+        settings.set(option.name, {std::to_string(most), "", true});
+        changed += fmt::format(", --{} {}", option.name, most);
+    }
+    return settings;
+}
+
+// Returns the values that an option may have, for its help: "none, constant:SECONDS or ...".
+template <class Entries>
+std::string grammar(const Entries& entries)
+{
+    std::vector<std::string> forms;
+    for (const auto& entry : entries) forms.push_back(entry.form());
+    return alternatives(forms);
+}
+
+}  // namespace
+
+std::vector<Option> training_options()
+{
+    std::vector<Option> all = {
+        {"data", "FILE", "", "data set, from 'quorate import' or 'quorate generate'"},
+        {"workers", "N", "", "workers; default: one for each rank but the coordinator's"},
+        {"scheme", "NAME", "uncoded",
+         "who computes what and when to stop waiting; see quorate list schemes"},
+        {"model", "NAME", "logistic", "what is trained; see quorate list models"},
+        {"optimizer", "NAME", "",
+         "update rule; see quorate list optimizers. Default: agd for smooth linear models with "
+         "exact estimates, else gd"},
+        {"step", "ETA|auto", "auto",
+         "step size of the first round; auto: one over the curvature of a linear model, less "
+         "for estimates that are not exact or stale; for networks a number that goes with the "
+         "optimizer"},
+        {"schedule", "NAME", "",
+         "step size in later rounds: " + grammar(schedules()) +
+             "; 30e counts epochs. Default: constant, for hinge inverse-sqrt:10"},
+        {"warmup", "T|Te", "0",
+         "the step size rises in a straight line to that of --schedule during T batches; 5e: "
+         "epochs"},
+        {"clip", "NORM", "0", "gradients with a larger norm are scaled down to it; 0: none are"},
+        {"batch", "N", "0",
+         "samples of a round, drawn anew from each partition; 0: all rows. Contributions are "
+         "scaled so that their sum stands for all rows"},
+        {"rounds", "N", "",
+         "model updates at most; default: 5000 where --stop-at has one, else 1000 for linear "
+         "models with exact estimates, and 100 for all else"},
+        {"init", "zero|normal:SD|he|glorot|FILE", "",
+         "initial model; FILE: the final one of a trace; default: zero for linear models, he for "
+         "networks"},
+        wire_option(),
+        {"threads", "N", "1", "threads of a worker"},
+        {"coordinator-threads", "N|auto", "auto",
+         "threads that add up contributions and update the model, which changes no bit; auto: one "
+         "for each 65,536 parameters, as far as there are cores"},
+        {"seed", "N", "0", "key of all random streams"},
+        {"delay", "MODEL", "none",
+         "seconds each worker waits before a task, such as exponential:MEAN or trace:FILE; see "
+         "quorate list delays"},
+        {"slowdown", "MODEL", "none",
+         "factor of each worker's computing time, drawn from the same models as --delay; below 1 "
+         "it needs --row-time"},
+        {"row-time", "SECONDS|FILE", "0",
+         "seconds that a worker takes for each row at least; FILE: as in that trace"},
+        byzantine_option(),
+        events_option(),
+        {"on-loss", "reencode|wait|stop", "reencode",
+         "when the workers that are left can give no estimate: re-encode for them, who "
+         "then load what they lack; or wait for workers that are to join; or stop"},
+        {"standby", "N", "0", "spare workers, each of which takes the place of one that has died"},
+        {"timeout", "SECONDS", "10", "silence after which a worker is taken for dead"},
+        {"evaluate-every", "N", "1",
+         "score the model of every N-th round, and the last, after the run; 0: none"},
+        {"trace-arrivals", "all|used|none", "",
+         "contributions that the trace lists; default: all, but none if a dry run has a million"},
+    };
+    for (auto& option : stopping_options()) all.push_back(std::move(option));
+    all.push_back(divergence_option());
+    for (auto& option : penalty_options()) all.push_back(std::move(option));
+    for (auto& option : component_options()) all.push_back(std::move(option));
+    return all;
+}
+
+Training build_training(const Settings& given, int default_workers,
+                        const std::optional<DrySize>& dry, const std::optional<int>& began_with)
+{
+    Training training{};
+    training.settings = given;
+    auto& settings = training.settings;
+    if (!dry) {
+        if (!settings.on("data"))
+            throw BadInput(
+                "quorate run needs --data FILE: make one with 'quorate import' or 'quorate "
+                "generate'");
+        training.data.emplace(settings.text("data"));
+    }
+    training.rows = dry ? dry->rows : training.data->rows(Split::train);
+    training.columns = dry ? dry->columns : training.data->columns();
+    training.here =
+        settings.on("workers")
+            ? static_cast<int>(settings.integer("workers", 1, std::numeric_limits<int>::max()))
+            : default_workers;
+    training.workers = began_with.value_or(training.here);
+    const auto n = training.workers, most = std::max(n, training.here);
+    training.standby = static_cast<int>(settings.integer("standby", 0, 1'000'000));
+    if (most > training.rows)
+        throw BadInput(fmt::format(
+            "{} has {} training rows, too few for {} workers: use --workers {} or fewer",
+            dry ? "the dry run" : training.data->path(), training.rows, most, training.rows));
+    training.seed = static_cast<std::uint64_t>(settings.integer("seed", 0));
+    training.row_time = row_time_of(settings);
+    const auto batch = settings.integer("batch", 0);
+    if (batch > training.rows)
+        settings.refuse("batch", fmt::format(", more than the {} training rows: use at most that, "
+                                             "or 0 for all of them",
+                                             training.rows));
+    if (!dry)
+        training.model = chosen(models(), settings, "model").make(settings, training.data->shape());
+    const auto make_coding = [n, settings = given, rows = training.rows, seed = training.seed,
+                              batch, row_time = training.row_time,
+                              dense = dry || training.data->dense(), columns = training.columns,
+                              parameters = dry ? dry->columns : training.width()](int workers) {
+        std::string changed;
+        const auto fitting = workers < n ? fitted(settings, workers, changed) : settings;
+        auto coding = std::make_shared<Coding>(
+            chosen(schemes(), fitting, "scheme")
+                .make(fitting, {workers, rows, seed, batch, row_time, dense, columns, parameters}),
+            seed, batch);
+        coding->changed = std::move(changed);
+        return coding;
+    };
+    training.coding = make_coding(n);
+    const auto delay_model = [&](const DelaySetup& setup) {
+        return chosen(delays(), settings, setup.option).make(settings, setup);
+    };
+    training.delays = delay_model({.seed = training.seed,
+                                   .machines = most + training.standby,
+                                   .read_times = trace::read_times});
+    training.slowdowns = delay_model({.option = "slowdown",
+                                      .neutral = 1,
+                                      .purpose = Purpose::slowdown,
+                                      .seed = training.seed,
+                                      .machines = most + training.standby,
+                                      .read_times = trace::read_times});
+    training.byzantine = byzantine_workers(settings, training.seed, most);
+    training.threads = static_cast<int>(settings.integer("threads", 1, 1024));
+    training.wire = wire_of(settings);
+    if (training.wire != Wire::binary64 && training.coding->needs.projection)
+        settings.refuse("wire",
+                        ", but this scheme finds Byzantine workers by sums that agree to more "
+                        "digits than that: use --wire double");
+    if (!dry) training.regularizer = regularizer_of(settings, training.rows);
+    training.estimates = kind_of(training.coding->needs, training.rows, batch);
+    settings =
+        with_defaults(settings, training.estimates, training.model.get(), training.regularizer);
+    refuse_unused_options(settings);
+    training.searches = chosen(optimizers(), settings, "optimizer").properties.searches;
+    check_search(settings, training.estimates, training.model.get());
+    if (settings.text("step") != "auto") {
+        if (!to_real(settings.text("step")))
+            settings.refuse("step", unless_several("step", settings.text("step"),
+                                                   ": give a number of at least 0, or auto"));
+        settings.real("step", 0);
+    }
+    training.stop_rules = stop_rules(settings, training.regularizer, training.estimates.exact);
+    if (training.searches) training.stop_rules.every = 1, training.stop_rules.sparse = true;
+    const auto rounds = settings.integer("rounds", 1);
+    training.engine = {.rounds = rounds,
+                       .evaluate_every = dry ? 0 : settings.integer("evaluate-every", 0),
+                       .arrivals = arrivals_of(settings, rounds * n, dry.has_value()),
+                       .churn = ChurnSchedule(settings, most, training.seed),
+                       .on_loss = on_loss_of(settings),
+                       .reencode = make_coding,
+                       .estimates = {.clip = settings.real("clip", 0),
+                                     .l2 = training.regularizer.l2,
+                                     .seed = training.seed,
+                                     .wire = training.wire}};
+    if (training.model) {
+        const auto every = training.engine.evaluate_every;
+        check_reachable(settings, training.stop_rules,
+                        {.models = every > 0 ? (rounds + every - 1) / every : 0,
+                         .test_rows = training.data->rows(Split::test) > 0,
+                         .classes = training.data->shape().task != LearningTask::regression});
+    }
+    if (!training.coding->needs.coded.empty() && training.model && !training.model->linear())
+        settings.refuse("model",
+                        ", but coded storage serves linear models only: ridge, logistic, hinge, "
+                        "squared-hinge or softmax");
+    if (training.coding->needs.displaces) {
+        if (settings.text("optimizer") != "gd")
+            settings.refuse("optimizer",
+                            ", but this scheme's workers make steps of gradient descent: "
+                            "use --optimizer gd");
+        if (training.regularizer.l1 > 0)
+            settings.refuse("l1", ", but the local steps of this scheme know no L1 term: use --l2");
+    }
+    return training;
+}
+
+namespace {
+
+int coordinator_threads(const Settings& settings, std::int64_t parameters)
+{
+    constexpr std::int64_t worth_a_thread = 65536;
+    if (settings.text("coordinator-threads") != "auto")
+        return static_cast<int>(settings.integer("coordinator-threads", 1, 1024));
+    return static_cast<int>(
+        std::clamp<std::int64_t>(parameters / worth_a_thread, 1, usable_cores()));
+}
+
+}  // namespace
+
+Optimizers begin_training(Training& training)
+{
+    auto& settings = training.settings;
+    if (settings.text("step") == "auto") {
+        const auto step = training.model ? automatic_step(settings, *training.data, *training.model,
+                                                          training.regularizer, training.estimates)
+                                         : 1;
+        settings.set("step", {fmt::format("{}", step), "", false});
+    }
+    training.engine.schedule =
+        schedule_of(settings, settings.real("step", 0),
+                    span_of(settings, training.engine.rounds, training.rows));
+    Optimizers optimizers;
+    for (int model = 0; model < training.coding->needs.models; ++model)
+        optimizers.push_back(
+            chosen(quorate::optimizers(), settings, "optimizer")
+                .make(
+                    settings,
+                    training.model
+                        ? initial_model(settings, training.seed + static_cast<std::uint64_t>(model),
+                                        *training.model, training.columns)
+                        : std::vector<double>(),
+                    training.regularizer));
+    const auto threads = coordinator_threads(settings, training.width());
+    training.engine.estimates.threads = threads;
+    for (const auto& optimizer : optimizers) optimizer->use_threads(threads);
+    return optimizers;
+}
+
+}  // namespace quorate

@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// DSAG: each worker computes the gradient sums of its subpartitions one after the other, the
+// coordinator caches the newest of each and steps with the mean of all of them, when so many fresh
+// ones have come. Stale ones take their place in the cache too. Severinson, Rosnes, El Rouayheb and
+// Graell i Amat, arXiv 2111.13877. Without stale ones it is SAG (Le Roux, Schmidt and Bach, NIPS
+// 2012) over partitions.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "base/prefetch.hpp"
+#include "base/random.hpp"
+#include "code/partition.hpp"
+#include "scheme/cached/interval_cache.hpp"
+#include "scheme/cached/load_balance.hpp"
+#include "scheme/options.hpp"
+#include "scheme/placement.hpp"
+#include "scheme/stability.hpp"
+
+namespace quorate {
+
+namespace {
+
+struct Rules {
+    int collect;        // fresh answers for which a round waits
+    int subpartitions;  // of a worker's rows
+    double margin;      // share of the time until then for which more answers are taken
+    bool stale;         // answers at older points are taken too
+    bool saga;          // else SAG
+    bool random;        // order of subpartitions; else cyclic
+    bool at_worker;     // the cache; else at the coordinator
+    enum class Balance { off, equal, authors } balance;
+    int units;         // of a worker's rows, of which subpartitions are made: blocks
+    int most;          // subpartitions of a worker
+    std::int64_t cap;  // updates after which an entry is evicted
+};
+
+class Dsag final : public Scheme {
+public:
+    Dsag(const Problem& problem, const Rules& rules)
+        : problem_(problem), rules_(rules), machines_(static_cast<std::size_t>(problem.workers)),
+          cache_(problem.workers)
+    {
+        for (auto& machine : machines_) machine.parts = rules.subpartitions;
+    }
+
+    Needs needs() const override
+    {
+        const int n = problem_.workers;
+        Needs needs;
+        for (Worker worker = 0; worker < n; ++worker) {
+            auto& shard = needs.shard.emplace_back();
+            for (int unit = 0; unit < rules_.units; ++unit) {
+                shard.push_back(static_cast<int>(needs.blocks.size()));
+                needs.blocks.push_back(rows_of(worker, unit, 1));
+            }
+        }
+        needs.answers = rules_.collect;
+        // Entries do not overlap, and none has fewer units than the smallest part of a cut.
+        needs.slots = n * (rules_.at_worker ? 1 : rules_.units / smallest());
+        needs.kept = needs.slots;
+        needs.points = std::min<std::int64_t>(needs.kept, rules_.cap + 1);
+        // A subpartition is renewed about every `turn` updates.
+        const int turn = (rules_.subpartitions * n + rules_.collect - 1) / rules_.collect;
+        needs.staleness = (turn - 1) / 2.0;
+        needs.stable_step = stable_step_of_cycle(turn);
+        return needs;
+    }
+
+    std::string warning() const override
+    {
+        if (!rules_.saga || rules_.random || rules_.subpartitions == 1) return "";
+        return "--estimator saga is unbiased only if subpartitions come in random order: add "
+               "--order random";
+    }
+
+    void handle(const Event& event, Seconds now, std::vector<Action>& out) override
+    {
+        if (const auto* start = std::get_if<Start>(&event)) {
+            active_ = start->active;
+            begin_ = now;
+            for (const auto worker : active_) dispatch(worker, out);
+        } else if (const auto* arrived = std::get_if<Arrived>(&event)) {
+            for (const auto& contribution : arrived->contributions) receive(contribution, now, out);
+        } else if (std::holds_alternative<Deadline>(event)) {
+            timed_ = false;
+            step(out);
+        } else if (const auto* stepped = std::get_if<Stepped>(&event)) {
+            newest_ = stepped->version;
+            begin_ = now;
+            fresh_ = resting_ = 0;
+            renewed_ = 0;
+            closing_ = false;
+            was_complete_ = cache_.rows() == problem_.rows;
+            if (rules_.balance != Rules::Balance::off && newest_ % rounds_between == 0) balance();
+            for (const auto worker : active_)
+                if (at(worker).rests) dispatch(worker, out);
+        } else if (std::holds_alternative<Quiescent>(event)) {
+            if (renewed_ > 0) step(out);
+        }
+    }
+
+    void fetch_ahead(Worker worker) const override
+    {
+        prefetch(&machines_[static_cast<std::size_t>(worker)]);
+    }
+
+private:
+    static constexpr int end_of_round = 0;         // the only timer
+    static constexpr Version rounds_between = 10;  // new cuts
+
+    struct Machine {
+        int parts = 0;             // subpartitions of its rows
+        int next = 0;              // the one that comes next, in cyclic order
+        std::int64_t tasks = 0;    // so far
+        int first = 0, count = 0;  // units of its newest task
+        bool rests = false;        // it has answered, and waits for the next round
+        bool left_out = false;     // entries of it were evicted for their age, and none came since
+        LatencyWindow window = {};
+    };
+    Machine& at(Worker worker) { return machines_[static_cast<std::size_t>(worker)]; }
+
+    // Rows of some units of a worker.
+    Rows rows_of(Worker worker, int first, int count) const
+    {
+        const auto [begin, rows] = partition(problem_.rows, problem_.workers, worker);
+        const auto from = partition(rows, rules_.units, first).first;
+        const auto last = partition(rows, rules_.units, first + count - 1);
+        return {begin + from, last.first + last.second - from};
+    }
+
+    // What a worker does with some of its units. All tasks with the same share it.
+    const std::shared_ptr<const Plan>& plan(Worker worker, int first, int count)
+    {
+        const auto number =
+            (std::int64_t{worker} * rules_.units + first) * (rules_.units + 1) + count;
+        auto& known = plans_[number];
+        if (known) return known;
+        Part part;
+        const auto operation =
+            rules_.at_worker ? Item::Operation::cached : Item::Operation::gradient;
+        for (int unit = first; unit < first + count; ++unit)
+            part.items.push_back({.block = worker * rules_.units + unit, .operation = operation});
+        return known = std::make_shared<const Plan>(Plan{{std::move(part)}});
+    }
+
+    // Units of the smallest part that a worker's rows are cut into.
+    int smallest() const { return rules_.units / rules_.most; }
+
+    // The slot of the table that an entry of the cache is in. Workers are mostly at about the same part of their rows, so
+    // what a round renews is in slots near each other.
+    int slot(Worker worker, int first) const
+    {
+        return first / smallest() * problem_.workers + worker;
+    }
+
+    // Chooses the subpartition of a worker's next task.
+    void advance(Worker worker)
+    {
+        auto& machine = at(worker);
+        const auto count = static_cast<std::uint32_t>(machine.tasks++);
+        auto part = std::exchange(machine.next, (machine.next + 1) % machine.parts);
+        if (rules_.random)
+            part = static_cast<int>(
+                Stream(problem_.seed, Purpose::code, static_cast<std::uint32_t>(worker), count)
+                    .below(static_cast<std::size_t>(machine.parts)));
+        const auto [first, units] = partition(rules_.units, machine.parts, part);
+        machine.first = rules_.at_worker ? 0 : static_cast<int>(first);
+        machine.count = rules_.at_worker ? rules_.units : static_cast<int>(units);
+    }
+
+    void dispatch(Worker worker, std::vector<Action>& out)
+    {
+        auto& machine = at(worker);
+        machine.rests = false;
+        advance(worker);
+        // A worker that caches has drawn the samples of each gradient by the version of its point.
+        out.push_back(Dispatch{.task = next_task_++,
+                               .worker = worker,
+                               .plan = plan(worker, machine.first, machine.count),
+                               .inputs = {newest_},
+                               .control = {.draw = rules_.at_worker ? newest_ : own_count}});
+    }
+
+    void receive(const Contribution& contribution, Seconds now, std::vector<Action>& out)
+    {
+        const auto worker = contribution.worker;
+        auto& machine = at(worker);
+        const bool fresh = contribution.newest == newest_;
+        if (rules_.balance != Rules::Balance::off) measure(contribution, fresh);
+        machine.left_out = false;
+        if (!((fresh || rules_.stale) && insert(contribution, out)))
+            out.push_back(Close{contribution.task, contribution.task});
+        if (closing_ || fresh) {
+            machine.rests = true;
+            ++resting_;
+        } else {
+            dispatch(worker, out);
+        }
+        fresh_ += fresh;
+        if (!closing_ && fresh && fresh_ == rules_.collect) {
+            closing_ = true;
+            const auto end = begin_ + (1 + rules_.margin) * (now - begin_);
+            timed_ = rules_.margin > 0 && resting_ < std::ssize(active_);
+            if (timed_)
+                out.push_back(SetTimer{end_of_round, end});
+            else
+                step(out);
+        } else if (resting_ == std::ssize(active_)) {
+            step(out);
+        }
+    }
+
+    // Puts a contribution into the cache. @return whether it is newer than what was there
+    bool insert(const Contribution& contribution, std::vector<Action>& out)
+    {
+        const auto worker = contribution.worker;
+        const auto& machine = at(worker);
+        const auto rows = rows_of(worker, machine.first, machine.count).count;
+        evicted_.clear();
+        const CachedInterval one{machine.first,
+                                 machine.count,
+                                 contribution.newest,
+                                 contribution.id,
+                                 contribution.task,
+                                 contribution.samples,
+                                 rows};
+        if (!cache_.insert(worker, one, evicted_)) return false;
+        renewed_ += rows;
+        out.push_back(Fill{slot(worker, one.first), 1, {one.id}});
+        if (keeps_before() && before_.emplace(std::pair(worker, one.first), evicted_.at(0)).second)
+            return true;
+        close(evicted_, out);
+        return true;
+    }
+
+    // Whether the entries that this round renews are needed as they were before it.
+    bool keeps_before() const { return rules_.saga && was_complete_; }
+
+    static void close(const std::vector<CachedInterval>& all, std::vector<Action>& out)
+    {
+        for (const auto& one : all) out.emplace_back(Close{one.task, one.task});
+    }
+
+    void step(std::vector<Action>& out)
+    {
+        if (timed_) out.push_back(SetTimer{end_of_round, never});
+        timed_ = false;
+        const bool complete = !evict_too_old(out);
+        if (cache_.size() == 0) return;
+        Step step{.terms = {},
+                  .divisor = static_cast<double>(cache_.samples()),
+                  .error = 0,
+                  .table = true};
+        const bool saga = keeps_before() && complete && !before_.empty();
+        double partitions = 0;
+        for (const auto& machine : machines_) partitions += rules_.at_worker ? 1 : machine.parts;
+        // SAGA: how much the change of a renewed entry counts.
+        const double change = saga ? partitions / static_cast<double>(before_.size()) : 1;
+        // The table counts renewed entries once.
+        if (saga)
+            for (const auto& [place, old] : before_) {
+                const auto& [worker, first] = place;
+                const auto renewed =
+                    *std::ranges::find(cache_.of(worker), first, &CachedInterval::first);
+                step.terms.push_back({renewed.id, change - 1, true});
+                step.terms.push_back({old.id, 1 - change});
+            }
+        const auto covered =
+            static_cast<double>(cache_.rows()) / static_cast<double>(problem_.rows);
+        step.error = partitions * (1 - covered) / covered;
+        step.share = static_cast<double>(renewed_) / static_cast<double>(problem_.rows);
+        out.push_back(std::move(step));
+        for (const auto& [place, one] : before_) out.push_back(Close{one.task, one.task});
+        before_.clear();
+    }
+
+    // @return whether any entry was
+    bool evict_too_old(std::vector<Action>& out)
+    {
+        bool any = false;
+        for (const auto worker : active_) {
+            evicted_.clear();
+            cache_.evict_older(worker, newest_ - rules_.cap, evicted_);
+            if (evicted_.empty()) continue;
+            any = true;
+            close(evicted_, out);
+            if (!std::exchange(at(worker).left_out, true))
+                out.push_back(Note{fmt::format(
+                    "gradients of worker {} are older than {} updates: steps leave them out until "
+                    "it answers",
+                    worker, rules_.cap)});
+        }
+        return any;
+    }
+
+    // Takes note of how long an answer took, injected delays included. What a stale one took beside its computation may be time
+    // that it waited for nobody, so the mean of the latest fresh ones stands for it.
+    void measure(const Contribution& contribution, bool fresh)
+    {
+        auto& machine = at(contribution.worker);
+        const auto rows = rows_of(contribution.worker, machine.first, machine.count).count;
+        const double share = static_cast<double>(rows) / static_cast<double>(problem_.rows);
+        auto rest = std::max(0.0, contribution.arrived - contribution.sent - contribution.compute);
+        if (fresh) {
+            rests_.push_back(rest);
+            rests_sum_ += rest;
+            if (std::ssize(rests_) > problem_.workers) {
+                rests_sum_ -= rests_.front();
+                rests_.pop_front();
+            }
+        } else if (!rests_.empty()) {
+            rest = rests_sum_ / static_cast<double>(rests_.size());
+        }
+        machine.window.add(contribution.arrived, contribution.compute / share, rest);
+    }
+
+    // Cuts rows anew if that makes the times of workers clearly more alike.
+    void balance()
+    {
+        constexpr double clearly = 0.98;
+        std::vector<Worker> known;
+        std::vector<Balanced> workers;
+        const double share = 1.0 / problem_.workers;
+        BalanceRules to{.share = share,
+                        .fresh = rules_.collect * share,
+                        .least = rules_.collect * share / rules_.subpartitions,
+                        .most = rules_.most};
+        for (const auto worker : active_) {
+            const auto latency = at(worker).window.latency();
+            if (latency && latency->compute > 0) {
+                known.push_back(worker);
+                workers.push_back({*latency, at(worker).parts});
+            } else {
+                to.least -= to.fresh * share / at(worker).parts;
+            }
+        }
+        if (workers.size() < 2 || to.least <= 0) return;
+        const auto seed = problem_.seed + static_cast<std::uint64_t>(newest_);
+        const auto parts =
+            rules_.balance == Rules::Balance::equal
+                ? equal_times(workers, to)
+                : as_authors(workers, to, std::min<int>(rules_.collect, std::ssize(workers)),
+                             rules_.margin, seed);
+        const auto ratio = [&] {
+            const auto [least, most] = std::ranges::minmax(
+                workers, {}, [&](const Balanced& one) { return answer_time(one, share); });
+            return answer_time(most, share) / answer_time(least, share);
+        };
+        const double before = ratio();
+        for (std::size_t i = 0; i < workers.size(); ++i) workers[i].parts = parts[i];
+        if (ratio() >= clearly * before) return;
+        for (std::size_t i = 0; i < known.size(); ++i) {
+            auto& machine = at(known[i]);
+            if (machine.parts == parts[i]) continue;
+            machine.next = aligned(rules_.units, machine.parts, parts[i], machine.next);
+            machine.parts = parts[i];
+        }
+    }
+
+    Problem problem_;
+    Rules rules_;
+    std::unordered_map<std::int64_t, std::shared_ptr<const Plan>> plans_;  // by worker and units
+    std::vector<Machine> machines_;
+    IntervalCache cache_;
+    std::vector<CachedInterval> evicted_;  // by the last insertion
+    // SAGA: the entries that this round has renewed, as they were before it, by worker and place.
+    std::map<std::pair<Worker, int>, CachedInterval> before_;
+    // Seconds that the latest fresh answers took beside their computation, and their sum.
+    std::deque<double> rests_;
+    double rests_sum_ = 0;
+    std::vector<Worker> active_;
+    Version newest_ = 0;
+    TaskId next_task_ = 0;
+    // Of the running round:
+    Seconds begin_ = 0;
+    int fresh_ = 0, resting_ = 0;  // fresh answers; workers that rest
+    std::int64_t renewed_ = 0;     // rows of entries that it has renewed
+    bool closing_ = false;         // enough fresh answers have come
+    bool timed_ = false;           // the timer runs
+    bool was_complete_ = false;    // the cache covered all rows when it began
+};
+
+Option subpartitions_option()
+{
+    return {"subpartitions", "P", "",
+            "parts of a worker's rows, one of which a task computes; default: 10, or fewer rows"};
+}
+
+Option margin_option()
+{
+    return {"margin", "SHARE", "0.02",
+            "a round goes on for so much of the time that it took to get its answers"};
+}
+
+Option stale_option()
+{
+    return {"stale", "use|drop", "use", "what comes of answers at older points; drop: SAG", 0};
+}
+
+Option cache_option()
+{
+    return {"cache", "coordinator|worker", "coordinator",
+            "who caches gradients: the coordinator those of each subpartition, or each worker its "
+            "own, of which it sends the sum"};
+}
+
+Option balance_option()
+{
+    return {"balance", "off|equal|authors", "off",
+            "cuts the rows of slow workers finer, so that all take about as long for a task: equal "
+            "in closed form, authors by simulating rounds",
+            0};
+}
+
+constexpr std::int64_t usual_subpartitions = 10;
+
+std::int64_t fresh_answers(const Settings& settings, std::int64_t n)
+{
+    return settings.on("collect") ? collect(settings, static_cast<int>(n)) : (4 * n + 4) / 5;
+}
+
+std::unique_ptr<Scheme> make_dsag(const Settings& settings, const Problem& problem)
+{
+    constexpr std::int64_t units_of_a_part = 20, finest = 4;
+    const auto n = std::int64_t{problem.workers};
+    const auto smallest = problem.rows / n;
+    Rules rules{};
+    const auto fresh = fresh_answers(settings, n);
+    rules.collect = static_cast<int>(fresh);
+    const auto p = settings.on("subpartitions")
+                       ? settings.integer("subpartitions", 1, smallest)
+                       : std::max<std::int64_t>(1, std::min(usual_subpartitions, smallest));
+    rules.subpartitions = static_cast<int>(p);
+    rules.margin = settings.real("margin", 0);
+    rules.stale = settings.one_of("stale", {"use", "drop"}) == "use";
+    rules.saga = word_of(settings, "estimator", {"sag", "saga"}) == "saga";
+    rules.random = word_of(settings, "order", {"cyclic", "random"}) == "random";
+    rules.at_worker = settings.one_of("cache", {"coordinator", "worker"}) == "worker";
+    using enum Rules::Balance;
+    const auto& balance = settings.one_of("balance", {"off", "equal", "authors"});
+    rules.balance = balance == "off" ? off : balance == "equal" ? equal : authors;
+    rules.units = rules.most = rules.subpartitions;
+    if (rules.balance != off) {
+        if (rules.at_worker || rules.saga)
+            settings.refuse("balance", ", which needs --cache coordinator and --estimator sag");
+        rules.units = static_cast<int>(std::min<std::int64_t>(smallest, units_of_a_part * p));
+        rules.most = static_cast<int>(std::min<std::int64_t>(rules.units, finest * p));
+    }
+    if (rules.at_worker && rules.saga)
+        settings.refuse("estimator",
+                        ", but a worker that caches sends the sum of its gradients "
+                        "only: use --cache coordinator, or sag");
+    if (rules.at_worker && rules.random)
+        settings.refuse("order",
+                        ", but a worker that caches computes its oldest gradient anew: use "
+                        "--cache coordinator, or cyclic");
+    rules.cap = settings.on("staleness-cap")
+                    ? settings.integer("staleness-cap", std::int64_t{2} * rules.most)
+                    : (4 * n * rules.most + fresh - 1) / fresh;
+    return std::make_unique<Dsag>(problem, rules);
+}
+
+}  // namespace
+
+Entry<MakeScheme> dsag_entry()
+{
+    return {.name = "dsag",
+            .text =
+                "caches the gradients of subpartitions, which workers renew one after the other; "
+                "a step takes the mean of the cache after M fresh answers, and stale ones are "
+                "welcome",
+            .source = "Severinson et al., arXiv 2111.13877",
+            .options = {collect_option(), subpartitions_option(), margin_option(), stale_option(),
+                        estimator_option(), order_option(), staleness_cap_option(), cache_option(),
+                        balance_option()},
+            .make = make_dsag,
+            .properties = {.candidates = [](int n, bool) -> std::vector<Choice> {
+                               if (n < 4) return {{}};
+                               return {{}, {{"collect", std::to_string(n / 2)}}};
+                           },
+                           .pace = [](const Settings& settings, int n) -> Pace {
+                               const auto parts = settings.on("subpartitions")
+                                                      ? settings.integer("subpartitions", 1)
+                                                      : usual_subpartitions;
+                               return {static_cast<double>(parts * n) /
+                                       static_cast<double>(fresh_answers(settings, n))};
+                           },
+                           .example = {{"subpartitions", "3"}, {"collect", "4"}}}};
+}
+
+}  // namespace quorate

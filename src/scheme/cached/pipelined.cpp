@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Pipelined gradient coding stores as much as gradient coding and computes as little as an uncoded
+// scheme. In each round a worker computes the gradient of one of its d partitions, that whose
+// gradient is oldest. It sends the coded sum of this gradient and the others, which it has cached
+// in the d - 1 rounds before. Su and Li, "Pipelined Gradient Coding", arXiv 2607.20739.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "code/collect_decoder.hpp"
+#include "code/cyclic.hpp"
+#include "code/fractional_repetition.hpp"
+#include "scheme/contributions.hpp"
+#include "scheme/options.hpp"
+#include "scheme/placement.hpp"
+#include "scheme/rounds/synchronous.hpp"
+#include "scheme/stability.hpp"
+
+namespace quorate {
+
+namespace {
+
+class Pipelined final : public SynchronousScheme {
+public:
+    /// @param damped  whether steps are shortened if decoding weights are large
+    Pipelined(const Settings& settings, const Problem& problem, GradientCode code, int stragglers,
+              bool damped = false)
+        : problem_(problem), code_(std::move(code)),
+          cap_(staleness_cap(settings, std::int64_t{2} * (stragglers + 1))), damped_(damped),
+          samples_(samples_of(code_.encoding, problem)), anew_(plans_of(code_.encoding)),
+          plans_(changed(anew_, cache)),
+          received_(std::vector<int>(static_cast<std::size_t>(problem.workers), 1)),
+          answered_(static_cast<std::size_t>(problem.workers), -1),
+          stale_(static_cast<std::size_t>(problem.workers))
+    {
+    }
+
+    Needs needs() const override
+    {
+        auto needs = needs_of(code_.encoding, problem_.rows);
+        needs.staleness = static_cast<double>(row(0).size() - 1) / 2;
+        needs.stable_step = stable_step_of_cycle(static_cast<int>(row(0).size()));
+        return needs;
+    }
+    std::string warning() const override { return code_.warning; }
+
+protected:
+    std::shared_ptr<const Plan> plan(Worker worker) const override
+    {
+        return plans_[static_cast<std::size_t>(worker)];
+    }
+
+    Task task(Worker worker, Version version) const override
+    {
+        // A worker that was late may go on with the gradient that it began in the round before.
+        const bool late = version > 0 && answered_[static_cast<std::size_t>(worker)] < version - 1;
+        return {plan(worker), late ? Versions{version, version - 1} : Versions{version}};
+    }
+
+    // Workers whose answers were too stale compute all of their gradients anew, so that the round
+    // can end. If the other answers suffice, they go on as before and are fresh again after d
+    // answers.
+    Task again(Worker worker, Version version) override
+    {
+        if (!stale_[static_cast<std::size_t>(worker)]) return {};
+        return {anew_[static_cast<std::size_t>(worker)], {version}};
+    }
+
+    bool looks_back() const override { return true; }
+
+    void begin(Version version) override
+    {
+        round_ = version;
+        received_.clear();
+        code_.decoder->begin();
+    }
+
+    std::optional<Step> receive(const Contribution& contribution) override
+    {
+        const auto i = static_cast<std::size_t>(contribution.worker);
+        answered_[i] = round_;
+        stale_[i] = round_ - contribution.oldest > cap_;
+        if (stale_[i]) return std::nullopt;
+        received_.add(contribution);
+        const auto* decoding = code_.decoder->receive(contribution.worker);
+        if (!decoding) return std::nullopt;
+        auto step = received_.step(*decoding, samples_);
+        if (damped_) step.scale = 1 / std::max(1.0, amplification(*decoding));
+        return step;
+    }
+
+private:
+    static void cache(Plan& plan)
+    {
+        for (auto& item : plan.parts[0].items) item.operation = Item::Operation::cached;
+    }
+
+    const Row& row(Worker worker) const
+    {
+        return code_.encoding.rows[static_cast<std::size_t>(worker)][0];
+    }
+
+    // max_j sum_i |a_i B_ij|: the factor by which errors of single gradients may grow.
+    double amplification(const Decoding& decoding) const
+    {
+        std::vector<double> sum(static_cast<std::size_t>(code_.encoding.partitions));
+        for (const auto& weight : decoding.weights)
+            for (const auto& [partition, value] : row(weight.worker))
+                sum[static_cast<std::size_t>(partition)] +=
+                    std::abs(decoding.scale * weight.value * value);
+        return std::ranges::max(sum);
+    }
+
+    Problem problem_;
+    GradientCode code_;
+    std::int64_t cap_;
+    bool damped_;
+    std::int64_t samples_;  // of a round
+    Plans anew_, plans_;    // by worker; anew_: gradients of this round only, none of them cached
+    Contributions received_;
+    std::vector<Version> answered_;  // the last round that each worker answered in time
+    std::vector<bool> stale_;        // by worker: whether its last answer was too stale to be used
+    Version round_ = 0;
+};
+
+std::unique_ptr<Scheme> make_frc(const Settings& settings, const Problem& problem)
+{
+    const int n = problem.workers;
+    const int s = stragglers(settings, n - 1);
+    refuse_unless_divides(settings, "stragglers", s + 1, n);
+    return std::make_unique<Pipelined>(settings, problem, fractional_repetition(n, s + 1), s);
+}
+
+std::unique_ptr<Scheme> make_cyclic(const Settings& settings, const Problem& problem)
+{
+    const int n = problem.workers;
+    const int s = stragglers(settings, n - 1);
+    const bool divides = n % (s + 1) == 0;
+    const auto decoder = word_of(settings, "decoder",
+                                 divides ? std::vector<std::string>{"residue", "mds", "mu"}
+                                         : std::vector<std::string>{"mds", "residue", "mu"});
+    if (decoder == "residue") {
+        refuse_unless_divides(settings, "stragglers", s + 1, n);
+        return std::make_unique<Pipelined>(settings, problem, residue_class_code(n, s), s);
+    }
+    if (decoder == "mds")
+        return std::make_unique<Pipelined>(settings, problem, cyclic_code(n, s), s, true);
+    auto windows = cyclic_windows(n, s + 1);
+    auto rescaled = std::make_unique<CollectDecoder>(windows, n - s, one_step(windows));
+    return std::make_unique<Pipelined>(settings, problem,
+                                       GradientCode{std::move(windows), std::move(rescaled)}, s);
+}
+
+}  // namespace
+
+Entry<MakeScheme> pgc_frc_entry()
+{
+    return {
+        .name = "pgc-frc",
+        .text =
+            "pipelined fractional repetition: stores S + 1 partitions, computes one a round; any "
+            "S stragglers; gradients are up to S rounds old",
+        .source = "Su and Li, Pipelined Gradient Coding, arXiv 2607.20739",
+        .options = {stragglers_option(), staleness_cap_option()},
+        .make = make_frc,
+        .properties = {.example = {{"workers", "6"}}}};
+}
+
+Entry<MakeScheme> pgc_cyclic_entry()
+{
+    return {
+        .name = "pgc-cyclic",
+        .text =
+            "pipelined cyclic code, for any number of workers; residue and mds are exact for "
+            "gradients that stand still, mu is the published rescaling",
+        .source = "Su and Li, Pipelined Gradient Coding, arXiv 2607.20739",
+        .options = {stragglers_option(), staleness_cap_option(), decoder_option()},
+        .make = make_cyclic,
+        .properties = {.candidates = [](int n, bool) { return doubled_stragglers(n / 2 - 1); }}};
+}
+
+}  // namespace quorate

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Rounds in which each worker makes a number of trials, each cut off after a limit of time (mindflayer).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "scheme/newest/newest_point.hpp"
+#include "scheme/newest/theory.hpp"
+#include "scheme/newest/trials.hpp"
+#include "scheme/options.hpp"
+#include "scheme/sample_mean.hpp"
+
+namespace quorate {
+
+std::vector<int> chosen_trials(double wanted, std::span<const Trial> trials)
+{
+    std::vector<std::size_t> order(trials.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return trials[i].cost; });
+    // T(m) of the m workers whose trials cost least falls as long as that of the next one is below it.
+    double probability = 0, rate = 0, time = unlimited;
+    std::size_t taken = 0;
+    for (std::size_t m = 1; m <= order.size(); ++m) {
+        const auto& [success, cost] = trials[order[m - 1]];
+        if (cost == never || !(success > 0)) continue;
+        probability += success;
+        rate += success / cost;
+        if (const auto with = (wanted + probability) / rate; with < time) {
+            time = with;
+            taken = m;
+        }
+    }
+    std::vector<int> chosen(trials.size());
+    for (std::size_t m = 0; m < taken; ++m) {
+        const auto& [success, cost] = trials[order[m]];
+        if (cost == never || !(success > 0)) continue;
+        // Where rounding makes a whole number of T / c - 1 larger, that is not one trial more.
+        chosen[order[m]] =
+            static_cast<int>(std::min(1e6, std::max(0.0, std::ceil(time / cost - 1 - 1e-9))));
+    }
+    if (taken > 0 && std::ranges::all_of(chosen, [](int b) { return b == 0; }))
+        chosen[order[0]] = 1;
+    return chosen;
+}
+
+namespace {
+
+struct MindFlayerWays {
+    double wanted = 1;  // S, successes of a round, where trials are chosen
+    int trials = 0;     // of each worker in each round; 0: chosen
+    bool expected =
+        false;  // the sum is divided by the successes that are expected; else by those there are
+    double success = 0;  // probability of a trial; 0: as measured
+    Theory theory = {};
+};
+
+// Until the times of all workers are known, but for first_rounds rounds at most, a round ends with its first S
+// successes, like those of k-batch-sync.
+class MindFlayer final : public NewestPoint {
+public:
+    MindFlayer(const Problem& problem, const MindFlayerWays& ways, Restarts restarts)
+        : NewestPoint(problem, std::move(restarts)), ways_(ways),
+          trials_(static_cast<std::size_t>(problem.workers), 0), left_(trials_),
+          mean_(own().needs.blocks)
+    {
+    }
+
+protected:
+    void begin() override
+    {
+        mean_.clear();
+        learning_ = !restarts()->known() && rounds_++ < first_rounds;
+        expected_ = 0;
+        limit_ = 0;
+        if (learning_) return;
+        choose();
+        again();
+        for (Worker i = 0; i < std::ssize(trials_); ++i) {
+            const auto trials = trials_[static_cast<std::size_t>(i)];
+            if (trials == 0) continue;
+            expected_ += trials * success(i);
+            const auto limit = restarts()->limit(i);
+            limit_ = std::max(limit_, trials * limit * (1 + margin));
+        }
+        if (!said_) said_ = step_of_theory();
+    }
+
+    bool wants(Worker worker) override
+    {
+        return learning_ || left_[static_cast<std::size_t>(worker)]-- > 0;
+    }
+
+    std::optional<Step> receive(const Contribution& contribution) override
+    {
+        mean_.add(contribution, contribution.worker);
+        return ended();
+    }
+    std::optional<Step> fail(Worker) override { return ended(); }
+
+    Seconds limit() const override { return learning_ || limit_ == 0 ? never : limit_; }
+    std::optional<Step> expire() override { return step(); }
+    void again() override
+    {
+        left_ = trials_;
+        missing_ = std::reduce(trials_.begin(), trials_.end());
+    }
+
+    std::string say() override
+    {
+        if (!said_ || told_) return "";
+        told_ = true;
+        return *said_;
+    }
+
+private:
+    static constexpr int first_rounds = 200;
+    // By how much a round may last longer than all trials with their limits.
+    static constexpr double margin = 0.1;
+
+    double success(Worker worker) const
+    {
+        return ways_.success > 0 ? ways_.success : restarts()->success(worker);
+    }
+
+    void choose()
+    {
+        if (ways_.trials > 0) {
+            std::ranges::fill(trials_, ways_.trials);
+            return;
+        }
+        std::vector<Trial> all;
+        for (Worker i = 0; i < std::ssize(trials_); ++i)
+            all.push_back({success(i), restarts()->cost(i)});
+        trials_ = chosen_trials(ways_.wanted, all);
+        // Nothing is known of anybody.
+        if (std::ranges::all_of(trials_, [](int b) { return b == 0; }))
+            std::ranges::fill(trials_, 1);
+    }
+
+    // Takes note of a trial that has ended. @return the step, if it was the last
+    std::optional<Step> ended()
+    {
+        if (learning_) return mean_.size() < ways_.wanted ? std::nullopt : step();
+        return --missing_ > 0 ? std::nullopt : step();
+    }
+
+    std::optional<Step> step() const
+    {
+        if (mean_.empty()) return std::nullopt;
+        auto step =
+            ways_.expected && !learning_ ? mean_.step(expected_ * samples_of_one()) : mean_.step();
+        step.share = static_cast<double>(mean_.samples()) / static_cast<double>(own().samples);
+        return step;
+    }
+
+    // Mean samples of a trial.
+    double samples_of_one() const
+    {
+        return static_cast<double>(own().samples) / static_cast<double>(trials_.size());
+    }
+
+    // The step of the authors' code, with B = sum p_i B_i.
+    std::optional<std::string> step_of_theory() const
+    {
+        const auto& [l, noise, target] = ways_.theory;
+        if (!l) return std::nullopt;
+        const double step = *noise > 0
+                                ? std::min(1 / (2 * *l), *target * expected_ / (2 * *l * *noise))
+                                : 1 / (2 * *l);
+        return fmt::format(
+            "the theory: {:g} successes a round, max(1, SIGMA2 / EPS); its authors' code takes a "
+            "step of "
+            "{:g}, min(1 / (2 L), EPS B / (2 L SIGMA2)) for B = {:g} successes expected",
+            std::max(1.0, *noise / *target), step, expected_);
+    }
+
+    MindFlayerWays ways_;
+    std::vector<int> trials_, left_;  // by worker: of a round, and those that are still to be given
+    SampleMean mean_;
+    bool learning_ = false, told_ = false;
+    int rounds_ = 0;
+    std::int64_t missing_ = 0;  // trials that have not ended
+    double expected_ = 0;       // successes of the round
+    Seconds limit_ = 0;         // of the round
+    std::optional<std::string> said_;
+};
+
+std::unique_ptr<Scheme> make_mindflayer(const Settings& settings, const Problem& problem)
+{
+    MindFlayerWays ways{.theory = theory(settings)};
+    if (ways.theory.lipschitz && !ways.theory.noise)
+        settings.refuse("lipschitz",
+                        ", but this scheme's step follows from the noise too: give --noise and "
+                        "--target-gradient");
+    ways.wanted = !settings.on("collect") && ways.theory.noise
+                      ? std::max(1.0, *ways.theory.noise / *ways.theory.target)
+                      : any_collect(settings, problem.workers);
+    if (settings.text("trials") != "auto") {
+        ways.trials = static_cast<int>(settings.integer("trials", 1, 1'000'000));
+        if (settings.on("collect"))
+            settings.refuse("collect",
+                            ", but --trials says how much a round takes: leave out one of the two");
+    }
+    ways.expected = word_of(settings, "estimator", {"ratio", "expected"}) == "expected";
+    if (settings.on("success")) {
+        ways.success = settings.real("success", 1e-6, 1);
+        if (settings.text("restart-after") == "auto" || !settings.on("restart-after"))
+            settings.refuse(
+                "success",
+                ", but the limit of time is chosen as the run goes: give --restart-after SECONDS");
+    }
+    // Of the mean of the trials that succeed, probabilities only choose the number of trials.
+    if (settings.on("success") && !ways.expected && ways.trials > 0)
+        settings.refuse("success",
+                        ", which does nothing where --trials is a number and --estimator is ratio: "
+                        "add --estimator expected, or leave it out");
+    auto limits = settings.on("restart-after")
+                      ? restarts(settings, problem, samples_of_a_task(problem))
+                      : Restarts(problem.workers, 0);
+    return std::make_unique<MindFlayer>(problem, ways, std::move(limits));
+}
+
+}  // namespace
+
+Entry<MakeScheme> mindflayer_entry()
+{
+    std::vector<Option> options = {
+        collect_option(),
+        restart_after_option(),
+        {"trials", "B|auto", "auto",
+         "tasks of each worker in a round, those out of time included; auto: by the workers' "
+         "times, "
+         "for M successes together (--collect)"},
+        estimator_option(),
+        {"success", "P", "",
+         "probability that a task is complete within --restart-after; default: as measured"}};
+    add_options(options, theory_options());
+    return {.name = "mindflayer",
+            .text =
+                "a number of tasks for each worker in a round, each cut off after a limit of time "
+                "(--restart-after): for delays with heavy tails",
+            .source = "Maranjyan et al., MindFlayer SGD, arXiv 2410.04285",
+            .options = options,
+            .make = make_mindflayer,
+            .properties = {.candidates = [](int n, bool) -> std::vector<Choice> {
+                               return {{{"collect", std::to_string(n)}}};
+                           },
+                           .varying_samples = true,
+                           .example = {{"restart-after", "0.02"}, {"trials", "2"}}}};
+}
+
+}  // namespace quorate

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "scheme/products/elastic_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "scheme/options.hpp"
+
+namespace quorate {
+
+std::vector<Option> elastic_options()
+{
+    return {
+        {"needed", "L", "",
+         "machines whose answers suffice; each stores 1/L of the data; default: half of them"},
+        {"slack", "E", "0",
+         "stragglers that the first of a round's two stages does without; with --storage two both"},
+        {"storage", "one|two", "one",
+         "what is coded: the rows, of which the second stage waits for all answers; or the columns "
+         "too, in twice the memory, so that neither stage waits"},
+        {"generator", "haar|systematic|fourier", "",
+         "how stored blocks are combined; default: haar for dense data, systematic, which keeps "
+         "the first L machines' blocks as they are, for sparse ones"},
+        {"allocation", "cyclic|shifted-cyclic|flow|speeds", "shifted-cyclic",
+         "who computes which rows: windows; windows turned so that little changes hands; least "
+         "changes, by maximum flow; by the speeds of the machines, measured as the run goes"}};
+}
+
+ElasticWays elastic_ways(const Settings& settings, const Problem& problem)
+{
+    const int n = problem.workers;
+    if (problem.batch > 0)
+        settings.refuse("batch",
+                        ", but coded products are over all rows: leave it out with this scheme");
+    ElasticWays ways{};
+    ways.needed =
+        settings.on("needed") ? static_cast<int>(settings.integer("needed", 1, n)) : (n + 1) / 2;
+    ways.slack = static_cast<int>(settings.integer("slack", 0, n));
+    if (ways.needed + ways.slack > n)
+        settings.refuse("slack",
+                        fmt::format(", but {} workers are no more than --needed {} and the "
+                                    "stragglers: use at most {}, or more workers",
+                                    n, ways.needed, n - ways.needed));
+    if (ways.needed > problem.rows)
+        settings.refuse("needed", fmt::format(", more than the {} training rows", problem.rows));
+    const auto& generator = settings.on("generator")
+                                ? word_of(settings, "generator", {"haar", "systematic", "fourier"})
+                            : problem.dense ? "haar"
+                                            : "systematic";
+    ways.generator = generator == "haar"         ? Generator::haar
+                     : generator == "systematic" ? Generator::systematic
+                                                 : Generator::fourier;
+    ways.two_codes = word_of(settings, "storage", {"one", "two"}) == "two";
+    if (ways.two_codes && ways.needed > problem.columns)
+        settings.refuse(
+            "storage",
+            fmt::format(
+                ", which codes columns, but {} (--needed) are more than the {} of the data: "
+                "use --storage one, or give a dry run its --columns",
+                ways.needed, problem.columns));
+    const auto& strategy =
+        word_of(settings, "allocation", {"cyclic", "shifted-cyclic", "flow", "speeds"});
+    ways.strategy = strategy == "cyclic"           ? Strategy::cyclic
+                    : strategy == "shifted-cyclic" ? Strategy::shifted_cyclic
+                    : strategy == "flow"           ? Strategy::flow
+                                                   : Strategy::speeds;
+    return ways;
+}
+
+Division::Division(const ElasticWays& ways, std::int64_t rows, int most)
+    : ways_(ways), rows_(rows), most_(most), row_seconds_(static_cast<std::size_t>(most))
+{
+}
+
+void Division::measure(int machine, std::int64_t rows, Seconds compute)
+{
+    constexpr double smoothing = 0.5;
+    if (rows == 0 || compute <= 0) return;
+    auto& known = row_seconds_[static_cast<std::size_t>(machine)];
+    const double now = compute / static_cast<double>(rows);
+    known = known == 0 ? now : smoothing * now + (1 - smoothing) * known;
+}
+
+// A machine whose speed is not known yet counts as the mean of the others.
+std::vector<double> Division::speeds(const std::vector<int>& machines) const
+{
+    double sum = 0;
+    int known = 0;
+    for (const int machine : machines)
+        if (const auto seconds = row_seconds_[static_cast<std::size_t>(machine)]; seconds > 0) {
+            sum += 1 / seconds;
+            ++known;
+        }
+    std::vector<double> all;
+    for (const int machine : machines) {
+        const auto seconds = row_seconds_[static_cast<std::size_t>(machine)];
+        all.push_back(seconds > 0 ? 1 / seconds : known > 0 ? sum / known : 1);
+    }
+    return all;
+}
+
+int Division::copies(std::size_t machines) const
+{
+    return std::min(ways_.needed + ways_.slack, static_cast<int>(machines));
+}
+
+// Whether sharing out anew by speeds would shorten the computation by about a twentieth or more.
+bool Division::unbalanced() const
+{
+    if (ways_.strategy != Strategy::speeds) return false;
+    const auto speed = speeds(machines_);
+    const auto best = loads_by_speed(speed, copies(machines_.size()));
+    double longest = 0, least = 0;
+    for (std::size_t i = 0; i < machines_.size(); ++i) {
+        longest = std::max(longest, static_cast<double>(rows_of(shares_, machines_[i])) / speed[i]);
+        least = std::max(least, best[i] * static_cast<double>(rows_) / speed[i]);
+    }
+    return longest > 1.05 * least;
+}
+
+std::int64_t Division::share_out(const std::vector<int>& machines)
+{
+    if (std::ssize(machines) < ways_.needed) return 0;
+    if (machines == machines_ && !unbalanced()) return 0;
+    auto next = divide(machines);
+    std::vector<int> remaining;
+    std::ranges::set_intersection(machines_, machines, std::back_inserter(remaining));
+    const auto waste = shares_.empty() ? 0 : transition_waste(shares_, next, remaining);
+    shares_ = std::move(next);
+    machines_ = machines;
+    return waste;
+}
+
+// Shares out the rows. Changes are made machine by machine: first machines leave, then machines
+// join.
+Allocation Division::divide(const std::vector<int>& machines)
+{
+    const int copies = this->copies(machines.size());
+    if (ways_.strategy == Strategy::speeds)
+        return allocation_by_speed(rows_, machines, speeds(machines), copies);
+    if (ways_.strategy == Strategy::cyclic) return cyclic_allocation(rows_, machines, copies);
+    auto now = machines_;
+    if (!now.empty() && copies != this->copies(now.size())) now.clear();  // begin from nothing
+    const bool shifts = ways_.strategy == Strategy::shifted_cyclic;
+    if (now.empty()) {
+        now = machines;
+        if (!shifts) flow_.emplace(rows_, machines, copies, most_);
+    }
+    std::vector<int> gone, come;
+    std::ranges::set_difference(now, machines, std::back_inserter(gone));
+    std::ranges::set_difference(machines, now, std::back_inserter(come));
+    // If the machines that leave would leave too few, new ones join first.
+    while (!gone.empty() || !come.empty()) {
+        if (!gone.empty() && (std::ssize(now) > copies || come.empty())) {
+            const auto position =
+                static_cast<int>(std::ranges::find(now, gone.back()) - now.begin());
+            if (shifts)
+                offset_ += shift_after_leave(static_cast<int>(now.size()), position, copies);
+            else
+                flow_->leave(gone.back());
+            now.erase(now.begin() + position);
+            gone.pop_back();
+        } else {
+            const auto at = std::ranges::lower_bound(now, come.back());
+            const auto position = static_cast<int>(at - now.begin());
+            now.insert(at, come.back());
+            if (shifts)
+                offset_ -= shift_after_leave(static_cast<int>(now.size()), position, copies);
+            else
+                flow_->join(come.back());
+            come.pop_back();
+        }
+    }
+    offset_ -= std::floor(offset_);
+    return shifts ? cyclic_allocation(rows_, machines, copies, offset_) : flow_->allocation();
+}
+
+}  // namespace quorate

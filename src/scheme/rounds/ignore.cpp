@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "base/random.hpp"
+#include "base/text.hpp"
+#include "code/collect_decoder.hpp"
+#include "code/fractional_repetition.hpp"
+#include "scheme/options.hpp"
+#include "scheme/rounds/coded.hpp"
+
+namespace quorate {
+
+namespace {
+
+// How r grows when progress is mostly noise: by `step` from `start`, whenever `count` more
+// estimates have pointed against the estimate before them than along it (Pflug's statistic).
+struct Adaptive {
+    int start, step, count;
+};
+
+struct IgnoreWays {
+    bool ratio = false;      // the sum is divided by the rows received
+    bool reshuffle = false;  // workers compute other partitions in each round
+    std::optional<Adaptive> adaptive;
+};
+
+// Worker i holds partition i, or all partitions if they are reshuffled. A round takes the first r
+// answers.
+class Ignore final : public CodedScheme {
+public:
+    /// @param code  of the identity encoding, with a CollectDecoder
+    Ignore(const Problem& problem, int most, GradientCode code, const IgnoreWays& ways,
+           RoundLimit limit, Shares shares)
+        : CodedScheme(problem, std::move(code), std::move(limit), std::move(shares)), most_(most),
+          ways_(ways), collecting_(dynamic_cast<CollectDecoder&>(decoder())),
+          all_(static_cast<std::size_t>(problem.workers))
+    {
+        std::iota(all_.begin(), all_.end(), 0);
+    }
+
+    Needs needs() const override
+    {
+        auto needs = CodedScheme::needs();
+        needs.inner_product = ways_.adaptive.has_value();
+        if (ways_.reshuffle)
+            for (auto& shard : needs.shard) shard = all_;
+        return needs;
+    }
+
+protected:
+    std::shared_ptr<const Plan> plan(Worker worker) const override
+    {
+        return CodedScheme::plan(partition_of_[static_cast<std::size_t>(worker)]);
+    }
+
+    void begin(Version version) override
+    {
+        CodedScheme::begin(version);
+        samples_received_ = 0;
+        answers_ = 0;
+        partition_of_ = all_;
+        if (ways_.reshuffle)
+            Stream(problem().seed, Purpose::placement, round_).shuffle(partition_of_);
+        ++round_;
+    }
+
+    std::optional<Step> receive(const Contribution& contribution) override
+    {
+        samples_received_ += contribution.samples;
+        ++answers_;
+        return scaled(CodedScheme::receive(contribution));
+    }
+
+    std::optional<Step> expire() override { return scaled(CodedScheme::expire()); }
+
+    void stepped(const Stepped& done) override
+    {
+        if (!ways_.adaptive) return;
+        against_ += done.inner_with_last < 0 ? 1 : -1;
+        if (against_ <= ways_.adaptive->count) return;
+        collecting_.collect(std::min(most_, collecting_.collect() + ways_.adaptive->step));
+        against_ = 0;
+    }
+
+private:
+    std::optional<Step> scaled(std::optional<Step> step) const
+    {
+        if (!step || !ways_.ratio) return step;
+        const double a = static_cast<double>(samples()) / static_cast<double>(samples_received_);
+        step->divisor = static_cast<double>(samples_received_);
+        step->error = answers_ * (a - 1) * (a - 1) + (problem().workers - answers_);
+        return step;
+    }
+
+    int most_;
+    IgnoreWays ways_;
+    CollectDecoder& collecting_;
+    std::vector<int> all_;           // 0..n-1
+    std::vector<int> partition_of_;  // by worker, in the running round
+    std::uint32_t round_ = 0;
+    std::int64_t samples_received_ = 0;
+    int answers_ = 0, against_ = 0;
+};
+
+Adaptive adaptive(const Settings& settings, int most)
+{
+    std::vector<int> numbers;
+    for (const auto& word : split(settings.text("adaptive"), ',')) {
+        const auto number = to_integer(word);
+        if (number && *number >= 1 && *number <= 1'000'000)
+            numbers.push_back(static_cast<int>(*number));
+    }
+    if (numbers.size() != 3)
+        settings.refuse("adaptive", ": write START,STEP,COUNT, whole numbers of at least 1");
+    if (numbers[0] > most)
+        settings.refuse("adaptive",
+                        fmt::format(", but it can start with {} answers at most: the workers "
+                                    "without --stragglers",
+                                    most));
+    return {numbers[0], numbers[1], numbers[2]};
+}
+
+std::unique_ptr<Scheme> make_ignore(const Settings& settings, const Problem& problem)
+{
+    const int n = problem.workers;
+    // The configuration of a run with --collect holds the default of --stragglers, 1, too.
+    if (settings.on("collect") && settings.integer("stragglers", 0) != 1)
+        settings.refuse("collect", ", but --stragglers says it too: leave out one of the two");
+    auto limit = round_limit(settings, n);
+    if (limit.adaptive && settings.integer("stragglers", 0) != 1)
+        settings.refuse(
+            "stragglers",
+            ", but a round with --deadline adaptive ends by its Q: leave out one of the "
+            "two");
+    if (limit.adaptive && settings.on("adaptive"))
+        settings.refuse(
+            "adaptive",
+            ", but a round with --deadline adaptive ends by its Q: leave out one of the "
+            "two");
+    const int most = limit.adaptive           ? n
+                     : settings.on("collect") ? collect(settings, n)
+                                              : n - stragglers(settings, n - 1);
+    const auto weights = word_of(settings, "weights", {"rescale", "horvitz-thompson", "ratio"});
+    if (settings.on("least-frequency") && weights != "horvitz-thompson")
+        settings.refuse("least-frequency",
+                        ", but only --weights horvitz-thompson uses it: leave it out");
+    const double least =
+        settings.on("least-frequency") ? settings.real("least-frequency", 1e-6, 1) : 0.1;
+    IgnoreWays ways{weights == "ratio", settings.on("reshuffle"), {}};
+    if (settings.on("adaptive")) ways.adaptive = adaptive(settings, most);
+    const int first = ways.adaptive ? ways.adaptive->start : most;
+    const int quorum = limit.adaptive ? limit.adaptive->quorum() : first;
+    if (settings.on("shares") && ways.reshuffle)
+        settings.refuse("shares",
+                        ", but with --reshuffle all workers compute all partitions: leave out one "
+                        "of the two");
+    auto weigh = weights == "horvitz-thompson" ? horvitz_thompson(n, quorum, least) : plain_sum(n);
+    auto identity = repetition_encoding(repetition_groups(n, 1));
+    auto decoder = std::make_unique<CollectDecoder>(identity, first, std::move(weigh));
+    return std::make_unique<Ignore>(problem, most,
+                                    GradientCode{std::move(identity), std::move(decoder)}, ways,
+                                    std::move(limit), shares(settings, n));
+}
+
+Blocked blocked(const Settings& settings, int n)
+{
+    // Tasks are not alike with shares, and are not of all that a worker stores with --reshuffle.
+    for (const auto* name : {"adaptive", "deadline", "reshuffle", "shares"})
+        if (settings.on(name)) return {};
+    return until_answers(
+        n, settings.on("collect") ? collect(settings, n) : n - stragglers(settings, n - 1));
+}
+
+}  // namespace
+
+Entry<MakeScheme> ignore_entry()
+{
+    return {
+        .name = "ignore",
+        .text =
+            "no redundancy: takes the first N - S answers; unbiased if stragglers are random, else "
+            "use --weights horvitz-thompson or --reshuffle",
+        .source = "Chen et al., arXiv 1604.00981; Dutta et al., AISTATS 2018 (K-sync)",
+        .options =
+            {stragglers_option(),
+             collect_option(),
+             weights_option(),
+             {"least-frequency", "F", "",
+              "the least share of rounds in which a worker is taken to answer in time; default: "
+              "0.1"},
+             {"reshuffle", "", "",
+              "give the partitions to other workers in each round; every worker stores all data"},
+             {"adaptive", "START,STEP,COUNT", "",
+              "begin with START answers, and wait for STEP more whenever COUNT more estimates went "
+              "against the one before than along it, up to N - S"},
+             shares_option(),
+             deadline_option()},
+        .make = make_ignore,
+        .properties = {.candidates =
+                           [](int n, bool) {
+                               const auto plain = doubled_stragglers(n / 2);
+                               auto all = plain;
+                               for (auto choice : plain) {
+                                   choice.emplace_back("weights", "horvitz-thompson");
+                                   all.push_back(std::move(choice));
+                               }
+                               for (auto choice : plain) {
+                                   choice.emplace_back("reshuffle", "on");
+                                   all.push_back(std::move(choice));
+                               }
+                               all.push_back({{"deadline", adaptive_deadline_tried(n)}});
+                               return all;
+                           },
+                       .blocked = blocked,
+                       .example = {{"stragglers", "3"}}}};
+}
+
+}  // namespace quorate

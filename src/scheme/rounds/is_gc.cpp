@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "code/collect_decoder.hpp"
+#include "code/cyclic.hpp"
+#include "code/fractional_repetition.hpp"
+#include "scheme/options.hpp"
+#include "scheme/rounds/coded.hpp"
+
+namespace quorate {
+
+namespace {
+
+// Decodes fractional repetition with groups of any size: takes one worker of each group that has
+// answered.
+Weigh one_a_group(Groups groups)
+{
+    return [groups = std::move(groups)](const std::vector<int>& received) {
+        GroupDecoder decoder(groups, static_cast<int>(received.size()), true);
+        const Decoding* decoding = nullptr;
+        for (const int worker : received) decoding = decoder.receive(worker);
+        return *decoding;
+    };
+}
+
+std::unique_ptr<Scheme> make_is_gc(const Settings& settings, const Problem& problem)
+{
+    const int n = problem.workers;
+    const int c = degree(settings, n);
+    const bool cyclic = settings.one_of("placement", {"cyclic", "frc"}) == "cyclic";
+    const auto groups = repetition_groups(n, c);
+    auto encoding = cyclic ? cyclic_windows(n, c) : repetition_encoding(groups);
+    auto limit = round_limit(settings, n);
+    auto decoder =
+        std::make_unique<CollectDecoder>(encoding, limit.adaptive ? n : collect(settings, n),
+                                         cyclic ? disjoint_windows(n, c) : one_a_group(groups));
+    return std::make_unique<CodedScheme>(
+        problem, GradientCode{std::move(encoding), std::move(decoder)}, std::move(limit));
+}
+
+}  // namespace
+
+Entry<MakeScheme> is_gc_entry()
+{
+    return {.name = "is-gc",
+            .text =
+                "ignore-straggler gradient coding: after M answers, the largest set of them with "
+                "disjoint partitions, scaled; for any number of stragglers at small redundancy",
+            .source = "Su, Sukhnandan, Li, ICDCS 2023",
+            .options = {degree_option(), placement_option(), collect_option(), deadline_option()},
+            .make = make_is_gc,
+            .properties = {.blocked = until_collected}};
+}
+
+}  // namespace quorate

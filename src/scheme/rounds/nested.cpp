@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
+#include <cmath>
+#include <deque>
+
+#include "code/cyclic.hpp"
+#include "code/fractional_repetition.hpp"
+#include "scheme/contributions.hpp"
+#include "scheme/options.hpp"
+#include "scheme/placement.hpp"
+#include "scheme/rounds/synchronous.hpp"
+
+namespace quorate {
+
+namespace {
+
+// One exact code for each number s of stragglers. The redundancy of a round follows the stragglers
+// of the rounds before. Workers store what the largest code needs and compute what the chosen one
+// asks, so data never move.
+class Nested final : public SynchronousScheme {
+public:
+    struct Level {
+        int stragglers;
+        GradientCode code;
+        Plans plans;
+    };
+
+    /// @param levels  ascending by number of stragglers; the last one stores what all others need
+    Nested(const Problem& problem, std::vector<Level> levels)
+        : problem_(problem), levels_(std::move(levels)), level_(levels_.size() - 1),
+          samples_(samples_of(levels_.back().code.encoding, problem)),
+          received_(std::vector<int>(static_cast<std::size_t>(problem.workers), 1))
+    {
+    }
+
+    Needs needs() const override
+    {
+        auto needs = needs_of(levels_.back().code.encoding, problem_.rows);
+        needs.exact = true;
+        return needs;
+    }
+    std::string warning() const override { return levels_.back().code.warning; }
+
+protected:
+    std::shared_ptr<const Plan> plan(Worker worker) const override
+    {
+        return levels_[level_].plans[static_cast<std::size_t>(worker)];
+    }
+
+    void begin(Version) override
+    {
+        choose();
+        received_.clear();
+        answered_.clear();
+        levels_[level_].code.decoder->begin();
+    }
+
+    std::optional<Step> receive(const Contribution& contribution) override
+    {
+        received_.add(contribution);
+        answered_.push_back(elapsed());
+        const auto* decoding = levels_[level_].code.decoder->receive(contribution.worker);
+        if (!decoding) return std::nullopt;
+        remember();
+        return received_.step(*decoding, samples_);
+    }
+
+private:
+    // Counts the stragglers of a round. A straggler takes more than twice the median time of the
+    // answers received. If a round ends earlier than that, its missing workers may not be
+    // stragglers, and are not counted. So the redundancy sinks while workers are equally fast, and
+    // rises when rounds have to wait.
+    void remember()
+    {
+        auto times = answered_;
+        const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+        std::nth_element(times.begin(), middle, times.end());
+        const Seconds late = 2 * *middle;
+        auto count = std::ranges::count_if(answered_, [late](Seconds t) { return t > late; });
+        if (answered_.back() > late)
+            count += problem_.workers - static_cast<std::ptrdiff_t>(answered_.size());
+        constexpr std::size_t window = 50;
+        recent_.push_back(static_cast<int>(count));
+        if (recent_.size() > window) recent_.pop_front();
+    }
+
+    // Chooses the code for one straggler more than 95 % of the recent rounds had at most.
+    void choose()
+    {
+        if (recent_.empty()) return;
+        std::vector<int> sorted(recent_.begin(), recent_.end());
+        std::ranges::sort(sorted);
+        const auto at =
+            static_cast<std::size_t>(std::ceil(0.95 * static_cast<double>(sorted.size())) - 1);
+        const int wanted = sorted[at] + 1;
+        level_ = 0;
+        while (level_ + 1 < levels_.size() && levels_[level_].stragglers < wanted) ++level_;
+    }
+
+    Problem problem_;
+    std::vector<Level> levels_;
+    std::size_t level_;
+    std::int64_t samples_;  // of a round
+    Contributions received_;
+    std::vector<Seconds> answered_;
+    std::deque<int> recent_;
+};
+
+std::unique_ptr<Scheme> make_nested(const Settings& settings, const Problem& problem)
+{
+    const int n = problem.workers;
+    const int most = stragglers(settings, n - 1);
+    const bool cyclic = settings.one_of("placement", {"cyclic", "frc"}) == "cyclic";
+    // Groups of d lie within groups of d_max if d divides d_max and d_max divides n. Cyclic windows
+    // always do.
+    if (!cyclic) refuse_unless_divides(settings, "stragglers", most + 1, n);
+    std::vector<Nested::Level> levels;
+    for (int s = 0; s <= most; ++s) {
+        if (!cyclic && (most + 1) % (s + 1) != 0) continue;
+        auto code = cyclic ? cyclic_code(n, s) : fractional_repetition(n, s + 1);
+        auto plans = plans_of(code.encoding);
+        levels.push_back({s, std::move(code), std::move(plans)});
+    }
+    return std::make_unique<Nested>(problem, std::move(levels));
+}
+
+}  // namespace
+
+Entry<MakeScheme> nested_entry()
+{
+    return {.name = "nested",
+            .text =
+                "exact, with redundancy for as many stragglers as the last rounds had, up to S; "
+                "data never move; where the number of stragglers drifts",
+            .source = "",
+            .options = {stragglers_option(), placement_option()},
+            .make = make_nested};
+}
+
+}  // namespace quorate

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
+
+#include "code/fractional_repetition.hpp"
+#include "scheme/contributions.hpp"
+#include "scheme/options.hpp"
+#include "scheme/placement.hpp"
+#include "scheme/rounds/cyclic.hpp"
+#include "scheme/rounds/synchronous.hpp"
+
+namespace quorate {
+
+namespace {
+
+Encoding with_own_partitions(const Encoding& code, int own)
+{
+    const int n = code.workers();
+    Encoding both{n * own + code.partitions, {}};
+    for (int i = 0; i < n; ++i) {
+        Row plain;
+        for (int j = i * own; j < (i + 1) * own; ++j) plain.push_back({j, 1});
+        std::vector<Row> parts = {plain};
+        for (auto row : code.rows[static_cast<std::size_t>(i)]) {
+            for (auto& coefficient : row) coefficient.partition += n * own;
+            parts.push_back(std::move(row));
+        }
+        both.rows.push_back(std::move(parts));
+    }
+    return both;
+}
+
+// For partial stragglers, which are slow but not dead. Each worker first sends the plain sum of
+// partitions that it alone holds, then its rows of an exact code over the n partitions that are
+// left. A round ends when all first messages and a quorum of second ones have come.
+//
+// k = n (u + 1) partitions: worker i's own are i u .. i u + u - 1, the last n are coded.
+// Tolerates a slowdown of (u + d) / u. Tandon et al., "Gradient Coding", ICML 2017.
+class Partial final : public SynchronousScheme {
+public:
+    /// @param own    u, partitions that each worker alone holds, at least 1
+    /// @param code   exact, over n partitions
+    /// @param limit  seconds after which a round ends with what has come; never: no limit
+    Partial(const Problem& problem, int own, GradientCode code, Seconds limit)
+        : problem_(problem), own_(own), code_(std::move(code)), limit_(limit),
+          encoding_(with_own_partitions(code_.encoding, own)),
+          samples_(samples_of(encoding_, problem)),
+          plans_(changed(plans_of(encoding_), [](Plan& plan) { plan.each_when_ready = true; })),
+          received_(parts_of(plans_))
+    {
+    }
+
+    Needs needs() const override
+    {
+        auto needs = needs_of(encoding_, problem_.rows);
+        needs.exact = limit_ == never;
+        return needs;
+    }
+    std::string warning() const override { return code_.warning; }
+
+protected:
+    std::shared_ptr<const Plan> plan(Worker worker) const override
+    {
+        return plans_[static_cast<std::size_t>(worker)];
+    }
+
+    std::vector<Worker> order(std::vector<Worker> active) const override
+    {
+        return distinct_first(plans_of(code_.encoding), std::move(active));
+    }
+
+    void begin(Version) override
+    {
+        received_.clear();
+        firsts_.clear();
+        coded_.reset();
+        code_.decoder->begin();
+    }
+
+    std::optional<Step> receive(const Contribution& contribution) override
+    {
+        const bool complete = received_.add(contribution);
+        if (contribution.part == 0) firsts_.push_back(contribution.worker);
+        if (complete && !coded_)
+            if (const auto* decoding = code_.decoder->receive(contribution.worker))
+                coded_ = *decoding;
+        if (!coded_ || static_cast<int>(firsts_.size()) < problem_.workers) return std::nullopt;
+        return expire();
+    }
+
+    Seconds limit() const override { return limit_; }
+
+    // An approximate step of the first messages that have come, scaled up for the missing ones.
+    std::optional<Step> expire() override
+    {
+        if (firsts_.empty()) return std::nullopt;
+        const auto k = static_cast<double>(encoding_.partitions);
+        const auto covered = static_cast<double>(own_) * static_cast<double>(firsts_.size());
+        const auto coded = coded_ ? static_cast<double>(code_.encoding.partitions) : 0;
+        // Without a quorum of second messages, the first ones are scaled to stand for the coded
+        // partitions too.
+        const double a = (k - coded) / covered;
+        std::vector<Weight> weights;
+        std::ranges::sort(firsts_);
+        for (const auto worker : firsts_) weights.push_back({worker, 0, a});
+        if (coded_)
+            for (const auto& [worker, part, value] : coded_->weights)
+                weights.push_back({worker, part + 1, value * coded_->scale});
+        const bool whole = coded_ && static_cast<int>(firsts_.size()) == problem_.workers;
+        const double error = whole ? coded_->error : decode_error(encoding_, weights, 1);
+        return received_.step({std::move(weights), 1, error}, samples_);
+    }
+
+private:
+    Problem problem_;
+    int own_;
+    GradientCode code_;
+    Seconds limit_;
+    Encoding encoding_;     // of both messages: part 0, and behind it the parts of the code
+    std::int64_t samples_;  // of a round
+    Plans plans_;
+    Contributions received_;
+    std::vector<Worker> firsts_;     // workers whose first message has come
+    std::optional<Decoding> coded_;  // of the second messages, once they suffice
+};
+
+Option own_partitions_option()
+{
+    return {"own", "U", "",
+            "partitions of its own that a worker sends first; tolerates a slowdown of (U + S + 1) "
+            "/ U; default: S + 1, a slowdown of 2"};
+}
+
+// The default is d, which tolerates a slowdown of 2.
+int own_partitions(const Settings& settings, int d)
+{
+    return settings.on("own") ? static_cast<int>(settings.integer("own", 1, 1 << 20)) : d;
+}
+
+}  // namespace
+
+Entry<MakeScheme> partial_frc_entry()
+{
+    return {
+        .name = "partial-frc",
+        .text =
+            "exact; workers first send partitions of their own, then coded ones by fractional "
+            "repetition; for stragglers that are slow but never dead",
+        .source = "Tandon et al., Gradient Coding, ICML 2017",
+        .options = {stragglers_option(), own_partitions_option(), deadline_option()},
+        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
+            const int n = problem.workers;
+            const int d = stragglers(settings, n - 1) + 1;
+            return std::make_unique<Partial>(problem, own_partitions(settings, d),
+                                             fractional_repetition(n, d), deadline(settings));
+        }};
+}
+
+Entry<MakeScheme> partial_cyclic_entry()
+{
+    return {
+        .name = "partial-cyclic",
+        .text = "exact; as partial-frc, with a cyclic code: any N - S second messages are enough",
+        .source = "Tandon et al., Gradient Coding, ICML 2017",
+        .options = {stragglers_option(), coefficients_option(), own_partitions_option(),
+                    deadline_option()},
+        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
+            const int d = stragglers(settings, problem.workers - 1) + 1;
+            return std::make_unique<Partial>(problem, own_partitions(settings, d),
+                                             chosen_cyclic_code(settings, problem),
+                                             deadline(settings));
+        }};
+}
+
+}  // namespace quorate

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Rounds of a code with short messages (code/short_code.hpp).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/lru_cache.hpp"
+#include "code/short_code.hpp"
+#include "scheme/options.hpp"
+#include "scheme/placement.hpp"
+#include "scheme/rounds/synchronous.hpp"
+
+namespace quorate {
+
+namespace {
+
+Encoding windows(const ShortCode& code)
+{
+    Encoding encoding{code.workers(), {}};
+    for (int i = 0; i < code.workers(); ++i) {
+        Row row;
+        for (const int j : code.held(i)) row.push_back({j, 1});
+        encoding.rows.push_back({row});
+    }
+    return encoding;
+}
+
+class ShortCyclic final : public SynchronousScheme {
+public:
+    ShortCyclic(const Problem& problem, ShortCode code) : code_(std::move(code))
+    {
+        const auto encoding = windows(code_);
+        needs_ = needs_of(encoding, problem.rows);
+        needs_.exact = needs_.places = true;
+        samples_ = samples_of(encoding, problem);
+        length_ =
+            std::max<std::int64_t>(1, (problem.parameters + code_.pieces() - 1) / code_.pieces());
+        for (int i = 0; i < code_.workers(); ++i) {
+            Part part;
+            for (const int j : code_.held(i)) {
+                part.items.push_back({.block = j});
+                for (int u = 0; u < code_.pieces(); ++u)
+                    part.fold.push_back(code_.coefficient(j, u, i));
+            }
+            Plan plan;
+            plan.parts.push_back(std::move(part));
+            plans_.push_back(std::make_shared<const Plan>(std::move(plan)));
+        }
+        begin(0);
+    }
+
+    Needs needs() const override { return needs_; }
+
+protected:
+    std::shared_ptr<const Plan> plan(Worker worker) const override
+    {
+        return plans_[static_cast<std::size_t>(worker)];
+    }
+    void begin(Version) override
+    {
+        received_.assign(plans_.size(), std::nullopt);
+        answers_ = 0;
+    }
+    std::optional<Step> receive(const Contribution& contribution) override
+    {
+        received_[static_cast<std::size_t>(contribution.worker)] = contribution.id;
+        if (++answers_ < code_.workers() - code_.stragglers()) return std::nullopt;
+        std::vector<int> missing;
+        for (std::size_t i = 0; i < received_.size(); ++i)
+            if (!received_[i]) missing.push_back(static_cast<int>(i));
+        const auto* known = cache_.find(missing);
+        if (!known) known = cache_.insert(missing, decode(missing));
+        if (!*known) return std::nullopt;
+        return step(**known);
+    }
+    std::string why_undecodable() const override
+    {
+        return "all workers have answered, and the code cannot decode to its accuracy";
+    }
+
+private:
+    struct Decoded {
+        Eigen::MatrixXd weights;
+        double error;
+    };
+    std::optional<Decoded> decode(const std::vector<int>& missing) const
+    {
+        auto weights = code_.weights(missing);
+        // The comparison is written so that NaN is refused.
+        if (!(code_.residual(weights) <= 1e-9)) return std::nullopt;
+        const double error = code_.error(weights);
+        return Decoded{std::move(weights), error};
+    }
+    Step step(const Decoded& decoded) const
+    {
+        Step step{.terms = {}, .divisor = static_cast<double>(samples_), .error = decoded.error};
+        for (int u = 0; u < code_.pieces(); ++u)
+            for (int i = 0; i < code_.workers(); ++i)
+                if (const auto& id = received_[static_cast<std::size_t>(i)])
+                    step.placed.push_back({*id, decoded.weights(i, u), {0, length_}, u * length_});
+        return step;
+    }
+
+    ShortCode code_;
+    Needs needs_;
+    std::int64_t samples_ = 0, length_ = 0;  // of a round; q
+    std::vector<std::shared_ptr<const Plan>> plans_;
+    std::vector<std::optional<ContributionId>> received_;
+    int answers_ = 0;
+    LruCache<std::vector<int>, std::optional<Decoded>> cache_{4096};
+};
+
+std::unique_ptr<Scheme> make_short_cyclic(const Settings& settings, const Problem& problem)
+{
+    constexpr double too_large = 1e6;  // loses six of sixteen digits
+    const int n = problem.workers;
+    if (!problem.dense)
+        settings.refuse(
+            "scheme",
+            ", but the data are sparse, and a folded gradient has an element wherever one of its "
+            "pieces "
+            "has: its message is no shorter; use --scheme cyclic, or import the data with "
+            "--storage dense");
+    const int s = stragglers(settings, std::max(0, n - 1));
+    const auto m = static_cast<int>(settings.integer("fold", 1, 1000));
+    if (s + m > n)
+        settings.refuse(
+            "fold",
+            fmt::format(", but S + M = {} partitions a worker are more than there are, of {} "
+                        "workers: use --fold {} or fewer",
+                        s + m, n, n - s));
+    auto [code, amplification] = best_short_code(n, s, m, problem.seed);
+    if (!(amplification <= too_large))
+        settings.refuse(
+            "fold",
+            fmt::format(", but the best code of 17 for {} workers and {} stragglers amplifies "
+                        "rounding errors by {:.0e}, more than {:.0e}: use a smaller --fold or "
+                        "--stragglers, or another --seed",
+                        n, s, amplification, too_large));
+    return std::make_unique<ShortCyclic>(problem, std::move(code));
+}
+
+}  // namespace
+
+Entry<MakeScheme> short_cyclic_entry()
+{
+    return {.name = "short-cyclic",
+            .text =
+                "cyclic code with short messages: each worker computes S + M partitions and sends "
+                "P/M numbers; "
+                "exact, ends at any N - S answers; where messages take longer than gradients",
+            .source = "Ye, Abbe, arXiv 1802.03475; codes of sines or random subspaces",
+            .options = {stragglers_option(),
+                        {"fold", "M", "2",
+                         "pieces of a gradient that a message adds up; 1: whole ones"}},
+            .make = make_short_cyclic,
+            .properties = {.candidates =
+                               [](int n, bool) {
+                                   std::vector<Choice> all;
+                                   for (const char* s : {"1", "2"})
+                                       if (n >= 5)
+                                           all.push_back({{"stragglers", s}, {"fold", "2"}});
+                                   return all;
+                               },
+                           .blocked =
+                               [](const Settings& settings, int n) {
+                                   return until_answers(n, n - stragglers(settings, n - 1));
+                               }}};
+}
+
+}  // namespace quorate

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "scheme/sequential/multiplexed.hpp"
+
+#include <algorithm>
+
+namespace quorate {
+
+Multiplexed::Multiplexed(const Problem& problem, GradientCode code, const Bursty& model)
+    : problem_(problem), code_(std::move(code)), model_(model), chunks_(model.window - 1),
+      usual_(static_cast<std::size_t>(problem.workers),
+             Plans(static_cast<std::size_t>(delay()) + 1)),
+      slots_(static_cast<std::size_t>(problem.workers))
+{
+}
+
+std::int64_t Multiplexed::units(int workers, const Bursty& model)
+{
+    const std::int64_t own = static_cast<std::int64_t>(workers) * (model.window - 1);
+    if (model.workers == workers) return own;
+    return own * (model.workers + 1) + static_cast<std::int64_t>(workers) * model.burst;
+}
+
+Needs Multiplexed::needs() const
+{
+    const auto n = problem_.workers;
+    const auto all = units(n, model_);
+    Needs needs;
+    std::int64_t unit = 0;
+    const auto add = [&](std::int64_t of) {
+        const auto first = problem_.rows * unit / all;
+        unit += of;
+        needs.blocks.push_back({first, problem_.rows * unit / all - first});
+    };
+    for (int chunk = 0; chunk < n * chunks_; ++chunk) add(coded() ? model_.workers + 1 : 1);
+    const int groups = coded() ? model_.burst : 0;
+    for (int chunk = 0; chunk < n * groups; ++chunk) add(1);
+    for (int worker = 0; worker < n; ++worker) {
+        std::vector<int> held;
+        for (int chunk = 0; chunk < chunks_; ++chunk) held.push_back(worker * chunks_ + chunk);
+        for (int group = 0; group < groups; ++group)
+            for (const auto& coefficient : code_.encoding.rows[static_cast<std::size_t>(worker)][0])
+                held.push_back(n * (chunks_ + group) + coefficient.partition);
+        needs.shard.push_back(std::move(held));
+    }
+    return needs;
+}
+
+void Multiplexed::begin(std::int64_t exchange)
+{
+    exchange_ = exchange;
+    const auto n = static_cast<std::size_t>(problem_.workers);
+    const auto groups = static_cast<std::size_t>(coded() ? model_.burst : 0);
+    const auto own = n * static_cast<std::size_t>(chunks_);
+    jobs_.push_back({.own = std::vector<ContributionId>(own, not_received),
+                     .coded = {groups, std::vector<ContributionId>(n, not_received)},
+                     .decoding = std::vector<Decoding>(groups),
+                     .own_missing = static_cast<std::int64_t>(own),
+                     .groups_missing = static_cast<int>(groups)});
+}
+
+std::vector<Multiplexed::Slot> Multiplexed::slots_for(Worker worker)
+{
+    std::vector<Slot> slots;
+    for (int q = 0; q <= delay() && q <= exchange_; ++q) {
+        const Job job = exchange_ - q;
+        const auto first = state(job).own.begin() + static_cast<std::ptrdiff_t>(worker) * chunks_;
+        const auto chunk =
+            static_cast<int>(std::find(first, first + chunks_, not_received) - first);
+        if (chunk < chunks_)
+            slots.push_back({job, chunk, -1});
+        else if (coded())
+            slots.push_back({job, -1, q - chunks_});
+    }
+    return slots;
+}
+
+std::shared_ptr<const Plan> Multiplexed::plan_for(Worker worker, const std::vector<Slot>& slots)
+{
+    // Usually chunk q is computed in slot q. Then the plan is the same in every exchange.
+    const auto begun = static_cast<std::size_t>(std::min<std::int64_t>(exchange_, delay()));
+    auto& usual = usual_[static_cast<std::size_t>(worker)][begun];
+    bool is_usual = true;
+    for (const auto& slot : slots) {
+        const auto q = static_cast<int>(exchange_ - slot.job);
+        is_usual &= slot.chunk == (q < chunks_ ? q : -1);
+    }
+    if (is_usual && usual) return usual;
+    Plan plan;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        const auto& slot = slots[i];
+        const auto input = static_cast<int>(i);
+        Part part;
+        if (slot.chunk >= 0) {
+            part.items.push_back({.block = worker * chunks_ + slot.chunk, .input = input});
+        } else {
+            const int first = problem_.workers * (chunks_ + slot.group);
+            for (const auto& [partition, value] :
+                 code_.encoding.rows[static_cast<std::size_t>(worker)][0])
+                part.items.push_back(
+                    {.block = first + partition, .input = input, .coefficient = value});
+        }
+        plan.parts.push_back(std::move(part));
+    }
+    auto made = std::make_shared<const Plan>(std::move(plan));
+    if (is_usual) usual = made;
+    return made;
+}
+
+SequentialCode::Task Multiplexed::task(Worker worker)
+{
+    auto& slots = slots_[static_cast<std::size_t>(worker)];
+    slots = slots_for(worker);
+    Task task{plan_for(worker, slots), {}};
+    for (const auto& slot : slots) task.jobs.push_back(slot.job);
+    return task;
+}
+
+void Multiplexed::receive(Worker worker, const std::vector<ContributionId>& ids)
+{
+    const auto& slots = slots_[static_cast<std::size_t>(worker)];
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        auto& job = state(slots[i].job);
+        if (slots[i].chunk < 0) {
+            job.coded[static_cast<std::size_t>(slots[i].group)][static_cast<std::size_t>(worker)] =
+                ids.at(i);
+        } else {
+            job.own[static_cast<std::size_t>(worker) * static_cast<std::size_t>(chunks_) +
+                    static_cast<std::size_t>(slots[i].chunk)] = ids.at(i);
+            --job.own_missing;
+        }
+    }
+}
+
+bool Multiplexed::decode_group(State& job, int group)
+{
+    auto& decoding = job.decoding[static_cast<std::size_t>(group)];
+    if (!decoding.weights.empty()) return true;
+    auto found = decode(*code_.decoder, job.coded[static_cast<std::size_t>(group)]);
+    if (!found) return false;
+    decoding = *std::move(found);
+    --job.groups_missing;
+    return true;
+}
+
+// Coded sums can come in this exchange only. Own chunks can come until the job is due.
+bool Multiplexed::decodes()
+{
+    for (int group = 0; coded() && group < model_.burst; ++group) {
+        const Job job = exchange_ - chunks_ - group;
+        if (job >= 0 && !decode_group(state(job), group)) return false;
+    }
+    const Job due = exchange_ - delay();
+    return due < 0 || (state(due).own_missing == 0 && state(due).groups_missing == 0);
+}
+
+std::pair<std::vector<Term>, double> Multiplexed::gradient(Job number)
+{
+    const auto& job = state(number);
+    std::vector<Term> terms;
+    double error = 0;
+    for (const auto id : job.own) terms.push_back({id});
+    for (std::size_t group = 0; group < job.decoding.size(); ++group) {
+        add_terms(job.decoding[group], job.coded[group], terms);
+        error += job.decoding[group].error;
+    }
+    return {std::move(terms), error};
+}
+
+}  // namespace quorate

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "code/cyclic.hpp"
+#include "code/fractional_repetition.hpp"
+#include "scheme/options.hpp"
+#include "scheme/sequential/multiplexed.hpp"
+#include "scheme/sequential/selective_repetition.hpp"
+
+namespace quorate {
+
+namespace {
+
+std::vector<Option> sequential_options()
+{
+    return {
+        {"burst", "B", "1", "exchanges in a row in which a worker may straggle"},
+        {"window", "W", "", "exchanges in which at most --lambda workers straggle; default: B + 1"},
+        {"lambda", "L", "1", "workers that may straggle in a window", 0},
+        {"models", "M", "1",
+         "models trained in turn, more than the delay of the code; 1: one, with late updates"},
+        {"mu", "MU", "1",
+         "who takes longer than 1 + MU times the fastest worker may be left behind as a straggler"},
+        {"wait-out", "conform|all", "conform",
+         "where stragglers do not fit B, W and L: wait until they do, or for all"},
+    };
+}
+
+// Makes an exact code for so many stragglers. A job is decoded in one exchange only, so the code
+// must always decode accurately. Fractional repetition does, because its weights are 0 and 1. If s
+// + 1 does not divide n, some of its groups load workers more than necessary; then a cyclic code is
+// taken if it comes without a warning about its accuracy.
+GradientCode exact_code(int workers, int stragglers)
+{
+    if (workers % (stragglers + 1) != 0)
+        if (auto cyclic = cyclic_code(workers, stragglers); cyclic.warning.empty()) return cyclic;
+    return fractional_repetition(workers, stragglers + 1);
+}
+
+int window_of(const Settings& settings, int burst)
+{
+    return settings.on("window") ? static_cast<int>(settings.integer("window", 2, 1 << 20))
+                                 : burst + 1;
+}
+
+std::unique_ptr<Scheme> sequential(const Settings& settings, const Problem& problem,
+                                   std::unique_ptr<SequentialCode> code)
+{
+    const auto models = settings.integer("models", 1, 1 << 20);
+    if (models > 1 && models <= code->delay())
+        settings.refuse("models", fmt::format(", but a job is decoded {} exchanges after its own: "
+                                              "use --models {} or more, or 1",
+                                              code->delay(), code->delay() + 1));
+    const bool all = settings.one_of("wait-out", {"conform", "all"}) == "all";
+    return std::make_unique<Sequential>(
+        problem, std::move(code), WaitOut{settings.real("mu", 0), all}, static_cast<int>(models));
+}
+
+std::unique_ptr<Scheme> make_selective(const Settings& settings, const Problem& problem)
+{
+    const int n = problem.workers;
+    const int burst = static_cast<int>(settings.integer("burst", 0, 1 << 20));
+    const int lambda = static_cast<int>(settings.integer("lambda", 0, n));
+    if (burst == 0) {  // plain gradient coding
+        if (settings.on("window"))
+            settings.refuse("window", ", but --burst 0 looks at single exchanges: leave it out");
+        if (lambda == n) settings.refuse("lambda", ", which are all workers: use fewer");
+        return sequential(settings, problem,
+                          std::make_unique<SelectiveRepetition>(problem, exact_code(n, lambda),
+                                                                lambda, Bursty{0, 1, 0}));
+    }
+    const int window = window_of(settings, burst);
+    if ((window - 1) % burst != 0 || window <= burst)
+        settings.refuse(
+            "window",
+            fmt::format(", but sr-sgc needs a multiple of --burst {} plus 1: try {} or {}", burst,
+                        std::max(1, (window - 1) / burst) * burst + 1,
+                        ((window - 1) / burst + 1) * burst + 1));
+    const int stragglers = (burst * lambda + window - 2 + burst) / (window - 1 + burst);
+    if (stragglers >= n)
+        settings.refuse("lambda", fmt::format(", which with these bursts are {} stragglers an "
+                                              "exchange, of {} workers: use fewer",
+                                              stragglers, n));
+    return sequential(
+        settings, problem,
+        std::make_unique<SelectiveRepetition>(problem, exact_code(n, stragglers), stragglers,
+                                              Bursty{burst, window, lambda}));
+}
+
+std::unique_ptr<Scheme> make_multiplexed(const Settings& settings, const Problem& problem)
+{
+    const int n = problem.workers;
+    const Bursty model{static_cast<int>(settings.integer("burst", 1, 1 << 20)),
+                       window_of(settings, static_cast<int>(settings.integer("burst", 1))),
+                       static_cast<int>(settings.integer("lambda", 0, n))};
+    if (model.window <= model.burst)
+        settings.refuse("window",
+                        fmt::format(", but m-sgc needs more than --burst {}: use --window "
+                                    "{} or more",
+                                    model.burst, model.burst + 1));
+    if (const auto units = Multiplexed::units(n, model); units > problem.rows)
+        settings.refuse(
+            "lambda", fmt::format(", for which m-sgc cuts the data into {} units, but there are {} "
+                                  "training rows: use a smaller --lambda or --window, or fewer "
+                                  "workers",
+                                  units, problem.rows));
+    auto code = model.workers < n ? exact_code(n, model.workers) : GradientCode{};
+    return sequential(settings, problem,
+                      std::make_unique<Multiplexed>(problem, std::move(code), model));
+}
+
+const char* const sequential_coding =
+    "Krishnan, Ebrahimi, Khisti, Sequential Gradient Coding for Straggler Mitigation, ICLR 2023";
+
+// Straggling in so many exchanges of a window of so many.
+std::vector<Choice> bursts_tried(int workers, bool)
+{
+    constexpr std::pair<int, int> bursts[] = {{1, 2}, {1, 3}, {2, 3}};
+    std::vector<Choice> all;
+    for (int late = std::max(1, workers / 16); late < workers / 2; late *= 2)
+        for (const auto& [burst, window] : bursts)
+            all.push_back({{"burst", std::to_string(burst)},
+                           {"window", std::to_string(window)},
+                           {"lambda", std::to_string(late)}});
+    return all;
+}
+
+}  // namespace
+
+Entry<MakeScheme> sr_sgc_entry()
+{
+    return {
+        .name = "sr-sgc",
+        .text =
+            "sequential gradient coding by repetition: a job that had too many stragglers is "
+            "repeated in part B exchanges later; exact; B = 0: gradient coding with that waiting "
+            "rule",
+        .source = sequential_coding,
+        .options = sequential_options(),
+        .make = make_selective,
+        .properties = {.candidates = bursts_tried}};
+}
+
+Entry<MakeScheme> m_sgc_entry()
+{
+    return {
+        .name = "m-sgc",
+        .text =
+            "multiplexed sequential gradient coding: at most twice the uncoded load for bursts of "
+            "many stragglers; exact; several models in turn, or late updates",
+        .source = sequential_coding,
+        .options = sequential_options(),
+        .make = make_multiplexed,
+        .properties = {.candidates = bursts_tried}};
+}
+
+}  // namespace quorate

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tables/npy.hpp"
+#include "tables/zip.hpp"
+
+namespace quorate {
+
+/// An archive of NumPy's arrays, by name. Local.
+class Npz {
+public:
+    /// @param reading  must outlive this object  @throws BadInput as ZipArchive, or if it has no
+    ///     arrays
+    Npz(const std::string& path, const Reading& reading);
+    const std::string& path() const { return archive_.path(); }
+    /// Names of the arrays, in the order of the file.
+    const std::vector<std::string>& names() const { return names_; }
+    bool has(const std::string& name) const;
+    /// @param option  that names an array  @throws BadInput if it is not there
+    void require(const std::string& name, const std::string& option) const;
+    /// Opens an array that is there. @throws BadInput as NpyReader
+    NpyReader open(const std::string& name) const;
+
+private:
+    const Reading& reading_;
+    ZipArchive archive_;
+    std::vector<std::string> names_;
+};
+
+/// Whether an archive holds a sparse matrix of SciPy.
+bool is_sparse(const Npz& npz);
+
+/// Adds the rows of such a matrix, CSR, CSC or COO, without labels. Takes 32 bytes of memory an
+/// entry. @throws BadInput if it is damaged or of another kind
+void read_sparse(const Npz& npz, RawTable& table);
+
+}  // namespace quorate
