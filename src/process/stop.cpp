@@ -68,15 +68,6 @@ const std::atomic<bool>& stop_asked() { return asked; }
 
 void ask_to_stop() { asked = true; }
 
-std::vector<int> warning_signals()
-{
-    std::vector<int> all = {SIGTERM, SIGUSR2, SIGXCPU};
-    if (!launched_by_hydra()) all.push_back(SIGUSR1);
-    struct sigaction now {};
-    if (sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) all.push_back(SIGHUP);
-    return all;
-}
-
 void listen_for_signals(bool coordinator)
 {
     struct sigaction ask {

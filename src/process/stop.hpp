@@ -15,10 +15,6 @@ const std::atomic<bool>& stop_asked();
 /// Sets stop_asked().
 void ask_to_stop();
 
-/// The signals by which schedulers and shells tell that the end is near: SIGTERM, SIGUSR2, SIGUSR1 (not under Hydra, which
-/// has another use for it), SIGXCPU, and SIGHUP unless it is ignored (nohup). Local.
-std::vector<int> warning_signals();
-
 /// Makes signals set stop_asked() from now on. Then the coordinator ends its run in order; a second
 /// SIGTERM or SIGINT, more than a second after the first, ends its process. A worker leaves the run and waits
 /// for its end; it ignores SIGINT. Local.

@@ -22,7 +22,6 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "process/launch.hpp"
-#include "process/stop.hpp"
 #include "transport/backoff.hpp"
 #include "transport/clock.hpp"
 
@@ -55,6 +54,15 @@ bool launched_by_hydra()
         return name.starts_with("hydra");
     }
     return false;
+}
+
+std::vector<int> warning_signals()
+{
+    std::vector<int> all = {SIGTERM, SIGUSR2, SIGXCPU};
+    if (!launched_by_hydra()) all.push_back(SIGUSR1);
+    struct sigaction now {};
+    if (sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) all.push_back(SIGHUP);
+    return all;
 }
 
 pid_t launched_process() { return supervisor ? supervisor : getpid(); }

@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <vector>
+
 namespace quorate {
 
 /// Chooses transports of MPI that survive the death of a peer, unless the user has chosen some. To
@@ -23,6 +25,11 @@ pid_t launched_process();
 
 /// Whether that process was started by Hydra, which sends SIGUSR1 to all ranks when one has died.
 bool launched_by_hydra();
+
+/// The signals by which schedulers and shells tell that the end is near: SIGTERM, SIGUSR2, SIGUSR1
+/// (not under Hydra, which has another use for it), SIGXCPU, and SIGHUP unless it is ignored
+/// (nohup). Local.
+std::vector<int> warning_signals();
 
 /// Waits until a process of this host has ended, for `at_most` seconds. Looks for it again and
 /// again, and sleeps in between.
