@@ -12,6 +12,7 @@
 #include "parts/plugins.hpp"
 #include "process/stop.hpp"
 #include "process/supervisor.hpp"
+#include "ranks/live_scoring.hpp"
 #include "ranks/rank_fleet.hpp"
 #include "ranks/rank_placement.hpp"
 #include "ranks/rank_worker.hpp"
@@ -291,8 +292,7 @@ End lead(const Settings& settings, transport::Endpoint& behind, transport::Endpo
         coordinator.failed(error);
         if (dynamic_cast<const BadInput*>(&error)) end.status = exit_bad_input;
     }
-    // Stops the scorer of a run that failed; if the run did not fail, train() has done so.
-    if (live) live->finish([](auto, const auto&) {});
+    if (live) live->stop();
     end.finalize = !fleet.has_dead_ranks() && !settings.on("resilient");
     fleet.finish(end.finalize);
     end.lost = fleet.has_lost_ranks();

@@ -16,7 +16,7 @@ bool LiveScoring::offer(std::int64_t round, const Point& model)
     return true;
 }
 
-void LiveScoring::poll(const std::function<void(std::int64_t, const Scored&)>& scored)
+void LiveScoring::poll(const TakeScores& scored)
 {
     if (!asked_) return;
     const auto message = endpoint_.receive();
@@ -25,11 +25,15 @@ void LiveScoring::poll(const std::function<void(std::int64_t, const Scored&)>& s
     scored(*std::exchange(asked_, std::nullopt), answer);
 }
 
-void LiveScoring::finish(const std::function<void(std::int64_t, const Scored&)>& scored)
+void LiveScoring::collect(const TakeScores& scored, bool all)
 {
-    if (std::exchange(finished_, true)) return;
-    endpoint_.restart_wait();
-    for (poll(scored); asked_; poll(scored)) endpoint_.wait();
+    if (all) endpoint_.restart_wait();
+    for (poll(scored); all && asked_; poll(scored)) endpoint_.wait();
+}
+
+void LiveScoring::stop()
+{
+    collect([](auto, const auto&) {}, true);
     endpoint_.send(scorer_, transport::Tag::stop, endpoint_.pool().take(0));
     endpoint_.flush();
 }

@@ -228,7 +228,7 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
             penalty = training.regularizer.value(*model);
             scored_live(progress.round, run.score(model));
         }
-        if (run.live) run.live->poll(scored_live);
+        if (run.live) run.live->collect(scored_live, false);
     };
     auto options = training.engine;
     options.point_memory = run.fleet.point_memory();
@@ -253,7 +253,7 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
     outcome.completed = all || !outcome.stopped_at.empty();
     if (!rounds.empty()) outcome.time = rounds.back().time;
     if (watch.stopped) watch.stopped(outcome);
-    if (run.live) run.live->finish(scored_live);
+    if (run.live) run.live->collect(scored_live, true);
     record.pause();
     if (outcome.completed && record.iterates() > std::ssize(scored))
         outcome.last = score_kept(record, rounds, scored, training.width(), training.regularizer,

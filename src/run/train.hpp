@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "ranks/live_scoring.hpp"
+#include "compute/scorer.hpp"
 #include "run/resumption.hpp"
 #include "run/scoring.hpp"
 #include "run/training.hpp"
@@ -24,7 +24,7 @@ struct Run {
     // Of a resumption: whether a ReplayFleet goes through the rounds that were done, before `fleet`
     // goes on. Otherwise `fleet` itself goes through them again.
     bool past_from_trace = false;
-    LiveScoring* live = nullptr;  // scores some models while the run goes on; null: none
+    Scorer* live = nullptr;  // scores some models while the run goes on; null: none
     /// Scores a model at once. Needed for rules that look at scores, where there is no `live`.
     std::function<Scored(const Point&)> score = {};
 };
