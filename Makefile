@@ -185,9 +185,10 @@ installed_libs = $(if $(found_own_petsc),$(subst -L$(own_folder) ,-L$${libdir}/q
   -Wl$(comma)-rpath$(comma)$${libdir}/quorate ,$(link_libs)),$(link_libs))
 
 # --- Sources -----------------------------------------------------------------------------
-main      := src/cli/main.cpp
-# Everything but main.cpp goes into libquorate, shared by the program and what else runs in a process with it, so that
-# each registry is there once. tests/bench takes the archive.
+# What only the program has. The second replaces functions of MPI, which no library may do.
+main      := src/cli/main.cpp src/cli/without_spinning.cpp
+# Everything else goes into libquorate, shared by the program and what else runs in a process with it, so that each
+# registry is there once. tests/bench takes the archive.
 python    := $(wildcard src/python/*.cpp)
 sources   := $(filter-out $(main) $(python),$(wildcard src/*/*.cpp src/*/*/*.cpp))
 units     := $(wildcard tests/unit/*.cpp)
@@ -205,7 +206,7 @@ objects_of = $(patsubst %.cpp,$(B)/obj/%.o,$(1))
 # instantiated, once for all of them. So no two files of a folder define the same name.
 JOIN      ?= $(if $(SAN),yes,no)
 # Large files stay alone, and what others depend on by its own name.
-alone     := $(large) src/transport/without_spinning.cpp src/quorate/quorate.cpp
+alone     := $(large) src/quorate/quorate.cpp
 # $(call joined,FILES): what is compiled for them. join/FIRST.cpp, in $(B), includes $(joined_FIRST.cpp).
 joined     = $(if $(filter yes,$(JOIN)),$(filter $(alone),$(1)) \
   $(foreach folder,$(sort $(dir $(1))),$(call groups,$(filter-out $(alone),$(filter $(folder)%,$(1))))),$(1))
@@ -251,7 +252,7 @@ build: $(B)/quorate $(texts) ## the program, build/quorate (the default target)
 # while it is built goes on with the one before.
 $(B)/quorate: $(call objects_of,$(main) $(every)) $(B)/$(soname)
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN:$$ORIGIN/../lib' \
-	  -o $@.new $^ && mv $@.new $@
+	  -o $@.new $^ $(link_libs) && mv $@.new $@
 
 $(B)/$(soname): $(library) $(B)/sources
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -shared -Wl,-soname,$(soname),-Bsymbolic-functions -o $@.new $(library) \
@@ -485,9 +486,7 @@ $(B)/tests/served.so $(B)/tests/calls.so: | $$(@D)/.dir
 $(B)/bench: $(call objects_of,$(benches) tests/unit/simulation.cpp $(every)) $(B)/libquorate.a
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(found_benchmark_libs) $(test_libs)
 
-# Without our own MPI_Allreduce: rivals call the MPI library's.
-$(rival_programs): $(B)/%: $(B)/obj/tests/bench/%.o $(call objects_of,$(every)) \
-                   $(filter-out %/without_spinning.o,$(library)) | $$(@D)/.dir
+$(rival_programs): $(B)/%: $(B)/obj/tests/bench/%.o $(call objects_of,$(every)) $(library) | $$(@D)/.dir
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -o $@ $^ $(test_libs)
 
 coverage: $(B)/tests/unit ## lines that unit tests execute; COVER="src/transport/% src/ranks/%", SAN=thread, ARGS="FILTER of tests"

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from program import REPOSITORY
+from program import BUILD, REPOSITORY
 
 
 @pytest.fixture
@@ -83,3 +83,16 @@ def test_a_circle_of_units(tree):
     assert refused.returncode == 1
     assert "include each other in a circle" in refused.stderr
     assert all(f"base/{one}" in refused.stderr for one in ("one", "two", "three"))
+
+
+def defined(name):
+    """The functions of MPI that a program or library defines, for itself and for what it loads."""
+    words = ["nm", "--dynamic", "--defined-only", BUILD / name]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    names = {line.split()[-1] for line in done.stdout.splitlines()}
+    return sorted(name for name in names if name.startswith(("MPI_", "PMPI_")))
+
+
+def test_only_the_program_replaces_functions_of_mpi():
+    assert defined("libquorate.so") == []
+    assert defined("quorate") == ["MPI_Allreduce", "MPI_Waitall"]

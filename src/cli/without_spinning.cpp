@@ -3,7 +3,8 @@
 // there are more ranks than cores, a rank that spins takes the core from the rank it waits for. MPI
 // lets a program define MPI_X itself and reach the library's function as PMPI_X (MPI-3.1, section
 // 14.2).
-// The dynamic linker takes the first definition: that of libquorate.so, which stands before MPI.
+// Only the program `quorate` has this, whose definitions come first for the dynamic linker: in a
+// user's program that links libquorate, all calls of MPI stay what they are.
 #include <mpi.h>
 #include <sched.h>
 
