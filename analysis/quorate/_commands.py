@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ._components import Component
+from ._components import Component, options_of
 from ._data import DataSet
 from ._native import BadInput, _quorate
-from ._options import document, option_name, options_of, text_of
+from ._options import document, option_name, text_of
 from ._progress import Progress
 from ._run import _prepared
 

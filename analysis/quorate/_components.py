@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ._arrays import is_real, reals, shown
 from ._native import BadInput, Contribution, Needs, Plan, Problem, Step, _quorate
+from ._options import option_name, text_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -181,8 +182,6 @@ _ARGUMENTS = {"int": "N", "float": "X", "bool": "", "str": "TEXT"}
 
 def _keywords(make: Callable[..., Any], skipped: int, help: dict[str, str]) -> list[list[str]]:
     """The options of a constructor, as (name, argument, default, text, type)."""
-    from ._options import option_name, text_of
-
     owner = getattr(make, "__name__", "a component")
     try:
         parameters = list(inspect.signature(make, eval_str=True).parameters.values())[skipped:]
@@ -429,3 +428,20 @@ def component_of(name: str, value: Any) -> Component | None:
     if name == "scheme" and isinstance(value, np.ndarray):
         return code(value)
     return None
+
+
+def options_of(keywords: Mapping[str, Any]) -> dict[str, str]:
+    """Options by name. What is None keeps its default; components bring options of their own."""
+    options: dict[str, str] = {}
+    for keyword, value in keywords.items():
+        if value is None:
+            continue
+        name = option_name(keyword)
+        component = component_of(name, value)
+        if component is None:
+            options[name] = text_of(keyword, value)
+            continue
+        options[name] = component.text
+        for own, chosen in component.options.items():
+            options.setdefault(option_name(own), text_of(own, chosen))
+    return options

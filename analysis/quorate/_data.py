@@ -169,6 +169,26 @@ def _check_index(X: Any, y: Any, of: str) -> None:
         )
 
 
+def _test_matrix(X_test: Any, X: Any, train: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The test rows as matrix_of() has the training rows, and in the order of their columns."""
+    columns, names = columns_of(X, train), names_of(X, "X")
+    if X_test is None:
+        if len(train) == 1:
+            return (np.empty((0, columns)),)
+        return np.empty(0), np.empty(0, np.int64), np.zeros(1, np.int64)
+    test = matrix_of(X_test, "X_test")
+    theirs = names_of(X_test, "X_test")
+    if columns_of(X_test, test) != columns:
+        raise BadInput(
+            f"X_test has {columns_of(X_test, test)} columns, X has {columns}: give the same"
+        )
+    if names and theirs and names != theirs:
+        test = (test[0][:, places_of(names, theirs, "X_test", "X")],)
+    if len(train) != len(test):
+        raise BadInput("X and X_test are a dense and a sparse matrix: give two of a kind")
+    return test
+
+
 def dataset(
     X: Any,
     y: Any,
@@ -199,24 +219,9 @@ def dataset(
     if (X_test is None) != (y_test is None):
         raise BadInput("test rows need X_test and y_test: give both, or none")
     labels = labels_of(y, y_test, task)
-    if X_test is None:
-        test: tuple[Any, ...] = (
-            (np.empty((0, columns)),)
-            if len(train) == 1
-            else (np.empty(0), np.empty(0, np.int64), np.zeros(1, np.int64))
-        )
-    else:
-        test = matrix_of(X_test, "X_test")
-        theirs = names_of(X_test, "X_test")
-        if columns_of(X_test, test) != columns:
-            raise BadInput(
-                f"X_test has {columns_of(X_test, test)} columns, X has {columns}: give the same"
-            )
+    test = _test_matrix(X_test, X, train)
+    if X_test is not None:
         _check_index(X_test, y_test, "_test")
-        if names and theirs and names != theirs:
-            test = (test[0][:, places_of(names, theirs, "X_test", "X")],)
-    if len(train) != len(test):
-        raise BadInput("X and X_test are a dense and a sparse matrix: give two of a kind")
     folder = None
     if path is None:
         folder = Folder()

@@ -4,26 +4,27 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from ._result import Result
 from .analysis.traces import EAGER, Trace
 
 
 class Kept(Trace):
     """A run whose contributions are in memory."""
 
-    result: Result
+    table: Callable[[str], pd.DataFrame]
 
     def arrivals(self, *columns: str, last: int = sys.maxsize) -> pd.DataFrame:
-        frame = self.result.arrivals
+        frame = self.table("arrival")
         return (frame[list(columns)] if columns else frame).iloc[-min(last, len(frame)) :]
 
 
-def kept(result: Result) -> Kept:
-    tables = {name: result.table(name) for name in EAGER}
-    made = Kept(Path(f"{result.label}.h5"), result.attributes, **tables)
-    made.result = result
+def kept(label: str, attributes: dict[str, Any], table: Callable[[str], pd.DataFrame]) -> Kept:
+    """table: the tables of the run by name."""
+    made = Kept(Path(f"{label}.h5"), attributes, **{name: table(name) for name in EAGER})
+    made.table = table
     return made

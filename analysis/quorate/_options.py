@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from keyword import iskeyword
 from typing import Any
 
@@ -44,25 +44,6 @@ def text_of(name: str, value: Any) -> str:
     if name == "data":
         wanted = "a data set, such as quorate.dataset(X, y) makes, or the path of one"
     raise BadInput(f"{name} is {shown(value)}: give {wanted}")
-
-
-def options_of(keywords: Mapping[str, Any]) -> dict[str, str]:
-    """Options by name. What is None keeps its default; components bring options of their own."""
-    from ._components import component_of
-
-    options: dict[str, str] = {}
-    for keyword, value in keywords.items():
-        if value is None:
-            continue
-        name = option_name(keyword)
-        component = component_of(name, value)
-        if component is None:
-            options[name] = text_of(keyword, value)
-            continue
-        options[name] = component.text
-        for own, chosen in component.options.items():
-            options.setdefault(option_name(own), text_of(own, chosen))
-    return options
 
 
 # Of what is kept in memory only, these are refused.

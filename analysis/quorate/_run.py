@@ -10,9 +10,9 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 from ._arrays import shown
-from ._components import Component, component_of
+from ._components import Component, component_of, options_of
 from ._native import BadInput, _quorate, check_mpi
-from ._options import document, option_name, options_of
+from ._options import document, option_name
 from ._progress import Progress
 from ._result import Comparison, Result
 from ._threads import one_thread

@@ -48,6 +48,91 @@ def _check_loss(loss: Any) -> None:
         )
 
 
+def _check_layers(module: Any) -> None:
+    """Refuses layers that remember batches, or draw."""
+    bad = [
+        type(one).__name__
+        for one in module.modules()
+        if one.training and type(one).__name__.startswith(STATEFUL)
+    ]
+    if bad:
+        raise BadInput(
+            f"the module has {bad[0]}, whose result depends on the batch or on chance: freeze it by"
+            " module.eval(), or use a layer such as GroupNorm"
+        )
+
+
+class _Batches:
+    """What PyTorch makes of rows and labels of NumPy."""
+
+    def __init__(
+        self, loss: Callable[[Any, Any], Any], image: tuple[int, int, int] | None, classes: bool
+    ) -> None:
+        self.loss, self.image, self.classes = loss, image, classes
+
+    def rows(self, X: Any) -> Any:
+        import torch as pytorch
+
+        rows = pytorch.from_numpy(np.array(X))  # torch wants what it may write to
+        return rows.reshape(len(rows), *self.image) if self.image else rows
+
+    def summed(self, scores: Any, y: Floats) -> Any:
+        """The sum of the losses."""
+        import torch as pytorch
+
+        if self.classes and (y != np.round(y)).any():
+            raise BadInput(
+                "labels are no classes and would be rounded: give classes=False for a regression"
+            )
+        labels = pytorch.from_numpy(np.array(y))
+        total = self.loss(scores, labels.to(pytorch.long if self.classes else pytorch.float64))
+        if getattr(total, "ndim", None) != 0:
+            raise BadInput(
+                f"the loss returned {shown(total)}: return the sum over the batch, a tensor without"
+                ' dimensions (reduction="sum")'
+            )
+        return total
+
+
+def _model_of(module: Any, batches: _Batches) -> type[Model]:
+    """A model whose parameters are those of the module that are trained."""
+    import torch as pytorch
+
+    trained = _trained(module)
+    first = pytorch.nn.utils.parameters_to_vector(trained).detach().numpy().copy()
+    # PyTorch lets go of the GIL while it computes, and threads of a sweep share the module.
+    lock = threading.Lock()
+
+    class TorchModel(Model):
+        """A module of PyTorch."""
+
+        def parameters(self, columns: int) -> int:
+            return len(first)
+
+        def initial(self, columns: int, seed: int) -> Floats:
+            return np.array(first)
+
+        def loss_and_gradient(self, X: Any, y: Floats, w: Floats) -> tuple[float, Floats]:
+            with lock:
+                _set_trained(module, w)
+                module.zero_grad()
+                value = batches.summed(module(batches.rows(X)), y)
+                value.backward()
+                gradients = [pytorch.zeros_like(p) if p.grad is None else p.grad for p in trained]
+                return float(value), np.array(pytorch.cat([g.reshape(-1) for g in gradients]))
+
+        def scores(self, X: Any, w: Floats) -> Floats:
+            with lock, pytorch.no_grad():
+                _set_trained(module, w)
+                return np.array(module(batches.rows(X)))
+
+        def loss(self, scores: Floats, y: Floats) -> float:
+            with pytorch.no_grad():
+                return float(batches.summed(pytorch.from_numpy(np.array(scores)), y))
+
+    return TorchModel
+
+
 def torch(
     module: Any,
     loss: Callable[[Any, Any], Any],
@@ -71,80 +156,17 @@ def torch(
     back. Raises BadInput for such layers, for a loss that says that it is a mean, and if all
     parameters are frozen.
     """
-    import torch as pytorch
-
-    bad = [
-        type(one).__name__
-        for one in module.modules()
-        if one.training and type(one).__name__.startswith(STATEFUL)
-    ]
-    if bad:
-        raise BadInput(
-            f"the module has {bad[0]}, whose result depends on the batch or on chance: freeze it by"
-            " module.eval(), or use a layer such as GroupNorm"
-        )
+    _check_layers(module)
     _check_loss(loss)
     module = module.double()
-    trained = _trained(module)
-    if not trained:
+    if not _trained(module):
         raise BadInput(
             "the module has no parameter to train: set requires_grad=True for those that are not to"
             " be frozen"
         )
-    first = pytorch.nn.utils.parameters_to_vector(trained).detach().numpy().copy()
-    label_type = pytorch.long if classes else pytorch.float64
-
-    def batch(X: Any) -> Any:
-        rows = pytorch.from_numpy(np.array(X))  # torch wants what it may write to
-        return rows.reshape(len(rows), *image) if image else rows
-
-    def summed(scores: Any, y: Floats) -> Any:
-        if classes and (y != np.round(y)).any():
-            raise BadInput(
-                "labels are no classes and would be rounded: give classes=False for a regression"
-            )
-        labels = pytorch.from_numpy(np.array(y)).to(label_type)
-        total = loss(scores, labels)
-        if getattr(total, "ndim", None) != 0:
-            raise BadInput(
-                f"the loss returned {shown(total)}: return the sum over the batch, a tensor without"
-                ' dimensions (reduction="sum")'
-            )
-        return total
-
-    # PyTorch lets go of the GIL while it computes, and threads of a sweep share the module.
-    lock = threading.Lock()
-
-    class TorchModel(Model):
-        """A module of PyTorch."""
-
-        def parameters(self, columns: int) -> int:
-            return len(first)
-
-        def initial(self, columns: int, seed: int) -> Floats:
-            return np.array(first)
-
-        def loss_and_gradient(self, X: Any, y: Floats, w: Floats) -> tuple[float, Floats]:
-            with lock:
-                _set_trained(module, w)
-                module.zero_grad()
-                value = summed(module(batch(X)), y)
-                value.backward()
-                gradients = [pytorch.zeros_like(p) if p.grad is None else p.grad for p in trained]
-                return float(value), np.array(pytorch.cat([g.reshape(-1) for g in gradients]))
-
-        def scores(self, X: Any, w: Floats) -> Floats:
-            with lock, pytorch.no_grad():
-                _set_trained(module, w)
-                return np.array(module(batch(X)))
-
-        def loss(self, scores: Floats, y: Floats) -> float:
-            with pytorch.no_grad():
-                return float(summed(pytorch.from_numpy(np.array(scores)), y))
-
-    TorchModel.name = name
-    TorchModel.rows_at_once = rows_at_once
-    component = Component("model", add(TorchModel))
+    made = _model_of(module, _Batches(loss, image, classes))
+    made.name, made.rows_at_once = name, rows_at_once
+    component = Component("model", add(made))
     own = {one for one, parameter in module.named_parameters() if parameter.requires_grad}
     _fixed[component.text] = {
         one: value.detach().clone() for one, value in module.state_dict().items() if one not in own

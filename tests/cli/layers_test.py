@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """env/check-layers refuses what docs/architecture.md does not allow."""
 
+import ast
 import shutil
 import subprocess
+from graphlib import TopologicalSorter
 
 import pytest
 
@@ -96,3 +98,41 @@ def defined(name):
 def test_only_the_program_replaces_functions_of_mpi():
     assert defined("libquorate.so") == []
     assert defined("quorate") == ["MPI_Allreduce", "MPI_Waitall"]
+
+
+def imported(name, path, modules):
+    """The modules among some that a module imports, wherever it does so."""
+    package = name.split(".")[: None if path.stem == "__init__" else -1]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            of = package[: len(package) - node.level + 1] if node.level else []
+            home = ".".join([*of, *([node.module] if node.module else [])])
+            inner = {f"{home}.{one.name}" for one in node.names}
+            found |= inner & modules or ({home} if node.module else set())
+    return found & modules - {name}
+
+
+def test_no_modules_of_python_import_each_other():
+    root = REPOSITORY / "analysis"
+    paths = {}
+    for path in root.rglob("*.py"):
+        words = path.relative_to(root).with_suffix("").parts
+        paths[".".join(words[:-1] if words[-1] == "__init__" else words)] = path
+    graph = {name: imported(name, path, set(paths)) for name, path in paths.items()}
+    assert len(graph) > 50 and graph["quorate._result"] >= {"quorate._kept", "quorate._native"}
+    TopologicalSorter(graph).prepare()  # names the circle
+
+
+def test_functions_of_python_fit_on_a_screen():
+    scripts = [path for path in (REPOSITORY / "jobs").iterdir() if path.is_file()]
+    programs = [path for path in scripts if path.read_bytes()[:40].find(b"python") > 0]
+    long = [
+        (path.name, node.name)
+        for path in [*(REPOSITORY / "analysis").rglob("*.py"), *programs]
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= 60
+    ]
+    assert not long

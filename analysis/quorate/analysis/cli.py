@@ -6,7 +6,7 @@ import difflib
 import io
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import pandas as pd
 
@@ -266,34 +266,65 @@ def run_watch(given: argparse.Namespace) -> None:
     watch.watch(given.trace, given.every, given.once, given.panel)
 
 
-def parser() -> Parser:
-    top = Parser(prog="quorate analysis", description="From traces to figures, tables and reports.")
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
-    def command(
-        name: str, run: Callable[[argparse.Namespace], None], summary: str, many: bool = True
-    ) -> Parser:
-        new = commands.add_parser(name, help=summary, description=summary)
-        new.set_defaults(run=run)
-        if not many:
-            new.add_argument("trace")
-        else:
-            new.add_argument("traces", nargs="+")
-            new.add_argument(
-                "--any-data", action="store_true", help="compare runs of different data sets too"
-            )
-            new.add_argument(
-                "--base",
-                default="",
-                metavar="SCHEME",
-                help="what speed-ups are over [uncoded, else the first]",
-            )
+
+def command(
+    commands: Commands,
+    name: str,
+    run: Callable[[argparse.Namespace], None],
+    summary: str,
+    many: bool = True,
+) -> Parser:
+    """Adds a command over a trace, or over many."""
+    new = commands.add_parser(name, help=summary, description=summary)
+    new.set_defaults(run=run)
+    if not many:
+        new.add_argument("trace")
         return new
+    new.add_argument("traces", nargs="+")
+    new.add_argument(
+        "--any-data", action="store_true", help="compare runs of different data sets too"
+    )
+    new.add_argument(
+        "--base",
+        default="",
+        metavar="SCHEME",
+        help="what speed-ups are over [uncoded, else the first]",
+    )
+    return new
 
-    new = command("report", run_report, "one HTML page with everything, and its figures")
+
+def per_node_option(new: Parser) -> None:
+    new.add_argument(
+        "--per-node",
+        type=count,
+        default=0,
+        metavar="N",
+        help="ranks 0 to N-1 are of one node, ...",
+    )
+
+
+def slow_options(new: Parser) -> None:
+    new.add_argument(
+        "--last",
+        type=count,
+        metavar="S",
+        help="a worker is slow in a round if it is among the last S to answer "
+        "[--stragglers of the run, else a tenth]",
+    )
+    per_node_option(new)
+
+
+def add_report(commands: Commands) -> None:
+    new = command(commands, "report", run_report, "one HTML page with everything, and its figures")
     new.add_argument("--out", metavar="DIR", default="report", help="its folder [report]")
 
-    new = command("compare", run_compare, "table and curves: loss, accuracy, AUC, speed-up")
+
+def add_compare(commands: Commands) -> None:
+    new = command(
+        commands, "compare", run_compare, "table and curves: loss, accuracy, AUC, speed-up"
+    )
     new.add_argument("--axes", help="what to draw, as loss:time,batch:round,compute:histogram")
     new.add_argument("--panel", action="store_true", help="all axes in one figure")
     new.add_argument("--out", metavar="DIR", help="folder for figures; without it the table only")
@@ -322,7 +353,9 @@ def parser() -> Parser:
         help="a line at a time, as that of a program that writes no traces",
     )
 
-    new = command("sweep", run_sweep, "a number of each run along an option that varies")
+
+def add_sweep(commands: Commands) -> None:
+    new = command(commands, "sweep", run_sweep, "a number of each run along an option that varies")
     new.add_argument("--over", required=True, metavar="OPTION,...", help="as workers; a panel each")
     new.add_argument(
         "--what",
@@ -341,6 +374,8 @@ def parser() -> Parser:
         "--markdown", action="store_true", help="a table with the range over seeds, for a page"
     )
 
+
+def add_claims(commands: Commands) -> None:
     new = commands.add_parser(
         "claims",
         help="what an experiment says of its schemes, and whether it is so",
@@ -360,36 +395,25 @@ def parser() -> Parser:
     form.add_argument("--overview", action="store_true", help="those of papers in one table")
     form.add_argument("--json", action="store_true", help="all numbers")
 
-    new = command("tune", run_tune, "with which value of an option each scheme does best")
+
+def add_tune(commands: Commands) -> None:
+    new = command(commands, "tune", run_tune, "with which value of an option each scheme does best")
     new.add_argument("--option", default="step", metavar="OPTION", help="that was tried [step]")
     new.add_argument("--target", required=True, metavar="METRIC=VALUE", help="as test-loss=0.2")
     new.add_argument("--out", metavar="DIR", help="folder for NAME.tuned; without it the table")
     new.add_argument("--name", default="best", help="of that file [best]")
 
-    def per_node_option(new: Parser) -> None:
-        new.add_argument(
-            "--per-node",
-            type=count,
-            default=0,
-            metavar="N",
-            help="ranks 0 to N-1 are of one node, ...",
-        )
 
-    def slow_options(new: Parser) -> None:
-        new.add_argument(
-            "--last",
-            type=count,
-            metavar="S",
-            help="a worker is slow in a round if it is among the last S to answer "
-            "[--stragglers of the run, else a tenth]",
-        )
-        per_node_option(new)
-
-    new = command("workers", run_workers, "who computed, waited, was cancelled, is slow", False)
+def add_workers(commands: Commands) -> None:
+    new = command(
+        commands, "workers", run_workers, "who computed, waited, was cancelled, is slow", False
+    )
     new.add_argument("--out", metavar="DIR", help="folder for figures; without it tables only")
     new.add_argument("--rounds", default="", metavar="A:B", help="of the timeline [1:20]")
     slow_options(new)
 
+
+def add_diagnose(commands: Commands) -> None:
     new = commands.add_parser(
         "diagnose",
         help="what stragglers cost, who they are, what to do",
@@ -400,11 +424,19 @@ def parser() -> Parser:
     new.add_argument("--out", metavar="DIR", help="folder for the figure; without it tables only")
     slow_options(new)
 
-    new = command("rounds", run_rounds, "time of rounds against what is expected, and their parts")
+
+def add_rounds(commands: Commands) -> None:
+    new = command(
+        commands, "rounds", run_rounds, "time of rounds against what is expected, and their parts"
+    )
     new.add_argument("--out", metavar="DIR", help="folder for figures; without it the table only")
     new.add_argument("--against", metavar="TRACE", help="the same run under the other clock")
 
-    new = command("cost", run_cost, "core-hours, idle share, redundant work, bytes; in money")
+
+def add_cost(commands: Commands) -> None:
+    new = command(
+        commands, "cost", run_cost, "core-hours, idle share, redundant work, bytes; in money"
+    )
     new.add_argument("--out", metavar="DIR", help="folder for the figure; without it the table")
     new.add_argument(
         "--price",
@@ -416,10 +448,16 @@ def parser() -> Parser:
     new.add_argument("--target", default="", metavar="METRIC=VALUE", help="and to it, as gap=1e-4")
     per_node_option(new)
 
-    new = command("export", run_export, "CSV, a timeline for Perfetto, or for trackers", False)
+
+def add_export(commands: Commands) -> None:
+    new = command(
+        commands, "export", run_export, "CSV, a timeline for Perfetto, or for trackers", False
+    )
     new.add_argument("--to", choices=list(export.FORMATS), default="csv", help="[csv]")
     new.add_argument("--out", metavar="DIR", default=".", help="folder [.]")
 
+
+def add_watch(commands: Commands) -> None:
     new = commands.add_parser(
         "watch",
         help="a run that goes on elsewhere, in one line",
@@ -434,6 +472,25 @@ def parser() -> Parser:
     new.add_argument("--every", type=seconds, default=2.0, metavar="S", help="[2]")
     new.add_argument("--once", action="store_true", help="show it once")
     new.add_argument("--panel", action="store_true", help="more lines, with curves")
+
+
+def parser() -> Parser:
+    top = Parser(prog="quorate analysis", description="From traces to figures, tables and reports.")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for add in (
+        add_report,
+        add_compare,
+        add_sweep,
+        add_claims,
+        add_tune,
+        add_workers,
+        add_diagnose,
+        add_rounds,
+        add_cost,
+        add_export,
+        add_watch,
+    ):
+        add(commands)
     top.commands = commands.choices
     return top
 
