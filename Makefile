@@ -283,8 +283,8 @@ $(module): $(call objects_of,$(python_files) $(every)) $(B)/$(soname) | $(B)/pyt
 $(call objects_of,$(python_files)): | python-deps
 
 # Read before the module is loaded, which could not be in one process with another MPI.
-$(B)/python/quorate/_built.py: $(B)/configure.mk | $(B)/python/quorate/.dir
-	$(Q)printf '# Made by the Makefile.\nMPI = "%s"\n' '$(MPI)' > $@
+$(B)/python/quorate/_built.py: $(B)/configure.mk VERSION Makefile | $(B)/python/quorate/.dir
+	$(Q)printf '# Made by the Makefile.\nMPI = "%s"\nVERSION = "%s"\n' '$(MPI)' '$(VERSION)' > $@
 
 $(links): $(B)/python/quorate/%: | $(B)/python/quorate/.dir
 	$(Q)ln -sfn '$(abspath analysis/quorate/$*)' $@
@@ -603,7 +603,7 @@ fill = install -d '$(root)/$(2)' && sed 's|@version@|$(VERSION)|; s|@soname@|$(s
   s|@cflags@|$(strip $(index_flag) $(subst -isystem ,-I,$(found_pure_cflags)))|' \
   env/$(1).in > '$(root)/$(2)/$(1)'
 
-install: build $(B)/libquorate.a ## program, libraries, headers, pkg-config, CMake, man page, completion (PREFIX, DESTDIR)
+install: build $(B)/libquorate.a $(B)/python/quorate/_built.py ## program, libraries, headers, pkg-config, CMake, man page, completion (PREFIX, DESTDIR)
 	@install -D -m 755 -t '$(root)/bin' $(B)/quorate
 	@install -D -m 644 -t '$(root)/lib' $(B)/$(soname) $(B)/libquorate.a
 	@ln -sf $(soname) '$(root)/lib/libquorate.so'
@@ -618,7 +618,7 @@ install: build $(B)/libquorate.a ## program, libraries, headers, pkg-config, CMa
 	@install -D -m 644 -t '$(root)/share/quorate/jobs' jobs/*.ini $(wildcard jobs/*.tuned)
 	@install -D -m 644 -t '$(root)/share/quorate/jobs/data' jobs/data/*.ini
 	@install -D -m 755 -t '$(root)/share/quorate/analysis' analysis/quorate-analysis
-	@install -D -m 644 -t '$(root)/share/quorate/analysis/quorate' analysis/quorate/*.py
+	@install -D -m 644 -t '$(root)/share/quorate/analysis/quorate' analysis/quorate/*.py $(B)/python/quorate/_built.py
 	@install -D -m 644 -t '$(root)/share/quorate/analysis/quorate/analysis' \
 	  analysis/quorate/analysis/*.py analysis/quorate/analysis/*.mplstyle
 	@install -D -m 644 -t '$(root)/share/man/man1' $(B)/share/man/man1/quorate.1

@@ -27,66 +27,93 @@ if importlib.util.find_spec("numpy") is None:
     )
 
 if TYPE_CHECKING:
-    from ._commands import Advice as Advice
-    from ._commands import advise as advise
-    from ._commands import generate as generate
-    from ._commands import import_ as import_
-    from ._commands import inspect as inspect
-    from ._commands import optimum as optimum
-    from ._commands import tune as tune
-    from ._components import Component as Component
-    from ._components import Model as Model
-    from ._components import Optimizer as Optimizer
-    from ._components import Scheme as Scheme
-    from ._components import SynchronousScheme as SynchronousScheme
-    from ._components import add as add
-    from ._components import code as code
-    from ._components import delay as delay
-    from ._components import model as model
-    from ._components import optimizer as optimizer
-    from ._components import scheme as scheme
-    from ._data import DataSet as DataSet
-    from ._data import dataset as dataset
-    from ._data import open as open
-    from ._native import *  # noqa: F403
-    from ._predict import predict as predict
-    from ._result import Comparison as Comparison
-    from ._result import Result as Result
-    from ._result import load as load
-    from ._run import check as check
-    from ._run import compare as compare
-    from ._run import components as components
-    from ._run import rank as rank
-    from ._run import run as run
-    from ._run import simulate as simulate
-    from ._run import sweep as sweep
-    from ._torch import torch as torch
-    from ._torch import torch_state as torch_state
+    from ._public import *  # noqa: F403
 
-# Where each name is.
-_HOMES = {
-    "_commands": "Advice advise generate import_ inspect optimum tune",
-    "_components": "Component Model Optimizer Scheme SynchronousScheme add code delay model"
-    " optimizer scheme",
-    "_data": "DataSet dataset open",
-    "_native": "Arrived BadInput Close Combine Contribution Deadline Dispatch Failure Item Needs"
-    " Note Part Placed Plan Problem Quiescent SetTimer Slice Start Step Stepped Undecodable"
-    " WorkerJoined WorkerLost version",
-    "_predict": "predict",
-    "_result": "Comparison Result load",
-    "_run": "check compare components rank run simulate sweep",
-    "_torch": "torch torch_state",
-}
-_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
+    __version__: str
 
-__all__ = sorted(_HOME)
+    def _delay(*arguments: float) -> Component:
+        ...
+
+    cedar = constant = erasurehead = exponential = fixed = gamma = gauss_recv = _delay
+    gilbert_elliott = lognormal = mixture = niagara = none = pareto = _delay
+    shifted_exponential = trace = uneven = _delay
+
+# Without `open`, which would hide Python's.
+__all__ = [
+    "Advice",
+    "Arrived",
+    "BadInput",
+    "Close",
+    "Combine",
+    "Comparison",
+    "Component",
+    "Contribution",
+    "DataSet",
+    "Deadline",
+    "Dispatch",
+    "Failure",
+    "Item",
+    "Model",
+    "Needs",
+    "Note",
+    "Optimizer",
+    "Part",
+    "Placed",
+    "Plan",
+    "Problem",
+    "Quiescent",
+    "Result",
+    "Scheme",
+    "SetTimer",
+    "Slice",
+    "Start",
+    "Step",
+    "Stepped",
+    "SynchronousScheme",
+    "Undecodable",
+    "WorkerJoined",
+    "WorkerLost",
+    "add",
+    "advise",
+    "check",
+    "code",
+    "compare",
+    "components",
+    "dataset",
+    "delay",
+    "generate",
+    "import_",
+    "inspect",
+    "load",
+    "model",
+    "optimizer",
+    "optimum",
+    "predict",
+    "rank",
+    "run",
+    "scheme",
+    "simulate",
+    "sweep",
+    "torch",
+    "torch_state",
+    "tune",
+    "version",
+]
+
+# The delay models of C++ that `__getattr__` makes functions of. Plugins add others.
+_DELAYS = "cedar constant erasurehead exponential fixed gamma gauss_recv gilbert_elliott lognormal"
+_DELAYS += " mixture niagara none pareto shifted_exponential trace uneven"
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    if name == "__version__":
+        value: Any = _version()
+    elif name == "analysis":
+        value = importlib.import_module(".analysis", __name__)
     elif name.startswith("_"):
         raise AttributeError(f"quorate has no {name}")
+    elif hasattr(public := importlib.import_module("._public", __name__), name):
+        value = getattr(public, name)
     else:
         from ._components import delay_maker
 
@@ -95,5 +122,17 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def _version() -> str:
+    """Of what make built; else of what pip installed, which may be `quorate.analysis` alone."""
+    try:
+        return str(importlib.import_module("._built", __name__).VERSION)
+    except ImportError:
+        from importlib import metadata
+    try:
+        return metadata.version("quorate")
+    except metadata.PackageNotFoundError:
+        raise AttributeError("quorate has no __version__: build it with 'make python'") from None
+
+
 def __dir__() -> list[str]:
-    return [*__all__, "analysis"]
+    return [*__all__, "open", *_DELAYS.split(), "analysis", "__version__"]

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# flake8: noqa: F401
+"""What users call, from where it is. `quorate` gives it, and loads it with the first name that is
+asked for."""
+
+from ._commands import Advice as Advice
+from ._commands import advise as advise
+from ._commands import generate as generate
+from ._commands import import_ as import_
+from ._commands import inspect as inspect
+from ._commands import optimum as optimum
+from ._commands import tune as tune
+from ._components import Component as Component
+from ._components import Model as Model
+from ._components import Optimizer as Optimizer
+from ._components import Scheme as Scheme
+from ._components import SynchronousScheme as SynchronousScheme
+from ._components import add as add
+from ._components import code as code
+from ._components import delay as delay
+from ._components import model as model
+from ._components import optimizer as optimizer
+from ._components import scheme as scheme
+from ._data import DataSet as DataSet
+from ._data import dataset as dataset
+from ._data import open as open
+from ._native import Arrived as Arrived
+from ._native import BadInput as BadInput
+from ._native import Close as Close
+from ._native import Combine as Combine
+from ._native import Contribution as Contribution
+from ._native import Deadline as Deadline
+from ._native import Dispatch as Dispatch
+from ._native import Failure as Failure
+from ._native import Item as Item
+from ._native import Needs as Needs
+from ._native import Note as Note
+from ._native import Part as Part
+from ._native import Placed as Placed
+from ._native import Plan as Plan
+from ._native import Problem as Problem
+from ._native import Quiescent as Quiescent
+from ._native import SetTimer as SetTimer
+from ._native import Slice as Slice
+from ._native import Start as Start
+from ._native import Step as Step
+from ._native import Stepped as Stepped
+from ._native import Undecodable as Undecodable
+from ._native import WorkerJoined as WorkerJoined
+from ._native import WorkerLost as WorkerLost
+from ._native import version as version
+from ._predict import predict as predict
+from ._result import Comparison as Comparison
+from ._result import Result as Result
+from ._result import load as load
+from ._run import check as check
+from ._run import compare as compare
+from ._run import components as components
+from ._run import rank as rank
+from ._run import run as run
+from ._run import simulate as simulate
+from ._run import sweep as sweep
+from ._torch import torch as torch
+from ._torch import torch_state as torch_state
