@@ -9,15 +9,6 @@
 
 namespace quorate {
 
-Row cyclic_row(const std::vector<double>& coefficients, int n, int i)
-{
-    Row row;
-    for (int j = 0; j < static_cast<int>(coefficients.size()); ++j)
-        row.push_back({(i + j) % n, coefficients[static_cast<std::size_t>(j)]});
-    std::ranges::sort(row, {}, &Coefficient::partition);
-    return row;
-}
-
 GradientCode cyclic_code(int n, int s)
 {
     const bool spare = (n - s) % 2 == 0 && s > std::min(6, n / 4);

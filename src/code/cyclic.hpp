@@ -3,8 +3,6 @@
 // be missing, whether or not d divides n.
 #pragma once
 
-#include <vector>
-
 #include "code/gradient_code.hpp"
 
 namespace quorate {
@@ -14,9 +12,6 @@ namespace quorate {
 /// 100, s = 8, decoding weights reach 1e7 and the error 1e-9; with one more partition and the
 /// cyclic code for s + 1 stragglers both are a hundred times less).
 GradientCode cyclic_code(int n, int s);
-
-/// Coefficients of the partitions i, i+1, ... (mod n), ascending by partition.
-Row cyclic_row(const std::vector<double>& coefficients, int n, int i);
 
 /// Worker i holds c partitions i, ..., i+c-1 (mod n), coefficients 1.
 Encoding cyclic_windows(int n, int c);

@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "base/random.hpp"
-#include "code/cyclic.hpp"
 #include "code/linear_algebra.hpp"
 
 namespace quorate {
@@ -54,6 +53,15 @@ Eigen::MatrixXd dense(const Encoding& encoding)
 }
 
 }  // namespace
+
+Row cyclic_row(const std::vector<double>& coefficients, int n, int i)
+{
+    Row row;
+    for (int j = 0; j < static_cast<int>(coefficients.size()); ++j)
+        row.push_back({(i + j) % n, coefficients[static_cast<std::size_t>(j)]});
+    std::ranges::sort(row, {}, &Coefficient::partition);
+    return row;
+}
 
 LinearCode mds_code(int n, int s)
 {

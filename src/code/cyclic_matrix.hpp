@@ -3,10 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "code/null_space_decoder.hpp"
 
 namespace quorate {
+
+/// Coefficients of the partitions i, i+1, ... (mod n), ascending by partition.
+Row cyclic_row(const std::vector<double>& coefficients, int n, int i);
 
 /// Deterministic real MDS code, cyclic if n - s is odd and negacyclic if it is even.
 ///
