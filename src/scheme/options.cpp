@@ -222,4 +222,9 @@ Seconds deadline(const Settings& settings)
     return settings.on("deadline") ? settings.seconds("deadline") : never;
 }
 
+Blocked until_collected(const Settings& settings, int workers)
+{
+    return settings.on("deadline") ? Blocked{} : until_answers(workers, collect(settings, workers));
+}
+
 }  // namespace quorate

@@ -82,4 +82,7 @@ Option deadline_option();
 /// Reads it; `never` if it is not given. Adaptive ones (scheme/rounds/adaptive_deadline.hpp) are refused.
 Seconds deadline(const Settings& settings);
 
+/// When a round can end that ends with --collect answers; unknown if it has a --deadline.
+Blocked until_collected(const Settings& settings, int workers);
+
 }  // namespace quorate

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "code/fractional_repetition.hpp"
-#include "scheme/options.hpp"
 
 namespace quorate {
 
@@ -44,11 +43,6 @@ Blocked until_groups_or_answers(int n, int d, int r)
     auto blocked = until_groups(n, d);
     if (!blocked.empty()) std::fill_n(blocked.begin(), n - r + 1, 0.0);
     return blocked;
-}
-
-Blocked until_collected(const Settings& settings, int n)
-{
-    return settings.on("deadline") ? Blocked{} : until_answers(n, collect(settings, n));
 }
 
 }  // namespace quorate

@@ -5,8 +5,6 @@
 
 #include <vector>
 
-#include "base/settings.hpp"
-
 namespace quorate {
 
 /// For each number of missing workers, 0 to n: the probability that a round cannot end yet if that
@@ -20,7 +18,5 @@ Blocked until_answers(int n, int r);
 Blocked until_groups(int n, int d);
 /// Of a round that ends with either.
 Blocked until_groups_or_answers(int n, int d, int r);
-/// Of schemes that end with --collect answers, unless they have a --deadline.
-Blocked until_collected(const Settings& settings, int n);
 
 }  // namespace quorate
