@@ -29,4 +29,18 @@ std::vector<CacheUpdate> cache_updates(const Part& part, const Versions& inputs,
     return all;
 }
 
+Losses add_up(const Part& part, std::span<const CachedGradient* const> cached,
+              std::span<double> sum)
+{
+    Losses losses;
+    std::ranges::fill(sum, 0.0);
+    for (std::size_t item = 0; item < cached.size(); ++item) {
+        const double coefficient = part.items[item].coefficient;
+        for (std::size_t i = 0; i < sum.size(); ++i)
+            sum[i] += coefficient * cached[item]->values[i];
+        losses += {cached[item]->loss, coefficient * cached[item]->loss};
+    }
+    return losses;
+}
+
 }  // namespace quorate

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Decides which cached gradients a task computes anew. Workers over MPI and simulated ones both use
-// this rule.
+// Cached gradients: which of them a task computes anew, and their sum. Workers over MPI and simulated
+// ones both use these.
 #pragma once
 
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "compute/losses.hpp"
 #include "scheme/types.hpp"
 
 namespace quorate {
@@ -39,5 +41,21 @@ struct CacheUpdate {
 std::vector<CacheUpdate> cache_updates(const Part& part, const Versions& inputs,
                                        const std::map<int, Version>& cached,
                                        std::optional<std::pair<int, Version>> begun);
+
+/// The gradient of one block that a worker caches for later contributions. It has no coefficient
+/// yet.
+struct CachedGradient {
+    Version version;  // of the point that it was taken at
+    std::int64_t samples = 0;
+    double loss = 0;             // sum over the samples
+    std::vector<double> values;  // at the parameters that the worker's rows touch
+};
+
+/// Sets sum to the gradients of a part's items, each times the item's coefficient, added item by
+/// item. O(items x elements of sum).
+/// @param cached  for each item of the part
+/// @return the sums of their losses
+Losses add_up(const Part& part, std::span<const CachedGradient* const> cached,
+              std::span<double> sum);
 
 }  // namespace quorate

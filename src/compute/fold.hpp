@@ -2,6 +2,10 @@
 // Folded gradients: contributions that are shorter than a gradient (Part::fold in scheme/types.hpp).
 #pragma once
 
+#include <memory>
+#include <span>
+#include <vector>
+
 #include "compute/held_gradients.hpp"
 #include "compute/part_sum.hpp"
 

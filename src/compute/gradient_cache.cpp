@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "compute/begin_work.hpp"
+
 namespace quorate {
 
 void GradientCache::clear()

@@ -7,7 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "compute/part_sum.hpp"
+#include "compute/cached_gradients.hpp"
+#include "compute/work.hpp"
 
 namespace quorate {
 

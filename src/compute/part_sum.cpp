@@ -4,43 +4,8 @@
 #include <algorithm>
 
 #include "base/parallel.hpp"
-#include "compute/fold.hpp"
-#include "compute/product.hpp"
 
 namespace quorate {
-
-std::int64_t micro_batch(const Computing& computing, const Extent& extent)
-{
-    return extent.micro_batch > 0 ? extent.micro_batch : computing.chunk_rows * computing.threads;
-}
-
-std::unique_ptr<Work> begin_work(const Computing& computing, const HeldRows& held, const Part& part,
-                                 std::vector<At> at, const Extent& extent, std::span<double> sum,
-                                 HeldGradients* held_gradients)
-{
-    if (!part.items.empty() && part.items[0].operation == Item::Operation::descent)
-        return std::make_unique<Descent>(computing, held, part, at, extent, sum);
-    if (!part.items.empty() && part.items[0].is_product())
-        return std::make_unique<Product>(computing, held, part, std::move(at), sum);
-    if (!part.fold.empty() || is_held(part))
-        return std::make_unique<SumByItem>(computing, held, part, std::move(at), extent,
-                                           is_held(part) ? held_gradients : nullptr, sum);
-    return std::make_unique<PartSum>(computing, held, part, std::move(at), extent, sum);
-}
-
-Losses add_up(const Part& part, std::span<const CachedGradient* const> cached,
-              std::span<double> sum)
-{
-    Losses losses;
-    std::ranges::fill(sum, 0.0);
-    for (std::size_t item = 0; item < cached.size(); ++item) {
-        const double coefficient = part.items[item].coefficient;
-        for (std::size_t i = 0; i < sum.size(); ++i)
-            sum[i] += coefficient * cached[item]->values[i];
-        losses += {cached[item]->loss, coefficient * cached[item]->loss};
-    }
-    return losses;
-}
 
 Chunks::Chunks(const Computing& computing, std::size_t width)
     : computing_(computing),

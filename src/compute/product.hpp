@@ -2,6 +2,9 @@
 // Computes products of coded rows with vectors, chunk by chunk, for coded elastic computing.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "compute/fold.hpp"
 
 namespace quorate {

@@ -5,7 +5,7 @@
 
 #include "base/parallel.hpp"
 #include "code/partition.hpp"
-#include "compute/part_sum.hpp"
+#include "compute/work.hpp"
 
 namespace quorate {
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "compute/part_sum.hpp"
+#include "compute/work.hpp"
 #include "data/shard.hpp"
 #include "scheme/scheme.hpp"
 

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "compute/begin_work.hpp"
+
 namespace quorate {
 
 Quality run_trial(const Shard& folds, int fold, const DataShape& shape, const Trial& trial,

@@ -3,7 +3,8 @@
 // process and on one core, and measures the model on that fold.
 #pragma once
 
-#include "compute/part_sum.hpp"
+#include "data/shard.hpp"
+#include "model/model.hpp"
 #include "optimizer/optimizer.hpp"
 #include "optimizer/schedule.hpp"
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/parallel.hpp"
+#include "compute/begin_work.hpp"
 #include "scheme/whole_items.hpp"
 
 namespace quorate {

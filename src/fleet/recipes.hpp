@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "base/slots.hpp"
-#include "compute/part_sum.hpp"
+#include "compute/cached_gradients.hpp"
+#include "compute/held_gradients.hpp"
 #include "compute/product.hpp"
 #include "compute/store.hpp"
 #include "fleet/fleet.hpp"

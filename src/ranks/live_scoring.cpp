@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ranks/live_scoring.hpp"
 
-#include "compute/part_sum.hpp"
+#include "compute/work.hpp"
 
 namespace quorate {
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "compute/begin_work.hpp"
 #include "compute/product.hpp"
 #include "scheme/whole_items.hpp"
 #include "transport/clock.hpp"

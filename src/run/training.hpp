@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "compute/part_sum.hpp"
+#include "compute/work.hpp"
 #include "data/data_set.hpp"
 #include "engine/engine.hpp"
 #include "model/model.hpp"

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compute/part_sum.hpp"
+#include "compute/begin_work.hpp"
 #include "model/model.hpp"
 #include "simulation.hpp"
 #include "support.hpp"

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "compute/begin_work.hpp"
 #include "compute/held_gradients.hpp"
-#include "compute/part_sum.hpp"
 #include "compute/store.hpp"
 #include "data/data_set_writer.hpp"
 #include "fleet/virtual_fleet.hpp"

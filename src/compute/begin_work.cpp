@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "compute/begin_work.hpp"
+
+#include "compute/fold.hpp"
+#include "compute/part_sum.hpp"
+#include "compute/product.hpp"
+
+namespace quorate {
+
+std::unique_ptr<Work> begin_work(const Computing& computing, const HeldRows& held, const Part& part,
+                                 std::vector<At> at, const Extent& extent, std::span<double> sum,
+                                 HeldGradients* held_gradients)
+{
+    if (!part.items.empty() && part.items[0].operation == Item::Operation::descent)
+        return std::make_unique<Descent>(computing, held, part, at, extent, sum);
+    if (!part.items.empty() && part.items[0].is_product())
+        return std::make_unique<Product>(computing, held, part, std::move(at), sum);
+    if (!part.fold.empty() || is_held(part))
+        return std::make_unique<SumByItem>(computing, held, part, std::move(at), extent,
+                                           is_held(part) ? held_gradients : nullptr, sum);
+    return std::make_unique<PartSum>(computing, held, part, std::move(at), extent, sum);
+}
+
+}  // namespace quorate
