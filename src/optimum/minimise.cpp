@@ -15,7 +15,7 @@ using petsc::check;
 // What PETSc's callbacks are given. An exception must not pass through C, so it is kept and thrown
 // when TaoSolve has returned.
 struct Context {
-    const Problem& problem;
+    const Minimisation& problem;
     const OptimumOptions& options;
     std::exception_ptr error = {};
 };
@@ -58,7 +58,8 @@ petsc::Vector like(Vec vector)
     return made;
 }
 
-std::int64_t minimise(MPI_Comm comm, const Problem& problem, Vec x, const OptimumOptions& options)
+std::int64_t minimise(MPI_Comm comm, const Minimisation& problem, Vec x,
+                      const OptimumOptions& options)
 {
     petsc::Owner<Tao, TaoDestroy> owner;
     check(TaoCreate(comm, owner.made()), "TaoCreate");

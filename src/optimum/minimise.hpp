@@ -19,7 +19,7 @@ struct OptimumOptions {
 };
 
 /// A function to minimise, and how.
-struct Problem {
+struct Minimisation {
     const char* solver;                                   // of TAO; BLMVM has bounds
     std::function<double(Vec x, Vec gradient)> function;  // returns f(x); fills in the gradient
     double highest = std::numeric_limits<double>::infinity();  // bound of variables, from 0
@@ -33,6 +33,7 @@ petsc::Vector like(Vec vector);
 /// @param x  where to start; receives the solution
 /// @return the number of iterations
 /// @throws Failure if PETSc fails, and what the function throws
-std::int64_t minimise(MPI_Comm comm, const Problem& problem, Vec x, const OptimumOptions& options);
+std::int64_t minimise(MPI_Comm comm, const Minimisation& problem, Vec x,
+                      const OptimumOptions& options);
 
 }  // namespace quorate

@@ -60,6 +60,25 @@ def test_a_circle_of_layers(tree):
     assert "code/ include scheme/, which is not below it" in check(tree).stderr
 
 
+@pytest.mark.parametrize("form", ["class {} final {{", "struct {} {{}};", "enum class {} {{"])
+def test_two_classes_of_one_name(tree, form):
+    def add(name, space, layer):
+        text = f"namespace {space} {{\n\n{form.format('Twice')}\n}}  // namespace {space}\n"
+        (tree / "src" / layer / name).write_text(text)
+
+    add("one.hpp", "quorate", "scheme")
+    add("other.hpp", "quorate::trace", "trace")  # of another namespace
+    (tree / "src" / "scheme" / "own.cpp").write_text(
+        "namespace quorate {\n\nclass Twice;\n\nnamespace {\n\nclass Twice {};\n\n"
+        "}  // namespace\n\n}  // namespace quorate\n"
+    )
+    assert check(tree).returncode == 0
+    add("two.hpp", "quorate", "optimum")
+    refused = check(tree)
+    assert refused.returncode == 1
+    assert "quorate::Twice: src/optimum/two.hpp and src/scheme/one.hpp" in refused.stderr
+
+
 @pytest.mark.parametrize(
     "layer, call, what",
     [

@@ -500,11 +500,11 @@ TEST(Restarts, HelpWhereTailsAreHeavy)
 
 TEST(MindFlayer, ChoosesTrialsAsItsAuthors)
 {
-    const std::vector<Trial> trials = {{.5, 1}, {.6, 2}, {.7, 4}, {.8, 40}};
+    const std::vector<WorkerTrials> trials = {{.5, 1}, {.6, 2}, {.7, 4}, {.8, 40}};
     EXPECT_EQ(chosen_trials(10, trials), (std::vector{12, 6, 3, 0}));
-    const std::vector<Trial> unknown = {{1, never}, {1, never}};
+    const std::vector<WorkerTrials> unknown = {{1, never}, {1, never}};
     EXPECT_EQ(chosen_trials(10, unknown), (std::vector{0, 0}));
-    const std::vector<Trial> one = {{1, 5}, {1, never}};
+    const std::vector<WorkerTrials> one = {{1, 5}, {1, never}};
     EXPECT_EQ(chosen_trials(1, one), (std::vector{1, 0}));
 }
 

@@ -14,7 +14,7 @@
 
 namespace quorate {
 
-std::vector<int> chosen_trials(double wanted, std::span<const Trial> trials)
+std::vector<int> chosen_trials(double wanted, std::span<const WorkerTrials> trials)
 {
     std::vector<std::size_t> order(trials.size());
     std::iota(order.begin(), order.end(), 0);
@@ -130,7 +130,7 @@ private:
             std::ranges::fill(trials_, ways_.trials);
             return;
         }
-        std::vector<Trial> all;
+        std::vector<WorkerTrials> all;
         for (Worker i = 0; i < std::ssize(trials_); ++i)
             all.push_back({success(i), restarts()->cost(i)});
         trials_ = chosen_trials(ways_.wanted, all);

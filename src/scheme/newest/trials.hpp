@@ -9,7 +9,7 @@
 namespace quorate {
 
 /// A worker's trials: the probability that one succeeds, and the seconds that it takes at most (never: nothing is known).
-struct Trial {
+struct WorkerTrials {
     double success;
     Seconds cost;
 };
@@ -19,6 +19,6 @@ struct Trial {
 /// beyond; one trial of the cheapest if all were 0, none at all if nothing is known of anybody. O(n log n). Source: code of
 /// Maranjyan et al., MindFlayer SGD, arXiv 2410.04285.
 /// @param wanted  S
-std::vector<int> chosen_trials(double wanted, std::span<const Trial> trials);
+std::vector<int> chosen_trials(double wanted, std::span<const WorkerTrials> trials);
 
 }  // namespace quorate
