@@ -26,30 +26,30 @@ std::size_t kept_in_memory(const EngineOptions& options, std::size_t width)
     return static_cast<std::size_t>(std::min(kept, most));
 }
 
-// Returns needs without what workers store, which the engine leaves to its fleet.
-Needs without_storage(Needs needs)
+// Forgets what workers store, which the engine leaves to its fleet.
+void drop_storage(Needs& needs)
 {
     // Assigning {} would keep their memory.
     needs.blocks = std::vector<Block>();
     needs.shard = std::vector<std::vector<int>>();
     needs.coded = std::vector<CodedBlock>();
     needs.coded_columns = std::vector<CodedBlock>();
-    return needs;
 }
 
 }  // namespace
 
 Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
                std::span<const std::unique_ptr<Optimizer>> optimizers, trace::Sink& trace)
-    : options_(options), scheme_(&scheme), needs_(without_storage(scheme.needs())), fleet_(&fleet),
+    : options_(options), scheme_(&scheme), needs_(scheme.needs()), fleet_(&fleet),
       optimizers_(optimizers), trace_(&trace),
       blanks_(optimizers[0]->model().size(), points_alive, options.point_memory),
       kept_(optimizers[0]->model().size(), kept_in_memory(options, optimizers[0]->model().size())),
       computed_(options.estimates, needs_, points_, optimizers[0]->model().size()),
       members_(fleet.workers().size()), counts_(fleet.workers().size()),
-      names_(static_cast<Worker>(scheme.needs().shard.size())),
-      workers_(std::ssize(scheme.needs().shard)), updates_(optimizers.size()), table_(needs_.slots)
+      names_(static_cast<Worker>(needs_.shard.size())), workers_(std::ssize(needs_.shard)),
+      updates_(optimizers.size()), table_(needs_.slots)
 {
+    drop_storage(needs_);
     // Others join when the run is resumed.
     for (auto later = static_cast<Worker>(workers_); later < std::ssize(members_); ++later)
         members_.set(later, MembershipTable::Status::away);
