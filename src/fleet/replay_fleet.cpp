@@ -132,6 +132,38 @@ int ReplayFleet::items_of(const Dispatch& task, const trace::Arrival& row) const
     return static_cast<int>(*items);
 }
 
+// Makes a recorded contribution, if its task is open.
+Arrival ReplayFleet::contribution(const trace::Arrival& row)
+{
+    auto made = arrival_of(row);
+    const auto at = open_.find(row.task);
+    if (at == open_.end()) {
+        made.handle = recipes_.add_late(static_cast<Worker>(row.worker));
+        return made;
+    }
+    const auto& [task, points] = at->second;
+    if (task.worker != row.worker)
+        refuse(row.event, fmt::format("task {} is worker {}'s, not worker {}'s", row.task,
+                                      task.worker, row.worker));
+    if (row.part < 0 || row.part >= static_cast<std::int64_t>(task.plan->parts.size()))
+        refuse(row.event, fmt::format("task {} has no part {}", row.task, row.part));
+    const auto& part = task.plan->parts[static_cast<std::size_t>(row.part)];
+    const auto rows = recipes_.samples(task.control.budget, part);
+    if (task.control.budget.seconds == never && rows != row.samples)
+        refuse(row.event, fmt::format("part {} of task {} has {} samples, not {}", row.part,
+                                      row.task, rows, row.samples));
+    made.items = items_of(task, row);
+    auto cached = cached_of(task, row);
+    for (const auto& one : cached) made.versions.push_back(one->gradient.version);
+    made.handle = recipes_.add(task.plan, Terms(task, points),
+                               {.worker = task.worker,
+                                .part = static_cast<int>(row.part),
+                                .draw = row.draw,
+                                .samples = row.samples,
+                                .cached = std::move(cached)});
+    return made;
+}
+
 std::vector<Arrival> ReplayFleet::wait(Seconds until, const std::atomic<bool>& stop)
 {
     if (stop) return {};
@@ -160,38 +192,7 @@ std::vector<Arrival> ReplayFleet::wait(Seconds until, const std::atomic<bool>& s
     for (const auto& row : message) {
         now_ = std::max(now_, row.arrived);
         bytes_received_ += row.bytes;
-        const auto at = open_.find(row.task);
-        std::size_t handle = 0;
-        int items = 0;
-        std::vector<Version> versions;
-        if (at != open_.end()) {
-            const auto& [task, points] = at->second;
-            if (task.worker != row.worker)
-                refuse(row.event, fmt::format("task {} is worker {}'s, not worker {}'s", row.task,
-                                              task.worker, row.worker));
-            if (row.part < 0 || row.part >= static_cast<std::int64_t>(task.plan->parts.size()))
-                refuse(row.event, fmt::format("task {} has no part {}", row.task, row.part));
-            const auto& part = task.plan->parts[static_cast<std::size_t>(row.part)];
-            const auto rows = recipes_.samples(task.control.budget, part);
-            if (task.control.budget.seconds == never && rows != row.samples)
-                refuse(row.event, fmt::format("part {} of task {} has {} samples, not {}", row.part,
-                                              row.task, rows, row.samples));
-            items = items_of(task, row);
-            auto cached = cached_of(task, row);
-            for (const auto& one : cached) versions.push_back(one->gradient.version);
-            handle = recipes_.add(task.plan, Terms(task, points),
-                                  {.worker = task.worker,
-                                   .part = static_cast<int>(row.part),
-                                   .draw = row.draw,
-                                   .samples = row.samples,
-                                   .cached = std::move(cached)});
-        } else {
-            handle = recipes_.add_late(static_cast<Worker>(row.worker));
-        }
-        arrivals.push_back(arrival_of(row));
-        arrivals.back().items = items;
-        arrivals.back().versions = std::move(versions);
-        arrivals.back().handle = handle;
+        arrivals.push_back(contribution(row));
     }
     std::erase_if(points_, [&](const auto& point) {
         return last_named_.at(point.first) <= message.front().event;

@@ -63,6 +63,7 @@ private:
     std::map<std::int64_t, trace::Membership> membership_;          // by event
     std::int64_t awaited_ = -1;    // the change for which the last wait() ended
     std::set<std::int64_t> lost_;  // events
+    Arrival contribution(const trace::Arrival& row);
     CachedList cached_of(const Dispatch& task, const trace::Arrival& row);
     int items_of(const Dispatch& task, const trace::Arrival& row) const;
 
