@@ -115,13 +115,6 @@ void Settings::refuse(const std::string& name, const std::string& wrong) const
                                value.text.empty() ? "empty" : value.text, wrong));
 }
 
-CurrentOption current_option(const std::string& name, const std::string& value)
-{
-    if (name == "liars") return {"byzantine", value};
-    if (name == "on-loss" && value == "recode") return {name, "reencode"};
-    return {name, value};
-}
-
 std::string Settings::ini() const
 {
     std::string lines;

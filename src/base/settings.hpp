@@ -28,12 +28,6 @@ struct Option {
 /// Appends options, but for those whose names are there: components may share one.
 void add_options(std::vector<Option>& all, const std::vector<Option>& more);
 
-/// An option as this version calls it: traces, checkpoints and manifests of earlier ones may use other words.
-struct CurrentOption {
-    std::string name, value;
-};
-CurrentOption current_option(const std::string& name, const std::string& value);
-
 /// Which of these options is meant by a name that none has: in other letters, as other programs call it, or misspelt.
 /// Empty: none is near.
 std::string option_meant(const std::string& name, const std::vector<std::string>& known);

@@ -39,9 +39,6 @@ po::options_description describe(const std::vector<Option>& options)
 [[noreturn]] void refuse_unknown(const std::string& where, const std::string& name,
                                  const std::vector<Option>& options, const Command& command)
 {
-    if (const auto now = current_option(name, "").name; now != name)
-        throw BadInput(fmt::format("{}quorate {} has no option --{} any more: it is --{} now",
-                                   where, command.name, name, now));
     const auto meant = option_meant(name, names(options));
     throw BadInput(fmt::format("{}quorate {} has no option --{}{}", where, command.name, name,
                                meant.empty() ? "; see quorate " + command.name + " --help"

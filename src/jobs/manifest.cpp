@@ -11,7 +11,6 @@
 
 #include "base/error.hpp"
 #include "base/path.hpp"
-#include "base/settings.hpp"
 #include "base/text.hpp"
 
 namespace quorate {
@@ -93,10 +92,7 @@ Manifest Manifest::read(const std::string& path)
                 fmt::format("{}trace is '{}': each run needs a file of its own", origin, cells[1]));
         ManifestRow row{*run, cells[1], {}, origin};
         for (std::size_t i = 2; i < columns.size(); ++i)
-            if (!cells[i].empty()) {
-                auto [name, value] = current_option(columns[i], cells[i]);
-                row.options.emplace_back(std::move(name), std::move(value));
-            }
+            if (!cells[i].empty()) row.options.emplace_back(columns[i], cells[i]);
         manifest.rows_.push_back(std::move(row));
     }
     if (manifest.rows_.empty())

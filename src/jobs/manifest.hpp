@@ -25,7 +25,7 @@ struct ManifestRow {
 /// The runs of a manifest.
 class Manifest {
 public:
-    /// Reads a manifest. Options and values of older versions are translated.
+    /// Reads a manifest.
     /// @throws BadInput with file and line for what no manifest can say
     static Manifest read(const std::string& path);
     /// Writes the manifest. Tabs, newlines and backslashes in values are written as \t, \n and \\.

@@ -14,10 +14,7 @@ namespace quorate {
 std::map<std::string, std::string> recorded_options(const std::string& config)
 {
     std::map<std::string, std::string> options;
-    for (const auto& line : parse_ini(config, "config")) {
-        auto [name, value] = current_option(line.name, line.text);
-        options[name] = std::move(value);
-    }
+    for (auto& line : parse_ini(config, "config")) options[line.name] = std::move(line.text);
     return options;
 }
 

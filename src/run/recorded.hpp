@@ -16,7 +16,7 @@
 
 namespace quorate {
 
-/// Returns the recorded options by name. Names and values of older versions are translated.
+/// Returns the recorded options by name.
 /// @param config  as traces and checkpoints record it: lines of NAME = VALUE
 /// @throws BadInput if it cannot be read
 std::map<std::string, std::string> recorded_options(const std::string& config);

@@ -391,3 +391,14 @@ def test_lbfgs_with_an_l1_term_ends_at_the_optimum_with_zeros(l2, gaussians, tmp
         model = trace["model/final"][:]
     assert abs(reached - optimum) < 1e-9 * optimum
     assert 0 < numpy.count_nonzero(model == 0) < len(model)
+
+
+def test_a_replay_does_not_skip_what_it_does_not_know(gaussians, tmp_path):
+    path = tmp_path / "t.h5"
+    words = ["--data", gaussians, "--workers", 3, "--rounds", 2, "--step", 0.1]
+    simulate(path, *words)
+    with h5py.File(path, "r+") as file:
+        config = attributes_of(file)["config"]
+        config = config.decode() if isinstance(config, bytes) else config
+        file.attrs["config"] = config + "future-option = 7\n"
+    assert "records --future-option 7, which this version" in refused(tmp_path, "--replay", path)
