@@ -8,7 +8,7 @@
 //                  classes (0 of a regression), image (CxHxW; empty: rows are not images),
 //                  unlabelled (optional: rows whose label is NaN),
 //                  content_sha256 (of all arrays and of what the attributes above say of them, the
-//                  name and unlabelled aside; files of before have none),
+//                  name and unlabelled aside),
 //                  command_line, quorate_version, sources, sha256, options (INI text),
 //                  eigenvalue, row_square (see data/curvature.hpp)
 //   /train, /test  row_start (int64, rows + 1), column (int64, ascending in a row), value (double,

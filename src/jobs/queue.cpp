@@ -21,8 +21,7 @@ namespace quorate {
 
 namespace {
 
-// Files of older versions lack the last column.
-const std::string header = "job\tscript\truns\tscheduler", older_header = "job\tscript\truns";
+const std::string header = "job\tscript\truns\tscheduler";
 
 std::string file_in(const std::string& folder) { return folder + "/jobs.tsv"; }
 
@@ -127,20 +126,17 @@ std::vector<SubmittedJob> submitted_jobs(const std::string& folder)
     if (!text) return {};
     std::istringstream file(*text);
     std::string line;
-    if (!std::getline(file, line) || (line != header && line != older_header))
+    if (!std::getline(file, line) || line != header)
         throw BadInput(path +
-                       " does not begin with the columns job, script, runs: remove it, or use "
-                       "another --output");
+                       " does not begin with the columns job, script, runs, scheduler: remove it, "
+                       "or use another --output");
     std::vector<SubmittedJob> jobs;
     while (std::getline(file, line)) {
         const auto cells = split(line, '\t');
         const auto known = schedulers.find(cells.back());
-        if ((cells.size() != 3 && (cells.size() != 4 || known == schedulers.end())) ||
-            !is_id(cells[0]))
+        if (cells.size() != 4 || known == schedulers.end() || !is_id(cells[0]))
             throw BadInput(fmt::format("{}: '{}' is no job: remove the line", path, line));
-        const auto guess = to_integer(cells[0]) ? Scheduler::slurm : Scheduler::openpbs;
-        jobs.push_back(
-            {cells[0], cells[1], numbers(cells[2]), cells.size() == 4 ? known->second : guess});
+        jobs.push_back({cells[0], cells[1], numbers(cells[2]), known->second});
     }
     return jobs;
 }

@@ -19,8 +19,7 @@ struct SubmittedJob {
     Scheduler scheduler = Scheduler::slurm;
 };
 
-/// Reads the jobs that were recorded in a folder, in their order; none without a file. Lines of older
-/// versions do not name the scheduler: ids of SLURM are numbers, others are of PBS.
+/// Reads the jobs that were recorded in a folder, in their order; none without a file.
 /// @throws BadInput if jobs.tsv is another kind of file
 std::vector<SubmittedJob> submitted_jobs(const std::string& folder);
 

@@ -4,8 +4,8 @@
 //
 //   /        format = "quorate optima", format_version = 1, data (name of the data set)
 //   /NUMBER  one optimum: attributes model, options (of the model), l2, l1, rows, data_sha256
-//            (identity_of() the data set; absent in older files), objective, bound,
-//            gradient_norm, iterations, solver, command_line; data set w
+//            (identity_of() the data set), objective, bound, gradient_norm, iterations, solver,
+//            command_line; data set w
 #pragma once
 
 #include <optional>

@@ -280,12 +280,6 @@ std::optional<Resumption> resumption(const Settings& settings, const Training& t
         return std::nullopt;
     }
     Resumption resumption{std::move(*checkpoint), trace::read(path)};
-    if (resumption.trace.text("format_version") != std::to_string(trace::format_version))
-        throw BadInput(
-            fmt::format("{} has trace format {}, and this program writes {}: go on with "
-                        "the Quorate that wrote it, {}",
-                        path, resumption.trace.text("format_version"), trace::format_version,
-                        resumption.trace.text("quorate_version")));
     check_same_plugins(path, resumption.trace.text("plugins"));
     if (const auto events = resumption.trace.text(events_attribute);
         !events.empty() && events != digest_of_events(settings))

@@ -14,7 +14,7 @@ namespace quorate {
 inline constexpr const char* data_attribute = "data_sha256";
 
 /// Refuses data that are not those of a trace's run. O(1).
-/// @param recorded  data_attribute of the trace; empty, as of older traces: any data will do
+/// @param recorded  data_attribute of the trace; empty, as of a dry run: any data will do
 /// @param path      of the trace, for the message
 /// @param remedy    likewise
 /// @throws BadInput

@@ -28,7 +28,7 @@ struct LibsvmLayout {
     {
         const auto& first = settings.one_of("first-index", {"auto", "0", "1"});
         if (first != "auto") first_index = first == "0" ? 0 : 1;
-        // A data set that does not say where its indices began is older than the question.
+        // A data set that was made of no LIBSVM text says nothing of where its indices began.
         else if (settings.has("like") && settings.on("like"))
             first_index = 1;
     }

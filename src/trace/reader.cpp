@@ -73,23 +73,19 @@ Trace read(const std::string& path)
     return h5::reading(path, "if it is being written, try again", [&] {
         if (h5::find_string(file.get(), "format") != "quorate trace")
             throw BadInput(path + " is not a trace: give one that 'quorate run' wrote");
-        const auto version = h5::read_integer(file.get(), "format_version");
-        if (version < oldest_format_version || version > format_version)
+        if (const auto version = h5::read_integer(file.get(), "format_version");
+            version != format_version)
             throw BadInput(
-                fmt::format("{} has trace format {}, this program reads formats {} to {}: use the "
+                fmt::format("{} has trace format {}, this program reads format {}: use the "
                             "Quorate that wrote it",
-                            path, version, oldest_format_version, format_version));
+                            path, version, format_version));
         check_attributes(file.get());
         Trace trace;
         trace.attributes = h5::attributes_as_text(file.get());
         const auto fill = [&](auto& rows) {
-            rows =
-                read_table<typename std::decay_t<decltype(rows)>::value_type>(file.get(), version);
+            rows = read_table<typename std::decay_t<decltype(rows)>::value_type>(file.get());
         };
         std::apply([&](auto&... table) { (fill(table), ...); }, trace.tables());
-        // Before a contribution could outlive a step.
-        if (version < 6)
-            for (auto& arrival : trace.arrivals) arrival.uses = arrival.used != 0;
         check_sense(trace);
         // Models are scored during the run, after it or by `quorate evaluate`, so the rows are in
         // no fixed order.

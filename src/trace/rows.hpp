@@ -9,28 +9,22 @@
 
 namespace quorate::trace {
 
-/// The version of the format, which readers compare: it changes with the tables below.
+/// The version of the format, and the only one that is read: it changes with the tables below.
 inline constexpr std::int64_t format_version = 6;
-/// The oldest one that is still read.
-inline constexpr std::int64_t oldest_format_version = 5;
 
-/// A column of a table: its name in the file, the field that fills it, its unit if it has one, and
-/// the first version of the format that has it. Seconds are "s", because xarray would take "seconds"
-/// for a timedelta.
+/// A column of a table: its name in the file, the field that fills it, and its unit if it has one.
+/// Seconds are "s", because xarray would take "seconds" for a timedelta.
 template <class Row, class T>
 struct Column {
     const char* name;
     T Row::*field;
     const char* unit = "";
-    std::int64_t since = oldest_format_version;
 };
 // Clang 14 deduces no template arguments of aggregates without guides.
 template <class Row, class T>
 Column(const char*, T Row::*) -> Column<Row, T>;
 template <class Row, class T>
 Column(const char*, T Row::*, const char*) -> Column<Row, T>;
-template <class Row, class T>
-Column(const char*, T Row::*, const char*, int) -> Column<Row, T>;
 
 /// One model update. Times are seconds on the coordinator's clock, from the first dispatch.
 struct Round {
@@ -87,7 +81,7 @@ struct Arrival {
         Column{"samples", &Arrival::samples, "rows"},
         Column{"bytes", &Arrival::bytes, "bytes"},
         Column{"used", &Arrival::used},
-        Column{"uses", &Arrival::uses, "", 6},
+        Column{"uses", &Arrival::uses},
     };
 };
 

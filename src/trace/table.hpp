@@ -75,22 +75,19 @@ private:
     std::vector<h5::DataSet> data_sets_;
 };
 
-/// Reads all rows of a table. If the run was killed before traces had a journal, columns may differ
-/// in length by the rows of its last commit. Then only the rows that all columns have are returned.
-/// @param version  of the trace's format; fields that it did not have are 0
+/// Reads all rows of a table. If columns differ in length, as in a copy of a trace that was made
+/// while its run went on, only the rows that all columns have are returned.
 template <class Row>
-std::vector<Row> read_table(hid_t file, std::int64_t version = format_version)
+std::vector<Row> read_table(hid_t file)
 {
     const std::string prefix = std::string(Row::table) + "/";
     std::int64_t count = -1;
     for_columns<Row>([&](const auto& column) {
-        if (column.since > version) return;
         const auto length = h5::rows_of(file, prefix + column.name);
         count = count < 0 ? length : std::min(count, length);
     });
     std::vector<Row> rows(static_cast<std::size_t>(count));
     for_columns<Row>([&]<class T>(const Column<Row, T>& column) {
-        if (column.since > version) return;
         const auto values = h5::read<T>(file, prefix + column.name, 0, count);
         for (std::size_t i = 0; i < rows.size(); ++i) rows[i].*column.field = values[i];
     });

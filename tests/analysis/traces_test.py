@@ -187,13 +187,9 @@ def on_other_data(file):
 def test_a_data_set_of_the_same_name_and_size_is_another_one(simulated, tmp_path, analyse):
     one, two = (read_trace(simulated[f"uncoded-{seed}"]) for seed in (1, 2))
     other = read_trace(edited(two.path, tmp_path, on_other_data))
-    before = read_trace(
-        edited(two.path, tmp_path, lambda file: file.attrs.pop("data_sha256"), "before")
-    )
-    same_data([one, two, before])
-    assert len(group([one, two, before])) == 1
+    same_data([one, two])
     with pytest.raises(BadInput, match="of two data sets data .200 x 6.* whose contents differ"):
-        same_data([before, one, other])
+        same_data([one, two, other])
     assert [len(found.traces) for found in group([one, two, other])] == [2, 1]
     for command in ["compare", "report", "sweep", "rounds"]:
         words = [one.path, other.path, "--out", tmp_path]
@@ -302,7 +298,7 @@ def no_scheme(file):
     [
         (missing_table, "cannot be read as a trace"),
         (empty_table, "cannot be read as a trace"),
-        (other_version, "has trace format 99, this reads 4 to 6: use the analysis of"),
+        (other_version, "has trace format 99, this reads 6: use the analysis of"),
         (no_scheme, "no attribute scheme"),
     ],
 )

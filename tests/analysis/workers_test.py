@@ -145,17 +145,6 @@ def test_workers_are_told_by_node_if_there_are_several(simulated, analyse, tmp_p
     assert "node" not in analyse("workers", simulated["members"])[1]
 
 
-def test_a_trace_of_format_4_says_nothing_of_nodes(simulated, analyse, tmp_path):
-    def older(file):
-        file.attrs["format_version"] = 4
-        del file.attrs["nodes"]
-        del file["worker/node"]
-
-    path = edited(simulated["members"], tmp_path, older)
-    assert analyse("workers", path) == analyse("workers", simulated["members"])
-    assert "node" in analyse("workers", path, "--per-node", 2)[1]
-
-
 def test_tables_and_figures_are_made(simulated, analyse, tmp_path):
     words = ("--rounds", "3:8", "--per-node", 2, "--out", tmp_path)
     status, out, _ = analyse("workers", simulated["members"], *words)

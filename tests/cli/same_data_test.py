@@ -122,10 +122,7 @@ def test_an_optimum_of_other_data_is_none(tmp_path):
     assert inspect(trace)["optimum"]["last_gap"] > 0
 
 
-def test_traces_and_data_of_before_are_taken(run, tmp_path):
-    with h5py.File(run, "r+") as file:
-        del file.attrs["data_sha256"]
-    ok(call("predict", run, "--output", tmp_path / "scores.csv"))
+def test_data_whose_rows_were_changed_in_place_are_told_by_their_attributes(run, tmp_path):
     data = tmp_path / "d.h5"
     with h5py.File(data, "r+") as file:
         del file.attrs["content_sha256"]

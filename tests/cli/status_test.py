@@ -178,13 +178,6 @@ def test_what_is_no_number_of_a_job_reaches_no_scheduler(job, tmp_path):
     assert calls(tmp_path) == []
 
 
-def test_jobs_of_older_versions_are_understood(tmp_path):
-    path = manifest(tmp_path, 2)
-    (tmp_path / "jobs.tsv").write_text("job\tscript\truns\n101\trun.sh\t1\n5.host\trun.sh\t2\n")
-    env = programs(tmp_path, {"squeue": "echo 101 1 RUNNING None", "qstat": "echo x a b 0 Q main"})
-    assert states(told(path, env=env)) == ["running", "queued"]
-
-
 @pytest.mark.parametrize(
     "log, state, reason",
     [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .numbers import number_of
 from .tables import brief
-from .traces import DATA, BadInput, NoTrace, Trace, read_trace, shown
+from .traces import BadInput, NoTrace, Trace, read_trace, shown
 
 # Options that say where and how long a run goes on, not what it computes.
 INCIDENTAL = (
@@ -236,7 +236,6 @@ def agree(one: Trace, other: Trace, but: Sequence[str]) -> bool:
 def same_data(traces: Sequence[Trace]) -> None:
     """Raises BadInput if two traces are of different data sets."""
     first = None
-    known: Trace | None = None  # the first that tells more of its data than their name and size
     for trace in traces:
         if trace.dry:
             continue
@@ -248,13 +247,11 @@ def same_data(traces: Sequence[Trace]) -> None:
                 f"{trace.path} is of data set {key[0]} ({key[1]} x {key[3]}), {first[1].path} of "
                 f"{first[0][0]} ({first[0][1]} x {first[0][3]}): give --any-data to compare them"
             )
-        if known and not trace.on_same_data(known.attributes):
+        elif not trace.on_same_data(first[1].attributes):
             raise BadInput(
-                f"{trace.path} and {known.path} are of two data sets {key[0]} ({key[1]} x {key[3]})"
-                " whose contents differ: give --any-data to compare them"
+                f"{trace.path} and {first[1].path} are of two data sets {key[0]} "
+                f"({key[1]} x {key[3]}) whose contents differ: give --any-data to compare them"
             )
-        if trace.attributes.get(DATA):
-            known = known or trace
 
 
 def read_all(

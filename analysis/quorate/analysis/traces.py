@@ -20,7 +20,7 @@ import pandas as pd
 from .._ini import options_in
 from .journal import Committed
 
-OLDEST_FORMAT, NEWEST_FORMAT = 4, 6  # 4 says nothing of nodes, 5 nothing of how often used
+FORMAT = 6  # the version that is read
 TRIES = 3  # a trace that is being written may be caught in the middle of a commit
 NEEDED = ("scheme", "status", "data", "rows", "columns", "workers", "optimizer", "delay", "clock")
 EAGER = ("round", "evaluation", "worker", "membership")
@@ -166,7 +166,7 @@ class Trace:
 
     def on_same_data(self, attributes: Mapping[str, Attribute]) -> bool:
         """Whether another trace or an optimum, by its attributes, can be of this run's data set.
-        Files of before do not tell."""
+        A dry run does not tell."""
         mine, theirs = self.attributes.get(DATA), attributes.get(DATA)
         return mine == theirs or not mine or not theirs
 
@@ -293,10 +293,10 @@ def read_once(path: Path) -> Trace:
         attributes = read_attributes(file)
         if attributes.get("format") != "quorate trace":
             raise NoTrace(f"{path} is not a trace: give one that 'quorate run' wrote")
-        if attributes.get("format_version") not in range(OLDEST_FORMAT, NEWEST_FORMAT + 1):
+        if attributes.get("format_version") != FORMAT:
             raise BadInput(
                 f"{path} has trace format {attributes.get('format_version')}, this reads "
-                f"{OLDEST_FORMAT} to {NEWEST_FORMAT}: use the analysis of the Quorate that wrote it"
+                f"{FORMAT}: use the analysis of the Quorate that wrote it"
             )
         for name in NEEDED:
             if name not in attributes:

@@ -67,11 +67,9 @@ def nodes(trace: Trace, per_node: int) -> npt.NDArray[np.str_] | None:
         return None  # killed before this was written
     if per_node:
         found = (trace.worker["rank"] // per_node).astype(str).to_numpy()
-    elif "node" in trace.worker:
+    else:
         names = np.array(str(trace.attributes["nodes"]).split() or [""])
         found = names[trace.worker["node"]]
-    else:
-        return None  # format 4
     return found if len(np.unique(found)) > 1 else None
 
 
