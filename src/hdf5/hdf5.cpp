@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "hdf5/hdf5.hpp"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <fstream>
 
@@ -16,14 +14,6 @@ namespace {
 
 // Stops HDF5 from printing its error stack to stderr. The messages of our exceptions replace it.
 void be_quiet() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
-
-std::string between(const std::string& text, const std::string& before, const std::string& after)
-{
-    const auto at = text.find(before);
-    if (at == std::string::npos) return "";
-    const auto first = at + before.size();
-    return text.substr(first, text.find(after, first) - first);
-}
 
 enum class Locks { none, best_effort, always };
 
@@ -70,29 +60,6 @@ File open_existing(const std::string& name, unsigned flags, WriteAccess* write =
 }
 
 }  // namespace
-
-std::string reason()
-{
-    std::string cause;
-    H5Ewalk2(
-        H5E_DEFAULT, H5E_WALK_UPWARD,
-        [](unsigned depth, const H5E_error2_t* error, void* text) {
-            if (depth == 0 && error->desc) *static_cast<std::string*>(text) = error->desc;
-            return herr_t{0};
-        },
-        &cause);
-    const auto file = between(cause, "filename = '", "'");
-    const auto why = between(cause, "error message = '", "'");
-    if (!file.empty() && !why.empty()) return fmt::format("{}: {}", file, why);
-    return cause;
-}
-
-void check(std::int64_t status, const std::string& what)
-{
-    if (status >= 0) return;
-    const auto why = reason();
-    throw Failure(fmt::format("HDF5: cannot {}{}{}", what, why.empty() ? "" : ": ", why));
-}
 
 File open(const std::string& path) { return open_existing(path, H5F_ACC_RDONLY); }
 

@@ -14,17 +14,12 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "data/hdf5_error.hpp"
 #include "hdf5/libraries.hpp"
 
 namespace quorate::h5 {
 
 struct WriteAccess;  // hdf5/journal.hpp
-
-/// Returns the innermost error of HDF5's error stack. If a system call failed, this is its file and
-/// the system's reason. Empty: there is none.
-std::string reason();
-/// Throws Failure "HDF5: cannot <what>" with HDF5's reason if what a call returned is negative.
-void check(std::int64_t status, const std::string& what);
 
 /// Move-only owner of an identifier. Its destructor cannot report that closing failed. So call
 /// close() where closing may still write data.

@@ -11,7 +11,6 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "tables/csv.hpp"
 
 namespace quorate {
 
