@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "data/archive.hpp"
 #include "tables/formats.hpp"
-#include "tables/tar.hpp"
 
 namespace quorate {
 
@@ -43,7 +43,7 @@ void add_records(ByteSource source, RawTable& table)
 }
 
 // The file of an archive that has this name in whatever folder.
-std::string path_of(const std::string& name, const TarArchive& archive)
+std::string path_of(const std::string& name, const Archive& archive)
 {
     for (const auto& path : archive.names())
         if (path == name || path.ends_with("/" + name)) return path;
@@ -64,7 +64,7 @@ void read_cifar10(const Settings& settings, const std::string& path, const Readi
             fmt::format("--test-input is {}, an archive with training images: give "
                         "its file {}",
                         path, test));
-    const TarArchive archive(path);
+    const Archive archive(path);
     const auto add = [&](const std::string& name) {
         const auto file = path_of(name, archive);
         add_records({archive.open(file), path + ": " + file, reading}, table);

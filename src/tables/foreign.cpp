@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "tables/tar.hpp"
+#include "data/archive.hpp"
 
 namespace quorate {
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <numeric>
 
@@ -15,12 +16,25 @@
 
 namespace quorate {
 
-Npz::Npz(const std::string& path, const Reading& reading) : reading_(reading), archive_(path)
+namespace {
+
+const std::string& checked(const std::string& path)
+{
+    std::string first(4, '\0');
+    std::ifstream(path, std::ios::binary).read(first.data(), std::ssize(first));
+    if (!is_zip(first))
+        throw BadInput(path + " is neither .npy nor .npz: give such a file, or name its --format");
+    return path;
+}
+
+}  // namespace
+
+Npz::Npz(const std::string& path, const Reading& reading)
+    : reading_(reading), archive_(checked(path))
 {
     const std::string end = ".npy";
-    for (const auto& member : archive_.members())
-        if (member.name.ends_with(end))
-            names_.push_back(member.name.substr(0, member.name.size() - end.size()));
+    for (const auto& name : archive_.names())
+        if (name.ends_with(end)) names_.push_back(name.substr(0, name.size() - end.size()));
     auto sorted = names_;
     std::ranges::sort(sorted);
     if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
@@ -44,9 +58,7 @@ void Npz::require(const std::string& name, const std::string& option) const
 
 NpyReader Npz::open(const std::string& name) const
 {
-    const auto& member =
-        *std::ranges::find(archive_.members(), name + ".npy", &ZipArchive::Member::name);
-    return {ByteSource(archive_.open(member), path(), reading_), name};
+    return {ByteSource(archive_.open(name + ".npy"), path(), reading_), name};
 }
 
 namespace {

@@ -4,16 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "data/archive.hpp"
 #include "tables/npy.hpp"
-#include "tables/zip.hpp"
 
 namespace quorate {
 
 /// An archive of NumPy's arrays, by name. Local.
 class Npz {
 public:
-    /// @param reading  must outlive this object  @throws BadInput as ZipArchive, or if it has no
-    ///     arrays
+    /// @param reading  must outlive this object  @throws BadInput as Archive, or if it is no zip
+    ///     archive, or has no arrays
     Npz(const std::string& path, const Reading& reading);
     const std::string& path() const { return archive_.path(); }
     /// Names of the arrays, in the order of the file.
@@ -26,7 +26,7 @@ public:
 
 private:
     const Reading& reading_;
-    ZipArchive archive_;
+    Archive archive_;
     std::vector<std::string> names_;
 };
 

@@ -16,8 +16,8 @@
 #include "base/error.hpp"
 #include "base/path.hpp"
 #include "base/sha256.hpp"
+#include "data/archive.hpp"
 #include "tables/encoding.hpp"
-#include "tables/zip.hpp"
 
 namespace quorate {
 

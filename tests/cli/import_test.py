@@ -5,6 +5,7 @@ to predict."""
 import csv
 import io
 import json
+import re
 import tarfile
 import zipfile
 
@@ -395,6 +396,24 @@ def test_arrays_of_one_name_are_refused(tmp_path):
                 np.save(bytes_of_x, X)
                 archive.writestr("X.npy", bytes_of_x.getvalue())
     assert "has two arrays X" in refused(tmp_path, "--input", tmp_path / "a.npz")
+
+
+def test_arrays_are_found_by_names_in_any_letters(tmp_path):
+    np.savez(tmp_path / "a.npz", größe=X, y=Y)
+    words = ["--input", tmp_path / "a.npz", "--storage", "dense"]
+    assert "it holds größe, y" in refused(tmp_path, *words)
+    imported(tmp_path, *words, "--array", "größe")
+    assert np.array_equal(rows_of(tmp_path / "d.h5")[0], X)
+
+
+def test_encrypted_arrays_are_refused(tmp_path):
+    np.savez(tmp_path / "a.npz", X=X, y=Y)
+    whole = bytearray((tmp_path / "a.npz").read_bytes())
+    for mark, flags in (b"PK\3\4", 6), (b"PK\1\2", 8):
+        for found in re.finditer(re.escape(mark), bytes(whole)):
+            whole[found.start() + flags] |= 1
+    (tmp_path / "a.npz").write_bytes(whole)
+    assert "a.npz: y.npy is encrypted" in refused(tmp_path, "--input", tmp_path / "a.npz")
 
 
 def test_damaged_arrays_are_refused(tmp_path):
