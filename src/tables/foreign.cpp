@@ -56,7 +56,7 @@ constexpr ForeignKind text_kinds[] = {
     {"@relation", "ARFF, as Weka writes it",
      "delete all before its rows, write a header line, and give --categorical"},
     {"%%MatrixMarket", "a Matrix Market file",
-     "in Python, write scipy.sparse.save_npz(path, scipy.io.mmread(file).tocsr())"},
+     "in Python, write quorate.dataset(scipy.io.mmread(file), y, path=...)"},
     {"<stata_dta>", "a file of Stata", with_pandas},
     {"HEADER RECORD*****", "a transport file of SAS", with_pandas},
     {"SIMPLE  =", "FITS", as_table},

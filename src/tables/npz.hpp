@@ -13,7 +13,7 @@ namespace quorate {
 class Npz {
 public:
     /// @param reading  must outlive this object  @throws BadInput as Archive, or if it is no zip
-    ///     archive, or has no arrays
+    ///     archive, has no arrays, or is a sparse matrix of SciPy
     Npz(const std::string& path, const Reading& reading);
     const std::string& path() const { return archive_.path(); }
     /// Names of the arrays, in the order of the file.
@@ -29,12 +29,5 @@ private:
     Archive archive_;
     std::vector<std::string> names_;
 };
-
-/// Whether an archive holds a sparse matrix of SciPy.
-bool is_sparse(const Npz& npz);
-
-/// Adds the rows of such a matrix, CSR, CSC or COO, without labels. Takes 32 bytes of memory an
-/// entry. @throws BadInput if it is damaged or of another kind
-void read_sparse(const Npz& npz, RawTable& table);
 
 }  // namespace quorate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// NumPy's .npy and .npz, and sparse matrices as scipy.sparse.save_npz writes them.
+// NumPy's .npy and .npz.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -114,7 +114,6 @@ void read_numpy(const Settings& settings, const std::string& path, const Reading
         return;
     }
     const Npz npz(path, reading);
-    if (is_sparse(npz)) return read_sparse(npz, table);
     const auto open_labels = [&](const std::string& name) -> std::optional<NpyReader> {
         if (name.empty()) return std::nullopt;
         return npz.open(name);
@@ -138,10 +137,8 @@ void read_numpy(const Settings& settings, const std::string& path, const Reading
 Entry<Format> numpy_entry()
 {
     return {.name = "numpy",
-            .text =
-                ".npy and .npz of NumPy: rows X, labels y, test rows X_test, y_test; or a sparse "
-                "matrix of SciPy",
-            .source = "numpy.savez, scipy.sparse.save_npz",
+            .text = ".npy and .npz of NumPy: rows X, labels y, test rows X_test, y_test",
+            .source = "numpy.save, numpy.savez",
             .options = {{"array", "NAME", "",
                          "dense rows; of .npz X, x, X_train or x_train if it is left out"},
                         {"label", "COLUMN|ARRAY", "",

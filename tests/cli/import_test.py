@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Data as people have them: words, gaps and semicolons in CSV, NumPy's and SciPy's arrays, new rows
+"""Data as people have them: words, gaps and semicolons in CSV, NumPy's arrays, new rows
 to predict."""
 
 import csv
@@ -439,54 +439,12 @@ def test_damaged_arrays_are_refused(tmp_path):
     assert "is damaged" in refused(tmp_path, *words)
 
 
-def sparse(path, form, dense, **changed):
-    """What scipy.sparse.save_npz writes."""
-    row, column = np.nonzero(dense)
-    arrays = {"format": form.encode(), "shape": dense.shape, "data": dense[row, column]}
-    if form == "csr":
-        arrays |= {"indices": column, "indptr": np.searchsorted(row, np.arange(len(dense) + 1))}
-    elif form == "csc":
-        column, row = np.nonzero(dense.T)
-        begin = np.searchsorted(column, np.arange(dense.shape[1] + 1))
-        arrays |= {"indices": row, "indptr": begin, "data": dense[row, column]}
-    else:
-        arrays |= {"row": row[::-1], "col": column[::-1], "data": dense[row, column][::-1]}
-    np.savez_compressed(path, **{k: v for k, v in (arrays | changed).items() if v is not None})
-
-
-@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
-def test_sparse_matrices_of_scipy(form, tmp_path):
-    path, dense = tmp_path / "a.npz", np.where(X > 1, X, 0)
-    np.save(tmp_path / "y.npy", Y)
-    words = ["--input", path, "--labels", tmp_path / "y.npy"]
-    sparse(path, form, dense)
-    imported(tmp_path, *words, "--storage", "dense")
-    assert np.array_equal(rows_of(tmp_path / "d.h5")[0], dense)
-    imported(tmp_path, *words, "--storage", "sparse")
-    with h5py.File(tmp_path / "d.h5") as file:
-        assert np.array_equal(file["train/value"], dense[dense != 0])
-    assert "has no labels" in refused(tmp_path, "--input", path)
-    sparse(path, form, dense, shape=(50, 2))
-    message = "has 5 elements, not 3" if form == "csc" else "give finite numbers, in the matrix"
-    assert message in refused(tmp_path, *words)
-    sparse(path, form, dense, format=b"bsr")
-    assert "of the format bsr: save it as CSR, CSC or COO" in refused(tmp_path, *words)
-    sparse(path, form, dense, data=dense.astype(complex)[dense != 0])
-    assert "complex" in refused(tmp_path, *words)
-    missing = "row" if form == "coo" else "indptr"
-    sparse(path, form, dense, **{missing: None})
-    assert f"has no array {missing}" in refused(tmp_path, *words)
-
-
-def test_entries_of_one_place_add_up(tmp_path):
+def test_a_sparse_matrix_of_scipy_is_refused_with_a_way_to_write_it_otherwise(tmp_path):
     path = tmp_path / "a.npz"
-    np.save(tmp_path / "y.npy", [0, 1])
-    row, column = np.array([0, 1, 0]), np.array([1, 0, 1])
-    arrays = {"row": row, "col": column, "data": np.array([1.0, 2, 3])}
-    np.savez(path, format=b"coo", shape=(2, 2), **arrays)
-    words = ["--input", path, "--labels", tmp_path / "y.npy", "--storage", "dense"]
-    imported(tmp_path, *words)
-    assert np.array_equal(rows_of(tmp_path / "d.h5")[0], [[0, 4], [2, 0]])
+    arrays = {"indices": [1, 0], "indptr": [0, 1, 2], "data": [1.0, 2.0]}
+    np.savez_compressed(path, format=b"csr", shape=(2, 2), **arrays)
+    said = refused(tmp_path, "--input", path)
+    assert "a.npz is a sparse matrix of SciPy" in said and "dump_svmlight_file" in said
 
 
 BATCHES = [f"data_batch_{i}.bin" for i in range(1, 6)]

@@ -118,18 +118,6 @@ def test_data_of_a_run_that_were_replaced_are_not_taken_for_them(q, tmp_path):
     q.predict(trace, made)
 
 
-def test_matrices_of_scipy_are_imported(q, tmp_path):
-    sparse = pytest.importorskip("scipy.sparse")
-    matrix = sparse.random(20, 7, 0.3, random_state=1)
-    np.save(tmp_path / "y.npy", np.arange(20) % 2)
-    for form in ("csr", "csc", "coo"):
-        sparse.save_npz(tmp_path / "x.npz", matrix.asformat(form))
-        got = q.import_(
-            tmp_path / "x.npz", tmp_path / f"{form}.h5", labels=tmp_path / "y.npy", storage="sparse"
-        )
-        assert np.array_equal(got.arrays()[0].toarray(), matrix.toarray())
-
-
 def test_docstrings_have_the_options_of_the_command(q):
     for function, own, parameter in (
         (q.advise, "target_loss: X", None),
