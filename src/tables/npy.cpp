@@ -6,7 +6,9 @@
 #include <Eigen/Core>
 #include <bit>
 #include <boost/endian/conversion.hpp>
+#include <boost/locale/utf.hpp>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "base/error.hpp"
@@ -74,25 +76,6 @@ std::string_view after(std::string_view header, const std::string& key)
     header.remove_prefix(at + key.size() + 3);
     header.remove_prefix(std::min(header.find_first_not_of(' '), header.size()));
     return header;
-}
-
-void append_utf8(std::string& text, std::uint32_t letter)
-{
-    const auto tail = [&](int shift) {
-        text += static_cast<char>(0x80 | ((letter >> shift) & 0x3f));
-    };
-    if (letter < 0x80) {
-        text += static_cast<char>(letter);
-    } else if (letter < 0x800) {
-        text += static_cast<char>(0xc0 | (letter >> 6));
-        tail(0);
-    } else if (letter < 0x10000) {
-        text += static_cast<char>(0xe0 | (letter >> 12));
-        tail(6), tail(0);
-    } else {
-        text += static_cast<char>(0xf0 | ((letter >> 18) & 7));
-        tail(12), tail(6), tail(0);
-    }
 }
 
 }  // namespace
@@ -211,8 +194,9 @@ std::string NpyReader::next_text()
         text.assign(bytes_.begin(), bytes_.end());
     } else {
         for (std::size_t at = 0; at < size_; at += 4)
-            append_utf8(text, static_cast<std::uint32_t>(
-                                  number<std::uint32_t>(bytes_.data() + at, big_endian_)));
+            boost::locale::utf::utf_traits<char>::encode(
+                static_cast<std::uint32_t>(number<std::uint32_t>(bytes_.data() + at, big_endian_)),
+                std::back_inserter(text));
     }
     text.resize(std::min(text.find_last_not_of('\0') + 1, text.size()));
     return text;
