@@ -267,83 +267,107 @@ struct CsvRows {
     std::vector<bool> met;          // whether a cell is that one of --missing-values
 };
 
-CsvRows parse(TextBlock block, const std::string& name, const CsvLayout& layout)
-{
-    const bool has_header = layout.has_header && block.first_line == 1;
-    std::istringstream in(std::move(block.text));
-    CsvRecords records(in, name, layout.header, block.first_line - 1, layout.dialect);
-    CsvRows rows;
-    rows.met.resize(layout.missing_values.texts().size());
-    std::vector<std::string> fields;
-    if (has_header) records.next(fields);
-    const auto refuse_number = [&](std::size_t field, const char* what, const std::string& remedy) {
-        const auto& marks = layout.number_text.remedy(fields[field]);
-        records.refuse(
-            field, fmt::format("column {}: expected {}, got '{}'; {}", shown(layout.header[field]),
-                               what, shown(fields[field], 20), marks.empty() ? remedy : marks));
-    };
-    // Whether a cell is missing. Then its row is left out, unless something may take its place.
-    const auto missing = [&](std::size_t field, bool is_missing, bool replaced, const char* by) {
-        if (!is_missing) return false;
-        if (!replaced && !layout.missing.drop())
-            records.refuse(field, fmt::format("column {}: the value is missing, '{}'; {}",
-                                              shown(layout.header[field]), shown(fields[field]),
-                                              layout.missing.remedy(by)));
-        rows.row.back().incomplete |= !replaced;
-        return true;
-    };
-    // Whether a cell is one of --missing-values. @param number  it as a number, if it is one
-    const auto named = [&](std::size_t field, const std::optional<double>& number) {
-        if (rows.met.empty()) return false;
-        const auto at = layout.missing_values.find(trimmed(fields[field]), number);
-        if (at) rows.met[*at] = true;
-        return at.has_value();
-    };
-    const auto label_of_row = [&](CsvRow& row) {
-        const auto field = *layout.label;
-        const auto& text = fields[field];
-        const auto value = layout.label_is_word ? std::nullopt : layout.number_text(text);
-        if (missing(field, is_missing(text) || named(field, value), layout.may_lack_labels, "")) {
-            row.unlabelled = true;
-        } else if (layout.label_is_word) {
-            row.label_word = trimmed(text);
-        } else if (value) {
-            row.label = *value;
-        } else {
-            refuse_number(*layout.label, "a label, a finite number",
-                          "to take labels as words, name one in --label-map");
+// Reads the rows of a piece of a file.
+class CsvParser {
+public:
+    CsvParser(TextBlock block, const std::string& name, const CsvLayout& layout)
+        : layout_(layout), in_(std::move(block.text)),
+          records_(in_, name, layout.header, block.first_line - 1, layout.dialect)
+    {
+        rows_.met.resize(layout.missing_values.texts().size());
+        if (layout.has_header && block.first_line == 1) records_.next(fields_);
+    }
+
+    CsvRows parse()
+    {
+        while (records_.next(fields_)) {
+            auto& row = rows_.row.emplace_back();
+            row.unlabelled = !layout_.label;
+            if (layout_.label) read_label(*layout_.label, row);
+            for (std::size_t i = 0; i < layout_.uses.size(); ++i) {
+                const auto& use = layout_.uses[i];
+                if (use.is_word)
+                    rows_.word.push_back(word(use.field));
+                else
+                    rows_.number.push_back(number(use.field, layout_.columns[i].categorical));
+            }
         }
-    };
+        return std::move(rows_);
+    }
+
+private:
+    [[noreturn]] void refuse_number(std::size_t field, const char* what, const std::string& remedy)
+    {
+        const auto& marks = layout_.number_text.remedy(fields_[field]);
+        records_.refuse(
+            field, fmt::format("column {}: expected {}, got '{}'; {}", shown(layout_.header[field]),
+                               what, shown(fields_[field], 20), marks.empty() ? remedy : marks));
+    }
+
+    // Whether a cell is missing. Then its row is left out, unless something may take its place.
+    bool missing(std::size_t field, bool is_missing, bool replaced, const char* by)
+    {
+        if (!is_missing) return false;
+        if (!replaced && !layout_.missing.drop())
+            records_.refuse(field, fmt::format("column {}: the value is missing, '{}'; {}",
+                                               shown(layout_.header[field]), shown(fields_[field]),
+                                               layout_.missing.remedy(by)));
+        rows_.row.back().incomplete |= !replaced;
+        return true;
+    }
+
+    // Whether a cell is one of --missing-values. @param number  it as a number, if it is one
+    bool named(std::size_t field, const std::optional<double>& number)
+    {
+        if (rows_.met.empty()) return false;
+        const auto at = layout_.missing_values.find(trimmed(fields_[field]), number);
+        if (at) rows_.met[*at] = true;
+        return at.has_value();
+    }
+
+    void read_label(std::size_t field, CsvRow& row)
+    {
+        const auto& text = fields_[field];
+        const auto value = layout_.label_is_word ? std::nullopt : layout_.number_text(text);
+        if (missing(field, is_missing(text) || named(field, value), layout_.may_lack_labels, ""))
+            row.unlabelled = true;
+        else if (layout_.label_is_word)
+            row.label_word = trimmed(text);
+        else if (value)
+            row.label = *value;
+        else
+            refuse_number(field, "a label, a finite number",
+                          "to take labels as words, name one in --label-map");
+    }
+
     // NaN: it is missing.
-    const auto number = [&](const Use& use, bool categorical) {
-        const auto& text = fields[use.field];
-        auto value = layout.number_text(text);
-        if (missing(use.field, is_missing_number(text) || named(use.field, value),
-                    categorical ? layout.missing.category() : layout.missing.mean(),
+    double number(std::size_t field, bool categorical)
+    {
+        const auto& text = fields_[field];
+        auto value = layout_.number_text(text);
+        if (missing(field, is_missing_number(text) || named(field, value),
+                    categorical ? layout_.missing.category() : layout_.missing.mean(),
                     categorical ? "category" : "mean"))
             return none;
         if (!value) value = to_truth(text);
-        if (!value) refuse_number(use.field, "a finite number", layout.remedy_for_words);
+        if (!value) refuse_number(field, "a finite number", layout_.remedy_for_words);
         return *value;
-    };
-    while (records.next(fields)) {
-        auto& row = rows.row.emplace_back();
-        row.unlabelled = !layout.label;
-        if (layout.label) label_of_row(row);
-        for (std::size_t i = 0; i < layout.uses.size(); ++i) {
-            const auto& use = layout.uses[i];
-            if (!use.is_word)
-                rows.number.push_back(number(use, layout.columns[i].categorical));
-            else if (missing(use.field,
-                             is_missing(fields[use.field]) || named(use.field, std::nullopt),
-                             layout.missing.category(), "category"))
-                rows.word.push_back(missing_level);
-            else
-                rows.word.push_back(trimmed(fields[use.field]));
-        }
     }
-    return rows;
-}
+
+    std::string word(std::size_t field)
+    {
+        const auto& text = fields_[field];
+        const bool gone = missing(field, is_missing(text) || named(field, std::nullopt),
+                                  layout_.missing.category(), "category");
+        return gone ? missing_level : trimmed(text);
+    }
+
+    const CsvLayout& layout_;
+    std::istringstream in_;
+    CsvRecords records_;
+    CsvRows rows_;
+    std::vector<std::string> fields_;
+};
 
 // Adds parsed rows, and numbers the categories in the order of the file.
 bool add(const CsvRows& rows, const CsvLayout& layout, RawTable& table)
@@ -407,7 +431,7 @@ void read_csv(const Settings& settings, const std::string& path, const Reading& 
     TextBlocks blocks(path, reading, true);
     std::vector<bool> met(layout.missing_values.texts().size());
     parse_blocks(
-        blocks, [&](TextBlock block) { return parse(std::move(block), path, layout); },
+        blocks, [&](TextBlock block) { return CsvParser(std::move(block), path, layout).parse(); },
         [&](const CsvRows& rows) {
             for (std::size_t i = 0; i < met.size(); ++i) met[i] = met[i] || rows.met[i];
             return add(rows, layout, table);

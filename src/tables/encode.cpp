@@ -79,18 +79,7 @@ RowEncoder::RowEncoder(RawTable& table, const Settings& settings,
         columns_ = table.columns;
         entries_per_row_ = static_cast<double>(table.entries()) / count;
     }
-    for (const auto& column : table.column) {
-        first_.push_back(columns_);
-        if (column.categorical) {
-            for (const auto& level : column.levels.names())
-                features_.push_back(feature_name(column.name, level));
-            columns_ += static_cast<std::int64_t>(column.levels.names().size());
-        } else {
-            features_.push_back(feature_name(column.name));
-            ++columns_;
-        }
-        ++entries_per_row_;
-    }
+    for (const auto& column : table.column) add_column(column);
     const auto categories = std::ranges::count_if(table.column, &RawTable::Column::categorical);
     const bool numbers = table.column.empty() || categories < std::ssize(table.column);
     ones_ = scale_ == Scale::none && (!numbers || (categories == 0 && table.ones())) &&
@@ -103,25 +92,7 @@ RowEncoder::RowEncoder(RawTable& table, const Settings& settings,
         add_pairs(settings, rows);
         entries_per_row_ += static_cast<double>(pairs_.size());
     }
-    const auto raw_columns = static_cast<std::size_t>(table.columns);
-    scaling_.factor.assign(raw_columns, 1 / divisor_);
-    scaling_.shift.assign(raw_columns, 0);
-    for (const auto* given : {&scaling.factor, &scaling.mean})
-        if (!given->empty() && given->size() != raw_columns)
-            throw BadInput(
-                fmt::format("the input has {} columns, the data set that it is to be like "
-                            "was made of {}: give files of one form",
-                            raw_columns, given->size()));
-    if (!scaling.mean.empty())
-        scaling_.mean = scaling.mean;
-    else if (settings.has("missing") && Missing(settings).mean())
-        fit_means(train);
-    if (!scaling.factor.empty()) {
-        scaling_.factor = scaling.factor;
-        scaling_.shift = scaling.shift;
-    } else if (scale_ == Scale::standardise || scale_ == Scale::min_max) {
-        fit(train);
-    }
+    set_scaling(scaling, settings.has("missing") && Missing(settings).mean(), train);
     fills_zeros_ = table.column.empty() && !table.dense &&
                    std::ranges::any_of(scaling_.shift, [](double shift) { return shift != 0; });
     if (intercept_) {
@@ -132,6 +103,45 @@ RowEncoder::RowEncoder(RawTable& table, const Settings& settings,
         if (!features_.empty()) features_.push_back(intercept_name);
         ++columns_;
         ++entries_per_row_;
+    }
+}
+
+void RowEncoder::add_column(const RawTable::Column& column)
+{
+    first_.push_back(columns_);
+    if (column.categorical) {
+        for (const auto& level : column.levels.names())
+            features_.push_back(feature_name(column.name, level));
+        columns_ += static_cast<std::int64_t>(column.levels.names().size());
+    } else {
+        features_.push_back(feature_name(column.name));
+        ++columns_;
+    }
+    ++entries_per_row_;
+}
+
+// Takes the given scaling, and fits the training rows for what it does not hold.
+void RowEncoder::set_scaling(const Scaling& given, bool replaces_missing,
+                             const std::vector<std::int64_t>& train)
+{
+    const auto raw_columns = static_cast<std::size_t>(table_.columns);
+    scaling_.factor.assign(raw_columns, 1 / divisor_);
+    scaling_.shift.assign(raw_columns, 0);
+    for (const auto* one : {&given.factor, &given.mean})
+        if (!one->empty() && one->size() != raw_columns)
+            throw BadInput(
+                fmt::format("the input has {} columns, the data set that it is to be like "
+                            "was made of {}: give files of one form",
+                            raw_columns, one->size()));
+    if (!given.mean.empty())
+        scaling_.mean = given.mean;
+    else if (replaces_missing)
+        fit_means(train);
+    if (!given.factor.empty()) {
+        scaling_.factor = given.factor;
+        scaling_.shift = given.shift;
+    } else if (scale_ == Scale::standardise || scale_ == Scale::min_max) {
+        fit(train);
     }
 }
 

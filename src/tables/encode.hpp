@@ -68,6 +68,9 @@ private:
         std::int64_t first;  // its first column in the data set
         std::unordered_map<std::int64_t, std::int64_t> number = {};  // of pairs of levels, by key()
     };
+    void add_column(const RawTable::Column& column);
+    void set_scaling(const Scaling& given, bool replaces_missing,
+                     const std::vector<std::int64_t>& train);
     static std::int64_t key(const Pair& pair, const RawRow& row);
     void add_pairs(const Settings& settings, const std::vector<std::int64_t>& rows);
     template <class F>
