@@ -400,7 +400,7 @@ Imported import_files(const Settings& given)
     const NumberingLike known(by_name ? encoder.features() : std::vector<std::string>(),
                               their_features);
     if (by_name) {
-        check_features(*like, their_features, table);
+        check_features(*like, their_features);
         warn_of_words_unlike(settings, *like, their_features, table);
     }
     const auto place = [&](std::int64_t column) {

@@ -54,8 +54,7 @@ std::int64_t raw_columns_of(const DataSet& like)
     return like.columns() - (options_of(like)["intercept"] == "on" ? 1 : 0);
 }
 
-void check_features(const DataSet& like, const std::vector<std::string>& features,
-                    const RawTable& table)
+void check_features(const DataSet& like, const std::vector<std::string>& features)
 {
     std::set<std::string> names;
     for (const auto& name : features)
@@ -64,10 +63,6 @@ void check_features(const DataSet& like, const std::vector<std::string>& feature
                 fmt::format("{} has several columns {}, which cannot be told apart: "
                             "import it again",
                             like.path(), shown(name)));
-    for (const auto& column : table.column)
-        if (!column.categorical && !names.contains(feature_name(column.name)))
-            throw BadInput(fmt::format("{} has no column {}: import it again, with this version",
-                                       like.path(), shown(feature_name(column.name))));
 }
 
 void warn_of_words_unlike(const Settings& settings, const DataSet& like,

@@ -22,10 +22,9 @@ std::vector<RawTable::Column> columns_of(const DataSet& like);
 /// Returns how many columns that file had, if they had no names.
 std::int64_t raw_columns_of(const DataSet& like);
 
-/// Refuses a data set whose columns do not have names of their own, or are called otherwise than
-/// this version calls those of the table. @param features  of that data set  @throws BadInput
-void check_features(const DataSet& like, const std::vector<std::string>& features,
-                    const RawTable& table);
+/// Refuses a data set whose columns do not have names of their own.
+/// @param features  of that data set  @throws BadInput
+void check_features(const DataSet& like, const std::vector<std::string>& features);
 
 /// Warns of columns most of whose words that data set does not have.
 void warn_of_words_unlike(const Settings& settings, const DataSet& like,
