@@ -220,11 +220,44 @@ DataShape shape_like(const DataSet& like, const RowEncoder& encoder)
     return like.shape();
 }
 
+// The numbers and names that the encoder's columns have in the data set.
+class Places {
+public:
+    // @param theirs  names of the columns of the data set that the rows are to be like; empty: it
+    //                has none, or there is no such data set
+    Places(const RowEncoder& encoder, const std::vector<std::string>& theirs, bool dense)
+        : mine_(encoder.features()), theirs_(theirs),
+          renumbers_(theirs.empty() && !mine_.empty() && !dense),
+          first_use_(renumbers_ ? encoder.columns() : 0),
+          like_(theirs.empty() ? std::vector<std::string>() : mine_, theirs)
+    {
+    }
+
+    // The number of a column; -1: the data set does not have it.
+    std::int64_t operator()(std::int64_t column)
+    {
+        if (!theirs_.empty()) return like_(column);
+        return renumbers_ ? first_use_(column) : column;
+    }
+    // Names of the data set's columns. To be called after all rows.
+    std::vector<std::string> names()
+    {
+        if (!theirs_.empty()) return theirs_;
+        return renumbers_ ? first_use_.names(mine_) : mine_;
+    }
+    // Columns that the data set that the rows are to be like does not have.
+    const std::vector<std::string>& unknown() const { return like_.unknown(); }
+
+private:
+    const std::vector<std::string>&mine_, &theirs_;
+    bool renumbers_;
+    FirstUse first_use_;
+    NumberingLike like_;
+};
+
 // Encodes a row and writes it.
-// @param place  returns the number of an encoder's column in the data set; -1: it does not have it
-template <class Place>
 void write_row(const RawRow& row, double label, const DataShape& shape, RowEncoder& encoder,
-               const Place& place, DataSetWriter& writer)
+               Places& place, DataSetWriter& writer)
 {
     if (!shape.dense) {
         auto entries = encoder.sparse(row);
@@ -338,23 +371,18 @@ void tell_quoted_names(const RawTable& table)
             "columns whose names hold = * or \" stand in quotes in the data set: " + shown(quoted));
 }
 
-}  // namespace
-
-Imported import_files(const Settings& given)
+// Chooses the format of the input, reads all files into the table, and says what it has found.
+// @return how many rows are those of --input
+std::int64_t read_table(Settings& settings, const std::optional<DataSet>& like, RawTable& table)
 {
-    check_files(given);
-    ByteProgress progress(given.on("quiet"));
+    ByteProgress progress(settings.on("quiet"));
     Reading reading;
-    reading.max_bytes = given.integer("max-bytes", 1);
-    std::optional<DataSet> like;
-    if (given.on("like")) like.emplace(given.text("like"), Unlabelled::accepted);
-    auto settings = like ? with_options_of(*like, given) : given;
+    reading.max_bytes = settings.integer("max-bytes", 1);
     const auto& format = choose_format(settings, reading, like);
     if (settings.given("drop") && !settings.on("drop"))
         settings.set("drop", {"\"\"", "", true});  // an empty text names what has no name
     refuse_options_of_others(settings, format);
     reading.progress = [&](std::int64_t bytes) { progress.add(bytes); };
-    RawTable table(settings.text("output"));
     if (like) table.column = columns_of(*like);
     const auto train_rows = read_files(settings, format.make, reading, table);
     progress.finish();
@@ -365,84 +393,78 @@ Imported import_files(const Settings& given)
         warn_of_identifiers(table);
         tell_quoted_names(table);
     }
+    return train_rows;
+}
 
-    const auto labels = labels_of(settings, table, train_rows, like ? &*like : nullptr);
-    const auto order = order_of(settings, labels, train_rows);
-    if (settings.real("test-fraction", 0, 0.99) > 0 && !like)
-        warn_of_classes_to_test_only(labels, order.train, order.test);
-    const auto row_of = [&](std::int64_t i) { return labels.kept[static_cast<std::size_t>(i)]; };
-    Numbers fitted;
-    for (const auto i : order.train) fitted.push_back(row_of(i));
+// The rows of an import, after those that are left out.
+struct Rows {
+    RawTable& table;
+    std::int64_t train_rows;  // rows of --input in the table
+    Labels labels;
+    Order order;
+
+    // The row of the table at a place in Labels::kept.
+    std::int64_t at(std::int64_t place) const
+    {
+        return labels.kept[static_cast<std::size_t>(place)];
+    }
+    // Rows of the table to train with.
+    Numbers training() const
+    {
+        Numbers all;
+        for (const auto i : order.train) all.push_back(at(i));
+        return all;
+    }
+};
+
+// The scaling of the data set that the rows are to be like.
+Scaling scaling_like(const DataSet& like, const Settings& settings)
+{
     Scaling scaling;
-    if (like) {
-        std::tie(scaling.factor, scaling.shift) = like->scaling();
-        scaling.mean = like->means();
-        if (scaling.mean.empty() && settings.given("missing") && Missing(settings).mean())
-            settings.refuse("missing", fmt::format(", but {} was imported without and holds no "
-                                                   "means: drop the rows, or import it again",
-                                                   like->path()));
-    }
-    need_memory(2.0 * sizeof(double) * static_cast<double>(table.columns),
-                fmt::format("to read {} columns", table.columns));
-    RowEncoder encoder(table, settings, labels.kept, fitted, scaling);
-    const auto shape =
-        like ? shape_like(*like, encoder) : shape_of(settings, table, encoder, labels);
+    std::tie(scaling.factor, scaling.shift) = like.scaling();
+    scaling.mean = like.means();
+    if (scaling.mean.empty() && settings.given("missing") && Missing(settings).mean())
+        settings.refuse("missing", fmt::format(", but {} was imported without and holds no "
+                                               "means: drop the rows, or import it again",
+                                               like.path()));
+    return scaling;
+}
 
-    const auto& output = settings.text("output");
-    const auto name =
-        settings.on("name") ? settings.text("name") : std::filesystem::path(output).stem().string();
-    const auto their_features = like ? like->features() : std::vector<std::string>();
-    const bool by_name = !their_features.empty();
-    DataSetWriter writer(output, name, shape, like ? like->ones() : encoder.ones(),
-                         settings.on("float32"));
-    const bool renumbers = !by_name && !encoder.features().empty() && !shape.dense;
-    FirstUse number(renumbers ? encoder.columns() : 0);
-    const NumberingLike known(by_name ? encoder.features() : std::vector<std::string>(),
-                              their_features);
-    if (by_name) {
-        check_features(*like, their_features);
-        warn_of_words_unlike(settings, *like, their_features, table);
-    }
-    const auto place = [&](std::int64_t column) {
-        return by_name ? known(column) : renumbers ? number(column) : column;
-    };
+void write_rows(const Settings& settings, const Rows& rows, const DataShape& shape,
+                RowEncoder& encoder, Places& place, DataSetWriter& writer)
+{
     for (const auto split : {Split::train, Split::test}) {
         writer.begin(split);
-        for (const auto i : split == Split::train ? order.train : order.test) {
+        for (const auto i : split == Split::train ? rows.order.train : rows.order.test) {
             try {
-                write_row(table.row(row_of(i)), labels.value[static_cast<std::size_t>(i)], shape,
-                          encoder, place, writer);
+                write_row(rows.table.row(rows.at(i)),
+                          rows.labels.value[static_cast<std::size_t>(i)], shape, encoder, place,
+                          writer);
             } catch (const Misfit& wrong) {
                 std::string column = "label";
                 for (std::int64_t c = 0; wrong.column() && c < encoder.columns(); ++c)
                     if (place(c) == *wrong.column())
-                        column = "column " + name_of_column(c, table, encoder);
-                throw BadInput(fmt::format("{}, {}: {}",
-                                           place_of(settings, table, row_of(i), train_rows), column,
-                                           wrong.reason()));
+                        column = "column " + name_of_column(c, rows.table, encoder);
+                throw BadInput(fmt::format(
+                    "{}, {}: {}", place_of(settings, rows.table, rows.at(i), rows.train_rows),
+                    column, wrong.reason()));
             }
         }
     }
-    auto unknown = known.unknown();
-    for (const auto column : table.columns_left_out()) unknown.push_back(std::to_string(column));
-    if (like) warn_of_left_out(unknown, like->path());
-    write_columns(table, writer);
-    if (has_words(labels)) writer.write_classes(labels.class_names);
-    if (encoder.scales()) writer.write_scaling(encoder.scaling().factor, encoder.scaling().shift);
-    if (const auto& means = encoder.scaling().mean; !means.empty()) writer.write_means(means);
-    Imported made{.train_rows = std::ssize(order.train),
-                  .test_rows = std::ssize(order.test),
-                  .columns = shape.columns,
-                  .entries = writer.entries(),
-                  .unknown_columns = std::move(unknown),
-                  .left_out = std::ssize(table.left_out()),
-                  .shuffled = order.mended,
-                  .balance = balance(labels)};
+}
+
+// Adds the names and digests of the files.
+void add_sources(const Settings& settings, Imported& made)
+{
     for (const auto* option : inputs)
         if (settings.on(option)) {
             made.sources.push_back(std::filesystem::path(settings.text(option)).filename());
             made.digests.push_back(sha256(settings.text(option)));
         }
+}
+
+Provenance provenance_of(const Settings& settings, const Labels& labels, const Imported& made)
+{
     Provenance provenance = {{"command_line", settings.command_line},
                              {"quorate_version", version},
                              {"options", settings.ini()},
@@ -454,10 +476,60 @@ Imported import_files(const Settings& given)
             std::ranges::count_if(labels.value, [](double y) { return std::isnan(y); });
         count > 0)
         provenance["unlabelled"] = std::to_string(count);
-    writer.finish(by_name     ? their_features
-                  : renumbers ? number.names(encoder.features())
-                              : encoder.features(),
-                  provenance);
+    return provenance;
+}
+
+}  // namespace
+
+Imported import_files(const Settings& given)
+{
+    check_files(given);
+    std::optional<DataSet> like;
+    if (given.on("like")) like.emplace(given.text("like"), Unlabelled::accepted);
+    auto settings = like ? with_options_of(*like, given) : given;
+    const auto& output = settings.text("output");
+    RawTable table(output);
+    const auto train_rows = read_table(settings, like, table);
+    auto labels = labels_of(settings, table, train_rows, like ? &*like : nullptr);
+    auto order = order_of(settings, labels, train_rows);
+    const Rows rows{table, train_rows, std::move(labels), std::move(order)};
+    if (settings.real("test-fraction", 0, 0.99) > 0 && !like)
+        warn_of_classes_to_test_only(rows.labels, rows.order.train, rows.order.test);
+    need_memory(2.0 * sizeof(double) * static_cast<double>(table.columns),
+                fmt::format("to read {} columns", table.columns));
+    RowEncoder encoder(table, settings, rows.labels.kept, rows.training(),
+                       like ? scaling_like(*like, settings) : Scaling());
+    const auto shape =
+        like ? shape_like(*like, encoder) : shape_of(settings, table, encoder, rows.labels);
+    const auto theirs = like ? like->features() : std::vector<std::string>();
+    if (!theirs.empty()) {
+        check_features(*like, theirs);
+        warn_of_words_unlike(settings, *like, theirs, table);
+    }
+
+    const auto name =
+        settings.on("name") ? settings.text("name") : std::filesystem::path(output).stem().string();
+    DataSetWriter writer(output, name, shape, like ? like->ones() : encoder.ones(),
+                         settings.on("float32"));
+    Places place(encoder, theirs, shape.dense);
+    write_rows(settings, rows, shape, encoder, place, writer);
+    auto unknown = place.unknown();
+    for (const auto column : table.columns_left_out()) unknown.push_back(std::to_string(column));
+    if (like) warn_of_left_out(unknown, like->path());
+    write_columns(table, writer);
+    if (has_words(rows.labels)) writer.write_classes(rows.labels.class_names);
+    if (encoder.scales()) writer.write_scaling(encoder.scaling().factor, encoder.scaling().shift);
+    if (const auto& means = encoder.scaling().mean; !means.empty()) writer.write_means(means);
+    Imported made{.train_rows = std::ssize(rows.order.train),
+                  .test_rows = std::ssize(rows.order.test),
+                  .columns = shape.columns,
+                  .entries = writer.entries(),
+                  .unknown_columns = std::move(unknown),
+                  .left_out = std::ssize(table.left_out()),
+                  .shuffled = rows.order.mended,
+                  .balance = balance(rows.labels)};
+    add_sources(settings, made);
+    writer.finish(place.names(), provenance_of(settings, rows.labels, made));
     return made;
 }
 
