@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -14,40 +13,23 @@ namespace quorate {
 
 /// A file that a run is to read or write, as one rank sees it.
 struct FileFacts {
-    std::string option;       // "data" or "trace"
-    std::string path;         // as it was given
-    std::string wrong;        // why it cannot be read or written; empty: it can
-    std::string file_system;  // its type: ext4, nfs4, lustre; empty: not known
-    std::int64_t bytes = 0;   // of the data set
-    std::int64_t free = 0;    // bytes that are left where the trace is to be
-    std::string lock, flush;  // why flock() or fsync() fails there; empty: it works
+    std::string option;      // "data" or "trace"
+    std::string path;        // as it was given
+    std::string wrong = {};  // why it cannot be read or written; empty: it can
+    std::int64_t bytes = 0;  // of the data set
+    std::int64_t free = 0;   // bytes that are left where the trace is to be
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FileFacts, option, path, wrong, file_system, bytes, free, lock,
-                                   flush)
-
-/// A ping between two ranks. Zeros: there was none.
-struct PingFacts {
-    int from = 0, to = 0;
-    double seconds = 0;      // there and back, the median of some
-    double bandwidth = 0;    // bytes/s of a message of many
-    double clock_ahead = 0;  // seconds by which the wall clock of `to` is ahead of that of `from`
-    double clock_error = 0;  // of that, at most
-};
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PingFacts, from, to, seconds, bandwidth, clock_ahead,
-                                   clock_error)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FileFacts, option, path, wrong, bytes, free)
 
 /// What a rank says of itself and its host. Sizes are bytes; -1: there is no limit.
 struct RankFacts {
     int rank = 0;
     std::string host;
-    std::string program;                             // its build
-    std::string mpi;                                 // the MPI library, with its version
-    std::vector<std::string> mpis;                   // whose libraries are loaded: mpich, openmpi
-    std::map<std::string, std::string> environment;  // variables that choose MPI's transport
-    std::vector<std::int64_t> cpus;                  // hardware threads that it may use, ascending
-    std::vector<std::int64_t> cores;                 // and the cores that they belong to
-    std::vector<std::int64_t> numa;                  // and the NUMA nodes
-    std::int64_t machine_cores = 0;                  // of the whole host
+    std::string program;              // its build
+    std::string mpi;                  // the MPI library, with its version
+    std::vector<std::string> mpis;    // whose libraries are loaded: mpich, openmpi
+    std::vector<std::int64_t> cores;  // that it may use, ascending; each called by its first thread
+    std::int64_t machine_cores = 0;   // of the whole host
     std::int64_t memory = 0, free_memory = 0;
     std::int64_t shm = 0, shm_free = 0;  // of /dev/shm
     bool shares = false;                 // whether memory of the host's first rank can be shared
@@ -55,12 +37,13 @@ struct RankFacts {
     std::int64_t file_size_limit = -1;
     double clock_resolution = 0;  // seconds, of the monotonic clock
     std::string clock_source;
+    double clock_ahead = 0;  // seconds, at least, by which its wall clock is ahead of rank 0's
     std::vector<FileFacts> files;  // of the first rank of each host
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankFacts, rank, host, program, mpi, mpis, environment, cpus,
-                                   cores, numa, machine_cores, memory, free_memory, shm, shm_free,
-                                   shares, open_files, open_files_limit, open_files_most,
-                                   file_size_limit, clock_resolution, clock_source, files)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankFacts, rank, host, program, mpi, mpis, cores, machine_cores,
+                                   memory, free_memory, shm, shm_free, shares, open_files,
+                                   open_files_limit, open_files_most, file_size_limit,
+                                   clock_resolution, clock_source, clock_ahead, files)
 
 /// A launcher in the PATH, and whose it is: mpich, openmpi or empty for not known.
 struct LauncherFacts {
@@ -82,11 +65,10 @@ struct DoctorFacts {
     std::vector<LauncherFacts> launchers;  // on the coordinator's host
     std::vector<RankFacts> ranks;          // those that have answered, ascending
     std::vector<int> silent;               // those that have not
-    std::vector<PingFacts> pings;  // of rank 0 with each other, then between first ranks of hosts
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DoctorFacts, built_mpi, launcher, launched, size, world,
                                    resilient, threads, data_bytes, parameters, launchers, ranks,
-                                   silent, pings)
+                                   silent)
 
 /// The ranks of one host.
 struct HostRanks {

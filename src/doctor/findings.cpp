@@ -59,7 +59,6 @@ public:
         }
         same_data();
         clocks();
-        links();
         std::ranges::stable_partition(findings_, &Finding::error);
         return std::move(findings_);
     }
@@ -265,16 +264,6 @@ private:
             error("host {}: --{} is {}: {}", host, file.option, file.path, file.wrong);
             return;
         }
-        if (!file.flush.empty())
-            error(
-                "host {}: --{} is {}, on {}, where a file cannot be flushed to disk ({}): give a "
-                "file elsewhere",
-                host, file.option, file.path, file.file_system, file.flush);
-        if (!file.lock.empty())
-            warn(
-                "host {}: --{} is {}, on {}, where files cannot be locked ({}): runs do without, "
-                "for other programs that read the trace set HDF5_USE_FILE_LOCKING=FALSE",
-                host, file.option, file.path, file.file_system, file.lock);
         constexpr std::int64_t little = 100 * mib;
         if (file.option == "trace" && file.free < little)
             warn(
@@ -309,44 +298,15 @@ private:
                     "host {}: the clock has steps of {:.2g} s, too long for the times of a round: "
                     "have the kernel use another clock source (now {})",
                     host.host, host.ranks[0]->clock_resolution, host.ranks[0]->clock_source);
-        std::set<std::string> told;
-        for (const auto& ping : facts_.pings) {
-            const auto* there = rank(ping.to);
-            if (ping.from != 0 || !there || std::abs(ping.clock_ahead) <= 1 + ping.clock_error ||
-                !told.insert(there->host).second)
-                continue;
+        for (const auto& host : hosts_) {
+            const auto& first = *host.ranks[0];
+            if (std::abs(first.clock_ahead) <= 1) continue;
             warn(
                 "host {}: its clock is {:.1f} s {} that of {}: runs do not mind, dates of files "
                 "and logs do; have both take their time from a server (chrony)",
-                there->host, std::abs(ping.clock_ahead),
-                ping.clock_ahead > 0 ? "ahead of" : "behind", facts_.ranks[0].host);
+                host.host, std::abs(first.clock_ahead),
+                first.clock_ahead > 0 ? "ahead of" : "behind", hosts_[0].host);
         }
-    }
-
-    const RankFacts* rank(int number) const
-    {
-        const auto at = std::ranges::find(facts_.ranks, number, &RankFacts::rank);
-        return at == facts_.ranks.end() ? nullptr : &*at;
-    }
-
-    // A host whose link is a fraction of the best one.
-    void links()
-    {
-        std::map<std::string, double> bandwidth;  // of the best rank of each other host
-        for (const auto& ping : facts_.pings)
-            if (const auto* there = rank(ping.to);
-                there && ping.from == 0 && there->host != facts_.ranks[0].host)
-                bandwidth[there->host] = std::max(bandwidth[there->host], ping.bandwidth);
-        double best = 0;
-        for (const auto& [host, rate] : bandwidth) best = std::max(best, rate);
-        constexpr double share = 0.25;
-        for (const auto& [host, rate] : bandwidth)
-            if (rate < share * best)
-                warn(
-                    "host {}: its link has {} MB/s, and the best one {} MB/s: its workers "
-                    "will be stragglers; leave that host out, or use a scheme that does without "
-                    "them",
-                    host, figures(rate / 1e6, 3), figures(best / 1e6, 3));
     }
 
     const DoctorFacts& facts_;

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "doctor/look.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <mpi.h>
 #include <sched.h>
-#include <sys/file.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -36,7 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string of_cpus = "/sys/devices/system/cpu/", of_nodes = "/sys/devices/system/node/";
+const std::string of_cpus = "/sys/devices/system/cpu/";
 
 // Reads a list of numbers as the kernel writes it: 0-3,8. Empty if there is none.
 std::vector<std::int64_t> list_in(const std::string& path)
@@ -73,18 +70,6 @@ std::vector<std::int64_t> cores_of(const std::vector<std::int64_t>& cpus)
         cores.insert(siblings.empty() ? cpu : siblings.front());
     }
     return {cores.begin(), cores.end()};
-}
-
-std::vector<std::int64_t> nodes_of(const std::vector<std::int64_t>& cpus)
-{
-    std::vector<std::int64_t> nodes;
-    for (const auto node : list_in(of_nodes + "online")) {
-        const auto there = list_in(fmt::format("{}node{}/cpulist", of_nodes, node));
-        if (std::ranges::any_of(cpus,
-                                [&](auto cpu) { return std::ranges::binary_search(there, cpu); }))
-            nodes.push_back(node);
-    }
-    return nodes;
 }
 
 // Whose library that is, by the name of the file: mpich, openmpi, or empty for none.
@@ -127,22 +112,6 @@ std::string mpi_library()
     return device.empty() ? name : name + ", " + device;
 }
 
-// Variables that decide how messages travel.
-std::map<std::string, std::string> transport_variables()
-{
-    constexpr const char* beginnings[] = {
-        "UCX_",           "FI_",          "OMPI_MCA_pml",  "OMPI_MCA_btl", "OMPI_MCA_mtl",
-        "MPIR_CVAR_CH4_", "MPICH_NETMOD", "I_MPI_FABRICS", "PSM2_",        "PSM3_"};
-    std::map<std::string, std::string> found;
-    for (char** variable = environ; *variable; ++variable) {
-        const std::string text = *variable;
-        const auto equals = text.find('=');
-        if (std::ranges::any_of(beginnings, [&](auto word) { return text.starts_with(word); }))
-            found[text.substr(0, equals)] = text.substr(equals + 1);
-    }
-    return found;
-}
-
 std::int64_t limit_of(int resource, bool most = false)
 {
     rlimit limit{};
@@ -151,60 +120,7 @@ std::int64_t limit_of(int resource, bool most = false)
     return value == RLIM_INFINITY ? -1 : static_cast<std::int64_t>(value);
 }
 
-// The type of the file system that holds a path, as /proc/self/mountinfo names it: the mount with
-// the longest folder that the path begins with, and of several the newest.
-std::string file_system_of(const fs::path& path)
-{
-    std::error_code error;
-    const auto place = fs::weakly_canonical(path, error).string();
-    std::ifstream mounts("/proc/self/mountinfo");
-    std::string type;
-    std::size_t longest = 0;
-    for (std::string line; std::getline(mounts, line);) {
-        const auto fields = split(line, ' ');
-        const auto dash = std::ranges::find(fields, "-");
-        if (fields.size() < 5 || fields.end() - dash < 2) continue;
-        const auto& folder = fields[4];
-        const bool holds = folder == "/" || place == folder || place.starts_with(folder + "/");
-        if (!holds || folder.size() < longest) continue;
-        longest = folder.size();
-        type = *(dash + 1);
-    }
-    return type;
-}
-
 std::string reason() { return std::strerror(errno); }
-
-// A file that is open, and gone with this object if it was made for the trial.
-class TrialFile {
-public:
-    explicit TrialFile(int file, std::string made = {}) : file_(file), made_(std::move(made)) {}
-    TrialFile(const TrialFile&) = delete;
-    ~TrialFile()
-    {
-        if (file_ >= 0) close(file_);
-        if (!made_.empty()) unlink(made_.c_str());
-    }
-    int file() const { return file_; }
-
-private:
-    int file_;
-    std::string made_;
-};
-
-// Both kinds of locks: libraries use the one or the other.
-std::string try_lock(int file, bool writing)
-{
-    if (flock(file, (writing ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) return "flock: " + reason();
-    flock(file, LOCK_UN);
-    struct flock all {};
-    all.l_type = writing ? F_WRLCK : F_RDLCK;
-    all.l_whence = SEEK_SET;
-    // Processes that wait for a lock of another one would look like a fault, so nobody waits.
-    if (fcntl(file, F_SETLK, &all) != 0 && errno != EAGAIN && errno != EACCES)
-        return "fcntl: " + reason();
-    return "";
-}
 
 }  // namespace
 
@@ -231,10 +147,7 @@ RankFacts look_at_host()
     facts.program = fmt::format("{} ({})", built_with, git_revision);
     facts.mpi = mpi_library();
     facts.mpis = loaded_mpis();
-    facts.environment = transport_variables();
-    facts.cpus = usable_cpus();
-    facts.cores = cores_of(facts.cpus);
-    facts.numa = nodes_of(facts.cpus);
+    facts.cores = cores_of(usable_cpus());
     facts.machine_cores = std::ssize(cores_of(list_in(of_cpus + "online")));
     facts.memory = host_memory();
     facts.free_memory = free_memory();
@@ -257,26 +170,20 @@ RankFacts look_at_host()
 
 FileFacts try_reading(const std::string& option, const std::string& path)
 {
-    FileFacts facts{option, path, "", file_system_of(path), 0, 0, "", ""};
+    FileFacts facts{option, path};
     std::error_code error;
-    if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
+    if (fs::exists(path, error) && !fs::is_regular_file(path, error))
         facts.wrong = "it is no file; give one that can be read there";
-        return facts;
-    }
-    const TrialFile trial(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (trial.file() < 0) {
+    else if (!std::ifstream(path))
         facts.wrong = cannot_open(path);
-        return facts;
-    }
-    struct stat about {};
-    if (fstat(trial.file(), &about) == 0) facts.bytes = about.st_size;
-    facts.lock = try_lock(trial.file(), false);
+    else
+        facts.bytes = static_cast<std::int64_t>(fs::file_size(path, error));
     return facts;
 }
 
 FileFacts try_writing(const std::string& option, const std::string& path)
 {
-    FileFacts facts{option, path, "", file_system_of(path), 0, 0, "", ""};
+    FileFacts facts{option, path};
     try {
         check_writable(path, option);
     } catch (const BadInput& wrong) {
@@ -291,17 +198,14 @@ FileFacts try_writing(const std::string& option, const std::string& path)
         facts.free = static_cast<std::int64_t>(about.f_bavail * about.f_frsize);
     std::string beside = path + ".XXXXXX";
     const int file = mkstemp(beside.data());
-    if (file < 0) {
-        facts.wrong = "which cannot be written: " + reason();
-        return facts;
-    }
-    const TrialFile trial(file, beside);
     constexpr std::string_view words = "quorate doctor\n";
-    if (write(file, words.data(), words.size()) != std::ssize(words))
-        facts.wrong = "which cannot be written: " + reason() + "; make room, or give another file";
-    else if (fsync(file) != 0)
-        facts.flush = "fsync: " + reason();
-    facts.lock = try_lock(file, true);
+    if (file < 0 || write(file, words.data(), words.size()) != std::ssize(words) ||
+        fsync(file) != 0)
+        facts.wrong =
+            "which cannot be written to disk: " + reason() + "; make room, or give another file";
+    if (file < 0) return facts;
+    close(file);
+    unlink(beside.c_str());
     return facts;
 }
 

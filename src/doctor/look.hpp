@@ -17,7 +17,7 @@ RankFacts look_at_host();
 /// @param option  that names it, for the judge
 FileFacts try_reading(const std::string& option, const std::string& path);
 
-/// Tries a file that runs write: makes one beside it, which it locks, flushes and removes. Local.
+/// Tries a file that runs write: makes one beside it, flushes and removes it. Local.
 FileFacts try_writing(const std::string& option, const std::string& path);
 
 /// The launcher of the MPI that the program was built with.

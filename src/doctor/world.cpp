@@ -8,24 +8,20 @@
 #include <atomic>
 #include <csignal>
 #include <cstring>
+#include <map>
 #include <memory>
-#include <set>
 
 #include "base/build.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"
-#include "base/median.hpp"
-#include "base/wire.hpp"
 #include "commands/options.hpp"
-#include "commands/run.hpp"
 #include "data/data_set.hpp"
 #include "doctor/look.hpp"
 #include "model/model.hpp"
 #include "process/launch.hpp"
 #include "process/session.hpp"
 #include "process/supervisor.hpp"
-#include "ranks/messages.hpp"
 #include "transport/clock.hpp"
 #include "transport/mpi_endpoint.hpp"
 #include "transport/shared_file.hpp"
@@ -35,7 +31,6 @@ namespace quorate {
 namespace {
 
 using Json = nlohmann::json;
-using transport::Tag;
 
 // --- The time limit -------------------------------------------------------------------------------
 
@@ -77,33 +72,28 @@ public:
     int rank() const { return endpoint_.rank(); }
     int size() const { return endpoint_.size(); }
 
-    /// Sends a message; whether it has left is not waited for.
-    void send(int to, Tag tag, std::shared_ptr<transport::Bytes> bytes)
+    /// Sends a message, as long as those of a run, which MPI and the network handle otherwise than
+    /// short ones; whether it has left is not waited for.
+    void send(int to, const Json& json)
     {
-        endpoint_.send(to, tag, std::move(bytes));
-    }
-    void send(int to, Tag tag, const Json& json)
-    {
-        const auto text = json_text(json, -1);
+        constexpr std::size_t length = 131072;
+        auto text = json_text(json, -1);
+        text.resize(std::max(text.size(), length), ' ');
         auto bytes = endpoint_.pool().take(text.size());
         std::memcpy(bytes->data(), text.data(), text.size());
-        send(to, tag, std::move(bytes));
-    }
-    void send(int to, Tag tag, std::size_t size)
-    {
-        auto bytes = endpoint_.pool().take(size);
-        std::memset(bytes->data(), 0, size);
-        send(to, tag, std::move(bytes));
+        endpoint_.send(to, transport::Tag::hello, std::move(bytes));
     }
 
-    /// Waits for the next message. @return nothing if none has come in time
-    std::optional<transport::Message> receive()
+    /// Waits for the next message of a rank. @return nothing if none has come in time
+    std::optional<Json> receive(int from)
     {
-        return receive([&] { return endpoint_.receive(); });
-    }
-    std::optional<transport::Message> receive(int from)
-    {
-        return receive([&] { return endpoint_.take_from(from); });
+        for (endpoint_.restart_wait();; endpoint_.wait()) {
+            if (const auto message = endpoint_.take_from(from)) {
+                const auto* text = reinterpret_cast<const char*>(message->bytes->data());
+                return Json::parse(text, text + message->bytes->size());
+            }
+            if (clock_seconds() > until_) return std::nullopt;
+        }
     }
 
     /// Waits until all messages have left, or the time is over.
@@ -117,80 +107,9 @@ public:
     World(const World&) = delete;
 
 private:
-    template <class Take>
-    std::optional<transport::Message> receive(Take take)
-    {
-        for (endpoint_.restart_wait();; endpoint_.wait()) {
-            if (auto message = take()) return message;
-            if (clock_seconds() > until_) return std::nullopt;
-        }
-    }
-
     Seconds until_;
     transport::MpiEndpoint endpoint_;
 };
-
-Json json_in(const transport::Message& message)
-{
-    const auto* text = reinterpret_cast<const char*>(message.bytes->data());
-    return Json::parse(text, text + message.bytes->size());
-}
-
-// --- Pings ----------------------------------------------------------------------------------------
-
-// Sends a message of so many bytes, and waits for the pong, which says what time it is there.
-// @return seconds; nothing if no pong has come
-std::optional<Seconds> round_trip(World& world, int to, std::size_t bytes, double& clock)
-{
-    const auto before = clock_seconds();
-    world.send(to, Tag::ping, bytes);
-    const auto pong = world.receive(to);
-    if (!pong) return std::nullopt;
-    const auto took = clock_seconds() - before;
-    if (pong->bytes->size() == sizeof clock) std::memcpy(&clock, pong->bytes->data(), sizeof clock);
-    return took;
-}
-
-void answer(World& world, const transport::Message& ping)
-{
-    auto bytes = std::make_shared<transport::Bytes>(sizeof(double));
-    const double now = wall_clock();
-    std::memcpy(bytes->data(), &now, sizeof now);
-    world.send(ping.from, Tag::pong, std::move(bytes));
-}
-
-// @return nothing if the rank did not answer
-std::optional<PingFacts> ping(World& world, int to)
-{
-    constexpr int times = 11;
-    PingFacts facts{world.rank(), to};
-    std::vector<double> all;
-    double there = 0, least = never;
-    for (int i = -1; i < times; ++i) {
-        const auto before = wall_clock();
-        const auto took = round_trip(world, to, sizeof(double), there);
-        if (!took) return std::nullopt;
-        if (i < 0) continue;  // MPI connects with the first message
-        all.push_back(*took);
-        // The pong was written at some time between, so half of the round trip is the error.
-        if (*took < least) {
-            least = *took;
-            facts.clock_ahead = there - (before + *took / 2);
-            facts.clock_error = *took / 2;
-        }
-    }
-    facts.seconds = median(std::move(all));
-    // Longer and longer messages, until one takes so long that the ping itself does not matter.
-    constexpr Seconds enough = 5e-3;
-    constexpr std::size_t shortest = 65536, longest = 16777216;
-    for (std::size_t bytes = shortest; bytes <= longest; bytes *= 4) {
-        const auto took = round_trip(world, to, bytes, there);
-        if (!took) return std::nullopt;
-        facts.bandwidth = static_cast<double>(bytes) / std::max(*took - facts.seconds, *took / 10);
-        if (*took > enough) break;
-    }
-    return facts;
-}
 
 // --- What ranks do --------------------------------------------------------------------------------
 
@@ -225,111 +144,62 @@ SharedAddress address_in(const Json& json)
     return {json[0].get<std::int64_t>(), json[1].get<std::int64_t>(), json[2].get<std::uint64_t>()};
 }
 
-// What the coordinator tells a rank to do; the rank answers with facts.
-struct Errand {
-    bool files;           // try the files
-    SharedAddress first;  // memory of the host's first rank, to be shared
-};
-
-void run_errand(const Errand& errand, const Settings& settings, const SharedFile& memory,
-                RankFacts& facts)
+// Tries what the coordinator asks for: to share memory with the host's first rank, and the files.
+void try_all(const SharedAddress& first, bool files, const Settings& settings,
+             const SharedFile& memory, RankFacts& facts)
 {
-    facts.shares = shares(memory, errand.first);
-    if (errand.files) facts.files = try_files(settings, facts.rank == 0);
+    facts.shares = shares(memory, first);
+    if (files) facts.files = try_files(settings, facts.rank == 0);
 }
 
-// The part of every other rank. Answers until it is told to stop.
-void serve(World& world, const Settings& settings, const SharedFile& memory, RankFacts& facts)
+// The part of every other rank: it says what it is, tries what it is asked to, and says what came of it.
+void answer(World& world, const Settings& settings, const SharedFile& memory, RankFacts& facts)
 {
-    world.send(0, Tag::hello, Json{{"facts", facts}, {"memory", as_json(memory.address())}});
-    while (const auto message = world.receive()) {
-        if (message->tag == Tag::stop) return;
-        if (message->tag == Tag::ping) {
-            answer(world, *message);
-        } else if (message->tag == Tag::join_reply) {
-            const auto asked = json_in(*message);
-            run_errand({asked["files"].get<bool>(), address_in(asked["first"])}, settings, memory,
-                       facts);
-            world.send(0, Tag::ready, Json(facts));
-        } else if (message->tag == Tag::assign) {  // ping that rank
-            const auto result = ping(world, json_in(*message).get<int>());
-            world.send(0, Tag::ready, result ? Json(*result) : Json());
-        }
-    }
+    world.send(0, {{"facts", facts}, {"memory", as_json(memory.address())}});
+    const auto asked = world.receive(0);
+    if (!asked) return;
+    try_all(address_in((*asked)["first"]), (*asked)["files"].get<bool>(), settings, memory, facts);
+    world.send(0, {{"facts", facts}, {"clock", wall_clock()}});
 }
 
 // --- What the coordinator does --------------------------------------------------------------------
 
-// Pairs of hosts that ping each other: all if they are few, else each and the next one.
-std::vector<std::pair<int, int>> pairs_of(const std::vector<HostRanks>& hosts)
-{
-    constexpr std::size_t few = 6;
-    std::vector<std::pair<int, int>> all;
-    // Pings of the coordinator's host are there already.
-    for (std::size_t i = 1; i < hosts.size(); ++i)
-        for (std::size_t j = i + 1; j < hosts.size(); ++j)
-            if (hosts.size() <= few || j == i + 1)
-                all.emplace_back(hosts[i].ranks[0]->rank, hosts[j].ranks[0]->rank);
-    return all;
-}
-
 // Asks all ranks. Those that do not answer are silent from then on.
-// @param limit  seconds in all; each part has its share, so that a silent rank leaves time for others
+// @param limit  seconds in all; each part has half, so that a silent rank leaves time for others
 void ask(World& world, const Settings& settings, const SharedFile& memory, Seconds limit,
          DoctorFacts& facts)
 {
-    world.wait_until(clock_seconds() + limit / 4);
+    world.wait_until(clock_seconds() + limit / 2);
     std::map<int, SharedAddress> memories = {{0, memory.address()}};
-    const auto silent = [&](int rank) {
-        facts.silent.push_back(rank);
-        std::erase_if(facts.ranks, [&](const auto& one) { return one.rank == rank; });
-    };
-    for (int rank = 1; rank < world.size(); ++rank) {
-        const auto hello = world.receive(rank);
-        if (!hello) {
+    for (int rank = 1; rank < world.size(); ++rank)
+        if (const auto said = world.receive(rank)) {
+            facts.ranks.push_back((*said)["facts"].get<RankFacts>());
+            memories[rank] = address_in((*said)["memory"]);
+        } else {
+            facts.silent.push_back(rank);
+        }
+    world.wait_until(clock_seconds() + limit / 2);
+    const double before = wall_clock();
+    for (const auto& host : hosts_of(facts))
+        for (const auto* rank : host.ranks)
+            if (rank->rank > 0)
+                world.send(rank->rank, {{"files", rank == host.ranks[0]},
+                                        {"first", as_json(memories[host.ranks[0]->rank])}});
+    try_all(memory.address(), true, settings, memory, facts.ranks[0]);
+    std::vector<RankFacts> answered = {std::move(facts.ranks[0])};
+    for (std::size_t i = 1; i < facts.ranks.size(); ++i) {
+        const int rank = facts.ranks[i].rank;
+        const auto said = world.receive(rank);
+        if (!said) {
             facts.silent.push_back(rank);
             continue;
         }
-        const auto said = json_in(*hello);
-        facts.ranks.push_back(said["facts"].get<RankFacts>());
-        memories[rank] = address_in(said["memory"]);
+        answered.push_back((*said)["facts"].get<RankFacts>());
+        // It was written between the question and now.
+        const double clock = (*said)["clock"], after = wall_clock();
+        answered.back().clock_ahead = clock > after ? clock - after : std::min(0.0, clock - before);
     }
-    world.wait_until(clock_seconds() + limit / 4);
-    for (const auto& host : hosts_of(facts))
-        for (const auto* rank : host.ranks) {
-            const Errand errand{rank == host.ranks[0], memories[host.ranks[0]->rank]};
-            if (rank->rank > 0)
-                world.send(rank->rank, Tag::join_reply,
-                           Json{{"files", errand.files}, {"first", as_json(errand.first)}});
-        }
-    run_errand({true, memory.address()}, settings, memory, facts.ranks[0]);
-    for (auto& rank : std::vector(facts.ranks)) {
-        if (rank.rank == 0) continue;
-        if (const auto ready = world.receive(rank.rank))
-            *std::ranges::find(facts.ranks, rank.rank, &RankFacts::rank) =
-                json_in(*ready).get<RankFacts>();
-        else
-            silent(rank.rank);
-    }
-    const auto end = clock_seconds() + limit / 2;
-    const auto next = [&] { world.wait_until(std::min(end, clock_seconds() + limit / 10)); };
-    for (auto& rank : std::vector(facts.ranks)) {
-        if (rank.rank == 0) continue;
-        next();
-        if (const auto result = ping(world, rank.rank))
-            facts.pings.push_back(*result);
-        else
-            silent(rank.rank);
-    }
-    for (const auto& [from, to] : pairs_of(hosts_of(facts))) {
-        next();
-        world.send(from, Tag::assign, Json(to));
-        const auto ready = world.receive(from);
-        if (!ready) break;
-        if (const auto result = json_in(*ready); !result.is_null())
-            facts.pings.push_back(result.get<PingFacts>());
-    }
-    for (int rank = 1; rank < world.size(); ++rank) world.send(rank, Tag::stop, std::size_t{0});
+    facts.ranks = std::move(answered);
     // Connections to all ranks are open now.
     facts.ranks[0].open_files = count_open_files();
     std::ranges::sort(facts.silent);
@@ -379,7 +249,7 @@ std::vector<Option> doctor_options()
     std::vector<Option> all = {
         {"data", "FILE", "", "data set of the run: whether all hosts can read it, and its size"},
         {"trace", "FILE", "",
-         "trace of the run: whether it can be written, locked and flushed there"},
+         "trace of the run: whether it can be written there, and how much is free"},
         {"threads", "N", "1", "threads of a rank"},
         {"resilient", "", "", "as in a resilient run, messages go by TCP"},
         {"timeout", "SECONDS", "60", "when to give up what hangs: a rank, MPI, a file system"}};
@@ -420,7 +290,7 @@ std::optional<DoctorFacts> find_out(const Settings& settings)
     own.rank = world.rank();
     facts.size = world.size();
     if (world.rank() != 0) {
-        serve(world, settings, memory, own);
+        answer(world, settings, memory, own);
         return std::nullopt;
     }
     facts.ranks.push_back(std::move(own));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The ranks of a job look at themselves, and the coordinator asks and pings them all.
+// The ranks of a job look at themselves, and the coordinator asks them all.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,7 @@ namespace quorate {
 std::vector<Option> doctor_options();
 
 /// Finds out all that the judge needs, alone or over MPI. Collective over all processes that the
-/// launcher started. Takes about a second on one host, and some 20 ms more for each rank; waits with
-/// sleep in between, and for no rank longer than --timeout says: where something hangs, MPI or a file
+/// launcher started. Takes about a second; waits with sleep in between, and for no rank longer than --timeout says: where something hangs, MPI or a file
 /// system, the process ends then with status 1 and says in what.
 /// @param settings  with all of doctor_options()
 /// @return the facts on the process that is to print them; nothing on the others

@@ -28,7 +28,7 @@ def errors_of(*words, env=None):
 def test_alone_it_describes_this_host(gaussians, tmp_path):
     found = facts_of("--data", gaussians, "--trace", tmp_path / "t.h5")
     (rank,) = found["facts"]["ranks"]
-    assert rank["cpus"] == sorted(os.sched_getaffinity(0))
+    assert rank["cores"] and set(rank["cores"]) <= set(range(os.cpu_count()))
     assert 0 < rank["free_memory"] <= rank["memory"]
     assert rank["memory"] == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     shm = os.statvfs("/dev/shm")
@@ -39,8 +39,7 @@ def test_alone_it_describes_this_host(gaussians, tmp_path):
     assert rank["shares"]
     data, trace = rank["files"]
     assert (data["wrong"], data["bytes"]) == ("", gaussians.stat().st_size)
-    assert (trace["wrong"], trace["flush"], trace["lock"]) == ("", "", "")
-    assert trace["file_system"]
+    assert trace["wrong"] == "" and trace["free"] > 0
     assert found["facts"]["parameters"] == 12
     assert found["facts"]["data_bytes"] == 203 * 12 * 8
     assert list(tmp_path.iterdir()) == []
@@ -52,8 +51,8 @@ def test_it_speaks_to_people_in_80_columns(gaussians, tmp_path):
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert max(len(line) for line in lines) <= 80
-    assert [line.split()[0] for line in lines if line][:3] == ["quorate", "MPI:", "transport:"]
-    for word in ["free of GiB", "NUMA", "file system", "12 parameters"]:
+    assert [line.split()[0] for line in lines if line][:2] == ["quorate", "MPI:"]
+    for word in ["free of GiB", "GiB free", "12 parameters"]:
         assert word in done.stdout
     quiet = call("doctor", "--quiet")
     assert (quiet.returncode, quiet.stdout) == (0, "")

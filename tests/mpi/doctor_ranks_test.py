@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""quorate doctor under the launcher: what ranks say of themselves, of each other and of links."""
+"""quorate doctor under the launcher: what ranks say of themselves and of each other."""
 
 import json
 import os
@@ -18,7 +18,7 @@ def facts_of(*words, ranks, env=None, status=0):
 
 @pytest.mark.launcher
 @pytest.mark.parametrize("ranks", [2, 3, 8])
-def test_ranks_of_one_host_are_asked_and_pinged(ranks, gaussians, tmp_path):
+def test_ranks_of_one_host_are_asked(ranks, gaussians, tmp_path):
     trace = tmp_path / "t.h5"
     found = facts_of("--data", gaussians, "--trace", trace, ranks=ranks)["facts"]
     assert found["size"] == ranks
@@ -28,13 +28,8 @@ def test_ranks_of_one_host_are_asked_and_pinged(ranks, gaussians, tmp_path):
     assert all(rank["shares"] for rank in found["ranks"])
     # The first rank of a host tries its files.
     assert [len(rank["files"]) for rank in found["ranks"]] == [2] + [0] * (ranks - 1)
-    assert [(ping["from"], ping["to"]) for ping in found["pings"]] == [
-        (0, rank) for rank in range(1, ranks)
-    ]
-    for ping in found["pings"]:
-        assert ping["seconds"] > 0 and ping["bandwidth"] > 0
-        # One host has one clock.
-        assert abs(ping["clock_ahead"]) <= ping["clock_error"] + 1e-6
+    # One host has one clock.
+    assert all(abs(rank["clock_ahead"]) < 0.1 for rank in found["ranks"])
     assert not trace.exists()
 
 
@@ -44,18 +39,14 @@ def test_one_rank_will_do_since_its_workers_are_threads():
 
 
 @pytest.mark.launcher
-def test_equal_ranks_share_a_line():
+def test_ranks_of_a_host_share_a_line():
     cores = len(os.sched_getaffinity(0))
     done = call("doctor", ranks=cores + 2)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert max(len(line) for line in lines) <= 80
-    assert sum(line.startswith(f"1-{cores + 1} ") for line in lines) == 1
+    assert sum(line.split()[1:2] == [f"0-{cores + 1}"] for line in lines) == 1
     assert f"{cores + 2} ranks share {cores} core" in done.stderr
-    each = call("doctor", "--all", ranks=cores + 2).stdout.splitlines()
-    assert sum(line.split()[:1] == [str(rank)] for rank in range(cores + 2) for line in each) == (
-        cores + 2
-    )
 
 
 @pytest.mark.launcher
@@ -72,10 +63,9 @@ def test_ranks_bound_to_cores_are_seen_bound():
 
 
 @pytest.mark.launcher
-def test_a_resilient_run_is_pinged_by_tcp():
-    name = "OMPI_MCA_btl" if OPEN_MPI else "UCX_TLS"
-    for rank in facts_of("--resilient", ranks=2)["facts"]["ranks"]:
-        assert rank["environment"][name] == "tcp,self"
+def test_a_resilient_run_is_tried_by_tcp():
+    found = facts_of("--resilient", ranks=2)["facts"]
+    assert found["resilient"] and len(found["ranks"]) == 2
 
 
 @pytest.mark.launcher
@@ -93,18 +83,20 @@ def test_bad_input_is_said_once():
     assert done.returncode == 2 and len(our_lines(done.stderr)) == 1
 
 
-def test_hosts_ping_each_other_too():
+def test_the_first_rank_of_each_host_tries_the_files(gaussians):
     """SLURM's name of the node makes hosts of the ranks of one."""
     script = 'export SLURMD_NODENAME=host$((${PMI_RANK:-$OMPI_COMM_WORLD_RANK} % 3)); exec "$@"'
 
     command = [*LAUNCHER, "-n", 6, "bash", "-c", script, "-", QUORATE, "doctor"]
-    found = json.loads(output(*command, "--json", env=environment()))["facts"]
-    assert [rank["host"] for rank in found["ranks"]] == ["host0", "host1", "host2"] * 2
-    pairs = [(ping["from"], ping["to"]) for ping in found["pings"]]
-    assert pairs == [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (1, 2)]
-    text = output(*command, env=environment())
-    for pair in ["host0 - host1", "host0 - host2", "host1 - host2"]:
-        assert pair in text
+    text = output(*command, "--json", "--data", gaussians, env=environment())
+    ranks = json.loads(text)["facts"]["ranks"]
+    assert [rank["host"] for rank in ranks] == ["host0", "host1", "host2"] * 2
+    assert [len(rank["files"]) for rank in ranks] == [1, 1, 1, 0, 0, 0]
+    assert all(rank["shares"] for rank in ranks)
+    lines = output(*command, env=environment()).splitlines()
+    assert {("host0", "0,3"), ("host1", "1,4"), ("host2", "2,5")} <= {
+        tuple(line.split()[:2]) for line in lines
+    }
 
 
 @pytest.mark.skipif(OPEN_MPI, reason="its daemon ends with a rank that is stopped")
@@ -132,4 +124,4 @@ def test_a_silent_rank_is_named_in_time(tmp_path):
     # Hydra may report how the hanging rank ended, which it kills.
     assert done.returncode in (1, 9)
     assert "rank 2 of 3 did not answer in time" in done.stderr
-    assert "0-1" in done.stdout
+    assert " 0-1 " in done.stdout

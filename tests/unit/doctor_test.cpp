@@ -17,8 +17,7 @@ RankFacts healthy_rank(int number, const std::string& host, std::int64_t core)
     rank.program = "Quorate";
     rank.mpi = "MPICH 4.0.2";
     rank.mpis = {"mpich"};
-    rank.cpus = rank.cores = {core};
-    rank.numa = {0};
+    rank.cores = {core};
     rank.machine_cores = 8;
     rank.memory = rank.free_memory = 8 * gib;
     rank.shm = rank.shm_free = gib;
@@ -40,7 +39,6 @@ DoctorFacts healthy()
     facts.size = 8;
     for (int rank = 0; rank < 8; ++rank)
         facts.ranks.push_back(healthy_rank(rank, rank < 4 ? "a" : "b", rank % 4));
-    for (int rank = 1; rank < 8; ++rank) facts.pings.push_back({0, rank, 1e-5, 1e9, 0, 1e-6});
     return facts;
 }
 
@@ -50,7 +48,6 @@ DoctorFacts alone()
     facts.launched = false;
     facts.size = 1;
     facts.ranks.resize(1);
-    facts.pings.clear();
     return facts;
 }
 
@@ -232,17 +229,11 @@ TEST(Doctor, WarnsOfALimitOfTheSizeOfFiles)
 TEST(Doctor, JudgesFiles)
 {
     auto facts = healthy();
-    const FileFacts trace{"trace", "t.h5", "", "nfs", 0, gib, "", ""};
+    const FileFacts trace{"trace", "t.h5", "", 0, gib};
     facts.ranks[0].files = {trace};
     EXPECT_TRUE(judge(facts).empty());
     facts.ranks[0].files[0].wrong = "read-only: give another";
     expect_one(facts, true, {"host a: --trace is t.h5", "read-only: give another"});
-    facts.ranks[0].files = {trace};
-    facts.ranks[0].files[0].flush = "fsync: no";
-    expect_one(facts, true, {"--trace is t.h5, on nfs", "fsync: no", "give a file elsewhere"});
-    facts.ranks[0].files = {trace};
-    facts.ranks[0].files[0].lock = "flock: no";
-    expect_one(facts, false, {"flock: no", "HDF5_USE_FILE_LOCKING=FALSE"});
     facts.ranks[0].files = {trace};
     facts.ranks[0].files[0].free = 1 << 20;
     expect_one(facts, false, {"1 MiB are free", "make room"});
@@ -251,7 +242,7 @@ TEST(Doctor, JudgesFiles)
 TEST(Doctor, RefusesOtherDataOnAHost)
 {
     auto facts = healthy();
-    const FileFacts data{"data", "d.h5", "", "ext4", 100, 0, "", ""};
+    const FileFacts data{"data", "d.h5", "", 100, 0};
     facts.ranks[0].files = facts.ranks[4].files = {data};
     EXPECT_TRUE(judge(facts).empty());
     facts.ranks[4].files[0].bytes = 99;
@@ -261,24 +252,13 @@ TEST(Doctor, RefusesOtherDataOnAHost)
 TEST(Doctor, WarnsOfClocks)
 {
     auto facts = healthy();
-    for (auto& ping : facts.pings)
-        if (ping.to >= 4) ping.clock_ahead = -30;
+    for (auto& rank : facts.ranks)
+        if (rank.host == "b") rank.clock_ahead = -30;
     expect_one(facts, false, {"host b: its clock is 30.0 s behind that of a", "chrony"});
     facts = healthy();
     facts.ranks[4].clock_resolution = 4e-3;
     facts.ranks[4].clock_source = "jiffies";
     expect_one(facts, false, {"host b", "0.004 s", "jiffies"});
-}
-
-TEST(Doctor, WarnsOfASlowLink)
-{
-    auto facts = healthy();
-    for (int rank = 8; rank < 10; ++rank) {
-        facts.ranks.push_back(healthy_rank(rank, "c", rank - 8));
-        facts.pings.push_back({0, rank, 1e-5, 1e8, 0, 1e-6});
-    }
-    facts.size = 10;
-    expect_one(facts, false, {"host c: its link has 100 MB/s", "1000 MB/s", "stragglers"});
 }
 
 TEST(Doctor, ErrorsComeFirst)
