@@ -142,6 +142,66 @@ void check_arguments(const std::vector<std::string>& words, const std::vector<Op
     }
 }
 
+// The words of a command line: options with their values, in their order, and operands.
+struct Words {
+    Choice options;
+    std::vector<std::string> operands;
+};
+
+Words read_words(const std::vector<std::string>& arguments, const std::vector<Option>& options,
+                 const Command& command)
+{
+    auto description = describe(options);
+    const std::string operand_key = "operand";
+    description.add_options()(operand_key.c_str(), po::value<std::vector<std::string>>());
+    po::positional_options_description positions;
+    positions.add(operand_key.c_str(), -1);
+    using style = po::command_line_style::style_t;
+    const int exact = style::unix_style & ~style::allow_guessing & ~style::allow_sticky;
+    Words words;
+    try {
+        const auto parsed = po::command_line_parser(arguments)
+                                .options(description)
+                                .positional(positions)
+                                .style(exact)
+                                .run();
+        for (const auto& option : parsed.options)
+            if (option.string_key == operand_key)
+                words.operands.insert(words.operands.end(), option.value.begin(),
+                                      option.value.end());
+            else
+                words.options.emplace_back(option.string_key,
+                                           option.value.empty() ? "on" : option.value[0]);
+    } catch (const po::unknown_option& unknown) {
+        refuse_unknown("", without_dashes(unknown.get_option_name()), options, command);
+    } catch (const po::error& wrong) {
+        throw BadInput(fmt::format("quorate {}: {}", command.name, wrong.what()));
+    }
+    return words;
+}
+
+// Gives the operands the names that the command has for them.
+void set_operands(const std::vector<std::string>& operands, const Command& command,
+                  Settings& settings)
+{
+    std::size_t taken = 0;
+    for (const auto& operand : split(command.operand, ' ')) {
+        if (operand.empty()) continue;
+        const bool optional = operand.front() == '[';
+        const auto name = optional ? operand.substr(1, operand.size() - 2) : operand;
+        if (taken < operands.size())
+            settings.set(name, {trace_in(operands[taken++]), "", true});
+        else if (optional)
+            settings.set(name, {});
+        else
+            throw BadInput(fmt::format("quorate {} needs {}: quorate {} {}", command.name, name,
+                                       command.name, command.operand));
+    }
+    if (operands.size() > taken)
+        throw BadInput(fmt::format("quorate {}: unexpected argument {}: options begin with --",
+                                   command.name, operands[taken]));
+}
+
 }  // namespace
 
 std::vector<Option> all_options(const Command& command)
@@ -165,35 +225,9 @@ Settings parse(const Command& command, const std::vector<std::string>& given_wor
     const bool all = take_help_for_all(arguments);
     const auto options = all_options(command);
     check_arguments(arguments, options, command);
-    auto description = describe(options);
-    const std::string operand_key = "operand";
-    description.add_options()(operand_key.c_str(), po::value<std::vector<std::string>>());
-    po::positional_options_description positions;
-    positions.add(operand_key.c_str(), -1);
-    using style = po::command_line_style::style_t;
-    const int exact = style::unix_style & ~style::allow_guessing & ~style::allow_sticky;
+    const auto [given, operands] = read_words(arguments, options, command);
 
     auto settings = make_settings(options, {});
-    std::vector<std::string> operands;
-    Choice given;
-    try {
-        const auto parsed = po::command_line_parser(arguments)
-                                .options(description)
-                                .positional(positions)
-                                .style(exact)
-                                .run();
-        for (const auto& option : parsed.options) {
-            if (option.string_key == operand_key)
-                operands.insert(operands.end(), option.value.begin(), option.value.end());
-            else
-                given.emplace_back(option.string_key,
-                                   option.value.empty() ? "on" : option.value[0]);
-        }
-    } catch (const po::unknown_option& unknown) {
-        refuse_unknown("", without_dashes(unknown.get_option_name()), options, command);
-    } catch (const po::error& wrong) {
-        throw BadInput(fmt::format("quorate {}: {}", command.name, wrong.what()));
-    }
     for (const auto& [name, value] : given)
         if (name == "config") read_config(value, options, command, settings);
     std::set<std::string> seen;
@@ -206,24 +240,8 @@ Settings parse(const Command& command, const std::vector<std::string>& given_wor
     if (all) settings.set("help", {"all", "", true});
     if (settings.on("help")) return settings;
     if (settings.has("row") && settings.has("trace")) read_row(command, settings);
-
     if (settings.has("folder")) read_run(command, settings);
-    std::size_t taken = 0;
-    for (const auto& operand : split(command.operand, ' ')) {
-        if (operand.empty()) continue;
-        const bool optional = operand.front() == '[';
-        const auto name = optional ? operand.substr(1, operand.size() - 2) : operand;
-        if (taken < operands.size())
-            settings.set(name, {trace_in(operands[taken++]), "", true});
-        else if (optional)
-            settings.set(name, {});
-        else
-            throw BadInput(fmt::format("quorate {} needs {}: quorate {} {}", command.name, name,
-                                       command.name, command.operand));
-    }
-    if (operands.size() > taken)
-        throw BadInput(fmt::format("quorate {}: unexpected argument {}: options begin with --",
-                                   command.name, operands[taken]));
+    set_operands(operands, command, settings);
     return settings;
 }
 

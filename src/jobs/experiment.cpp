@@ -100,6 +100,91 @@ std::vector<std::string> figure_words(const IniValue& value)
     return words;
 }
 
+// The runs that an experiment expands to, one option after the other.
+class Expansion {
+public:
+    Expansion(const Experiment& experiment, const std::string& data_folder, std::int64_t most)
+        : experiment_(experiment), data_folder_(data_folder), most_(most)
+    {
+    }
+
+    Manifest made(RunKind kind)
+    {
+        for (const auto& value : experiment_.options)
+            if (value.section.empty() || value.section == word_of(kind)) runs_ = add(value, runs_);
+        for (auto value : experiment_.options) {
+            if (!is_special(value)) continue;
+            value.section = filled_in(std::move(value.section), experiment_, data_folder_);
+            // As values are: [delay trace:{data}/times.csv]
+            if (!replace(value))
+                throw BadInput(fmt::format("{}section [{}] is of no run: no run has that value",
+                                           value.origin, value.section));
+        }
+        // Both commands use what was tuned, though the runs of one may have fewer schemes.
+        for (const auto& value : experiment_.tuned) replace(value);
+        if (std::ssize(runs_) > most_) refuse();
+        if (runs_[0].empty())
+            throw BadInput(experiment_.path +
+                           " expands to no runs: give it options, like scheme = uncoded");
+        Manifest manifest;
+        for (std::size_t i = 0; i < runs_.size(); ++i) {
+            const auto trace = trace_name(runs_[i], varying_, i + 1, runs_.size());
+            manifest.add({static_cast<std::int64_t>(i) + 1, trace, std::move(runs_[i]),
+                          fmt::format("{}: run {}: ", experiment_.path, i + 1)});
+        }
+        return manifest;
+    }
+
+private:
+    [[noreturn]] void refuse() const
+    {
+        throw BadInput(
+            fmt::format("{} expands to more than {} runs: shorten its lists, or raise --max-runs",
+                        experiment_.path, most_));
+    }
+
+    // Returns these runs with each of an option's values.
+    std::vector<OptionList> add(const IniValue& value, const std::vector<OptionList>& to)
+    {
+        auto values = values_of(value);
+        refuse_without_data(value, data_folder_);
+        if (values.empty())
+            throw BadInput(fmt::format(
+                "{}{} is empty, a list of nothing: give it a value, or leave the line out",
+                value.origin, value.name));
+        if (std::ssize(to) * std::ssize(values) > most_) refuse();
+        if (values.size() > 1) varying_.insert(value.name);
+        for (auto& text : values) text = filled_in(std::move(text), experiment_, data_folder_);
+        return times(to, value, values);
+    }
+
+    // Gives the runs to which a section belongs an option of it. @return whether there are any
+    bool replace(const IniValue& value)
+    {
+        std::vector<OptionList> next;
+        std::set<OptionList> seen;  // a list may take the place of another: its runs are made once
+        bool used = false;
+        for (auto& options : runs_) {
+            if (!belongs(value, options)) {
+                next.push_back(std::move(options));
+                continue;
+            }
+            used = true;
+            for (auto& one : add(value, {options}))
+                if (seen.insert(one).second) next.push_back(std::move(one));
+            if (std::ssize(next) > most_) refuse();
+        }
+        runs_ = std::move(next);
+        return used;
+    }
+
+    const Experiment& experiment_;
+    const std::string& data_folder_;
+    std::int64_t most_;
+    std::vector<OptionList> runs_ = {{}};
+    std::set<std::string> varying_;  // options that have lists of values
+};
+
 }  // namespace
 
 std::vector<std::string> values_of(const IniValue& value)
@@ -248,65 +333,7 @@ Manifest expand(const Experiment& experiment, RunKind kind, const std::string& d
         throw BadInput(fmt::format("{} is not made for quorate {}: use --command {}",
                                    experiment.path, word_of(kind),
                                    kind == RunKind::run ? "simulate" : "run"));
-    std::vector<OptionList> runs = {{}};
-    std::set<std::string> varying;  // options that have lists of values
-    const auto too_many = [&] {
-        throw BadInput(
-            fmt::format("{} expands to more than {} runs: shorten its lists, or raise --max-runs",
-                        experiment.path, most));
-    };
-    const auto add = [&](const IniValue& value, const std::vector<OptionList>& to) {
-        auto values = values_of(value);
-        refuse_without_data(value, data_folder);
-        if (values.empty())
-            throw BadInput(fmt::format(
-                "{}{} is empty, a list of nothing: give it a value, or leave the line out",
-                value.origin, value.name));
-        if (std::ssize(to) * std::ssize(values) > most) too_many();
-        if (values.size() > 1) varying.insert(value.name);
-        for (auto& text : values) text = filled_in(std::move(text), experiment, data_folder);
-        return times(to, value, values);
-    };
-    for (const auto& value : experiment.options)
-        if (value.section.empty() || value.section == word_of(kind)) runs = add(value, runs);
-    auto replacing = experiment.options;
-    std::erase_if(replacing, [](const auto& value) { return !is_special(value); });
-    for (auto& value : replacing)  // as values are: [delay trace:{data}/times.csv]
-        value.section = filled_in(std::move(value.section), experiment, data_folder);
-    const auto own = replacing.size();
-    replacing.insert(replacing.end(), experiment.tuned.begin(), experiment.tuned.end());
-    for (std::size_t i = 0; i < replacing.size(); ++i) {
-        const auto& value = replacing[i];
-        std::vector<OptionList> next;
-        std::set<OptionList> seen;  // a list may take the place of another: its runs are made once
-        bool used = false;
-        for (auto& options : runs) {
-            if (!belongs(value, options)) {
-                next.push_back(std::move(options));
-                continue;
-            }
-            used = true;
-            for (auto& one : add(value, {options}))
-                if (seen.insert(one).second) next.push_back(std::move(one));
-            if (std::ssize(next) > most) too_many();
-        }
-        runs = std::move(next);
-        // Both commands use what was tuned, though the runs of one may have fewer schemes.
-        if (!used && i < own)
-            throw BadInput(fmt::format("{}section [{}] is of no run: no run has that value",
-                                       value.origin, value.section));
-    }
-    if (std::ssize(runs) > most) too_many();
-    if (runs[0].empty())
-        throw BadInput(experiment.path +
-                       " expands to no runs: give it options, like scheme = uncoded");
-    Manifest manifest;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        const auto trace = trace_name(runs[i], varying, i + 1, runs.size());
-        manifest.add({static_cast<std::int64_t>(i) + 1, trace, std::move(runs[i]),
-                      fmt::format("{}: run {}: ", experiment.path, i + 1)});
-    }
-    return manifest;
+    return Expansion(experiment, data_folder, most).made(kind);
 }
 
 std::vector<std::string> prepare_words(const Experiment& experiment, const std::string& data_folder,

@@ -300,6 +300,109 @@ std::int64_t most_runs(const Settings& settings, RunKind kind)
     return kind == RunKind::run ? 1000 : 10'000;
 }
 
+// Reads an experiment, with the runs and seeds that the options ask for.
+Experiment chosen_experiment(const std::string& source, const Settings& settings)
+{
+    auto experiment = read_experiment(source);
+    if (settings.text("command") == "tune") {
+        if (settings.on("seeds"))
+            settings.refuse("seeds", ", but section [tune] has seeds of its own: leave it out");
+        return tuning_of(std::move(experiment));
+    }
+    if (settings.on("seeds")) replace_seeds(experiment, settings.text("seeds"));
+    return experiment;
+}
+
+// Expands an experiment to its runs.
+void plan_experiment(const std::string& source, const Settings& settings, JobPlan& plan)
+{
+    auto& request = plan.request;
+    const auto experiment = chosen_experiment(source, settings);
+    request.name = experiment.name;
+    request.folder = folder(settings.on("output") ? settings.text("output") : experiment.name);
+    if (fs::exists(request.folder) && !fs::is_directory(request.folder))
+        throw BadInput(fmt::format("{} is a file: give a folder as --output", request.folder));
+    const auto raw =
+        settings.on("data-folder") ? settings.text("data-folder") : environment("QUORATE_DATA");
+    const auto raw_path = raw.empty() ? raw : folder(raw);
+    if (settings.on("data-folder") && fs::exists(raw) && !fs::is_directory(raw))
+        settings.refuse("data-folder", ", which is a file: give the folder of the raw data");
+    plan.manifest = expand(experiment, request.kind, raw_path, most_runs(settings, request.kind));
+    const auto data =
+        settings.on("data") ? fs::absolute(settings.text("data")).string() : std::string("data.h5");
+    plan.prepare = prepare_words(experiment, raw_path, data);
+    plan.optimum = optimum_words(experiment, data);
+    plan.figure = experiment.figure;
+    plan.claims = claims_text(experiment, plan.manifest, request.kind, raw_path);
+    const bool has_data = !plan.prepare.empty() || settings.on("data");
+    plan.manifest = completed(plan.manifest, has_data ? data : "");
+}
+
+// Reads a manifest that was written before.
+void plan_manifest(const std::string& source, const Settings& settings, JobPlan& plan)
+{
+    if (settings.on("seeds"))
+        settings.refuse("seeds", ", but the --manifest names the seed of each run: leave it out");
+    if (settings.text("command") == "tune")
+        settings.refuse("command", ", which is of an experiment's [tune]: give --experiment");
+    if (settings.on("output"))
+        settings.refuse("output", ", but scripts stand beside the --manifest: leave it out");
+    plan.manifest = Manifest::read(source);
+    plan.request.folder = folder(fs::absolute(source).parent_path());
+    plan.request.name = plain_name(fs::path(plan.request.folder).filename().string());
+    if (fs::path(source).filename() != "manifest.tsv")
+        settings.refuse("manifest", ": its name must be manifest.tsv, in a folder of its own");
+}
+
+// Decides what follows from the runs.
+void plan_ranks(const std::string& source, JobPlan& plan)
+{
+    auto& request = plan.request;
+    const auto& rows = plan.manifest.rows();
+    for (const auto& row : rows) request.rows.push_back(row.number);
+    request.threads =
+        static_cast<int>(std::max<std::int64_t>(1, largest(plan.manifest, "threads", 1)));
+    request.ranks = request.kind == RunKind::run ? ranks_of(plan.manifest, source) : 1;
+    request.resilient = request.kind == RunKind::run && any(plan.manifest, "resilient", "on");
+    const auto has_checkpoint = [](const auto& row) { return !row.value("checkpoint").empty(); };
+    request.resumes = std::ranges::all_of(rows, has_checkpoint);
+    request.may_be_done = std::ranges::all_of(
+        rows, [&](const auto& row) { return has_checkpoint(row) || row.value("dry") == "on"; });
+}
+
+// Decides where the ranks run. Without a scheduler these are the hosts of a file, which is written
+// anew unless the launcher reads the user's.
+void plan_hosts(const Settings& settings, JobPlan& plan)
+{
+    auto& request = plan.request;
+    request.nodes = settings.on("nodes") ? static_cast<int>(settings.integer("nodes", 1, 1'000'000))
+                                         : nodes_for(plan.profile, request.ranks, request.threads);
+    if (!settings.on("hostfile")) return;
+    if (plan.profile.scheduler != Scheduler::hosts)
+        settings.refuse("hostfile",
+                        ", but a scheduler chooses the hosts: leave it out, or use "
+                        "--cluster hosts");
+    plan.hosts = read_hosts(settings.text("hostfile"));
+    request.hostfile = fs::absolute(settings.text("hostfile")).string();
+    const auto mpi = mpi_of_launcher(plan.profile);
+    if (mpi == "openmpi" ? plan.hosts.for_open_mpi : plan.hosts.for_hydra) return;
+    plan.hosts_text = hosts_text(plan.hosts, mpi);
+    request.hostfile = fmt::format("{}/hosts.{}", request.folder, mpi);
+}
+
+// Decides what the user asks of the scheduler.
+void plan_job(const Settings& settings, Request& request)
+{
+    request.links = static_cast<int>(settings.integer("links", 1, 1000));
+    request.stop_before = time_of(settings, "stop-before", 1);
+    request.account = settings.text("account");
+    request.partition = settings.text("partition");
+    request.mail = settings.text("mail");
+    for (const auto* name : {"account", "partition", "mail"})
+        if (plain(settings.text(name)) != settings.text(name))
+            settings.refuse(name, ": use letters, digits and ._+=:-/@ only");
+}
+
 }  // namespace
 
 std::vector<Option> job_options()
@@ -356,87 +459,18 @@ JobPlan make_job_plan(const Settings& settings)
         throw BadInput("which machine? Give --cluster NAME; quorate list clusters has them");
     JobPlan plan{
         read_profile(settings.text("cluster")), {}, {}, settings.on("experiment"), {}, {}, {}, {}};
-    auto& request = plan.request;
-    request.kind = kind_of(settings);
+    plan.request.kind = kind_of(settings);
     const auto source = plan.new_manifest ? named_file("jobs", "experiment",
                                                        settings.text("experiment"), "an experiment")
                                           : settings.text("manifest");
-    if (plan.new_manifest) {
-        auto experiment = read_experiment(source);
-        if (settings.text("command") == "tune") {
-            if (settings.on("seeds"))
-                settings.refuse("seeds", ", but section [tune] has seeds of its own: leave it out");
-            experiment = tuning_of(std::move(experiment));
-        } else if (settings.on("seeds")) {
-            replace_seeds(experiment, settings.text("seeds"));
-        }
-        request.name = experiment.name;
-        request.folder = folder(settings.on("output") ? settings.text("output") : experiment.name);
-        if (fs::exists(request.folder) && !fs::is_directory(request.folder))
-            throw BadInput(fmt::format("{} is a file: give a folder as --output", request.folder));
-        const auto raw =
-            settings.on("data-folder") ? settings.text("data-folder") : environment("QUORATE_DATA");
-        const auto raw_path = raw.empty() ? raw : folder(raw);
-        if (settings.on("data-folder") && fs::exists(raw) && !fs::is_directory(raw))
-            settings.refuse("data-folder", ", which is a file: give the folder of the raw data");
-        plan.manifest =
-            expand(experiment, request.kind, raw_path, most_runs(settings, request.kind));
-        const auto data = settings.on("data") ? fs::absolute(settings.text("data")).string()
-                                              : std::string("data.h5");
-        plan.prepare = prepare_words(experiment, raw_path, data);
-        plan.optimum = optimum_words(experiment, data);
-        plan.figure = experiment.figure;
-        plan.claims = claims_text(experiment, plan.manifest, request.kind, raw_path);
-        const bool has_data = !plan.prepare.empty() || settings.on("data");
-        plan.manifest = completed(plan.manifest, has_data ? data : "");
-    } else {
-        if (settings.on("seeds"))
-            settings.refuse("seeds",
-                            ", but the --manifest names the seed of each run: leave it out");
-        if (settings.text("command") == "tune")
-            settings.refuse("command", ", which is of an experiment's [tune]: give --experiment");
-        if (settings.on("output"))
-            settings.refuse("output", ", but scripts stand beside the --manifest: leave it out");
-        plan.manifest = Manifest::read(source);
-        request.folder = folder(fs::absolute(source).parent_path());
-        request.name = plain_name(fs::path(request.folder).filename().string());
-        if (fs::path(source).filename() != "manifest.tsv")
-            settings.refuse("manifest", ": its name must be manifest.tsv, in a folder of its own");
-    }
-    check_cells(plan.manifest, source, request.kind, plan.new_manifest);
-    for (const auto& row : plan.manifest.rows()) request.rows.push_back(row.number);
-    request.threads =
-        static_cast<int>(std::max<std::int64_t>(1, largest(plan.manifest, "threads", 1)));
-    request.ranks = request.kind == RunKind::run ? ranks_of(plan.manifest, source) : 1;
-    request.resilient = request.kind == RunKind::run && any(plan.manifest, "resilient", "on");
-    const auto has_checkpoint = [](const auto& row) { return !row.value("checkpoint").empty(); };
-    request.resumes = std::ranges::all_of(plan.manifest.rows(), has_checkpoint);
-    request.may_be_done = std::ranges::all_of(plan.manifest.rows(), [&](const auto& row) {
-        return has_checkpoint(row) || row.value("dry") == "on";
-    });
-    request.links = static_cast<int>(settings.integer("links", 1, 1000));
-    request.stop_before = time_of(settings, "stop-before", 1);
-    request.account = settings.text("account");
-    request.partition = settings.text("partition");
-    request.mail = settings.text("mail");
-    for (const auto* name : {"account", "partition", "mail"})
-        if (plain(settings.text(name)) != settings.text(name))
-            settings.refuse(name, ": use letters, digits and ._+=:-/@ only");
-    if (settings.on("hostfile")) {
-        if (plan.profile.scheduler != Scheduler::hosts)
-            settings.refuse("hostfile",
-                            ", but a scheduler chooses the hosts: leave it out, or use "
-                            "--cluster hosts");
-        plan.hosts = read_hosts(settings.text("hostfile"));
-        request.hostfile = fs::absolute(settings.text("hostfile")).string();
-        const auto mpi = mpi_of_launcher(plan.profile);
-        if (!(mpi == "openmpi" ? plan.hosts.for_open_mpi : plan.hosts.for_hydra)) {
-            plan.hosts_text = hosts_text(plan.hosts, mpi);
-            request.hostfile = fmt::format("{}/hosts.{}", request.folder, mpi);
-        }
-    }
-    request.nodes = settings.on("nodes") ? static_cast<int>(settings.integer("nodes", 1, 1'000'000))
-                                         : nodes_for(plan.profile, request.ranks, request.threads);
+    if (plan.new_manifest)
+        plan_experiment(source, settings, plan);
+    else
+        plan_manifest(source, settings, plan);
+    check_cells(plan.manifest, source, plan.request.kind, plan.new_manifest);
+    plan_ranks(source, plan);
+    plan_job(settings, plan.request);
+    plan_hosts(settings, plan);
     plan_links(settings, plan);
     decide_time_and_memory(settings, plan);
     for (auto& link : plan.links) {

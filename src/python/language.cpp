@@ -202,6 +202,10 @@ void add_requests(py::module_& module)
                  return plan;
              }),
              py::arg("parts"), py::arg("each_when_ready") = false);
+}
+
+void add_needs(py::module_& module)
+{
     py::class_<Needs>(module, "Needs",
                       "What a scheme needs: blocks [(first row, rows), ...], the blocks that each\n"
                       "worker stores, and by keyword what else scheme/scheme.hpp lists.")
@@ -358,6 +362,7 @@ void append_actions(const py::object& actions, std::vector<Action>& out)
 void add_language(py::module_& module)
 {
     add_requests(module);
+    add_needs(module);
     add_actions(module);
     add_events(module);
     module.def(
