@@ -55,7 +55,7 @@ $(if $(MAKE_RESTARTS),,$(eval $(B)/configure.mk: force))
 endif
 
 packages_state := $(if $(filter no,$(DEPS)),,$(wildcard /var/lib/dpkg/status))
-$(B)/configure.mk: env/configure env/petsc env/build-petsc env/deps $(wildcard env/packages-*.txt config.mk) \
+$(B)/configure.mk: env/configure env/petsc env/build-petsc env/deps env/packages $(wildcard config.mk) \
                    $(packages_state)
 	@mkdir -p $(@D)
 	@$(if $(filter no,$(DEPS)),,env/deps $(MPI) && env/petsc $(MPI) > /dev/null)
@@ -234,12 +234,14 @@ Q   =
 endif
 
 # --- Targets -----------------------------------------------------------------------------
-.PHONY: help info deps configure build demo amazon networks elastic load-time advice dsag headline gallery \
-        experiments cluster-demo cluster-deps python wheel python-deps python-tests-deps chaos test test-all tests-ready \
-        check-layers analysis-tests-deps local-tuning coverage \
-        bench bench-against bench-rivals bench-ranks bench-hosts bench-nodes bench-python bench-lbfgs bench-build \
-        fuzz fuzzers fuzz-deps plot container format lint claims docs docs-deps \
-        install uninstall clean force
+# What env/deps installs for.
+purposes  := cluster analysis-tests python python-tests docs fuzz
+jobs_of_python := load-time advice dsag local-tuning
+jobs      := demo amazon elastic networks headline gallery claims $(jobs_of_python)
+benches_of_python := $(addprefix bench-,ranks hosts nodes lbfgs)
+.PHONY: help info deps configure build python wheel test test-all tests-ready check-layers coverage chaos \
+        experiments cluster-demo fuzz fuzzers plot container format lint docs install uninstall clean force \
+        bench bench-against bench-rivals bench-python bench-report $(jobs) $(benches_of_python) $(purposes:%=%-deps)
 force:
 
 configure: $(B)/configure.mk ## install what is missing and find it: the first step of all that builds
@@ -271,11 +273,6 @@ wheel: python ## the Python module as a package for pip, build/wheel/*.whl, for 
 	@B='$(B)' MAKE='$(MAKE)' $(found_python) -m pip wheel --quiet --no-build-isolation --no-deps --no-index \
 	  --wheel-dir '$(B)/wheel' .
 	@ls $(B)/wheel/*.whl
-
-python-deps:
-	@$(if $(filter no,$(DEPS)),,env/deps python)
-python-tests-deps: python-deps
-	@$(if $(filter no,$(DEPS)),,env/deps python-tests)
 
 $(module): $(call objects_of,$(python_files) $(every)) $(B)/$(soname) | $(B)/python/quorate/.dir
 	$(call say,LINK,$@) $(found_cxx) $(link_flags) -shared -Wl,--disable-new-dtags,-rpath,'$$ORIGIN:$$ORIGIN/../..' \
@@ -406,38 +403,20 @@ ifdef SAN
 san_env = $(thread_env) SANITIZERS='$(shell $(found_cxx) -print-file-name=lib$(if $(filter thread,$(SAN)),t,a)san.so) $(shell $(found_cxx) -print-file-name=libstdc++.so)'
 endif
 
+# Scripts of jobs/, in bash and in Python.
 demo: build ## coded gradient descent with stragglers on generated data, and its figure
-	@$(run_env) jobs/demo
-
 amazon: build ## the Amazon experiment of the ErasureHead paper, measured (AMAZON=train.csv.gz)
-	@AMAZON='$(AMAZON)' $(run_env) jobs/amazon
-
 elastic: build ## coded elastic computing while machines leave and join (QUORATE_DATA=folder)
-	@$(run_env) jobs/elastic
-
-load-time: build ## how long a worker loads a row beside computing with it, over MPI, half a minute
-	@$(run_env) $(found_python) jobs/load-time
-
 networks: build ## MNIST and CIFAR-10 with networks, 8 workers (QUORATE_DATA=folder)
-	@$(run_env) jobs/networks
-
-advice: build ## how well quorate advise ranks schemes, on recorded times and delay models (QUORATE_DATA=folder); ARGS=--slow
-	@$(run_env) $(found_python) jobs/advice $(ARGS)
-
-dsag: build ## seconds to small gaps with DSAG, SAG and exact gradients, simulated, ten seeds (ARGS="--seeds 5")
-	@$(run_env) $(found_python) jobs/dsag $(ARGS)
-
-local-tuning: build ## a credit SVM tuned by each worker and averaged, beside one tuning for all, five seeds (ARGS="--seeds 3")
-	@$(run_env) $(found_python) jobs/local-tuning $(ARGS)
-
 headline: build ## the figure at the top of README.md: ErasureHead's setting over MPI, half an hour (QUORATE_DATA=folder)
-	@$(run_env) jobs/headline
-
 gallery: build ## the figures of docs/gallery.md, of all experiments; ARGS=NAME one of them (QUORATE_DATA=folder)
-	@$(run_env) jobs/gallery $(ARGS)
-
 claims: build ## what papers and we say of schemes, judged by simulations, into docs/experiments.md; ARGS=NAME, SEEDS=100..104 (QUORATE_DATA=folder)
-	@SEEDS='$(SEEDS)' $(run_env) jobs/claims $(ARGS)
+load-time: build ## how long a worker loads a row beside computing with it, over MPI, half a minute
+advice: build ## how well quorate advise ranks schemes, on recorded times and delay models (QUORATE_DATA=folder); ARGS=--slow
+dsag: build ## seconds to small gaps with DSAG, SAG and exact gradients, simulated, ten seeds (ARGS="--seeds 5")
+local-tuning: build ## a credit SVM tuned by each worker and averaged, beside one tuning for all, five seeds (ARGS="--seeds 3")
+$(jobs):
+	@AMAZON='$(AMAZON)' SEEDS='$(SEEDS)' $(run_env) $(if $(filter $(jobs_of_python),$@),$(found_python)) jobs/$@ $(ARGS)
 
 experiments: build ## what jobs/ holds; make run-NAME, simulate-NAME, tune-NAME, plot-NAME, report-NAME, submit-NAME CLUSTER=...
 	@$(B)/quorate list experiments
@@ -449,11 +428,9 @@ $(1)-%: build force
 endef
 $(foreach verb,run simulate tune plot report submit,$(eval $(call experiment_targets,$(verb))))
 
-cluster-deps:
-	@$(if $(filter no,$(DEPS)),,env/deps cluster)
-
-analysis-tests-deps:
-	@$(if $(filter no,$(DEPS)),,env/deps analysis-tests)
+$(purposes:%=%-deps):
+	@$(if $(filter no,$(DEPS)),,env/deps $(@:-deps=))
+python-tests-deps docs-deps: python-deps
 
 cluster-demo: build cluster-deps ## an experiment as jobs of a private SLURM on this machine, from data to report
 	@$(run_env) slurm/demo
@@ -505,22 +482,14 @@ bench-rivals: build $(rival_programs) ## rounds and gradients beside a bare loop
 	@$(run_env) $(found_python) tests/bench/rivals/table $(ARGS)
 
 bench-ranks: build ## what a run costs by its number of ranks; ARGS="--ranks 26,201"
-	@$(run_env) $(found_python) tests/bench/ranks $(ARGS)
-
 bench-hosts: build cluster-deps ## what one slow link among hosts costs a round, by scheme; as root
-	@$(run_env) $(found_python) tests/bench/hosts $(ARGS)
-
 bench-nodes: build cluster-deps ## what aggregation by node saves on four hosts with slow links, measured and simulated, as root (QUORATE_DATA=folder)
-	@$(run_env) $(found_python) tests/bench/nodes $(ARGS)
-
-bench-build: configure ## what building takes, from no PETSc and no objects; ARGS="--against REV"
-	@env/bench-build $(ARGS)
+bench-lbfgs: build ## rounds of lbfgs beside those of TAO's LMVM and of agd; ARGS="--only a9a" (QUORATE_DATA=folder)
+$(benches_of_python):
+	@$(run_env) $(found_python) tests/bench/$(@:bench-%=%) $(ARGS)
 
 bench-python: build python ## what Python costs: import, a scheme, a model, a network of PyTorch
 	@$(run_env) PYTHONPATH=$(B)/python $(found_python) tests/bench/python
-
-bench-lbfgs: build ## rounds of lbfgs beside those of TAO's LMVM and of agd; ARGS="--only a9a" (QUORATE_DATA=folder)
-	@$(run_env) $(found_python) tests/bench/lbfgs $(ARGS)
 
 bench-report: build ## what a report of 20 traces takes
 	@$(run_env) tests/bench/report
@@ -552,8 +521,6 @@ $(B)/fuzz/mutated_files: $(addprefix $(B)/fuzz/tests/,fuzz/mutated_files.o unit/
   $(B)/$(soname)
 	$(call link_fuzzer)
 
-fuzz-deps:
-	@$(if $(filter no,$(DEPS)),,env/deps fuzz)
 $(fuzz_objects): | fuzz-deps
 
 fuzzers: fuzz-deps $(addprefix $(B)/fuzz/,$(fuzzers) mutated_files)
@@ -586,8 +553,6 @@ lint: compile_commands.json python-deps $(B)/include/quorate/build.hpp ## clang-
 public_headers = $(patsubst src/%,%,$(filter src/%,$(shell $(found_cxx) $(pure_flags) -MM src/quorate/quorate.hpp)))
 
 # Pages, option tables of the program, references of Python and C++: docs/site says what is where. Needs no network.
-docs-deps: python-deps
-	@$(if $(filter no,$(DEPS)),,env/deps docs)
 docs: build python docs-deps ## the site of docs/, with the references: build/docs/index.html
 	@rm -rf $(B)/docs $(B)/site
 	@export QUORATE='$(abspath $(B)/quorate)' QUORATE_PACKAGE='$(abspath $(B)/python)' QUORATE_VERSION='$(VERSION)' && \
