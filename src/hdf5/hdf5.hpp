@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "data/hdf5_error.hpp"
+#include "hdf5/error.hpp"
 #include "hdf5/libraries.hpp"
 
 namespace quorate::h5 {

@@ -22,7 +22,7 @@
 #include "base/error.hpp"
 #include "base/output_file.hpp"
 #include "base/path.hpp"
-#include "data/hdf5_error.hpp"
+#include "hdf5/error.hpp"
 
 namespace quorate::h5 {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "data/archive.hpp"
+#include "tables/archive.hpp"
 #include "tables/formats.hpp"
 
 namespace quorate {

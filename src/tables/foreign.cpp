@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "data/archive.hpp"
+#include "tables/archive.hpp"
 
 namespace quorate {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "data/archive.hpp"
+#include "tables/archive.hpp"
 #include "tables/npy.hpp"
 
 namespace quorate {

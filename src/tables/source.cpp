@@ -16,7 +16,7 @@
 #include "base/error.hpp"
 #include "base/path.hpp"
 #include "base/sha256.hpp"
-#include "data/archive.hpp"
+#include "tables/archive.hpp"
 #include "tables/encoding.hpp"
 
 namespace quorate {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "data/archive.hpp"
+#include "tables/archive.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "data/hdf5_error.hpp"
+#include "hdf5/error.hpp"
 
 #include <fmt/format.h>
 #include <hdf5.h>
