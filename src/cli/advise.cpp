@@ -56,7 +56,7 @@ private:
     bool shown_ = false;
 };
 
-std::string command_of(const Prediction& best, const Settings& settings)
+std::string command_of(const CandidateTimes& best, const Settings& settings)
 {
     std::string line = fmt::format("quorate run --scheme {}", best.candidate.text());
     if (settings.on("data")) line += " --data " + settings.text("data");

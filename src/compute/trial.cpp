@@ -7,7 +7,7 @@
 
 namespace quorate {
 
-Quality run_trial(const Shard& folds, int fold, const DataShape& shape, const Trial& trial,
+Quality run_trial(const Shard& folds, int fold, const DataShape& shape, const TrialOptions& trial,
                   Optimizer& optimizer)
 {
     Needs needs;

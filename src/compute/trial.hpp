@@ -11,7 +11,7 @@
 namespace quorate {
 
 /// How a trial trains.
-struct Trial {
+struct TrialOptions {
     const Model& model;
     std::uint64_t seed;  // of the samples
     std::int64_t batch;  // samples of a round; 0: all rows
@@ -27,7 +27,7 @@ struct Trial {
 /// @param optimizer  at its first model; changed
 /// @return the quality of the last model on that fold; default-constructed if a gradient is not
 ///     finite
-Quality run_trial(const Shard& folds, int fold, const DataShape& shape, const Trial& trial,
+Quality run_trial(const Shard& folds, int fold, const DataShape& shape, const TrialOptions& trial,
                   Optimizer& optimizer);
 
 }  // namespace quorate

@@ -261,7 +261,7 @@ public:
             for (std::size_t seed = 0; seed < static_cast<std::size_t>(advice.seeds); ++seed)
                 if (const auto& one = times_[i][seed]) times.push_back(*one);
             if (!times.empty())
-                advice.ranked.push_back(prediction(candidates_[i], times));
+                advice.ranked.push_back(candidate_times(candidates_[i], times));
             else if (!unfit_[i])
                 advice.left_out.push_back(candidates_[i].text());
         }
@@ -355,12 +355,12 @@ private:
 };
 
 // Returns for each candidate with how many of the seeds it was the fastest of those that have all.
-std::vector<int> wins(const std::vector<Prediction>& all, int seeds)
+std::vector<int> wins(const std::vector<CandidateTimes>& all, int seeds)
 {
     std::vector<int> count(all.size());
     const auto whole = static_cast<std::size_t>(seeds);
     for (std::size_t seed = 0; seed < whole; ++seed) {
-        const auto at = std::ranges::min_element(all, {}, [&](const Prediction& one) {
+        const auto at = std::ranges::min_element(all, {}, [&](const CandidateTimes& one) {
             return one.seconds.size() == whole ? one.seconds[seed]
                                                : std::numeric_limits<double>::infinity();
         });
@@ -395,12 +395,12 @@ std::vector<Option> advice_options()
     return all;
 }
 
-std::string Advice::doubt(const Prediction& one) const
+std::string Advice::doubt(const CandidateTimes& one) const
 {
     return doubt_of(settings, one.use, one.exact);
 }
 
-bool Advice::like_the_best(const Prediction& one) const
+bool Advice::like_the_best(const CandidateTimes& one) const
 {
     const auto& first = ranked[best];
     if (certain || &one == &first || one.seconds.size() != first.seconds.size()) return false;
@@ -412,7 +412,7 @@ bool Advice::like_the_best(const Prediction& one) const
     return half && std::abs(sum) / static_cast<double>(apart.size()) <= *half;
 }
 
-std::optional<double> Advice::half_interval(const Prediction& one) const
+std::optional<double> Advice::half_interval(const CandidateTimes& one) const
 {
     return certain ? std::nullopt : quorate::half_interval(one.seconds);
 }
@@ -446,7 +446,7 @@ Advice advise(const Settings& given, const AdviceProgress& progress)
         log(LogLevel::warning,
             fmt::format("left out, too slow to simulate within {}: {}", settings.text("time-limit"),
                         fmt::join(advice.left_out, ", ")));
-    std::ranges::stable_sort(advice.ranked, {}, [](const Prediction& one) {
+    std::ranges::stable_sort(advice.ranked, {}, [](const CandidateTimes& one) {
         return std::pair(-std::ssize(one.seconds), one.mean());
     });
     const auto best = std::ranges::find_if(

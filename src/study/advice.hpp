@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "study/prediction.hpp"
+#include "study/time_to_target.hpp"
 
 namespace quorate {
 
@@ -18,7 +18,7 @@ std::vector<Option> advice_options();
 struct Advice {
     Settings settings;  // with what --measured tells of the cluster
     int seeds = 1;      // with which the first ones were simulated
-    std::vector<Prediction> ranked = {};
+    std::vector<CandidateTimes> ranked = {};
     std::size_t best = 0;           // in `ranked`: the first one that is recommended
     std::vector<int> fastest = {};  // for each, in how many of these seeds it was the fastest
     std::vector<std::string> data_only = {};  // schemes that are compared with data only
@@ -29,14 +29,14 @@ struct Advice {
 
     /// Why a candidate is not recommended however fast it is; empty: it may be. Its estimates leave out rows; or they are not
     /// exact, and neither --data nor --heterogeneity tells what that costs.
-    std::string doubt(const Prediction& one) const;
+    std::string doubt(const CandidateTimes& one) const;
     /// Whether the simulations do not tell a candidate from the best one: the mean difference of
     /// their times, seed by seed because all had the same delays, is within its 95 % confidence
     /// interval. False where there is none, and of the best one.
-    bool like_the_best(const Prediction& one) const;
+    bool like_the_best(const CandidateTimes& one) const;
     /// Returns half of the 95 % confidence interval of a candidate's mean time; nothing with one
     /// seed, if the target is not reached, or if nothing is random.
-    std::optional<double> half_interval(const Prediction& one) const;
+    std::optional<double> half_interval(const CandidateTimes& one) const;
 };
 
 /// Called as simulations end, on one thread at a time: how many have, of how many at most.

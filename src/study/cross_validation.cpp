@@ -72,7 +72,7 @@ std::vector<Choice> points_of(const std::vector<GridOption>& grid)
 struct Trials::Made {
     std::unique_ptr<Model> model;
     std::unique_ptr<Optimizer> optimizer;
-    Trial trial;
+    TrialOptions trial;
 };
 
 Trials::Trials(const Settings& settings, std::vector<Choice> points)
@@ -137,12 +137,12 @@ Trials::Made Trials::make(std::int64_t point) const
     auto initial = initial_model(settings, seed, *model, data_.columns());
     auto optimizer =
         chosen(optimizers(), settings, "optimizer").make(settings, std::move(initial), regularizer);
-    Trial trial{*model,
-                seed,
-                batch,
-                rounds,
-                schedule_of(settings, step, span_of(settings, rounds, kept)),
-                settings.real("clip", 0)};
+    TrialOptions trial{*model,
+                       seed,
+                       batch,
+                       rounds,
+                       schedule_of(settings, step, span_of(settings, rounds, kept)),
+                       settings.real("clip", 0)};
     return {std::move(model), std::move(optimizer), std::move(trial)};
 }
 

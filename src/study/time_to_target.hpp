@@ -47,7 +47,7 @@ struct TimeToTarget {
 };
 
 /// What simulations tell of a candidate.
-struct Prediction {
+struct CandidateTimes {
     Candidate candidate;
     std::vector<double> seconds = {};   // to the target, by seed; infinite if it is not reached
     double round_seconds = 0;           // of a round, mean over rounds and seeds
@@ -61,7 +61,8 @@ struct Prediction {
 };
 
 /// Returns the means of at least one simulation of a candidate, by seed.
-Prediction prediction(const Candidate& candidate, const std::vector<TimeToTarget>& simulations);
+CandidateTimes candidate_times(const Candidate& candidate,
+                               const std::vector<TimeToTarget>& simulations);
 
 /// Simulates a candidate with one seed, on this thread. Any number of threads may call it at once.
 /// Local.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "study/prediction.hpp"
-#include "commands/options.hpp"
+#include "study/time_to_target.hpp"
 
 #include <fmt/format.h>
 
@@ -13,6 +12,7 @@
 #include "base/host.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "commands/options.hpp"
 #include "commands/simulation.hpp"
 #include "data/data_set.hpp"
 #include "model/model.hpp"
@@ -128,15 +128,16 @@ Candidate at_its_pace(Candidate candidate, const Settings& settings, const Optio
     return candidate;
 }
 
-double Prediction::mean() const
+double CandidateTimes::mean() const
 {
     return std::accumulate(seconds.begin(), seconds.end(), 0.0) /
            static_cast<double>(seconds.size());
 }
 
-Prediction prediction(const Candidate& candidate, const std::vector<TimeToTarget>& simulations)
+CandidateTimes candidate_times(const Candidate& candidate,
+                               const std::vector<TimeToTarget>& simulations)
 {
-    Prediction mean{candidate};
+    CandidateTimes mean{candidate};
     const auto count = static_cast<double>(simulations.size());
     for (const auto& one : simulations) {
         mean.seconds.push_back(one.seconds);
