@@ -1,3 +1,1 @@
-// SPDX-License-Identifier: BSD-2-Clause
-// First in the include path of the layers that are compiled and tested without MPI.
-#error "petscmat.h: base, code, model, optimizer, straggler and scheme know no MPI, PETSc or HDF5"
+foreign.h
