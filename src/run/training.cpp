@@ -84,6 +84,27 @@ std::string grammar(const Entries& entries)
     return alternatives(forms);
 }
 
+// Of slow, absent and lying workers.
+std::vector<Option> straggler_options()
+{
+    return {
+        {"delay", "MODEL", "none",
+         "seconds each worker waits before a task, such as exponential:MEAN or trace:FILE; see "
+         "quorate list delays"},
+        {"slowdown", "MODEL", "none",
+         "factor of each worker's computing time, drawn from the same models as --delay; below 1 "
+         "it needs --row-time"},
+        {"row-time", "SECONDS|FILE", "0",
+         "seconds that a worker takes for each row at least; FILE: as in that trace"},
+        byzantine_option(),
+        events_option(),
+        {"on-loss", "reencode|wait|stop", "reencode",
+         "when the workers that are left can give no estimate: re-encode for them, who "
+         "then load what they lack; or wait for workers that are to join; or stop"},
+        {"standby", "N", "0", "spare workers, each of which takes the place of one that has died"},
+        {"timeout", "SECONDS", "10", "silence after which a worker is taken for dead"}};
+}
+
 }  // namespace
 
 std::vector<Option> training_options()
@@ -123,26 +144,12 @@ std::vector<Option> training_options()
          "threads that add up contributions and update the model, which changes no bit; auto: one "
          "for each 65,536 parameters, as far as there are cores"},
         {"seed", "N", "0", "key of all random streams"},
-        {"delay", "MODEL", "none",
-         "seconds each worker waits before a task, such as exponential:MEAN or trace:FILE; see "
-         "quorate list delays"},
-        {"slowdown", "MODEL", "none",
-         "factor of each worker's computing time, drawn from the same models as --delay; below 1 "
-         "it needs --row-time"},
-        {"row-time", "SECONDS|FILE", "0",
-         "seconds that a worker takes for each row at least; FILE: as in that trace"},
-        byzantine_option(),
-        events_option(),
-        {"on-loss", "reencode|wait|stop", "reencode",
-         "when the workers that are left can give no estimate: re-encode for them, who "
-         "then load what they lack; or wait for workers that are to join; or stop"},
-        {"standby", "N", "0", "spare workers, each of which takes the place of one that has died"},
-        {"timeout", "SECONDS", "10", "silence after which a worker is taken for dead"},
         {"evaluate-every", "N", "1",
          "score the model of every N-th round, and the last, after the run; 0: none"},
         {"trace-arrivals", "all|used|none", "",
          "contributions that the trace lists; default: all, but none if a dry run has a million"},
     };
+    for (auto& option : straggler_options()) all.push_back(std::move(option));
     for (auto& option : stopping_options()) all.push_back(std::move(option));
     all.push_back(divergence_option());
     for (auto& option : penalty_options()) all.push_back(std::move(option));
@@ -150,119 +157,176 @@ std::vector<Option> training_options()
     return all;
 }
 
-Training build_training(const Settings& given, int default_workers,
-                        const std::optional<DrySize>& dry, const std::optional<int>& began_with)
+namespace {
+
+// Opens the data set, or takes the size of a dry run.
+void open_data(Training& training, const std::optional<DrySize>& dry)
 {
-    Training training{};
-    training.settings = given;
-    auto& settings = training.settings;
-    if (!dry) {
-        if (!settings.on("data"))
-            throw BadInput(
-                "quorate run needs --data FILE: make one with 'quorate import' or 'quorate "
-                "generate'");
-        training.data.emplace(settings.text("data"));
+    const auto& settings = training.settings;
+    if (dry) {
+        training.rows = dry->rows;
+        training.columns = dry->columns;
+        return;
     }
-    training.rows = dry ? dry->rows : training.data->rows(Split::train);
-    training.columns = dry ? dry->columns : training.data->columns();
+    if (!settings.on("data"))
+        throw BadInput(
+            "quorate run needs --data FILE: make one with 'quorate import' or 'quorate generate'");
+    training.data.emplace(settings.text("data"));
+    training.rows = training.data->rows(Split::train);
+    training.columns = training.data->columns();
+    training.model = chosen(models(), settings, "model").make(settings, training.data->shape());
+    training.regularizer = regularizer_of(settings, training.rows);
+}
+
+// The most workers that there are at once.
+int most_workers(const Training& training) { return std::max(training.workers, training.here); }
+
+void count_workers(Training& training, int default_workers, const std::optional<int>& began_with)
+{
+    const auto& settings = training.settings;
     training.here =
         settings.on("workers")
             ? static_cast<int>(settings.integer("workers", 1, std::numeric_limits<int>::max()))
             : default_workers;
     training.workers = began_with.value_or(training.here);
-    const auto n = training.workers, most = std::max(n, training.here);
     training.standby = static_cast<int>(settings.integer("standby", 0, 1'000'000));
+    const auto most = most_workers(training);
     if (most > training.rows)
         throw BadInput(fmt::format(
             "{} has {} training rows, too few for {} workers: use --workers {} or fewer",
-            dry ? "the dry run" : training.data->path(), training.rows, most, training.rows));
-    training.seed = static_cast<std::uint64_t>(settings.integer("seed", 0));
-    training.row_time = row_time_of(settings);
-    const auto batch = settings.integer("batch", 0);
+            training.data ? training.data->path() : "the dry run", training.rows, most,
+            training.rows));
+}
+
+// Reads --batch.
+std::int64_t batch_of(const Training& training)
+{
+    const auto batch = training.settings.integer("batch", 0);
     if (batch > training.rows)
-        settings.refuse("batch", fmt::format(", more than the {} training rows: use at most that, "
+        training.settings.refuse("batch",
+                                 fmt::format(", more than the {} training rows: use at most that, "
                                              "or 0 for all of them",
                                              training.rows));
-    if (!dry)
-        training.model = chosen(models(), settings, "model").make(settings, training.data->shape());
-    const auto make_coding = [n, settings = given, rows = training.rows, seed = training.seed,
-                              batch, row_time = training.row_time,
-                              dense = dry || training.data->dense(), columns = training.columns,
-                              parameters = dry ? dry->columns : training.width()](int workers) {
+    return batch;
+}
+
+// Returns what makes the scheme for a number of workers, when the run begins and whenever it re-encodes.
+MakeCoding code_maker(const Training& training, const Settings& given, std::int64_t batch)
+{
+    const Problem problem{.workers = training.workers,
+                          .rows = training.rows,
+                          .seed = training.seed,
+                          .batch = batch,
+                          .row_time = training.row_time,
+                          .dense = !training.data || training.data->dense(),
+                          .columns = training.columns,
+                          .parameters = training.data ? training.width() : training.columns};
+    return [problem, given](int workers) {
         std::string changed;
-        const auto fitting = workers < n ? fitted(settings, workers, changed) : settings;
-        auto coding = std::make_shared<Coding>(
-            chosen(schemes(), fitting, "scheme")
-                .make(fitting, {workers, rows, seed, batch, row_time, dense, columns, parameters}),
-            seed, batch);
+        const auto fitting = workers < problem.workers ? fitted(given, workers, changed) : given;
+        auto of_these = problem;
+        of_these.workers = workers;
+        auto coding =
+            std::make_shared<Coding>(chosen(schemes(), fitting, "scheme").make(fitting, of_these),
+                                     problem.seed, problem.batch);
         coding->changed = std::move(changed);
         return coding;
     };
-    training.coding = make_coding(n);
-    const auto delay_model = [&](const DelaySetup& setup) {
+}
+
+void make_stragglers(Training& training)
+{
+    const auto& settings = training.settings;
+    const auto made = [&](DelaySetup setup) {
+        setup.seed = training.seed;
+        setup.machines = most_workers(training) + training.standby;
+        setup.read_times = trace::read_times;
         return chosen(delays(), settings, setup.option).make(settings, setup);
     };
-    training.delays = delay_model({.seed = training.seed,
-                                   .machines = most + training.standby,
-                                   .read_times = trace::read_times});
-    training.slowdowns = delay_model({.option = "slowdown",
-                                      .neutral = 1,
-                                      .purpose = Purpose::slowdown,
-                                      .seed = training.seed,
-                                      .machines = most + training.standby,
-                                      .read_times = trace::read_times});
-    training.byzantine = byzantine_workers(settings, training.seed, most);
-    training.threads = static_cast<int>(settings.integer("threads", 1, 1024));
-    training.wire = wire_of(settings);
-    if (training.wire != Wire::binary64 && training.coding->needs.projection)
+    training.delays = made({});
+    training.slowdowns = made({.option = "slowdown", .neutral = 1, .purpose = Purpose::slowdown});
+    training.byzantine = byzantine_workers(settings, training.seed, most_workers(training));
+}
+
+// Checks what the user gave for the scheme and the model that were made.
+void check_fit(const Training& training)
+{
+    const auto& settings = training.settings;
+    const auto& needs = training.coding->needs;
+    if (training.wire != Wire::binary64 && needs.projection)
         settings.refuse("wire",
                         ", but this scheme finds Byzantine workers by sums that agree to more "
                         "digits than that: use --wire double");
-    if (!dry) training.regularizer = regularizer_of(settings, training.rows);
-    training.estimates = kind_of(training.coding->needs, training.rows, batch);
-    settings =
-        with_defaults(settings, training.estimates, training.model.get(), training.regularizer);
     refuse_unused_options(settings);
-    training.searches = chosen(optimizers(), settings, "optimizer").properties.searches;
     check_search(settings, training.estimates, training.model.get());
-    if (settings.text("step") != "auto") {
-        if (!to_real(settings.text("step")))
-            settings.refuse("step", unless_several("step", settings.text("step"),
-                                                   ": give a number of at least 0, or auto"));
+    if (const auto& step = settings.text("step"); step != "auto") {
+        if (!to_real(step))
+            settings.refuse("step",
+                            unless_several("step", step, ": give a number of at least 0, or auto"));
         settings.real("step", 0);
     }
-    training.stop_rules = stop_rules(settings, training.regularizer, training.estimates.exact);
-    if (training.searches) training.stop_rules.every = 1, training.stop_rules.sparse = true;
-    const auto rounds = settings.integer("rounds", 1);
-    training.engine = {.rounds = rounds,
-                       .evaluate_every = dry ? 0 : settings.integer("evaluate-every", 0),
-                       .arrivals = arrivals_of(settings, rounds * n, dry.has_value()),
-                       .churn = ChurnSchedule(settings, most, training.seed),
-                       .on_loss = on_loss_of(settings),
-                       .reencode = make_coding,
-                       .estimates = {.clip = settings.real("clip", 0),
-                                     .l2 = training.regularizer.l2,
-                                     .seed = training.seed,
-                                     .wire = training.wire}};
-    if (training.model) {
-        const auto every = training.engine.evaluate_every;
-        check_reachable(settings, training.stop_rules,
-                        {.models = every > 0 ? (rounds + every - 1) / every : 0,
-                         .test_rows = training.data->rows(Split::test) > 0,
-                         .classes = training.data->shape().task != LearningTask::regression});
-    }
-    if (!training.coding->needs.coded.empty() && training.model && !training.model->linear())
+    if (!needs.coded.empty() && training.model && !training.model->linear())
         settings.refuse("model",
                         ", but coded storage serves linear models only: ridge, logistic, hinge, "
                         "squared-hinge or softmax");
-    if (training.coding->needs.displaces) {
-        if (settings.text("optimizer") != "gd")
-            settings.refuse("optimizer",
-                            ", but this scheme's workers make steps of gradient descent: "
-                            "use --optimizer gd");
-        if (training.regularizer.l1 > 0)
-            settings.refuse("l1", ", but the local steps of this scheme know no L1 term: use --l2");
-    }
+    if (!needs.displaces) return;
+    if (settings.text("optimizer") != "gd")
+        settings.refuse("optimizer",
+                        ", but this scheme's workers make steps of gradient descent: "
+                        "use --optimizer gd");
+    if (training.regularizer.l1 > 0)
+        settings.refuse("l1", ", but the local steps of this scheme know no L1 term: use --l2");
+}
+
+void choose_stopping(Training& training)
+{
+    const auto& settings = training.settings;
+    training.stop_rules = stop_rules(settings, training.regularizer, training.estimates.exact);
+    if (training.searches) training.stop_rules.every = 1, training.stop_rules.sparse = true;
+    if (!training.model) return;
+    const auto every = settings.integer("evaluate-every", 0),
+               rounds = settings.integer("rounds", 1);
+    check_reachable(settings, training.stop_rules,
+                    {.models = every > 0 ? (rounds + every - 1) / every : 0,
+                     .test_rows = training.data->rows(Split::test) > 0,
+                     .classes = training.data->shape().task != LearningTask::regression});
+}
+
+}  // namespace
+
+Training build_training(const Settings& given, int default_workers,
+                        const std::optional<DrySize>& dry, const std::optional<int>& began_with)
+{
+    Training training{};
+    auto& settings = training.settings = given;
+    open_data(training, dry);
+    count_workers(training, default_workers, began_with);
+    training.seed = static_cast<std::uint64_t>(settings.integer("seed", 0));
+    training.row_time = row_time_of(settings);
+    const auto batch = batch_of(training);
+    const auto make_coding = code_maker(training, given, batch);
+    training.coding = make_coding(training.workers);
+    make_stragglers(training);
+    training.threads = static_cast<int>(settings.integer("threads", 1, 1024));
+    training.wire = wire_of(settings);
+    training.estimates = kind_of(training.coding->needs, training.rows, batch);
+    settings =
+        with_defaults(settings, training.estimates, training.model.get(), training.regularizer);
+    training.searches = chosen(optimizers(), settings, "optimizer").properties.searches;
+    check_fit(training);
+    choose_stopping(training);
+    const auto rounds = settings.integer("rounds", 1);
+    training.engine = {
+        .rounds = rounds,
+        .evaluate_every = dry ? 0 : settings.integer("evaluate-every", 0),
+        .arrivals = arrivals_of(settings, rounds * training.workers, dry.has_value()),
+        .churn = ChurnSchedule(settings, most_workers(training), training.seed),
+        .on_loss = on_loss_of(settings),
+        .reencode = make_coding,
+        .estimates = {.clip = settings.real("clip", 0),
+                      .l2 = training.regularizer.l2,
+                      .seed = training.seed,
+                      .wire = training.wire}};
     return training;
 }
 
