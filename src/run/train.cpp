@@ -155,81 +155,156 @@ trace::Header changed_header(const Run& run)
     return header;
 }
 
-Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& stop, Watch watch)
-{
-    const auto& training = run.training;
-    const auto* resumed = run.resumed;
-    std::vector<Progress> rounds;
-    std::set<std::int64_t> scored;
-    Point kept;  // a model that may have to be scored at once
-    if (resumed) {
-        for (const auto& round : resumed->trace.rounds)
-            rounds.push_back({std::ssize(rounds) + 1, round.loss_estimate, round.time,
-                              static_cast<int>(round.model)});
-        for (const auto& row : resumed->trace.evaluations) scored.insert(row.round);
-    } else {
-        add_workers(record, run.fleet.workers(), Nodes(run.fleet.workers()));
+namespace {
+
+// What train() takes note of while the engine runs: rounds, scores, and why the run ends.
+class RunObserver {
+public:
+    // @param run, record  must outlive this object
+    RunObserver(const Run& run, trace::Record& record, Watch watch)
+        : run_(run), training_(run.training), record_(record), watch_(std::move(watch)),
+          stopping_(training_.stop_rules, training_.regularizer),
+          on_divergence_(training_.settings.one_of("on-divergence", {"stop", "warn", "ignore"}))
+    {
+        if (run.resumed)
+            repeat(run.resumed->trace);
+        else
+            add_workers(record, run.fleet.workers(), Nodes(run.fleet.workers()));
     }
 
-    Stopping stopping(training.stop_rules, training.regularizer);
-    if (resumed)
-        for (const auto& row : resumed->trace.evaluations) stopping.scored(row);
-    Divergence divergence;
-    if (resumed)
-        for (const auto& round : resumed->trace.rounds) divergence.look(round.loss_estimate);
-    const auto on_divergence =
-        training.settings.one_of("on-divergence", {"stop", "warn", "ignore"});
-    Outcome outcome{};
-    double penalty = 0;  // of the model that is being scored
-    const auto scored_live = [&](std::int64_t round, const Scored& one) {
-        const auto& of = rounds.at(static_cast<std::size_t>(round - 1));
-        outcome.last = evaluation_row(round, of.model, of.time, penalty, one);
-        record.add(outcome.last);
-        scored.insert(round);
-        stopping.scored(outcome.last);
-        if (watch.scored) watch.scored(outcome.last);
-    };
-    auto observer = watch.engine;
-    observer.goes_on = [&] { add_workers(record, later_workers(run), all_nodes(run)); };
-    if (run.live)
-        observer.kept = [&](std::int64_t round, const Point& model) {
-            if (run.live->offer(round, model)) penalty = training.regularizer.value(*model);
-        };
-    else if (training.stop_rules.scored() && !training.last_round)
-        observer.kept = [&](std::int64_t, const Point& model) { kept = model; };
-    observer.done = [&](const Update& update) {
-        if (training.last_round) return update.round >= *training.last_round;
+    // What the engine is to call. It refers to this object.
+    Observer of_engine()
+    {
+        auto observer = watch_.engine;
+        observer.goes_on = [this] { add_workers(record_, later_workers(run_), all_nodes(run_)); };
+        if (run_.live)
+            observer.kept = [this](std::int64_t round, const Point& model) { offer(round, model); };
+        else if (training_.stop_rules.scored() && !training_.last_round)
+            observer.kept = [this](std::int64_t, const Point& model) { kept_ = model; };
+        observer.done = [this](const Update& update) { return is_done(update); };
+        observer.round = [this](const Progress& progress) { take(progress); };
+        return observer;
+    }
+
+    // Takes note of the end of the engine's run. Scores what is still to be scored.
+    Outcome end(std::int64_t rounds)
+    {
+        outcome_.rounds = rounds;
+        const bool all = rounds == training_.engine.rounds;
+        if (!all)
+            outcome_.stopped_at =
+                training_.last_round ? "the end of the recorded run" : stopping_.why();
+        outcome_.completed = all || !outcome_.stopped_at.empty();
+        if (!rounds_.empty()) outcome_.time = rounds_.back().time;
+        if (watch_.stopped) watch_.stopped(outcome_);
+        collect(true);
+        record_.pause();
+        if (outcome_.completed && record_.iterates() > std::ssize(scored_))
+            outcome_.last = score_kept(record_, rounds_, scored_, training_.width(),
+                                       training_.regularizer, run_.evaluate);
+        return outcome_;
+    }
+
+private:
+    // Takes note of what a resumed run has done before.
+    void repeat(const trace::Trace& trace)
+    {
+        for (const auto& round : trace.rounds) {
+            rounds_.push_back({std::ssize(rounds_) + 1, round.loss_estimate, round.time,
+                               static_cast<int>(round.model)});
+            divergence_.look(round.loss_estimate);
+        }
+        for (const auto& row : trace.evaluations) {
+            scored_.insert(row.round);
+            stopping_.scored(row);
+        }
+    }
+
+    void offer(std::int64_t round, const Point& model)
+    {
+        if (run_.live->offer(round, model)) penalty_ = training_.regularizer.value(*model);
+    }
+
+    void collect(bool all)
+    {
+        if (!run_.live) return;
+        run_.live->collect([this](std::int64_t round, const Scored& one) { add(round, one); }, all);
+    }
+
+    // Adds the scores of a model.
+    void add(std::int64_t round, const Scored& one)
+    {
+        const auto& of = rounds_.at(static_cast<std::size_t>(round - 1));
+        outcome_.last = evaluation_row(round, of.model, of.time, penalty_, one);
+        record_.add(outcome_.last);
+        scored_.insert(round);
+        stopping_.scored(outcome_.last);
+        if (watch_.scored) watch_.scored(outcome_.last);
+    }
+
+    void take(const Progress& progress)
+    {
+        rounds_.push_back(progress);
+        if (watch_.engine.round) watch_.engine.round(progress);
+        if (const auto model = std::exchange(kept_, nullptr);
+            model && training_.stop_rules.may_be_met(progress.loss)) {
+            penalty_ = training_.regularizer.value(*model);
+            add(progress.round, run_.score(model));
+        }
+        collect(false);
+    }
+
+    bool is_done(const Update& update)
+    {
+        if (training_.last_round) return update.round >= *training_.last_round;
         // No step was made yet, so a shorter one is no remedy.
-        if (update.round == 1 && !std::isfinite(update.loss)) {
-            const auto message = fmt::format(
-                "the training loss of the first round is {:g}, {}: use smaller values and "
-                "labels, as import --scale standardise and --label-scale make them",
-                update.loss,
-                training.searches ? fmt::format("so --optimizer {} cannot compare others with it",
-                                                training.settings.text("optimizer"))
-                                  : "before any step");
-            if (on_divergence == "stop") throw Failure(message);
-            if (on_divergence == "warn") log(LogLevel::warning, message);
-        }
-        if (on_divergence != "ignore" && !training.searches && divergence.look(update.loss)) {
-            const auto message =
+        if (update.round == 1 && !std::isfinite(update.loss))
+            note_divergence(first_loss(update.loss), "");
+        if (on_divergence_ != "ignore" && !training_.searches && divergence_.look(update.loss))
+            note_divergence(
                 fmt::format("the training loss has grown from {:.4g} to {:.4g} in round {}: {}",
-                            divergence.first(), update.loss, update.round, smaller_step(training));
-            if (on_divergence == "stop") throw Failure(message + ", or --on-divergence warn");
-            log(LogLevel::warning, message);
-        }
-        return stopping.done(update);
-    };
-    observer.round = [&](const Progress& progress) {
-        rounds.push_back(progress);
-        if (watch.engine.round) watch.engine.round(progress);
-        if (const auto model = std::exchange(kept, nullptr);
-            model && training.stop_rules.may_be_met(progress.loss)) {
-            penalty = training.regularizer.value(*model);
-            scored_live(progress.round, run.score(model));
-        }
-        if (run.live) run.live->collect(scored_live, false);
-    };
+                            divergence_.first(), update.loss, update.round,
+                            smaller_step(training_)),
+                ", or --on-divergence warn");
+        return stopping_.done(update);
+    }
+
+    // Returns what is wrong with the loss before any step.
+    std::string first_loss(double loss) const
+    {
+        return fmt::format(
+            "the training loss of the first round is {:g}, {}: use smaller values and "
+            "labels, as import --scale standardise and --label-scale make them",
+            loss,
+            training_.searches ? fmt::format("so --optimizer {} cannot compare others with it",
+                                             training_.settings.text("optimizer"))
+                               : "before any step");
+    }
+
+    // @param or_else  another remedy, where the run is stopped
+    void note_divergence(const std::string& message, const std::string& or_else) const
+    {
+        if (on_divergence_ == "stop") throw Failure(message + or_else);
+        if (on_divergence_ == "warn") log(LogLevel::warning, message);
+    }
+
+    const Run& run_;
+    const Training& training_;
+    trace::Record& record_;
+    Watch watch_;
+    Stopping stopping_;
+    Divergence divergence_;
+    std::string on_divergence_;
+    std::vector<Progress> rounds_;
+    std::set<std::int64_t> scored_;  // rounds
+    Point kept_;                     // a model that may have to be scored at once
+    double penalty_ = 0;             // of the model that is being scored
+    Outcome outcome_{};
+};
+
+EngineOptions engine_options(const Run& run)
+{
+    const auto& training = run.training;
     auto options = training.engine;
     options.point_memory = run.fleet.point_memory();
     if (training.data && !training.coding->needs.coded.empty()) {
@@ -238,26 +313,24 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
         options.estimates.rows = training.rows;
         options.estimates.outputs = training.model->outputs();
     }
+    return options;
+}
+
+}  // namespace
+
+Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& stop, Watch watch)
+{
+    const auto* resumed = run.resumed;
+    RunObserver observer(run, record, std::move(watch));
     std::optional<History> history;
-    if (resumed && run.past_from_trace) history.emplace(training, *resumed);
-    Engine engine(options, *training.coding->scheme, history ? history->fleet : run.fleet,
-                  run.optimizers, record);
+    if (resumed && run.past_from_trace) history.emplace(run.training, *resumed);
+    Engine engine(engine_options(run), *run.training.coding->scheme,
+                  history ? history->fleet : run.fleet, run.optimizers, record);
     if (resumed) {
         engine.resume(resumed->past(), history ? &run.fleet : nullptr);
         restore(run.optimizers, resumed->checkpoint);
     }
-    outcome.rounds = engine.run(stop, std::move(observer));
-    const bool all = outcome.rounds == training.engine.rounds;
-    if (!all)
-        outcome.stopped_at = training.last_round ? "the end of the recorded run" : stopping.why();
-    outcome.completed = all || !outcome.stopped_at.empty();
-    if (!rounds.empty()) outcome.time = rounds.back().time;
-    if (watch.stopped) watch.stopped(outcome);
-    if (run.live) run.live->collect(scored_live, true);
-    record.pause();
-    if (outcome.completed && record.iterates() > std::ssize(scored))
-        outcome.last = score_kept(record, rounds, scored, training.width(), training.regularizer,
-                                  run.evaluate);
+    const auto outcome = observer.end(engine.run(stop, observer.of_engine()));
     std::vector<double> final;
     for (const auto& optimizer : run.optimizers)
         final.insert(final.end(), optimizer->model().begin(), optimizer->model().end());
