@@ -72,6 +72,30 @@ std::string told(const Change& change, const std::string& host, std::int64_t rou
                        host.empty() ? "" : " on " + host, what, round);
 }
 
+void warn(const std::string& warning)
+{
+    if (!warning.empty()) log(LogLevel::warning, warning);
+}
+
+// Says what the run is, and what may be wrong with it.
+void introduce(const Settings& settings, const Training& training)
+{
+    if (!settings.on("quiet")) say(configuration_lines(settings, training));
+    warn(training.coding->scheme->warning());
+    warn(stability_warning(settings, training));
+    if (training.data) warn(lacking_classes(*training.data, training.coding->needs));
+}
+
+trace::Writer open_trace(const Settings& settings, const Run& run, const std::string& clock,
+                         std::unique_ptr<Owner> owner)
+{
+    const auto& path = settings.text("trace");
+    const auto width = run.training.width();
+    if (!run.resumed) return {path, header_of(settings, run, clock), width, std::move(owner)};
+    return {path, run.resumed->checkpoint.snapshot.position, changed_header(run), width,
+            std::move(owner)};
+}
+
 // Says what the run spent its time on. A trace that is gone does not make the run fail.
 // @param answers  that it had, about
 void say_summary(const std::string& path, std::int64_t answers)
@@ -96,93 +120,120 @@ Seconds seconds_unsaved(const Settings& settings)
     return *seconds;
 }
 
-int traced_run(const Settings& settings, const Run& run, const std::string& clock,
-               std::unique_ptr<Owner> owner)
-{
-    const auto& training = run.training;
-    const bool quiet = settings.on("quiet");
-    const auto& path = settings.text("trace");
-    if (!quiet) say(configuration_lines(settings, training));
-    if (const auto warning = training.coding->scheme->warning(); !warning.empty())
-        log(LogLevel::warning, warning);
-    if (const auto warning = stability_warning(settings, training); !warning.empty())
-        log(LogLevel::warning, warning);
-    if (training.data)
-        if (const auto warning = lacking_classes(*training.data, training.coding->needs);
-            !warning.empty())
-            log(LogLevel::warning, warning);
-    auto trace = [&] {
-        if (!run.resumed)
-            return trace::Writer(path, header_of(settings, run, clock), training.width(),
-                                 std::move(owner));
-        return trace::Writer(path, run.resumed->checkpoint.snapshot.position, changed_header(run),
-                             training.width(), std::move(owner));
-    }();
-    trace.try_for(seconds_unsaved(settings), ask_to_stop);
+namespace {
 
-    const auto workers = static_cast<int>(run.fleet.workers().size());
-    ProgressLine line(training.engine.rounds, workers, training.data.has_value(), quiet);
-    Watch watch;
-    watch.engine.round = [&](const Progress& progress) { line.show(progress); };
-    // What a scheme notes, such as a time that it chose, is to be known with --quiet too.
-    watch.engine.note = [](const std::string& text) { log(LogLevel::error, text); };
-    if (const bool all = settings.on("log"); all || !quiet)
-        watch.engine.arrival = [&, all](const trace::Arrival& row) {
-            line.arrived(row);
-            if (all) print_arrival(row);
-        };
-    watch.scored = [&](const trace::Evaluation& row) { line.scored(row); };
-    watch.engine.change = [&](const Change& change, std::int64_t round) {
-        const auto& worker = run.fleet.workers()[static_cast<std::size_t>(change.worker)];
-        log(LogLevel::note, told(change, clock == "wall" ? worker.host : "", round));
-    };
-    std::optional<Checkpointing> checkpoints;
-    if (settings.on("checkpoint")) {
-        checkpoints.emplace(settings, training, run.optimizers, configuration(settings, false),
-                            trace);
-        watch.engine.snapshot = [&](Snapshot snapshot) {
-            checkpoints->stands(std::move(snapshot));
-        };
+// A run that shows how it goes on, writes checkpoints, and says how it ended.
+class TracedRun {
+public:
+    TracedRun(const Settings& settings, const Run& run, const std::string& clock,
+              std::unique_ptr<Owner> owner)
+        : settings_(settings), run_(run), wall_(clock == "wall"), quiet_(settings.on("quiet")),
+          trace_(open_trace(settings, run, clock, std::move(owner))),
+          line_(run.training.engine.rounds, workers(), run.training.data.has_value(), quiet_),
+          can_go_on_(run.resumed != nullptr)
+    {
+        trace_.try_for(seconds_unsaved(settings), ask_to_stop);
+        if (settings.on("checkpoint"))
+            checkpoints_.emplace(settings, run.training, run.optimizers,
+                                 configuration(settings, false), trace_);
     }
-    bool can_go_on = run.resumed, stopped = false;
-    watch.stopped = [&](const Outcome& outcome) {
-        stopped = true;
-        line.finish();
+
+    // @return the exit status
+    int train()
+    {
+        Outcome outcome{};
+        try {
+            outcome = quorate::train(run_, trace_, stop_asked(), watch());
+        } catch (const trace::Unsaved& lost) {
+            line_.finish();
+            log(LogLevel::error, lost.what() + go_on(" from its checkpoint"));
+            return exit_run_again;
+        } catch (const Failure&) {
+            // Once stopped() was called it is too late for a checkpoint: after the last update no
+            // snapshot is taken, so the optimisers are ahead of the last snapshot. If the run was
+            // stopped before, stopped() has written one.
+            if (!stopped_ && checkpoints_ && checkpoints_->write()) trace_.pause();
+            throw;
+        }
+        return say_end(outcome);
+    }
+
+private:
+    int workers() const { return static_cast<int>(run_.fleet.workers().size()); }
+
+    Watch watch()
+    {
+        Watch watch;
+        watch.engine.round = [this](const Progress& progress) { line_.show(progress); };
+        // What a scheme notes, such as a time that it chose, is to be known with --quiet too.
+        watch.engine.note = [](const std::string& text) { log(LogLevel::error, text); };
+        if (const bool all = settings_.on("log"); all || !quiet_)
+            watch.engine.arrival = [this, all](const trace::Arrival& row) {
+                line_.arrived(row);
+                if (all) print_arrival(row);
+            };
+        watch.scored = [this](const trace::Evaluation& row) { line_.scored(row); };
+        watch.engine.change = [this](const Change& change, std::int64_t round) {
+            const auto& worker = run_.fleet.workers()[static_cast<std::size_t>(change.worker)];
+            log(LogLevel::note, told(change, wall_ ? worker.host : "", round));
+        };
+        if (checkpoints_)
+            watch.engine.snapshot = [this](Snapshot snapshot) {
+                checkpoints_->stands(std::move(snapshot));
+            };
+        watch.stopped = [this](const Outcome& outcome) { stopped(outcome); };
+        return watch;
+    }
+
+    void stopped(const Outcome& outcome)
+    {
+        stopped_ = true;
+        line_.finish();
         log(LogLevel::detail, fmt::format("{} rounds are done; models are scored", outcome.rounds));
-        if (!outcome.completed && checkpoints) can_go_on |= checkpoints->write();
-    };
-    Outcome outcome{};
-    try {
-        outcome = train(run, trace, stop_asked(), std::move(watch));
-    } catch (const trace::Unsaved& lost) {
-        line.finish();
-        log(LogLevel::error,
-            fmt::format(
-                "{}{}", lost.what(),
-                can_go_on ? "; " + how_to_resume(path) + " goes on from its checkpoint" : ""));
-        return exit_run_again;
-    } catch (const Failure&) {
-        // Once stopped() was called it is too late for a checkpoint: after the last update no
-        // snapshot is taken, so the optimisers are ahead of the last snapshot. If the run was
-        // stopped before, stopped() has written one.
-        if (!stopped && checkpoints && checkpoints->write()) trace.pause();
-        throw;
+        if (!outcome.completed && checkpoints_) can_go_on_ |= checkpoints_->write();
     }
-    if (!outcome.completed) {
-        log(LogLevel::error,
-            fmt::format("interrupted after round {} of {}; {} holds what was done{}",
-                        outcome.rounds, training.engine.rounds, path,
-                        can_go_on ? "; " + how_to_resume(path) + " goes on" : ""));
-        return exit_run_again;
-    }
-    if (!quiet) {
+
+    int say_end(const Outcome& outcome) const
+    {
+        const auto& path = settings_.text("trace");
+        if (!outcome.completed) {
+            log(LogLevel::error,
+                fmt::format("interrupted after round {} of {}; {} holds what was done{}",
+                            outcome.rounds, run_.training.engine.rounds, path, go_on("")));
+            return exit_run_again;
+        }
+        if (quiet_) return exit_done;
         say(fmt::format("{}: {} rounds in {:.3f} s, {:.6f} s a round{}\n", path, outcome.rounds,
                         outcome.time, outcome.time / static_cast<double>(outcome.rounds),
                         outcome.stopped_at.empty() ? "" : "; stopped at " + outcome.stopped_at));
         if (outcome.last.round > 0) say(quality_line(outcome.last));
-        say_summary(path, outcome.rounds * workers);
+        say_summary(path, outcome.rounds * workers());
+        return exit_done;
     }
-    return exit_done;
+
+    // Says how the run can go on; nothing if it cannot.
+    std::string go_on(const std::string& from) const
+    {
+        if (!can_go_on_) return "";
+        return fmt::format("; {} goes on{}", how_to_resume(settings_.text("trace")), from);
+    }
+
+    const Settings& settings_;
+    const Run& run_;
+    bool wall_, quiet_;
+    trace::Writer trace_;
+    ProgressLine line_;
+    std::optional<Checkpointing> checkpoints_;
+    bool can_go_on_, stopped_ = false;
+};
+
+}  // namespace
+
+int traced_run(const Settings& settings, const Run& run, const std::string& clock,
+               std::unique_ptr<Owner> owner)
+{
+    introduce(settings, run.training);
+    return TracedRun(settings, run, clock, std::move(owner)).train();
 }
 
 }  // namespace quorate
