@@ -11,7 +11,7 @@
 #include "commands/options.hpp"
 #include "process/launch.hpp"
 #include "process/session.hpp"
-#include "ranks/evaluation.hpp"
+#include "ranks/scoring_team.hpp"
 #include "run/recorded.hpp"
 #include "run/scoring.hpp"
 #include "trace/appender.hpp"

@@ -12,7 +12,6 @@
 #include "parts/plugins.hpp"
 #include "process/stop.hpp"
 #include "process/supervisor.hpp"
-#include "ranks/live_scoring.hpp"
 #include "ranks/rank_fleet.hpp"
 #include "ranks/rank_placement.hpp"
 #include "ranks/rank_worker.hpp"
@@ -152,29 +151,6 @@ End dismiss(transport::Endpoint& endpoint, const SharedAddress& bells, int statu
     return {status == nothing_to_do ? exit_done : status};
 }
 
-// Scores models on all workers. If a worker dies meanwhile, scores the rest in this process.
-void evaluate(RankFleet& fleet, const Training& training,
-              const std::function<std::vector<Point>()>& next,
-              const std::function<void(const Scored&)>& scored)
-{
-    std::vector<Point> asked;  // models that are not scored yet
-    const auto ask = [&] {
-        auto some = next();
-        asked.insert(asked.end(), some.begin(), some.end());
-        return some;
-    };
-    const auto receive = [&](const Scored& one) {
-        asked.erase(asked.begin());
-        scored(one);
-    };
-    try {
-        fleet.evaluate(*training.data, *training.model, ask, receive);
-    } catch (const RankFleet::Lost&) {
-        const auto again = [&] { return asked.empty() ? next() : std::exchange(asked, {}); };
-        evaluate_here(*training.data, *training.model, again, scored);
-    }
-}
-
 // Returns for each worker of the run its rank; -1: it has none any more.
 // @param hosts  of the ranks that are workers, from rank 1 on
 std::vector<int> ranks_of(const std::vector<std::string>& hosts, const Resumption* resumed)
@@ -197,110 +173,161 @@ std::vector<SharedAddress> of_this_host(std::vector<SharedAddress> addresses,
     return addresses;
 }
 
-}  // namespace
-
-End lead(const Settings& settings, transport::Endpoint& behind, transport::Endpoint& scoring,
-         const Coordinator& coordinator)
-{
-    std::optional<Training> training;
-    std::optional<Resumption> resumed;
+// What the coordinator has checked before the run begins.
+struct Checked {
+    // @throws what is wrong
+    Checked(const Settings& settings, const transport::Endpoint& endpoint, const Hellos& hellos,
+            const Coordinator& coordinator)
+        : training(build(settings, endpoint.size(), workers_to_resume(settings)))
+    {
+        std::vector<RankMemory> memory = {{endpoint.host(), free_memory()}};
+        for (std::size_t i = 0; i < hellos.hosts.size(); ++i)
+            memory.push_back({hellos.hosts[i], hellos.free[i]});
+        check_memory(training, memory);
+        optimizers = begin_training(training);
+        resumed = coordinator.prepare(training.settings, training);
+    }
+    Training training;
     Optimizers optimizers;
-    Doorbells bells;
-    if (!behind.wakes()) bells = Doorbells(behind.size());
-    const auto bells_address = bells.address();
-    auto [hosts, plugins, free, contributions, channels] = receive_hellos(behind);
-    try {
-        coordinator.check();
-        for (std::size_t i = 0; i < plugins.size(); ++i)
-            check_same_plugins(fmt::format("rank {}", i + 1), plugins[i]);
-        training.emplace(build(settings, behind.size(), workers_to_resume(settings)));
-        std::vector<RankMemory> memory = {{behind.host(), free_memory()}};
-        for (std::size_t i = 0; i < hosts.size(); ++i) memory.push_back({hosts[i], free[i]});
-        check_memory(*training, memory);
-        optimizers = begin_training(*training);
-        resumed = coordinator.prepare(training->settings, *training);
-        if (resumed && resumed->completed) return dismiss(behind, bells_address, nothing_to_do);
-    } catch (const BadInput& wrong) {
-        coordinator.failed(wrong);
-        return dismiss(behind, bells_address, exit_bad_input);
-    } catch (const mpi::Error&) {
-        throw;
-    } catch (const std::exception& error) {
-        coordinator.failed(error);
-        return dismiss(behind, bells_address, exit_failed);
+    std::optional<Resumption> resumed;
+};
+
+// What the coordinator speaks by once the run takes place, and what it shares with its host.
+class Line {
+public:
+    Line(const Settings& settings, transport::Endpoint& behind, Doorbells bells,
+         const Hellos& hellos)
+        : behind_(behind)
+    {
+        const bool shares = shares_memory(settings);
+        std::vector<Channel> open(1);
+        for (const auto& address : of_this_host(hellos.channels, hellos.hosts, behind.host()))
+            open.push_back(shares ? Channel::open(address) : Channel());
+        for (const auto& channel : open) has_channel_.push_back(channel.present());
+        if (!behind.wakes()) past_.emplace(behind, std::move(bells), std::move(open), 200e-6);
+        memory_.emplace();
+        if (shares)
+            memory_.emplace(endpoint(),
+                            of_this_host(hellos.contributions, hellos.hosts, behind.host()));
     }
-    const bool shares = shares_memory(settings);
-    std::vector<Channel> open(1);
-    for (const auto& address : of_this_host(channels, hosts, behind.host()))
-        open.push_back(shares ? Channel::open(address) : Channel());
-    std::vector<bool> has_channel;
-    for (const auto& channel : open) has_channel.push_back(channel.present());
-    std::optional<transport::HostEndpoint> past;
-    if (!behind.wakes()) {
-        past.emplace(behind, std::move(bells), std::move(open), 200e-6);
-        if (scores_live(settings)) past->keep_behind_moving();
+
+    transport::Endpoint& endpoint() { return past_ ? *past_ : behind_; }
+    CoordinatorMemory& memory() { return *memory_; }
+    // Fills in what is of one rank.
+    void introduce(int rank, const std::string& host, JoinReply& reply)
+    {
+        if (host == endpoint().host()) reply.points = memory_->points_address();
+        reply.reads = memory_->reads(rank);
+        reply.channel = has_channel_[static_cast<std::size_t>(rank)];
     }
-    transport::Endpoint& endpoint = past ? static_cast<transport::Endpoint&>(*past) : behind;
-    std::optional<CoordinatorMemory> memory(std::in_place);
-    if (shares) memory.emplace(endpoint, of_this_host(contributions, hosts, endpoint.host()));
-    const auto here = hosts;
-    hosts.resize(static_cast<std::size_t>(training->here));
-    const auto ranks = ranks_of(hosts, resumed ? &*resumed : nullptr);
-    // If others are there than in the beginning, the code is made for them before they do anything.
-    const bool loads =
-        std::ssize(ranks) == training->workers && std::ranges::find(ranks, -1) == ranks.end();
-    send_join_replies(behind,
-                      {.bells = bells_address,
-                       .launched = launched_process(),
-                       .status = exit_done,
-                       .began_with = training->workers,
-                       .loads = loads},
-                      ranks, [&](int rank, JoinReply& reply) {
-                          const auto at = static_cast<std::size_t>(rank);
-                          if (here[at - 1] == endpoint.host())
-                              reply.points = memory->points_address();
-                          reply.reads = memory->reads(rank);
-                          reply.channel = has_channel[at];
-                      });
-    has_started();
-    std::vector<int> standby, idle;
-    for (int rank = training->here + 1; rank < endpoint.size(); ++rank)
-        (rank <= training->here + training->standby ? standby : idle).push_back(rank);
-    RankFleet fleet(endpoint, ranks, standby, idle, training->width(), training->wire,
-                    settings.seconds("timeout", 0.1), *memory);
+
+private:
+    transport::Endpoint& behind_;
+    std::vector<bool> has_channel_;  // by rank
+    std::optional<transport::HostEndpoint> past_;
+    std::optional<CoordinatorMemory> memory_;
+};
+
+// What each rank is.
+FleetRanks fleet_ranks(const Checked& checked, std::vector<std::string> hosts, int size)
+{
+    const auto& training = checked.training;
+    hosts.resize(static_cast<std::size_t>(training.here));
+    FleetRanks ranks{ranks_of(hosts, checked.resumed ? &*checked.resumed : nullptr), {}, {}};
+    for (int rank = training.here + 1; rank < size; ++rank)
+        (rank <= training.here + training.standby ? ranks.standby : ranks.idle).push_back(rank);
+    if (scores_live(training.settings)) ranks.spare = size - 1;
+    return ranks;
+}
+
+// Begins aggregation by node, if contributions are to be added up so.
+void aggregate(RankFleet& fleet, const Checked& checked, const Hellos& hellos)
+{
+    const auto& [training, optimizers, resumed] = checked;
     const auto groups = resumed ? groups_to_go_on_with(resumed->trace, fleet.workers())
-                                : groups_to_aggregate(*training, fleet.workers());
-    if (!groups.empty()) fleet.aggregate(groups, contributions);
-    if (!resumed) note_aggregation(*training, fleet);
-    std::optional<LiveScoring> live;
-    if (scores_live(settings)) live.emplace(scoring, endpoint.size() - 1);
-    End end{exit_failed};
+                                : groups_to_aggregate(training, fleet.workers());
+    if (!groups.empty()) fleet.aggregate(groups, hellos.contributions);
+    if (!resumed) note_aggregation(training, fleet);
+}
+
+// Trains. @return the exit status
+int train_on(RankFleet& fleet, const Checked& checked, const Coordinator& coordinator)
+{
+    const auto& [training, optimizers, resumed] = checked;
     try {
-        if (groups.empty()) check_kept(*training);
-        const Run run{
-            *training,
-            fleet,
-            optimizers,
-            [&](const auto& next, const auto& scored) { evaluate(fleet, *training, next, scored); },
-            resumed ? &*resumed : nullptr,
-            true,
-            live ? &*live : nullptr};
-        end.status = coordinator.run(training->settings, run);
+        if (fleet.groups() == 1) check_kept(training);
+        const Run run{training,
+                      fleet,
+                      optimizers,
+                      [&](const auto& next, const auto& add) { fleet.evaluate(next, add); },
+                      resumed ? &*resumed : nullptr,
+                      true,
+                      scores_live(training.settings) ? &fleet : nullptr};
+        return coordinator.run(training.settings, run);
     } catch (const mpi::Error&) {
         throw;
     } catch (const std::exception& error) {
         coordinator.failed(error);
-        if (dynamic_cast<const BadInput*>(&error)) end.status = exit_bad_input;
+        return dynamic_cast<const BadInput*>(&error) ? exit_bad_input : exit_failed;
     }
-    if (live) live->stop();
+}
+
+// The run that takes place.
+End lead_run(const Settings& settings, transport::Endpoint& behind, Doorbells bells,
+             const Hellos& hellos, const Checked& checked, const Coordinator& coordinator)
+{
+    const auto& training = checked.training;
+    JoinReply common{.bells = bells.address(),
+                     .launched = launched_process(),
+                     .status = exit_done,
+                     .began_with = training.workers};
+    Line line(settings, behind, std::move(bells), hellos);
+    const auto ranks = fleet_ranks(checked, hellos.hosts, behind.size());
+    // If others are there than in the beginning, the code is made for them before they do anything.
+    common.loads = std::ssize(ranks.workers) == training.workers &&
+                   std::ranges::find(ranks.workers, -1) == ranks.workers.end();
+    send_join_replies(behind, common, ranks.workers, [&](int rank, JoinReply& reply) {
+        line.introduce(rank, hellos.hosts[static_cast<std::size_t>(rank) - 1], reply);
+    });
+    has_started();
+    RankFleet fleet(line.endpoint(), ranks, *training.data, *training.model, training.wire,
+                    settings.seconds("timeout", 0.1), line.memory());
+    aggregate(fleet, checked, hellos);
+    End end{train_on(fleet, checked, coordinator)};
     end.finalize = !fleet.has_dead_ranks() && !settings.on("resilient");
     fleet.finish(end.finalize);
     end.lost = fleet.has_lost_ranks();
     return end;
 }
 
-End follow(const Settings& settings, transport::Endpoint& behind, transport::Endpoint& scoring,
-           const std::atomic<bool>& leave)
+}  // namespace
+
+End lead(const Settings& settings, transport::Endpoint& behind, const Coordinator& coordinator)
+{
+    std::optional<Checked> checked;
+    Doorbells bells;
+    if (!behind.wakes()) bells = Doorbells(behind.size());
+    const auto hellos = receive_hellos(behind);
+    try {
+        coordinator.check();
+        for (std::size_t i = 0; i < hellos.plugins.size(); ++i)
+            check_same_plugins(fmt::format("rank {}", i + 1), hellos.plugins[i]);
+        checked.emplace(settings, behind, hellos, coordinator);
+        if (checked->resumed && checked->resumed->completed)
+            return dismiss(behind, bells.address(), nothing_to_do);
+    } catch (const BadInput& wrong) {
+        coordinator.failed(wrong);
+        return dismiss(behind, bells.address(), exit_bad_input);
+    } catch (const mpi::Error&) {
+        throw;
+    } catch (const std::exception& error) {
+        coordinator.failed(error);
+        return dismiss(behind, bells.address(), exit_failed);
+    }
+    return lead_run(settings, behind, std::move(bells), hellos, *checked, coordinator);
+}
+
+End follow(const Settings& settings, transport::Endpoint& behind, const std::atomic<bool>& leave)
 {
     WorkerMemory memory;
     std::vector<Channel> channels(1);
@@ -343,8 +370,6 @@ End follow(const Settings& settings, transport::Endpoint& behind, transport::End
         worker.present();
     else if (join_reply.worker >= 0)
         worker.take(Assignment{join_reply.worker, training.workers, join_reply.worker, 0});
-    if (scores_live(settings) && endpoint.rank() == endpoint.size() - 1)
-        score_live(scoring, *training.data, *training.model);
     try {
         const bool finalize = worker.run(leave);
         if (finalize) return {exit_done};

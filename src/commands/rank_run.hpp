@@ -38,15 +38,12 @@ struct End {
 /// The coordinator's part of a run, on rank 0: checks everything, tells the other ranks, and trains. Returns when all
 /// other ranks have said farewell or are dead.
 /// @param settings  with all of run_options()
-/// @param endpoint  of the run's messages; @param scoring  of those of LiveScoring
-End lead(const Settings& settings, transport::Endpoint& endpoint, transport::Endpoint& scoring,
-         const Coordinator& coordinator);
+End lead(const Settings& settings, transport::Endpoint& endpoint, const Coordinator& coordinator);
 
 /// The part of every other rank: says hello, and works until the coordinator ends the run.
 /// @param leave  becomes true when a signal asks the rank to leave the run
 /// @throws BadInput, Failure  for its own errors  @throws transport::Unreachable if the coordinator has ended before
 ///         the run began, or cannot be reached
-End follow(const Settings& settings, transport::Endpoint& endpoint, transport::Endpoint& scoring,
-           const std::atomic<bool>& leave);
+End follow(const Settings& settings, transport::Endpoint& endpoint, const std::atomic<bool>& leave);
 
 }  // namespace quorate

@@ -59,13 +59,13 @@ int run_with_trace(const Settings& settings)
     if (settings.on("resilient") && launch_environment().size) supervise();
     start_mpi();
     if (ranks_of_world() == 1) return run_on_threads(settings);
-    transport::MpiEndpoint endpoint, scoring;
+    transport::MpiEndpoint endpoint;
     listen_for_signals(endpoint.rank() == 0);
     CommandCoordinator coordinator;
-    const auto end = endpoint.rank() == 0
-                         ? lead(settings, endpoint, scoring,
-                                coordinator.parts([&] { check_world(endpoint.size()); }))
-                         : follow(settings, endpoint, scoring, stop_asked());
+    const auto end =
+        endpoint.rank() == 0
+            ? lead(settings, endpoint, coordinator.parts([&] { check_world(endpoint.size()); }))
+            : follow(settings, endpoint, stop_asked());
     if (end.finalize && !settings.on("resilient")) return end.status;
     std::fflush(nullptr);
     if (end.lost) end_hydra(hydra_socket(), end.status);
@@ -109,14 +109,14 @@ std::optional<trace::Trace> run_in_memory(const Settings& settings)
     if (ranks_of_world() == 1) {
         lead_threads(settings, coordinator);
     } else {
-        transport::MpiEndpoint endpoint, scoring;
+        transport::MpiEndpoint endpoint;
         if (endpoint.rank() != 0) {
-            const auto status = follow(settings, endpoint, scoring, stop_asked()).status;
+            const auto status = follow(settings, endpoint, stop_asked()).status;
             if (status == exit_bad_input) throw RefusedRun("the coordinator has refused this run");
             if (status != exit_done) throw Failure("the coordinator has failed");
             return {};
         }
-        lead(settings, endpoint, scoring, coordinator);
+        lead(settings, endpoint, coordinator);
     }
     if (error) std::rethrow_exception(error);
     return result;

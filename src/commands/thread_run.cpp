@@ -32,9 +32,8 @@ namespace {
 // What a rank speaks by.
 class Ends {
 public:
-    Ends(transport::Threads& messages, transport::Threads& scores, int rank,
-         const ThreadRanks& ranks)
-        : own_(messages, rank, host_of(rank, ranks)), scoring(scores, rank, own_.host()),
+    Ends(transport::Threads& messages, int rank, const ThreadRanks& ranks)
+        : own_(messages, rank, host_of(rank, ranks)),
           around_(ranks.around ? ranks.around(own_) : nullptr)
     {
     }
@@ -50,11 +49,6 @@ private:
         return ranks.hosts.empty() ? host_name() : ranks.hosts.at(static_cast<std::size_t>(rank));
     }
     transport::ThreadEndpoint own_;
-
-public:
-    transport::ThreadEndpoint scoring;
-
-private:
     std::unique_ptr<transport::Endpoint> around_;
 };
 
@@ -63,20 +57,20 @@ private:
 End lead_threads(const Settings& settings, const Coordinator& coordinator, const ThreadRanks& ranks)
 {
     const auto count = ranks_to_start(settings);
-    transport::Threads messages(count), scores(count);
+    transport::Threads messages(count);
     std::vector<std::jthread> others;  // joined when rank 0 has ended, of which they take note
-    Ends own(messages, scores, 0, ranks);
+    Ends own(messages, 0, ranks);
     for (int rank = 1; rank < count; ++rank)
         others.emplace_back([&, rank] {
-            Ends ends(messages, scores, rank, ranks);
+            Ends ends(messages, rank, ranks);
             try {
-                follow(settings, ends.endpoint(), ends.scoring, never_stop);
+                follow(settings, ends.endpoint(), never_stop);
             } catch (const transport::Died&) {
             } catch (...) {
                 messages.fail(std::current_exception());
             }
         });
-    return lead(settings, own.endpoint(), own.scoring, coordinator);
+    return lead(settings, own.endpoint(), coordinator);
 }
 
 }  // namespace quorate

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -90,6 +91,7 @@ private:
 /// packed to a shard's columns names the shard, and its receiver checks the number: values for the
 /// columns of another shard may have the right length.
 using ShardNumber = std::int32_t;
+inline constexpr ShardNumber rows_to_score = std::numeric_limits<ShardNumber>::max();
 
 /// @param made_for  the shard that a message names
 /// @param here      the shard that its values would be taken for

@@ -10,7 +10,6 @@
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/log.hpp"
-#include "ranks/evaluation.hpp"
 #include "transport/clock.hpp"
 
 namespace quorate {
@@ -23,7 +22,8 @@ RankWorker::RankWorker(transport::Endpoint& endpoint, const DataSet& data,
       mailbox_(endpoint, 10 * timeout), context_{computing, stragglers, byzantine, endpoint.pool(),
                                                  memory.read_here ? &memory.contributions
                                                                   : nullptr},
-      leader_(endpoint, computing.model.parameters(data.columns()), computing.wire)
+      leader_(endpoint, computing.model.parameters(data.columns()), computing.wire),
+      scoring_(endpoint, data, computing.model)
 {
 }
 
@@ -126,12 +126,15 @@ void RankWorker::receive(const transport::Message& message)
         case transport::Tag::cancel:
             tasks_.cancel(Reader(*message.bytes).get<TaskId>(), [this] { stop_task(); });
             break;
-        case transport::Tag::evaluate: evaluate(*message.bytes); break;
-        case transport::Tag::score:
-            mailbox_.send(transport::Tag::scores,
-                          score_models(*message.bytes, *evaluation_, context_.computing.model,
-                                       endpoint_.pool()));
+        case transport::Tag::evaluate:
+            clear();
+            context_.shard = rows_to_score;
+            [[fallthrough]];
+        case transport::Tag::score: {
+            auto answer = scoring_.answer(message);
+            mailbox_.send(answer.tag, std::move(answer.bytes));
             break;
+        }
         case transport::Tag::stop:
             finalize_ = Reader(*message.bytes).get<std::int64_t>() != 0;
             stopped_ = true;
@@ -305,15 +308,6 @@ void RankWorker::give_notice()
     has_left_ = true;
     clear();
     mailbox_.send(transport::Tag::leaving, endpoint_.pool().take(0));
-}
-
-void RankWorker::evaluate(const transport::Bytes& bytes)
-{
-    clear();
-    Reader in(bytes);
-    context_.shard = in.get<ShardNumber>();
-    evaluation_.emplace(evaluation_shard(data_, in.get<EvaluationRows>()));
-    say_ready(evaluation_->rows(), parameters_of(*evaluation_, context_.computing.model));
 }
 
 }  // namespace quorate

@@ -9,6 +9,7 @@
 #include "ranks/mailbox.hpp"
 #include "ranks/messages.hpp"
 #include "ranks/node_leader.hpp"
+#include "ranks/scoring_team.hpp"
 #include "ranks/task_execution.hpp"
 #include "scheme/coding.hpp"
 
@@ -70,7 +71,6 @@ private:
     void stop_task();
     void clear();
     void give_notice();
-    void evaluate(const transport::Bytes& bytes);
 
     transport::Endpoint& endpoint_;
     const DataSet& data_;
@@ -81,6 +81,7 @@ private:
     WorkerContext context_;
     TaskQueue<Order> tasks_;
     NodeLeader leader_;
+    ScoringMember scoring_;
     // Points that the leader of the node has handed out, and whose tasks are still to come.
     struct EarlyPoint {
         TaskId task;
@@ -97,7 +98,6 @@ private:
     std::int64_t count_ = 0;             // tasks begun that are keyed by this count
     std::optional<Seconds> idle_since_;  // none: it has had no task yet
     Seconds idle_ = 0;                   // not yet told to the coordinator
-    std::optional<Shard> evaluation_;    // the rows to score after the run
 };
 
 }  // namespace quorate

@@ -34,10 +34,6 @@ public:
     bool is_unreachable(int rank) const override { return behind_.is_unreachable(rank); }
     [[noreturn]] void die() override;
 
-    /// Goes on with the endpoint behind at each advance(), although no rank needs it: somebody else's messages go the
-    /// same way.
-    void keep_behind_moving() { all_in_channels_ = false; }
-
 private:
     bool has_channel(int rank) const
     {

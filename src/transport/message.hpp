@@ -16,7 +16,7 @@ enum class Tag : int {
     task,          // coordinator: see messages.hpp
     cancel,        // coordinator: drop tasks up to the one named
     contribution,  // worker: one or more parts of a task
-    evaluate,      // coordinator: the rows to score after the run
+    evaluate,      // coordinator: the rows to score
     score,         // coordinator: models to score
     scores,        // worker: losses and scores of these models
     stop,          // coordinator: the end of the run

@@ -198,6 +198,19 @@ TEST(ThreadRuns, ModelsAreScoredWhileTheRunGoesOn)
     EXPECT_EQ(one.evaluations.size(), 30U);
 }
 
+TEST(ThreadRuns, WorkersScoreWhatASpareRankThatFallsSilentDoesNot)
+{
+    const Folder folder;
+    const auto trace = folder.file("a.h5");
+    const Way way{"uncoded", "--evaluate live --rounds 30 --timeout 0.2"};
+    const auto said = run_on_threads(
+        way.words(thread_words) + " --data " + data_sets().dense + " --quiet --trace " + trace,
+        with_faults({.cut_rank = ranks_of(way), .cut_after = 3}));
+    ASSERT_EQ(said.status, 0) << said.text;
+    const auto one = trace::read(trace);
+    EXPECT_EQ(one.evaluations.size(), 30U);
+}
+
 // --- refusals -------------------------------------------------------------------------------------
 
 TEST(ThreadRuns, WhatTheyCannotDoIsRefused)

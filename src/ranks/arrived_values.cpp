@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ranks/arrived_values.hpp"
+
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+namespace quorate {
+
+namespace {
+
+// The heads of the parts of a contribution message, and the versions of their items.
+struct Parts {
+    std::vector<PartHead> heads;
+    std::vector<std::vector<Version>> versions;
+};
+
+Parts read_parts(Reader& in, int count)
+{
+    Parts parts;
+    for (int i = 0; i < count; ++i) parts.heads.push_back(in.get<PartHead>());
+    for (const auto& head : parts.heads) {
+        auto& versions = parts.versions.emplace_back();
+        for (std::int64_t item = 0; item < head.versions; ++item)
+            versions.push_back(in.get<Version>());
+    }
+    return parts;
+}
+
+}  // namespace
+
+ArrivedMessage ArrivedValues::claim(transport::Message message)
+{
+    bytes_received_ += static_cast<std::int64_t>(message.bytes->size());
+    ArrivedMessage one{std::move(message)};
+    if (one.tag != transport::Tag::contribution) return one;
+    const auto head = Reader(*one.bytes).get<ContributionHead>();
+    if (head.block == 0) return one;
+    const auto values = static_cast<std::size_t>(head.values);
+    if (memory_.reads(one.from)) {
+        one.values = memory_.contribution(one.from, head.block, values);
+        bytes_received_ += static_cast<std::int64_t>(values * bytes_of(wire_));
+    } else if (const auto worker = membership_.worker_of(one.from); worker >= 0) {
+        one.values = owner_of({worker, head.block}, released_);
+    }
+    return one;
+}
+
+std::vector<Arrival> ArrivedValues::unpack(const ArrivedMessage& message)
+{
+    const auto worker = membership_.worker_of(message.from);
+    Reader in(*message.bytes);
+    const auto [count, shard, block, total] = in.get<ContributionHead>();
+    auto parts = read_parts(in, count);
+    // A contribution for a shard before has no values: its task was closed when the worker was told
+    // to load another one.
+    const bool current = shard >= membership_.shard(worker);
+    if (current)
+        check_shard(shard, membership_.is_loading(worker) ? -1 : membership_.shard(worker));
+    const bool kept = block != 0 && !message.values;  // at its node
+    const auto bytes = static_cast<std::int64_t>(message.bytes->size()) +
+                       (message.values ? total * static_cast<std::int64_t>(bytes_of(wire_)) : 0);
+    const auto size = kept ? 0 : static_cast<std::size_t>(total);
+    const Packed all = message.values ? std::span<const double>(message.values.get(), size)
+                                      : with_number(wire_, [&]<class Number>(Number) -> Packed {
+                                            return in.numbers<Number>(size);
+                                        });
+    std::shared_ptr<const void> owner = message.bytes;
+    if (block != 0) owner = message.values;
+    std::size_t before = 0;  // values of earlier parts
+    std::vector<Arrival> arrivals;
+    for (std::size_t i = 0; i < parts.heads.size(); ++i) {
+        const auto& part = parts.heads[i];
+        const auto handle = slots_.take();
+        arrivals.push_back({part.info, std::move(parts.versions[i]), 0, 0, bytes / count, handle});
+        if (!current) continue;
+        const auto length = static_cast<std::size_t>(part.length);
+        auto& slot = slots_.at(handle);
+        slot = {owner, {}, {}, membership_.loaded(worker), part.losses};
+        if (kept) {
+            slot.block = block;
+            slot.first = static_cast<std::int64_t>(before);
+            slot.length = part.length;
+        } else {
+            slot.packed = std::visit(
+                [&](auto numbers) -> Packed { return numbers.subspan(before, length); }, all);
+        }
+        before += length;
+    }
+    return arrivals;
+}
+
+std::size_t ArrivedValues::adopt(Worker worker, const Values& values)
+{
+    const auto handle = slots_.take();
+    auto& slot = slots_.at(handle);
+    auto of = membership_.loaded(worker);
+    // The worker may have died before it had loaded what these values are of.
+    if (!of.support || *of.support != values.support)
+        of = {worker, membership_.shard(worker), std::make_shared<const Support>(values.support)};
+    slot = {nullptr, {}, values.doubles(), std::move(of), values.losses, 0, 0, 0};
+    slot.packed = std::span<const double>(slot.adopted);
+    return handle;
+}
+
+Values ArrivedValues::values(std::size_t handle) const
+{
+    const auto& slot = slots_.at(handle);
+    if (slot.block != 0)
+        throw std::logic_error("a scheme needs contributions here that lie at their nodes");
+    if (!slot.of.support)
+        throw std::logic_error("a step uses a contribution to a task from before a re-encoding");
+    return {*slot.of.support, slot.packed, slot.losses};
+}
+
+void ArrivedValues::release(std::size_t handle)
+{
+    slots_.at(handle) = {};
+    slots_.give_back(handle);
+}
+
+Leaders::Term ArrivedValues::term(const Weighted& of) const
+{
+    const auto& slot = slots_.at(of.handle);
+    Leaders::Term term{of.worker, of.weight, slot.of, slot.block, slot.first, slot.length, {}};
+    if (slot.block == 0) {
+        term.values = values(of.handle).doubles();
+        term.length = std::ssize(term.values);
+    }
+    return term;
+}
+
+}  // namespace quorate
