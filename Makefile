@@ -206,7 +206,7 @@ objects_of = $(patsubst %.cpp,$(B)/obj/%.o,$(1))
 # instantiated, once for all of them. So no two files of a folder define the same name.
 JOIN      ?= $(if $(SAN),yes,no)
 # Large files stay alone, and what others depend on by its own name.
-alone     := $(large) src/quorate/quorate.cpp
+alone     := $(large) src/quorate/%
 # $(call joined,FILES): what is compiled for them. join/FIRST.cpp, in $(B), includes $(joined_FIRST.cpp).
 joined     = $(if $(filter yes,$(JOIN)),$(filter $(alone),$(1)) \
   $(foreach folder,$(sort $(dir $(1))),$(call groups,$(filter-out $(alone),$(filter $(folder)%,$(1))))),$(1))
@@ -233,6 +233,19 @@ say =
 Q   =
 endif
 
+# What programs and plugins may include, and all that it includes: <quorate/FRONT>, <quorate/FOLDER/FILE>. Each is in
+# $(B)/include as it is installed, where one folder holds all: sources include each other without `quorate/`.
+front          := quorate.hpp
+public_headers := $(addprefix base/,error.hpp index.hpp random.hpp registry.hpp seconds.hpp settings.hpp text.hpp \
+    values.hpp) \
+  $(addprefix code/,collect_decoder.hpp gradient_code.hpp partition.hpp) \
+  $(addprefix tables/,formats.hpp raw_table.hpp source.hpp spool.hpp) \
+  $(addprefix model/,data_shape.hpp linear.hpp linear_model.hpp loss.hpp model.hpp quality.hpp row_view.hpp) \
+  $(addprefix optimizer/,optimizer.hpp regularizer.hpp) \
+  $(addprefix scheme/,round_end.hpp sample_mean.hpp scheme.hpp rounds/synchronous.hpp types.hpp) \
+  straggler/delay.hpp $(addprefix trace/,rows.hpp sink.hpp trace.hpp)
+included       := $(addprefix $(B)/include/quorate/,build.hpp $(front) $(public_headers))
+
 # --- Targets -----------------------------------------------------------------------------
 # What env/deps installs for.
 purposes  := cluster analysis-tests python python-tests docs fuzz
@@ -247,7 +260,7 @@ force:
 configure: $(B)/configure.mk ## install what is missing and find it: the first step of all that builds
 	@echo 'configured: $(B)/configure.mk'
 
-build: $(B)/quorate $(texts) ## the program, build/quorate (the default target)
+build: $(B)/quorate $(texts) $(included) ## the program, build/quorate (the default target)
 
 # The library is looked for beside the program and in ../lib, before LD_LIBRARY_PATH (hence the old tag), so that a
 # tree can be moved, and never loads the library of another one. Each takes its place when it is whole, so that what runs
@@ -293,7 +306,7 @@ $(B)/obj/version.o: $(B)/version.cpp $(B)/include/quorate/build.hpp src/base/ver
 	$(Q)$(found_cxx) $(base_flags) -c -o $@ $<
 
 # Objects depend on the flags they were compiled with.
-$(B)/obj/src/quorate/quorate.o: $(B)/include/quorate/build.hpp
+$(call objects_of,$(wildcard src/quorate/*.cpp) $(python_files)): | $(B)/include/quorate/build.hpp
 $(B)/obj/%.o: %.cpp $(B)/flags $$(addsuffix .gch,$$(call precompiled,$$*)) | $$(@D)/.dir
 	$(call say,CXX,$<) $(found_cxx) $(compile) $(if $(filter $(large),$<),$(thrifty)) -MMD -MP -c -o $@ $<
 compile = $(call flags_of,$*.cpp) $(addprefix -Winvalid-pch -include ,$(call precompiled,$*.cpp))
@@ -357,11 +370,29 @@ $(B)/include/quorate/build.hpp: force | $$(@D)/.dir
 	$(file >$@.new,$(build_header))
 	@$(call keep,$@)
 
+include_of = $(Q)sed 's|^\#include "\(quorate/\)\{0,1\}\(.*\)"|\#include <quorate/\2>|' $< > $@
+$(front:%=$(B)/include/quorate/%): $(B)/include/quorate/%: src/quorate/% Makefile | $$(@D)/.dir
+	$(include_of)
+$(public_headers:%=$(B)/include/quorate/%): $(B)/include/quorate/%: src/% Makefile | $$(@D)/.dir
+	$(include_of)
+
+version_words := $(subst ., ,$(VERSION))
+abi           := v$(subst .,_,$(VERSION))
 define build_header
 // SPDX-License-Identifier: BSD-2-Clause
 // Made by the Makefile.
 #pragma once
 
+// For comparisons, as `#if QUORATE_VERSION_MAJOR == 0`.
+#define QUORATE_VERSION "$(VERSION)"
+#define QUORATE_VERSION_MAJOR $(word 1,$(version_words))
+#define QUORATE_VERSION_MINOR $(word 2,$(version_words))
+#define QUORATE_VERSION_PATCH $(word 3,$(version_words))
+
+// Part of the names of what quorate.hpp declares: a program does not link with the library of another version.
+#define QUORATE_ABI $(abi)
+
+// What plugins are compared with.
 #define QUORATE_BUILT_WITH "Quorate $(VERSION), $(MPI) $(found_mpi_version), $(found_petsc_index)-bit indices, compiler " __VERSION__
 endef
 
@@ -549,17 +580,14 @@ lint: compile_commands.json python-deps $(B)/include/quorate/build.hpp ## clang-
 	@env/lint $(ARGS)
 
 # --- Install -----------------------------------------------------------------------------
-# The public header and what it includes; <quorate/quorate.hpp> is src/quorate/quorate.hpp.
-public_headers = $(patsubst src/%,%,$(filter src/%,$(shell $(found_cxx) $(pure_flags) -MM src/quorate/quorate.hpp)))
-
 # Pages, option tables of the program, references of Python and C++: docs/site says what is where. Needs no network.
 docs: build python docs-deps ## the site of docs/, with the references: build/docs/index.html
 	@rm -rf $(B)/docs $(B)/site
 	@export QUORATE='$(abspath $(B)/quorate)' QUORATE_PACKAGE='$(abspath $(B)/python)' QUORATE_VERSION='$(VERSION)' && \
 	  $(found_python) docs/site/stage $(B)/site/sources && \
 	  $(found_python) -m sphinx -q -W --keep-going -d $(B)/site/state $(B)/site/sources $(B)/docs
-	@{ cat docs/site/Doxyfile; printf '%s\n' 'PROJECT_NUMBER = $(VERSION)' 'HTML_OUTPUT = $(B)/docs/cpp' \
-	  'INPUT = $(public_headers:%=src/%)'; } | doxygen -
+	@{ cat docs/site/Doxyfile; printf '%s\n' 'PROJECT_NUMBER = $(VERSION)' 'PREDEFINED = QUORATE_ABI=$(abi)' 'HTML_OUTPUT = $(B)/docs/cpp' \
+	  'INPUT = $(front:%=src/quorate/%) $(public_headers:%=src/%)'; } | doxygen -
 	@rm -rf $(B)/site
 	@echo 'docs: $(B)/docs/index.html'
 
@@ -574,8 +602,8 @@ install: build $(B)/libquorate.a $(B)/python/quorate/_built.py ## program, libra
 	@ln -sf $(soname) '$(root)/lib/libquorate.so'
 	@$(if $(found_own_petsc),install -D -m 644 -t '$(root)/lib/quorate' '$(found_own_petsc)' && \
 	  ln -sf $(notdir $(found_own_petsc)) '$(root)/lib/quorate/libpetsc.so')
-	@$(foreach h,$(public_headers),install -D -m 644 src/$(h) '$(root)/include/quorate/$(patsubst quorate/%,%,$(h))' &&) :
-	@install -m 644 $(B)/include/quorate/build.hpp '$(root)/include/quorate'
+	@rm -rf '$(root)/include/quorate'
+	@$(foreach h,$(included:$(B)/%=%),install -D -m 644 '$(B)/$(h)' '$(root)/$(h)' &&) :
 	@$(call fill,quorate.pc,lib/pkgconfig)
 	@$(call fill,quorate-config.cmake,lib/cmake/quorate)
 	@$(call fill,quorate-config-version.cmake,lib/cmake/quorate)

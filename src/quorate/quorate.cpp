@@ -13,7 +13,7 @@
 #include "process/session.hpp"
 #include "scheme/rounds/coded.hpp"
 
-namespace quorate {
+namespace quorate::inline QUORATE_ABI {
 
 Trace simulate(const Options& options)
 {
@@ -78,4 +78,4 @@ GradientCode code_from_matrix(const std::vector<std::vector<double>>& matrix, in
     return {encoding, std::make_unique<CollectDecoder>(encoding, collect, std::move(weigh))};
 }
 
-}  // namespace quorate
+}  // namespace quorate::inline QUORATE_ABI

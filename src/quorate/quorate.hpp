@@ -36,6 +36,8 @@
 
 namespace quorate {
 
+inline namespace QUORATE_ABI {
+
 /// What a run did: rounds, arrivals, evaluations, the final model. docs/trace.md explains the
 /// fields.
 using Trace = trace::Trace;
@@ -71,10 +73,15 @@ int finish(int status);
 
 /// Makes a gradient code for the workers of a problem. Throws BadInput if it cannot.
 using MakeCode = std::function<GradientCode(const Settings& settings, const Problem& problem)>;
+
+}  // namespace QUORATE_ABI
+
 template <>
 struct PropertiesOf<MakeCode> {
     using type = SchemeProperties;
 };
+
+inline namespace QUORATE_ABI {
 
 /// Adds a scheme that is a gradient code: a matrix B and a decoder. Each worker sends a
 /// contribution for each of its rows of B, and a round ends when the decoder has an estimate.
@@ -87,6 +94,8 @@ void add_code(Entry<MakeCode> code);
 /// @throws BadInput if the matrix is empty, has rows of different length or a column of zeros, if
 ///         `collect` is out of range, or if it is 0 and not even all answers give the gradient
 GradientCode code_from_matrix(const std::vector<std::vector<double>>& matrix, int collect = 0);
+
+}  // namespace QUORATE_ABI
 
 /// Loads a plugin (see QUORATE_PLUGIN), unless it is loaded. Local: call it on all ranks.
 /// @throws BadInput if the file cannot be loaded, is no plugin, or was built with another version,

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "compute/part_sum.hpp"
+#include "compute/work.hpp"
 
 namespace quorate {
 

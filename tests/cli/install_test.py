@@ -6,18 +6,19 @@ import re
 import shlex
 import shutil
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from program import REPOSITORY, output
+from program import BUILD, REPOSITORY, output
 
 pytestmark = pytest.mark.whole
 
 PROGRAM = """
-#include <quorate/quorate.hpp>
-
 #include <cstdio>
+#include <quorate/quorate.hpp>
+#include <quorate/scheme/scheme.hpp>
 
 #if defined(H5_VERS_MAJOR) || defined(MPI_VERSION) || defined(PETSC_VERSION_MAJOR)
 #error the public header includes one of a library that it hides
@@ -28,6 +29,9 @@ int main()
     const auto trace = quorate::simulate({{"dry", "on"}, {"workers", "12"}, {"rounds", "12"}});
     std::printf("%zu\\n", trace.rounds.size());
 }
+
+static_assert(QUORATE_VERSION_MAJOR + QUORATE_VERSION_MINOR + QUORATE_VERSION_PATCH > 0);
+const char* const version = QUORATE_VERSION;
 """
 
 PROJECT = """
@@ -73,6 +77,46 @@ def test_a_program_links_with_what_pkg_config_says(prefix, source, tmp_path):
     # What the library needs is not the program's to name.
     needed = output("objdump", "-p", program)
     assert "libquorate" in needed and "libpetsc" not in needed and "libfmt" not in needed
+
+
+def test_a_program_links_with_the_build_tree_alike(source, tmp_path):
+    program = tmp_path / "user"
+    include, library = f"-I{BUILD / 'include'}", f"-L{BUILD}"
+    output("g++", "-std=c++20", source, "-o", program, include, library, "-lquorate")
+    assert output(program, env={"LD_LIBRARY_PATH": str(BUILD)}) == "12\n"
+
+
+def test_headers_have_one_root_and_only_those_of_the_list_are_there(prefix):
+    assert by_pkg_config(prefix)[:2] == ["-std=c++20", f"-I{prefix}/lib/pkgconfig/../../include"]
+    root = prefix / "include"
+    assert [path.name for path in root.iterdir()] == ["quorate"]
+    listed = make("--eval", "show: ; @echo $(included:$(B)/include/%=%)", "show").split()
+    found = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+    assert found == set(listed) and len(found) == len(listed)
+    for name in found:
+        text = (root / name).read_text()
+        assert not re.findall(r'#include ".*', text), name
+        assert set(re.findall("#include <(quorate/.*)>", text)) <= found, name
+
+
+def test_each_header_stands_alone(prefix, tmp_path):
+    names = sorted(str(path.relative_to(prefix / "include")) for path in prefix.rglob("*.hpp"))
+    flags = [flag for flag in by_pkg_config(prefix) if not flag.startswith(("-l", "-L", "-Wl"))]
+
+    def compiled(name):
+        source = tmp_path / (name.replace("/", "-") + ".cpp")
+        source.write_text(f"#include <{name}>\nstatic_assert(sizeof(int) >= 4);\n")
+        output("g++", "-fsyntax-only", "-Wall", "-Werror", source, *flags)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(compiled, names))
+
+
+def test_what_the_public_header_declares_has_the_version_in_its_name(prefix):
+    symbols = output("nm", "-DC", library_of(prefix))
+    abi = "v" + (REPOSITORY / "VERSION").read_text().strip().replace(".", "_")
+    for function in ("simulate", "run", "finish", "add_code"):
+        assert f" quorate::{abi}::{function}(" in symbols, function
 
 
 def test_a_program_links_with_the_static_library(prefix, source, tmp_path):
