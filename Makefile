@@ -235,7 +235,7 @@ endif
 
 # What programs and plugins may include, and all that it includes: <quorate/FRONT>, <quorate/FOLDER/FILE>. Each is in
 # $(B)/include as it is installed, where one folder holds all: sources include each other without `quorate/`.
-front          := quorate.hpp
+front          := quorate.hpp data.hpp petsc.hpp
 public_headers := $(addprefix base/,error.hpp index.hpp random.hpp registry.hpp seconds.hpp settings.hpp text.hpp \
     values.hpp) \
   $(addprefix code/,collect_decoder.hpp gradient_code.hpp partition.hpp) \
@@ -378,6 +378,7 @@ $(public_headers:%=$(B)/include/quorate/%): $(B)/include/quorate/%: src/% Makefi
 
 version_words := $(subst ., ,$(VERSION))
 abi           := v$(subst .,_,$(VERSION))
+petsc_words   := $(subst ., ,$(found_petsc_version))
 define build_header
 // SPDX-License-Identifier: BSD-2-Clause
 // Made by the Makefile.
@@ -388,6 +389,10 @@ define build_header
 #define QUORATE_VERSION_MAJOR $(word 1,$(version_words))
 #define QUORATE_VERSION_MINOR $(word 2,$(version_words))
 #define QUORATE_VERSION_PATCH $(word 3,$(version_words))
+
+// Of the PETSc that Quorate was built with, which petsc.hpp compares with the program's.
+#define QUORATE_PETSC_MAJOR $(word 1,$(petsc_words))
+#define QUORATE_PETSC_MINOR $(word 2,$(petsc_words))
 
 // Part of the names of what quorate.hpp declares: a program does not link with the library of another version.
 #define QUORATE_ABI $(abi)

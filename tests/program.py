@@ -192,6 +192,16 @@ def call(*words, ranks=None, env=None, timeout=TIMEOUT):
     return start(*words, ranks=ranks, env=env).wait(timeout)
 
 
+def petsc_flags():
+    """How programs are compiled and linked with the PETSc and the MPI of this build."""
+    made = (BUILD / "configure.mk").read_text()
+    cflags, libs = (
+        re.search(rf"^found_{name} := (.*)$", made, re.MULTILINE)[1].split()
+        for name in ("mpi_cflags", "libs")
+    )
+    return [*cflags, *libs, *(f"-Wl,-rpath,{word[2:]}" for word in libs if word.startswith("-L"))]
+
+
 def output(*words, env=None, **more):
     """What another program prints, which is to succeed."""
     done = subprocess.run(

@@ -15,6 +15,20 @@
 
 namespace quorate::inline QUORATE_ABI {
 
+namespace {
+
+Options with(const Data& data, const Options& options)
+{
+    auto all = options;
+    if (!all.emplace("data", data.path()).second)
+        throw BadInput(
+            "the data are given twice, as an object and by the option data: leave out "
+            "one");
+    return all;
+}
+
+}  // namespace
+
 Trace simulate(const Options& options)
 {
     return simulate(make_settings(simulation_options(), options));
@@ -23,6 +37,13 @@ Trace simulate(const Options& options)
 std::optional<Trace> run(const Options& options)
 {
     return run_in_memory(make_settings(run_options(), options));
+}
+
+Trace simulate(const Data& data, const Options& options) { return simulate(with(data, options)); }
+
+std::optional<Trace> run(const Data& data, const Options& options)
+{
+    return run(with(data, options));
 }
 
 int finish(int status) { return end_mpi(status); }

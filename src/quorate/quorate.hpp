@@ -27,6 +27,7 @@
 #include "model/model.hpp"
 #include "optimizer/optimizer.hpp"
 #include "quorate/build.hpp"
+#include "quorate/data.hpp"
 #include "scheme/rounds/synchronous.hpp"
 #include "scheme/sample_mean.hpp"
 #include "scheme/scheme.hpp"
@@ -49,6 +50,8 @@ using Trace = trace::Trace;
 /// @param options  of quorate simulate; the others keep their defaults
 /// @throws BadInput if an option is wrong; Failure if the run cannot go on
 Trace simulate(const Options& options);
+/// The same with a data set of the program's own. @throws BadInput if options name data, too
+Trace simulate(const Data& data, const Options& options);
 
 /// Trains over MPI. Collective over MPI_COMM_WORLD, with the same options on all ranks: rank 0 is
 /// the coordinator, the others are workers. Starts MPI and PETSc, unless the program did. May be
@@ -57,6 +60,9 @@ Trace simulate(const Options& options);
 /// @throws BadInput on all ranks if an option is wrong; Failure on the rank where the run fails,
 ///         and on all ranks if the coordinator fails before the run begins
 std::optional<Trace> run(const Options& options);
+/// The same with a data set of the program's own: the same rows on all ranks, each of which reads
+/// those that it works on. @throws BadInput if options name data, too
+std::optional<Trace> run(const Data& data, const Options& options);
 
 /// Ends MPI and PETSc, if run() or simulate() has started them. The process may end in this call,
 /// with `status`. Make it the last call of a program, `return quorate::finish(0);`, or the last one

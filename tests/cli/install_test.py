@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from program import BUILD, REPOSITORY, output
+from program import BUILD, REPOSITORY, output, petsc_flags
 
 pytestmark = pytest.mark.whole
 
@@ -106,7 +106,8 @@ def test_each_header_stands_alone(prefix, tmp_path):
     def compiled(name):
         source = tmp_path / (name.replace("/", "-") + ".cpp")
         source.write_text(f"#include <{name}>\nstatic_assert(sizeof(int) >= 4);\n")
-        output("g++", "-fsyntax-only", "-Wall", "-Werror", source, *flags)
+        more = petsc_flags() if "petsc" in name else []
+        output("g++", "-fsyntax-only", "-Wall", "-Werror", source, *flags, *more)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(compiled, names))
@@ -115,7 +116,7 @@ def test_each_header_stands_alone(prefix, tmp_path):
 def test_what_the_public_header_declares_has_the_version_in_its_name(prefix):
     symbols = output("nm", "-DC", library_of(prefix))
     abi = "v" + (REPOSITORY / "VERSION").read_text().strip().replace(".", "_")
-    for function in ("simulate", "run", "finish", "add_code"):
+    for function in ("simulate", "run", "finish", "add_code", "data_of", "Data::Data"):
         assert f" quorate::{abi}::{function}(" in symbols, function
 
 

@@ -13,7 +13,16 @@ import h5py
 import numpy
 import pytest
 
-from program import BUILD, LAUNCHER, REPOSITORY, attributes_of, call, our_lines, output
+from program import (
+    BUILD,
+    LAUNCHER,
+    REPOSITORY,
+    attributes_of,
+    call,
+    our_lines,
+    output,
+    petsc_flags,
+)
 
 PLUGINS = ["scheme", "code", "model", "delay", "format"]
 DRY = ["--dry", "--workers", 6, "--rounds", 12, "--quiet"]
@@ -50,6 +59,16 @@ def examples(prefix, tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def given(flags, tmp_path_factory):
+    """A program with rows in memory, and the example of one: their paths."""
+    folder = tmp_path_factory.mktemp("given")
+    sources = [REPOSITORY / "tests/plugins/given.cpp", REPOSITORY / "examples/petsc.cpp"]
+    for source in sources:
+        output("g++", source, "-o", folder / source.stem, *flags, *petsc_flags())
+    return folder
+
+
 def refused(*words, **more):
     done = call(*words, **more)
     assert done.returncode == 2
@@ -83,11 +102,134 @@ def test_a_program_tries_the_matrix_of_a_file(examples, tmp_path):
     assert errors == ["0.3333"] * 10
 
 
+def test_a_program_trains_on_arrays(examples):
+    lines = output(examples / "arrays").splitlines()
+    assert [line.split(":")[0] for line in lines] == ["uncoded", "agc"]
+    assert all(float(line.split()[-1]) < 0.6 for line in lines)
+
+
+def test_the_example_with_petsc_trains(given):
+    done = output(*LAUNCHER, "-n", 5, given / "petsc")
+    assert float(re.search(r"^50 rounds, training loss (\S+)$", done, re.M)[1]) < 0.1
+
+
 def test_a_program_trains_over_mpi(examples, gaussians, tmp_path):
     launcher = LAUNCHER
     (tmp_path / "trace.h5").write_text("not to be touched")
     done = output(*launcher, "-n", 5, examples / "run", gaussians, cwd=tmp_path)
     assert re.search(r"^50 rounds in \S+ s, training loss 0\.\d+, AUC \S+$", done, re.M)
+
+
+@pytest.mark.parametrize("kind", ["aij", "dense"])
+def test_a_program_trains_on_a_matrix_of_petsc_whoever_holds_its_rows(given, kind, tmp_path):
+    def lines(*launch):
+        done = output(*launch, given / "given", kind, env={"TMPDIR": str(tmp_path)})
+        return [line.split(" ", 1) for line in done.splitlines()]
+
+    alone, distributed = lines(), lines(*LAUNCHER, "-n", 4)
+    assert [way for way, _ in alone] == ["run", "simulate", "arrays"]
+    assert alone == distributed and len({numbers for _, numbers in alone}) == 1
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "fault, said",
+    [
+        ("unassembled", "the matrix of the training rows is not assembled: call MatAssemblyEnd"),
+        ("infinite", "row 59 of the training rows has inf in column 0: give finite numbers"),
+        ("nan", "label 59 of the training rows is nan: give finite numbers"),
+        ("sizes", "the training rows are 60, but there are 59 labels"),
+        ("split", "a rank holds the training rows 0 to 15, but the labels 0 to 60: distribute"),
+        ("ranks", "matrices and vectors are distributed over different ranks: make them with one"),
+        ("twice", "the data are given twice, as an object and by the option data: leave out one"),
+    ],
+)
+def test_all_ranks_refuse_what_is_wrong_with_a_matrix(given, fault, said, tmp_path):
+    words = [*LAUNCHER, "-n", "4", given / "given", "aij", fault]
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2 and not done.stdout
+    for rank in range(4):
+        assert f"rank {rank}: {said}" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_complex_numbers_are_refused_by_the_compiler(flags, tmp_path):
+    source = tmp_path / "complex.cpp"
+    source.write_text(
+        "#include <petscconf.h>\n#define PETSC_USE_COMPLEX 1\n#include <quorate/petsc.hpp>\n"
+    )
+    words = ["g++", "-fsyntax-only", source, *flags, *petsc_flags()]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode != 0 and "Quorate computes with real numbers" in done.stderr
+
+
+ARRAYS = """
+#include <cmath>
+#include <cstdio>
+#include <quorate/quorate.hpp>
+
+using namespace quorate;
+
+void refused(const LabelledRows& train, const LabelledRows& test = {}, DataOptions options = {})
+{
+    try {
+        const Data data(train, test, options);
+        std::puts("accepted");
+    } catch (const BadInput& wrong) {
+        std::puts(wrong.what());
+    }
+}
+
+int main()
+{
+    const std::vector<double> x = {1, 2, 3, 4, 5, 6}, y = {0, 1, 1}, nan = {0, 1, std::nan("")};
+    const std::vector<std::int64_t> start = {0, 2, 3, 4}, wide = {0, 2, 0, 1}, twice = {1, 1, 0, 2};
+    const std::vector<int> column = {0, 2, 0, 1}, far = {0, 3, 0, 1};
+    const std::vector<double> value = {1, 1, 1, 1};
+    const CsrMatrix sparse{start, column, value, 3};
+    refused({DenseMatrix{x, 2}, y});
+    refused({sparse, y}, {CsrMatrix{start, wide, value, 3}, y});
+    refused({sparse, y}, {}, {.task = "regression", .image = "1x1x3"});
+    refused({DenseMatrix{x, 3}, y});
+    refused({DenseMatrix{x, 2}, nan});
+    refused({DenseMatrix{nan, 1}, y});
+    refused({DenseMatrix{{}, 2}, {}});
+    refused({DenseMatrix{x, 0}, y});
+    refused({CsrMatrix{start, far, value, 3}, y});
+    refused({CsrMatrix{start, twice, value, 3}, y});
+    refused({CsrMatrix{column, column, value, 3}, y});
+    refused({sparse, y}, {DenseMatrix{x, 2}, y});
+    refused({sparse, y}, {}, {.task = "guess"});
+    refused({sparse, y}, {}, {.image = "1x1x4"});
+}
+"""
+
+
+def test_arrays_that_contradict_each_other_are_refused(flags, tmp_path):
+    source = tmp_path / "arrays.cpp"
+    source.write_text(ARRAYS)
+    output("g++", source, "-o", tmp_path / "arrays", *flags)
+    (tmp_path / "files").mkdir()
+    said = output(tmp_path / "arrays", env={"TMPDIR": str(tmp_path / "files")}).splitlines()
+    assert said[:3] == ["accepted"] * 3
+    contradiction = "the training rows are no sparse matrix of that shape: its arrays contradict it"
+    assert said[3:] == [
+        "the training rows are no matrix with a row for each of 3 labels: give X of n x p and y of"
+        " n",
+        "the training labels hold nan at element 2: give finite numbers",
+        "the training rows hold nan at element 2: give finite numbers",
+        "there are no training rows: give some",
+        "the rows have no columns: give X of n x p",
+        contradiction,
+        contradiction,
+        contradiction,
+        "the test rows are of another kind than the training rows, or have other columns: give both"
+        " dense or both sparse, with the same columns",
+        "--task is guess; known: auto, binary, multiclass or regression",
+        "rows are to be images of 1x1x4, but have 3 columns: write CxHxW",
+    ]
+    assert not list((tmp_path / "files").iterdir())
 
 
 def test_a_component_of_each_kind_comes_from_a_plugin(plugins, tmp_path):

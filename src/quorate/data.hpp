@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Data sets of what a program has in memory. quorate/petsc.hpp makes them of a Mat and a Vec.
+//
+//   const quorate::Data data({quorate::DenseMatrix{x, columns}, y});
+//   auto trace = quorate::simulate(data, {{"workers", "8"}, {"scheme", "agc"}});
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+
+#include "quorate/build.hpp"
+
+namespace quorate {
+
+inline namespace QUORATE_ABI {
+
+/// Dense rows, one after the other: rows x columns numbers. Looked at, not copied.
+struct DenseMatrix {
+    std::span<const double> values;
+    std::int64_t columns = 0;
+};
+
+/// Starts or columns of sparse rows, in either width.
+using Indices = std::variant<std::span<const std::int32_t>, std::span<const std::int64_t>>;
+
+/// Compressed sparse rows (CSR). Looked at, not copied.
+struct CsrMatrix {
+    Indices start;                  // rows + 1: where each row's entries begin; the last: their end
+    Indices column;                 // of each entry, from 0, ascending in a row
+    std::span<const double> value;  // of each entry
+    std::int64_t columns = 0;
+};
+
+using AnyMatrix = std::variant<DenseMatrix, CsrMatrix>;
+
+/// Rows, and a label for each.
+struct LabelledRows {
+    AnyMatrix rows;
+    std::span<const double> labels;
+};
+
+/// What a data set is beyond its rows.
+struct DataOptions {
+    std::string task = "auto";  // binary, multiclass, regression; auto: by the labels, as `import`
+    std::string image;          // CxHxW, if rows are images
+    std::string name = "arrays";
+};
+
+class TemporaryData;
+
+/// A data set, for simulate() and run(). It lies in a file in the folder for temporary files
+/// (TMPDIR), which goes with the last copy of the object; a killed process leaves it. The rows that
+/// it was made of may change meanwhile.
+class Data {
+public:
+    /// Local: over MPI each rank makes its own, of the same rows. O(bytes) time, and as much of the
+    /// folder; in memory it takes the labels and a megabyte or two.
+    /// @param train  dense or sparse rows with finite numbers. Labels mean what they do to `quorate
+    ///               import`: two values or up to 1000 whole numbers are classes, others are a
+    ///               regression, which `task` must name
+    /// @param test   no rows, or more of the same kind and as many columns
+    /// @throws BadInput if sizes or indices contradict each other, a number is not finite, or
+    ///         labels do not fit the task  @throws Failure if the file cannot be written
+    explicit Data(const LabelledRows& train, const LabelledRows& test = {},
+                  const DataOptions& options = {});
+    /// Of a file that is there already, and goes with the object.
+    explicit Data(std::shared_ptr<const TemporaryData> file);
+
+    /// The file, as --data names it.
+    const std::string& path() const;
+
+private:
+    std::shared_ptr<const TemporaryData> file_;
+};
+
+}  // namespace QUORATE_ABI
+
+}  // namespace quorate
