@@ -120,7 +120,7 @@ Shard shard_with(const DataSet& data, const ShardBlock& training)
     const auto test_rows = data.rows(Split::test);
     std::vector<ShardBlock> blocks;
     blocks.emplace_back(training, 0, data.rows(Split::train));
-    if (test_rows > 0) blocks.emplace_back(data.read(Split::test, 0, test_rows), data.columns());
+    if (test_rows > 0) blocks.emplace_back(data, RowSet{Split::test, 0, test_rows});
     return {std::move(blocks), data.columns()};
 }
 

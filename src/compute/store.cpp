@@ -12,20 +12,21 @@ namespace {
 Shard shard_of(const DataSet& data, const Needs& needs, Worker worker, const ShardBlock* training,
                BlockPlaces& places)
 {
-    std::vector<RawRows> blocks;
+    std::vector<RowSet> sets;
     std::vector<ShardBlock> shared;
     for (const int block : needs.shard[static_cast<std::size_t>(worker)]) {
         const auto& rows = needs.blocks[static_cast<std::size_t>(block)];
-        places[block] = blocks.size() + shared.size();
+        places[block] = sets.size() + shared.size();
         if (training)
             shared.emplace_back(*training, rows.first, rows.count);
         else
-            blocks.push_back(data.read(Split::train, rows.first, rows.count));
+            sets.push_back({Split::train, rows.first, rows.count});
     }
     if (training) return {std::move(shared), data.columns()};
+    std::vector<RawRows> coded;
     if (!needs.coded.empty())
-        blocks.push_back(coded_rows(data, needs.coded[static_cast<std::size_t>(worker)]));
-    return {std::move(blocks), data.columns()};
+        coded.push_back(coded_rows(data, needs.coded[static_cast<std::size_t>(worker)]));
+    return {data, sets, std::move(coded)};
 }
 
 std::optional<ShardBlock> columns_of(const DataSet& data, const Needs& needs, Worker worker)

@@ -130,18 +130,44 @@ std::vector<double> DataSet::labels(Split split) const
 
 RawRows DataSet::read(Split split, std::int64_t first, std::int64_t count) const
 {
-    return reading([&] { return read_rows(split, first, count); });
+    const std::string group = split == Split::train ? "train" : "test";
+    return reading([&] {
+        auto rows = structure(split, first, count);
+        if (dense())
+            rows.dense = h5::read_rows<double>(file_.get(), group + "/values", first, count);
+        else if (!ones_)
+            rows.value = h5::read<double>(file_.get(), group + "/value", first_entry(group, first),
+                                          std::ssize(rows.column));
+        return rows;
+    });
 }
 
-RawRows DataSet::read_rows(Split split, std::int64_t first, std::int64_t count) const
+RawRows DataSet::read_structure(Split split, std::int64_t first, std::int64_t count) const
+{
+    return reading([&] { return structure(split, first, count); });
+}
+
+void DataSet::read_values(Split split, std::int64_t first, std::int64_t count,
+                          std::span<double> to) const
+{
+    const std::string group = split == Split::train ? "train" : "test";
+    reading([&] {
+        if (dense()) return h5::read_into(file_.get(), group + "/values", first, count, to);
+        h5::read_into(file_.get(), group + "/value", first_entry(group, first), std::ssize(to), to);
+    });
+}
+
+std::int64_t DataSet::first_entry(const std::string& group, std::int64_t row) const
+{
+    return h5::read<std::int64_t>(file_.get(), group + "/row_start", row, 1).front();
+}
+
+RawRows DataSet::structure(Split split, std::int64_t first, std::int64_t count) const
 {
     const std::string group = split == Split::train ? "train" : "test";
     RawRows rows;
     rows.label = read_labels(split, first, count);
-    if (dense()) {
-        rows.dense = h5::read_rows<double>(file_.get(), group + "/values", first, count);
-        return rows;
-    }
+    if (dense()) return rows;
     rows.start = h5::read<std::int64_t>(file_.get(), group + "/row_start", first, count + 1);
     const auto from = rows.start.front();
     const auto entries = rows.start.back() - from;
@@ -158,7 +184,6 @@ RawRows DataSet::read_rows(Split split, std::int64_t first, std::int64_t count) 
                         first, first + count, path_, entries));
     for (auto& start : rows.start) start -= from;
     rows.column = h5::read<Index>(file_.get(), group + "/column", from, entries);
-    if (!ones_) rows.value = h5::read<double>(file_.get(), group + "/value", from, entries);
     for (const auto column : rows.column)
         if (column < 0 || column >= columns())
             throw BadInput(

@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -82,6 +83,13 @@ public:
     /// @throws BadInput if labels or columns are impossible, if the entries are more than Index can
     ///         count, or if there are not that many rows
     RawRows read(Split split, std::int64_t first, std::int64_t count) const;
+    /// Reads the same but values, for which read_values() finds a place.
+    /// @return labels, and of sparse rows start and column
+    RawRows read_structure(Split split, std::int64_t first, std::int64_t count) const;
+    /// Reads the values of rows [first, first + count), which are not all one.
+    /// @param to  receives them: of dense rows all elements, of sparse ones all entries, row by row
+    void read_values(Split split, std::int64_t first, std::int64_t count,
+                     std::span<double> to) const;
     /// Reads the labels of all rows of a split, and nothing else.
     std::vector<double> labels(Split split) const;
     /// Reads the names of the columns; empty if they have none.
@@ -114,7 +122,8 @@ private:
     }
     void read_shape();
     bool is_label(double label) const;
-    RawRows read_rows(Split split, std::int64_t first, std::int64_t count) const;
+    RawRows structure(Split split, std::int64_t first, std::int64_t count) const;
+    std::int64_t first_entry(const std::string& group, std::int64_t row) const;
     std::vector<std::string> names(const std::string& array, std::int64_t count) const;
     std::vector<double> read_labels(Split split, std::int64_t first, std::int64_t count) const;
     Size size_of(const std::string& group) const;

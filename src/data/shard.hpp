@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The part of the data that one worker holds: blocks of rows as PETSc matrices and label vectors,
-// over only those columns that its rows touch.
+// The part of the data that one worker holds: blocks of rows, in matrices of PETSc over only those
+// columns that its rows touch.
 #pragma once
 
 #include <memory>
@@ -8,59 +8,55 @@
 #include <vector>
 
 #include "data/data_set.hpp"
-#include "data/petsc.hpp"
+#include "data/row_matrix.hpp"
 #include "data/support.hpp"
-#include "model/row_view.hpp"
 
 namespace quorate {
 
-/// A contiguous set of rows of one split.
-struct RowSet {
-    Split split = Split::train;
-    std::int64_t first = 0, count = 0;
-};
-
-/// One block: its rows as a matrix over the shard's support, and its labels. The matrix is SEQAIJ,
-/// or the transpose of a SEQDENSE one, because PETSc stores dense matrices by column and the
-/// kernels read rows.
+/// One block: rows of a matrix over the shard's support, and their labels.
 class ShardBlock {
 public:
-    /// Takes over rows. O(entries) only if values are all one, else O(rows).
-    /// @param raw      column numbers are those of the shard
-    /// @param columns  of the shard
+    /// Copies rows. @param columns  of the shard, which count the rows' columns
     /// @throws Failure if PETSc fails
-    ShardBlock(RawRows raw, std::int64_t columns);
-    /// Makes a block of rows [first, first + count) of a dense block. Shares the rows and copies
-    /// nothing.
-    /// @throws Failure if PETSc fails
-    ShardBlock(const ShardBlock& whole, std::int64_t first, std::int64_t count);
+    ShardBlock(const RawRows& raw, std::int64_t columns)
+        : ShardBlock(std::make_shared<const RowMatrix>(raw, columns))
+    {
+    }
+    /// Reads rows, over all columns of the data set. @throws BadInput, Failure  as RowMatrix
+    ShardBlock(const DataSet& data, const RowSet& set)
+        : ShardBlock(std::make_shared<const RowMatrix>(data, set))
+    {
+    }
+    /// Makes a block of all rows of a matrix.
+    explicit ShardBlock(std::shared_ptr<const RowMatrix> rows)
+        : rows_(std::move(rows)), first_(0), count_(rows_->view().rows)
+    {
+    }
+    /// Makes a block of rows [first, first + count) of another block. Shares the rows: O(1).
+    ShardBlock(const ShardBlock& whole, std::int64_t first, std::int64_t count)
+        : rows_(whole.rows_), first_(whole.first_ + first), count_(count)
+    {
+    }
 
     /// The rows as the kernels read them, in place. Valid as long as the block.
-    RowView view() const;
-    Mat matrix() const { return matrix_.get(); }
-    Vec labels() const { return labels_.get(); }
+    RowView view() const { return rows_->view().slice(first_, count_); }
+    /// The matrix that they are rows of.
+    const RowMatrix& matrix() const { return *rows_; }
 
 private:
-    // PETSc uses these arrays in place, so they live as long as it does and never move.
-    struct Arrays {
-        std::vector<Index> start, column;
-        std::vector<double> value, dense, label;
-        bool ones = false;
-    };
-    std::shared_ptr<Arrays> arrays_;
-    std::int64_t first_, rows_, columns_;
-    petsc::Matrix matrix_;
-    petsc::Vector labels_;
+    std::shared_ptr<const RowMatrix> rows_;
+    std::int64_t first_, count_;
 };
 
 /// The blocks that one worker holds. Local. O(entries + columns) to make.
 class Shard {
 public:
-    /// Reads the rows of each block, and no others.
-    /// @param sets  the rows of each block
+    /// Reads the rows of each block, and no others. Values are read into the place where they stay.
+    /// @param sets    the rows of each block
+    /// @param others  rows of further blocks, which stand behind these
     /// @throws BadInput, Failure  as DataSet::read()
-    Shard(const DataSet& data, std::span<const RowSet> sets);
-    /// Takes over rows that were read already. @param columns  of the data set
+    Shard(const DataSet& data, std::span<const RowSet> sets, std::vector<RawRows> others = {});
+    /// Copies rows that were read already. @param columns  of the data set
     Shard(std::vector<RawRows> blocks, std::int64_t columns);
     /// Takes over dense blocks. @param columns  of the data set
     Shard(std::vector<ShardBlock> blocks, std::int64_t columns);
@@ -73,8 +69,9 @@ public:
     std::int64_t rows() const;
 
 private:
-    Support support_;
+    Support support_;  // all columns, until rows are added
     std::vector<ShardBlock> blocks_;
+    std::int64_t number_columns(std::vector<RawRows>& rows);
 };
 
 }  // namespace quorate

@@ -40,7 +40,7 @@ Recipes::Recipes(const Needs& needs, const ByzantineWorkers& byzantine, const Da
     data_ = &data;
     if (data.dense() && needs.coded.empty())
         training_ = std::make_shared<const ShardBlock>(
-            data.read(Split::train, 0, data.rows(Split::train)), data.columns());
+            data, RowSet{Split::train, 0, data.rows(Split::train)});
     stores_.resize(needs.shard.size());
     std::vector<Worker> all(needs.shard.size());
     std::iota(all.begin(), all.end(), 0);

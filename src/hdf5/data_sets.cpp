@@ -73,29 +73,44 @@ void check_numbers(const DataSet& data_set, const std::string& name)
         throw Failure("HDF5: " + name + " does not hold numbers");
 }
 
+// Returns the size of rows [first, first + count) of a data set of numbers.
+std::vector<hsize_t> slab_of(const DataSet& data_set, const std::string& name, std::int64_t first,
+                             std::int64_t count)
+{
+    auto size = extent(data_set, name);
+    const auto rows = size.empty() ? 0 : static_cast<std::int64_t>(size[0]);
+    if (size.empty() || first < 0 || count < 0 || first > rows || count > rows - first)
+        throw Failure(
+            fmt::format("HDF5: {} has {} rows, {} from {} asked for", name, rows, count, first));
+    check_numbers(data_set, name);
+    size[0] = static_cast<hsize_t>(count);
+    return size;
+}
+
+// Reads rows of such a size, from row `first` on.
+template <class T>
+void read_slab(const DataSet& data_set, const std::string& name, std::int64_t first,
+               const std::vector<hsize_t>& size, std::span<T> to)
+{
+    const hsize_t elements = to.size();
+    if (elements == 0) return;
+    const auto file = selected(data_set, name, static_cast<hsize_t>(first), size);
+    const Space memory(H5Screate_simple(1, &elements, nullptr), "make a memory space");
+    check(H5Dread(data_set.get(), native<T>(), memory.get(), file.get(), H5P_DEFAULT, to.data()),
+          "read " + name);
+}
+
 // Reads rows [first, first + count) of a data set of any rank.
 template <class T>
 std::vector<T> read_slab(const DataSet& data_set, const std::string& name, std::size_t rank,
                          std::int64_t first, std::int64_t count)
 {
-    auto size = extent(data_set, name);
-    if (size.size() != rank)
+    if (const auto dimensions = extent(data_set, name).size(); dimensions != rank)
         throw Failure(
-            fmt::format("HDF5: {} has {} dimensions, {} expected", name, size.size(), rank));
-    const auto rows = static_cast<std::int64_t>(size[0]);
-    if (first < 0 || count < 0 || first > rows || count > rows - first)
-        throw Failure(
-            fmt::format("HDF5: {} has {} rows, {} from {} asked for", name, rows, count, first));
-    check_numbers(data_set, name);
-    size[0] = static_cast<hsize_t>(count);
+            fmt::format("HDF5: {} has {} dimensions, {} expected", name, dimensions, rank));
+    const auto size = slab_of(data_set, name, first, count);
     auto values = room_for<std::vector<T>>(name, size);
-    const hsize_t elements = values.size();
-    if (elements == 0) return values;
-    const auto file = selected(data_set, name, static_cast<hsize_t>(first), size);
-    const Space memory(H5Screate_simple(1, &elements, nullptr), "make a memory space");
-    check(
-        H5Dread(data_set.get(), native<T>(), memory.get(), file.get(), H5P_DEFAULT, values.data()),
-        "read " + name);
+    read_slab<T>(data_set, name, first, size, values);
     return values;
 }
 
@@ -165,6 +180,20 @@ std::vector<T> read_rows(hid_t parent, const std::string& name, std::int64_t fir
     const auto data_set = open_data_set(parent, name);
     const auto rank = std::max<std::size_t>(2, extent(data_set, name).size());
     return read_slab<T>(data_set, name, rank, first, count);
+}
+
+template <class T>
+void read_into(hid_t parent, const std::string& name, std::int64_t first, std::int64_t count,
+               std::span<T> to)
+{
+    const auto data_set = open_data_set(parent, name);
+    const auto size = slab_of(data_set, name, first, count);
+    std::size_t elements = 1;
+    for (const auto one : size) elements *= one;
+    if (elements != to.size())
+        throw Failure(fmt::format("HDF5: {} has {} elements, {} expected", name,
+                                  fmt::join(size, " x "), to.size()));
+    read_slab(data_set, name, first, size, to);
 }
 
 std::vector<std::string> read_strings(hid_t parent, const std::string& name)
@@ -272,6 +301,8 @@ void append(const DataSet& data_set, std::span<const T> values)
     template std::vector<T> read<T>(hid_t, const std::string&, std::int64_t, std::int64_t);      \
     template std::vector<T> read<T>(hid_t, const std::string&);                                  \
     template std::vector<T> read_rows<T>(hid_t, const std::string&, std::int64_t, std::int64_t); \
+    template void read_into<T>(hid_t, const std::string&, std::int64_t, std::int64_t,            \
+                               std::span<T>);                                                    \
     template void write<T>(hid_t, const std::string&, std::span<const T>);                       \
     template DataSet create_extendable<T>(hid_t, const std::string&, std::int64_t, std::int64_t, \
                                           bool);                                                 \

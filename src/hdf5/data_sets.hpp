@@ -31,6 +31,12 @@ std::vector<T> read(hid_t parent, const std::string& name);
 template <class T>
 std::vector<T> read_rows(hid_t parent, const std::string& name, std::int64_t first,
                          std::int64_t count);
+/// Reads rows [first, first + count) of a data set of any dimension into memory, row by row.
+/// @param to  receives the elements, converted to T
+/// @throws Failure if the data set has fewer rows, or these have not that many elements
+template <class T>
+void read_into(hid_t parent, const std::string& name, std::int64_t first, std::int64_t count,
+               std::span<T> to);
 /// Reads a data set of strings, of fixed or any length.
 std::vector<std::string> read_strings(hid_t parent, const std::string& name);
 

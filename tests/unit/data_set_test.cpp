@@ -40,6 +40,18 @@ void write_three_rows(const std::string& path, int train, const Provenance& prov
     writer.finish({}, provenance);
 }
 
+/// The elements of a vector.
+std::vector<double> elements_of(Vec vector)
+{
+    PetscInt size = 0;
+    const PetscScalar* first = nullptr;
+    EXPECT_EQ(VecGetLocalSize(vector, &size), 0);
+    EXPECT_EQ(VecGetArrayRead(vector, &first), 0);
+    std::vector<double> all(first, first + size);
+    EXPECT_EQ(VecRestoreArrayRead(vector, &first), 0);
+    return all;
+}
+
 TEST(DataSet, GivesBackWhatWasWritten)
 {
     const Folder folder;
@@ -81,12 +93,14 @@ TEST(Shard, HoldsJustTheColumnsOfItsRowsAndMatchesPetsc)
     const Shard shard(data, sets);
     const auto chosen = shard.support().chosen();
     EXPECT_EQ(std::vector<Index>(chosen.begin(), chosen.end()), (std::vector<Index>{0, 2, 5}));
-    PetscScalar value = 0;
-    const PetscInt row = 0, column = 2;
-    ASSERT_EQ(MatGetValues(shard.block(1).matrix(), 1, &row, 1, &column, &value), 0);
-    EXPECT_EQ(value, 1);
+    auto* const matrix = shard.block(1).matrix().matrix();
+    petsc::Vector w, z;
+    ASSERT_EQ(MatCreateVecs(matrix, w.made(), z.made()), 0);
+    ASSERT_EQ(VecSetValue(w.get(), 2, 1, INSERT_VALUES), 0);
+    ASSERT_EQ(MatMult(matrix, w.get(), z.get()), 0);
+    EXPECT_EQ(elements_of(z.get()), (std::vector<double>{1}));
     PetscInt m = 0, n = 0;
-    ASSERT_EQ(MatGetSize(shard.block(1).matrix(), &m, &n), 0);
+    ASSERT_EQ(MatGetSize(matrix, &m, &n), 0);
     EXPECT_EQ(m, 1);
     EXPECT_EQ(n, 3);
 }
@@ -152,13 +166,41 @@ TEST(DataSet, DenseImagesInSinglePrecisionKeepTheirShape)
     const RowSet sets[] = {{Split::train, 0, 2}};
     const Shard shard(data, sets);
     petsc::Vector w, z;
-    ASSERT_EQ(MatCreateVecs(shard.block(0).matrix(), w.made(), z.made()), 0);
+    ASSERT_EQ(MatCreateVecs(shard.block(0).matrix().matrix(), w.made(), z.made()), 0);
     ASSERT_EQ(VecSet(w.get(), 1), 0);
-    ASSERT_EQ(MatMult(shard.block(0).matrix(), w.get(), z.get()), 0);
+    ASSERT_EQ(MatMult(shard.block(0).matrix().matrix(), w.get(), z.get()), 0);
     const PetscInt row = 1;
     PetscScalar sum = 0;
     ASSERT_EQ(VecGetValues(z.get(), 1, &row, &sum), 0);
     EXPECT_EQ(sum, 15);
+}
+
+TEST(RowMatrix, IsAMatrixOfPetscWhateverTheRowsAre)
+{
+    const RawRows ones{{0, 2, 3}, {0, 2, 1}, {}, {}, {1, -1}},
+        sparse{{0, 2, 3}, {0, 2, 1}, {1, 1, 1}, {}, {1, -1}},
+        dense{{}, {}, {}, {1, 0, 1, 0, 1, 0}, {1, -1}};
+    for (const auto& [raw, type] :
+         {std::pair(&ones, MatType("ones")), std::pair(&sparse, MatType(MATSEQAIJ)),
+          std::pair(&dense, MatType(MATTRANSPOSEVIRTUAL))}) {
+        const RowMatrix rows(*raw, 3);
+        MatType found = nullptr;
+        ASSERT_EQ(MatGetType(rows.matrix(), &found), 0);
+        EXPECT_STREQ(found, type);
+        EXPECT_EQ(rows.view().value != nullptr, raw == &sparse) << "no values of ones";
+        EXPECT_EQ(elements_of(rows.labels()), (std::vector<double>{1, -1}));
+        petsc::Vector w, z, g;
+        ASSERT_EQ(MatCreateVecs(rows.matrix(), w.made(), z.made()), 0);
+        ASSERT_EQ(VecDuplicate(w.get(), g.made()), 0);
+        for (const PetscInt column : {0, 1, 2})
+            ASSERT_EQ(VecSetValue(w.get(), column, column + 1, INSERT_VALUES), 0);
+        ASSERT_EQ(MatMult(rows.matrix(), w.get(), z.get()), 0);
+        EXPECT_EQ(elements_of(z.get()), (std::vector<double>{4, 2}));
+        ASSERT_EQ(MatMultTranspose(rows.matrix(), z.get(), g.get()), 0);
+        EXPECT_EQ(elements_of(g.get()), (std::vector<double>{4, 2, 4}));
+        ASSERT_EQ(MatMultTransposeAdd(rows.matrix(), z.get(), g.get(), g.get()), 0);
+        EXPECT_EQ(elements_of(g.get()), (std::vector<double>{8, 4, 8}));
+    }
 }
 
 TEST(DataSet, MoreEntriesThanIndicesCanCountAreOneClearError)
