@@ -12,6 +12,7 @@
 #include "base/version.hpp"
 #include "cli/command.hpp"
 #include "data/data_set_writer.hpp"
+#include "process/session.hpp"
 #include "run/output.hpp"
 #include "tables/synthetic.hpp"
 
@@ -59,6 +60,7 @@ int generate(const Settings& settings)
     if (shape.task != LearningTask::regression && size.noise > 1)
         settings.refuse("noise", ": the share of labels that are random is at most 1");
     check_new_data_set(settings);
+    start_mpi();  // PETSc measures the curvature
     shape.columns = size.columns;
     shape.dense = size.entries == 0 && !made->ones();
     DataSetWriter writer(output, std::filesystem::path(output).stem(), shape, made->ones(),

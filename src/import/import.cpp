@@ -24,6 +24,7 @@
 #include "import/like.hpp"
 #include "import/words.hpp"
 #include "parts/components.hpp"
+#include "process/session.hpp"
 #include "run/output.hpp"
 #include "tables/encode.hpp"
 #include "tables/feature_names.hpp"
@@ -484,6 +485,7 @@ Provenance provenance_of(const Settings& settings, const Labels& labels, const I
 Imported import_files(const Settings& given)
 {
     check_files(given);
+    start_mpi();  // PETSc reads its own files, and multiplies to measure the curvature
     std::optional<DataSet> like;
     if (given.on("like")) like.emplace(given.text("like"), Unlabelled::accepted);
     auto settings = like ? with_options_of(*like, given) : given;

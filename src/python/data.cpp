@@ -16,6 +16,7 @@
 #include "base/version.hpp"
 #include "data/data_set_writer.hpp"
 #include "hdf5/libraries.hpp"
+#include "process/session.hpp"
 #include "python/arrays.hpp"
 #include "python/text.hpp"
 #include "tables/label_map.hpp"
@@ -140,6 +141,7 @@ void write(const Text& path, const Text& name, std::int64_t columns, const std::
     const GivenRows train_rows(train, columns, labelled ? "training" : "given", labelled);
     const GivenRows test_rows(test, columns, "test", labelled);
     const py::gil_scoped_release release;
+    start_mpi();  // PETSc measures the curvature
     const std::lock_guard lock(libraries());
     DataSetWriter writer(path, name, shape, ones, false);
     train_rows.write(writer, Split::train);
