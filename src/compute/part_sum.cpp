@@ -18,6 +18,7 @@ double Chunks::add(const RowView& rows, std::span<const std::int64_t> samples, s
                    std::int64_t count, std::span<const double> point, double coefficient,
                    std::span<double> sum)
 {
+    const petsc::Logged logged(petsc::Work::gradient);
     const auto threads = computing_.threads;
     std::vector<double> losses(static_cast<std::size_t>(threads));
     // Each thread has a chunk of its own, and a sum of its own until collect().

@@ -17,6 +17,7 @@ Product::Product(const Computing& computing, const HeldRows& held, const Part& p
 std::int64_t Product::step()
 {
     if (done()) return 0;
+    const petsc::Logged logged(petsc::Work::product);
     const auto& item = part_.items[item_];
     const auto outputs = computing_.model.outputs();
     const auto [all, load] = held_.factor(item.operation);

@@ -58,6 +58,7 @@ std::size_t scores_length(std::size_t models, const Shard& shard, const Model& m
 void score(std::span<const std::span<const double>> models, const Shard& shard, const Model& model,
            std::span<double> out)
 {
+    const petsc::Logged logged(petsc::Work::score);
     const auto train = shard.block(0).view();
     const auto test = test_rows_of(shard);
     const auto width = static_cast<std::size_t>(test.rows * model.outputs());

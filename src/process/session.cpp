@@ -5,10 +5,13 @@
 #include <petscsys.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/host.hpp"
 #include "base/log.hpp"
@@ -104,6 +107,24 @@ void let_go_first(const Process& first)
         outlive(static_cast<pid_t>(first.id), longest);
 }
 
+/// Returns options for PETSc. Each rank is a world of PETSc, so all of them would write the files
+/// that options of the environment name for what they show. With several ranks each gets its own,
+/// FILE.RANK, because these options come after those of the environment.
+std::vector<std::string> petsc_options(int rank, int size)
+{
+    std::vector<std::string> options = {"quorate", "-skip_petscrc"};
+    std::istringstream in(size > 1 ? environment("PETSC_OPTIONS") : "");
+    std::string before;
+    for (std::string word; in >> word; before = word) {
+        const auto colon = word.find(':');  // [KIND]:FILE[:FORMAT]
+        if (!before.ends_with("_view") || colon == std::string::npos || word[colon + 1] == ':')
+            continue;
+        word.insert(std::min(word.find(':', colon + 1), word.size()), fmt::format(".{}", rank));
+        options.insert(options.end(), {before, word});
+    }
+    return options;
+}
+
 }  // namespace
 
 void start_mpi()
@@ -133,16 +154,19 @@ void start_mpi()
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (size > 1) log_as(fmt::format("[rank {} of {}]", rank, size));
     PETSC_COMM_WORLD = MPI_COMM_SELF;
-    std::string program = "quorate", no_file = "-skip_petscrc";
-    char* arguments[] = {program.data(), no_file.data(), nullptr};
-    int count = 2;
-    char** list = arguments;
+    auto options = petsc_options(rank, size);
+    std::vector<char*> arguments;
+    for (auto& option : options) arguments.push_back(option.data());
+    int count = static_cast<int>(arguments.size());
+    arguments.push_back(nullptr);
+    char** list = arguments.data();
     // PETSc forgets what was done with this signal before.
     auto* const before = std::signal(SIGPIPE, SIG_IGN);
     petsc::check(PetscInitialize(&count, &list, nullptr, nullptr), "PetscInitialize");
     petsc::check(PetscPopSignalHandler(), "PetscPopSignalHandler");
     std::signal(SIGPIPE, before);
     our_petsc = true;
+    petsc::keep_errors();
 }
 
 int end_mpi(int status)

@@ -5,7 +5,8 @@
 namespace quorate {
 
 /// Initialises MPI and PETSc, unless they are initialised. PETSc's world is this process alone, so
-/// that the process can outlive others. PETSc gets no options from the command line or from files.
+/// that the process can outlive others. PETSc gets options from the environment (PETSC_OPTIONS),
+/// not from the command line or from files; -log_view shows its table when MPI ends.
 /// Collective over all processes that the launcher started.
 /// Calls check_launch() before. From then on, failures and details say the rank.
 /// @throws mpi::Error if MPI fails  @throws Failure if PETSc fails, and as check_launch()
