@@ -235,7 +235,7 @@ endif
 
 # What programs and plugins may include, and all that it includes: <quorate/FRONT>, <quorate/FOLDER/FILE>. Each is in
 # $(B)/include as it is installed, where one folder holds all: sources include each other without `quorate/`.
-front          := quorate.hpp data.hpp petsc.hpp
+front          := quorate.hpp arrays.hpp data.hpp petsc.hpp
 public_headers := $(addprefix base/,error.hpp index.hpp random.hpp registry.hpp seconds.hpp settings.hpp text.hpp \
     values.hpp) \
   $(addprefix code/,collect_decoder.hpp gradient_code.hpp partition.hpp) \

@@ -10,7 +10,7 @@
 
 #include "data/data_set_writer.hpp"
 #include "model/data_shape.hpp"
-#include "quorate/data.hpp"
+#include "quorate/arrays.hpp"
 #include "tables/labels.hpp"
 
 namespace quorate {
@@ -22,6 +22,9 @@ void check_rows(const LabelledRows& given, const std::string& split, bool labell
 
 /// Adds rows to a split that has begun, with these labels.
 void add_rows(const AnyMatrix& rows, std::span<const double> labels, DataSetWriter& writer);
+
+/// The values of rows, those that are stored.
+std::span<const double> values_of(const AnyMatrix& rows);
 
 /// The columns of rows.
 std::int64_t columns_of(const AnyMatrix& rows);
