@@ -4,389 +4,208 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
-#include "compute/fold.hpp"
+#include "base/slots.hpp"
+#include "compute/cached_gradients.hpp"
+#include "compute/product.hpp"
+#include "compute/task_queue.hpp"
+#include "engine/engine.hpp"
+#include "scheme/promises.hpp"
 #include "scheme/whole_items.hpp"
 
 namespace quorate {
 
-SchemeCheck::SchemeCheck(Scheme& scheme, int workers, unsigned seed)
-    : scheme_(scheme), needs_(scheme.needs()), random_(seed),
-      machines_(static_cast<std::size_t>(workers)),
-      models_(static_cast<std::size_t>(needs_.models), Vector{0})
-{
-    for (int model = 0; model < needs_.models; ++model) publish(model);
-    choose = [this](const std::vector<Worker>& busy, std::int64_t) {
-        return busy[random_() % busy.size()];
+namespace {
+
+using Vector = SchemeCheck::Vector;
+
+// Workers that finish in the order that the check says.
+class ScriptedWorkers final : public Fleet {
+public:
+    ScriptedWorkers(SchemeCheck& check, const Needs& needs, std::mt19937& random)
+        : check_(check), needs_(needs), random_(random), machines_(needs.shard.size()),
+          support_(Support::all(static_cast<std::int64_t>(check.width)))
+    {
+        for (std::size_t i = 0; i < machines_.size(); ++i)
+            info_.push_back({static_cast<int>(i) + 1, "here", 1, std::ssize(check.first)});
+    }
+
+    // Versions of the items of each contribution of the last message, from the first part on.
+    const std::map<int, std::vector<Version>>& versions() const { return versions_; }
+
+    const std::vector<WorkerInfo>& workers() const override { return info_; }
+    Seconds now() const override { return now_; }
+    void dispatch(const Dispatch& task, PointList inputs) override;
+    void close(Worker worker, TaskId task) override
+    {
+        auto& machine = of(worker);
+        machine.tasks.cancel(task, [] {});
+        begin(machine);
+    }
+    std::vector<Arrival> wait(Seconds until, const std::atomic<bool>&) override;
+    void change(const Change&) override {}
+    std::vector<Change> changes(std::int64_t) override { return {}; }
+    void reencode(std::shared_ptr<const Coding>, std::span<const Worker>) override {}
+    const Support& support(Worker) override { return support_; }
+    Values values(std::size_t handle) override { return {support_, sums_.at(handle), {}}; }
+    void release(std::size_t handle) override { sums_.give_back(handle); }
+    std::int64_t bytes_sent() const override { return 0; }
+    std::int64_t bytes_received() const override { return 0; }
+
+private:
+    struct Order {
+        Dispatch task;
+        PointList inputs;
+        Seconds sent;
+        TaskId id() const { return task.task; }
+        bool follows() const { return task.control.follows(); }
+        bool repeats() const { return task.control.repeat; }
+        const Vector at(std::size_t input) const
+        {
+            return {inputs[input]->begin(), inputs[input]->end()};
+        }
     };
+    struct Cached {
+        Version version;
+        Vector gradient;
+    };
+    struct Machine {
+        TaskQueue<Order> tasks;
+        std::size_t part = 0;
+        std::int64_t count = 0;
+        std::map<int, Cached> cached;
+        std::optional<std::pair<int, Version>> begun;
+    };
+
+    Machine& of(Worker worker) { return machines_[static_cast<std::size_t>(worker)]; }
+    static void begin(Machine& machine);
+    bool is_out_of_time() { return std::uniform_real_distribution()(random_) < check_.empty; }
+    std::vector<Arrival> answer(Worker worker);
+    Arrival contribution(Worker worker, const Order& order, std::size_t number);
+    std::int64_t samples(const Budget& budget, const Part& part);
+    Part first_items(const Part& part);
+    std::int64_t rows_of(const Part& part) const;
+    static std::vector<CacheUpdate> updates(const Machine& machine, const Order& order,
+                                            const Part& part);
+    Vector compute(Machine& machine, const Order& order, const Part& part,
+                   std::vector<Version>& versions);
+
+    SchemeCheck& check_;
+    const Needs& needs_;
+    std::mt19937& random_;
+    std::vector<Machine> machines_;
+    std::vector<WorkerInfo> info_;
+    Support support_;
+    Slots<Vector> sums_;
+    std::map<int, std::vector<Version>> versions_;
+    Seconds now_ = 0;
+};
+
+void ScriptedWorkers::begin(Machine& machine)
+{
+    if (machine.tasks.is_running() || !machine.tasks.has_next()) return;
+    machine.tasks.begin();
+    machine.part = 0;
+    ++machine.count;
 }
 
-void SchemeCheck::start_at(const Vector& w)
+void ScriptedWorkers::dispatch(const Dispatch& task, PointList inputs)
 {
-    for (auto& model : models_) model = w;
-    for (auto& [version, point] : points_) point.w = w;
+    Order order{task, std::move(inputs), now_};
+    for (std::size_t i = 0; i < task.inputs.size(); ++i)
+        check_.points.try_emplace(task.inputs[i], order.at(i));
+    auto& machine = of(task.worker);
+    machine.tasks.add(std::move(order), [&] {
+        // Who is interrupted may have begun a gradient to be cached.
+        const auto& running = machine.tasks.running();
+        const auto& part = running.task.plan->parts[0];
+        if (!is_cached(part) || random_() % 2 == 0) return;
+        if (const auto left = updates(machine, running, part); !left.empty())
+            machine.begun = {left[0].item->block, left[0].version};
+    });
+    begin(machine);
 }
 
-void SchemeCheck::run(std::int64_t rounds)
+std::vector<Arrival> ScriptedWorkers::wait(Seconds until, const std::atomic<bool>&)
 {
-    for (auto& model : models_) model.resize(width);
-    for (auto& [version, point] : points_) point.w.resize(width);
-    Start start;
-    for (Worker i = 0; i < std::ssize(machines_); ++i) start.active.push_back(i);
-    give(start);
-    while (std::ssize(steps) < rounds && undecodable.empty() && broken.empty()) {
-        std::vector<Worker> busy;
-        for (Worker i = 0; i < std::ssize(machines_); ++i)
-            if (!machines_[static_cast<std::size_t>(i)].tasks.empty()) busy.push_back(i);
-        const bool overdue = std::ranges::any_of(
-            timers_, [this](const auto& timer) { return timer.second <= now_; });
-        const bool timer = overdue || (!timers_.empty() && (busy.empty() || random_() % 8 == 0));
-        if (!expect(timer || !busy.empty(), "no worker has a task, and no timer runs")) return;
-        now_ += std::exponential_distribution(1.0)(random_);
-        if (timer) {
-            const auto due = std::ranges::min_element(
-                timers_, {}, [](const auto& one) { return std::pair(one.second, one.first); });
-            now_ = std::max(now_, due->second);
-            const int number = due->first;
-            timers_.erase(due);
-            give(Deadline{number});
-        } else if (const auto worker = choose(busy, std::ssize(steps)); worker >= 0) {
-            answer(worker);
-        } else {
-            if (!expect(!timers_.empty(), "all workers stand still, and no timer runs")) return;
-            const auto due =
-                std::ranges::min_element(timers_, {}, [](const auto& one) { return one.second; });
-            now_ = due->second;
-            const int number = due->first;
-            timers_.erase(due);
-            give(Deadline{number});
-        }
-    }
-}
-
-bool SchemeCheck::expect(bool holds, const std::string& what)
-{
-    if (!holds) broken.push_back(what);
-    return holds;
-}
-
-void SchemeCheck::publish(int model)
-{
-    newest_[model] = next_version_;
-    points_[next_version_++] = {models_[static_cast<std::size_t>(model)]};
-}
-
-bool SchemeCheck::is_alive(Version version) const
-{
-    const auto at = points_.find(version);
-    if (at == points_.end()) return false;
-    if (at->second.holders > 0) return true;
-    return std::ranges::any_of(newest_, [&](const auto& n) { return n.second == version; });
-}
-
-void SchemeCheck::give(const Event& event)
-{
-    std::vector<Event> events = {event};
-    while (!events.empty() && undecodable.empty() && broken.empty()) {
-        const auto one = events.front();
-        events.erase(events.begin());
-        std::vector<Action> out;
-        scheme_.handle(one, now_, out);
-        for (const auto& action : out) {
-            if (auto caused = carry_out(action)) events.push_back(*caused);
-            if (!broken.empty()) return;
-        }
-    }
-    most_alive = std::max(most_alive, alive_.size());
-}
-
-std::optional<Event> SchemeCheck::carry_out(const Action& action)
-{
-    if (const auto* dispatch = std::get_if<Dispatch>(&action)) {
-        check(*dispatch);
-    } else if (const auto* close = std::get_if<Close>(&action)) {
-        log.push_back("close " + std::to_string(close->first) + " " + std::to_string(close->last));
-        expect(close->first <= close->last,
-               fmt::format("it closes tasks {} to {}", close->first, close->last));
-        for (auto at = open_.lower_bound(close->first);
-             at != open_.end() && at->first <= close->last; at = open_.lower_bound(close->first))
-            this->close(at->first);
-    } else if (const auto* fill = std::get_if<Fill>(&action)) {
-        this->fill(*fill);
-    } else if (const auto* combine = std::get_if<Combine>(&action)) {
-        for (const auto& term : combine->terms)
-            expect(alive_.contains(term.contribution), "it combines a contribution that is gone");
-    } else if (const auto* step = std::get_if<Step>(&action)) {
-        return carry_out_step(*step);
-    } else if (const auto* timer = std::get_if<SetTimer>(&action)) {
-        if (timer->at == never)
-            timers_.erase(timer->timer);
-        else
-            timers_[timer->timer] = timer->at;
-    } else if (const auto* end = std::get_if<Undecodable>(&action)) {
-        undecodable = end->why;
-    }
+    std::vector<Worker> busy;
+    for (Worker i = 0; i < std::ssize(machines_); ++i)
+        if (of(i).tasks.is_running()) busy.push_back(i);
+    const bool time_is_up =
+        until <= now_ || (until != never && (busy.empty() || random_() % 8 == 0));
+    now_ += std::exponential_distribution(1.0)(random_);
+    const auto worker = time_is_up ? -1 : check_.choose(busy, std::ssize(check_.steps));
+    if (worker >= 0) return answer(worker);
+    if (until == never) throw Failure("all workers stand still, and no timer runs");
+    now_ = std::max(now_, until);
     return {};
 }
 
-void SchemeCheck::check(const Dispatch& task)
+std::vector<Arrival> ScriptedWorkers::answer(Worker worker)
 {
-    log.push_back("dispatch " + std::to_string(task.task) + " to " + std::to_string(task.worker));
-    const bool asked = task.worker >= 0 && task.worker < std::ssize(machines_) && task.plan;
-    if (!expect(asked, fmt::format("task {} has no plan, or there is no worker {}", task.task,
-                                   task.worker)))
-        return;
-    expect(task.task > last_task_,
-           fmt::format("task {} is given after task {}: numbers ascend", task.task, last_task_));
-    last_task_ = task.task;
-    const auto& shard = needs_.shard[static_cast<std::size_t>(task.worker)];
-    for (const auto version : task.inputs) {
-        if (!expect(is_alive(version),
-                    fmt::format("task {} names version {}, which is gone", task.task, version)))
-            return;
-        ++points_[version].holders;
-    }
-    const auto operands = task.operands ? std::ssize(*task.operands) : 0;
-    for (const auto& part : task.plan->parts) {
-        for (const auto& item : part.items) {
-            expect(item.input < std::ssize(task.inputs) + operands,
-                   fmt::format("task {} has an item of input {}, which it lacks", task.task,
-                               item.input));
-            if (item.is_product()) {
-                const auto rows = needs_.coded[static_cast<std::size_t>(task.worker)].rows;
-                expect(item.block == task.worker && item.rows.first >= 0 &&
-                           item.rows.first + item.rows.count <= rows,
-                       fmt::format("task {} names coded rows that worker {} does not store",
-                                   task.task, task.worker));
-            } else {
-                expect(std::ranges::binary_search(shard, item.block),
-                       fmt::format("task {} names block {}, which worker {} does not store",
-                                   task.task, item.block, task.worker));
-            }
-            expect(item.operation == part.items[0].operation,
-                   fmt::format("task {} has a part of several operations", task.task));
-        }
-        const auto operation = part.items.empty() ? Item::Operation{} : part.items[0].operation;
-        const bool separate =
-            operation == Item::Operation::gradient || operation == Item::Operation::held;
-        if (is_held(part))
-            expect(separate && !(part.held && !part.fold.empty()) && task.control.draw != own_count,
-                   fmt::format("task {} holds what are no gradients at a point alone", task.task));
-        if (part.fold.empty()) continue;
-        expect(part.fold.size() % part.items.size() == 0 && separate,
-               fmt::format("task {} folds with {} coefficients what are {} items, or no gradients",
-                           task.task, part.fold.size(), part.items.size()));
-    }
-    const auto& budget = task.control.budget;
-    expect(!budget.limited() || can_be_limited(budget, *task.plan),
-           fmt::format("task {} has a limit that is not for its parts or items", task.task));
-    if (!broken.empty()) return;
-    open_.emplace(task.task, task);
-    auto& machine = machines_[static_cast<std::size_t>(task.worker)];
-    if (!task.control.follows()) {
-        // Who is interrupted may have begun a gradient to be cached.
-        if (!machine.tasks.empty() && is_cached(machine.tasks[0].plan->parts[0]) && random_() % 2) {
-            const auto left =
-                updates_of(machine, machine.tasks[0], machine.tasks[0].plan->parts[0]);
-            if (!left.empty()) machine.begun = {left[0].item->block, left[0].version};
-        }
-        machine.tasks.clear();
-        machine.part = 0;
-    } else {
-        const auto after_running = machine.tasks.begin() + (machine.tasks.empty() ? 0 : 1);
-        machine.tasks.erase(after_running, machine.tasks.end());
-    }
-    machine.tasks.push_back(task);
-}
-
-void SchemeCheck::close(TaskId task)
-{
-    const auto at = open_.find(task);
-    if (at == open_.end()) return;
-    for (const auto version : at->second.inputs) --points_[version].holders;
-    auto& machine = machines_[static_cast<std::size_t>(at->second.worker)];
-    if (!machine.tasks.empty() && machine.tasks[0].task == task) machine.part = 0;
-    std::erase_if(machine.tasks, [&](const Dispatch& one) { return one.task == task; });
-    open_.erase(at);
-    std::erase_if(alive_, [&](const auto& one) { return one.second.task == task; });
-}
-
-void SchemeCheck::fill(const Fill& fill)
-{
-    if (!expect(fill.slot >= 0 && fill.slot < needs_.slots,
-                fmt::format("it fills slot {}, but has {}", fill.slot, needs_.slots)))
-        return;
-    for (auto& [id, one] : alive_)
-        if (one.slot == fill.slot) one.slot = -1;
-    for (const auto id : fill.contributions) {
-        const auto at = alive_.find(id);
-        if (!expect(at != alive_.end(), "it fills a slot with a contribution that is gone") ||
-            !expect(at->second.slot < 0, "it fills two slots with a contribution"))
-            return;
-        at->second.slot = fill.slot;
-        at->second.weight = fill.weight;
-        at->second.kept = true;
-    }
-    expect(std::ranges::is_sorted(fill.contributions),
-           "it fills a slot with contributions that do not ascend");
-}
-
-// Returns the step with what the table holds among its terms.
-Step SchemeCheck::spelled_out(Step step) const
-{
-    if (!step.table) return step;
-    for (const auto& [id, one] : alive_) {
-        if (one.slot < 0) continue;
-        const auto term = std::ranges::find(step.terms, id, &Term::contribution);
-        if (term == step.terms.end())
-            step.terms.push_back({id, one.weight, true});
-        else
-            term->weight += one.weight;
-    }
-    return step;
-}
-
-std::optional<Event> SchemeCheck::carry_out_step(const Step& made)
-{
-    std::set<ContributionId> in_terms;
-    for (const auto& term : made.terms) {
-        const auto at = alive_.find(term.contribution);
-        expect(in_terms.insert(term.contribution).second,
-               "in a step a contribution is named twice");
-        expect(at == alive_.end() || at->second.slot < 0 || term.keep,
-               "a step ends a contribution that the table holds");
-    }
-    const auto step = spelled_out(made);
-    expect(step.divisor > 0, fmt::format("a step divides by {}", step.divisor));
-    expect(!step.terms.empty() || !step.placed.empty(), "a step has no terms");
-    expect(!needs_.exact || step.error < 1e-9,
-           fmt::format("its estimates are exact, but one has an error of {:g}", step.error));
-    expect(step.model >= 0 && step.model < std::ssize(models_),
-           fmt::format("a step is of model {}, which is not there", step.model));
-    std::set<ContributionId> named;
-    Vector estimate(width);
-    std::vector<Version> newest;
-    for (const auto& term : step.terms) {
-        expect(named.insert(term.contribution).second, "in a step a contribution is named twice");
-        const auto at = alive_.find(term.contribution);
-        expect(at != alive_.end(), "a step names a contribution that is gone");
-        if (!broken.empty() ||
-            !expect(!at->second.held, "a step names a contribution whose values are held"))
-            return {};
-        for (std::size_t i = 0; i < width; ++i)
-            estimate[i] += term.weight * at->second.sum[i] / step.divisor;
-        versions.push_back(at->second.versions);
-        newest.push_back(std::ranges::max(at->second.versions));
-    }
-    expect(step.placed.empty() || needs_.places || !needs_.coded_columns.empty(),
-           "a step places contributions, of which its needs say nothing");
-    for (const auto& term : step.placed) {
-        const auto at = alive_.find(term.contribution);
-        expect(at != alive_.end(), "a step places a contribution that is gone");
-        if (!broken.empty() ||
-            !expect(!at->second.held, "a step places a contribution whose values are held"))
-            return {};
-        const auto& sum = at->second.sum;
-        for (std::int64_t i = 0; i < term.from.count; ++i)
-            if (term.at + i < std::ssize(estimate) && term.from.first + i < std::ssize(sum))
-                estimate[static_cast<std::size_t>(term.at + i)] +=
-                    term.weight * sum[static_cast<std::size_t>(term.from.first + i)] / step.divisor;
-        if (!named.insert(term.contribution).second) continue;
-        versions.push_back(at->second.versions);
-        newest.push_back(std::ranges::max(at->second.versions));
-    }
-    for (const auto& term : step.terms) {
-        if (term.keep)
-            alive_.at(term.contribution).kept = true;
-        else
-            alive_.erase(term.contribution);
-    }
-    for (const auto& term : step.placed) alive_.erase(term.contribution);
-    const auto kept =
-        std::ranges::count_if(alive_, [](const auto& one) { return one.second.kept; });
-    expect(kept <= needs_.kept,
-           fmt::format("{} contributions have outlived steps, not {} at most", kept, needs_.kept));
-    std::set<Version> held;
-    for (const auto& [id, one] : alive_)
-        if (const auto task = open_.find(one.task); one.kept && task != open_.end())
-            held.insert(task->second.inputs.begin(), task->second.inputs.end());
-    const auto most = needs_.points_of_kept();
-    expect(std::ssize(held) <= most,
-           fmt::format("contributions that have outlived steps hold {} points, not {} at most",
-                       held.size(), most));
-    auto& w = models_[static_cast<std::size_t>(step.model)];
-    for (std::size_t i = 0; i < width; ++i)
-        w[i] += step.displacement ? estimate[i] : -step_size * step.scale * estimate[i];
-    steps.push_back(step);
-    estimates.push_back(std::move(estimate));
-    published_at.push_back(std::move(newest));
-    log.push_back("step with " + std::to_string(step.terms.size()));
-    publish(step.model);
-    return Stepped{next_version_ - 1, step.model, 1};
-}
-
-void SchemeCheck::answer(Worker worker)
-{
-    auto& machine = machines_[static_cast<std::size_t>(worker)];
-    const auto task = machine.tasks.front();
-    const auto& parts = task.plan->parts;
-    if (machine.part == 0) ++machine.count;
-    Arrived message;
+    auto& machine = of(worker);
+    const auto& order = machine.tasks.running();
+    const auto& plan = *order.task.plan;
+    std::vector<Arrival> message;
+    versions_.clear();
     for (bool more = true; more; ++machine.part) {
-        const auto& asked = parts[machine.part];
-        const bool whole = takes_whole_items(task.control.budget, asked);
-        const auto part = whole ? Part{first_items(asked)} : asked;
-        const auto value = compute(machine, task, part);
-        const auto [oldest, newest] = std::ranges::minmax(value.versions);
-        message.contributions.push_back(
-            {{.worker = worker,
-              .part = static_cast<int>(machine.part),
-              .task = task.task,
-              .draw = task.control.draw == own_count ? machine.count - 1 : task.control.draw,
-              .samples = whole ? rows_of(part) : samples(task, part),
-              .oldest = oldest,
-              .newest = newest,
-              .items = whole ? static_cast<int>(part.items.size()) : 0,
-              .compute = 1},
-             next_contribution_});
-        alive_[next_contribution_++] = value;
-        more = machine.part + 1 < parts.size() && !task.plan->each_when_ready;
+        message.push_back(contribution(worker, order, machine.part));
+        more = machine.part + 1 < plan.parts.size() && !plan.each_when_ready;
     }
-    if (machine.part == parts.size()) {
-        machine.part = 0;
-        if (!task.control.repeat || machine.tasks.size() > 1)
-            machine.tasks.erase(machine.tasks.begin());
+    if (machine.part == plan.parts.size()) {
+        machine.tasks.finish();
+        begin(machine);
     }
-    give(message);
+    return message;
 }
 
-std::int64_t SchemeCheck::samples(const Dispatch& task, const Part& part)
+Arrival ScriptedWorkers::contribution(Worker worker, const Order& order, std::size_t number)
 {
-    const auto asked = task.control.budget.samples;
-    if (asked > 0 && task.control.budget.seconds == never) return asked;
-    if (asked > 0) {
-        // All of them, none, or those that there was time for.
-        if (std::uniform_real_distribution()(random_) < empty) return 0;
-        return random_() % 2 == 0 ? asked
-                                  : std::uniform_int_distribution(std::int64_t{1}, asked)(random_);
-    }
-    if (task.control.budget.limited())
-        return std::uniform_real_distribution()(random_) < empty
-                   ? 0
-                   : static_cast<std::int64_t>(1 + random_() % 100);
-    return rows_of(part);
+    auto& machine = of(worker);
+    const auto& control = order.task.control;
+    const auto& asked = order.task.plan->parts[number];
+    const bool whole = takes_whole_items(control.budget, asked);
+    const auto part = whole ? first_items(asked) : asked;
+    auto& versions = versions_[static_cast<int>(number)];
+    const auto handle = sums_.take();
+    sums_.at(handle) = compute(machine, order, part, versions);
+    const auto [oldest, newest] = std::ranges::minmax(versions);
+    return {{.worker = worker,
+             .part = static_cast<int>(number),
+             .task = order.task.task,
+             .draw = control.draw == own_count ? machine.count - 1 : control.draw,
+             .samples = whole ? rows_of(part) : samples(control.budget, part),
+             .oldest = oldest,
+             .newest = newest,
+             .items = whole ? static_cast<int>(part.items.size()) : 0,
+             .compute = 1},
+            is_cached(part) ? versions : std::vector<Version>(),
+            order.sent,
+            now_,
+            0,
+            handle};
+}
+
+std::int64_t ScriptedWorkers::samples(const Budget& budget, const Part& part)
+{
+    if (!budget.limited()) return rows_of(part);
+    if (budget.seconds == never) return budget.samples;
+    if (is_out_of_time()) return 0;
+    // All that are asked for, or those that there was time for.
+    if (budget.samples > 0 && random_() % 2 == 0) return budget.samples;
+    const auto most = budget.samples > 0 ? budget.samples : 100;
+    return std::uniform_int_distribution(std::int64_t{1}, most)(random_);
 }
 
 // The items that a task is done with when its time is over, from the first on.
-std::vector<Item> SchemeCheck::first_items(const Part& part)
+Part ScriptedWorkers::first_items(const Part& part)
 {
-    if (std::uniform_real_distribution()(random_) < empty) return {};
+    if (is_out_of_time()) return {};
     const auto count = 1 + random_() % part.items.size();
-    return {part.items.begin(), part.items.begin() + static_cast<std::ptrdiff_t>(count)};
+    return {{part.items.begin(), part.items.begin() + static_cast<std::ptrdiff_t>(count)}};
 }
 
-std::int64_t SchemeCheck::rows_of(const Part& part) const
+std::int64_t ScriptedWorkers::rows_of(const Part& part) const
 {
     std::int64_t rows = 0;
     for (const auto& item : part.items)
@@ -395,47 +214,170 @@ std::int64_t SchemeCheck::rows_of(const Part& part) const
     return rows;
 }
 
-const SchemeCheck::Vector& SchemeCheck::at(Version version)
-{
-    expect(is_alive(version), fmt::format("version {} is gone before its task is closed", version));
-    return points_.at(version).w;
-}
-
-std::vector<CacheUpdate> SchemeCheck::updates_of(const Machine& machine, const Dispatch& task,
-                                                 const Part& part)
+std::vector<CacheUpdate> ScriptedWorkers::updates(const Machine& machine, const Order& order,
+                                                  const Part& part)
 {
     std::map<int, Version> versions;
     for (const auto& [block, cached] : machine.cached) versions[block] = cached.version;
-    return cache_updates(part, task.inputs, versions, machine.begun);
+    return cache_updates(part, order.task.inputs, versions, machine.begun);
 }
 
-SchemeCheck::Value SchemeCheck::compute(Machine& machine, const Dispatch& task, const Part& part)
+// @param versions  receives those of the items
+Vector ScriptedWorkers::compute(Machine& machine, const Order& order, const Part& part,
+                                std::vector<Version>& versions)
 {
-    const auto pieces = pieces_of(part);
-    Value value{.task = task.task,
-                .sum = Vector(folded_length(width, pieces)),
-                .versions = {},
-                .held = part.held};
+    const auto& inputs = order.task.inputs;
+    Vector sum(length_of(part, check_.width, check_.width, 1));
     if (is_cached(part)) {
-        for (const auto& [item, version] : updates_of(machine, task, part))
-            machine.cached[item->block] = {version, gradient(item->block, at(version))};
+        for (const auto& [item, version] : updates(machine, order, part)) {
+            const auto input = std::ranges::find(inputs, version) - inputs.begin();
+            const auto point = order.at(static_cast<std::size_t>(input));
+            machine.cached[item->block] = {version, check_.gradient(item->block, point)};
+        }
         machine.begun.reset();
     }
-    for (const auto& item : part.items) {
-        if (item.is_product()) continue;  // no vectors here
-        const auto version = task.inputs[static_cast<std::size_t>(item.input)];
-        const auto one = is_cached(part) ? machine.cached.at(item.block)
-                                         : Cached{version, gradient(item.block, at(version))};
-        value.versions.push_back(one.version);
-        if (!part.fold.empty()) {
-            const auto first = static_cast<std::size_t>(&item - part.items.data()) * pieces;
-            add_folded(std::span(part.fold).subspan(first, pieces),
-                       Support::all(static_cast<std::int64_t>(width)), one.gradient, value.sum);
-            continue;
-        }
-        for (std::size_t i = 0; i < width; ++i) value.sum[i] += item.coefficient * one.gradient[i];
+    const auto pieces = pieces_of(part);
+    for (std::size_t i = 0; i < part.items.size(); ++i) {
+        const auto& item = part.items[i];
+        if (item.is_product()) continue;  // zeros will do
+        const auto input = static_cast<std::size_t>(item.input);
+        const auto one = is_cached(part)
+                             ? machine.cached.at(item.block)
+                             : Cached{inputs[input], check_.gradient(item.block, order.at(input))};
+        versions.push_back(one.version);
+        if (!part.fold.empty())
+            add_folded(std::span(part.fold).subspan(i * pieces, pieces), support_, one.gradient,
+                       sum);
+        else
+            for (std::size_t e = 0; e < sum.size(); ++e)
+                sum[e] += item.coefficient * one.gradient[e];
     }
-    if (value.versions.empty()) value.versions = {task.inputs.begin(), task.inputs.end()};
-    return value;
+    if (versions.empty()) versions.assign(inputs.begin(), inputs.end());
+    return sum;
 }
+
+// A scheme whose promises are checked, and whose actions are noted.
+class Watched final : public Scheme {
+public:
+    Watched(SchemeCheck& check, Scheme& scheme, const Needs& needs, const ScriptedWorkers& workers)
+        : check_(check), scheme_(scheme), needs_(needs), workers_(workers), promises_(needs, "it")
+    {
+    }
+    // Whether it was told last that nothing can come.
+    bool stands_still() const { return stands_still_; }
+
+    Needs needs() const override { return needs_; }
+    void handle(const Event& event, Seconds now, std::vector<Action>& out) override
+    {
+        stands_still_ = std::holds_alternative<Quiescent>(event);
+        promises_.note(event);
+        if (const auto* arrived = std::get_if<Arrived>(&event))
+            for (const auto& one : arrived->contributions)
+                versions_[one.id] = workers_.versions().at(one.part);
+        check_.most_alive = std::max(check_.most_alive, promises_.in_use().size());
+        const auto first = out.size();
+        scheme_.handle(event, now, out);
+        for (auto i = first; i < out.size(); ++i)
+            std::visit([this](const auto& action) { check(action); }, out[i]);
+    }
+
+private:
+    template <class Other>
+    void check(const Other& action)
+    {
+        promises_.check(action);
+    }
+    void check(const Dispatch& task)
+    {
+        check_.log.push_back(fmt::format("dispatch {} to {}", task.task, task.worker));
+        promises_.check(task);
+    }
+    void check(const Close& close)
+    {
+        check_.log.push_back(fmt::format("close {} {}", close.first, close.last));
+        promises_.check(close);
+    }
+    void check(const Undecodable& end) { check_.undecodable = end.why; }
+    void check(const Step& step)
+    {
+        auto whole = step;
+        if (step.table) add_table(whole);
+        promises_.check(step);
+        std::vector<ContributionId> used;
+        for (const auto& term : whole.terms) used.push_back(term.contribution);
+        for (const auto& term : whole.placed)
+            if (!std::ranges::count(used, term.contribution)) used.push_back(term.contribution);
+        auto& newest = check_.published_at.emplace_back();
+        for (const auto id : used) {
+            check_.versions.push_back(versions_.at(id));
+            newest.push_back(std::ranges::max(versions_.at(id)));
+        }
+        check_.log.push_back(fmt::format("step with {}", whole.terms.size()));
+        check_.steps.push_back(std::move(whole));
+    }
+    // Adds to a step what the table holds.
+    void add_table(Step& step) const
+    {
+        for (const auto& [id, one] : promises_.in_use()) {
+            if (one.slot < 0) continue;
+            const auto term = std::ranges::find(step.terms, id, &Term::contribution);
+            if (term == step.terms.end())
+                step.terms.push_back({id, one.weight, true});
+            else
+                term->weight += one.weight;
+        }
+    }
+
+    SchemeCheck& check_;
+    Scheme& scheme_;
+    const Needs& needs_;
+    const ScriptedWorkers& workers_;
+    Promises promises_;
+    std::map<ContributionId, std::vector<Version>> versions_;
+    bool stands_still_ = false;
+};
+
+}  // namespace
+
+SchemeCheck::SchemeCheck(Scheme& scheme, unsigned seed) : scheme_(scheme), random_(seed)
+{
+    choose = [this](const std::vector<Worker>& busy, std::int64_t) {
+        return busy.empty() ? -1 : busy[random_() % busy.size()];
+    };
+}
+
+void SchemeCheck::run(std::int64_t rounds)
+{
+    const auto needs = scheme_.needs();
+    first.resize(width);
+    std::vector<std::unique_ptr<Optimizer>> rules;
+    const auto descent = std::ranges::find(optimizers(), "gd", &Entry<MakeOptimizer>::name);
+    for (int model = 0; model < needs.models; ++model)
+        rules.push_back(descent->make({}, first, {}));
+    ScriptedWorkers workers(*this, needs, random_);
+    Watched scheme(*this, scheme_, needs, workers);
+    trace::NoSink nowhere;
+    Engine engine({.rounds = rounds,
+                   .schedule = [this](double) { return step_size; },
+                   .evaluate_every = 0,
+                   .arrivals = Arrivals::none},
+                  scheme, workers, rules, nowhere);
+    const std::atomic<bool> stop = false;
+    try {
+        engine.run(stop, {.done = [this](const Update& update) {
+                       estimates.emplace_back(update.estimate.begin(), update.estimate.end());
+                       return false;
+                   }});
+    } catch (const BadInput& promise) {
+        broken.emplace_back(promise.what());
+    } catch (const std::logic_error& promise) {
+        broken.emplace_back(promise.what());
+    } catch (const Failure& failure) {
+        if (undecodable.empty())
+            broken.emplace_back(scheme.stands_still() ? "no worker has a task, and no timer runs"
+                                                      : failure.what());
+    }
+    for (const auto& rule : rules) models.emplace_back(rule->model().begin(), rule->model().end());
+}
+
 }  // namespace quorate

@@ -299,7 +299,7 @@ std::vector<std::string> check_scheme(const Given& options, std::int64_t rounds)
     for (unsigned seed = 1; seed <= 3; ++seed) {
         const auto scheme = chosen(schemes(), settings, "scheme")
                                 .make(settings, {workers, std::int64_t{100} * workers, seed});
-        SchemeCheck run(*scheme, workers, seed);
+        SchemeCheck run(*scheme, seed);
         run.run(rounds);
         if (!run.undecodable.empty()) run.broken.push_back("it gives up: " + run.undecodable);
         if (!run.broken.empty()) return run.broken;

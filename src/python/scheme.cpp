@@ -18,8 +18,8 @@
 #include "python/language.hpp"
 #include "python/object.hpp"
 #include "quorate/quorate.hpp"
+#include "scheme/promises.hpp"
 #include "scheme/rounds/synchronous.hpp"
-#include "scheme/whole_items.hpp"
 
 namespace py = pybind11;
 
@@ -80,174 +80,39 @@ std::string warning_of(const Object& scheme)
                            "a text");
 }
 
-// Refuses what would break the engine, so that a mistake in Python is named and does not end the
-// process. What a contribution or version must be beside is the engine's to check.
+// Refuses what breaks a promise, so that a mistake in Python is named and does not end the process.
 class Checked final : public Scheme {
 public:
     Checked(std::unique_ptr<Scheme> scheme, std::string name)
-        : scheme_(std::move(scheme)), name_(std::move(name)), needs_(scheme_->needs())
+        : scheme_(std::move(scheme)), name_(std::move(name)), promises_(scheme_->needs(), name_)
     {
     }
 
-    Needs needs() const override { return needs_; }
+    Needs needs() const override { return scheme_->needs(); }
     std::string warning() const override { return scheme_->warning(); }
     void handle(const Event& event, Seconds now, std::vector<Action>& out) override
     {
-        if (const auto* stepped = std::get_if<Stepped>(&event)) newest_ = stepped->version;
-        if (const auto* arrived = std::get_if<Arrived>(&event); arrived && needs_.kept > 0)
-            for (const auto& one : arrived->contributions) task_of_[one.id] = one.task;
-        if (const auto* arrived = std::get_if<Arrived>(&event))
-            for (const auto& one : arrived->contributions)
-                if (held_.contains({one.task, one.part})) heads_[one.id] = one.task;
+        promises_.note(event);
         const auto first = out.size();
         scheme_->handle(event, now, out);
-        for (auto i = first; i < out.size(); ++i)
-            std::visit([this](const auto& action) { check(action); }, out[i]);
+        for (auto i = first; i < out.size(); ++i) {
+            if (const auto* task = std::get_if<Dispatch>(&out[i])) expect_items(*task);
+            std::visit([this](const auto& action) { promises_.check(action); }, out[i]);
+        }
     }
 
 private:
-    template <class... Values>
-    void expect(bool holds, fmt::format_string<Values...> broken, Values&&... values) const
+    // Random codes have parts without items; in Python they are mistakes.
+    void expect_items(const Dispatch& task) const
     {
-        if (!holds)
-            throw BadInput(name_ + " " + fmt::format(broken, std::forward<Values>(values)...));
+        const auto is_empty = [](const Part& part) { return part.items.empty(); };
+        if (task.plan && std::ranges::any_of(task.plan->parts, is_empty))
+            throw BadInput(fmt::format("{} gives task {} with an empty part", name_, task.task));
     }
-
-    void check(const Dispatch& task)
-    {
-        expect(task.worker >= 0 && task.worker < std::ssize(needs_.shard),
-               "gives task {} to worker {}, but there are {}", task.task, task.worker,
-               needs_.shard.size());
-        expect(task.plan && !task.plan->parts.empty(), "gives task {} without a part", task.task);
-        expect(task.task > last_, "gives task {} after task {}: numbers must ascend", task.task,
-               last_);
-        last_ = task.task;
-        for (const auto version : task.inputs)
-            expect(version >= 0 && version <= std::max<Version>(newest_, needs_.models - 1),
-                   "gives task {} the point of version {}, but the newest is {}", task.task,
-                   version, newest_);
-        const auto& stored = needs_.shard[static_cast<std::size_t>(task.worker)];
-        for (const auto& part : task.plan->parts) {
-            expect(!part.items.empty(), "gives task {} with an empty part", task.task);
-            for (const auto& item : part.items) {
-                expect(std::ranges::binary_search(stored, item.block),
-                       "gives task {} with block {}, which worker {} does not store", task.task,
-                       item.block, task.worker);
-                expect(item.input >= 0 && item.input < std::ssize(task.inputs),
-                       "gives task {} with input {}, but it has {}", task.task, item.input,
-                       task.inputs.size());
-                expect(!item.is_product() && item.operation == part.items[0].operation,
-                       "gives task {} with products, or operations that differ in a part",
-                       task.task);
-                expect(std::isfinite(item.coefficient), "gives task {} a coefficient of {}",
-                       task.task, item.coefficient);
-            }
-            const auto operation = part.items[0].operation;
-            const bool separate =
-                operation == Item::Operation::gradient || operation == Item::Operation::held;
-            const bool held = part.held || operation == Item::Operation::held;
-            expect(!held || (separate && task.control.draw != own_count),
-                   "gives task {} a part that is held and not of gradients, or whose samples its "
-                   "worker's count keys",
-                   task.task);
-            expect(!part.held || part.fold.empty(), "gives task {} a part that is held and folded",
-                   task.task);
-            if (part.held)
-                held_.emplace(task.task, static_cast<int>(&part - task.plan->parts.data()));
-            if (part.fold.empty()) continue;
-            expect(needs_.places, "gives task {} a fold: its Needs must say places=True",
-                   task.task);
-            expect(separate && part.fold.size() % part.items.size() == 0,
-                   "gives task {} a fold of {} coefficients for {} items: give as many for each "
-                   "gradient",
-                   task.task, part.fold.size(), part.items.size());
-            for (const double coefficient : part.fold)
-                expect(std::isfinite(coefficient), "gives task {} a coefficient of {}", task.task,
-                       coefficient);
-        }
-        const auto& budget = task.control.budget;
-        expect(budget.samples >= 0 && budget.micro_batch >= 0 && budget.seconds > 0,
-               "gives task {} {} samples and {} seconds", task.task, budget.samples,
-               budget.seconds);
-        expect(!budget.limited() || can_be_limited(budget, *task.plan),
-               "limits task {}, which has more than one part; or more than one item, to samples or "
-               "micro-batches, or not of gradients",
-               task.task);
-    }
-    void check(const Close& close)
-    {
-        expect(close.first <= close.last, "closes tasks {} to {}", close.first, close.last);
-        const auto closed = [&](const auto& one) {
-            return close.first <= one.second && one.second <= close.last;
-        };
-        std::erase_if(task_of_, closed);
-        std::erase_if(heads_, closed);
-        std::erase_if(held_, [&](const auto& part) {
-            return close.first <= part.first && part.first <= close.last;
-        });
-        std::erase_if(kept_, [this](ContributionId id) { return !task_of_.contains(id); });
-    }
-    void check(const Step& step)
-    {
-        expect(!step.terms.empty() || !step.placed.empty(), "makes a step without contributions");
-        expect(std::isfinite(step.divisor) && step.divisor > 0, "makes a step that divides by {}",
-               step.divisor);
-        expect(step.model >= 0 && step.model < needs_.models, "makes a step of model {}, of {}",
-               step.model, needs_.models);
-        expect(std::isfinite(step.scale) && std::isfinite(step.share) && !std::isnan(step.error),
-               "makes a step with scale {}, share {} and error {}", step.scale, step.share,
-               step.error);
-        const auto expect_values = [this](const auto& term) {
-            expect(!heads_.contains(term.contribution),
-                   "makes a step of contribution {}, whose part is held: its values are at its "
-                   "worker",
-                   term.contribution);
-        };
-        std::ranges::for_each(step.terms, expect_values);
-        std::ranges::for_each(step.placed, expect_values);
-        for (const auto& term : step.terms)
-            expect(std::isfinite(term.weight), "makes a step with the weight {}", term.weight);
-        for (const auto& term : step.terms) {
-            if (term.keep)
-                kept_.insert(term.contribution);
-            else if (needs_.kept > 0) {
-                kept_.erase(term.contribution);
-                task_of_.erase(term.contribution);
-            }
-        }
-        expect(std::ssize(kept_) <= needs_.kept,
-               "keeps {} contributions, but its needs say at most {}: give Needs(..., kept=N)",
-               kept_.size(), needs_.kept);
-        expect(step.placed.empty() || needs_.places,
-               "places contributions: its Needs must say places=True");
-        for (const auto& term : step.placed)
-            expect(std::isfinite(term.weight) && term.from.first >= 0 && term.from.count >= 0 &&
-                       term.at >= 0,
-                   "places elements {} to {} at {} with the weight {}", term.from.first,
-                   term.from.first + term.from.count, term.at, term.weight);
-    }
-    void check(const Combine&) const
-    {
-        expect(false, "combines products, which only coded storage has");
-    }
-    void check(const Fill&) const { expect(false, "fills slots, which only schemes of C++ have"); }
-    void check(const SetTimer& timer) const
-    {
-        expect(!std::isnan(timer.at), "sets timer {} to no time", timer.timer);
-    }
-    void check(const Note&) const {}
-    void check(const Undecodable&) const {}
 
     std::unique_ptr<Scheme> scheme_;
     std::string name_;
-    Needs needs_;
-    TaskId last_ = -1;
-    Version newest_ = 0;
-    // If it keeps contributions: the tasks of those in use, and those that it has kept.
-    std::map<ContributionId, TaskId> task_of_;
-    std::set<ContributionId> kept_;
-    std::set<std::pair<TaskId, int>> held_;   // parts of open tasks
-    std::map<ContributionId, TaskId> heads_;  // of these
+    Promises promises_;
 };
 
 class PythonScheme final : public Scheme {

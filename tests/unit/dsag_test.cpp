@@ -239,7 +239,7 @@ TEST(Dsag, SagaCountsChangesSoThatEachPartitionCountsOnce)
     const auto scheme = make_scheme(
         "dsag", {4, 1200, 1},
         {{"collect", "2"}, {"subpartitions", "3"}, {"estimator", "saga"}, {"order", "random"}});
-    LegalRun run(*scheme, 4, 7);
+    LegalRun run(*scheme, 7);
     run.run(200);
     int saga = 0;
     for (const auto& step : run.steps) {

@@ -295,7 +295,7 @@ TEST(LateMessages, KeepTheirPromisesInAnyOrder)
                     const auto scheme = make_scheme(
                         "partial", {.workers = 6, .rows = 600, .seed = 1, .parameters = 7},
                         options);
-                    LegalRun run(*scheme, 6, seed);
+                    LegalRun run(*scheme, seed);
                     run.width = 7;
                     run.step_size = 0.1;
                     run.gradient = gradient;
@@ -306,7 +306,7 @@ TEST(LateMessages, KeepTheirPromisesInAnyOrder)
                         std::vector<double> sum(7);
                         const int chunks = seed % 2 ? 12 : 6;
                         for (int block = 0; block < chunks; ++block) {
-                            const auto g = gradient(block, run.point(static_cast<Version>(i)));
+                            const auto g = gradient(block, run.points.at(static_cast<Version>(i)));
                             for (std::size_t e = 0; e < 7; ++e) sum[e] += g[e];
                         }
                         for (std::size_t e = 0; e < 7; ++e)

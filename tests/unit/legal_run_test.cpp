@@ -41,7 +41,7 @@ TEST(EveryScheme, ActsLegallyWhateverTheOrder)
             for (unsigned seed = 0; seed < 20; ++seed) {
                 const auto scheme = made(entry.name, n);
                 if (!scheme) continue;
-                LegalRun run(*scheme, n, seed);
+                LegalRun run(*scheme, seed);
                 run.run(50);
                 EXPECT_EQ(run.undecodable, "") << entry.name;
                 ASSERT_EQ(run.steps.size(), 50U) << entry.name << ", n = " << n;
@@ -55,7 +55,7 @@ TEST(EveryScheme, WithTheSameHistoryActsTheSame)
     for (const auto& entry : schemes()) {
         const auto one = made(entry.name, 6), other = made(entry.name, 6);
         if (!one) continue;
-        LegalRun a(*one, 6, 5), b(*other, 6, 5);
+        LegalRun a(*one, 5), b(*other, 5);
         a.run(30);
         b.run(30);
         EXPECT_EQ(a.log, b.log) << entry.name;
@@ -66,7 +66,7 @@ TEST(EveryScheme, WhoseWorkersAreOutOfTimeGoesOnAllTheSame)
 {
     for (const auto* name : {"amb", "anytime-sgd", "amb-dg"}) {
         const auto scheme = make_scheme(name, {4, 1000, 1}, {{"compute-time", "2"}});
-        LegalRun run(*scheme, 4, 3);
+        LegalRun run(*scheme, 3);
         run.empty = 0.9;
         run.run(50);
         EXPECT_EQ(run.steps.size(), 50U) << name;
@@ -94,7 +94,7 @@ TEST(EveryScheme, WithACapOnItsSamplesAsksForAtMostItsShare)
         for (const auto* cap : {"4", "130"}) {
             const auto scheme =
                 make_scheme(name, {4, 1000, 1}, {{"compute-time", "2"}, {"samples-cap", cap}});
-            LegalRun run(*scheme, 4, 3);
+            LegalRun run(*scheme, 3);
             run.empty = 0.3;
             run.run(50);
             EXPECT_EQ(run.steps.size(), 50U) << name << ", cap " << cap;
@@ -172,7 +172,7 @@ TEST(Asynchronous, UpdatesComeAtTheRateOfTheWorkers)
 TEST(Asynchronous, TooStaleContributionsAreNotUsed)
 {
     const auto scheme = make_scheme("async", {8, 1000, 1}, {{"staleness-cap", "4"}});
-    LegalRun run(*scheme, 8, 1);
+    LegalRun run(*scheme, 1);
     run.run(500);
     for (std::size_t step = 0; step < run.steps.size(); ++step)
         for (const auto version : run.published_at[step])
@@ -182,7 +182,7 @@ TEST(Asynchronous, TooStaleContributionsAreNotUsed)
 TEST(Asynchronous, StaleContributionsCountLess)
 {
     const auto scheme = make_scheme("async", {8, 1000, 1}, {{"staleness-scale", "inverse"}});
-    LegalRun run(*scheme, 8, 1);
+    LegalRun run(*scheme, 1);
     run.run(300);
     for (std::size_t step = 0; step < run.steps.size(); ++step) {
         const auto stale = static_cast<Version>(step) - run.published_at[step][0];
@@ -193,7 +193,7 @@ TEST(Asynchronous, StaleContributionsCountLess)
 TEST(Asynchronous, SchedulesCountSamples)
 {
     const auto scheme = make_scheme("k-batch-async", {8, 1000, 1}, {{"collect", "2"}});
-    LegalRun run(*scheme, 8, 1);
+    LegalRun run(*scheme, 1);
     run.run(10);
     for (const auto& step : run.steps) EXPECT_EQ(step.share, 2.0 / 8);
 }

@@ -381,7 +381,7 @@ TEST(Partial, RoundsInWhichNobodyIsDoneWithAChunkGoOn)
     options.insert({{"messages", "prefix"}, {"deadline", "2"}});
     for (unsigned seed = 0; seed < 20; ++seed) {
         const auto scheme = make_scheme("partial", {5, 1000, 1}, options);
-        LegalRun run(*scheme, 5, seed);
+        LegalRun run(*scheme, seed);
         run.empty = 0.9;
         run.run(50);
         EXPECT_EQ(run.steps.size(), 50U);

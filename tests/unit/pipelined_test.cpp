@@ -9,6 +9,7 @@
 
 #include "code/collect_decoder.hpp"
 #include "code/cyclic.hpp"
+#include "compute/cached_gradients.hpp"
 #include "legal_run.hpp"
 #include "scheme/stability.hpp"
 #include "simulation.hpp"
@@ -64,9 +65,9 @@ LegalRun::Vector pull(int block, const LegalRun::Vector& w, int n)
 double distance(LegalRun& run, int n)
 {
     double square = 0;
-    LegalRun::Vector sum(run.model().size());
+    LegalRun::Vector sum(run.models[0].size());
     for (int block = 0; block < n; ++block) {
-        const auto g = pull(block, run.model(), n);
+        const auto g = pull(block, run.models[0], n);
         for (std::size_t i = 0; i < g.size(); ++i) sum[i] += g[i] / static_cast<double>(rows);
     }
     for (const double one : sum) square += one * one;
@@ -77,7 +78,7 @@ double reached(const std::string& name, int n, int s, const std::string& decoder
                std::optional<LegalRun::Choose> choose = {})
 {
     const auto scheme = pgc(name, n, s, decoder);
-    LegalRun run(*scheme, n, 7);
+    LegalRun run(*scheme, 7);
     run.width = 4;
     run.step_size = step;
     run.gradient = [n](int block, const LegalRun::Vector& w) { return pull(block, w, n); };
@@ -91,7 +92,7 @@ TEST(Pipelined, EachStalenessUpToSStandsInEachGroupOnce)
 {
     for (const int d : {1, 2, 3, 4, 6}) {
         const auto scheme = pgc("pgc-frc", 12, d - 1);
-        LegalRun run(*scheme, 12, 1);
+        LegalRun run(*scheme, 1);
         run.choose = only(one_of_each(12, d));
         run.run(30);
         for (std::size_t step = 0, at = 0; step < run.steps.size(); ++step) {
@@ -120,7 +121,7 @@ TEST(Pipelined, AnySWorkersMayBeDead)
                 if (!(dead >> i & 1)) alive.push_back(i);
             for (const auto* decoder : {"", "residue", "mds"}) {
                 const auto scheme = pgc(*decoder ? "pgc-cyclic" : "pgc-frc", n, s, decoder);
-                LegalRun run(*scheme, n, 1);
+                LegalRun run(*scheme, 1);
                 run.choose = only(alive);
                 run.run(12);
                 EXPECT_EQ(run.steps.size(), 12U) << s << " " << dead << " " << decoder;
@@ -133,7 +134,7 @@ TEST(Pipelined, WithAFrozenModelTheEstimateIsExact)
 {
     for (const auto* decoder : {"residue", "mds"}) {
         const auto scheme = pgc("pgc-cyclic", 12, 2, decoder);
-        LegalRun run(*scheme, 12, 3);
+        LegalRun run(*scheme, 3);
         run.gradient = [](int block, const LegalRun::Vector&) {
             return LegalRun::Vector{1.0 + block};
         };
@@ -185,16 +186,16 @@ TEST(Pipelined, IsStableUpToTheLimitOfItsCycle)
     for (const int d : {1, 2, 3, 4, 6, 8, 12}) {
         const auto at = [d](double step) {
             const auto scheme = pgc("pgc-frc", 24, d - 1);
-            LegalRun run(*scheme, 24, 1);
+            LegalRun run(*scheme, 1);
             run.step_size = step;
             run.gradient = [](int, const LegalRun::Vector& w) {
                 return LegalRun::Vector{static_cast<double>(rows) / 24 * w[0]};
             };
             run.choose = only(one_of_each(24, d));
             run.width = 1;
-            run.start_at({1});
+            run.first = {1};
             run.run(3000);
-            return std::abs(run.model()[0]);
+            return std::abs(run.models[0][0]);
         };
         EXPECT_LT(at(0.95 * stable_step_of_cycle(d)), 1e-2) << d;
         EXPECT_GT(at(1.05 * stable_step_of_cycle(d)), 1e2) << d;
@@ -248,7 +249,7 @@ TEST(Pipelined, NoContributionBeyondTheCapIsUsed)
     for (const auto* name : {"pgc-frc", "pgc-cyclic"}) {
         const auto scheme =
             make_scheme(name, {12, rows, 1}, {{"stragglers", "2"}, {"staleness-cap", "3"}});
-        LegalRun run(*scheme, 12, 5);
+        LegalRun run(*scheme, 5);
         run.run(400);
         EXPECT_EQ(run.steps.size(), 400U);
         std::size_t at = 0;

@@ -243,7 +243,7 @@ TEST(Sequential, AfterWaitingThePatternConformsAndMessagesAreOfOneSize)
         auto watched = std::make_unique<Watched>(multiplexed(8, model));
         const auto& saw = *watched;
         Sequential scheme(Problem{8, 10000, 1}, std::move(watched), {all ? 2.0 : 0.3, all}, 1);
-        LegalRun run(scheme, 8, 3);
+        LegalRun run(scheme, 3);
         run.run(300);
         EXPECT_EQ(run.steps.size(), 300U);
         EXPECT_GT(saw.stragglers, 50) << "nobody straggled: the test shows nothing";
@@ -268,7 +268,7 @@ TEST(Sequential, EveryGradientIsExactAtThePointOfItsJob)
                      {"models", std::to_string(name == "m-sgc" && models > 1 ? 7 : models)},
                      {"mu", "0.3"}});
                 const auto needs = scheme->needs();
-                LegalRun run(*scheme, n, 11);
+                LegalRun run(*scheme, 11);
                 run.width = 2;
                 run.step_size = 0.1;
                 run.gradient = [&](int block, const LegalRun::Vector& w) {
@@ -285,7 +285,7 @@ TEST(Sequential, EveryGradientIsExactAtThePointOfItsJob)
                     for (const auto version : run.published_at[step])
                         EXPECT_EQ(version, run.published_at[step][0]);
                     const auto version = run.published_at[step][0];
-                    const auto& w = run.point(version);
+                    const auto& w = run.points.at(version);
                     EXPECT_NEAR(run.estimates[step][0], w[0] - 1, 1e-8);
                     EXPECT_NEAR(run.estimates[step][1], w[1] + offset / rows,
                                 1e-8 * (1 + offset / rows));

@@ -254,7 +254,7 @@ TEST(ShortCyclic, EstimatesAreTheWholeGradientWhereItsLengthIsNoMultiple)
             const auto scheme =
                 make_scheme("short-cyclic", problem,
                             {{"stragglers", std::to_string(s)}, {"fold", std::to_string(m)}});
-            LegalRun run(*scheme, 7, 3);
+            LegalRun run(*scheme, 3);
             run.width = static_cast<std::size_t>(width);
             run.gradient = [](int block, const std::vector<double>& w) {
                 std::vector<double> g;

@@ -620,7 +620,7 @@ TEST(NewestPoint, GoesOnWhenAlmostNoTaskIsInTime)
     for (const auto& [name, options] : ways)
         for (const double empty : {0.2, 0.95, 1.0}) {
             const auto scheme = make_scheme(name, {4, 1000, 1}, options);
-            LegalRun run(*scheme, 4, 3);
+            LegalRun run(*scheme, 3);
             run.empty = empty;
             run.run(30);
             EXPECT_EQ(run.steps.size(), 30U) << name << " " << empty;
@@ -633,7 +633,7 @@ TEST(Malenia, TakesEnoughOfEachWorker)
     for (unsigned seed = 0; seed < 20; ++seed) {
         const auto scheme =
             make_scheme("malenia", {4, 1000, 1}, {{"collect", "10"}, {"most", "5"}});
-        LegalRun run(*scheme, 4, seed);
+        LegalRun run(*scheme, seed);
         // Worker 3 is the slowest.
         run.choose = [&](const std::vector<Worker>& busy, std::int64_t) {
             for (const auto worker : busy)
@@ -774,7 +774,7 @@ TEST(GradientTables, AreMeansOverThePartitionsAndNotTooStale)
         for (const int n : {1, 2, 5, 8})
             for (unsigned seed = 0; seed < 20; ++seed) {
                 const auto scheme = make_scheme(name, {n, 1000, 1}, options);
-                LegalRun run(*scheme, n, seed);
+                LegalRun run(*scheme, seed);
                 run.gradient = [](int block, const LegalRun::Vector&) {
                     return LegalRun::Vector{1.0 + block * block};
                 };
