@@ -8,7 +8,7 @@ namespace quorate {
 
 /// Values named by numbers, which are used again when given back. Not for several threads.
 template <class T>
-class Slots {
+class Numbered {
 public:
     /// A free slot's number; what is in it is left over.
     std::size_t take()

@@ -210,7 +210,7 @@ void Engine::receive(std::vector<Arrival> arrivals)
     ++event_;
     for (auto& arrival : arrivals) {
         auto* open = open_.find(arrival.task);
-        const auto* control = open ? &terms_.at(open->terms).control : nullptr;
+        const auto* control = open ? &contexts_.at(open->context).control : nullptr;
         // Contributions of closed tasks are counted and dropped. So are parts that came already: a
         // worker that joins again begins its task anew, and sends once more what it had sent before
         // it was lost.
@@ -284,29 +284,29 @@ void Engine::carry_out(Dispatch& task)
     next_draw_ = std::max(next_draw_, task.control.draw + 1);
     members_.asked(task.worker, task.task);
     quiescent_ = false;
-    const auto terms = terms_of(task);
+    const auto context = context_of(task);
     hand_over(task);
     open_.add({.id = task.task,
                .worker = task.worker,
-               .terms = static_cast<std::uint32_t>(terms),
+               .context = static_cast<std::uint32_t>(context),
                .parts = static_cast<std::uint32_t>(task.plan->parts.size()),
                .plan = std::move(task.plan)});
 }
 
-// Returns the terms of a task that is opened now: those of the last one, if they are the same.
-std::size_t Engine::terms_of(const Dispatch& task)
+// Returns the context of a task that is opened now: that of the last one, if it is the same.
+std::size_t Engine::context_of(const Dispatch& task)
 {
-    const auto same = [&](const Terms& terms) {
-        return terms.open > 0 && terms.control == task.control && terms.inputs == task.inputs &&
-               terms.operands == task.operands;
+    const auto same = [&](const Context& context) {
+        return context.open > 0 && context.control == task.control &&
+               context.inputs == task.inputs && context.operands == task.operands;
     };
-    if (!newest_terms_ || !same(terms_.at(*newest_terms_))) {
-        newest_terms_ = terms_.take();
-        terms_.at(*newest_terms_) = {task.inputs, task.operands, task.control};
-        for (const auto version : task.inputs) points_.hold(version);
+    if (!newest_context_ || !same(contexts_.at(*newest_context_))) {
+        newest_context_ = contexts_.take();
+        contexts_.at(*newest_context_) = {task.inputs, task.operands, task.control};
+        for (const auto version : task.inputs) points_.name(version);
     }
-    ++terms_.at(*newest_terms_).open;
-    return *newest_terms_;
+    ++contexts_.at(*newest_context_).open;
+    return *newest_context_;
 }
 
 // Gives a task to its worker; does nothing if the worker does not take part.
@@ -324,19 +324,19 @@ void Engine::hand_over(const Dispatch& task)
 void Engine::hand_over_again(const OpenTask& open)
 {
     if (answered(open)) return;
-    const auto& terms = terms_.at(open.terms);
-    hand_over({open.id, open.worker, open.plan, terms.inputs, terms.operands, terms.control});
+    const auto& context = contexts_.at(open.context);
+    hand_over({open.id, open.worker, open.plan, context.inputs, context.operands, context.control});
 }
 
 void Engine::carry_out(const Close& close)
 {
     ContributionId first = contributions_, last = -1;  // of these tasks
     open_.for_range(close.first, close.last, [&](OpenTask& open) {
-        auto& terms = terms_.at(open.terms);
-        if (--terms.open == 0) {
-            for (const auto version : terms.inputs) points_.let_go(version);
-            terms.operands.reset();
-            terms_.give_back(open.terms);
+        auto& context = contexts_.at(open.context);
+        if (--context.open == 0) {
+            for (const auto version : context.inputs) points_.let_go(version);
+            context.operands.reset();
+            contexts_.give_back(open.context);
         }
         members_.settled(open.worker, open.id);
         fleet_->close(open.worker, open.id);

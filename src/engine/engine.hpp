@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "base/slots.hpp"
+#include "base/numbered.hpp"
 #include "engine/ascending.hpp"
 #include "engine/churn_schedule.hpp"
 #include "engine/estimates.hpp"
@@ -130,8 +130,8 @@ private:
         std::int64_t sums = 0;      // of the table that steps had used when it came there
         bool gone = false;
     };
-    // What open tasks that were given together ask for beside their plans. Its points are held.
-    struct Terms {
+    // What open tasks that were given together ask for beside their plans. Its points live.
+    struct Context {
         Versions inputs;
         std::shared_ptr<const std::vector<Operand>> operands;
         TaskControl control;
@@ -141,7 +141,7 @@ private:
     struct OpenTask {
         TaskId id;
         Worker worker;
-        std::uint32_t terms;         // in terms_
+        std::uint32_t context;       // in contexts_
         std::uint32_t parts;         // of the plan
         std::uint32_t received = 0;  // parts that have come
         std::shared_ptr<const Plan> plan;
@@ -196,10 +196,10 @@ private:
     void carry_out(const Note& note);
     void carry_out(const Undecodable& undecodable);
     void receive(std::vector<Arrival> arrivals);
-    std::size_t terms_of(const Dispatch& task);
+    std::size_t context_of(const Dispatch& task);
     bool answered(const OpenTask& open) const
     {
-        return open.received == open.parts && !terms_.at(open.terms).control.repeat;
+        return open.received == open.parts && !contexts_.at(open.context).control.repeat;
     }
     void fetch_ahead(Worker worker, TaskId task);
     Live& live(ContributionId id);
@@ -234,8 +234,8 @@ private:
     Estimates* estimates_ = &computed_;
     Ascending<Live> live_;
     Ascending<OpenTask> open_;
-    Slots<Terms> terms_;
-    std::optional<std::size_t> newest_terms_;  // those of the last task; in use if it is open
+    Numbered<Context> contexts_;
+    std::optional<std::size_t> newest_context_;  // that of the last task; in use if it is open
     MembershipTable members_;
     std::vector<std::int64_t> counts_;      // by worker, its own count of tasks (own_count)
     Renumbering names_;                     // between the scheme's numbers and the run's

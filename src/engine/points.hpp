@@ -86,7 +86,7 @@ public:
         const auto m = static_cast<std::size_t>(model);
         if (m >= newest_.size()) newest_.resize(m + 1, -1);
         const auto before = std::exchange(newest_[m], number);
-        if (before >= 0) forget_unless_held(alive_.find(before));
+        if (before >= 0) forget_unless_named(alive_.find(before));
         return number;
     }
     /// Returns a point. @throws std::out_of_range if it is gone
@@ -105,23 +105,23 @@ public:
     Version next() const { return next_; }
     /// Keeps a point alive until let_go() is called as often. The newest point of each model lives
     /// anyway.
-    void hold(Version number) { ++alive_.at(number).holders; }
-    /// Undoes one hold().
+    void name(Version number) { ++alive_.at(number).names; }
+    /// Undoes one name().
     void let_go(Version number)
     {
         const auto at = alive_.find(number);
-        --at->second.holders;
-        if (std::ranges::find(newest_, number) == newest_.end()) forget_unless_held(at);
+        --at->second.names;
+        if (std::ranges::find(newest_, number) == newest_.end()) forget_unless_named(at);
     }
 
 private:
     struct Alive {
         Point point;
-        int holders = 0;
+        int names = 0;
     };
-    void forget_unless_held(std::map<Version, Alive>::iterator at)
+    void forget_unless_named(std::map<Version, Alive>::iterator at)
     {
-        if (at->second.holders == 0) alive_.erase(at);
+        if (at->second.names == 0) alive_.erase(at);
     }
     std::map<Version, Alive> alive_;
     std::vector<Version> newest_;  // of each model

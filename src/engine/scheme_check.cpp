@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/slots.hpp"
+#include "base/numbered.hpp"
 #include "compute/cached_gradients.hpp"
 #include "compute/product.hpp"
 #include "compute/task_queue.hpp"
@@ -96,7 +96,7 @@ private:
     std::vector<Machine> machines_;
     std::vector<WorkerInfo> info_;
     Support support_;
-    Slots<Vector> sums_;
+    Numbered<Vector> sums_;
     std::map<int, std::vector<Version>> versions_;
     Seconds now_ = 0;
 };
@@ -218,7 +218,7 @@ std::vector<CacheUpdate> ScriptedWorkers::updates(const Machine& machine, const 
                                                   const Part& part)
 {
     std::map<int, Version> versions;
-    for (const auto& [block, cached] : machine.cached) versions[block] = cached.version;
+    for (const auto& [of, cached] : machine.cached) versions[of] = cached.version;
     return cache_updates(part, order.task.inputs, versions, machine.begun);
 }
 

@@ -111,11 +111,11 @@ std::int64_t Recipes::payload(std::span<const Worker> workers) const
     return number() * static_cast<std::int64_t>(union_of(supports, parameters_).size());
 }
 
-std::int64_t Recipes::operand_bytes(const Terms& terms) const
+std::int64_t Recipes::operand_bytes(const TaskContext& context) const
 {
-    if (!terms.operands) return 0;
+    if (!context.operands) return 0;
     std::int64_t rows = 0;
-    for (const auto& operand : *terms.operands)
+    for (const auto& operand : *context.operands)
         for (const auto& piece : operand) rows += piece[0].rows.count;
     return number() * rows * outputs();
 }
@@ -159,23 +159,25 @@ std::int64_t Recipes::samples(const Budget& budget, const Part& part) const
 
 // Honest replicas sum the same items at the same points. So their plans and points are the same
 // objects, and hashing addresses suffices.
-std::size_t Recipes::hash(const Plan* plan, const Terms& terms, const Made& made) const
+std::size_t Recipes::hash(const Plan* plan, const TaskContext& context, const Made& made) const
 {
     std::size_t hash =
         std::hash<const Plan*>()(plan) ^ static_cast<std::size_t>(made.part) * 0x9e3779b97f4a7c15;
-    for (const auto& point : terms.points) hash = hash * 31 + std::hash<const void*>()(point.get());
+    for (const auto& point : context.points)
+        hash = hash * 31 + std::hash<const void*>()(point.get());
     if (byzantine_.contains(made.worker)) hash += static_cast<std::size_t>(made.worker) + 1;
     return hash;
 }
 
-std::size_t Recipes::add(const std::shared_ptr<const Plan>& plan, const Terms& terms, Made made)
+std::size_t Recipes::add(const std::shared_ptr<const Plan>& plan, const TaskContext& context,
+                         Made made)
 {
-    if (dry()) return hash(plan.get(), terms, made);
+    if (dry()) return hash(plan.get(), context, made);
     const auto handle = recipes_.take();
     auto& recipe = recipes_.at(handle);
     recipe.plan = plan;
-    recipe.inputs = terms.points;
-    const auto& [budget, step] = std::tie(terms.control.budget, terms.control.step);
+    recipe.inputs = context.points;
+    const auto& [budget, step] = std::tie(context.control.budget, context.control.step);
     recipe.extent = {.samples = {}, .micro_batch = budget.micro_batch, .step = step};
     const auto& part = plan->parts[static_cast<std::size_t>(made.part)];
     if (takes_whole_items(budget, part))
@@ -183,8 +185,8 @@ std::size_t Recipes::add(const std::shared_ptr<const Plan>& plan, const Terms& t
     else if (budget.limited())
         recipe.extent.samples = made.samples;
     recipe.keys.clear();
-    for (const auto version : terms.inputs)
-        recipe.keys.push_back(terms.control.key(made.draw, version));
+    for (const auto version : context.inputs)
+        recipe.keys.push_back(context.control.key(made.draw, version));
     recipe.made = std::move(made);
     recipe.computed = false;
     return handle;

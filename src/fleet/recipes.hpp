@@ -10,13 +10,13 @@
 #include <tuple>
 #include <vector>
 
-#include "base/slots.hpp"
+#include "base/numbered.hpp"
 #include "compute/cached_gradients.hpp"
 #include "compute/held_gradients.hpp"
 #include "compute/product.hpp"
 #include "compute/store.hpp"
 #include "fleet/fleet.hpp"
-#include "fleet/terms.hpp"
+#include "fleet/task_context.hpp"
 #include "scheme/scheme.hpp"
 #include "straggler/byzantine.hpp"
 
@@ -73,7 +73,7 @@ public:
     /// Bytes of one vector at the union of these workers' supports; dry: of all parameters.
     std::int64_t payload(std::span<const Worker> workers) const;
     /// Bytes of a task's operands.
-    std::int64_t operand_bytes(const Terms& terms) const;
+    std::int64_t operand_bytes(const TaskContext& context) const;
     /// Bytes of the contribution of a part.
     std::int64_t payload(Worker worker, const Part& part) const;
     /// The work of a part, in rows of gradients: its samples, or for products what their rows cost.
@@ -96,7 +96,7 @@ public:
     /// Adds a contribution; computes nothing yet. @return its handle. A dry run, which has no
     /// values, keeps nothing: there the handle is a hash of the recipe, equal for honest replicas; a
     /// Byzantine worker's differs from all others
-    std::size_t add(const std::shared_ptr<const Plan>& plan, const Terms& terms, Made made);
+    std::size_t add(const std::shared_ptr<const Plan>& plan, const TaskContext& context, Made made);
     /// Adds a contribution whose task is closed: it has no values. @return its handle
     std::size_t add_late(Worker worker);
     /// Returns the recipe of a gradient that workers cache. Equal arguments, and workers that share
@@ -118,7 +118,7 @@ public:
 
 private:
     double dry_load(Item::Operation operation) const;
-    std::size_t hash(const Plan* plan, const Terms& terms, const Made& made) const;
+    std::size_t hash(const Plan* plan, const TaskContext& context, const Made& made) const;
     struct Recipe {
         Made made = {};
         std::shared_ptr<const Plan> plan;
@@ -148,7 +148,7 @@ private:
     std::vector<std::shared_ptr<const Store>> stores_;  // by worker; empty if dry
     std::vector<std::int64_t> rows_;                    // by worker
     Support nothing_ = Support::all(0);
-    Slots<Recipe> recipes_;
+    Numbered<Recipe> recipes_;
     // By store, block, version and key.
     std::map<std::tuple<const Store*, int, Version, std::int64_t>, std::weak_ptr<CachedRecipe>>
         cached_;

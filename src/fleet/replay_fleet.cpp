@@ -155,7 +155,7 @@ Arrival ReplayFleet::contribution(const trace::Arrival& row)
     made.items = items_of(task, row);
     auto cached = cached_of(task, row);
     for (const auto& one : cached) made.versions.push_back(one->gradient.version);
-    made.handle = recipes_.add(task.plan, Terms(task, points),
+    made.handle = recipes_.add(task.plan, TaskContext(task, points),
                                {.worker = task.worker,
                                 .part = static_cast<int>(row.part),
                                 .draw = row.draw,

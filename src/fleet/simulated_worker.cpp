@@ -80,7 +80,7 @@ std::int64_t SimulatedWorker::measure()
         if (cached_->wanted) plan_updates();
     }
     if (holds_) leave_out_held();
-    const auto& budget = order.terms->control.budget;
+    const auto& budget = order.context->control.budget;
     if (budget.samples > 0) return recipes_->batches().samples(budget, plan_->parts[0]);
     std::int64_t rows = 0;
     for (const auto& load : loads_) rows += load.rows;
@@ -104,7 +104,7 @@ void SimulatedWorker::measure(std::shared_ptr<const Plan> plan)
 // name.
 void SimulatedWorker::plan_updates()
 {
-    const auto& inputs = tasks_.running().terms->inputs;
+    const auto& inputs = tasks_.running().context->inputs;
     auto& [wanted, gradients, updates, begun, begun_rows] = *cached_;
     std::map<int, Version> versions;
     for (const auto& [block, cached] : gradients) versions[block] = cached->gradient.version;
@@ -133,7 +133,7 @@ void SimulatedWorker::plan_updates()
 // points.
 void SimulatedWorker::leave_out_held()
 {
-    const auto& inputs = tasks_.running().terms->inputs;
+    const auto& inputs = tasks_.running().context->inputs;
     std::erase_if(held_, [&](const auto& one) {
         return std::ranges::find(inputs, one.second) == inputs.end();
     });
@@ -169,11 +169,11 @@ void SimulatedWorker::leave_off(Seconds now)
 
 void SimulatedWorker::cache(const Item& item, Version version)
 {
-    const auto& terms = *tasks_.running().terms;
-    const auto input = std::ranges::find(terms.inputs, version) - terms.inputs.begin();
-    cached_->gradients[item.block] =
-        recipes_->cache(worker_, item.block, version, terms.points[static_cast<std::size_t>(input)],
-                        terms.control.key(draw_, version));
+    const auto& context = *tasks_.running().context;
+    const auto input = std::ranges::find(context.inputs, version) - context.inputs.begin();
+    cached_->gradients[item.block] = recipes_->cache(
+        worker_, item.block, version, context.points[static_cast<std::size_t>(input)],
+        context.control.key(draw_, version));
     if (cached_->begun == std::pair(item.block, version)) cached_->begun.reset();
 }
 
@@ -182,7 +182,7 @@ Seconds SimulatedWorker::begin(Seconds now)
     tasks_.begin();
     part_ = 0;
     idle_ = now - idle_since_;
-    const auto& control = tasks_.running().terms->control;
+    const auto& control = tasks_.running().context->control;
     draw_ = control.draw == own_count ? count_++ : control.draw;
     const double share =
         static_cast<double>(measure()) / static_cast<double>(recipes_->batches().samples());
@@ -201,7 +201,7 @@ Seconds SimulatedWorker::begin(Seconds now)
 // or steps of descent, until it has its samples or its time is over.
 void SimulatedWorker::compute_limited(Seconds ends)
 {
-    const auto& budget = tasks_.running().terms->control.budget;
+    const auto& budget = tasks_.running().context->control.budget;
     const auto& part = plan_->parts[0];
     const auto row = seconds_for(1);
     if (row <= 0 && budget.samples == 0)
@@ -259,16 +259,16 @@ void SimulatedWorker::compute(Seconds from)
 Arrival SimulatedWorker::contribution(std::size_t part, Seconds now)
 {
     const auto& order = tasks_.running();
-    const auto& terms = *order.terms;
+    const auto& context = *order.context;
     const auto& load = loads_[part];
-    const bool limited = terms.control.budget.limited();
+    const bool limited = context.control.budget.limited();
     Recipes::Made made{.worker = worker_,
                        .part = static_cast<int>(part),
                        .draw = draw_,
                        .samples = limited ? limited_ : load.samples};
-    auto oldest = terms.inputs[0], newest = oldest;
-    if (terms.inputs.size() > 1)
-        std::tie(oldest, newest) = versions_of(plan_->parts[part], terms.inputs);
+    auto oldest = context.inputs[0], newest = oldest;
+    if (context.inputs.size() > 1)
+        std::tie(oldest, newest) = versions_of(plan_->parts[part], context.inputs);
     std::vector<Version> versions;
     if (cached_ && is_cached(plan_->parts[part])) {
         for (const auto& item : plan_->parts[part].items) {
@@ -281,10 +281,10 @@ Arrival SimulatedWorker::contribution(std::size_t part, Seconds now)
     }
     if (holds_ && is_held(plan_->parts[part]))
         for (const auto& item : plan_->parts[part].items)
-            held_.emplace(item.block, terms.inputs[static_cast<std::size_t>(item.input)]);
+            held_.emplace(item.block, context.inputs[static_cast<std::size_t>(item.input)]);
     const auto samples = made.samples;
     std::int64_t items = 0;
-    if (limited && takes_whole_items(terms.control.budget, plan_->parts[part]))
+    if (limited && takes_whole_items(context.control.budget, plan_->parts[part]))
         items = whole_items(recipes_->batches(), plan_->parts[part], samples).value();
     return {{.worker = worker_,
              .part = static_cast<int>(part),
@@ -302,7 +302,7 @@ Arrival SimulatedWorker::contribution(std::size_t part, Seconds now)
             order.sent,
             now,
             load.bytes,
-            recipes_->add(plan_, terms, std::move(made))};
+            recipes_->add(plan_, context, std::move(made))};
 }
 
 std::vector<Arrival> SimulatedWorker::finish(Seconds now)

@@ -23,11 +23,11 @@ public:
         TaskId task;
         std::shared_ptr<const Plan> plan;  // null: that of the task before, which is over; and once
                                            // it has begun, because the worker holds it then
-        SharedTerms terms;
+        SharedTaskContext context;
         Seconds sent = 0;
         TaskId id() const { return task; }
-        bool follows() const { return terms->control.follows(); }
-        bool repeats() const { return terms->control.repeat; }
+        bool follows() const { return context->control.follows(); }
+        bool repeats() const { return context->control.repeat; }
     };
 
     /// @param recipes  computes the contributions; must outlive this object, like the models

@@ -13,9 +13,9 @@ namespace quorate {
 
 /// What a task asks for beside its plan. Tasks that are given out together mostly ask for the same,
 /// and share it. Immutable; its owners are of one thread.
-struct Terms : boost::intrusive_ref_counter<Terms, boost::thread_unsafe_counter> {
+struct TaskContext : boost::intrusive_ref_counter<TaskContext, boost::thread_unsafe_counter> {
     /// @param given  the points that the task names, in its order, and behind them its operands
-    Terms(const Dispatch& task, PointList given)
+    TaskContext(const Dispatch& task, PointList given)
         : inputs(task.inputs), operands(task.operands), control(task.control),
           points(std::move(given))
     {
@@ -32,6 +32,6 @@ struct Terms : boost::intrusive_ref_counter<Terms, boost::thread_unsafe_counter>
     TaskControl control;
     PointList points;
 };
-using SharedTerms = boost::intrusive_ptr<const Terms>;
+using SharedTaskContext = boost::intrusive_ptr<const TaskContext>;
 
 }  // namespace quorate

@@ -57,16 +57,16 @@ VirtualFleet::VirtualFleet(Recipes& recipes, const VirtualTimes& times,
     }
 }
 
-// Takes note of the points that a worker holds from now on.
-void VirtualFleet::hold(Worker worker, const Versions& versions)
+// Takes note of the points that a worker has from now on.
+void VirtualFleet::note_points(Worker worker, const Versions& versions)
 {
     auto& to = link(worker);
     if (auto* node = adding_node(worker)) {
         for (const auto version : versions) ++node->points[version];
-        for (const auto version : to.held)
+        for (const auto version : to.points)
             if (--node->points[version] == 0) node->points.erase(version);
     }
-    to.held = versions;
+    to.points = versions;
 }
 
 void VirtualFleet::dispatch(const Dispatch& task, PointList inputs)
@@ -76,10 +76,10 @@ void VirtualFleet::dispatch(const Dispatch& task, PointList inputs)
     // others replaces only those that would repeat.
     to.orders.erase(std::remove_if(to.waiting(), to.orders.end(),
                                    [&](const Order& waiting) {
-                                       return task.control.replaces(waiting.terms->control);
+                                       return task.control.replaces(waiting.context->control);
                                    }),
                     to.orders.end());
-    if (!fresh_ || !fresh_->are_of(task, inputs)) fresh_ = new Terms(task, std::move(inputs));
+    if (!fresh_ || !fresh_->are_of(task, inputs)) fresh_ = new TaskContext(task, std::move(inputs));
     const bool was_busy = std::exchange(busy_[static_cast<std::size_t>(task.worker)], true);
     const bool same_plan = !was_busy && to.worker.plan() == task.plan.get();
     to.orders.push_back({task.task, same_plan ? nullptr : task.plan, fresh_});
@@ -236,17 +236,17 @@ void VirtualFleet::send(Worker worker)
 {
     auto& to = link(worker);
     const auto order = to.waiting();
-    const auto& inputs = order->terms->inputs;
+    const auto& inputs = order->context->inputs;
     const auto unknown = std::ranges::count_if(
-        inputs, [&](Version v) { return std::ranges::find(to.held, v) == to.held.end(); });
+        inputs, [&](Version v) { return std::ranges::find(to.points, v) == to.points.end(); });
     const auto bytes =
-        header_bytes + unknown * recipes_.payload(worker) + recipes_.operand_bytes(*order->terms);
+        header_bytes + unknown * recipes_.payload(worker) + recipes_.operand_bytes(*order->context);
     bytes_sent_ += bytes;
     if (to.gone) {
         to.orders.erase(order);
         return;
     }
-    hold(worker, inputs);
+    note_points(worker, inputs);
     order->sent = now_;
     if (is_free(worker)) {
         deliver(worker, order);
@@ -355,7 +355,7 @@ void VirtualFleet::clear(Worker worker)
     to.worker.clear(now_);
     to.orders.clear();
     to.travelling = 0;
-    hold(worker, {});
+    note_points(worker, {});
 }
 
 void VirtualFleet::reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members)

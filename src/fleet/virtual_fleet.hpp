@@ -9,8 +9,8 @@
 #include <string>
 #include <tuple>
 
+#include "base/numbered.hpp"
 #include "base/prefetch.hpp"
-#include "base/slots.hpp"
 #include "fleet/event_queue.hpp"
 #include "fleet/network.hpp"
 #include "fleet/simulated_worker.hpp"
@@ -106,7 +106,7 @@ private:
         bool gone = false;
         bool dead = false, noticed = false;  // its machine; and whether that has been noticed
         bool replaced = false;  // by a standby machine, which is on no node that adds up
-        Versions held = {};     // points that it holds: those of the task sent last
+        Versions points = {};   // that it has: those of the task sent last
         Port port = {};         // to the coordinator, unless all share its port
         Seconds ready = 0;      // when it has loaded its rows
 
@@ -130,7 +130,7 @@ private:
         Seconds time;
         TaskId task;  // cancel: the last task to drop
         Worker worker;
-        // finished, again: epoch; added, entering, arrival: slot of the message; change: kind
+        // finished, again: epoch; added, entering, arrival: number of the message; change: kind
         std::uint32_t what;
         Kind kind;
         std::uint32_t turn;  // among events of its kind at the same time
@@ -161,7 +161,7 @@ private:
         bool adds_up = false;  // the contributions of its workers stay there
         bool queued = false;   // it stands in outbox_
         Port in = {}, out = {};
-        std::map<Version, int> points = {};  // that it holds, with the number of workers that do
+        std::map<Version, int> points = {};  // that it has, with the number of workers that do
         std::int64_t payload = 0;  // bytes of a vector at the union of the supports; 0: not known
         Version arriving = no_point;  // the point that is on its way to it in pieces
         std::int64_t sent = 0;        // bytes of it that have been sent
@@ -186,7 +186,7 @@ private:
     Seconds pass_out(Worker worker, std::int64_t bytes);
     // Sends a message to the coordinator, from where the worker is.
     void pass_in(Worker worker, TaskId task, std::size_t number);
-    void hold(Worker worker, const Versions& versions);
+    void note_points(Worker worker, const Versions& versions);
     int node_of(Worker worker) const { return node_of_[static_cast<std::size_t>(worker)]; }
     Node& node(int number) { return nodes_[static_cast<std::size_t>(number)]; }
     bool is_near(Worker worker) const { return !nodes_.empty() && node_of(worker) == 0; }
@@ -236,11 +236,11 @@ private:
     Seconds wake_at_port_ = -1;                      // time of the newest port_free event
     EventQueue<Event> events_;
     std::vector<Expected> expected_;  // by the last wait()
-    SharedTerms fresh_;               // of the last task that was given since the last post()
+    SharedTaskContext fresh_;         // of the last task that was given since the last post()
     std::vector<Change> changes_;     // not yet told by changes()
     int standby_;                     // standby machines that are left
     int machines_used_;               // how many machine numbers are given out
-    Slots<Message> messages_;         // on their way to the coordinator
+    Numbered<Message> messages_;      // on their way to the coordinator
     Seconds now_ = 0;
     std::int64_t bytes_sent_ = 0, bytes_received_ = 0;
 };

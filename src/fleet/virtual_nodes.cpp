@@ -42,8 +42,8 @@ std::int64_t VirtualFleet::payload(Node& node)
     return node.payload;
 }
 
-// Sends what the tasks that wait for workers of a node need: a piece of a point that it does not hold,
-// and the tasks whose points it holds. @return whether something was sent
+// Sends what the tasks that wait for workers of a node need: a piece of a point that it does not have,
+// and the tasks whose points it has. @return whether something was sent
 bool VirtualFleet::send_to_node(Node& node)
 {
     node.queued = false;
@@ -80,29 +80,29 @@ bool VirtualFleet::is_named(const Node& node, Version version)
     return version != no_point && std::ranges::any_of(node.workers, [&](Worker worker) {
                auto& to = link(worker);
                return std::any_of(to.waiting(), to.orders.end(), [&](const Order& order) {
-                   return std::ranges::find(order.terms->inputs, version) !=
-                          order.terms->inputs.end();
+                   return std::ranges::find(order.context->inputs, version) !=
+                          order.context->inputs.end();
                });
            });
 }
 
-// A point that a task waits for and the node does not hold; `no_point`: there is none.
+// A point that a task waits for and the node does not have; `no_point`: there is none.
 Version VirtualFleet::missing_point(const Node& node)
 {
     for (const auto worker : node.workers) {
         auto& to = link(worker);
         for (auto order = to.waiting(); order != to.orders.end(); ++order)
-            for (const auto version : order->terms->inputs)
+            for (const auto version : order->context->inputs)
                 if (!node.points.contains(version)) return version;
     }
     return no_point;
 }
 
-// Sends the tasks whose points the node holds. @return whether there was one
+// Sends the tasks whose points the node has. @return whether there was one
 bool VirtualFleet::hand_out(Node& node)
 {
     const auto is_ready = [&](const Order& order) {
-        return std::ranges::all_of(order.terms->inputs,
+        return std::ranges::all_of(order.context->inputs,
                                    [&](Version v) { return node.points.contains(v); });
     };
     std::int64_t bytes = 0;
@@ -111,9 +111,10 @@ bool VirtualFleet::hand_out(Node& node)
     for (const auto worker : node.workers) {
         auto& to = link(worker);
         for (auto order = to.waiting(); order != to.orders.end() && is_ready(*order); ++order) {
-            bytes += header_bytes + recipes_.operand_bytes(*order->terms);
-            for (const auto version : order->terms->inputs)
-                if (std::ranges::find(to.held, version) == to.held.end()) named.push_back(version);
+            bytes += header_bytes + recipes_.operand_bytes(*order->context);
+            for (const auto version : order->context->inputs)
+                if (std::ranges::find(to.points, version) == to.points.end())
+                    named.push_back(version);
             ready.emplace_back(worker, order->id());
         }
     }
@@ -129,7 +130,7 @@ bool VirtualFleet::hand_out(Node& node)
             to.orders.erase(order);
             continue;
         }
-        hold(worker, order->terms->inputs);
+        note_points(worker, order->context->inputs);
         order->sent = now_;
         if (is_free(worker)) {
             deliver(worker, order);
@@ -162,12 +163,12 @@ void VirtualFleet::order_sum(Node& node, std::span<const Weighted> terms)
     bytes_sent_ += asked;
     bytes_received_ += answer;
     if (times_.network.free()) return;
-    const auto slot = messages_.take();
-    messages_.at(slot) = {{}, answer, 0};
+    const auto number = messages_.take();
+    messages_.at(number) = {{}, answer, 0};
     const auto leader =
         std::ranges::find_if(node.workers, [this](Worker worker) { return can_lead(worker); });
     add_event(pass_out(*leader, asked) + added / times_.network.memory_bandwidth, Kind::added,
-              *leader, 0, slot);
+              *leader, 0, number);
     ++awaited_;
 }
 

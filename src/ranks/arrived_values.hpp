@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/slots.hpp"
+#include "base/numbered.hpp"
 #include "fleet/fleet.hpp"
 #include "ranks/host_memory.hpp"
 #include "ranks/leaders.hpp"
@@ -70,7 +70,7 @@ private:
     CoordinatorMemory& memory_;
     Wire wire_;
     std::vector<KeptBlock> released_;
-    Slots<Slot> slots_;
+    Numbered<Slot> slots_;
     std::int64_t bytes_received_ = 0;
 };
 

@@ -9,7 +9,7 @@ Multiplexed::Multiplexed(const Problem& problem, GradientCode code, const Bursty
     : problem_(problem), code_(std::move(code)), model_(model), chunks_(model.window - 1),
       usual_(static_cast<std::size_t>(problem.workers),
              Plans(static_cast<std::size_t>(delay()) + 1)),
-      slots_(static_cast<std::size_t>(problem.workers))
+      mini_tasks_(static_cast<std::size_t>(problem.workers))
 {
 }
 
@@ -58,42 +58,43 @@ void Multiplexed::begin(std::int64_t exchange)
                      .groups_missing = static_cast<int>(groups)});
 }
 
-std::vector<Multiplexed::Slot> Multiplexed::slots_for(Worker worker)
+std::vector<Multiplexed::MiniTask> Multiplexed::mini_tasks_for(Worker worker)
 {
-    std::vector<Slot> slots;
+    std::vector<MiniTask> mini_tasks;
     for (int q = 0; q <= delay() && q <= exchange_; ++q) {
         const Job job = exchange_ - q;
         const auto first = state(job).own.begin() + static_cast<std::ptrdiff_t>(worker) * chunks_;
         const auto chunk =
             static_cast<int>(std::find(first, first + chunks_, not_received) - first);
         if (chunk < chunks_)
-            slots.push_back({job, chunk, -1});
+            mini_tasks.push_back({job, chunk, -1});
         else if (coded())
-            slots.push_back({job, -1, q - chunks_});
+            mini_tasks.push_back({job, -1, q - chunks_});
     }
-    return slots;
+    return mini_tasks;
 }
 
-std::shared_ptr<const Plan> Multiplexed::plan_for(Worker worker, const std::vector<Slot>& slots)
+std::shared_ptr<const Plan> Multiplexed::plan_for(Worker worker,
+                                                  const std::vector<MiniTask>& mini_tasks)
 {
-    // Usually chunk q is computed in slot q. Then the plan is the same in every exchange.
+    // Usually chunk q is mini-task q. Then the plan is the same in every exchange.
     const auto begun = static_cast<std::size_t>(std::min<std::int64_t>(exchange_, delay()));
     auto& usual = usual_[static_cast<std::size_t>(worker)][begun];
     bool is_usual = true;
-    for (const auto& slot : slots) {
-        const auto q = static_cast<int>(exchange_ - slot.job);
-        is_usual &= slot.chunk == (q < chunks_ ? q : -1);
+    for (const auto& one : mini_tasks) {
+        const auto q = static_cast<int>(exchange_ - one.job);
+        is_usual &= one.chunk == (q < chunks_ ? q : -1);
     }
     if (is_usual && usual) return usual;
     Plan plan;
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-        const auto& slot = slots[i];
+    for (std::size_t i = 0; i < mini_tasks.size(); ++i) {
+        const auto& one = mini_tasks[i];
         const auto input = static_cast<int>(i);
         Part part;
-        if (slot.chunk >= 0) {
-            part.items.push_back({.block = worker * chunks_ + slot.chunk, .input = input});
+        if (one.chunk >= 0) {
+            part.items.push_back({.block = worker * chunks_ + one.chunk, .input = input});
         } else {
-            const int first = problem_.workers * (chunks_ + slot.group);
+            const int first = problem_.workers * (chunks_ + one.group);
             for (const auto& [partition, value] :
                  code_.encoding.rows[static_cast<std::size_t>(worker)][0])
                 part.items.push_back(
@@ -108,24 +109,24 @@ std::shared_ptr<const Plan> Multiplexed::plan_for(Worker worker, const std::vect
 
 SequentialCode::Task Multiplexed::task(Worker worker)
 {
-    auto& slots = slots_[static_cast<std::size_t>(worker)];
-    slots = slots_for(worker);
-    Task task{plan_for(worker, slots), {}};
-    for (const auto& slot : slots) task.jobs.push_back(slot.job);
+    auto& mini_tasks = mini_tasks_[static_cast<std::size_t>(worker)];
+    mini_tasks = mini_tasks_for(worker);
+    Task task{plan_for(worker, mini_tasks), {}};
+    for (const auto& one : mini_tasks) task.jobs.push_back(one.job);
     return task;
 }
 
 void Multiplexed::receive(Worker worker, const std::vector<ContributionId>& ids)
 {
-    const auto& slots = slots_[static_cast<std::size_t>(worker)];
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-        auto& job = state(slots[i].job);
-        if (slots[i].chunk < 0) {
-            job.coded[static_cast<std::size_t>(slots[i].group)][static_cast<std::size_t>(worker)] =
-                ids.at(i);
+    const auto& mini_tasks = mini_tasks_[static_cast<std::size_t>(worker)];
+    for (std::size_t i = 0; i < mini_tasks.size(); ++i) {
+        auto& job = state(mini_tasks[i].job);
+        if (mini_tasks[i].chunk < 0) {
+            job.coded[static_cast<std::size_t>(mini_tasks[i].group)]
+                     [static_cast<std::size_t>(worker)] = ids.at(i);
         } else {
             job.own[static_cast<std::size_t>(worker) * static_cast<std::size_t>(chunks_) +
-                    static_cast<std::size_t>(slots[i].chunk)] = ids.at(i);
+                    static_cast<std::size_t>(mini_tasks[i].chunk)] = ids.at(i);
             --job.own_missing;
         }
     }

@@ -36,7 +36,7 @@ public:
 
 private:
     // What a worker does for one job in one exchange: a chunk of its own, or a group's coded sum.
-    struct Slot {
+    struct MiniTask {
         Job job;
         int chunk;  // -1: a coded sum
         int group;
@@ -53,8 +53,8 @@ private:
     {
         return jobs_[jobs_.size() - 1 - static_cast<std::size_t>(exchange_ - job)];
     }
-    std::vector<Slot> slots_for(Worker worker);
-    std::shared_ptr<const Plan> plan_for(Worker worker, const std::vector<Slot>& slots);
+    std::vector<MiniTask> mini_tasks_for(Worker worker);
+    std::shared_ptr<const Plan> plan_for(Worker worker, const std::vector<MiniTask>& mini_tasks);
     bool decode_group(State& state, int group);
 
     Problem problem_;
@@ -64,8 +64,8 @@ private:
     std::vector<Plans>
         usual_;  // by worker: plans with nothing to make up for, by how many exchanges have begun
     std::int64_t exchange_ = -1;
-    std::deque<State> jobs_;                // jobs that are not decoded, the newest last
-    std::vector<std::vector<Slot>> slots_;  // of each worker in the running exchange
+    std::deque<State> jobs_;                         // jobs that are not decoded, the newest last
+    std::vector<std::vector<MiniTask>> mini_tasks_;  // of each worker in the running exchange
 };
 
 }  // namespace quorate
