@@ -71,18 +71,18 @@ std::vector<Arrival> ArrivedValues::unpack(const ArrivedMessage& message)
     std::vector<Arrival> arrivals;
     for (std::size_t i = 0; i < parts.heads.size(); ++i) {
         const auto& part = parts.heads[i];
-        const auto handle = slots_.take();
+        const auto handle = contributions_.take();
         arrivals.push_back({part.info, std::move(parts.versions[i]), 0, 0, bytes / count, handle});
         if (!current) continue;
         const auto length = static_cast<std::size_t>(part.length);
-        auto& slot = slots_.at(handle);
-        slot = {owner, {}, {}, membership_.loaded(worker), part.losses};
+        auto& one = contributions_.at(handle);
+        one = {owner, {}, {}, membership_.loaded(worker), part.losses};
         if (kept) {
-            slot.block = block;
-            slot.first = static_cast<std::int64_t>(before);
-            slot.length = part.length;
+            one.block = block;
+            one.first = static_cast<std::int64_t>(before);
+            one.length = part.length;
         } else {
-            slot.packed = std::visit(
+            one.packed = std::visit(
                 [&](auto numbers) -> Packed { return numbers.subspan(before, length); }, all);
         }
         before += length;
@@ -92,38 +92,38 @@ std::vector<Arrival> ArrivedValues::unpack(const ArrivedMessage& message)
 
 std::size_t ArrivedValues::adopt(Worker worker, const Values& values)
 {
-    const auto handle = slots_.take();
-    auto& slot = slots_.at(handle);
+    const auto handle = contributions_.take();
+    auto& one = contributions_.at(handle);
     auto of = membership_.loaded(worker);
     // The worker may have died before it had loaded what these values are of.
     if (!of.support || *of.support != values.support)
         of = {worker, membership_.shard(worker), std::make_shared<const Support>(values.support)};
-    slot = {nullptr, {}, values.doubles(), std::move(of), values.losses, 0, 0, 0};
-    slot.packed = std::span<const double>(slot.adopted);
+    one = {nullptr, {}, values.doubles(), std::move(of), values.losses, 0, 0, 0};
+    one.packed = std::span<const double>(one.adopted);
     return handle;
 }
 
 Values ArrivedValues::values(std::size_t handle) const
 {
-    const auto& slot = slots_.at(handle);
-    if (slot.block != 0)
+    const auto& one = contributions_.at(handle);
+    if (one.block != 0)
         throw std::logic_error("a scheme needs contributions here that lie at their nodes");
-    if (!slot.of.support)
+    if (!one.of.support)
         throw std::logic_error("a step uses a contribution to a task from before a re-encoding");
-    return {*slot.of.support, slot.packed, slot.losses};
+    return {*one.of.support, one.packed, one.losses};
 }
 
 void ArrivedValues::release(std::size_t handle)
 {
-    slots_.at(handle) = {};
-    slots_.give_back(handle);
+    contributions_.at(handle) = {};
+    contributions_.give_back(handle);
 }
 
 Leaders::Term ArrivedValues::term(const Weighted& of) const
 {
-    const auto& slot = slots_.at(of.handle);
-    Leaders::Term term{of.worker, of.weight, slot.of, slot.block, slot.first, slot.length, {}};
-    if (slot.block == 0) {
+    const auto& one = contributions_.at(of.handle);
+    Leaders::Term term{of.worker, of.weight, one.of, one.block, one.first, one.length, {}};
+    if (one.block == 0) {
         term.values = values(of.handle).doubles();
         term.length = std::ssize(term.values);
     }

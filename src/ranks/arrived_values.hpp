@@ -40,15 +40,15 @@ public:
     std::size_t adopt(Worker worker, const Values& values);
     /// As Fleet::values(). @throws std::logic_error if they are not here
     Values values(std::size_t handle) const;
-    Losses losses(std::size_t handle) const { return slots_.at(handle).losses; }
+    Losses losses(std::size_t handle) const { return contributions_.at(handle).losses; }
     /// Frees the values.
     void release(std::size_t handle);
     /// Whether the values lie at their node.
-    bool is_at_node(std::size_t handle) const { return slots_.at(handle).block != 0; }
+    bool is_at_node(std::size_t handle) const { return contributions_.at(handle).block != 0; }
     /// A contribution as a term of a sum that a leader forms.
     Leaders::Term term(const Weighted& of) const;
 
-    /// Contributions at their nodes that nobody here needs any more. Messages and slots add to it
+    /// Contributions at their nodes that nobody here needs any more. Messages and contributions add to it
     /// when they end.
     std::vector<KeptBlock>& released() { return released_; }
     /// Bytes of all claimed messages, and those read in shared memory as if they had travelled.
@@ -56,7 +56,7 @@ public:
     void restart_count() { bytes_received_ = 0; }
 
 private:
-    struct Slot {
+    struct Contribution {
         std::shared_ptr<const void> owner;
         Packed packed;
         std::vector<double> adopted;  // the values, if they came by adopt() and not in a message
@@ -70,7 +70,7 @@ private:
     CoordinatorMemory& memory_;
     Wire wire_;
     std::vector<KeptBlock> released_;
-    Numbered<Slot> slots_;
+    Numbered<Contribution> contributions_;
     std::int64_t bytes_received_ = 0;
 };
 
