@@ -6,8 +6,6 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <map>
 #include <optional>
 
@@ -19,6 +17,7 @@
 #include "process/session.hpp"
 #include "python/arrays.hpp"
 #include "python/text.hpp"
+#include "quorate/given.hpp"
 #include "tables/label_map.hpp"
 #include "tables/missing.hpp"
 
@@ -29,7 +28,7 @@ namespace quorate::bindings {
 namespace {
 
 using Values = py::array_t<double, py::array::c_style | py::array::forcecast>;
-using Indices = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>;
+using Places = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>;
 
 LearningTask task_of(const std::string& name)
 {
@@ -39,89 +38,46 @@ LearningTask task_of(const std::string& name)
     throw BadInput("the task is '" + name + "': use binary, multiclass or regression");
 }
 
-void check_finite(std::span<const double> values, const std::string& what)
-{
-    for (std::size_t i = 0; i < values.size(); ++i)
-        if (!std::isfinite(values[i]))
-            throw BadInput(
-                fmt::format("{} hold {} at element {}: give finite numbers", what, values[i], i));
-}
-
 std::span<const double> span_of(const Values& values)
 {
     return {values.data(), static_cast<std::size_t>(values.size())};
 }
 
-// The rows of one split, as Python gives them.
+std::span<const std::int64_t> span_of(const Places& places)
+{
+    return {places.data(), static_cast<std::size_t>(places.size())};
+}
+
+// The rows of one split, as Python gives them: (values, labels), or (values, columns, starts,
+// labels) if sparse.
 class GivenRows {
 public:
     // @param labelled  whether labels are there; else they are NaN
     GivenRows(const py::tuple& given, std::int64_t columns, const std::string& split, bool labelled)
-        : dense_(given.size() == 2), values_(given[0].cast<Values>()),
-          labels_(given[given.size() - 1].cast<Values>())
+        : values_(given[0].cast<Values>()), labels_(given[given.size() - 1].cast<Values>())
     {
-        check_finite(span_of(values_), "the " + split + " rows");
-        if (labelled) check_finite(span_of(labels_), "the " + split + " labels");
-        if (dense_) {
-            if (values_.ndim() != 2 || values_.shape(0) != labels_.size())
-                throw BadInput(
-                    fmt::format("the {} rows are no matrix with a row for each of {} "
-                                "labels: give X of n x p and y of n",
-                                split, labels_.size()));
-            return;
+        if (given.size() == 2) {
+            rows_.rows = DenseMatrix{span_of(values_), columns};
+        } else {
+            column_ = given[1].cast<Places>();
+            start_ = given[2].cast<Places>();
+            rows_.rows = CsrMatrix{span_of(start_), span_of(column_), span_of(values_), columns};
         }
-        column_ = given[1].cast<Indices>();
-        start_ = given[2].cast<Indices>();
-        if (start_.size() != labels_.size() + 1)
-            throw BadInput(fmt::format("the {} rows are {}, but there are {} labels", split,
-                                       start_.size() - 1, labels_.size()));
-        check_entries(columns, split);
+        rows_.labels = span_of(labels_);
+        check_rows(rows_, split, labelled);
     }
 
     std::int64_t count() const { return labels_.size(); }
-
     void write(DataSetWriter& writer, Split split) const
     {
         writer.begin(split);
-        const auto rows = static_cast<std::size_t>(labels_.size());
-        if (dense_) {
-            const auto columns = static_cast<std::size_t>(values_.shape(1));
-            for (std::size_t i = 0; i < rows; ++i)
-                writer.add(span_of(values_).subspan(i * columns, columns), labels_.data()[i]);
-            return;
-        }
-        std::vector<std::pair<std::int64_t, double>> entries;
-        for (std::size_t i = 0; i < rows; ++i) {
-            entries.clear();
-            for (auto at = start_.data()[i]; at < start_.data()[i + 1]; ++at)
-                entries.emplace_back(column_.data()[at], values_.data()[at]);
-            writer.add(entries, labels_.data()[i]);
-        }
+        add_rows(rows_.rows, rows_.labels, writer);
     }
 
 private:
-    // Refuses a sparse matrix whose arrays contradict each other. @throws BadInput
-    void check_entries(std::int64_t columns, const std::string& split) const
-    {
-        const std::span<const std::int64_t> start(start_.data(),
-                                                  static_cast<std::size_t>(start_.size()));
-        const std::span<const std::int64_t> column(column_.data(),
-                                                   static_cast<std::size_t>(column_.size()));
-        bool fits =
-            start[0] == 0 && std::ranges::is_sorted(start) && start.back() == values_.size() &&
-            column_.size() == values_.size() &&
-            std::ranges::all_of(column, [&](std::int64_t c) { return c >= 0 && c < columns; });
-        for (std::size_t i = 0; fits && i + 1 < start.size(); ++i)
-            fits = std::is_sorted(column.begin() + start[i], column.begin() + start[i + 1],
-                                  std::less_equal{});
-        if (!fits)
-            throw BadInput("the " + split +
-                           " rows are no sparse matrix of that shape: its arrays contradict it");
-    }
-
-    bool dense_;
     Values values_, labels_;
-    Indices column_, start_;
+    Places column_, start_;
+    LabelledRows rows_;
 };
 
 // @param class_names  of labels that are classes; empty: their numbers from 0
@@ -133,11 +89,9 @@ void write(const Text& path, const Text& name, std::int64_t columns, const std::
            const py::tuple& train, const py::tuple& test, bool labelled)
 {
     if (columns < 1) throw BadInput("the rows have no columns: give X of n x p");
-    DataShape shape{.columns = columns, .task = task_of(task), .classes = classes};
-    shape.dense = train.size() == 2;
-    if (!image.empty() && !shape.set_image(image))
-        throw BadInput(fmt::format("rows are to be images of {}, but have {} columns: write CxHxW",
-                                   image, columns));
+    auto shape = shape_of({.image = image}, columns, train.size() == 2);
+    shape.task = task_of(task);
+    shape.classes = classes;
     const GivenRows train_rows(train, columns, labelled ? "training" : "given", labelled);
     const GivenRows test_rows(test, columns, "test", labelled);
     const py::gil_scoped_release release;
