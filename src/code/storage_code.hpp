@@ -12,14 +12,9 @@
 #include <string>
 #include <vector>
 
-namespace quorate {
+#include "code/generator.hpp"
 
-/// How G is made.
-enum class Generator {
-    haar,        // orthonormal columns, the best of 20 draws: the default for dense data
-    systematic,  // the unit matrix above random rows: the first L machines store plain blocks
-    fourier      // rows of a real Fourier matrix in golden order: best where P / L is small
-};
+namespace quorate {
 
 /// The matrix G of P machines and L blocks. Local; not safe for several threads, because it
 /// remembers decodings.

@@ -8,144 +8,176 @@
 #include <limits>
 #include <set>
 
+#include "base/text.hpp"
+#include "scheme/anytime/schemes.hpp"
+#include "scheme/newest/schemes.hpp"
+
 namespace quorate {
 
-Option stragglers_option()
+namespace {
+
+// Options that several schemes share.
+const std::vector<OptionRow>& shared_rows()
 {
-    return {"stragglers", "S", "1", "stragglers tolerated: each partition is on S + 1 workers", 1};
+    constexpr double any = std::numeric_limits<int>::max();
+    static const std::vector<OptionRow> all = {
+        {{"stragglers", "S", "1", "stragglers tolerated: each partition is on S + 1 workers", 1}},
+        {{"collect", "M", "",
+          "answers after which a round ends; default: half of the workers; ignore: all but the "
+          "stragglers; dsag: four fifths, at its point",
+          0},
+         {.lowest = 1, .highest = any}},
+        {{"weights", "NAME", "",
+          "of contributions. ignore: rescale (by N / answers), horvitz-thompson (by one over how "
+          "often each worker answers in time), ratio (by the samples received). amb: samples, "
+          "equal (each worker's mean), shard (means by the rows held). Default: the first"}},
+        {{"decoder", "NAME", "",
+          "approximate codes: optimal (least squares), one-step (plain sum, scaled), debiased "
+          "(optimal, scaled to be unbiased). pgc-cyclic: residue, mds, mu. Default: the first that "
+          "is possible"}},
+        {{"estimator", "NAME", "",
+          "of the gradient. mindflayer: ratio (the sum of the tasks that are complete by their "
+          "number), expected (by the number expected). dsag: sag (the mean of the cache), saga "
+          "(unbiased, by the change of what was renewed). Default: the first"}},
+        {{"order", "NAME", "",
+          "of what a worker computes. partial: rotate (it begins with the partition of its own "
+          "number), given (ascending). dsag: cyclic, random. Default: the first"}},
+        {{"degree", "D", "2", "partitions that a worker holds, on average for random codes", 0},
+         {.lowest = 1}},
+        {{"placement", "cyclic|frc", "cyclic", "which partitions a worker holds"}, {}},
+        {{"coefficients", "deterministic|random|ones", "deterministic",
+          "real MDS code; the original random construction; or ones, decoded by residue class, "
+          "where S + 1 divides the workers"}},
+        {{"own", "U", "",
+          "partitions of its own that a worker sends first; tolerates a slowdown of (U + S + 1) "
+          "/ U; default: S + 1, a slowdown of 2"},
+         {.lowest = 1, .highest = 1 << 20}},
+        {{"tolerate", "L", "1", "workers that may send anything instead of what they computed"}},
+        {{"shares", "SHARE,WORKER,...", "",
+          "rows of the partitions of these workers, from 0, over those of the others; several "
+          "such shares: with / between them. 0.33,0,1/0.5,7: workers 0 and 1 have a third, "
+          "worker 7 has half"}},
+        {{"deadline", "SECONDS|adaptive:Q,K[,W,CAP]", "",
+          "a round ends after so many seconds with what has come, at the first answer at the "
+          "earliest; adaptive, where estimates are not exact: when Q have answered (or all, if "
+          "there are fewer workers) and K median deviations beyond the median time of the last W "
+          "rounds (20) are over, or CAP seconds since the Q-th answer; default: it waits for its "
+          "quorum"}},
+        {{"rescale", "coverage|none", "coverage",
+          "scale the sum by partitions / partitions received (unbiased for random stragglers), "
+          "or not (agc: as the public ErasureHead code)"}},
+        {{"staleness-cap", "UPDATES", "",
+          "contributions that are staler are not used; default: none, ringmaster: N - 1, pgc: "
+          "twice the partitions of a worker, dsag: four times the updates in which all are "
+          "renewed"}},
+        {{"staleness-scale", "none|inverse|adaptive", "none",
+          "weight of a contribution of staleness T: 1, 1 / (1 + T), or N / max(N, T)"}},
+        {{"restart-after", "SECONDS|auto", "",
+          "a task that takes longer, its delay included, is begun anew with another draw of the "
+          "delay; auto: what is best for a worker's last times; default: never, mindflayer: auto"},
+         {.named = {{"auto", limit_by_times}}}},
+        {{"most", "M", "16",
+          "batches of a worker that the coordinator keeps at most; who has so many rests"},
+         {.lowest = 1, .highest = 1'000'000}},
+        {{"lipschitz", "L", "",
+          "Lipschitz constant of the gradient; the program says which step the theory takes"}},
+        {{"noise", "SIGMA2", "",
+          "variance of the mean gradient of a task; schemes with --collect take SIGMA2 / EPS of "
+          "them, unless it is given"}},
+        {{"target-gradient", "EPS", "", "squared norm of the gradient at which --noise counts"}},
+        {{"compute-time", "SECONDS|auto|match", "auto",
+          "how long workers compute. auto: (1 + n / batch) times what a fixed minibatch takes them "
+          "on average; match: as many samples as that on average"},
+         {.lowest = 1e-9, .named = {{"auto", chosen_time}, {"match", matched_time}}}},
+        {{"probe", "ROUNDS", "",
+          "rounds with fixed minibatches from which --compute-time auto and match take their "
+          "times; default: 10"},
+         {.lowest = 1}},
+        {{"micro-batch", "ROWS|auto", "auto",
+          "samples between two looks at the clock; auto: about 1 % of the compute time"},
+         {.lowest = 1}},
+        {{"communication-time", "SECONDS", "",
+          "a round ends so long after the compute time, whoever is silent; default: all answer"}},
+        {{"samples-cap", "N", "",
+          "a worker stops at its equal share of N samples, if its time is not over before, and "
+          "then takes no row twice in a task; default: as many as there is time for"}},
+        {{"local-steps", "N", "10",
+          "steps that a worker makes on batches of its own between two averages"},
+         {.lowest = 1}},
+    };
+    return all;
 }
 
-int stragglers(const Settings& settings, int most)
+}  // namespace
+
+const OptionRow& shared_option(const std::string& name)
 {
-    return static_cast<int>(settings.integer("stragglers", 0, most));
+    return *std::ranges::find(shared_rows(), name,
+                              [](const OptionRow& row) { return row.option.name; });
 }
 
-void refuse_unless_divides(const Settings& settings, const std::string& option, int d, int n)
+OptionRow worded(const std::string& name, std::vector<std::string> words)
+{
+    return {shared_option(name).option, {.words = std::move(words)}};
+}
+
+void refuse_unless_divides(const std::string& option, int d, int n)
 {
     if (n % d == 0) return;
     int below = d, above = d;
     while (n % below != 0) --below;
     while (n % above != 0) ++above;
-    settings.refuse(
+    throw Refusal(
         option,
         fmt::format(", but {} + 1 = {} does not divide the {} workers: try --{} {} or "
                     "{}, or {} or {} workers",
                     option, d, n, option, below - 1, above - 1, n / d * d, (n / d + 1) * d));
 }
 
-Option collect_option()
+int answers(const std::optional<int>& collect, int workers)
 {
-    return {"collect", "M", "",
-            "answers after which a round ends; default: half of the workers; ignore: all but the "
-            "stragglers; dsag: four fifths, at its point",
-            0};
+    if (collect) at_most("collect", *collect, workers);
+    return collect.value_or((workers + 1) / 2);
 }
 
-int collect(const Settings& settings, int workers)
+int quorum(const RoundLimit& deadline, const std::optional<int>& collect, int workers)
 {
-    return settings.on("collect") ? static_cast<int>(settings.integer("collect", 1, workers))
-                                  : (workers + 1) / 2;
+    if (!deadline.adaptive) return answers(collect, workers);
+    if (collect)
+        throw Refusal(
+            "collect",
+            ", but the Q of --deadline adaptive:Q,K says it too: leave out one of the two");
+    return workers;
 }
 
-int any_collect(const Settings& settings, int workers)
+void read_option(std::vector<double>& shares, const Words& given)
 {
-    return settings.on("collect")
-               ? static_cast<int>(settings.integer("collect", 1, std::numeric_limits<int>::max()))
-               : collect(settings, workers);
-}
-
-Option weights_option()
-{
-    return {"weights", "NAME", "",
-            "of contributions. ignore: rescale (by N / answers), horvitz-thompson (by one over how "
-            "often each worker answers in time), ratio (by the samples received). amb: samples, "
-            "equal (each worker's mean), shard (means by the rows held). Default: the first"};
-}
-
-Option decoder_option()
-{
-    return {
-        "decoder", "NAME", "",
-        "approximate codes: optimal (least squares), one-step (plain sum, scaled), debiased "
-        "(optimal, scaled to be unbiased). pgc-cyclic: residue, mds, mu. Default: the first that "
-        "is possible"};
-}
-
-std::string word_of(const Settings& settings, const std::string& option,
-                    const std::vector<std::string>& words)
-{
-    return settings.on(option) ? settings.one_of(option, words) : words.front();
-}
-
-Option shares_option()
-{
-    return {"shares", "SHARE,WORKER,...", "",
-            "rows of the partitions of these workers, from 0, over those of the others; several "
-            "such shares: with / between them. 0.33,0,1/0.5,7: workers 0 and 1 have a third, "
-            "worker 7 has half"};
-}
-
-std::vector<double> shares(const Settings& settings, int workers)
-{
-    if (!settings.on("shares")) return {};
-    std::vector<double> found(static_cast<std::size_t>(workers), 1.0);
+    shares.assign(static_cast<std::size_t>(given.workers), 1.0);
     std::set<std::int64_t> named;
-    for (const auto& group : split(settings.text("shares"), '/')) {
+    for (const auto& group : split(given.text(), '/')) {
         const auto words = split(group, ',');
         const auto share = to_real(words.front());
         if (words.size() < 2 || !share || !(*share > 0) || !std::isfinite(*share))
-            settings.refuse(
-                "shares", ": write SHARE,WORKER,... with a share above 0, such as 0.33,0,1/0.5,7");
+            given.refuse(": write SHARE,WORKER,... with a share above 0, such as 0.33,0,1/0.5,7");
         for (std::size_t i = 1; i < words.size(); ++i) {
             const auto worker = to_integer(words[i]);
-            if (!worker || *worker < 0 || *worker >= workers)
-                settings.refuse("shares", fmt::format(", where {} is no worker: they are 0 to {}",
-                                                      words[i], workers - 1));
+            if (!worker || *worker < 0 || *worker >= given.workers)
+                given.refuse(fmt::format(", where {} is no worker: they are 0 to {}", words[i],
+                                         given.workers - 1));
             if (!named.insert(*worker).second)
-                settings.refuse("shares", fmt::format(", which names worker {} twice", *worker));
-            found[static_cast<std::size_t>(*worker)] = *share;
+                given.refuse(fmt::format(", which names worker {} twice", *worker));
+            shares[static_cast<std::size_t>(*worker)] = *share;
         }
     }
-    return found;
 }
 
-Option estimator_option()
+std::string written(const std::vector<double>& shares, const OptionRow&)
 {
-    return {"estimator", "NAME", "",
-            "of the gradient. mindflayer: ratio (the sum of the tasks that are complete by their "
-            "number), expected (by the number expected). dsag: sag (the mean of the cache), saga "
-            "(unbiased, by the change of what was renewed). Default: the first"};
-}
-
-Option order_option()
-{
-    return {"order", "NAME", "",
-            "of what a worker computes. partial: rotate (it begins with the partition of its own "
-            "number), given (ascending). dsag: cyclic, random. Default: the first"};
-}
-
-Option staleness_cap_option()
-{
-    return {"staleness-cap", "UPDATES", "",
-            "contributions that are staler are not used; default: none, ringmaster: N - 1, pgc: "
-            "twice the partitions of a worker, dsag: four times the updates in which all are "
-            "renewed"};
-}
-
-std::int64_t staleness_cap(const Settings& settings, std::int64_t without)
-{
-    return settings.on("staleness-cap") ? settings.integer("staleness-cap", 0) : without;
-}
-
-Option most_batches_option()
-{
-    return {"most", "M", "16",
-            "batches of a worker that the coordinator keeps at most; who has so many rests"};
-}
-
-int most_batches(const Settings& settings)
-{
-    return static_cast<int>(settings.integer("most", 1, 1'000'000));
+    std::string words;
+    for (std::size_t worker = 0; worker < shares.size(); ++worker)
+        if (shares[worker] != 1)
+            words += fmt::format("{}{},{}", words.empty() ? "" : "/", shares[worker], worker);
+    return words;
 }
 
 Entry<MakeScheme> alias(Entry<MakeScheme> of, const std::string& name, const std::string& text)
@@ -176,50 +208,13 @@ std::vector<int> copies_tried(int workers)
     return all;
 }
 
-Option degree_option()
+Seconds seconds_of(const RoundLimit& deadline)
 {
-    return {"degree", "D", "2", "partitions that a worker holds, on average for random codes", 0};
-}
-
-int degree(const Settings& settings, int most)
-{
-    return static_cast<int>(settings.integer("degree", 1, most));
-}
-
-Option placement_option()
-{
-    return {"placement", "cyclic|frc", "cyclic", "which partitions a worker holds"};
-}
-
-Option deadline_option()
-{
-    return {"deadline", "SECONDS|adaptive:Q,K[,W,CAP]", "",
-            "a round ends after so many seconds with what has come, at the first answer at the "
-            "earliest; adaptive, where estimates are not exact: when Q have answered (or all, if "
-            "there are fewer workers) and K median deviations beyond the median time of the last W "
-            "rounds (20) are over, or CAP seconds since the Q-th answer; default: it waits for its "
-            "quorum"};
-}
-
-Option rescale_option()
-{
-    return {"rescale", "coverage|none", "coverage",
-            "scale the sum by partitions / partitions received (unbiased for random stragglers), "
-            "or not (agc: as the public ErasureHead code)"};
-}
-
-bool rescale(const Settings& settings)
-{
-    return settings.one_of("rescale", {"coverage", "none"}) == "coverage";
-}
-
-Seconds deadline(const Settings& settings)
-{
-    if (settings.text("deadline").starts_with("adaptive"))
-        settings.refuse("deadline",
-                        ", but this scheme is exact as soon as its quorum is there, and waiting "
-                        "adds nothing: give seconds");
-    return settings.on("deadline") ? settings.seconds("deadline") : never;
+    if (deadline.adaptive)
+        throw Refusal("deadline",
+                      ", but this scheme is exact as soon as its quorum is there, and waiting "
+                      "adds nothing: give seconds");
+    return deadline.fixed;
 }
 
 Blocked until_collected(const Settings& settings, int workers)

@@ -2,52 +2,76 @@
 // Options that several schemes share, so that they mean the same everywhere.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
+#include "scheme/rounds/adaptive_deadline.hpp"
 #include "scheme/scheme.hpp"
 
 namespace quorate {
 
-// Functions without "_option" read an option; they throw BadInput if its value is wrong or out of
-// range.
+/// The row of an option of that name.
+const OptionRow& shared_option(const std::string& name);
+/// The same for --weights, --decoder, --estimator and --order, whose words differ from scheme to
+/// scheme; the first is the default.
+OptionRow worded(const std::string& name, std::vector<std::string> words);
 
-/// The option --stragglers S: how many workers a round can do without.
-Option stragglers_option();
-/// Reads it. @param most  the largest value that is allowed
-int stragglers(const Settings& settings, int most);
+void read_option(std::vector<double>& shares, const Words& given);
+std::string written(const std::vector<double>& shares, const OptionRow&);
 
-/// Checks that d divides n.
-/// @param option  whose value is d - 1
-/// @throws BadInput with the nearest values that fit if d does not divide n
-void refuse_unless_divides(const Settings& settings, const std::string& option, int d, int n);
+/// The table of a scheme (scheme/schemes.hpp): the rows of its own, and those of the options that
+/// schemes share, for its members of their names.
+template <class T>
+Fields<T> options(std::vector<Field<T>> own = {})
+{
+    std::vector<Field<T>> all;
+    const auto add = [&](auto member, const char* name) {
+        all.emplace_back(member, shared_option(name));
+    };
+    if constexpr (requires { &T::stragglers; }) add(&T::stragglers, "stragglers");
+    if constexpr (requires { &T::collect; }) add(&T::collect, "collect");
+    if constexpr (requires { &T::degree; }) add(&T::degree, "degree");
+    if constexpr (requires { &T::placement; }) add(&T::placement, "placement");
+    if constexpr (requires { &T::coefficients; }) add(&T::coefficients, "coefficients");
+    if constexpr (requires { &T::own; }) add(&T::own, "own");
+    if constexpr (requires { &T::tolerate; }) add(&T::tolerate, "tolerate");
+    if constexpr (requires { &T::shares; }) add(&T::shares, "shares");
+    if constexpr (requires { &T::deadline; }) add(&T::deadline, "deadline");
+    if constexpr (requires { &T::rescale; }) add(&T::rescale, "rescale");
+    if constexpr (requires { &T::staleness_cap; }) add(&T::staleness_cap, "staleness-cap");
+    if constexpr (requires { &T::staleness_scale; }) add(&T::staleness_scale, "staleness-scale");
+    if constexpr (requires { &T::restart_after; }) add(&T::restart_after, "restart-after");
+    if constexpr (requires { &T::most; }) add(&T::most, "most");
+    if constexpr (requires { &T::lipschitz; }) add(&T::lipschitz, "lipschitz");
+    if constexpr (requires { &T::noise; }) add(&T::noise, "noise");
+    if constexpr (requires { &T::target_gradient; }) add(&T::target_gradient, "target-gradient");
+    if constexpr (requires { &T::compute_time; }) add(&T::compute_time, "compute-time");
+    if constexpr (requires { &T::probe; }) add(&T::probe, "probe");
+    if constexpr (requires { &T::micro_batch; }) add(&T::micro_batch, "micro-batch");
+    if constexpr (requires { &T::communication_time; })
+        add(&T::communication_time, "communication-time");
+    if constexpr (requires { &T::samples_cap; }) add(&T::samples_cap, "samples-cap");
+    if constexpr (requires { &T::local_steps; }) add(&T::local_steps, "local-steps");
+    for (auto& field : own) all.push_back(std::move(field));
+    return all;
+}
 
-/// The option --collect M: the number of answers after which a round ends.
-Option collect_option();
-/// Reads it. The default is half of the workers, rounded up.
-int collect(const Settings& settings, int workers);
-/// Reads it where a worker may answer several times before an update: it may be larger than their number.
-int any_collect(const Settings& settings, int workers);
+// What those values come to. Functions throw a Refusal if a value does not suit.
 
-/// The options --weights and --decoder, whose words differ from scheme to scheme.
-Option weights_option();
-Option decoder_option();
-/// Reads one of them. @param words  that are allowed; the first is the default
-std::string word_of(const Settings& settings, const std::string& option,
-                    const std::vector<std::string>& words);
-
-/// The options --estimator and --order likewise; word_of() reads them too.
-Option estimator_option();
-Option order_option();
-
-/// The option --staleness-cap: the largest staleness, in updates, of contributions that are used.
-Option staleness_cap_option();
-/// Reads it. @param without  what it is if the option is not given
-std::int64_t staleness_cap(const Settings& settings, std::int64_t without);
-
-/// The option --most M: contributions of a worker that wait for an update at most, until the worker rests.
-Option most_batches_option();
-/// Reads it.
-int most_batches(const Settings& settings);
+/// The answers that a round takes by --collect: half of the workers, rounded up, if it is not given.
+int answers(const std::optional<int>& collect, int workers);
+/// The same for a code's decoder: all workers where the deadline is adaptive, which says it too.
+int quorum(const RoundLimit& deadline, const std::optional<int>& collect, int workers);
+/// The seconds of a --deadline; `never` if it is not given. Adaptive ones are refused.
+Seconds seconds_of(const RoundLimit& deadline);
+/// Checks that d divides n, with the nearest values that fit. @param option  whose value is d - 1
+void refuse_unless_divides(const std::string& option, int d, int n);
+/// When a round can end that takes --collect answers, unless there is a --deadline.
+template <class T>
+Blocked until_collected(const T& options, int n)
+{
+    return options.deadline.given() ? Blocked{} : until_answers(n, answers(options.collect, n));
+}
 
 /// What advice tries: --stragglers 1, 2, 4, ... up to `most`.
 std::vector<Choice> doubled_stragglers(int most);
@@ -58,31 +82,5 @@ std::vector<int> copies_tried(int workers);
 
 /// Makes another name for a scheme, which is not compared a second time.
 Entry<MakeScheme> alias(Entry<MakeScheme> of, const std::string& name, const std::string& text);
-
-/// The option --shares: how many rows the partitions of workers have that are known to be slow.
-Option shares_option();
-/// Reads it: the share of each worker's partition, 1 where none is given. Empty: all are equal.
-std::vector<double> shares(const Settings& settings, int workers);
-
-/// The option --degree D: partitions that a worker holds.
-Option degree_option();
-/// Reads it; 1 to `most`.
-int degree(const Settings& settings, int most);
-
-/// The option --placement cyclic|frc.
-Option placement_option();
-
-/// The option --rescale coverage|none: whether estimates stand for partitions that are missing.
-Option rescale_option();
-/// Reads it.
-bool rescale(const Settings& settings);
-
-/// The option --deadline: seconds after which a round ends with what has come.
-Option deadline_option();
-/// Reads it; `never` if it is not given. Adaptive ones (scheme/rounds/adaptive_deadline.hpp) are refused.
-Seconds deadline(const Settings& settings);
-
-/// When a round can end that ends with --collect answers; unknown if it has a --deadline.
-Blocked until_collected(const Settings& settings, int workers);
 
 }  // namespace quorate

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/registry.hpp"
+#include "base/typed_entry.hpp"
 #include "scheme/round_end.hpp"
 #include "scheme/types.hpp"
 
@@ -96,25 +96,62 @@ struct Pace {
 };
 
 /// What a scheme says of itself, so that advice, reports and tests need no list of schemes.
-struct SchemeProperties {
+/// @tparam Given  the options: a struct, or Settings
+template <class Given>
+struct SchemePropertiesWith {
     /// What `quorate advise` tries with so many workers; none: the scheme is not compared.
     /// @param timed  whether rows take time, without which limits of time mean nothing
     std::function<std::vector<Choice>(int workers, bool timed)> candidates = {};
     /// When a round can end with these options; none: that is not known.
-    std::function<Blocked(const Settings&, int workers)> blocked = {};
+    std::function<Blocked(const Given&, int workers)> blocked = {};
     /// Of schemes whose updates are many and of old gradients: advice compares them by what they
     /// reach in training, with shorter steps. None: a round is an answer of each worker.
-    std::function<Pace(const Settings&, int workers)> pace = {};
+    std::function<Pace(const Given&, int workers)> pace = {};
     /// A round takes as many samples as there is time for, or those of one worker.
     bool varying_samples = false;
     /// Options with which it is tried, and shown to be used, where its defaults do not run or do not
     /// do what it is for; --workers, if it does not run with 7. Times suit rounds of milliseconds.
     Choice example = {};
 };
+using SchemeProperties = SchemePropertiesWith<Settings>;
+
 template <>
 struct PropertiesOf<MakeScheme> {
     using type = SchemeProperties;
+    static constexpr const char* option = "scheme";
 };
+template <class T>
+struct TypedPropertiesOf<MakeScheme, T> {
+    using type = SchemePropertiesWith<T>;
+    static SchemeProperties of_words(const type& of, const Fields<T>& options)
+    {
+        const auto read = [options](const auto& f) {
+            return [options, f](const Settings& settings, int workers) {
+                return options.with(settings, workers,
+                                    [&](const T& given) { return f(given, workers); });
+            };
+        };
+        SchemeProperties all{.candidates = of.candidates,
+                             .varying_samples = of.varying_samples,
+                             .example = of.example};
+        if (of.blocked) all.blocked = read(of.blocked);
+        if (of.pace) all.pace = read(of.pace);
+        return all;
+    }
+};
+
+/// The entry of a scheme whose options are a T (scheme/schemes.hpp has those structs).
+template <class T>
+using SchemeEntry = TypedEntry<MakeScheme, T>;
+
+/// Makes a scheme from a struct of options, such as AgcOptions{.stragglers = 2}.
+/// @throws BadInput as MakeScheme does
+template <class T>
+requires requires { T::entry(); }
+std::unique_ptr<Scheme> make_scheme(const T& options, const Problem& problem)
+{
+    return T::entry().made(options, problem);
+}
 
 /// The schemes that --scheme can name.
 const std::vector<Entry<MakeScheme>>& schemes();

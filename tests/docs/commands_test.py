@@ -159,7 +159,7 @@ def test_the_scheme_of_the_tutorial_compiles_and_runs(prefix, tmp_path):
         b for b in blocks(REPOSITORY / "docs/first-scheme.md") if "class Fastest final" in b.text
     )
     source = tmp_path / "fastest.cpp"
-    plugin = "static void add() { quorate::add_scheme(quorate::fastest_entry()); }"
+    plugin = "static void add() { quorate::add_scheme(quorate::FastestOptions::entry()); }"
     source.write_text(
         f"#include <quorate/quorate.hpp>\n{block.text}\n{plugin}\nQUORATE_PLUGIN(add)\n"
     )

@@ -11,6 +11,7 @@
 #include "legal_run.hpp"
 #include "run/kept_contributions.hpp"
 #include "scheme/cached/interval_cache.hpp"
+#include "scheme/schemes.hpp"
 #include "simulation.hpp"
 #include "support.hpp"
 #include "tiny.hpp"
@@ -294,18 +295,21 @@ TEST(Dsag, SagaIsUnbiasedAndSagIsNotOverRandomSubsets)
 TEST(Dsag, SaysWhatItIsStableFor)
 {
     const auto needs =
-        make_scheme("dsag", {8, 960, 1}, {{"collect", "4"}, {"subpartitions", "3"}})->needs();
+        make_scheme(DsagOptions{.collect = 4, .subpartitions = 3}, {8, 960, 1})->needs();
     EXPECT_DOUBLE_EQ(needs.stable_step, .804);
     EXPECT_EQ(needs.kept, 24);
     EXPECT_EQ(needs.points, 24);  // fewer than a staleness cap of 4 * 3 * 8 / 4 allows, and one
-    EXPECT_EQ(make_scheme("dsag", {8, 960, 1}, {{"cache", "worker"}})->needs().kept, 8);
+    EXPECT_EQ(
+        make_scheme(DsagOptions{.cache = DsagOptions::Cache::worker}, {8, 960, 1})->needs().kept,
+        8);
     const auto exact =
-        make_scheme("dsag", {8, 960, 1}, {{"collect", "8"}, {"subpartitions", "1"}})->needs();
+        make_scheme(DsagOptions{.collect = 8, .subpartitions = 1}, {8, 960, 1})->needs();
     EXPECT_DOUBLE_EQ(exact.stable_step, 2);
     EXPECT_EQ(exact.staleness, 0);
-    EXPECT_EQ(make_scheme("dsag", {8, 960, 1}, {{"estimator", "saga"}})->warning(),
-              "--estimator saga is unbiased only if subpartitions come in random order: add "
-              "--order random");
+    EXPECT_EQ(
+        make_scheme(DsagOptions{.estimator = DsagOptions::Estimator::saga}, {8, 960, 1})->warning(),
+        "--estimator saga is unbiased only if subpartitions come in random order: add "
+        "--order random");
 }
 
 TEST(Dsag, TakesMemoryForWhatItKeepsAtMost)

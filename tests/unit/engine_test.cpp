@@ -14,6 +14,7 @@
 #include "fleet/replay_fleet.hpp"
 #include "legal_run.hpp"
 #include "ranks/messages.hpp"
+#include "scheme/schemes.hpp"
 #include "small_header.hpp"
 #include "trace/reader.hpp"
 #include "trace/writer.hpp"
@@ -213,10 +214,8 @@ TEST_F(EngineTest, GroupsAreAddedUpByThemselves)
     const auto sum = [&](int groups) {
         GroupedFleet fleet(groups);
         Settings settings;
-        settings.set("scheme", {"uncoded", "", true});
-        settings.set("shares", {"", "", true});
         settings.set("optimizer", {"gd", "", true});
-        const auto scheme = chosen(schemes(), settings, "scheme").make(settings, {4, 4});
+        const auto scheme = make_scheme(UncodedOptions{}, {4, 4});
         std::vector<std::unique_ptr<Optimizer>> made;
         made.push_back(chosen(optimizers(), settings, "optimizer").make(settings, {0, 2}, {}));
         trace::Writer trace(path_, header(1), 2);
@@ -238,12 +237,9 @@ TEST_P(LosingTest, ARoundWhoseContributionsAreLostBeginsAnewWithoutThose)
     const bool dies = GetParam();
     LosingFleet fleet(dies);
     Settings settings;
-    settings.set("scheme", {"uncoded", "", true});
-    settings.set("shares", {"", "", true});
     settings.set("optimizer", {"gd", "", true});
     const auto make = [&](int workers) {
-        return std::make_shared<Coding>(
-            chosen(schemes(), settings, "scheme").make(settings, {workers, 6}), 0, 0);
+        return std::make_shared<Coding>(make_scheme(UncodedOptions{}, {workers, 6}), 0, 0);
     };
     const auto first = make(6);
     std::vector<std::unique_ptr<Optimizer>> made;
@@ -286,10 +282,7 @@ TEST_F(EngineTest, ChangesThatComeOneAfterTheOtherStayApartInAReplay)
         }
     ASSERT_EQ(kinds, (std::vector<std::int64_t>{2, 2, 8, 1, 8, 1}));
     const ByzantineWorkers honest;
-    Settings settings;
-    settings.set("scheme", {"uncoded", "", true});
-    settings.set("shares", {"", "", true});
-    const Coding coding(chosen(schemes(), settings, "scheme").make(settings, {6, 6}), 0, 0);
+    const Coding coding(make_scheme(UncodedOptions{}, {6, 6}), 0, 0);
     Recipes recipes(coding.needs, coding.batches, honest, 2, Wire::binary64);
     ReplayFleet replay(recipes, written, 6);
     const auto first = events[0];
@@ -304,9 +297,7 @@ TEST_F(EngineTest, EndsWhenTheObserverSaysSoAndKeepsTheLastModel)
     ScriptedFleet fleet(6, 1);
     Settings settings;
     settings.set("optimizer", {"gd", "", true});
-    settings.set("scheme", {"uncoded", "", true});
-    settings.set("shares", {"", "", true});
-    const auto scheme = chosen(schemes(), settings, "scheme").make(settings, {6, 6});
+    const auto scheme = make_scheme(UncodedOptions{}, {6, 6});
     std::vector<std::unique_ptr<Optimizer>> made;
     made.push_back(chosen(optimizers(), settings, "optimizer").make(settings, {1, 2}, {}));
     trace::Writer trace(path_, header(20), 2);

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "engine/engine.hpp"
 #include "fleet/virtual_fleet.hpp"
+#include "scheme/schemes.hpp"
 #include "simulation.hpp"
 #include "support.hpp"
 #include "trace/memory.hpp"
@@ -171,7 +172,7 @@ TEST(Asynchronous, UpdatesComeAtTheRateOfTheWorkers)
 
 TEST(Asynchronous, TooStaleContributionsAreNotUsed)
 {
-    const auto scheme = make_scheme("async", {8, 1000, 1}, {{"staleness-cap", "4"}});
+    const auto scheme = make_scheme(AsyncOptions{.staleness_cap = 4}, {8, 1000, 1});
     LegalRun run(*scheme, 1);
     run.run(500);
     for (std::size_t step = 0; step < run.steps.size(); ++step)
@@ -192,7 +193,7 @@ TEST(Asynchronous, StaleContributionsCountLess)
 
 TEST(Asynchronous, SchedulesCountSamples)
 {
-    const auto scheme = make_scheme("k-batch-async", {8, 1000, 1}, {{"collect", "2"}});
+    const auto scheme = make_scheme(KBatchAsyncOptions{.collect = 2}, {8, 1000, 1});
     LegalRun run(*scheme, 1);
     run.run(10);
     for (const auto& step : run.steps) EXPECT_EQ(step.share, 2.0 / 8);

@@ -11,8 +11,9 @@
 
 #include "base/error.hpp"
 #include "patterns.hpp"
-#include "scheme/scheme.hpp"
+#include "scheme/schemes.hpp"
 #include "simulation.hpp"
+#include "support.hpp"
 
 namespace {
 
@@ -343,6 +344,72 @@ TEST(EveryScheme, WithADeadlineStepsAtItOrAtTheFirstAnswerAfterIt)
     }
 }
 
+// What is made of the words of a struct has the same words: they lose nothing.
+template <class T>
+void expect_words(const T& given, const Options& expected)
+{
+    const auto entry = T::entry();
+    auto words = entry.words(given);
+    auto settings = make_settings(entry.options.options(), entry.options.words(given));
+    entry.options.with(settings, 12, [&](const T& read) { EXPECT_EQ(entry.words(read), words); });
+    EXPECT_EQ(words.at("scheme"), entry.name);
+    words.erase("scheme");
+    EXPECT_EQ(words, expected);
+}
+
+TEST(SchemeOptions, AsAStructAreTheWordsOfTheCommandLine)
+{
+    expect_words(AgcOptions{}, {});
+    expect_words(AgcOptions{.stragglers = 2, .deadline = {1.0 / 3}, .rescale = Rescale::none},
+                 {{"stragglers", "2"}, {"deadline", "0.3333333333333333"}, {"rescale", "none"}});
+    expect_words(IgnoreOptions{.weights = IgnoreOptions::Weights::ratio,
+                               .reshuffle = true,
+                               .adaptive = IgnoreOptions::Growth{1, 2, 3},
+                               .shares = {1, 0.5, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0.25},
+                               .deadline = {.adaptive = AdaptiveDeadline::Rule{4, 1.5, 30}}},
+                 {{"weights", "ratio"},
+                  {"reshuffle", "on"},
+                  {"adaptive", "1,2,3"},
+                  {"shares", "0.5,1/0.25,11"},
+                  {"deadline", "adaptive:4,1.5,30"}});
+    expect_words(AmbOptions{.compute_time = matched_time, .micro_batch = 5, .samples_cap = 100},
+                 {{"compute-time", "match"}, {"micro-batch", "5"}, {"samples-cap", "100"}});
+    expect_words(MindFlayerOptions{.restart_after = limit_by_times, .trials = 2},
+                 {{"restart-after", "auto"}, {"trials", "2"}});
+    expect_words(DsagOptions{.margin = 0, .order = DsagOptions::Order::random},
+                 {{"margin", "0"}, {"order", "random"}});
+    expect_words(ElasticOptions{.generator = Generator::fourier, .allocation = Strategy::flow},
+                 {{"generator", "fourier"}, {"allocation", "flow"}});
+    expect_words(SrSgcOptions{.burst = 0, .mu = 1e-3, .wait_out = WaitFor::all},
+                 {{"burst", "0"}, {"mu", "0.001"}, {"wait-out", "all"}});
+}
+
+TEST(SchemeOptions, AreRefusedAlikeAsAStructAndAsWords)
+{
+    const auto refused = [](const auto& given, const Problem& problem) {
+        auto words = given.entry().words(given);
+        words.erase("scheme");
+        const auto message = refusal([&] { make_scheme(given, problem); });
+        EXPECT_EQ(message, refusal([&] { make_scheme(given.entry().name, problem, words); }));
+        return message;
+    };
+    EXPECT_EQ(refused(AgcOptions{.stragglers = 12}, {12, 120}),
+              "--stragglers is 12: use at most 11");
+    EXPECT_EQ(refused(AgcOptions{.collect = 13}, {12, 120}), "--collect is 13: use at most 12");
+    EXPECT_EQ(refused(AgcOptions{.collect = 0}, {12, 120}), "--collect is 0: use at least 1");
+    EXPECT_EQ(refused(NestedOptions{.stragglers = 4, .placement = Placement::frc}, {12, 120}),
+              "--stragglers is 4, but stragglers + 1 = 5 does not divide the 12 workers: try "
+              "--stragglers 3 or 5, or 10 or 15 workers");
+    EXPECT_EQ(refused(BlockOptions{.inside = 0, .outside = 0}, {12, 120}),
+              "--inside is 0, and so is --outside: nobody would hold anything");
+    EXPECT_EQ(refused(MargulisOptions{}, {12, 120}),
+              "--scheme is margulis, but 12 workers are no square of at least 4: use 9 or 16");
+    EXPECT_EQ(refused(DracoCyclicOptions{.stragglers = 1, .tolerate = 3}, {6, 120}),
+              "--tolerate is 3: use at most 2");
+    EXPECT_EQ(refused(KBatchSyncOptions{.restart_after = 0}, {12, 120}),
+              "--restart-after is 0: use a number above 0");
+}
+
 TEST(Uncoded, WaitsForAll)
 {
     const auto scheme = make("uncoded", 5, 50);
@@ -389,7 +456,7 @@ TEST(Agc, StopsAtWhicheverComesFirst)
     for (const auto& one : {Case{{0, 1, 3}, 2, 1},  // the second answer, one group missing
                             Case{{0, 3, 1}, 2, 2},  // both at once
                             Case{{5, 4, 3, 0}, 2, 1}}) {
-        const auto scheme = make("agc", 6, 60, Options{{"stragglers", "2"}, {"collect", "2"}});
+        const auto scheme = make_scheme(AgcOptions{.stragglers = 2, .collect = 2}, {6, 60, 1});
         auto actions = begin(*scheme, 6);
         ContributionId id = 0;
         const auto round = play(*scheme, actions, one.order, id, 0);
@@ -397,7 +464,7 @@ TEST(Agc, StopsAtWhicheverComesFirst)
         EXPECT_EQ(round.step->terms.size(), static_cast<std::size_t>(one.groups));
     }
     // Coverage first: collect 5, all groups after two.
-    const auto scheme = make("agc", 6, 60, Options{{"stragglers", "2"}, {"collect", "5"}});
+    const auto scheme = make_scheme(AgcOptions{.stragglers = 2, .collect = 5}, {6, 60, 1});
     auto actions = begin(*scheme, 6);
     ContributionId id = 0;
     EXPECT_EQ(play(*scheme, actions, {2, 4, 0, 1, 3, 5}, id, 0).received, 2);
@@ -405,7 +472,7 @@ TEST(Agc, StopsAtWhicheverComesFirst)
 
 TEST(Agc, WithAllAnswersIsFrc)
 {
-    const auto agc = make("agc", 12, 100, Options{{"stragglers", "2"}, {"collect", "12"}}),
+    const auto agc = make_scheme(AgcOptions{.stragglers = 2, .collect = 12}, {12, 100, 1}),
                frc = make("frc", 12, 100, 2);
     auto a = begin(*agc, 12), b = begin(*frc, 12);
     ContributionId i = 0, j = 0;

@@ -21,6 +21,7 @@
 #include "scheme/newest/restarts.hpp"
 #include "scheme/newest/task_allocation.hpp"
 #include "scheme/newest/trials.hpp"
+#include "scheme/schemes.hpp"
 #include "simulation.hpp"
 #include "support.hpp"
 #include "tiny.hpp"
@@ -631,8 +632,7 @@ TEST(NewestPoint, GoesOnWhenAlmostNoTaskIsInTime)
 TEST(Malenia, TakesEnoughOfEachWorker)
 {
     for (unsigned seed = 0; seed < 20; ++seed) {
-        const auto scheme =
-            make_scheme("malenia", {4, 1000, 1}, {{"collect", "10"}, {"most", "5"}});
+        const auto scheme = make_scheme(MaleniaOptions{.collect = 10, .most = 5}, {4, 1000, 1});
         LegalRun run(*scheme, seed);
         // Worker 3 is the slowest.
         run.choose = [&](const std::vector<Worker>& busy, std::int64_t) {
@@ -698,7 +698,7 @@ TEST(Theory, SaysHowMuchToCollectAndWhichStepToTake)
         "L SIGMA2)) for B = 1, the least harmonic mean of the workers' batches in a table");
     EXPECT_EQ(note("ringleader", {}), "");
     const auto scheme =
-        make_scheme("k-batch-sync", {4, 1000, 1}, {{"noise", "0.7"}, {"target-gradient", "0.1"}});
+        make_scheme(KBatchSyncOptions{.noise = 0.7, .target_gradient = 0.1}, {4, 1000, 1});
     EXPECT_EQ(scheme->needs().answers, 7);
 }
 

@@ -18,12 +18,13 @@ namespace {
 // 2012.08616.
 class AmbDg final : public Scheme {
 public:
-    AmbDg(const Settings& settings, const Problem& problem)
-        : cap_(staleness_cap(settings, std::numeric_limits<std::int64_t>::max())), own_(problem),
-          mean_(own_.needs.blocks), epoch_(settings, problem, own_.samples),
+    AmbDg(const AmbDgOptions& given, const Problem& problem)
+        : cap_(given.staleness_cap.value_or(std::numeric_limits<std::int64_t>::max())),
+          own_(problem), mean_(own_.needs.blocks),
+          epoch_(given.compute_time, given.micro_batch, problem, own_.samples),
           open_(static_cast<std::size_t>(problem.workers))
     {
-        epoch_.cap(settings, problem, own_.needs);
+        if (given.samples_cap) epoch_.cap(*given.samples_cap, problem, own_.needs);
     }
 
     Needs needs() const override
@@ -120,26 +121,22 @@ private:
 
 }  // namespace
 
-Entry<MakeScheme> amb_dg_entry()
+SchemeEntry<AmbDgOptions> AmbDgOptions::entry()
 {
-    return {
-        .name = "amb-dg",
-        .text =
-            "anytime minibatch with delayed gradients: workers never wait, updates come every "
-            "--compute-time; where messages take several times as long",
-        .source =
-            "Al-Lawati and Draper, Anytime Minibatch with Delayed Gradients, arXiv 2012.08616",
-        .options = {compute_time_option(), micro_batch_option(), samples_cap_option(),
-                    staleness_cap_option()},
-        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            return std::make_unique<AmbDg>(settings, problem);
-        },
-        .properties = {.candidates = [](int, bool timed) -> std::vector<Choice> {
-                           if (!timed) return {};
-                           return {{{"compute-time", "auto"}}};
-                       },
-                       .varying_samples = true,
-                       .example = {{"compute-time", "0.004"}}}};
+    return {.name = "amb-dg",
+            .text =
+                "anytime minibatch with delayed gradients: workers never wait, updates come every "
+                "--compute-time; where messages take several times as long",
+            .source =
+                "Al-Lawati and Draper, Anytime Minibatch with Delayed Gradients, arXiv 2012.08616",
+            .options = options<AmbDgOptions>(),
+            .make = std::make_unique<AmbDg, const AmbDgOptions&, const Problem&>,
+            .properties = {.candidates = [](int, bool timed) -> std::vector<Choice> {
+                               if (!timed) return {};
+                               return {{{"compute-time", "auto"}}};
+                           },
+                           .varying_samples = true,
+                           .example = {{"compute-time", "0.004"}}}};
 }
 
 }  // namespace quorate

@@ -13,40 +13,45 @@ namespace quorate {
 
 namespace {
 
-enum class Weights { samples, equal, shard };
+using Weights = AmbOptions::Weights;
+
+struct Timing {
+    Seconds compute_time;
+    std::optional<std::int64_t> probe, micro_batch;  // probe: rounds without a limit
+    Seconds communication;  // after the time, how long a round waits for answers
+    std::optional<std::int64_t> samples_cap = {};
+};
 
 struct AnytimeWays {
-    bool descends = false;          // workers make steps of their own; else they sum gradients
-    bool timed = true;              // they have a fixed time; otherwise a fixed number of steps
-    bool capped = false;            // and no more than --samples-cap
-    std::int64_t fixed = 0;         // samples or steps of rounds without a limit; 0: their share
-    std::int64_t probe = 0;         // rounds without a limit from which the time is chosen
-    Seconds communication = never;  // after the time, how long a round waits for answers
+    bool descends = false;              // workers make steps of their own; else they sum gradients
+    std::optional<Timing> timing = {};  // they have a fixed time; otherwise a fixed number of steps
+    std::int64_t fixed = 0;  // samples or steps of rounds without a limit; 0: their share
     Weights weights = Weights::samples;
 };
 
 // Worker i holds partition i.
 class Anytime final : public SynchronousScheme {
 public:
-    Anytime(const Settings& settings, const Problem& problem, const AnytimeWays& ways)
+    Anytime(const Problem& problem, const AnytimeWays& ways)
         : workers_(problem.workers), ways_(ways), own_(problem), mean_(own_.needs.blocks)
     {
         if (ways.descends)
             own_.plans = changed(own_.plans, [](Plan& plan) {
                 plan.parts[0].items[0].operation = Item::Operation::descent;
             });
-        if (ways.timed) time_.emplace(settings, problem, own_.samples);
-        if (ways.capped) time_->cap(settings, problem, own_.needs);
-        if (!time_ || !time_->known()) return;
-        if (settings.on("probe"))
-            settings.refuse("probe", ", but --compute-time is given, not chosen: leave it out");
-        ways_.probe = 0;
+        if (!ways.timing) return;
+        const auto& timing = *ways.timing;
+        time_.emplace(timing.compute_time, timing.micro_batch, problem, own_.samples);
+        if (timing.samples_cap) time_->cap(*timing.samples_cap, problem, own_.needs);
+        if (time_->known() && timing.probe)
+            throw Refusal("probe", ", but --compute-time is given, not chosen: leave it out");
+        probe_ = time_->known() ? 0 : timing.probe.value_or(10);
     }
 
     Needs needs() const override
     {
         auto needs = own_.needs;
-        needs.limits_time = ways_.timed;
+        needs.limits_time = time_.has_value();
         needs.displaces = ways_.descends;
         return needs;
     }
@@ -82,7 +87,7 @@ protected:
         units_ = 0;
         divisor_ = 0;
         answers_ = 0;
-        limited_ = ways_.timed && round_++ >= ways_.probe;
+        limited_ = time_ && round_++ >= probe_;
         if (limited_ && !time_->known()) said_ = time_->choose();
     }
 
@@ -97,7 +102,7 @@ protected:
 
     Seconds limit() const override
     {
-        return limited_ ? time_->seconds() + ways_.communication : never;
+        return limited_ ? time_->seconds() + ways_.timing->communication : never;
     }
     std::optional<Step> expire() override { return step(); }
     std::optional<Step> make_do() override { return step(); }
@@ -139,114 +144,77 @@ private:
     SampleMean mean_;
     std::optional<ComputeTime> time_;
     bool limited_ = false, told_ = false;
-    std::int64_t round_ = 0;
+    std::int64_t round_ = 0, probe_ = 0;  // rounds without a limit from which the time is chosen
     int answers_ = 0;
     double units_ = 0, divisor_ = 0;
     std::string said_;
 };
 
-Option probe_option()
+template <class T>
+Timing timing(const T& given)
 {
-    return {"probe", "ROUNDS", "",
-            "rounds with fixed minibatches from which --compute-time auto and match take their "
-            "times; default: 10"};
-}
-
-Option communication_time_option()
-{
-    return {"communication-time", "SECONDS", "",
-            "a round ends so long after the compute time, whoever is silent; default: all answer"};
-}
-
-std::vector<Option> timed_options()
-{
-    return {compute_time_option(), probe_option(), micro_batch_option(),
-            communication_time_option()};
-}
-
-AnytimeWays timed(const Settings& settings)
-{
-    AnytimeWays ways{.probe = settings.on("probe") ? settings.integer("probe", 1) : 10};
-    if (settings.on("communication-time"))
-        ways.communication = settings.seconds("communication-time");
-    return ways;
-}
-
-Option local_steps_option()
-{
-    return {"local-steps", "N", "10",
-            "steps that a worker makes on batches of its own between two averages"};
+    return {given.compute_time, given.probe, given.micro_batch, given.communication_time};
 }
 
 }  // namespace
 
-Entry<MakeScheme> amb_entry()
+SchemeEntry<AmbOptions> AmbOptions::entry()
 {
-    auto options = timed_options();
-    options.push_back(samples_cap_option());
-    options.push_back(weights_option());
-    return {
-        .name = "amb",
-        .text =
-            "anytime minibatch: all compute for the same time, on as many samples as they can; "
-            "slow workers cost samples, not time",
-        .source = "Ferdinand et al., Anytime Minibatch, ICLR 2019",
-        .options = options,
-        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            auto ways = timed(settings);
-            ways.capped = true;
-            const auto weights = word_of(settings, "weights", {"samples", "equal", "shard"});
-            ways.weights = weights == "samples" ? Weights::samples
-                           : weights == "equal" ? Weights::equal
-                                                : Weights::shard;
-            return std::make_unique<Anytime>(settings, problem, ways);
-        },
-        .properties = {.candidates = [](int, bool timed) -> std::vector<Choice> {
-                           if (!timed) return {};
-                           return {{{"compute-time", "auto"}}, {{"compute-time", "match"}}};
-                       },
-                       .varying_samples = true,
-                       .example = {{"compute-time", "0.004"}}}};
+    return {.name = "amb",
+            .text =
+                "anytime minibatch: all compute for the same time, on as many samples as they can; "
+                "slow workers cost samples, not time",
+            .source = "Ferdinand et al., Anytime Minibatch, ICLR 2019",
+            .options = options<AmbOptions>(
+                {{&AmbOptions::weights, worded("weights", {"samples", "equal", "shard"})}}),
+            .make =
+                [](const AmbOptions& given, const Problem& problem) {
+                    auto timed = timing(given);
+                    timed.samples_cap = given.samples_cap;
+                    return std::make_unique<Anytime>(
+                        problem, AnytimeWays{.timing = timed, .weights = given.weights});
+                },
+            .properties = {.candidates = [](int, bool timed) -> std::vector<Choice> {
+                               if (!timed) return {};
+                               return {{{"compute-time", "auto"}}, {{"compute-time", "match"}}};
+                           },
+                           .varying_samples = true,
+                           .example = {{"compute-time", "0.004"}}}};
 }
 
-Entry<MakeScheme> anytime_sgd_entry()
+SchemeEntry<AnytimeSgdOptions> AnytimeSgdOptions::entry()
 {
-    auto options = timed_options();
-    options.push_back(local_steps_option());
-    return {
-        .name = "anytime-sgd",
-        .text =
-            "local SGD for the same time on all workers; models are averaged by the steps they "
-            "have made; the probe's rounds make --local-steps",
-        .source = "Ferdinand and Draper, Anytime Stochastic Gradient Descent, arXiv 1810.02976",
-        .options = options,
-        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            auto ways = timed(settings);
-            ways.descends = true;
-            ways.fixed = settings.integer("local-steps", 1);
-            return std::make_unique<Anytime>(settings, problem, ways);
-        },
-        .properties = {.varying_samples = true,
-                       .example = {{"compute-time", "0.004"}, {"batch", "70"}}}};
+    return {.name = "anytime-sgd",
+            .text =
+                "local SGD for the same time on all workers; models are averaged by the steps they "
+                "have made; the probe's rounds make --local-steps",
+            .source = "Ferdinand and Draper, Anytime Stochastic Gradient Descent, arXiv 1810.02976",
+            .options = options<AnytimeSgdOptions>(),
+            .make =
+                [](const AnytimeSgdOptions& given, const Problem& problem) {
+                    return std::make_unique<Anytime>(
+                        problem,
+                        AnytimeWays{
+                            .descends = true, .timing = timing(given), .fixed = given.local_steps});
+                },
+            .properties = {.varying_samples = true,
+                           .example = {{"compute-time", "0.004"}, {"batch", "70"}}}};
 }
 
-Entry<MakeScheme> local_average_entry()
+SchemeEntry<LocalAverageOptions> LocalAverageOptions::entry()
 {
-    return {
-        .name = "local-average",
-        .text =
-            "local SGD: each worker makes --local-steps steps on its own rows, then models are "
-            "averaged; one message for many steps",
-        .source = "Stich, Local SGD Converges Fast and Communicates Little, ICLR 2019",
-        .options = {local_steps_option()},
-        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            AnytimeWays ways;
-            ways.timed = false;
-            ways.descends = true;
-            ways.fixed = settings.integer("local-steps", 1);
-            return std::make_unique<Anytime>(settings, problem, ways);
-        },
-        .properties = {.varying_samples = true}};
+    return {.name = "local-average",
+            .text =
+                "local SGD: each worker makes --local-steps steps on its own rows, then models are "
+                "averaged; one message for many steps",
+            .source = "Stich, Local SGD Converges Fast and Communicates Little, ICLR 2019",
+            .options = options<LocalAverageOptions>(),
+            .make =
+                [](const LocalAverageOptions& given, const Problem& problem) {
+                    return std::make_unique<Anytime>(
+                        problem, AnytimeWays{.descends = true, .fixed = given.local_steps});
+                },
+            .properties = {.varying_samples = true}};
 }
 
 }  // namespace quorate

@@ -9,56 +9,33 @@
 
 namespace quorate {
 
-Option compute_time_option()
-{
-    return {
-        "compute-time", "SECONDS|auto|match", "auto",
-        "how long workers compute. auto: (1 + n / batch) times what a fixed minibatch takes them "
-        "on average; match: as many samples as that on average"};
-}
-
-Option micro_batch_option()
-{
-    return {"micro-batch", "ROWS|auto", "auto",
-            "samples between two looks at the clock; auto: about 1 % of the compute time"};
-}
-
-Option samples_cap_option()
-{
-    return {
-        "samples-cap", "N", "",
-        "a worker stops at its equal share of N samples, if its time is not over before, and then "
-        "takes no row twice in a task; default: as many as there is time for"};
-}
-
-ComputeTime::ComputeTime(const Settings& settings, const Problem& problem, std::int64_t samples)
-    : row_time_(problem.row_time), slack_(1 + problem.workers / static_cast<double>(samples)),
+ComputeTime::ComputeTime(Seconds time, const std::optional<std::int64_t>& micro_batch,
+                         const Problem& problem, std::int64_t samples)
+    : match_(time == matched_time), time_(std::max(0.0, time)),
+      micro_batch_(micro_batch.value_or(0)), row_time_(problem.row_time),
+      slack_(1 + problem.workers / static_cast<double>(samples)),
       row_seconds_(static_cast<std::size_t>(problem.workers), problem.row_time), samples_(samples)
 {
-    const auto& word = settings.text("compute-time");
-    match_ = word == "match";
-    if (!match_ && word != "auto") time_ = settings.seconds("compute-time", 1e-9);
-    if (settings.text("micro-batch") != "auto")
-        micro_batch_ = settings.integer("micro-batch", 1, problem.rows);
+    at_most("micro-batch", micro_batch_, problem.rows);
     const auto rows = std::max<std::int64_t>(1, micro_batch_);
     if (const auto least = static_cast<double>(rows) * row_time_; known() && least > time_)
-        settings.refuse("compute-time",
-                        fmt::format(", but a micro-batch of {} row{} takes {:g} s: use a longer "
-                                    "one{}",
-                                    rows, rows == 1 ? "" : "s", least,
-                                    rows == 1 ? "" : ", or a smaller --micro-batch"));
+        throw Refusal("compute-time",
+                      fmt::format(", but a micro-batch of {} row{} takes {:g} s: use a longer "
+                                  "one{}",
+                                  rows, rows == 1 ? "" : "s", least,
+                                  rows == 1 ? "" : ", or a smaller --micro-batch"));
 }
 
-void ComputeTime::cap(const Settings& settings, const Problem& problem, const Needs& needs)
+void ComputeTime::cap(std::int64_t all, const Problem& problem, const Needs& needs)
 {
-    if (!settings.on("samples-cap")) return;
-    const auto all = settings.integer("samples-cap", problem.workers, problem.rows);
+    if (all < problem.workers)
+        throw Refusal("samples-cap", fmt::format(": use at least {}", problem.workers));
+    at_most("samples-cap", all, problem.rows);
     if (!known() && all < samples_)
-        settings.refuse(
-            "samples-cap",
-            fmt::format(", but the minibatches from which --compute-time is chosen have "
-                        "{} samples: give --compute-time in seconds, or a larger cap",
-                        samples_));
+        throw Refusal("samples-cap",
+                      fmt::format(", but the minibatches from which --compute-time is chosen have "
+                                  "{} samples: give --compute-time in seconds, or a larger cap",
+                                  samples_));
     // No share exceeds the rows of its block, so a task takes none of them twice; all shares are N at most.
     for (int i = 0; i < problem.workers; ++i)
         caps_.push_back(std::min(partition(all, problem.workers, i).second,

@@ -4,30 +4,28 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
-#include "scheme/scheme.hpp"
+#include "scheme/anytime/schemes.hpp"
 
 namespace quorate {
-
-/// The options --compute-time and --micro-batch, which ComputeTime reads, and --samples-cap, which its
-/// cap() reads.
-Option compute_time_option();
-Option micro_batch_option();
-Option samples_cap_option();
 
 /// The compute time of a run: n workers, b samples of a round.
 class ComputeTime {
 public:
+    /// @param time     seconds, chosen_time or matched_time
     /// @param samples  b
-    /// @throws BadInput if an option is wrong, or a micro-batch takes longer than the compute time
-    ComputeTime(const Settings& settings, const Problem& problem, std::int64_t samples);
+    /// @throws Refusal if a micro-batch is larger than the data, or takes longer than the compute time
+    ComputeTime(Seconds time, const std::optional<std::int64_t>& micro_batch,
+                const Problem& problem, std::int64_t samples);
 
-    /// Lets --samples-cap, if it is given, limit the samples of tasks too.
+    /// Lets a --samples-cap limit the samples of tasks too.
+    /// @param all    the cap
     /// @param needs  whose block i is worker i's
-    /// @throws BadInput if the cap is less than the workers, exceeds the rows, or is less than the fixed
+    /// @throws Refusal if the cap is less than the workers, exceeds the rows, or is less than the fixed
     ///         minibatches from which the time is chosen
-    void cap(const Settings& settings, const Problem& problem, const Needs& needs);
+    void cap(std::int64_t all, const Problem& problem, const Needs& needs);
 
     /// Whether the time was given, or has been chosen.
     bool known() const { return time_ > 0; }
@@ -63,9 +61,9 @@ private:
     struct Minibatch {
         Seconds delay, compute;
     };
-    bool match_ = false;
-    Seconds time_ = 0;
-    std::int64_t micro_batch_ = 0;  // 0: auto
+    bool match_;
+    Seconds time_;              // 0: not chosen yet
+    std::int64_t micro_batch_;  // 0: auto
     Seconds row_time_;
     double slack_;                      // 1 + n / b
     std::vector<Seconds> row_seconds_;  // of each worker, as in its last contribution

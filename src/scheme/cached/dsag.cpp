@@ -17,6 +17,7 @@
 #include "code/partition.hpp"
 #include "scheme/cached/interval_cache.hpp"
 #include "scheme/cached/load_balance.hpp"
+#include "scheme/cached/schemes.hpp"
 #include "scheme/options.hpp"
 #include "scheme/placement.hpp"
 #include "scheme/stability.hpp"
@@ -33,7 +34,8 @@ struct Rules {
     bool saga;          // else SAG
     bool random;        // order of subpartitions; else cyclic
     bool at_worker;     // the cache; else at the coordinator
-    enum class Balance { off, equal, authors } balance;
+    using Balance = DsagOptions::Balance;
+    Balance balance;
     int units;         // of a worker's rows, of which subpartitions are made: blocks
     int most;          // subpartitions of a worker
     std::int64_t cap;  // updates after which an entry is evicted
@@ -385,89 +387,56 @@ private:
     bool was_complete_ = false;    // the cache covered all rows when it began
 };
 
-Option subpartitions_option()
-{
-    return {"subpartitions", "P", "",
-            "parts of a worker's rows, one of which a task computes; default: 10, or fewer rows"};
-}
-
-Option margin_option()
-{
-    return {"margin", "SHARE", "0.02",
-            "a round goes on for so much of the time that it took to get its answers"};
-}
-
-Option stale_option()
-{
-    return {"stale", "use|drop", "use", "what comes of answers at older points; drop: SAG", 0};
-}
-
-Option cache_option()
-{
-    return {"cache", "coordinator|worker", "coordinator",
-            "who caches gradients: the coordinator those of each subpartition, or each worker its "
-            "own, of which it sends the sum"};
-}
-
-Option balance_option()
-{
-    return {"balance", "off|equal|authors", "off",
-            "cuts the rows of slow workers finer, so that all take about as long for a task: equal "
-            "in closed form, authors by simulating rounds",
-            0};
-}
-
 constexpr std::int64_t usual_subpartitions = 10;
 
-std::int64_t fresh_answers(const Settings& settings, std::int64_t n)
+std::int64_t fresh_answers(const DsagOptions& given, std::int64_t n)
 {
-    return settings.on("collect") ? collect(settings, static_cast<int>(n)) : (4 * n + 4) / 5;
+    return given.collect ? answers(given.collect, static_cast<int>(n)) : (4 * n + 4) / 5;
 }
 
-std::unique_ptr<Scheme> make_dsag(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_dsag(const DsagOptions& given, const Problem& problem)
 {
     constexpr std::int64_t units_of_a_part = 20, finest = 4;
     const auto n = std::int64_t{problem.workers};
     const auto smallest = problem.rows / n;
     Rules rules{};
-    const auto fresh = fresh_answers(settings, n);
+    const auto fresh = fresh_answers(given, n);
     rules.collect = static_cast<int>(fresh);
-    const auto p = settings.on("subpartitions")
-                       ? settings.integer("subpartitions", 1, smallest)
-                       : std::max<std::int64_t>(1, std::min(usual_subpartitions, smallest));
+    if (given.subpartitions) at_most("subpartitions", *given.subpartitions, smallest);
+    const auto p = given.subpartitions.value_or(
+        std::max<std::int64_t>(1, std::min(usual_subpartitions, smallest)));
     rules.subpartitions = static_cast<int>(p);
-    rules.margin = settings.real("margin", 0);
-    rules.stale = settings.one_of("stale", {"use", "drop"}) == "use";
-    rules.saga = word_of(settings, "estimator", {"sag", "saga"}) == "saga";
-    rules.random = word_of(settings, "order", {"cyclic", "random"}) == "random";
-    rules.at_worker = settings.one_of("cache", {"coordinator", "worker"}) == "worker";
-    using enum Rules::Balance;
-    const auto& balance = settings.one_of("balance", {"off", "equal", "authors"});
-    rules.balance = balance == "off" ? off : balance == "equal" ? equal : authors;
+    rules.margin = given.margin;
+    rules.stale = given.stale == DsagOptions::Stale::use;
+    rules.saga = given.estimator == DsagOptions::Estimator::saga;
+    rules.random = given.order == DsagOptions::Order::random;
+    rules.at_worker = given.cache == DsagOptions::Cache::worker;
+    rules.balance = given.balance;
     rules.units = rules.most = rules.subpartitions;
-    if (rules.balance != off) {
+    if (rules.balance != Rules::Balance::off) {
         if (rules.at_worker || rules.saga)
-            settings.refuse("balance", ", which needs --cache coordinator and --estimator sag");
+            throw Refusal("balance", ", which needs --cache coordinator and --estimator sag");
         rules.units = static_cast<int>(std::min<std::int64_t>(smallest, units_of_a_part * p));
         rules.most = static_cast<int>(std::min<std::int64_t>(rules.units, finest * p));
     }
     if (rules.at_worker && rules.saga)
-        settings.refuse("estimator",
-                        ", but a worker that caches sends the sum of its gradients "
-                        "only: use --cache coordinator, or sag");
+        throw Refusal("estimator",
+                      ", but a worker that caches sends the sum of its gradients "
+                      "only: use --cache coordinator, or sag");
     if (rules.at_worker && rules.random)
-        settings.refuse("order",
-                        ", but a worker that caches computes its oldest gradient anew: use "
-                        "--cache coordinator, or cyclic");
-    rules.cap = settings.on("staleness-cap")
-                    ? settings.integer("staleness-cap", std::int64_t{2} * rules.most)
-                    : (4 * n * rules.most + fresh - 1) / fresh;
+        throw Refusal("order",
+                      ", but a worker that caches computes its oldest gradient anew: use "
+                      "--cache coordinator, or cyclic");
+    rules.cap = given.staleness_cap.value_or((4 * n * rules.most + fresh - 1) / fresh);
+    if (rules.cap < std::int64_t{2} * rules.most && given.staleness_cap)
+        throw Refusal("staleness-cap",
+                      fmt::format(": use at least {}", std::int64_t{2} * rules.most));
     return std::make_unique<Dsag>(problem, rules);
 }
 
 }  // namespace
 
-Entry<MakeScheme> dsag_entry()
+SchemeEntry<DsagOptions> DsagOptions::entry()
 {
     return {.name = "dsag",
             .text =
@@ -475,20 +444,36 @@ Entry<MakeScheme> dsag_entry()
                 "a step takes the mean of the cache after M fresh answers, and stale ones are "
                 "welcome",
             .source = "Severinson et al., arXiv 2111.13877",
-            .options = {collect_option(), subpartitions_option(), margin_option(), stale_option(),
-                        estimator_option(), order_option(), staleness_cap_option(), cache_option(),
-                        balance_option()},
+            .options = options<DsagOptions>(
+                {{&DsagOptions::subpartitions,
+                  {"subpartitions", "P", "",
+                   "parts of a worker's rows, one of which a task computes; default: 10, or fewer "
+                   "rows"},
+                  {.lowest = 1}},
+                 {&DsagOptions::margin,
+                  {"margin", "SHARE", "0.02",
+                   "a round goes on for so much of the time that it took to get its answers"}},
+                 {&DsagOptions::stale,
+                  {"stale", "use|drop", "use", "what comes of answers at older points; drop: SAG"}},
+                 {&DsagOptions::estimator, worded("estimator", {"sag", "saga"})},
+                 {&DsagOptions::order, worded("order", {"cyclic", "random"})},
+                 {&DsagOptions::cache,
+                  {"cache", "coordinator|worker", "coordinator",
+                   "who caches gradients: the coordinator those of each subpartition, or each "
+                   "worker its own, of which it sends the sum"}},
+                 {&DsagOptions::balance,
+                  {"balance", "off|equal|authors", "off",
+                   "cuts the rows of slow workers finer, so that all take about as long for a "
+                   "task: equal in closed form, authors by simulating rounds"}}}),
             .make = make_dsag,
             .properties = {.candidates = [](int n, bool) -> std::vector<Choice> {
                                if (n < 4) return {{}};
                                return {{}, {{"collect", std::to_string(n / 2)}}};
                            },
-                           .pace = [](const Settings& settings, int n) -> Pace {
-                               const auto parts = settings.on("subpartitions")
-                                                      ? settings.integer("subpartitions", 1)
-                                                      : usual_subpartitions;
+                           .pace = [](const DsagOptions& given, int n) -> Pace {
+                               const auto parts = given.subpartitions.value_or(usual_subpartitions);
                                return {static_cast<double>(parts * n) /
-                                       static_cast<double>(fresh_answers(settings, n))};
+                                       static_cast<double>(fresh_answers(given, n))};
                            },
                            .example = {{"subpartitions", "3"}, {"collect", "4"}}}};
 }

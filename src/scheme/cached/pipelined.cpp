@@ -11,6 +11,7 @@
 #include "code/collect_decoder.hpp"
 #include "code/cyclic.hpp"
 #include "code/fractional_repetition.hpp"
+#include "scheme/cached/schemes.hpp"
 #include "scheme/contributions.hpp"
 #include "scheme/options.hpp"
 #include "scheme/placement.hpp"
@@ -23,11 +24,12 @@ namespace {
 
 class Pipelined final : public SynchronousScheme {
 public:
+    /// @param cap     on the staleness; by default it is twice the partitions of a worker
     /// @param damped  whether steps are shortened if decoding weights are large
-    Pipelined(const Settings& settings, const Problem& problem, GradientCode code, int stragglers,
-              bool damped = false)
+    Pipelined(const Problem& problem, GradientCode code, int stragglers,
+              const std::optional<std::int64_t>& cap, bool damped = false)
         : problem_(problem), code_(std::move(code)),
-          cap_(staleness_cap(settings, std::int64_t{2} * (stragglers + 1))), damped_(damped),
+          cap_(cap.value_or(std::int64_t{2} * (stragglers + 1))), damped_(damped),
           samples_(samples_of(code_.encoding, problem)), anew_(plans_of(code_.encoding)),
           plans_(changed(anew_, cache)),
           received_(std::vector<int>(static_cast<std::size_t>(problem.workers), 1)),
@@ -124,37 +126,35 @@ private:
     Version round_ = 0;
 };
 
-std::unique_ptr<Scheme> make_frc(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_frc(const PgcFrcOptions& given, const Problem& problem)
 {
-    const int n = problem.workers;
-    const int s = stragglers(settings, n - 1);
-    refuse_unless_divides(settings, "stragglers", s + 1, n);
-    return std::make_unique<Pipelined>(settings, problem, fractional_repetition(n, s + 1), s);
+    const int n = problem.workers, s = given.stragglers;
+    refuse_unless_divides("stragglers", s + 1, n);
+    return std::make_unique<Pipelined>(problem, fractional_repetition(n, s + 1), s,
+                                       given.staleness_cap);
 }
 
-std::unique_ptr<Scheme> make_cyclic(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_cyclic(const PgcCyclicOptions& given, const Problem& problem)
 {
-    const int n = problem.workers;
-    const int s = stragglers(settings, n - 1);
-    const bool divides = n % (s + 1) == 0;
-    const auto decoder = word_of(settings, "decoder",
-                                 divides ? std::vector<std::string>{"residue", "mds", "mu"}
-                                         : std::vector<std::string>{"mds", "residue", "mu"});
-    if (decoder == "residue") {
-        refuse_unless_divides(settings, "stragglers", s + 1, n);
-        return std::make_unique<Pipelined>(settings, problem, residue_class_code(n, s), s);
+    using enum PgcCyclicOptions::Decoder;
+    const int n = problem.workers, s = given.stragglers;
+    const auto cap = given.staleness_cap;
+    const auto decoder = given.decoder.value_or(n % (s + 1) == 0 ? residue : mds);
+    if (decoder == residue) {
+        refuse_unless_divides("stragglers", s + 1, n);
+        return std::make_unique<Pipelined>(problem, residue_class_code(n, s), s, cap);
     }
-    if (decoder == "mds")
-        return std::make_unique<Pipelined>(settings, problem, cyclic_code(n, s), s, true);
+    if (decoder == mds)
+        return std::make_unique<Pipelined>(problem, cyclic_code(n, s), s, cap, true);
     auto windows = cyclic_windows(n, s + 1);
     auto rescaled = std::make_unique<CollectDecoder>(windows, n - s, one_step(windows));
-    return std::make_unique<Pipelined>(settings, problem,
-                                       GradientCode{std::move(windows), std::move(rescaled)}, s);
+    return std::make_unique<Pipelined>(
+        problem, GradientCode{std::move(windows), std::move(rescaled)}, s, cap);
 }
 
 }  // namespace
 
-Entry<MakeScheme> pgc_frc_entry()
+SchemeEntry<PgcFrcOptions> PgcFrcOptions::entry()
 {
     return {
         .name = "pgc-frc",
@@ -162,12 +162,12 @@ Entry<MakeScheme> pgc_frc_entry()
             "pipelined fractional repetition: stores S + 1 partitions, computes one a round; any "
             "S stragglers; gradients are up to S rounds old",
         .source = "Su and Li, Pipelined Gradient Coding, arXiv 2607.20739",
-        .options = {stragglers_option(), staleness_cap_option()},
+        .options = options<PgcFrcOptions>(),
         .make = make_frc,
         .properties = {.example = {{"workers", "6"}}}};
 }
 
-Entry<MakeScheme> pgc_cyclic_entry()
+SchemeEntry<PgcCyclicOptions> PgcCyclicOptions::entry()
 {
     return {
         .name = "pgc-cyclic",
@@ -175,7 +175,8 @@ Entry<MakeScheme> pgc_cyclic_entry()
             "pipelined cyclic code, for any number of workers; residue and mds are exact for "
             "gradients that stand still, mu is the published rescaling",
         .source = "Su and Li, Pipelined Gradient Coding, arXiv 2607.20739",
-        .options = {stragglers_option(), staleness_cap_option(), decoder_option()},
+        .options = options<PgcCyclicOptions>(
+            {{&PgcCyclicOptions::decoder, worded("decoder", {"residue", "mds", "mu"})}}),
         .make = make_cyclic,
         .properties = {.candidates = [](int n, bool) { return doubled_stragglers(n / 2 - 1); }}};
 }

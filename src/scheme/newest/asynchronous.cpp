@@ -3,6 +3,7 @@
 #include <deque>
 #include <limits>
 
+#include "scheme/newest/schemes.hpp"
 #include "scheme/options.hpp"
 #include "scheme/placement.hpp"
 #include "scheme/sample_mean.hpp"
@@ -12,7 +13,7 @@ namespace quorate {
 
 namespace {
 
-enum class Scale { none, inverse, adaptive };
+using Scale = StalenessScale;
 
 struct AsynchronousWays {
     int collect;       // K, contributions of an update
@@ -143,27 +144,12 @@ private:
     TaskId next_ = 0;
 };
 
-Option staleness_scale_option()
-{
-    return {"staleness-scale", "none|inverse|adaptive", "none",
-            "weight of a contribution of staleness T: 1, 1 / (1 + T), or N / max(N, T)"};
-}
-
-Option stop_stale_option()
-{
-    return {"stop-stale", "", "",
-            "a task whose answer would be staler than --staleness-cap is stopped, and its worker "
-            "begins anew at the newest point; default: it goes on, and its answer is not used"};
-}
-
-std::unique_ptr<Scheme> make_asynchronous(const Settings& settings, const Problem& problem,
+template <class T>
+std::unique_ptr<Scheme> make_asynchronous(const T& given, const Problem& problem,
                                           AsynchronousWays ways)
 {
-    ways.cap = staleness_cap(settings, ways.cap);
-    const auto scale = settings.one_of("staleness-scale", {"none", "inverse", "adaptive"});
-    ways.scale = scale == "inverse"    ? Scale::inverse
-                 : scale == "adaptive" ? Scale::adaptive
-                                       : Scale::none;
+    ways.cap = given.staleness_cap.value_or(ways.cap);
+    ways.scale = given.staleness_scale;
     ways.staleness = std::min(ways.staleness, static_cast<double>(ways.cap));
     return std::make_unique<Asynchronous>(problem, ways);
 }
@@ -175,14 +161,12 @@ std::vector<Choice> half_collected(int n)
                  : std::vector<Choice>{{{"collect", std::to_string(n / 2)}}};
 }
 
-bool uses_all(const Settings& settings) { return !settings.on("staleness-cap"); }
-
 const char* const slow_and_stale =
     "Dutta et al., Slow and Stale Gradients Can Win the Race, AISTATS 2018";
 
 }  // namespace
 
-Entry<MakeScheme> k_async_entry()
+SchemeEntry<KAsyncOptions> KAsyncOptions::entry()
 {
     return {
         .name = "k-async",
@@ -190,21 +174,22 @@ Entry<MakeScheme> k_async_entry()
             "an update for each M workers that have answered, who wait for it; the others go on, "
             "stale by (N - M) / M updates on average",
         .source = slow_and_stale,
-        .options = {collect_option(), staleness_cap_option(), staleness_scale_option()},
-        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            const int n = problem.workers, k = collect(settings, n);
-            return make_asynchronous(
-                settings, problem,
-                {.collect = k, .waits = true, .staleness = static_cast<double>(n - k) / k});
-        },
+        .options = options<KAsyncOptions>(),
+        .make =
+            [](const KAsyncOptions& given, const Problem& problem) {
+                const int n = problem.workers, k = answers(given.collect, n);
+                return make_asynchronous(
+                    given, problem,
+                    {.collect = k, .waits = true, .staleness = static_cast<double>(n - k) / k});
+            },
         .properties = {.candidates = [](int n, bool) { return half_collected(n); },
-                       .pace = [](const Settings& settings, int n) -> Pace {
-                           return {.updates = static_cast<double>(n) / collect(settings, n)};
+                       .pace = [](const KAsyncOptions& given, int n) -> Pace {
+                           return {.updates = static_cast<double>(n) / answers(given.collect, n)};
                        },
                        .varying_samples = true}};
 }
 
-Entry<MakeScheme> k_batch_async_entry()
+SchemeEntry<KBatchAsyncOptions> KBatchAsyncOptions::entry()
 {
     return {
         .name = "k-batch-async",
@@ -212,22 +197,24 @@ Entry<MakeScheme> k_batch_async_entry()
             "an update for each M batches, of whatever workers; nobody waits; stale by (N - 1) / M "
             "updates on average",
         .source = slow_and_stale,
-        .options = {collect_option(), staleness_cap_option(), staleness_scale_option()},
-        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            const int n = problem.workers, k = any_collect(settings, n);
-            return make_asynchronous(
-                settings, problem,
-                {.collect = k, .waits = false, .staleness = static_cast<double>(n - 1) / k});
-        },
+        .options = options<KBatchAsyncOptions>(),
+        .make =
+            [](const KBatchAsyncOptions& given, const Problem& problem) {
+                const int n = problem.workers, k = given.collect.value_or((n + 1) / 2);
+                return make_asynchronous(
+                    given, problem,
+                    {.collect = k, .waits = false, .staleness = static_cast<double>(n - 1) / k});
+            },
         .properties = {.candidates = [](int n, bool) { return half_collected(n); },
-                       .pace = [](const Settings& settings, int n) -> Pace {
-                           return {.updates = static_cast<double>(n) / any_collect(settings, n),
-                                   .steady = uses_all(settings)};
+                       .pace = [](const KBatchAsyncOptions& given, int n) -> Pace {
+                           return {.updates =
+                                       static_cast<double>(n) / given.collect.value_or((n + 1) / 2),
+                                   .steady = !given.staleness_cap};
                        },
                        .varying_samples = true}};
 }
 
-Entry<MakeScheme> async_entry()
+SchemeEntry<AsyncOptions> AsyncOptions::entry()
 {
     return {
         .name = "async",
@@ -235,46 +222,55 @@ Entry<MakeScheme> async_entry()
             "an update for each batch, at once; nobody waits; stale by N - 1 updates on average: "
             "needs small steps",
         .source = slow_and_stale,
-        .options = {staleness_cap_option(), staleness_scale_option()},
-        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            return make_asynchronous(settings, problem,
-                                     {.collect = 1,
-                                      .waits = false,
-                                      .staleness = static_cast<double>(problem.workers - 1)});
-        },
+        .options = options<AsyncOptions>(),
+        .make =
+            [](const AsyncOptions& given, const Problem& problem) {
+                return make_asynchronous(given, problem,
+                                         {.collect = 1,
+                                          .waits = false,
+                                          .staleness = static_cast<double>(problem.workers - 1)});
+            },
         .properties = {.candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },
-                       .pace = [](const Settings& settings, int n) -> Pace {
-                           return {.updates = static_cast<double>(n), .steady = uses_all(settings)};
+                       .pace = [](const AsyncOptions& given, int n) -> Pace {
+                           return {.updates = static_cast<double>(n),
+                                   .steady = !given.staleness_cap};
                        },
                        .varying_samples = true}};
 }
 
-Entry<MakeScheme> ringmaster_entry()
+SchemeEntry<RingmasterOptions> RingmasterOptions::entry()
 {
-    return {
-        .name = "ringmaster",
-        .text =
-            "async whose answers of more than --staleness-cap updates are not used (N - 1), so "
-            "that "
-            "slow workers do no harm; with --stop-stale they begin anew instead",
-        .source = "Maranjyan, Tyurin, Richtarik, Ringmaster ASGD, arXiv 2501.16168",
-        .options = {staleness_cap_option(), stop_stale_option(), staleness_scale_option()},
-        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            const Version others = problem.workers - 1;
-            return make_asynchronous(settings, problem,
-                                     {.collect = 1,
-                                      .waits = false,
-                                      .staleness = static_cast<double>(others),
-                                      .cap = others,
-                                      .stops = settings.on("stop-stale")});
-        },
-        .properties = {
-            .candidates = [](int n, bool) -> std::vector<Choice> {
-                if (n < 8) return {{}};
-                return {{}, {{"staleness-cap", std::to_string(n / 4)}}};
-            },
-            .pace = [](const Settings&, int n) -> Pace { return {static_cast<double>(n)}; },
-            .varying_samples = true}};
+    return {.name = "ringmaster",
+            .text =
+                "async whose answers of more than --staleness-cap updates are not used (N - 1), so "
+                "that "
+                "slow workers do no harm; with --stop-stale they begin anew instead",
+            .source = "Maranjyan, Tyurin, Richtarik, Ringmaster ASGD, arXiv 2501.16168",
+            .options = options<RingmasterOptions>({
+                {&RingmasterOptions::stop_stale,
+                 {"stop-stale", "", "",
+                  "a task whose answer would be staler than --staleness-cap is stopped, and its "
+                  "worker begins anew at the newest point; default: it goes on, and its answer "
+                  "is not used"}},
+            }),
+            .make =
+                [](const RingmasterOptions& given, const Problem& problem) {
+                    const Version others = problem.workers - 1;
+                    return make_asynchronous(given, problem,
+                                             {.collect = 1,
+                                              .waits = false,
+                                              .staleness = static_cast<double>(others),
+                                              .cap = others,
+                                              .stops = given.stop_stale});
+                },
+            .properties = {.candidates = [](int n, bool) -> std::vector<Choice> {
+                               if (n < 8) return {{}};
+                               return {{}, {{"staleness-cap", std::to_string(n / 4)}}};
+                           },
+                           .pace = [](const RingmasterOptions&, int n) -> Pace {
+                               return {static_cast<double>(n)};
+                           },
+                           .varying_samples = true}};
 }
 
 }  // namespace quorate

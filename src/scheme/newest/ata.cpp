@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scheme/batches.hpp"
+#include "scheme/newest/schemes.hpp"
 #include "scheme/newest/task_allocation.hpp"
 #include "scheme/options.hpp"
 #include "scheme/placement.hpp"
@@ -140,17 +141,9 @@ private:
     TaskId first_ = 0, next_ = 0;  // tasks of the running round are [first_, next_)
 };
 
-std::unique_ptr<Scheme> make_ata(const Settings& settings, const Problem& problem)
-{
-    const int tasks = settings.on("tasks")
-                          ? static_cast<int>(settings.integer("tasks", 1, 1'000'000))
-                          : problem.workers;
-    return std::make_unique<Ata>(problem, tasks, settings.real("exploration", 0));
-}
-
 }  // namespace
 
-Entry<MakeScheme> ata_entry()
+SchemeEntry<AtaOptions> AtaOptions::entry()
 {
     return {
         .name = "ata",
@@ -158,11 +151,19 @@ Entry<MakeScheme> ata_entry()
             "a fixed number of tasks a round, shared out so that the last answer comes soonest, by "
             "times learned from the run: spares the time of slow workers",
         .source = "Maranjyan et al., ATA: Adaptive Task Allocation, arXiv 2502.00775",
-        .options = {{"tasks", "B", "", "tasks of a round, of --batch / N samples; default: N"},
-                    {"exploration", "C", "0.2",
-                     "how far below its mean a worker's time is believed to be as long as it has "
-                     "done few tasks, in means; its authors' code: 21.75"}},
-        .make = make_ata,
+        .options = options<AtaOptions>(
+            {{&AtaOptions::tasks,
+              {"tasks", "B", "", "tasks of a round, of --batch / N samples; default: N"},
+              {.lowest = 1, .highest = 1'000'000}},
+             {&AtaOptions::exploration,
+              {"exploration", "C", "0.2",
+               "how far below its mean a worker's time is believed to be as long as it has "
+               "done few tasks, in means; its authors' code: 21.75"}}}),
+        .make =
+            [](const AtaOptions& given, const Problem& problem) {
+                return std::make_unique<Ata>(problem, given.tasks.value_or(problem.workers),
+                                             given.exploration);
+            },
         .properties = {.candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },
                        .varying_samples = true}};
 }

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "scheme/newest/newest_point.hpp"
+#include "scheme/newest/schemes.hpp"
 #include "scheme/newest/theory.hpp"
 #include "scheme/options.hpp"
 #include "scheme/sample_mean.hpp"
@@ -156,24 +157,23 @@ private:
     std::int64_t samples_ = 0;
 };
 
-std::unique_ptr<Scheme> make_malenia(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_malenia(const MaleniaOptions& given, const Problem& problem)
 {
     const int n = problem.workers;
-    const auto known = theory(settings);
-    const bool each = settings.one_of("update-at", {"mean", "each"}) == "each";
-    if (each && settings.on("collect"))
-        settings.refuse("collect",
-                        ", but --update-at each takes a batch of each worker: leave it out");
+    const auto known = checked({{}, given.noise, given.target_gradient});
+    const bool each = given.update_at == MaleniaOptions::UpdateAt::each;
+    if (each && given.collect)
+        throw Refusal("collect",
+                      ", but --update-at each takes a batch of each worker: leave it out");
     if (each && known.noise)
-        settings.refuse("noise",
-                        ", but --update-at each takes a batch of each worker: leave it out");
-    const int collect = each ? 0 : collect_by(known, settings, n);
-    const auto most = most_batches(settings);
+        throw Refusal("noise", ", but --update-at each takes a batch of each worker: leave it out");
+    const int collect = each ? 0 : collect_by(known, given.collect, n);
+    const int most = given.most;
     if (collect >= most * static_cast<std::int64_t>(n))
-        settings.refuse("most",
-                        fmt::format(", but an update takes more than {} batches of {} workers: use "
-                                    "at least {}",
-                                    collect, n, collect / n + 1));
+        throw Refusal("most",
+                      fmt::format(", but an update takes more than {} batches of {} workers: use "
+                                  "at least {}",
+                                  collect, n, collect / n + 1));
     std::string note;
     if (const auto tasks = known.tasks())
         note = fmt::format("{} tasks an update, max(1, SIGMA2 / EPS)", *tasks);
@@ -182,10 +182,8 @@ std::unique_ptr<Scheme> make_malenia(const Settings& settings, const Problem& pr
 
 }  // namespace
 
-Entry<MakeScheme> k_batch_sync_entry()
+SchemeEntry<KBatchSyncOptions> KBatchSyncOptions::entry()
 {
-    std::vector<Option> options = {collect_option(), restart_after_option()};
-    add_options(options, theory_options());
     return {
         .name = "k-batch-sync",
         .text =
@@ -194,16 +192,17 @@ Entry<MakeScheme> k_batch_sync_entry()
         .source =
             "Dutta et al., Slow and Stale Gradients Can Win the Race, AISTATS 2018; Tyurin, "
             "Richtarik (Rennala SGD), arXiv 2305.12387",
-        .options = options,
-        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            const auto known = theory(settings);
-            const int collect = collect_by(known, settings, problem.workers);
-            std::optional<Restarts> limits;
-            if (settings.on("restart-after"))
-                limits = restarts(settings, problem, samples_of_a_task(problem));
-            return std::make_unique<KBatchSync>(problem, collect, std::move(limits),
-                                                as_note(theory_note(known, collect)));
-        },
+        .options = options<KBatchSyncOptions>(),
+        .make =
+            [](const KBatchSyncOptions& given, const Problem& problem) {
+                const auto known = checked({given.lipschitz, given.noise, given.target_gradient});
+                const int collect = collect_by(known, given.collect, problem.workers);
+                std::optional<Restarts> limits;
+                if (given.restart_after)
+                    limits = restarts(*given.restart_after, problem, samples_of_a_task(problem));
+                return std::make_unique<KBatchSync>(problem, collect, std::move(limits),
+                                                    as_note(theory_note(known, collect)));
+            },
         .properties = {
             .candidates = [](int n, bool) -> std::vector<Choice> {
                 const auto all = std::to_string(n);
@@ -213,23 +212,19 @@ Entry<MakeScheme> k_batch_sync_entry()
             .example = {{"restart-after", "0.02"}}}};
 }
 
-Entry<MakeScheme> malenia_entry()
+SchemeEntry<MaleniaOptions> MaleniaOptions::entry()
 {
-    auto options = theory_options();
-    std::erase_if(options, [](const Option& option) { return option.name == "lipschitz"; });
-    add_options(options,
-                {collect_option(),
-                 most_batches_option(),
-                 {"update-at", "mean|each", "mean",
-                  "an update is made when the harmonic mean of the workers' batches is above M / N "
-                  "(--collect M), or when each worker has one"}});
     return {
         .name = "malenia",
         .text =
             "batch after batch at the newest point until there are enough of each worker, weighted "
             "by the rows held: not biased to fast workers",
         .source = "Tyurin, Richtarik (Malenia SGD), arXiv 2305.12387",
-        .options = options,
+        .options = options<MaleniaOptions>(
+            {{&MaleniaOptions::update_at,
+              {"update-at", "mean|each", "mean",
+               "an update is made when the harmonic mean of the workers' batches is above "
+               "M / N (--collect M), or when each worker has one"}}}),
         .make = make_malenia,
         .properties = {.candidates = [](int n, bool) -> std::vector<Choice> {
                            return {{{"update-at", "each"}}, {{"collect", std::to_string(2 * n)}}};

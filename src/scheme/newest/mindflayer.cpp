@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "scheme/newest/newest_point.hpp"
+#include "scheme/newest/schemes.hpp"
 #include "scheme/newest/theory.hpp"
 #include "scheme/newest/trials.hpp"
 #include "scheme/options.hpp"
@@ -187,62 +188,62 @@ private:
     std::optional<std::string> said_;
 };
 
-std::unique_ptr<Scheme> make_mindflayer(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_mindflayer(const MindFlayerOptions& given, const Problem& problem)
 {
-    MindFlayerWays ways{.theory = theory(settings)};
-    if (ways.theory.lipschitz && !ways.theory.noise)
-        settings.refuse("lipschitz",
-                        ", but this scheme's step follows from the noise too: give --noise and "
-                        "--target-gradient");
-    ways.wanted = !settings.on("collect") && ways.theory.noise
-                      ? std::max(1.0, *ways.theory.noise / *ways.theory.target)
-                      : any_collect(settings, problem.workers);
-    if (settings.text("trials") != "auto") {
-        ways.trials = static_cast<int>(settings.integer("trials", 1, 1'000'000));
-        if (settings.on("collect"))
-            settings.refuse("collect",
-                            ", but --trials says how much a round takes: leave out one of the two");
-    }
-    ways.expected = word_of(settings, "estimator", {"ratio", "expected"}) == "expected";
-    if (settings.on("success")) {
-        ways.success = settings.real("success", 1e-6, 1);
-        if (settings.text("restart-after") == "auto" || !settings.on("restart-after"))
-            settings.refuse(
-                "success",
-                ", but the limit of time is chosen as the run goes: give --restart-after SECONDS");
-    }
+    const auto theory = checked({given.lipschitz, given.noise, given.target_gradient});
+    if (theory.lipschitz && !theory.noise)
+        throw Refusal("lipschitz",
+                      ", but this scheme's step follows from the noise too: give --noise and "
+                      "--target-gradient");
+    if (given.trials && given.collect)
+        throw Refusal("collect",
+                      ", but --trials says how much a round takes: leave out one of the two");
+    const auto restart_after = given.restart_after.value_or(limit_by_times);
+    if (given.success && restart_after == limit_by_times)
+        throw Refusal(
+            "success",
+            ", but the limit of time is chosen as the run goes: give --restart-after SECONDS");
+    const bool expected = given.estimator == MindFlayerOptions::Estimator::expected;
     // Of the mean of the trials that succeed, probabilities only choose the number of trials.
-    if (settings.on("success") && !ways.expected && ways.trials > 0)
-        settings.refuse("success",
-                        ", which does nothing where --trials is a number and --estimator is ratio: "
-                        "add --estimator expected, or leave it out");
-    auto limits = settings.on("restart-after")
-                      ? restarts(settings, problem, samples_of_a_task(problem))
-                      : Restarts(problem.workers, 0);
-    return std::make_unique<MindFlayer>(problem, ways, std::move(limits));
+    if (given.success && !expected && given.trials)
+        throw Refusal("success",
+                      ", which does nothing where --trials is a number and --estimator is ratio: "
+                      "add --estimator expected, or leave it out");
+    const double wanted = !given.collect && theory.noise
+                              ? std::max(1.0, *theory.noise / *theory.target)
+                              : given.collect.value_or((problem.workers + 1) / 2);
+    return std::make_unique<MindFlayer>(
+        problem,
+        MindFlayerWays{.wanted = wanted,
+                       .trials = given.trials.value_or(0),
+                       .expected = expected,
+                       .success = given.success.value_or(0),
+                       .theory = theory},
+        restarts(restart_after, problem, samples_of_a_task(problem)));
 }
 
 }  // namespace
 
-Entry<MakeScheme> mindflayer_entry()
+SchemeEntry<MindFlayerOptions> MindFlayerOptions::entry()
 {
-    std::vector<Option> options = {
-        collect_option(),
-        restart_after_option(),
-        {"trials", "B|auto", "auto",
-         "tasks of each worker in a round, those out of time included; auto: by the workers' "
-         "times, "
-         "for M successes together (--collect)"},
-        estimator_option(),
-        {"success", "P", "",
-         "probability that a task is complete within --restart-after; default: as measured"}};
-    add_options(options, theory_options());
     return {.name = "mindflayer",
             .text =
                 "a number of tasks for each worker in a round, each cut off after a limit of time "
                 "(--restart-after): for delays with heavy tails",
             .source = "Maranjyan et al., MindFlayer SGD, arXiv 2410.04285",
-            .options = options,
+            .options = options<MindFlayerOptions>({
+                {&MindFlayerOptions::trials,
+                 {"trials", "B|auto", "auto",
+                  "tasks of each worker in a round, those out of time included; auto: by the "
+                  "workers' times, for M successes together (--collect)"},
+                 {.lowest = 1, .highest = 1'000'000}},
+                {&MindFlayerOptions::estimator, worded("estimator", {"ratio", "expected"})},
+                {&MindFlayerOptions::success,
+                 {"success", "P", "",
+                  "probability that a task is complete within --restart-after; default: as "
+                  "measured"},
+                 {.lowest = 1e-6, .highest = 1}},
+            }),
             .make = make_mindflayer,
             .properties = {.candidates = [](int n, bool) -> std::vector<Choice> {
                                return {{{"collect", std::to_string(n)}}};

@@ -88,24 +88,15 @@ Seconds Restarts::cost(Worker worker) const
     return std::reduce(own.times.begin(), own.times.end()) / static_cast<double>(own.times.size());
 }
 
-Option restart_after_option()
+Restarts restarts(Seconds limit, const Problem& problem, std::int64_t samples)
 {
-    return {
-        "restart-after", "SECONDS|auto", "",
-        "a task that takes longer, its delay included, is begun anew with another draw of the "
-        "delay; auto: what is best for a worker's last times; default: never, mindflayer: auto"};
-}
-
-Restarts restarts(const Settings& settings, const Problem& problem, std::int64_t samples)
-{
-    if (settings.text("restart-after") == "auto") return {problem.workers, 0};
-    const auto limit = settings.seconds("restart-after");
-    if (limit == 0) settings.refuse("restart-after", ": use a number above 0");
+    if (limit == limit_by_times) return {problem.workers, 0};
+    if (limit == 0) throw Refusal("restart-after", ": use a number above 0");
     if (const auto least = static_cast<double>(samples) * problem.row_time; least > limit)
-        settings.refuse("restart-after",
-                        fmt::format(", but a task of {} row{} takes {:g} s: use a longer one, or a "
-                                    "smaller --batch",
-                                    samples, samples == 1 ? "" : "s", least));
+        throw Refusal("restart-after",
+                      fmt::format(", but a task of {} row{} takes {:g} s: use a longer one, or a "
+                                  "smaller --batch",
+                                  samples, samples == 1 ? "" : "s", least));
     return {problem.workers, limit};
 }
 

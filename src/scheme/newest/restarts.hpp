@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "scheme/scheme.hpp"
+#include "scheme/newest/schemes.hpp"
 
 namespace quorate {
 
@@ -53,10 +53,8 @@ private:
     int unknown_ = 0;  // workers whose limit is still to be found
 };
 
-/// The option --restart-after SECONDS|auto.
-Option restart_after_option();
-/// Reads it, if it is given.
-/// @param samples  of a task  @throws BadInput if it is not above 0, or rows take longer
-Restarts restarts(const Settings& settings, const Problem& problem, std::int64_t samples);
+/// The limits that --restart-after asks for. @param limit  seconds, or limit_by_times
+/// @param samples  of a task  @throws Refusal if it is not above 0, or rows take longer
+Restarts restarts(Seconds limit, const Problem& problem, std::int64_t samples);
 
 }  // namespace quorate

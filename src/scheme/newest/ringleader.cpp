@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "scheme/newest/schemes.hpp"
 #include "scheme/newest/theory.hpp"
 #include "scheme/options.hpp"
 #include "scheme/placement.hpp"
@@ -374,36 +375,38 @@ private:
 
 }  // namespace
 
-Entry<MakeScheme> ringleader_entry()
+SchemeEntry<RingleaderOptions> RingleaderOptions::entry()
 {
-    std::vector<Option> options = {
-        most_batches_option(),
-        {"points", "once|newest", "once",
-         "who answers before its turn goes on at the point that it has, or at the newest one"}};
-    add_options(options, theory_options());
     return {
         .name = "ringleader",
         .text =
             "asynchronous updates by the mean over all workers' gradients, N of them a round, one "
             "after each worker's answer: not biased to fast workers",
         .source = "Maranjyan, Richtarik, Ringleader ASGD, arXiv 2509.22860",
-        .options = options,
-        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            const bool newest = settings.one_of("points", {"once", "newest"}) == "newest";
-            const auto known = theory(settings);
-            if (known.lipschitz.has_value() != known.noise.has_value())
-                settings.refuse(known.lipschitz ? "lipschitz" : "noise",
-                                ", but this scheme's step follows from the constant and the noise: "
-                                "give --lipschitz, --noise and --target-gradient");
-            return std::make_unique<Ringleader>(problem, newest, most_batches(settings), known);
-        },
-        .properties = {
-            .candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },
-            .pace = [](const Settings&, int n) -> Pace { return {static_cast<double>(n)}; },
-            .varying_samples = true}};
+        .options = options<RingleaderOptions>({
+            {&RingleaderOptions::points,
+             {"points", "once|newest", "once",
+              "who answers before its turn goes on at the point that it has, or at the "
+              "newest one"}},
+        }),
+        .make =
+            [](const RingleaderOptions& given, const Problem& problem) {
+                const auto known = checked({given.lipschitz, given.noise, given.target_gradient});
+                if (known.lipschitz.has_value() != known.noise.has_value())
+                    throw Refusal(known.lipschitz ? "lipschitz" : "noise",
+                                  ", but this scheme's step follows from the constant and the "
+                                  "noise: give --lipschitz, --noise and --target-gradient");
+                return std::make_unique<Ringleader>(
+                    problem, given.points == RingleaderOptions::Points::newest, given.most, known);
+            },
+        .properties = {.candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },
+                       .pace = [](const RingleaderOptions&, int n) -> Pace {
+                           return {static_cast<double>(n)};
+                       },
+                       .varying_samples = true}};
 }
 
-Entry<MakeScheme> ia2sgd_entry()
+SchemeEntry<Ia2sgdOptions> Ia2sgdOptions::entry()
 {
     return {
         .name = "ia2sgd",
@@ -412,12 +415,10 @@ Entry<MakeScheme> ia2sgd_entry()
             "biased to fast workers, stale by N - 1 updates on average",
         .source =
             "Maranjyan, Richtarik, Ringleader ASGD, arXiv 2509.22860 (a method it compares with)",
-        .options = {},
-        .make = [](const Settings&, const Problem& problem) -> std::unique_ptr<Scheme> {
-            return std::make_unique<Ia2sgd>(problem);
-        },
+        .make = [](const Ia2sgdOptions&,
+                   const Problem& problem) { return std::make_unique<Ia2sgd>(problem); },
         .properties = {.candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },
-                       .pace = [](const Settings&, int n) -> Pace {
+                       .pace = [](const Ia2sgdOptions&, int n) -> Pace {
                            return {.updates = static_cast<double>(n), .steady = true};
                        },
                        .varying_samples = true}};

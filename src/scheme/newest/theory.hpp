@@ -4,8 +4,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "base/settings.hpp"
 
@@ -22,14 +20,11 @@ struct Theory {
     std::optional<int> tasks() const;
 };
 
-/// The options --lipschitz, --noise and --target-gradient.
-std::vector<Option> theory_options();
-/// Reads those of them that a scheme declares. @throws BadInput for numbers that are not above 0 (noise: below 0), and if only one of --noise and
-///     --target-gradient is given
-Theory theory(const Settings& settings);
+/// Returns the constants that the user gives. @throws Refusal for numbers that are not above 0 (noise: below 0), and if only
+///     one of --noise and --target-gradient is given
+Theory checked(const Theory& theory);
 
 /// Tasks of an update: --collect, or else what the theory says, or else half of the workers, rounded up.
-/// @throws BadInput  if --collect is below 1
-int collect_by(const Theory& theory, const Settings& settings, int workers);
+int collect_by(const Theory& theory, const std::optional<int>& collect, int workers);
 
 }  // namespace quorate

@@ -334,7 +334,7 @@ private:
 
 }  // namespace
 
-Entry<MakeScheme> elastic_entry()
+SchemeEntry<ElasticOptions> ElasticOptions::entry()
 {
     return {
         .name = "elastic",
@@ -343,17 +343,40 @@ Entry<MakeScheme> elastic_entry()
             "L machines compute the whole; when machines leave and join, rows are shared out "
             "anew and no data move",
         .source = "Yang et al., Coded Elastic Computing, arXiv 1812.06411, 2018",
-        .options = elastic_options(),
-        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            auto scheme = std::make_unique<Elastic>(problem, elastic_ways(settings, problem));
-            if (const double worst = scheme->worst_window(); worst > worst_condition)
-                settings.refuse(
-                    "generator",
-                    fmt::format(", whose decodings have condition numbers up to {:.1e}, "
-                                "more than {:.0e}: use another one, or another --seed",
-                                worst, worst_condition));
-            return scheme;
-        },
+        .options =
+            {{&ElasticOptions::needed,
+              {"needed", "L", "",
+               "machines whose answers suffice; each stores 1/L of the data; default: half of "
+               "them"},
+              {.lowest = 1}},
+             {&ElasticOptions::slack,
+              {"slack", "E", "0",
+               "stragglers that the first of a round's two stages does without; with --storage two "
+               "both"}},
+             {&ElasticOptions::storage,
+              {"storage", "one|two", "one",
+               "what is coded: the rows, of which the second stage waits for all answers; or the "
+               "columns too, in twice the memory, so that neither stage waits"}},
+             {&ElasticOptions::generator,
+              {"generator", "haar|systematic|fourier", "",
+               "how stored blocks are combined; default: haar for dense data, systematic, which "
+               "keeps the first L machines' blocks as they are, for sparse ones"}},
+             {&ElasticOptions::allocation,
+              {"allocation", "cyclic|shifted-cyclic|flow|speeds", "shifted-cyclic",
+               "who computes which rows: windows; windows turned so that little changes hands; "
+               "least changes, by maximum flow; by the speeds of the machines, measured as the run "
+               "goes"}}},
+        .make =
+            [](const ElasticOptions& given, const Problem& problem) {
+                auto scheme = std::make_unique<Elastic>(problem, elastic_ways(given, problem));
+                if (const double worst = scheme->worst_window(); worst > worst_condition)
+                    throw Refusal(
+                        "generator",
+                        fmt::format(", whose decodings have condition numbers up to {:.1e}, "
+                                    "more than {:.0e}: use another one, or another --seed",
+                                    worst, worst_condition));
+                return scheme;
+            },
         .properties = {.example = {{"needed", "3"}}}};
 }
 

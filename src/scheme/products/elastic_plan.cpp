@@ -11,62 +11,33 @@
 
 namespace quorate {
 
-std::vector<Option> elastic_options()
-{
-    return {
-        {"needed", "L", "",
-         "machines whose answers suffice; each stores 1/L of the data; default: half of them"},
-        {"slack", "E", "0",
-         "stragglers that the first of a round's two stages does without; with --storage two both"},
-        {"storage", "one|two", "one",
-         "what is coded: the rows, of which the second stage waits for all answers; or the columns "
-         "too, in twice the memory, so that neither stage waits"},
-        {"generator", "haar|systematic|fourier", "",
-         "how stored blocks are combined; default: haar for dense data, systematic, which keeps "
-         "the first L machines' blocks as they are, for sparse ones"},
-        {"allocation", "cyclic|shifted-cyclic|flow|speeds", "shifted-cyclic",
-         "who computes which rows: windows; windows turned so that little changes hands; least "
-         "changes, by maximum flow; by the speeds of the machines, measured as the run goes"}};
-}
-
-ElasticWays elastic_ways(const Settings& settings, const Problem& problem)
+ElasticWays elastic_ways(const ElasticOptions& given, const Problem& problem)
 {
     const int n = problem.workers;
     if (problem.batch > 0)
-        settings.refuse("batch",
-                        ", but coded products are over all rows: leave it out with this scheme");
-    ElasticWays ways{};
-    ways.needed =
-        settings.on("needed") ? static_cast<int>(settings.integer("needed", 1, n)) : (n + 1) / 2;
-    ways.slack = static_cast<int>(settings.integer("slack", 0, n));
+        throw Refusal("batch",
+                      ", but coded products are over all rows: leave it out with this scheme");
+    const ElasticWays ways{.needed = given.needed.value_or((n + 1) / 2),
+                           .slack = given.slack,
+                           .two_codes = given.storage == ElasticOptions::Storage::two,
+                           .generator = given.generator.value_or(
+                               problem.dense ? Generator::haar : Generator::systematic),
+                           .strategy = given.allocation};
+    at_most("needed", ways.needed, n);
+    at_most("slack", ways.slack, n);
     if (ways.needed + ways.slack > n)
-        settings.refuse("slack",
-                        fmt::format(", but {} workers are no more than --needed {} and the "
-                                    "stragglers: use at most {}, or more workers",
-                                    n, ways.needed, n - ways.needed));
+        throw Refusal("slack", fmt::format(", but {} workers are no more than --needed {} and the "
+                                           "stragglers: use at most {}, or more workers",
+                                           n, ways.needed, n - ways.needed));
     if (ways.needed > problem.rows)
-        settings.refuse("needed", fmt::format(", more than the {} training rows", problem.rows));
-    const auto& generator = settings.on("generator")
-                                ? word_of(settings, "generator", {"haar", "systematic", "fourier"})
-                            : problem.dense ? "haar"
-                                            : "systematic";
-    ways.generator = generator == "haar"         ? Generator::haar
-                     : generator == "systematic" ? Generator::systematic
-                                                 : Generator::fourier;
-    ways.two_codes = word_of(settings, "storage", {"one", "two"}) == "two";
+        throw Refusal("needed", fmt::format(", more than the {} training rows", problem.rows));
     if (ways.two_codes && ways.needed > problem.columns)
-        settings.refuse(
+        throw Refusal(
             "storage",
             fmt::format(
                 ", which codes columns, but {} (--needed) are more than the {} of the data: "
                 "use --storage one, or give a dry run its --columns",
                 ways.needed, problem.columns));
-    const auto& strategy =
-        word_of(settings, "allocation", {"cyclic", "shifted-cyclic", "flow", "speeds"});
-    ways.strategy = strategy == "cyclic"           ? Strategy::cyclic
-                    : strategy == "shifted-cyclic" ? Strategy::shifted_cyclic
-                    : strategy == "flow"           ? Strategy::flow
-                                                   : Strategy::speeds;
     return ways;
 }
 

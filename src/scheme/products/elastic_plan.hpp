@@ -6,12 +6,9 @@
 
 #include "code/allocation.hpp"
 #include "code/storage_code.hpp"
-#include "scheme/scheme.hpp"
+#include "scheme/products/schemes.hpp"
 
 namespace quorate {
-
-/// How rows are shared out (--allocation).
-enum class Strategy { cyclic, shifted_cyclic, flow, speeds };
 
 /// How a run is coded and shared out, as its options say.
 struct ElasticWays {
@@ -22,10 +19,8 @@ struct ElasticWays {
     Strategy strategy;
 };
 
-/// The options that elastic_ways() reads.
-std::vector<Option> elastic_options();
-/// Reads the options. @throws BadInput if one is wrong, or they do not fit the workers and rows
-ElasticWays elastic_ways(const Settings& settings, const Problem& problem);
+/// What the options come to. @throws Refusal if they do not fit the workers and rows
+ElasticWays elastic_ways(const ElasticOptions& given, const Problem& problem);
 
 /// Decides which machine computes which rows, from one change of membership to the next.
 class Division {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "scheme/rounds/adaptive_deadline.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -48,37 +50,40 @@ std::optional<Seconds> AdaptiveDeadline::limit() const
     return std::max(quorum, std::min(deadline_, quorum + rule_.cap));
 }
 
-RoundLimit round_limit(const Settings& settings, int workers)
+void read_option(RoundLimit& limit, const Words& given)
 {
-    if (!settings.on("deadline")) return {};
-    const auto words = split(settings.text("deadline"), ':');
-    if (words[0] != "adaptive") return {settings.seconds("deadline"), {}};
-    const auto refuse = [&](const std::string& wrong) { settings.refuse("deadline", wrong); };
+    const auto words = split(given.text(), ':');
+    if (words[0] != "adaptive") {
+        limit.fixed = given.settings.seconds(given.name());
+        return;
+    }
     const auto numbers = words.size() == 2 ? split(words[1], ',') : std::vector<std::string>();
     if (numbers.size() < 2 || numbers.size() > 4)
-        refuse(": write SECONDS or adaptive:Q,K[,W,CAP], such as adaptive:" +
-               std::to_string((workers + 1) / 2) + ",5");
+        given.refuse(": write SECONDS or adaptive:Q,K[,W,CAP], such as adaptive:" +
+                     std::to_string((given.workers + 1) / 2) + ",5");
     const auto whole = [&](std::size_t at, const std::string& name) {
         const auto number = to_integer(numbers[at]);
         if (!number || *number < 1 || *number > 1'000'000)
-            refuse(", but " + name + " is no whole number from 1 to 1000000");
-        return static_cast<int>(number.value_or(1));
+            given.refuse(", but " + name + " is no whole number from 1 to 1000000");
+        return static_cast<int>(*number);
     };
     const auto deviations = to_real(numbers[1]).value_or(-1);
-    if (deviations < 0) refuse(", but K is no number of at least 0");
-    AdaptiveDeadline::Rule rule{.quorum = std::min(workers, whole(0, "Q")),
-                                .deviations = deviations};
+    if (deviations < 0) given.refuse(", but K is no number of at least 0");
+    AdaptiveDeadline::Rule rule{.quorum = whole(0, "Q"), .deviations = deviations};
     if (numbers.size() > 2) rule.rounds = whole(2, "W");
     if (numbers.size() > 3) {
-        const auto cap = to_seconds(numbers[3]).value_or(0);
-        if (cap == 0) refuse(", but CAP is no time above 0, such as 0.5 or 500ms");
-        rule.cap = cap;
+        rule.cap = to_seconds(numbers[3]).value_or(0);
+        if (rule.cap == 0) given.refuse(", but CAP is no time above 0, such as 0.5 or 500ms");
     }
-    if (settings.has("collect") && settings.on("collect"))
-        settings.refuse("collect",
-                        ", but the Q of --deadline adaptive:Q,K says it too: leave out one of the "
-                        "two");
-    return {never, AdaptiveDeadline(workers, rule)};
+    limit.adaptive = rule;
+}
+
+std::string written(const RoundLimit& limit, const OptionRow&)
+{
+    if (!limit.adaptive) return limit.fixed == never ? "" : fmt::format("{}", limit.fixed);
+    const auto& [quorum, deviations, rounds, cap] = *limit.adaptive;
+    return fmt::format("adaptive:{},{},{}", quorum, deviations, rounds) +
+           (cap == never ? "" : fmt::format(",{}", cap));
 }
 
 }  // namespace quorate

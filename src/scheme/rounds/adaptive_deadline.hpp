@@ -2,6 +2,7 @@
 // Deadlines that follow from the times of the last rounds.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <vector>
@@ -26,8 +27,11 @@ public:
         int rounds = 20;        // whose times count
         Seconds cap = never;    // CAP
     };
-    /// @param workers  that are asked in each round
-    AdaptiveDeadline(int workers, const Rule& rule) : workers_(workers), rule_(rule) {}
+    /// @param workers  that are asked in each round; a quorum of more is all of them
+    AdaptiveDeadline(int workers, const Rule& rule) : workers_(workers), rule_(rule)
+    {
+        rule_.quorum = std::min(workers, rule.quorum);
+    }
 
     int quorum() const { return rule_.quorum; }
     /// Begins a round. O(workers x rounds that count).
@@ -49,15 +53,13 @@ private:
     Seconds deadline_ = never;
 };
 
-/// When rounds end with what has come: after a fixed time, or an adaptive one; or never.
+/// When rounds end with what has come (--deadline): after a fixed time, or an adaptive one; or never.
 struct RoundLimit {
     Seconds fixed = never;
-    std::optional<AdaptiveDeadline> adaptive = {};
+    std::optional<AdaptiveDeadline::Rule> adaptive = {};
     bool given() const { return fixed != never || adaptive; }
 };
-
-/// Reads the option --deadline of schemes that know adaptive ones too. Where the quorum is adaptive, the code's own is all workers: --collect is refused.
-/// @throws BadInput if its value is wrong
-RoundLimit round_limit(const Settings& settings, int workers);
+void read_option(RoundLimit& limit, const Words& given);
+std::string written(const RoundLimit& limit, const OptionRow&);
 
 }  // namespace quorate

@@ -2,10 +2,11 @@
 #include "code/fractional_repetition.hpp"
 #include "scheme/options.hpp"
 #include "scheme/rounds/coded.hpp"
+#include "scheme/rounds/schemes.hpp"
 
 namespace quorate {
 
-Entry<MakeScheme> agc_entry()
+SchemeEntry<AgcOptions> AgcOptions::entry()
 {
     return {
         .name = "agc",
@@ -13,17 +14,17 @@ Entry<MakeScheme> agc_entry()
             "approximate gradient coding: fractional repetition that ends after M answers even if "
             "groups are missing; for random delays where a small error is acceptable",
         .source = "Wang, Charles, Papailiopoulos, ErasureHead, arXiv 1901.09671",
-        .options = {stragglers_option(), collect_option(), deadline_option(), rescale_option()},
-        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            const int n = problem.workers;
-            auto limit = round_limit(settings, n);
-            return std::make_unique<CodedScheme>(
-                problem,
-                approximate_repetition(n, stragglers(settings, n - 1) + 1,
-                                       limit.adaptive ? n : collect(settings, n),
-                                       rescale(settings)),
-                std::move(limit));
-        },
+        .options = options<AgcOptions>(),
+        .make =
+            [](const AgcOptions& given, const Problem& problem) {
+                const int n = problem.workers;
+                return std::make_unique<CodedScheme>(
+                    problem,
+                    approximate_repetition(n, given.stragglers + 1,
+                                           quorum(given.deadline, given.collect, n),
+                                           given.rescale == Rescale::coverage),
+                    given.deadline);
+            },
         .properties = {.candidates =
                            [](int n, bool) {
                                std::vector<Choice> all;
@@ -38,12 +39,11 @@ Entry<MakeScheme> agc_entry()
                                return all;
                            },
                        .blocked =
-                           [](const Settings& settings, int n) {
-                               return settings.on("deadline")
+                           [](const AgcOptions& given, int n) {
+                               return given.deadline.given()
                                           ? Blocked{}
-                                          : until_groups_or_answers(n,
-                                                                    stragglers(settings, n - 1) + 1,
-                                                                    collect(settings, n));
+                                          : until_groups_or_answers(n, given.stragglers + 1,
+                                                                    answers(given.collect, n));
                            }}};
 }
 

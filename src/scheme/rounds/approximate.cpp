@@ -9,84 +9,68 @@
 #include "code/collect_decoder.hpp"
 #include "scheme/options.hpp"
 #include "scheme/rounds/coded.hpp"
+#include "scheme/rounds/schemes.hpp"
 
 namespace quorate {
 
 namespace {
 
-// Adds the options that all of these schemes have to a scheme's own.
-std::vector<Option> options(std::vector<Option> own)
+// The options of these schemes beside those that they share with others. @param own  of one of them
+template <class T>
+Fields<T> approximate(std::vector<Field<T>> own = {})
 {
-    own.push_back(collect_option());
-    own.push_back(deadline_option());
-    own.push_back(decoder_option());
-    return own;
+    own.emplace_back(&T::decoder, worded("decoder", {"optimal", "one-step", "debiased"}));
+    return options<T>(std::move(own));
 }
 
 /// @param optimal  the least-squares decoder of this code
-std::unique_ptr<Scheme> collecting(const Settings& settings, const Problem& problem,
-                                   Encoding encoding, Weigh optimal)
+template <class T>
+std::unique_ptr<Scheme> collecting(const T& given, const Problem& problem, Encoding encoding,
+                                   Weigh optimal)
 {
-    const auto decoder = word_of(settings, "decoder", {"optimal", "one-step", "debiased"});
-    auto weigh = decoder == "optimal"    ? std::move(optimal)
-                 : decoder == "one-step" ? one_step(encoding)
-                                         : debiased(encoding, std::move(optimal));
-    const int n = problem.workers;
-    auto limit = round_limit(settings, n);
+    using Decoder = ApproximateDecoder;
+    auto weigh = given.decoder == Decoder::optimal    ? std::move(optimal)
+                 : given.decoder == Decoder::one_step ? one_step(encoding)
+                                                      : debiased(encoding, std::move(optimal));
     auto collecting = std::make_unique<CollectDecoder>(
-        encoding, limit.adaptive ? n : collect(settings, n), std::move(weigh));
+        encoding, quorum(given.deadline, given.collect, problem.workers), std::move(weigh));
     return std::make_unique<CodedScheme>(
-        problem, GradientCode{std::move(encoding), std::move(collecting)}, std::move(limit));
+        problem, GradientCode{std::move(encoding), std::move(collecting)}, given.deadline);
 }
 
-std::unique_ptr<Scheme> collecting(const Settings& settings, const Problem& problem,
-                                   Encoding encoding)
+template <class T>
+std::unique_ptr<Scheme> collecting(const T& given, const Problem& problem, Encoding encoding)
 {
     auto optimal = least_squares(encoding);
-    return collecting(settings, problem, std::move(encoding), std::move(optimal));
+    return collecting(given, problem, std::move(encoding), std::move(optimal));
 }
 
-std::unique_ptr<Scheme> make_bernoulli(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_block(const BlockOptions& given, const Problem& problem)
 {
     const int n = problem.workers;
-    return collecting(settings, problem,
-                      bernoulli_assignment(n, degree(settings, n), problem.seed));
-}
-
-std::unique_ptr<Scheme> make_block(const Settings& settings, const Problem& problem)
-{
-    const int n = problem.workers;
-    const auto groups = settings.on("groups") ? static_cast<int>(settings.integer("groups", 1, n))
-                                              : std::max(1, n / 2);
-    const double inside = settings.real("inside", 0, 1), outside = settings.real("outside", 0, 1);
+    const int groups = given.groups.value_or(std::max(1, n / 2));
+    const auto [inside, outside] = std::pair(given.inside, given.outside);
+    at_most("groups", groups, n);
     if (inside == 0 && outside == 0)
-        settings.refuse("inside", ", and so is --outside: nobody would hold anything");
+        throw Refusal("inside", ", and so is --outside: nobody would hold anything");
     if (inside == 0 && groups == 1)
-        settings.refuse("inside", ", but all workers are in one block: use --groups 2 or more");
-    return collecting(settings, problem,
-                      block_assignment(n, groups, inside, outside, problem.seed));
+        throw Refusal("inside", ", but all workers are in one block: use --groups 2 or more");
+    return collecting(given, problem, block_assignment(n, groups, inside, outside, problem.seed));
 }
 
-std::unique_ptr<Scheme> make_regular(const Settings& settings, const Problem& problem)
-{
-    const int n = problem.workers;
-    return collecting(settings, problem, regular_assignment(n, degree(settings, n), problem.seed));
-}
-
-std::unique_ptr<Scheme> make_margulis(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_margulis(const MargulisOptions& given, const Problem& problem)
 {
     const int n = problem.workers;
     int m = 1;
     while ((m + 1) * (m + 1) <= n) ++m;
     if (m < 2 || m * m != n)
-        settings.refuse("scheme",
-                        fmt::format(", but {} workers are no square of at least 4: use {} "
-                                    "or {}",
-                                    n, std::max(4, m * m), std::max(9, (m + 1) * (m + 1))));
-    return collecting(settings, problem, margulis_assignment(m));
+        throw Refusal("scheme", fmt::format(", but {} workers are no square of at least 4: use {} "
+                                            "or {}",
+                                            n, std::max(4, m * m), std::max(9, (m + 1) * (m + 1))));
+    return collecting(given, problem, margulis_assignment(m));
 }
 
-std::unique_ptr<Scheme> make_bibd(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_bibd(const BibdOptions& given, const Problem& problem)
 {
     const int n = problem.workers;
     const int q = plane_order(n);
@@ -94,19 +78,19 @@ std::unique_ptr<Scheme> make_bibd(const Settings& settings, const Problem& probl
         int below = n, above = n;
         while (below > 7 && plane_order(below) == 0) --below;
         while (plane_order(above) == 0) ++above;
-        settings.refuse(
+        throw Refusal(
             "scheme",
             fmt::format(", but {} workers are not q^2 + q + 1 for a prime q: use {}", n,
                         below < n && plane_order(below) != 0 ? fmt::format("{} or {}", below, above)
                                                              : fmt::format("{}", above)));
     }
-    return collecting(settings, problem, plane_assignment(q), design_weights(q + 1));
+    return collecting(given, problem, plane_assignment(q), design_weights(q + 1));
 }
 
-std::unique_ptr<Scheme> make_graph(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_graph(const GraphOptions& given, const Problem& problem)
 {
     const int n = problem.workers;
-    const int d = static_cast<int>(settings.integer("copies", 2));
+    const int d = given.copies;
     const auto fits = [d](int workers) {
         return workers > 0 && 2 * workers % d == 0 && 2 * workers / d > d;
     };
@@ -114,33 +98,38 @@ std::unique_ptr<Scheme> make_graph(const Settings& settings, const Problem& prob
         int below = n, above = n;
         while (below > 0 && !fits(below)) --below;
         while (!fits(above)) ++above;
-        settings.refuse("copies",
-                        fmt::format(", but {} workers are not the edges of a graph of that degree: "
-                                    "use {}",
-                                    n,
-                                    below > 0 ? fmt::format("{} or {} workers", below, above)
-                                              : fmt::format("{} workers", above)));
+        throw Refusal("copies",
+                      fmt::format(", but {} workers are not the edges of a graph of that degree: "
+                                  "use {}",
+                                  n,
+                                  below > 0 ? fmt::format("{} or {} workers", below, above)
+                                            : fmt::format("{} workers", above)));
     }
     auto encoding = graph_assignment(n, d, problem.seed);
     auto optimal = graph_weights(encoding);
-    return collecting(settings, problem, std::move(encoding), std::move(optimal));
+    return collecting(given, problem, std::move(encoding), std::move(optimal));
 }
 
 }  // namespace
 
-Entry<MakeScheme> bernoulli_entry()
+SchemeEntry<BernoulliOptions> BernoulliOptions::entry()
 {
     return {.name = "bernoulli",
             .text =
                 "approximate; each worker holds each partition with probability D / N; no "
                 "structure that an adversary could use",
             .source = "Charles, Papailiopoulos, Ellenberg, arXiv 1711.06771",
-            .options = options({degree_option()}),
-            .make = make_bernoulli,
-            .properties = {.blocked = until_collected}};
+            .options = approximate<BernoulliOptions>(),
+            .make =
+                [](const BernoulliOptions& given, const Problem& problem) {
+                    return collecting(
+                        given, problem,
+                        bernoulli_assignment(problem.workers, given.degree, problem.seed));
+                },
+            .properties = {.blocked = until_collected<BernoulliOptions>}};
 }
 
-Entry<MakeScheme> block_entry()
+SchemeEntry<BlockOptions> BlockOptions::entry()
 {
     return {
         .name = "block",
@@ -148,61 +137,76 @@ Entry<MakeScheme> block_entry()
             "approximate; between fractional repetition (inside 1, outside 0) and bernoulli: hides "
             "the groups from an adversary",
         .source = "Charles, Papailiopoulos, arXiv 1805.10378",
-        .options = options(
-            {{"groups", "G", "", "blocks of workers and partitions; default: half of the workers"},
-             {"inside", "P", "0.9", "probability to hold a partition of the own block"},
-             {"outside", "P", "0.02", "probability to hold another one"}}),
+        .options = approximate<BlockOptions>(
+            {{&BlockOptions::groups,
+              {"groups", "G", "", "blocks of workers and partitions; default: half of the workers"},
+              {.lowest = 1}},
+             {&BlockOptions::inside,
+              {"inside", "P", "0.9", "probability to hold a partition of the own block"},
+              {.highest = 1}},
+             {&BlockOptions::outside,
+              {"outside", "P", "0.02", "probability to hold another one"},
+              {.highest = 1}}}),
         .make = make_block,
-        .properties = {.blocked = until_collected}};
+        .properties = {.blocked = until_collected<BlockOptions>}};
 }
 
-Entry<MakeScheme> regular_entry()
+SchemeEntry<RegularOptions> RegularOptions::entry()
 {
     return {.name = "regular",
             .text =
                 "approximate; random, D partitions a worker and D workers a partition: the error "
                 "is bounded for every set of stragglers",
             .source = "Raviv et al., arXiv 1707.03858",
-            .options = options({degree_option()}),
-            .make = make_regular,
-            .properties = {.blocked = until_collected}};
+            .options = approximate<RegularOptions>(),
+            .make =
+                [](const RegularOptions& given, const Problem& problem) {
+                    return collecting(
+                        given, problem,
+                        regular_assignment(problem.workers, given.degree, problem.seed));
+                },
+            .properties = {.blocked = until_collected<RegularOptions>}};
 }
 
-Entry<MakeScheme> margulis_entry()
+SchemeEntry<MargulisOptions> MargulisOptions::entry()
 {
-    return {.name = "margulis",
-            .text =
-                "approximate; an expander graph of degree 8 for M x M workers: a bound for every "
-                "set of stragglers without randomness",
-            .source = "Raviv et al., arXiv 1707.03858; Margulis, 1973",
-            .options = options({}),
-            .make = make_margulis,
-            .properties = {.blocked = until_collected, .example = {{"workers", "9"}}}};
+    return {
+        .name = "margulis",
+        .text =
+            "approximate; an expander graph of degree 8 for M x M workers: a bound for every "
+            "set of stragglers without randomness",
+        .source = "Raviv et al., arXiv 1707.03858; Margulis, 1973",
+        .options = approximate<MargulisOptions>(),
+        .make = make_margulis,
+        .properties = {.blocked = until_collected<MargulisOptions>, .example = {{"workers", "9"}}}};
 }
 
-Entry<MakeScheme> bibd_entry()
+SchemeEntry<BibdOptions> BibdOptions::entry()
 {
     return {.name = "bibd",
             .text =
                 "approximate; lines and points of a projective plane, N = q^2 + q + 1 for a prime "
                 "q, q + 1 partitions a worker: the error depends on the number of stragglers alone",
             .source = "Kadhe, Koyluoglu, Ramchandran, ISIT 2019",
-            .options = options({}),
+            .options = approximate<BibdOptions>(),
             .make = make_bibd,
-            .properties = {.blocked = until_collected, .example = {{"workers", "7"}}}};
+            .properties = {.blocked = until_collected<BibdOptions>, .example = {{"workers", "7"}}}};
 }
 
-Entry<MakeScheme> graph_entry()
+SchemeEntry<GraphOptions> GraphOptions::entry()
 {
-    return {.name = "graph",
-            .text =
-                "approximate; workers are the edges and partitions the vertices of a random graph "
-                "of degree D, 2 partitions a worker, optimal decoding in linear time",
-            .source = "Glasgow, Wootters, arXiv 2006.09638",
-            .options = options(
-                {{"copies", "D", "3", "workers that hold a partition: the degree of the graph"}}),
-            .make = make_graph,
-            .properties = {.blocked = until_collected, .example = {{"workers", "6"}}}};
+    return {
+        .name = "graph",
+        .text =
+            "approximate; workers are the edges and partitions the vertices of a random graph "
+            "of degree D, 2 partitions a worker, optimal decoding in linear time",
+        .source = "Glasgow, Wootters, arXiv 2006.09638",
+        .options = approximate<GraphOptions>(
+            {{&GraphOptions::copies,
+              {"copies", "D", "3", "workers that hold a partition: the degree of the graph"},
+              {.lowest = 2}}}),
+        .make = make_graph,
+        .properties = {.blocked = until_collected<GraphOptions>, .example = {{"workers", "6"}}}};
 }
 
 }  // namespace quorate

@@ -8,6 +8,7 @@ CodedScheme::CodedScheme(const Problem& problem, GradientCode code, RoundLimit l
       samples_(samples_of(code_.encoding, problem, shares_)), limit_(std::move(limit)),
       plans_(plans_of(code_.encoding)), received_(parts_of(plans_))
 {
+    if (limit_.adaptive) adaptive_.emplace(problem.workers, *limit_.adaptive);
 }
 
 Needs CodedScheme::needs() const
@@ -31,13 +32,13 @@ void CodedScheme::begin(Version)
 {
     received_.clear();
     code_.decoder->begin();
-    if (limit_.adaptive) limit_.adaptive->begin();
+    if (adaptive_) adaptive_->begin();
 }
 
 std::optional<Step> CodedScheme::receive(const Contribution& contribution)
 {
     if (!received_.add(contribution)) return std::nullopt;
-    if (limit_.adaptive) limit_.adaptive->answered(elapsed());
+    if (adaptive_) adaptive_->answered(elapsed());
     const auto* decoding = code_.decoder->receive(contribution.worker);
     if (!decoding) return std::nullopt;
     return received_.step(*decoding, samples_);
@@ -45,7 +46,7 @@ std::optional<Step> CodedScheme::receive(const Contribution& contribution)
 
 std::optional<Seconds> CodedScheme::new_limit() const
 {
-    return limit_.adaptive ? limit_.adaptive->limit() : std::nullopt;
+    return adaptive_ ? adaptive_->limit() : std::nullopt;
 }
 
 std::optional<Step> CodedScheme::make_do() { return limit_.given() ? expire() : std::nullopt; }

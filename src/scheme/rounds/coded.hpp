@@ -45,6 +45,7 @@ private:
     Shares shares_;
     std::int64_t samples_;
     RoundLimit limit_;
+    std::optional<AdaptiveDeadline> adaptive_;
     Plans plans_;
     Contributions received_;
 };

@@ -11,6 +11,7 @@
 #include "code/reed_solomon.hpp"
 #include "scheme/options.hpp"
 #include "scheme/rounds/coded.hpp"
+#include "scheme/rounds/schemes.hpp"
 
 namespace quorate {
 
@@ -133,37 +134,27 @@ private:
     std::vector<std::complex<double>> projection_;  // of the answer of each worker
 };
 
-Option tolerate_option()
-{
-    return {"tolerate", "L", "1", "workers that may send anything instead of what they computed"};
-}
-
-int tolerate(const Settings& settings, int most)
-{
-    return static_cast<int>(settings.integer("tolerate", 0, std::max(0, most)));
-}
-
 }  // namespace
 
-Entry<MakeScheme> draco_repetition_entry()
+SchemeEntry<DracoRepetitionOptions> DracoRepetitionOptions::entry()
 {
-    return {
-        .name = "draco-repetition",
-        .text =
-            "exact although L workers send anything: each partition is on S + 2 L + 1 workers, "
-            "and L + 1 equal answers decide a group; where workers or memory are not trusted",
-        .source = "Chen et al., DRACO, ICML 2018",
-        .options = {stragglers_option(), tolerate_option()},
-        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            const int n = problem.workers;
-            const int s = stragglers(settings, n - 1);
-            const int tolerated = tolerate(settings, (n - 1 - s) / 2);
-            return std::make_unique<DracoRepetition>(problem, s + 2 * tolerated + 1, tolerated);
-        },
-        .properties = {.example = {{"tolerate", "1"}, {"byzantine", "sign-flip:2"}}}};
+    return {.name = "draco-repetition",
+            .text =
+                "exact although L workers send anything: each partition is on S + 2 L + 1 workers, "
+                "and L + 1 equal answers decide a group; where workers or memory are not trusted",
+            .source = "Chen et al., DRACO, ICML 2018",
+            .options = options<DracoRepetitionOptions>(),
+            .make =
+                [](const DracoRepetitionOptions& given, const Problem& problem) {
+                    const auto [s, tolerated] = given;
+                    at_most("tolerate", tolerated, (problem.workers - 1 - s) / 2);
+                    return std::make_unique<DracoRepetition>(problem, s + 2 * tolerated + 1,
+                                                             tolerated);
+                },
+            .properties = {.example = {{"tolerate", "1"}, {"byzantine", "sign-flip:2"}}}};
 }
 
-Entry<MakeScheme> draco_cyclic_entry()
+SchemeEntry<DracoCyclicOptions> DracoCyclicOptions::entry()
 {
     return {
         .name = "draco-cyclic",
@@ -172,12 +163,13 @@ Entry<MakeScheme> draco_cyclic_entry()
             "whatever their number in a group; complex coefficients cost twice the messages and "
             "computation",
         .source = "Chen et al., DRACO, ICML 2018",
-        .options = {stragglers_option(), tolerate_option()},
-        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            const int n = problem.workers;
-            const int s = stragglers(settings, n - 1);
-            return std::make_unique<DracoCyclic>(problem, s, tolerate(settings, (n - 1 - s) / 2));
-        },
+        .options = options<DracoCyclicOptions>(),
+        .make =
+            [](const DracoCyclicOptions& given, const Problem& problem) {
+                const auto [s, tolerated] = given;
+                at_most("tolerate", tolerated, (problem.workers - 1 - s) / 2);
+                return std::make_unique<DracoCyclic>(problem, s, tolerated);
+            },
         .properties = {.example = {{"tolerate", "1"}, {"byzantine", "random:2"}}}};
 }
 

@@ -11,21 +11,18 @@
 #include "code/fractional_repetition.hpp"
 #include "scheme/options.hpp"
 #include "scheme/rounds/coded.hpp"
+#include "scheme/rounds/schemes.hpp"
 
 namespace quorate {
 
 namespace {
 
-// How r grows when progress is mostly noise: by `step` from `start`, whenever `count` more
-// estimates have pointed against the estimate before them than along it (Pflug's statistic).
-struct Adaptive {
-    int start, step, count;
-};
+using Growth = IgnoreOptions::Growth;
 
 struct IgnoreWays {
-    bool ratio = false;      // the sum is divided by the rows received
-    bool reshuffle = false;  // workers compute other partitions in each round
-    std::optional<Adaptive> adaptive;
+    bool ratio = false;              // the sum is divided by the rows received
+    bool reshuffle = false;          // workers compute other partitions in each round
+    std::optional<Growth> adaptive;  // of r
 };
 
 // Worker i holds partition i, or all partitions if they are reshuffled. A round takes the first r
@@ -106,78 +103,73 @@ private:
     int answers_ = 0, against_ = 0;
 };
 
-Adaptive adaptive(const Settings& settings, int most)
+std::unique_ptr<Scheme> make_ignore(const IgnoreOptions& given, const Problem& problem)
 {
-    std::vector<int> numbers;
-    for (const auto& word : split(settings.text("adaptive"), ',')) {
-        const auto number = to_integer(word);
-        if (number && *number >= 1 && *number <= 1'000'000)
-            numbers.push_back(static_cast<int>(*number));
-    }
-    if (numbers.size() != 3)
-        settings.refuse("adaptive", ": write START,STEP,COUNT, whole numbers of at least 1");
-    if (numbers[0] > most)
-        settings.refuse("adaptive",
-                        fmt::format(", but it can start with {} answers at most: the workers "
-                                    "without --stragglers",
-                                    most));
-    return {numbers[0], numbers[1], numbers[2]};
-}
-
-std::unique_ptr<Scheme> make_ignore(const Settings& settings, const Problem& problem)
-{
+    using enum IgnoreOptions::Weights;
     const int n = problem.workers;
+    const auto& limit = given.deadline;
     // The configuration of a run with --collect holds the default of --stragglers, 1, too.
-    if (settings.on("collect") && settings.integer("stragglers", 0) != 1)
-        settings.refuse("collect", ", but --stragglers says it too: leave out one of the two");
-    auto limit = round_limit(settings, n);
-    if (limit.adaptive && settings.integer("stragglers", 0) != 1)
-        settings.refuse(
-            "stragglers",
-            ", but a round with --deadline adaptive ends by its Q: leave out one of the "
-            "two");
-    if (limit.adaptive && settings.on("adaptive"))
-        settings.refuse(
-            "adaptive",
-            ", but a round with --deadline adaptive ends by its Q: leave out one of the "
-            "two");
-    const int most = limit.adaptive           ? n
-                     : settings.on("collect") ? collect(settings, n)
-                                              : n - stragglers(settings, n - 1);
-    const auto weights = word_of(settings, "weights", {"rescale", "horvitz-thompson", "ratio"});
-    if (settings.on("least-frequency") && weights != "horvitz-thompson")
-        settings.refuse("least-frequency",
-                        ", but only --weights horvitz-thompson uses it: leave it out");
-    const double least =
-        settings.on("least-frequency") ? settings.real("least-frequency", 1e-6, 1) : 0.1;
-    IgnoreWays ways{weights == "ratio", settings.on("reshuffle"), {}};
-    if (settings.on("adaptive")) ways.adaptive = adaptive(settings, most);
-    const int first = ways.adaptive ? ways.adaptive->start : most;
-    const int quorum = limit.adaptive ? limit.adaptive->quorum() : first;
-    if (settings.on("shares") && ways.reshuffle)
-        settings.refuse("shares",
-                        ", but with --reshuffle all workers compute all partitions: leave out one "
-                        "of the two");
-    auto weigh = weights == "horvitz-thompson" ? horvitz_thompson(n, quorum, least) : plain_sum(n);
+    if (given.collect && given.stragglers != 1)
+        throw Refusal("collect", ", but --stragglers says it too: leave out one of the two");
+    const int most =
+        limit.adaptive || given.collect ? quorum(limit, given.collect, n) : n - given.stragglers;
+    const std::string by_q =
+        ", but a round with --deadline adaptive ends by its Q: leave out one of the two";
+    if (limit.adaptive && given.stragglers != 1) throw Refusal("stragglers", by_q);
+    if (limit.adaptive && given.adaptive) throw Refusal("adaptive", by_q);
+    if (given.least_frequency && given.weights != horvitz_thompson)
+        throw Refusal("least-frequency",
+                      ", but only --weights horvitz-thompson uses it: leave it out");
+    if (given.adaptive && given.adaptive->start > most)
+        throw Refusal("adaptive",
+                      fmt::format(", but it can start with {} answers at most: the workers without "
+                                  "--stragglers",
+                                  most));
+    if (!given.shares.empty() && given.reshuffle)
+        throw Refusal("shares",
+                      ", but with --reshuffle all workers compute all partitions: leave out one of "
+                      "the two");
+    const int first = given.adaptive ? given.adaptive->start : most;
+    auto weigh = given.weights == horvitz_thompson
+                     ? quorate::horvitz_thompson(
+                           n, limit.adaptive ? std::min(n, limit.adaptive->quorum) : first,
+                           given.least_frequency.value_or(0.1))
+                     : plain_sum(n);
     auto identity = repetition_encoding(repetition_groups(n, 1));
     auto decoder = std::make_unique<CollectDecoder>(identity, first, std::move(weigh));
-    return std::make_unique<Ignore>(problem, most,
-                                    GradientCode{std::move(identity), std::move(decoder)}, ways,
-                                    std::move(limit), shares(settings, n));
+    return std::make_unique<Ignore>(
+        problem, most, GradientCode{std::move(identity), std::move(decoder)},
+        IgnoreWays{given.weights == ratio, given.reshuffle, given.adaptive}, limit, given.shares);
 }
 
-Blocked blocked(const Settings& settings, int n)
+Blocked blocked(const IgnoreOptions& given, int n)
 {
     // Tasks are not alike with shares, and are not of all that a worker stores with --reshuffle.
-    for (const auto* name : {"adaptive", "deadline", "reshuffle", "shares"})
-        if (settings.on(name)) return {};
-    return until_answers(
-        n, settings.on("collect") ? collect(settings, n) : n - stragglers(settings, n - 1));
+    if (given.adaptive || given.deadline.given() || given.reshuffle || !given.shares.empty())
+        return {};
+    return until_answers(n, given.collect ? answers(given.collect, n) : n - given.stragglers);
 }
 
 }  // namespace
 
-Entry<MakeScheme> ignore_entry()
+void read_option(Growth& growth, const Words& given)
+{
+    std::vector<int> numbers;
+    for (const auto& word : split(given.text(), ',')) {
+        const auto number = to_integer(word);
+        if (number && *number >= 1 && *number <= 1'000'000)
+            numbers.push_back(static_cast<int>(*number));
+    }
+    if (numbers.size() != 3) given.refuse(": write START,STEP,COUNT, whole numbers of at least 1");
+    growth = {numbers[0], numbers[1], numbers[2]};
+}
+
+std::string written(const Growth& growth, const OptionRow&)
+{
+    return fmt::format("{},{},{}", growth.start, growth.step, growth.count);
+}
+
+SchemeEntry<IgnoreOptions> IgnoreOptions::entry()
 {
     return {
         .name = "ignore",
@@ -185,20 +177,22 @@ Entry<MakeScheme> ignore_entry()
             "no redundancy: takes the first N - S answers; unbiased if stragglers are random, else "
             "use --weights horvitz-thompson or --reshuffle",
         .source = "Chen et al., arXiv 1604.00981; Dutta et al., AISTATS 2018 (K-sync)",
-        .options =
-            {stragglers_option(),
-             collect_option(),
-             weights_option(),
+        .options = options<IgnoreOptions>({
+            {&IgnoreOptions::weights, worded("weights", {"rescale", "horvitz-thompson", "ratio"})},
+            {&IgnoreOptions::least_frequency,
              {"least-frequency", "F", "",
-              "the least share of rounds in which a worker is taken to answer in time; default: "
-              "0.1"},
+              "the least share of rounds in which a worker is taken to answer in time; "
+              "default: 0.1"},
+             {.lowest = 1e-6, .highest = 1}},
+            {&IgnoreOptions::reshuffle,
              {"reshuffle", "", "",
-              "give the partitions to other workers in each round; every worker stores all data"},
+              "give the partitions to other workers in each round; every worker stores all "
+              "data"}},
+            {&IgnoreOptions::adaptive,
              {"adaptive", "START,STEP,COUNT", "",
-              "begin with START answers, and wait for STEP more whenever COUNT more estimates went "
-              "against the one before than along it, up to N - S"},
-             shares_option(),
-             deadline_option()},
+              "begin with START answers, and wait for STEP more whenever COUNT more "
+              "estimates went against the one before than along it, up to N - S"}},
+        }),
         .make = make_ignore,
         .properties = {.candidates =
                            [](int n, bool) {

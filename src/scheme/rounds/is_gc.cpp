@@ -4,6 +4,7 @@
 #include "code/fractional_repetition.hpp"
 #include "scheme/options.hpp"
 #include "scheme/rounds/coded.hpp"
+#include "scheme/rounds/schemes.hpp"
 
 namespace quorate {
 
@@ -21,33 +22,31 @@ Weigh one_a_group(Groups groups)
     };
 }
 
-std::unique_ptr<Scheme> make_is_gc(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_is_gc(const IsGcOptions& given, const Problem& problem)
 {
-    const int n = problem.workers;
-    const int c = degree(settings, n);
-    const bool cyclic = settings.one_of("placement", {"cyclic", "frc"}) == "cyclic";
+    const int n = problem.workers, c = given.degree;
+    const bool cyclic = given.placement == Placement::cyclic;
     const auto groups = repetition_groups(n, c);
     auto encoding = cyclic ? cyclic_windows(n, c) : repetition_encoding(groups);
-    auto limit = round_limit(settings, n);
     auto decoder =
-        std::make_unique<CollectDecoder>(encoding, limit.adaptive ? n : collect(settings, n),
+        std::make_unique<CollectDecoder>(encoding, quorum(given.deadline, given.collect, n),
                                          cyclic ? disjoint_windows(n, c) : one_a_group(groups));
     return std::make_unique<CodedScheme>(
-        problem, GradientCode{std::move(encoding), std::move(decoder)}, std::move(limit));
+        problem, GradientCode{std::move(encoding), std::move(decoder)}, given.deadline);
 }
 
 }  // namespace
 
-Entry<MakeScheme> is_gc_entry()
+SchemeEntry<IsGcOptions> IsGcOptions::entry()
 {
     return {.name = "is-gc",
             .text =
                 "ignore-straggler gradient coding: after M answers, the largest set of them with "
                 "disjoint partitions, scaled; for any number of stragglers at small redundancy",
             .source = "Su, Sukhnandan, Li, ICDCS 2023",
-            .options = {degree_option(), placement_option(), collect_option(), deadline_option()},
+            .options = options<IsGcOptions>(),
             .make = make_is_gc,
-            .properties = {.blocked = until_collected}};
+            .properties = {.blocked = until_collected<IsGcOptions>}};
 }
 
 }  // namespace quorate

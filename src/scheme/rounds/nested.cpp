@@ -8,6 +8,7 @@
 #include "scheme/contributions.hpp"
 #include "scheme/options.hpp"
 #include "scheme/placement.hpp"
+#include "scheme/rounds/schemes.hpp"
 #include "scheme/rounds/synchronous.hpp"
 
 namespace quorate {
@@ -106,14 +107,13 @@ private:
     std::deque<int> recent_;
 };
 
-std::unique_ptr<Scheme> make_nested(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_nested(const NestedOptions& given, const Problem& problem)
 {
-    const int n = problem.workers;
-    const int most = stragglers(settings, n - 1);
-    const bool cyclic = settings.one_of("placement", {"cyclic", "frc"}) == "cyclic";
+    const int n = problem.workers, most = given.stragglers;
+    const bool cyclic = given.placement == Placement::cyclic;
     // Groups of d lie within groups of d_max if d divides d_max and d_max divides n. Cyclic windows
     // always do.
-    if (!cyclic) refuse_unless_divides(settings, "stragglers", most + 1, n);
+    if (!cyclic) refuse_unless_divides("stragglers", most + 1, n);
     std::vector<Nested::Level> levels;
     for (int s = 0; s <= most; ++s) {
         if (!cyclic && (most + 1) % (s + 1) != 0) continue;
@@ -126,14 +126,14 @@ std::unique_ptr<Scheme> make_nested(const Settings& settings, const Problem& pro
 
 }  // namespace
 
-Entry<MakeScheme> nested_entry()
+SchemeEntry<NestedOptions> NestedOptions::entry()
 {
     return {.name = "nested",
             .text =
                 "exact, with redundancy for as many stragglers as the last rounds had, up to S; "
                 "data never move; where the number of stragglers drifts",
             .source = "",
-            .options = {stragglers_option(), placement_option()},
+            .options = options<NestedOptions>(),
             .make = make_nested};
 }
 

@@ -123,51 +123,36 @@ private:
     std::optional<Decoding> coded_;  // of the second messages, once they suffice
 };
 
-Option own_partitions_option()
-{
-    return {"own", "U", "",
-            "partitions of its own that a worker sends first; tolerates a slowdown of (U + S + 1) "
-            "/ U; default: S + 1, a slowdown of 2"};
-}
-
-// The default is d, which tolerates a slowdown of 2.
-int own_partitions(const Settings& settings, int d)
-{
-    return settings.on("own") ? static_cast<int>(settings.integer("own", 1, 1 << 20)) : d;
-}
-
 }  // namespace
 
-Entry<MakeScheme> partial_frc_entry()
+SchemeEntry<PartialFrcOptions> PartialFrcOptions::entry()
 {
-    return {
-        .name = "partial-frc",
-        .text =
-            "exact; workers first send partitions of their own, then coded ones by fractional "
-            "repetition; for stragglers that are slow but never dead",
-        .source = "Tandon et al., Gradient Coding, ICML 2017",
-        .options = {stragglers_option(), own_partitions_option(), deadline_option()},
-        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            const int n = problem.workers;
-            const int d = stragglers(settings, n - 1) + 1;
-            return std::make_unique<Partial>(problem, own_partitions(settings, d),
-                                             fractional_repetition(n, d), deadline(settings));
-        }};
+    return {.name = "partial-frc",
+            .text =
+                "exact; workers first send partitions of their own, then coded ones by fractional "
+                "repetition; for stragglers that are slow but never dead",
+            .source = "Tandon et al., Gradient Coding, ICML 2017",
+            .options = options<PartialFrcOptions>(),
+            .make = [](const PartialFrcOptions& given, const Problem& problem) {
+                const int d = given.stragglers + 1;
+                return std::make_unique<Partial>(problem, given.own.value_or(d),
+                                                 fractional_repetition(problem.workers, d),
+                                                 seconds_of(given.deadline));
+            }};
 }
 
-Entry<MakeScheme> partial_cyclic_entry()
+SchemeEntry<PartialCyclicOptions> PartialCyclicOptions::entry()
 {
     return {
         .name = "partial-cyclic",
         .text = "exact; as partial-frc, with a cyclic code: any N - S second messages are enough",
         .source = "Tandon et al., Gradient Coding, ICML 2017",
-        .options = {stragglers_option(), coefficients_option(), own_partitions_option(),
-                    deadline_option()},
-        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            const int d = stragglers(settings, problem.workers - 1) + 1;
-            return std::make_unique<Partial>(problem, own_partitions(settings, d),
-                                             chosen_cyclic_code(settings, problem),
-                                             deadline(settings));
+        .options = options<PartialCyclicOptions>(),
+        .make = [](const PartialCyclicOptions& given, const Problem& problem) {
+            return std::make_unique<Partial>(
+                problem, given.own.value_or(given.stragglers + 1),
+                chosen_cyclic_code(given.coefficients, given.stragglers, problem),
+                seconds_of(given.deadline));
         }};
 }
 

@@ -17,6 +17,7 @@
 #include "scheme/options.hpp"
 #include "scheme/rounds/chunk_lists.hpp"
 #include "scheme/rounds/late_messages.hpp"
+#include "scheme/rounds/schemes.hpp"
 #include "scheme/rounds/synchronous.hpp"
 
 namespace quorate {
@@ -209,60 +210,54 @@ private:
     std::string said_;
 };
 
-// Reads --parts. @param copies  of each chunk
-int message_parts(const Settings& settings, const Problem& problem, int copies)
+// The parts of a gradient that a message has. @param copies  of each chunk
+int message_parts(const PartialOptions& given, const Problem& problem, int copies)
 {
-    if (!settings.on("parts")) return 1;
-    const auto parts = static_cast<int>(settings.integer("parts", 1, copies));
+    const int parts = given.parts.value_or(1);
+    at_most("parts", parts, copies);
     if (parts > 1 && !problem.dense)
-        settings.refuse(
-            "parts",
-            ", but the data are sparse, and a sum of pieces of gradients has an element "
-            "wherever one of them has: its message is no shorter; use --parts 1, or "
-            "import the data with --storage dense");
+        throw Refusal("parts",
+                      ", but the data are sparse, and a sum of pieces of gradients has an element "
+                      "wherever one of them has: its message is no shorter; use --parts 1, or "
+                      "import the data with --storage dense");
     return parts;
 }
 
-std::unique_ptr<Scheme> make_partial_work(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_partial_work(const PartialOptions& given, const Problem& problem)
 {
-    const int n = problem.workers;
-    const int d = stragglers(settings, n - 1) + 1;
-    const bool cyclic = settings.one_of("placement", {"cyclic", "frc"}) == "cyclic";
-    const bool rotate = word_of(settings, "order", {"rotate", "given"}) == "rotate";
-    const auto messages = word_of(settings, "messages", {"chunk", "prefix", "late"});
-    const auto most = std::min<std::int64_t>(problem.rows / n, 1000);
-    const int pieces =
-        settings.on("chunks") ? static_cast<int>(settings.integer("chunks", 1, most)) : 1;
-    const auto limit = deadline(settings);
-    const bool scaled = rescale(settings);
+    using enum PartialOptions::Messages;
+    const int n = problem.workers, d = given.stragglers + 1, pieces = given.chunks;
+    if (pieces > 1) at_most("chunks", pieces, std::min<std::int64_t>(problem.rows / n, 1000));
+    const auto limit = seconds_of(given.deadline);
+    const bool scaled = given.rescale == Rescale::coverage;
     if (!scaled && limit == never)
-        settings.refuse("rescale",
-                        ", but all chunks come if there is no deadline: add --deadline SECONDS, or "
-                        "leave it out");
-    const auto code = cyclic ? cyclic_windows(n, d) : repetition_encoding(repetition_groups(n, d));
-    auto lists = lists_of(code, pieces, rotate);
-    if (messages == "late")
-        return late_messages(problem, std::move(lists), message_parts(settings, problem, d), limit,
+        throw Refusal("rescale",
+                      ", but all chunks come if there is no deadline: add --deadline SECONDS, or "
+                      "leave it out");
+    const auto code = given.placement == Placement::cyclic
+                          ? cyclic_windows(n, d)
+                          : repetition_encoding(repetition_groups(n, d));
+    auto lists = lists_of(code, pieces, given.order == PartialOptions::Order::rotate);
+    if (given.messages == late)
+        return late_messages(problem, std::move(lists), message_parts(given, problem, d), limit,
                              scaled);
-    if (settings.on("parts"))
-        settings.refuse("parts",
-                        ", which only --messages late has: give that too, or leave it out");
-    if (messages == "chunk")
+    if (given.parts)
+        throw Refusal("parts", ", which only --messages late has: give that too, or leave it out");
+    if (given.messages == chunk)
         return std::make_unique<ChunkMessages>(problem, std::move(lists), limit, scaled);
     if (limit == never || limit == 0)
-        settings.refuse("messages",
-                        ", which are sent when time is over: give a --deadline above 0 too");
+        throw Refusal("messages",
+                      ", which are sent when time is over: give a --deadline above 0 too");
     if (d * pieces == 1)
-        settings.refuse(
-            "messages",
-            ", but each worker has one chunk: use --stragglers 1 or more, --chunks 2 or "
-            "more, or --messages chunk");
+        throw Refusal("messages",
+                      ", but each worker has one chunk: use --stragglers 1 or more, --chunks 2 or "
+                      "more, or --messages chunk");
     return std::make_unique<PrefixMessages>(problem, std::move(lists), limit, scaled);
 }
 
 }  // namespace
 
-Entry<MakeScheme> partial_entry()
+SchemeEntry<PartialOptions> PartialOptions::entry()
 {
     return {
         .name = "partial",
@@ -271,20 +266,22 @@ Entry<MakeScheme> partial_entry()
             "one of the S + 1 workers that compute it, in an order that differs from worker to "
             "worker; approximate with a --deadline",
         .source = "Ramamoorthy, Meng, Girimaji, NeurIPS 2024",
-        .options =
-            {stragglers_option(),
-             placement_option(),
+        .options = options<PartialOptions>({
+            {&PartialOptions::messages,
              {"messages", "chunk|prefix|late", "",
               "a message for each chunk; or one with the sum of those that a worker is done "
               "with at the --deadline; or of those that it is asked for when all are done; "
-              "default: chunk"},
+              "default: chunk"}},
+            {&PartialOptions::parts,
              {"parts", "L", "",
               "late: messages have P/L numbers, and a round needs each chunk from L workers; "
               "up to S + 1; default: 1"},
-             order_option(),
+             {.lowest = 1}},
+            {&PartialOptions::order, worded("order", {"rotate", "given"})},
+            {&PartialOptions::chunks,
              {"chunks", "C", "", "chunks that each partition is cut into; default: 1"},
-             deadline_option(),
-             rescale_option()},
+             {.lowest = 1}},
+        }),
         .make = make_partial_work,
         .properties = {
             .candidates =

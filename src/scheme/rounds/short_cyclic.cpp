@@ -8,6 +8,7 @@
 #include "code/short_code.hpp"
 #include "scheme/options.hpp"
 #include "scheme/placement.hpp"
+#include "scheme/rounds/schemes.hpp"
 #include "scheme/rounds/synchronous.hpp"
 
 namespace quorate {
@@ -110,28 +111,27 @@ private:
     LruCache<std::vector<int>, std::optional<Decoded>> cache_{4096};
 };
 
-std::unique_ptr<Scheme> make_short_cyclic(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_short_cyclic(const ShortCyclicOptions& given, const Problem& problem)
 {
     constexpr double too_large = 1e6;  // loses six of sixteen digits
     const int n = problem.workers;
     if (!problem.dense)
-        settings.refuse(
+        throw Refusal(
             "scheme",
             ", but the data are sparse, and a folded gradient has an element wherever one of its "
             "pieces "
             "has: its message is no shorter; use --scheme cyclic, or import the data with "
             "--storage dense");
-    const int s = stragglers(settings, std::max(0, n - 1));
-    const auto m = static_cast<int>(settings.integer("fold", 1, 1000));
+    const auto [s, m] = given;
     if (s + m > n)
-        settings.refuse(
+        throw Refusal(
             "fold",
             fmt::format(", but S + M = {} partitions a worker are more than there are, of {} "
                         "workers: use --fold {} or fewer",
                         s + m, n, n - s));
     auto [code, amplification] = best_short_code(n, s, m, problem.seed);
     if (!(amplification <= too_large))
-        settings.refuse(
+        throw Refusal(
             "fold",
             fmt::format(", but the best code of 17 for {} workers and {} stragglers amplifies "
                         "rounding errors by {:.0e}, more than {:.0e}: use a smaller --fold or "
@@ -142,30 +142,29 @@ std::unique_ptr<Scheme> make_short_cyclic(const Settings& settings, const Proble
 
 }  // namespace
 
-Entry<MakeScheme> short_cyclic_entry()
+SchemeEntry<ShortCyclicOptions> ShortCyclicOptions::entry()
 {
-    return {.name = "short-cyclic",
-            .text =
-                "cyclic code with short messages: each worker computes S + M partitions and sends "
-                "P/M numbers; "
-                "exact, ends at any N - S answers; where messages take longer than gradients",
-            .source = "Ye, Abbe, arXiv 1802.03475; codes of sines or random subspaces",
-            .options = {stragglers_option(),
-                        {"fold", "M", "2",
-                         "pieces of a gradient that a message adds up; 1: whole ones"}},
-            .make = make_short_cyclic,
-            .properties = {.candidates =
-                               [](int n, bool) {
-                                   std::vector<Choice> all;
-                                   for (const char* s : {"1", "2"})
-                                       if (n >= 5)
-                                           all.push_back({{"stragglers", s}, {"fold", "2"}});
-                                   return all;
-                               },
-                           .blocked =
-                               [](const Settings& settings, int n) {
-                                   return until_answers(n, n - stragglers(settings, n - 1));
-                               }}};
+    return {
+        .name = "short-cyclic",
+        .text =
+            "cyclic code with short messages: each worker computes S + M partitions and sends "
+            "P/M numbers; "
+            "exact, ends at any N - S answers; where messages take longer than gradients",
+        .source = "Ye, Abbe, arXiv 1802.03475; codes of sines or random subspaces",
+        .options = options<ShortCyclicOptions>(
+            {{&ShortCyclicOptions::fold,
+              {"fold", "M", "2", "pieces of a gradient that a message adds up; 1: whole ones"},
+              {.lowest = 1, .highest = 1000}}}),
+        .make = make_short_cyclic,
+        .properties = {.candidates =
+                           [](int n, bool) {
+                               std::vector<Choice> all;
+                               for (const char* s : {"1", "2"})
+                                   if (n >= 5) all.push_back({{"stragglers", s}, {"fold", "2"}});
+                               return all;
+                           },
+                       .blocked = [](const ShortCyclicOptions& given,
+                                     int n) { return until_answers(n, n - given.stragglers); }}};
 }
 
 }  // namespace quorate

@@ -2,26 +2,28 @@
 #include "code/fractional_repetition.hpp"
 #include "scheme/options.hpp"
 #include "scheme/rounds/coded.hpp"
+#include "scheme/rounds/schemes.hpp"
 
 namespace quorate {
 
-Entry<MakeScheme> uncoded_entry()
+SchemeEntry<UncodedOptions> UncodedOptions::entry()
 {
-    return {
-        .name = "uncoded",
-        .text = "wait for all workers; exact, tolerates no straggler; the baseline",
-        .source = "folklore",
-        .options = {shares_option()},
-        // Worker i holds partition i: groups of one worker.
-        .make = [](const Settings& settings, const Problem& problem) -> std::unique_ptr<Scheme> {
-            return std::make_unique<CodedScheme>(problem, fractional_repetition(problem.workers, 1),
-                                                 RoundLimit{}, shares(settings, problem.workers));
-        },
-        .properties = {.candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },
-                       .blocked =
-                           [](const Settings& settings, int n) {
-                               return settings.on("shares") ? Blocked() : until_answers(n, n);
-                           }}};
+    return {.name = "uncoded",
+            .text = "wait for all workers; exact, tolerates no straggler; the baseline",
+            .source = "folklore",
+            .options = options<UncodedOptions>(),
+            // Worker i holds partition i: groups of one worker.
+            .make =
+                [](const UncodedOptions& given, const Problem& problem) {
+                    return std::make_unique<CodedScheme>(problem,
+                                                         fractional_repetition(problem.workers, 1),
+                                                         RoundLimit{}, given.shares);
+                },
+            .properties = {.candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },
+                           .blocked =
+                               [](const UncodedOptions& given, int n) {
+                                   return given.shares.empty() ? until_answers(n, n) : Blocked();
+                               }}};
 }
 
 }  // namespace quorate

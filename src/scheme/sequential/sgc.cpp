@@ -7,24 +7,38 @@
 #include "code/fractional_repetition.hpp"
 #include "scheme/options.hpp"
 #include "scheme/sequential/multiplexed.hpp"
+#include "scheme/sequential/schemes.hpp"
 #include "scheme/sequential/selective_repetition.hpp"
 
 namespace quorate {
 
 namespace {
 
-std::vector<Option> sequential_options()
+/// @param least  of --burst
+template <class T>
+Fields<T> sequential_options(double least)
 {
+    constexpr double most = 1 << 20;
     return {
-        {"burst", "B", "1", "exchanges in a row in which a worker may straggle"},
-        {"window", "W", "", "exchanges in which at most --lambda workers straggle; default: B + 1"},
-        {"lambda", "L", "1", "workers that may straggle in a window", 0},
-        {"models", "M", "1",
-         "models trained in turn, more than the delay of the code; 1: one, with late updates"},
-        {"mu", "MU", "1",
-         "who takes longer than 1 + MU times the fastest worker may be left behind as a straggler"},
-        {"wait-out", "conform|all", "conform",
-         "where stragglers do not fit B, W and L: wait until they do, or for all"},
+        {&T::burst,
+         {"burst", "B", "1", "exchanges in a row in which a worker may straggle"},
+         {.lowest = least, .highest = most}},
+        {&T::window,
+         {"window", "W", "",
+          "exchanges in which at most --lambda workers straggle; default: B + 1"},
+         {.lowest = 2, .highest = most}},
+        {&T::lambda, {"lambda", "L", "1", "workers that may straggle in a window", 0}},
+        {&T::models,
+         {"models", "M", "1",
+          "models trained in turn, more than the delay of the code; 1: one, with late updates"},
+         {.lowest = 1, .highest = most}},
+        {&T::mu,
+         {"mu", "MU", "1",
+          "who takes longer than 1 + MU times the fastest worker may be left behind as a "
+          "straggler"}},
+        {&T::wait_out,
+         {"wait-out", "conform|all", "conform",
+          "where stragglers do not fit B, W and L: wait until they do, or for all"}},
     };
 }
 
@@ -39,75 +53,63 @@ GradientCode exact_code(int workers, int stragglers)
     return fractional_repetition(workers, stragglers + 1);
 }
 
-int window_of(const Settings& settings, int burst)
-{
-    return settings.on("window") ? static_cast<int>(settings.integer("window", 2, 1 << 20))
-                                 : burst + 1;
-}
-
-std::unique_ptr<Scheme> sequential(const Settings& settings, const Problem& problem,
+template <class T>
+std::unique_ptr<Scheme> sequential(const T& given, const Problem& problem,
                                    std::unique_ptr<SequentialCode> code)
 {
-    const auto models = settings.integer("models", 1, 1 << 20);
-    if (models > 1 && models <= code->delay())
-        settings.refuse("models", fmt::format(", but a job is decoded {} exchanges after its own: "
-                                              "use --models {} or more, or 1",
-                                              code->delay(), code->delay() + 1));
-    const bool all = settings.one_of("wait-out", {"conform", "all"}) == "all";
+    if (given.models > 1 && given.models <= code->delay())
+        throw Refusal("models", fmt::format(", but a job is decoded {} exchanges after its own: "
+                                            "use --models {} or more, or 1",
+                                            code->delay(), code->delay() + 1));
     return std::make_unique<Sequential>(
-        problem, std::move(code), WaitOut{settings.real("mu", 0), all}, static_cast<int>(models));
+        problem, std::move(code), WaitOut{given.mu, given.wait_out == WaitFor::all}, given.models);
 }
 
-std::unique_ptr<Scheme> make_selective(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_selective(const SrSgcOptions& given, const Problem& problem)
 {
-    const int n = problem.workers;
-    const int burst = static_cast<int>(settings.integer("burst", 0, 1 << 20));
-    const int lambda = static_cast<int>(settings.integer("lambda", 0, n));
+    const int n = problem.workers, burst = given.burst, lambda = given.lambda;
     if (burst == 0) {  // plain gradient coding
-        if (settings.on("window"))
-            settings.refuse("window", ", but --burst 0 looks at single exchanges: leave it out");
-        if (lambda == n) settings.refuse("lambda", ", which are all workers: use fewer");
-        return sequential(settings, problem,
+        if (given.window)
+            throw Refusal("window", ", but --burst 0 looks at single exchanges: leave it out");
+        if (lambda == n) throw Refusal("lambda", ", which are all workers: use fewer");
+        return sequential(given, problem,
                           std::make_unique<SelectiveRepetition>(problem, exact_code(n, lambda),
                                                                 lambda, Bursty{0, 1, 0}));
     }
-    const int window = window_of(settings, burst);
+    const int window = given.window.value_or(burst + 1);
     if ((window - 1) % burst != 0 || window <= burst)
-        settings.refuse(
+        throw Refusal(
             "window",
             fmt::format(", but sr-sgc needs a multiple of --burst {} plus 1: try {} or {}", burst,
                         std::max(1, (window - 1) / burst) * burst + 1,
                         ((window - 1) / burst + 1) * burst + 1));
     const int stragglers = (burst * lambda + window - 2 + burst) / (window - 1 + burst);
     if (stragglers >= n)
-        settings.refuse("lambda", fmt::format(", which with these bursts are {} stragglers an "
-                                              "exchange, of {} workers: use fewer",
-                                              stragglers, n));
+        throw Refusal("lambda", fmt::format(", which with these bursts are {} stragglers an "
+                                            "exchange, of {} workers: use fewer",
+                                            stragglers, n));
     return sequential(
-        settings, problem,
+        given, problem,
         std::make_unique<SelectiveRepetition>(problem, exact_code(n, stragglers), stragglers,
                                               Bursty{burst, window, lambda}));
 }
 
-std::unique_ptr<Scheme> make_multiplexed(const Settings& settings, const Problem& problem)
+std::unique_ptr<Scheme> make_multiplexed(const MSgcOptions& given, const Problem& problem)
 {
     const int n = problem.workers;
-    const Bursty model{static_cast<int>(settings.integer("burst", 1, 1 << 20)),
-                       window_of(settings, static_cast<int>(settings.integer("burst", 1))),
-                       static_cast<int>(settings.integer("lambda", 0, n))};
+    const Bursty model{given.burst, given.window.value_or(given.burst + 1), given.lambda};
     if (model.window <= model.burst)
-        settings.refuse("window",
-                        fmt::format(", but m-sgc needs more than --burst {}: use --window "
-                                    "{} or more",
-                                    model.burst, model.burst + 1));
+        throw Refusal("window", fmt::format(", but m-sgc needs more than --burst {}: use --window "
+                                            "{} or more",
+                                            model.burst, model.burst + 1));
     if (const auto units = Multiplexed::units(n, model); units > problem.rows)
-        settings.refuse(
-            "lambda", fmt::format(", for which m-sgc cuts the data into {} units, but there are {} "
+        throw Refusal("lambda",
+                      fmt::format(", for which m-sgc cuts the data into {} units, but there are {} "
                                   "training rows: use a smaller --lambda or --window, or fewer "
                                   "workers",
                                   units, problem.rows));
     auto code = model.workers < n ? exact_code(n, model.workers) : GradientCode{};
-    return sequential(settings, problem,
+    return sequential(given, problem,
                       std::make_unique<Multiplexed>(problem, std::move(code), model));
 }
 
@@ -129,7 +131,7 @@ std::vector<Choice> bursts_tried(int workers, bool)
 
 }  // namespace
 
-Entry<MakeScheme> sr_sgc_entry()
+SchemeEntry<SrSgcOptions> SrSgcOptions::entry()
 {
     return {
         .name = "sr-sgc",
@@ -138,12 +140,12 @@ Entry<MakeScheme> sr_sgc_entry()
             "repeated in part B exchanges later; exact; B = 0: gradient coding with that waiting "
             "rule",
         .source = sequential_coding,
-        .options = sequential_options(),
+        .options = sequential_options<SrSgcOptions>(0),
         .make = make_selective,
         .properties = {.candidates = bursts_tried}};
 }
 
-Entry<MakeScheme> m_sgc_entry()
+SchemeEntry<MSgcOptions> MSgcOptions::entry()
 {
     return {
         .name = "m-sgc",
@@ -151,7 +153,7 @@ Entry<MakeScheme> m_sgc_entry()
             "multiplexed sequential gradient coding: at most twice the uncoded load for bursts of "
             "many stragglers; exact; several models in turn, or late updates",
         .source = sequential_coding,
-        .options = sequential_options(),
+        .options = sequential_options<MSgcOptions>(1),
         .make = make_multiplexed,
         .properties = {.candidates = bursts_tried}};
 }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The options of sequential gradient coding. Each member is the option of its name.
+#pragma once
+
+#include <optional>
+
+#include "scheme/scheme.hpp"
+
+namespace quorate {
+
+/// What is waited for where stragglers do not fit burst, window and lambda: until they do, or all.
+enum class WaitFor { conform, all };
+
+struct SrSgcOptions {
+    int burst = 1;
+    std::optional<int> window = {};
+    int lambda = 1, models = 1;
+    double mu = 1;
+    WaitFor wait_out = WaitFor::conform;
+    static SchemeEntry<SrSgcOptions> entry();
+};
+
+struct MSgcOptions {
+    int burst = 1;
+    std::optional<int> window = {};
+    int lambda = 1, models = 1;
+    double mu = 1;
+    WaitFor wait_out = WaitFor::conform;
+    static SchemeEntry<MSgcOptions> entry();
+};
+
+}  // namespace quorate
