@@ -27,23 +27,39 @@ Options with(const Data& data, const Options& options)
     return all;
 }
 
+Options joined(Options options, const std::vector<ComponentOptions>& components)
+{
+    for (const auto& component : components)
+        for (const auto& [name, value] : component.words)
+            if (!options.emplace(name, value).second)
+                throw BadInput(
+                    fmt::format("--{} is {}, but a struct has it too: leave out one of the two",
+                                name, options.at(name)));
+    return options;
+}
+
 }  // namespace
 
-Trace simulate(const Options& options)
+Trace simulate(const Options& options, const std::vector<ComponentOptions>& components)
 {
-    return simulate(make_settings(simulation_options(), options));
+    return simulate(make_settings(simulation_options(), joined(options, components)));
 }
 
-std::optional<Trace> run(const Options& options)
+std::optional<Trace> run(const Options& options, const std::vector<ComponentOptions>& components)
 {
-    return run_in_memory(make_settings(run_options(), options));
+    return run_in_memory(make_settings(run_options(), joined(options, components)));
 }
 
-Trace simulate(const Data& data, const Options& options) { return simulate(with(data, options)); }
-
-std::optional<Trace> run(const Data& data, const Options& options)
+Trace simulate(const Data& data, const Options& options,
+               const std::vector<ComponentOptions>& components)
 {
-    return run(with(data, options));
+    return simulate(with(data, options), components);
+}
+
+std::optional<Trace> run(const Data& data, const Options& options,
+                         const std::vector<ComponentOptions>& components)
+{
+    return run(with(data, options), components);
 }
 
 int finish(int status) { return end_mpi(status); }

@@ -8,6 +8,11 @@
 //                                   {"stragglers", "2"}, {"delay", "exponential:1"}});
 //   for (const auto& round : trace.rounds) std::printf("%g\n", round.time);
 //
+// The options of a scheme can be its struct as well (scheme/schemes.hpp):
+//
+//   quorate::simulate({{"dry", "on"}, {"workers", "30"}, {"delay", "exponential:1"}},
+//                     {quorate::AgcOptions{.stragglers = 2, .collect = 15}});
+//
 // Options are those of the command line (quorate simulate --help). A wrong option throws BadInput,
 // whose text says what would be right. A run that cannot go on throws Failure.
 #pragma once
@@ -31,6 +36,7 @@
 #include "scheme/rounds/synchronous.hpp"
 #include "scheme/sample_mean.hpp"
 #include "scheme/scheme.hpp"
+#include "scheme/schemes.hpp"
 #include "straggler/delay.hpp"
 #include "tables/formats.hpp"
 #include "trace/trace.hpp"
@@ -43,15 +49,25 @@ inline namespace QUORATE_ABI {
 /// fields.
 using Trace = trace::Trace;
 
+/// A component with its options, as its struct: AgcOptions{.stragglers = 2}.
+struct ComponentOptions {
+    template <class T>
+    requires requires { T::entry(); }
+    ComponentOptions(const T& given) : words(T::entry().words(given)) {}
+    Options words;
+};
+
 /// Simulates a run under a virtual clock, in this process. Any number of threads may call it at
 /// once. Needs the memory of all workers' rows. With {"dry", "on"} it needs none, and yields times
 /// and decoding errors only. With data it starts MPI and PETSc for this process, unless they are
 /// started.
-/// @param options  of quorate simulate; the others keep their defaults
-/// @throws BadInput if an option is wrong; Failure if the run cannot go on
-Trace simulate(const Options& options);
+/// @param options     of quorate simulate; the others keep their defaults
+/// @param components  whose options are structs
+/// @throws BadInput if an option is wrong or given twice; Failure if the run cannot go on
+Trace simulate(const Options& options, const std::vector<ComponentOptions>& components = {});
 /// The same with a data set of the program's own. @throws BadInput if options name data, too
-Trace simulate(const Data& data, const Options& options);
+Trace simulate(const Data& data, const Options& options,
+               const std::vector<ComponentOptions>& components = {});
 
 /// Trains over MPI. Collective over MPI_COMM_WORLD, with the same options on all ranks: rank 0 is
 /// the coordinator, the others are workers. Starts MPI and PETSc, unless the program did. May be
@@ -59,10 +75,12 @@ Trace simulate(const Data& data, const Options& options);
 /// @return the trace on rank 0, nothing on the others
 /// @throws BadInput on all ranks if an option is wrong; Failure on the rank where the run fails,
 ///         and on all ranks if the coordinator fails before the run begins
-std::optional<Trace> run(const Options& options);
+std::optional<Trace> run(const Options& options,
+                         const std::vector<ComponentOptions>& components = {});
 /// The same with a data set of the program's own: the same rows on all ranks, each of which reads
 /// those that it works on. @throws BadInput if options name data, too
-std::optional<Trace> run(const Data& data, const Options& options);
+std::optional<Trace> run(const Data& data, const Options& options,
+                         const std::vector<ComponentOptions>& components = {});
 
 /// Ends MPI and PETSc, if run() or simulate() has started them. The process may end in this call,
 /// with `status`. Make it the last call of a program, `return quorate::finish(0);`, or the last one
