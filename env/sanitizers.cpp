@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Linked into every program of a build with sanitizers (SAN=1, SAN=thread), so that no environment has to reach the ranks.
+// Linked into every program of a build with sanitizers (SAN=1, SAN=thread), so that no environment
+// has to reach the ranks.
 
 /// A leak's stack needs the library it was made in: UCX and hwloc unload their modules before
 /// the leaks are looked for.

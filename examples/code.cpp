@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An own gradient code: B from a CSV file, a line for each worker, decoded by least squares from the first
-// answers. ./code B.csv 4 prints the decoding error and the time of each round.
+// An own gradient code: B from a CSV file, a line for each worker, decoded by least squares from
+// the first answers. ./code B.csv 4 prints the decoding error and the time of each round.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

@@ -27,8 +27,8 @@ int train()
     int status = 0;
     try {
         const auto data = quorate::data_of(a, b, nullptr, nullptr, {.task = "regression"});
-        const auto trace = quorate::run(
-            data, {{"model", "ridge"}, {"scheme", "agc"}, {"rounds", "50"}});
+        const auto trace =
+            quorate::run(data, {{"model", "ridge"}, {"scheme", "agc"}, {"rounds", "50"}});
         if (trace)  // rank 0
             std::printf("%zu rounds, training loss %g\n", trace->rounds.size(),
                         trace->evaluations.back().train_loss);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An own scheme as a plugin: a round lasts twice as long as half of the workers took in the one before.
-// quorate simulate --plugin ./plugin.so --scheme patient ...
+// An own scheme as a plugin: a round lasts twice as long as half of the workers took in the one
+// before. quorate simulate --plugin ./plugin.so --scheme patient ...
 #include <quorate/quorate.hpp>
 
 namespace {

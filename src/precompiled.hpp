@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What most files include of the standard library and fmt, parsed once a build (`make PCH=no`: in each file).
-// Foreign headers only, so that no change of ours makes it anew; a file still names what it includes.
+// What most files include of the standard library and fmt, parsed once a build (`make PCH=no`: in
+// each file). Foreign headers only, so that no change of ours makes it anew; a file still names
+// what it includes.
 #include <fmt/format.h>
 
 #include <algorithm>

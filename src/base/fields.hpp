@@ -6,8 +6,9 @@
 //                                      {&AgcOptions::collect, {"collect", "M", "", "..."}}};
 //
 // A member is a whole number, a number, a time (its argument begins with SECONDS), a switch (bool),
-// a word (an enum, whose values have the order of the words), or std::optional of one of them. Other
-// types have two functions beside them: read_option(value, Words) and written(value, OptionRow).
+// a word (an enum, whose values have the order of the words), or std::optional of one of them.
+// Other types have two functions beside them: read_option(value, Words) and written(value,
+// OptionRow).
 #pragma once
 
 #include <functional>

@@ -24,7 +24,8 @@ std::string size_text(double bytes);
 /// @throws BadInput with the bytes
 void need_memory(double bytes, const std::string& work);
 
-/// Whether a process of this host has ended, and also if nobody has waited for it yet. Reads a small file of the system.
+/// Whether a process of this host has ended, and also if nobody has waited for it yet. Reads a
+/// small file of the system.
 bool has_ended(pid_t process);
 
 /// Returns the value of an environment variable; empty if it is not set.

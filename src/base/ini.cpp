@@ -15,8 +15,8 @@ namespace quorate {
 
 namespace {
 
-// Returns what stands between the quotes around a value. A value without them, or with another quote
-// between, is returned as it stands.
+// Returns what stands between the quotes around a value. A value without them, or with another
+// quote between, is returned as it stands.
 std::string unquoted(const std::string& value)
 {
     if (value.size() < 2 || value.front() != '"' || value.back() != '"') return value;

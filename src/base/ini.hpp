@@ -14,8 +14,8 @@ struct IniValue {
 };
 
 /// Reads all values in their order. Lines that begin with # or ; are comments; there are no others,
-/// because a path may hold " #". A value in double quotes is what stands between them, with \n, \r, \"
-/// and \\ for a line break, a carriage return, a quote and a backslash.
+/// because a path may hold " #". A value in double quotes is what stands between them, with \n, \r,
+/// \" and \\ for a line break, a carriage return, a quote and a backslash.
 /// @param where  what the text is called in messages
 /// @throws BadInput with `where` and the line if it is no INI text
 std::vector<IniValue> parse_ini(const std::string& text, const std::string& where);

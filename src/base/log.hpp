@@ -22,15 +22,16 @@ void log_as(const std::string& who);
 /// Whether a line on the terminal stands below all messages, which they have to clear.
 void log_above_line(bool there);
 
-/// Hands messages of all levels to a function from now on, instead of printing them. It is called by
-/// the thread that logs.
+/// Hands messages of all levels to a function from now on, instead of printing them. It is called
+/// by the thread that logs.
 void log_to(std::function<void(LogLevel level, const std::string& text)> function);
 
-/// Hands messages of all levels to a function as well from now on, whatever else becomes of them. Any
-/// thread may call it.
+/// Hands messages of all levels to a function as well from now on, whatever else becomes of them.
+/// Any thread may call it.
 void log_also_to(std::function<void(LogLevel level, const std::string& text)> function);
 
-/// Prints whole lines on stdout as a message, and hands each to the function of log_also_to() as a note.
+/// Prints whole lines on stdout as a message, and hands each to the function of log_also_to() as a
+/// note.
 void say(const std::string& lines);
 
 /// Prints "quorate: text", with what the level adds; line breaks in the text become blanks.

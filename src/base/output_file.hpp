@@ -7,8 +7,8 @@
 
 namespace quorate {
 
-/// A file that is written from its begin. Unlike a stream it knows why a call failed: errno later on
-/// may be another call's.
+/// A file that is written from its begin. Unlike a stream it knows why a call failed: errno later
+/// on may be another call's.
 class OutputFile {
 public:
     /// Makes the file, or empties it.
@@ -19,7 +19,8 @@ public:
 
     /// @throws Failure with the reason
     void write(const void* bytes, std::size_t size);
-    /// To be called at the end. @throws Failure with the reason, as for what was still to be written
+    /// To be called at the end. @throws Failure with the reason, as for what was still to be
+    /// written
     void close();
 
 private:

@@ -25,7 +25,8 @@ namespace quorate {
 
 namespace {
 
-// "process 4242 on n1, job 17, since 2026-11-26 06:10:00 UTC", and a number that no other owner has.
+// "process 4242 on n1, job 17, since 2026-11-26 06:10:00 UTC", and a number that no other owner
+// has.
 std::string own_record()
 {
     std::random_device random;
@@ -52,8 +53,8 @@ std::string who(const std::string& record)
     return record.empty() ? "another process" : shown(record.substr(0, record.find('\n')), 200);
 }
 
-// Whether a record is of another process of this host that lives. Its number may be that of a newer process, which is
-// taken for it.
+// Whether a record is of another process of this host that lives. Its number may be that of a newer
+// process, which is taken for it.
 bool lives_here(const std::string& record)
 {
     std::istringstream words(record);
@@ -63,7 +64,8 @@ bool lives_here(const std::string& record)
            process != getpid() && (kill(process, 0) == 0 || errno == EPERM);
 }
 
-// Whether both names are of one file: a record that its owner has removed is not the one that has come in its place.
+// Whether both names are of one file: a record that its owner has removed is not the one that has
+// come in its place.
 bool is_in_place(int file, const std::string& path)
 {
     struct stat here {

@@ -19,7 +19,8 @@ namespace {
 thread_local bool inside = false;  // of a loop that is shared out
 
 // Returns the threads of this process, which sleep until it ends. A forked process has none of its
-// parent's, and makes its own. Never freed, because the end would wait for threads that are not there.
+// parent's, and makes its own. Never freed, because the end would wait for threads that are not
+// there.
 boost::asio::thread_pool& threads_of_process(int threads)
 {
     static std::mutex mutex;
@@ -34,8 +35,8 @@ boost::asio::thread_pool& threads_of_process(int threads)
     return *pool;
 }
 
-// A loop that is shared out. Helpers that come late, because the cores are busy, find it closed, and
-// nobody waits for them: only for those that have begun.
+// A loop that is shared out. Helpers that come late, because the cores are busy, find it closed,
+// and nobody waits for them: only for those that have begun.
 struct Loop {
     Loop(std::size_t calls, const std::function<void(std::size_t)>& call) : count(calls), f(call) {}
 

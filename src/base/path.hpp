@@ -15,18 +15,22 @@ std::string cannot_open(const std::string& path);
 /// @throws BadInput if it cannot be opened, or is no regular file
 std::ifstream open_file(const std::string& path);
 
-/// Returns of a symbolic link the file that it points to, beside which stands what belongs to it; else the path itself.
+/// Returns of a symbolic link the file that it points to, beside which stands what belongs to it;
+/// else the path itself.
 std::string target_of(const std::string& path);
 
-/// Returns what a file of text holds, to its end; nothing if it cannot be opened, or is a folder. @throws Failure if it cannot be read
+/// Returns what a file of text holds, to its end; nothing if it cannot be opened, or is a folder.
+/// @throws Failure if it cannot be read
 std::optional<std::string> contents_of(const std::string& path);
 
-/// Finds out, before any work, whether a file can be written: makes a file beside it and removes it.
+/// Finds out, before any work, whether a file can be written: makes a file beside it and removes
+/// it.
 /// @param option  the option that named the path, for the message
 /// @throws BadInput if the folder is missing or cannot be written, or the path is a folder
 void check_writable(const std::string& path, const std::string& option);
 
-/// Makes an empty file beside a file, for what is not complete. Nobody can foretell its name. @throws Failure
+/// Makes an empty file beside a file, for what is not complete. Nobody can foretell its name.
+/// @throws Failure
 std::string temporary_name(const std::string& path);
 
 /// Waits until a file is on disk. @throws Failure
@@ -34,10 +38,12 @@ void sync_file(const std::string& path);
 /// Waits until the names in the folder of a file are on disk. @throws Failure
 void sync_folder_of(const std::string& path);
 
-/// Puts a file that is complete under its final name, once it is on disk, and waits until the name is. @throws Failure
+/// Puts a file that is complete under its final name, once it is on disk, and waits until the name
+/// is. @throws Failure
 void move_into_place(const std::string& temporary, const std::string& path);
 
-/// Writes a file, which is whole or is not there: under a temporary name, which it loses at the end.
+/// Writes a file, which is whole or is not there: under a temporary name, which it loses at the
+/// end.
 /// @param write  writes the file of that name; if it throws, that file is removed
 /// @throws Failure if the file cannot get its name
 void write_whole(const std::string& path,

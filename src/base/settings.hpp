@@ -28,8 +28,8 @@ struct Option {
 /// Appends options, but for those whose names are there: components may share one.
 void add_options(std::vector<Option>& all, const std::vector<Option>& more);
 
-/// Which of these options is meant by a name that none has: in other letters, as other programs call it, or misspelt.
-/// Empty: none is near.
+/// Which of these options is meant by a name that none has: in other letters, as other programs
+/// call it, or misspelt. Empty: none is near.
 std::string option_meant(const std::string& name, const std::vector<std::string>& known);
 
 /// Values of options by name, as on the command line; that of a switch is on or off.
@@ -68,7 +68,8 @@ public:
     /// @throws BadInput unless the value is a finite number in [lowest, highest].
     double real(const std::string& name, double lowest,
                 double highest = std::numeric_limits<double>::max()) const;
-    /// A time: a number of seconds, or one with a unit (50ms, 10us, 2s, 5min, 1h), as to_seconds() reads it.
+    /// A time: a number of seconds, or one with a unit (50ms, 10us, 2s, 5min, 1h), as to_seconds()
+    /// reads it.
     /// @throws BadInput unless it is one, in [lowest, highest]
     Seconds seconds(const std::string& name, Seconds lowest = 0,
                     Seconds highest = std::numeric_limits<Seconds>::max()) const;
@@ -87,13 +88,14 @@ private:
 };
 
 /// A value of an option as Settings holds it: a switch that is off is empty.
-/// @param origin  of the value, for the message  @throws BadInput for a switch that is neither on nor off
+/// @param origin  of the value, for the message  @throws BadInput for a switch that is neither on
+///        nor off
 std::string stored_value(const Option& option, const std::string& text,
                          const std::string& origin = "");
 
 /// Defaults of the options that are known, but for the ones given.
-/// @throws BadInput for a name that is not known, with the nearest one, and for a switch that is neither on nor
-///         off
+/// @throws BadInput for a name that is not known, with the nearest one, and for a switch that is
+///         neither on nor off
 Settings make_settings(const std::vector<Option>& known, const Options& given);
 
 }  // namespace quorate

@@ -63,7 +63,8 @@ std::optional<double> to_clock_time(std::string_view text)
     return seconds;
 }
 
-// How many letters were left out, added, replaced or swapped with the next one, at most one of these at each place.
+// How many letters were left out, added, replaced or swapped with the next one, at most one of
+// these at each place.
 std::size_t edit_distance(std::string_view a, std::string_view b)
 {
     std::vector<std::size_t> row(b.size() + 1), before, last(b.size() + 1);
@@ -95,7 +96,8 @@ std::optional<std::int64_t> to_integer(std::string_view text)
 
 std::optional<double> to_seconds(std::string_view text)
 {
-    // Parts of a second are divided by, which leaves 50ms the 0.05 that a person means: 1e-3 has no exact double.
+    // Parts of a second are divided by, which leaves 50ms the 0.05 that a person means: 1e-3 has no
+    // exact double.
     struct Unit {
         std::string_view suffix;
         double seconds, parts = 1;

@@ -16,19 +16,19 @@ std::optional<double> to_real(std::string_view text);
 /// The whole of `text` as a decimal integer; nothing if it is anything else or does not fit.
 std::optional<std::int64_t> to_integer(std::string_view text);
 
-/// Seconds: a number with ns, us, ms, s, min, h or d, or none of them. Nothing if the text is not one, negative or not
-/// finite.
+/// Seconds: a number with ns, us, ms, s, min, h or d, or none of them. Nothing if the text is not
+/// one, negative or not finite.
 std::optional<double> to_seconds(std::string_view text);
 
 /// The same, or as schedulers write a time: 90m, 2:00:00 or 1-12:00:00.
 std::optional<double> to_duration(std::string_view text);
 
-/// A number as a person reads it: as it was written if that is short, else with four digits. Any other text as it
-/// stands.
+/// A number as a person reads it: as it was written if that is short, else with four digits. Any
+/// other text as it stands.
 std::string brief_number(const std::string& text);
 
-/// A number for people: so many significant digits, and whole numbers that have more in full, 1234 and not 1.23e+03.
-/// From 1e15 on, and below 1e-4, with an exponent.
+/// A number for people: so many significant digits, and whole numbers that have more in full, 1234
+/// and not 1.23e+03. From 1e15 on, and below 1e-4, with an exponent.
 std::string figures(double number, int count);
 
 /// The pieces of `text` between separators, as they stand; one empty piece for an empty text.

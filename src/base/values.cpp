@@ -42,8 +42,8 @@ bool begins_with(const std::string& text, const std::vector<std::string>& known)
     return std::ranges::find(known, text.substr(0, text.find(':'))) != known.end();
 }
 
-// The pieces of a list; a piece that begins with none of the known words belongs to the value before it, as in
-// pareto:1,2.
+// The pieces of a list; a piece that begins with none of the known words belongs to the value
+// before it, as in pareto:1,2.
 std::vector<std::string> pieces_of(const std::string& text, const std::vector<std::string>& known)
 {
     std::vector<std::string> all;

@@ -25,8 +25,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Shows on stderr how many simulations are done: over and over on one line of a terminal, else a line
-// each few seconds. First after a second.
+// Shows on stderr how many simulations are done: over and over on one line of a terminal, else a
+// line each few seconds. First after a second.
 class SimulationProgress {
 public:
     explicit SimulationProgress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1)
@@ -80,7 +80,8 @@ std::string about_intervals(const Advice& advice)
         advice.seeds);
 }
 
-// Returns the candidates that the simulations do not tell from the best one, and may be recommended as well.
+// Returns the candidates that the simulations do not tell from the best one, and may be recommended
+// as well.
 std::vector<std::string> undecided(const Advice& advice)
 {
     std::vector<std::string> names;

@@ -18,8 +18,8 @@ struct Command {
                           // these names from the settings; one in brackets may be left out
     std::vector<Option> options = {};
     std::function<int(const Settings&)> run = {};  // returns the exit status; errors are thrown
-    /// In place of run: takes the words behind the command's name as they are. Such a command has no
-    /// options, not even --help.
+    /// In place of run: takes the words behind the command's name as they are. Such a command has
+    /// no options, not even --help.
     std::function<int(const std::vector<std::string>&)> run_words = {};
     /// Whether the ranks that a launcher starts run it together. Otherwise it is one process.
     bool ranks = false;
@@ -47,8 +47,8 @@ Command analysis_command();
 Command list_command();
 Command help_command();
 
-/// Returns all commands, in the order of `quorate help`. Their options are those of the components that
-/// there are now: plugins add some.
+/// Returns all commands, in the order of `quorate help`. Their options are those of the components
+/// that there are now: plugins add some.
 std::vector<Command> commands();
 
 /// @throws BadInput if there is no such command, with the nearest name

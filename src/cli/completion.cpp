@@ -21,7 +21,8 @@ std::string joined(const std::vector<std::string>& words, const char* by = " ")
     return fmt::format("{}", fmt::join(words, by));
 }
 
-// Returns what there is of schemes, models, ...; nothing of files that do not come with this program.
+// Returns what there is of schemes, models, ...; nothing of files that do not come with this
+// program.
 ComponentKind there_is(const std::string& what)
 {
     try {
@@ -41,8 +42,8 @@ std::vector<std::string> names_for(const std::string& option)
     return {};
 }
 
-// Returns the words that the value of an option may be, of "auto|NAME" auto and the names; none where
-// it is a file or a number.
+// Returns the words that the value of an option may be, of "auto|NAME" auto and the names; none
+// where it is a file or a number.
 std::vector<std::string> values_of(const Option& option)
 {
     std::vector<std::string> values;

@@ -5,7 +5,8 @@
 
 namespace quorate {
 
-/// Returns a script for bash: completion of the words behind quorate, also where a launcher starts it.
+/// Returns a script for bash: completion of the words behind quorate, also where a launcher starts
+/// it.
 std::string bash_completion();
 
 }  // namespace quorate

@@ -104,8 +104,8 @@ Json describe(const trace::Trace& trace, const std::string& data)
     json["bytes_received_per_round"] = sum(&trace::Round::bytes_received) / count;
     std::int64_t held = 0;
     for (const auto& worker : trace.workers) held += worker.columns_held;
-    // What one round sends in one direction, if each worker's message has its support. Dense vectors
-    // would take as many bytes for each of p elements and each worker instead.
+    // What one round sends in one direction, if each worker's message has its support. Dense
+    // vectors would take as many bytes for each of p elements and each worker instead.
     const auto number = static_cast<std::int64_t>(bytes_of(wire_named(trace.text("wire"))));
     json["bytes_of_supports_one_way"] = number * held;
     json["arrivals"] = trace.arrivals.size();

@@ -19,9 +19,9 @@ namespace quorate {
 
 namespace {
 
-// Loads the plugins that an INI file names, with its folder for {here}, as in experiments. This comes before its options
-// are read, because plugins bring options. A file that cannot be read is left to whoever reads it next, and refuses it
-// then.
+// Loads the plugins that an INI file names, with its folder for {here}, as in experiments. This
+// comes before its options are read, because plugins bring options. A file that cannot be read is
+// left to whoever reads it next, and refuses it then.
 void load_from_ini(const std::string& path)
 {
     std::vector<IniValue> values;

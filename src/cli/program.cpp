@@ -29,7 +29,8 @@ namespace quorate {
 
 namespace {
 
-// Makes the process one that has nothing to do with a launcher. @throws BadInput if it is one of several
+// Makes the process one that has nothing to do with a launcher. @throws BadInput if it is one of
+// several
 void be_one_process(const std::string& command)
 {
     refuse_launcher(command);

@@ -101,8 +101,8 @@ std::string missing_class(const Trials& trials)
         name, rows, trials.folds());
 }
 
-// Says how many trials there are: "50 trials: l2 5 x step 2 x 5 folds". Of a list that could be meant as a range
-// it says how that is written.
+// Says how many trials there are: "50 trials: l2 5 x step 2 x 5 folds". Of a list that could be
+// meant as a range it says how that is written.
 std::string trials_in_words(const std::vector<GridOption>& grid, const Trials& trials)
 {
     auto text = fmt::format("{} trials:", trials.count());

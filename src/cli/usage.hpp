@@ -13,9 +13,9 @@ namespace quorate {
 /// The width of a terminal, which no line of a help exceeds.
 inline constexpr std::size_t help_width = 80;
 
-/// Returns what `quorate COMMAND --help` prints: the options that most people need, examples, and the
-/// names of the others; with --help=all all options in groups. If schemes or other components are
-/// given, the help is of their options only.
+/// Returns what `quorate COMMAND --help` prints: the options that most people need, examples, and
+/// the names of the others; with --help=all all options in groups. If schemes or other components
+/// are given, the help is of their options only.
 /// @throws BadInput for a component that is not there, with the nearest name
 std::string usage(const Command& command, const Settings& settings);
 
@@ -25,7 +25,8 @@ std::string times_are_written(const std::vector<Option>& options);
 /// Returns options, one below the other, with their defaults and texts.
 std::string option_lines(const std::vector<Option>& options);
 
-/// Returns a command in lines, broken between options, each but the last with a backslash at its end.
+/// Returns a command in lines, broken between options, each but the last with a backslash at its
+/// end.
 std::string command_lines(const std::string& command);
 
 /// Returns what a component is: its text, its source, its options and an example.

@@ -21,7 +21,8 @@ constexpr RowRange partition(std::int64_t rows, int k, int j)
     return {begin, rows * (j + 1) / k - begin};
 }
 
-/// Returns the rows of all partitions whose sizes are as the shares, rounded, with a row each at least. O(shares).
+/// Returns the rows of all partitions whose sizes are as the shares, rounded, with a row each at
+/// least. O(shares).
 /// @param rows    as many as shares at least
 /// @param shares  above 0; of what is their sum
 inline std::vector<RowRange> partition(std::int64_t rows, std::span<const double> shares)

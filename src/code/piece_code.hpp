@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Short messages whose coefficients follow from who has computed what. Gradients are cut into l pieces. A worker sends, of
-// what it has, one combination of pieces with coefficients that it is told; fixed combinations R of the messages are then the
-// pieces of the sum. Which coefficients do so is a system for each gradient by itself, of those workers that have it.
+// Short messages whose coefficients follow from who has computed what. Gradients are cut into l
+// pieces. A worker sends, of what it has, one combination of pieces with coefficients that it is
+// told; fixed combinations R of the messages are then the pieces of the sum. Which coefficients do
+// so is a system for each gradient by itself, of those workers that have it.
 #pragma once
 
 #include <Eigen/Core>
@@ -12,8 +13,8 @@
 
 namespace quorate {
 
-/// The matrix R, l x n: rows of a real Fourier matrix in golden order, so that neighbouring workers have columns far apart.
-/// Local; not safe for several threads, because it remembers combinations.
+/// The matrix R, l x n: rows of a real Fourier matrix in golden order, so that neighbouring workers
+/// have columns far apart. Local; not safe for several threads, because it remembers combinations.
 class PieceCode {
 public:
     /// @param pieces  l, 1 to the number of workers
@@ -31,7 +32,8 @@ public:
         Eigen::MatrixXd coefficients;  // A: of worker holders[m] and piece u (m, u)
         Eigen::MatrixXd decoded;       // R A, l x l: the unit matrix if there are l workers or more
     };
-    /// Returns the A for which R A comes nearest to the unit matrix, the least of these. Remembered; O(h l^2) the first time.
+    /// Returns the A for which R A comes nearest to the unit matrix, the least of these.
+    /// Remembered; O(h l^2) the first time.
     /// @param holders  the h workers that have the gradient, ascending, at least one
     const Combination& combination(const std::vector<int>& holders);
 

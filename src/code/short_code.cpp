@@ -42,7 +42,8 @@ std::vector<int> ShortCode::held(int worker) const
 
 Eigen::MatrixXd ShortCode::weights(const std::vector<int>& missing) const
 {
-    // V A = [0; I] for A = V^T [0; I] / n + W^T Z; Z is the shortest that makes A vanish at the missing.
+    // V A = [0; I] for A = V^T [0; I] / n + W^T Z; Z is the shortest that makes A vanish at the
+    // missing.
     Eigen::MatrixXd a = last_.transpose() / workers();
     if (missing.empty()) return a;
     const Eigen::MatrixXd at = w_(missing, Eigen::all);
@@ -151,8 +152,8 @@ std::optional<ShortCodeBasis> fourier_basis(int n, int s, int m)
     const int count = n - s;
     const bool whole = count % 2 == 1;
     if (!whole && m % 2 == 1) return std::nullopt;
-    // Twice a frequency below n / 2 stands for the rows of its cosine and its sine; n and 0, of which every sine is
-    // zero, for one row.
+    // Twice a frequency below n / 2 stands for the rows of its cosine and its sine; n and 0, of
+    // which every sine is zero, for one row.
     const auto fill = [n](Eigen::MatrixXd& rows, int twice, int limit) {
         for (int row = 0; row < rows.rows() && twice < limit; twice += 2) {
             const bool single = twice == 0 || twice == n;

@@ -22,7 +22,8 @@ public:
     ProgressLine(std::int64_t rounds, int workers, bool loss, bool quiet);
     /// Takes note of a contribution whose use is known.
     void arrived(const trace::Arrival& row) { workers_.arrived(row); }
-    /// Takes note of a model that was scored live: its accuracy, or test loss, is shown from now on.
+    /// Takes note of a model that was scored live: its accuracy, or test loss, is shown from now
+    /// on.
     void scored(const trace::Evaluation& row);
     /// Shows a round if it is time, and always the last one: its loss, the answers that rounds use
     /// and who is slow, both over the last fifty. The seconds left are an estimate, from the time

@@ -107,8 +107,8 @@ Hellos receive_hellos(transport::Endpoint& endpoint)
     return hellos;
 }
 
-/// Tells the coordinator what this rank says of itself: where it writes contributions, its channel, the bytes of memory
-/// that it may take, its host, a line break, and its plugins.
+/// Tells the coordinator what this rank says of itself: where it writes contributions, its channel,
+/// the bytes of memory that it may take, its host, a line break, and its plugins.
 void say_hello(transport::Endpoint& endpoint, const SharedAddress& contributions,
                const SharedAddress& channel)
 {

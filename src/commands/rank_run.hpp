@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One run whose workers are ranks, whatever carries their messages: the parts of the coordinator and of all others.
+// One run whose workers are ranks, whatever carries their messages: the parts of the coordinator
+// and of all others.
 #pragma once
 
 #include <atomic>
@@ -13,7 +14,8 @@
 
 namespace quorate {
 
-/// Whether a rank of its own, the last one, scores models while the run goes on. @throws BadInput for another word
+/// Whether a rank of its own, the last one, scores models while the run goes on. @throws BadInput
+/// for another word
 bool scores_live(const Settings& settings);
 
 /// What the coordinators of different commands do differently.
@@ -30,20 +32,20 @@ struct Coordinator {
 /// How a rank ends.
 struct End {
     int status;
-    bool finalize =
-        true;  // whether all ranks end together, as in MPI_Finalize: it would wait for ever for dead ones
+    /// Whether all ranks end together, as in MPI_Finalize: it would wait for ever for dead ones.
+    bool finalize = true;
     bool lost = false;  // whether there are ranks for which the launcher may wait for ever
 };
 
-/// The coordinator's part of a run, on rank 0: checks everything, tells the other ranks, and trains. Returns when all
-/// other ranks have said farewell or are dead.
+/// The coordinator's part of a run, on rank 0: checks everything, tells the other ranks, and
+/// trains. Returns when all other ranks have said farewell or are dead.
 /// @param settings  with all of run_options()
 End lead(const Settings& settings, transport::Endpoint& endpoint, const Coordinator& coordinator);
 
 /// The part of every other rank: says hello, and works until the coordinator ends the run.
 /// @param leave  becomes true when a signal asks the rank to leave the run
-/// @throws BadInput, Failure  for its own errors  @throws transport::Unreachable if the coordinator has ended before
-///         the run began, or cannot be reached
+/// @throws BadInput, Failure  for its own errors  @throws transport::Unreachable if the coordinator
+///         has ended before the run began, or cannot be reached
 End follow(const Settings& settings, transport::Endpoint& endpoint, const std::atomic<bool>& leave);
 
 }  // namespace quorate

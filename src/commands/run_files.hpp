@@ -13,7 +13,8 @@ inline constexpr const char* options = "options.ini";
 inline constexpr const char* log = "log.txt";
 }  // namespace run_file
 
-/// Returns the trace in the folder of a run, if a path is that of one; else the path as it is. Local.
+/// Returns the trace in the folder of a run, if a path is that of one; else the path as it is.
+/// Local.
 std::string trace_in(const std::string& path);
 
 }  // namespace quorate

@@ -26,8 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What options.ini leaves out: where the run's files are, so that a run with --config options.ini gets
-// files of its own, and how its command was given.
+// What options.ini leaves out: where the run's files are, so that a run with --config options.ini
+// gets files of its own, and how its command was given.
 constexpr const char* left_out[] = {"trace",  "checkpoint", "overwrite",
                                     "resume", "quiet",      "verbose"};
 
@@ -39,8 +39,8 @@ bool is_run(const fs::path& folder)
     return fs::exists(folder / run_file::options, error);
 }
 
-// Makes the paths of files absolute that options name. Whoever goes on with the run, or looks into its folder, may be
-// elsewhere.
+// Makes the paths of files absolute that options name. Whoever goes on with the run, or looks into
+// its folder, may be elsewhere.
 void use_absolute_paths(Settings& settings)
 {
     for (const auto* name : {"data", "init", "row-time", "events", "delay", "slowdown"}) {

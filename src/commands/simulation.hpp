@@ -18,7 +18,8 @@ namespace quorate {
 /// @param stop      another thread or a signal sets it to end the run early; the trace then has the
 ///                  status `interrupted`; models that are not scored yet stay without scores
 /// @param watch     called on this thread as the run goes on
-/// @param use       receives whose rows the estimates leave out, if that is known and the pointer is not null
+/// @param use       receives whose rows the estimates leave out, if that is known and the pointer
+///        is not null
 /// @throws BadInput if an option is wrong  @throws Failure if the run cannot go on
 trace::Trace simulate(const Settings& settings, const std::atomic<bool>& stop = never_stop,
                       Watch watch = {}, std::optional<RowUse>* use = nullptr);

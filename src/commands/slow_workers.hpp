@@ -18,8 +18,8 @@ public:
     void round_over();
     /// Answers that a round has used, on average.
     double used() const;
-    /// Workers whose answers are used less than half as often as the median worker's, or take 1.5 times
-    /// as long; the slowest first. O(workers log workers).
+    /// Workers whose answers are used less than half as often as the median worker's, or take 1.5
+    /// times as long; the slowest first. O(workers log workers).
     std::vector<int> slow() const;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Cached gradients: which of them a task computes anew, and their sum. Workers over MPI and simulated
-// ones both use these.
+// Cached gradients: which of them a task computes anew, and their sum. Workers over MPI and
+// simulated ones both use these.
 #pragma once
 
 #include <map>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Folded gradients: contributions that are shorter than a gradient (Part::fold in scheme/types.hpp).
+// Folded gradients: contributions that are shorter than a gradient (Part::fold in
+// scheme/types.hpp).
 #pragma once
 
 #include <memory>
@@ -23,17 +24,20 @@ inline std::size_t folded_length(std::size_t parameters, std::size_t pieces)
     return (parameters + pieces - 1) / pieces;
 }
 
-/// Adds a folded gradient: sum[i] += the sum over the pieces u of coefficient u times element u q + i. O(support).
+/// Adds a folded gradient: sum[i] += the sum over the pieces u of coefficient u times element u q +
+/// i. O(support).
 /// @param coefficients  m of them
 /// @param gradient      at the support  @param sum  q elements
 void add_folded(std::span<const double> coefficients, const Support& support,
                 std::span<const double> gradient, std::span<double> sum);
 
-/// Computes the gradients of a part's items, each by itself, and their sum: each folded, or times the item's coefficient; of
-/// a part that is held, no sum. Its kernel is that of PartSum, and a pass over the gradient comes on top of each item.
+/// Computes the gradients of a part's items, each by itself, and their sum: each folded, or times
+/// the item's coefficient; of a part that is held, no sum. Its kernel is that of PartSum, and a
+/// pass over the gradient comes on top of each item.
 class SumByItem final : public Work {
 public:
-    /// @param held_gradients  those that need no computing, to which the others are added; null: none are held
+    /// @param held_gradients  those that need no computing, to which the others are added; null:
+    ///        none are held
     /// @param sum             receives the contribution, length_of() elements
     SumByItem(const Computing& computing, const HeldRows& held, const Part& part,
               std::vector<At> at, const Extent& extent, HeldGradients* held_gradients,

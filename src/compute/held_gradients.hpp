@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gradients that a worker holds until it is asked for a sum of them (Part::held in scheme/types.hpp).
+// Gradients that a worker holds until it is asked for a sum of them (Part::held in
+// scheme/types.hpp).
 #pragma once
 
 #include <algorithm>
@@ -28,7 +29,8 @@ struct HeldGradient {
 /// The gradients that one worker holds, by block and version of the point. Local.
 class HeldGradients {
 public:
-    /// Returns the gradient of a block at a point; null: it is not there. Valid until it is dropped.
+    /// Returns the gradient of a block at a point; null: it is not there. Valid until it is
+    /// dropped.
     const HeldGradient* find(int block, Version point) const
     {
         const auto found = held_.find({block, point});

@@ -22,8 +22,8 @@ struct EvaluationRows {
 /// Returns how many of so many ranks have training rows to score: each has at least one tile. O(1).
 int useful_scorers(const DataSet& data, int ranks);
 
-/// Returns the share of one scorer: whole tiles, as many as others have, to within one. Test rows are
-/// equal to within one row. O(1).
+/// Returns the share of one scorer: whole tiles, as many as others have, to within one. Test rows
+/// are equal to within one row. O(1).
 EvaluationRows evaluation_rows(const DataSet& data, int scorers, int scorer);
 
 /// Reads a scorer's share. Block 0 holds the training rows, block 1 the test rows, if there are
@@ -45,14 +45,14 @@ std::size_t scores_length(std::size_t models, const Shard& shard, const Model& m
 /// @param models  each at the parameters that the shard's rows touch
 /// @param shard   as evaluation_shard() makes it
 /// @param out     receives scores_length() elements: for each model the sum of the training losses
-///                of each tile, and the number of training rows that it classifies rightly; then for
-///                each model its scores of the test rows, row by row
+///                of each tile, and the number of training rows that it classifies rightly; then
+///                for each model its scores of the test rows, row by row
 void score(std::span<const std::span<const double>> models, const Shard& shard, const Model& model,
            std::span<double> out);
 
-/// Combines the scores of all scorers. Sums go by tile, so that neither the order of arrival nor the
-/// number of scorers changes a bit. Local. O(models x test rows x outputs), and what Loss::quality
-/// costs.
+/// Combines the scores of all scorers. Sums go by tile, so that neither the order of arrival nor
+/// the number of scorers changes a bit. Local. O(models x test rows x outputs), and what
+/// Loss::quality costs.
 /// @param models       how many
 /// @param answers      of scorer 0, 1, ..., as score() writes them
 /// @param test_labels  of all test rows

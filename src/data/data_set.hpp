@@ -47,13 +47,13 @@ struct RawRows {
     std::vector<double> label;        // of each row
 };
 
-/// An open data set. Local: every rank opens the file for itself and reads only its rows. Functions that read hold
-/// libraries() meanwhile, and throw BadInput if the file is damaged.
+/// An open data set. Local: every rank opens the file for itself and reads only its rows. Functions
+/// that read hold libraries() meanwhile, and throw BadInput if the file is damaged.
 class DataSet {
 public:
     /// Opens the file and reads its shape, not its rows.
-    /// @throws BadInput if the file cannot be opened, is not a data set, is damaged or empty, or has
-    ///         rows without labels that are refused
+    /// @throws BadInput if the file cannot be opened, is not a data set, is damaged or empty, or
+    ///         has rows without labels that are refused
     explicit DataSet(const std::string& path, Unlabelled unlabelled = Unlabelled::refused);
 
     const std::string& path() const { return path_; }
@@ -97,8 +97,8 @@ public:
     /// Reads the columns of the imported file that were used: their names, and whether they are
     /// categorical; empty if they had no names.
     std::vector<std::pair<std::string, bool>> source_columns() const;
-    /// Reads what the labels of the classes were in the imported file, as text, by the number of the
-    /// class: -1 and 1 are classes 0 and 1. Empty for a regression.
+    /// Reads what the labels of the classes were in the imported file, as text, by the number of
+    /// the class: -1 and 1 are classes 0 and 1. Empty for a regression.
     std::vector<std::string> class_names() const;
     /// Reads how the import scaled the columns of its file: the factors that numbers were
     /// multiplied with, and the shifts that were added then. Both are empty if it did not scale.

@@ -23,8 +23,8 @@ FileFacts try_writing(const std::string& option, const std::string& path);
 /// The launcher of the MPI that the program was built with.
 std::string own_launcher();
 
-/// Looks for launchers of MPI in the PATH and asks each for its version. Local. Starts processes, so
-/// it is to be called before MPI is started.
+/// Looks for launchers of MPI in the PATH and asks each for its version. Local. Starts processes,
+/// so it is to be called before MPI is started.
 std::vector<LauncherFacts> launchers_in_path();
 
 /// Reads the wall clock, in seconds.

@@ -32,7 +32,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// --- The time limit -------------------------------------------------------------------------------
+// --- The time limit
+// -------------------------------------------------------------------------------
 
 // What the handler of the alarm prints. It must be there before, because a handler must not format.
 std::atomic<const char*> doing = "";
@@ -59,7 +60,8 @@ public:
     ~Alarm() { alarm(0); }
 };
 
-// --- Messages with a time limit -------------------------------------------------------------------
+// --- Messages with a time limit
+// -------------------------------------------------------------------
 
 // The world, in which ranks may be silent.
 class World {
@@ -111,7 +113,8 @@ private:
     transport::MpiEndpoint endpoint_;
 };
 
-// --- What ranks do --------------------------------------------------------------------------------
+// --- What ranks do
+// --------------------------------------------------------------------------------
 
 // Tries the files that a run would use.
 std::vector<FileFacts> try_files(const Settings& settings, bool coordinator)
@@ -152,7 +155,8 @@ void try_all(const SharedAddress& first, bool files, const Settings& settings,
     if (files) facts.files = try_files(settings, facts.rank == 0);
 }
 
-// The part of every other rank: it says what it is, tries what it is asked to, and says what came of it.
+// The part of every other rank: it says what it is, tries what it is asked to, and says what came
+// of it.
 void answer(World& world, const Settings& settings, const SharedFile& memory, RankFacts& facts)
 {
     world.send(0, {{"facts", facts}, {"memory", as_json(memory.address())}});
@@ -162,7 +166,8 @@ void answer(World& world, const Settings& settings, const SharedFile& memory, Ra
     world.send(0, {{"facts", facts}, {"clock", wall_clock()}});
 }
 
-// --- What the coordinator does --------------------------------------------------------------------
+// --- What the coordinator does
+// --------------------------------------------------------------------
 
 // Asks all ranks. Those that do not answer are silent from then on.
 // @param limit  seconds in all; each part has half, so that a silent rank leaves time for others

@@ -103,13 +103,14 @@ public:
     /// Makes run() go on from where another run stood. It first goes through the history of that
     /// run, without computing anything. Call this before run().
     /// @param live  the fleet to go on with afterwards; nullptr: the engine's own fleet both
-    ///              repeats the history and goes on. Of its workers those without a rank are gone; if
-    ///              the others are not those that the code is for, the code is made for them
+    ///              repeats the history and goes on. Of its workers those without a rank are gone;
+    ///              if the others are not those that the code is for, the code is made for them
     void resume(Past past, Fleet* live);
 
-    /// Runs until all rounds are done, or the observer says so, or `stop` is set. A round costs the coordinator O(used x
-    /// support + p) for contributions used of so many elements and p parameters. They are summed in
-    /// (worker, task, part) order, so that the order of arrival changes no bit.
+    /// Runs until all rounds are done, or the observer says so, or `stop` is set. A round costs the
+    /// coordinator O(used x support + p) for contributions used of so many elements and p
+    /// parameters. They are summed in (worker, task, part) order, so that the order of arrival
+    /// changes no bit.
     /// @return how many rounds are done, those of the history included
     /// @throws Failure if no estimate is possible any more, or one is not finite
     /// @throws std::logic_error if the scheme names a contribution that it does not have

@@ -80,8 +80,8 @@ trace::Measure ComputedEstimates::measure(const Needs& needs, Fleet& fleet, cons
     return measure;
 }
 
-// Collects what a step adds up, by group of workers. Groups whose sum the fleet has formed where the
-// contributions are have that sum as their one addend.
+// Collects what a step adds up, by group of workers. Groups whose sum the fleet has formed where
+// the contributions are have that sum as their one addend.
 ComputedEstimates::Sum ComputedEstimates::gather(Fleet& fleet, std::span<const Summand> terms,
                                                  bool displacement) const
 {
@@ -128,7 +128,8 @@ ComputedEstimates::Decay ComputedEstimates::decay(Fleet& fleet, const Summand& t
     return one;
 }
 
-// Lists the nodes of the table that are to be formed anew, and forms their losses. In a dry run there is nothing to form.
+// Lists the nodes of the table that are to be formed anew, and forms their losses. In a dry run
+// there is nothing to form.
 std::vector<ComputedEstimates::Anew> ComputedEstimates::changed(Fleet& fleet, SumTable& table)
 {
     std::vector<Anew> all;
@@ -191,7 +192,8 @@ void ComputedEstimates::add_up(const SumTable& table, const Anew& one, std::size
         add_range(nodes_[static_cast<std::size_t>(child)].sum, sum, first, last);
 }
 
-// Adds up a range of parameters. @param of_table  the sum of the table; null or empty: there is none
+// Adds up a range of parameters. @param of_table  the sum of the table; null or empty: there is
+// none
 // @param begun  whether it holds a sum already
 void ComputedEstimates::add_up(const Sum& sum, const std::vector<double>* of_table,
                                std::size_t first, std::size_t last, bool begun)
@@ -297,8 +299,8 @@ double ComputedEstimates::mean_loss(const Needs& needs, Fleet& fleet, const Step
             const auto of_term = fleet.losses(term.arrival->handle);
             losses += {term.counted ? 0 : of_term.plain, term.weight * of_term.coded};
         }
-        // Those with the first piece of a folded gradient have the weights of its first coefficients, which the
-        // losses have too.
+        // Those with the first piece of a folded gradient have the weights of its first
+        // coefficients, which the losses have too.
         for (const auto& term : placed) {
             const auto of_term = fleet.losses(term.arrival->handle);
             if (!term.used_before) losses.plain += of_term.plain;

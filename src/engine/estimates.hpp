@@ -63,16 +63,18 @@ public:
     /// Returns operands made of the formed vector. The same list object twice in a row gives the
     /// same vectors. O(elements of the operands).
     virtual PointList form(const std::shared_ptr<const std::vector<Operand>>& operands) = 0;
-    /// Forms the estimate of a step from the placed terms, then the table, then the other terms, each in this order.
-    /// O(terms x support + parameters + what has changed in the table).
+    /// Forms the estimate of a step from the placed terms, then the table, then the other terms,
+    /// each in this order. O(terms x support + parameters + what has changed in the table).
     /// @param table  whose sum the step adds; null: none
     /// @param row  receives gradient_norm, loss_estimate and inner; its `samples` must be set. The
-    ///             norm is that before clipping. It is not finite if the estimate is not. Where estimates are exact
-    ///             the loss is decoded as the gradient is; else it is the mean over the samples used
+    ///             norm is that before clipping. It is not finite if the estimate is not. Where
+    ///             estimates are exact the loss is decoded as the gradient is; else it is the mean
+    ///             over the samples used
     virtual void form(const Needs& needs, Fleet& fleet, const Step& step,
                       std::span<const Summand> placed, std::span<const Summand> terms,
                       SumTable* table, trace::Round& row) = 0;
-    /// Makes the update of a model with the estimate that was formed last, and rounds the next point. O(parameters).
+    /// Makes the update of a model with the estimate that was formed last, and rounds the next
+    /// point. O(parameters).
     /// @param displacement  whether the estimate is added to the model as it is
     /// @param version       of the next point
     /// @param next          receives the next point

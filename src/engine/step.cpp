@@ -67,7 +67,8 @@ void Engine::drop_spent()
     last_spent_ = -1;
 }
 
-// Returns what steps have made of a contribution. What the table holds, all steps use that use the table.
+// Returns what steps have made of a contribution. What the table holds, all steps use that use the
+// table.
 Use Engine::use_of(const Live& one) const
 {
     auto use = one.use;
@@ -163,8 +164,9 @@ void Engine::carry_out(const Combine& combine)
     estimates_->combine(*fleet_, summands(combine.terms));
 }
 
-// Begins the trace's row of a round, with all that follows from the contributions it uses. Those that are placed count
-// once, however many of their pieces are; not at all where scores were combined, which are of all rows.
+// Begins the trace's row of a round, with all that follows from the contributions it uses. Those
+// that are placed count once, however many of their pieces are; not at all where scores were
+// combined, which are of all rows.
 trace::Round Engine::summary(const Step& step, std::span<const Summand> placed,
                              std::span<const Summand> terms, SumTable* table)
 {
@@ -210,7 +212,8 @@ void Engine::carry_out(const Step& step)
 {
     const auto decided = fleet_->now();
     change(options_.churn.after_round(round_ + 1, members_));
-    // Groups are added up where their workers are, and whoever decays with a step needs each of its contributions.
+    // Groups are added up where their workers are, and whoever decays with a step needs each of its
+    // contributions.
     const bool one_by_one = step.table && (fleet_->groups() > 1 || step.displacement);
     const auto terms = summands(step, one_by_one);
     const auto placed = summands(step.placed);

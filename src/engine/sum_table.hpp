@@ -13,10 +13,11 @@
 
 namespace quorate {
 
-/// The slots of the table, and the tree in which their sum is formed: each node of the lowest level adds up
-/// `fan` neighbouring slots in their order, each node above `fan` nodes. So the sum follows from what the slots
-/// hold, not from how they came to hold it, and a step forms anew only the nodes above slots that have changed.
-/// Nodes are numbered from the lowest level on; the last one is the root. Knows no vectors. Local.
+/// The slots of the table, and the tree in which their sum is formed: each node of the lowest level
+/// adds up `fan` neighbouring slots in their order, each node above `fan` nodes. So the sum follows
+/// from what the slots hold, not from how they came to hold it, and a step forms anew only the
+/// nodes above slots that have changed. Nodes are numbered from the lowest level on; the last one
+/// is the root. Knows no vectors. Local.
 class SumTable {
 public:
     static constexpr int fan = 16;
@@ -77,7 +78,8 @@ public:
     const Totals& totals();
     /// Of the nodes, as totals() has left them.
     const Totals& totals(int node) const { return totals_[static_cast<std::size_t>(node)]; }
-    /// Returns the nodes that have changed since the last call, children before parents. After totals().
+    /// Returns the nodes that have changed since the last call, children before parents. After
+    /// totals().
     std::vector<int> take_changed();
 
     /// How many workers have a contribution in the table.
@@ -88,7 +90,8 @@ public:
     }
 
 private:
-    // Nodes begin..end-1. The children of the first begin at `below`, in the numbers of slots or nodes.
+    // Nodes begin..end-1. The children of the first begin at `below`, in the numbers of slots or
+    // nodes.
     struct Level {
         int begin, end, below, below_end;
         std::vector<int> dirty = {};  // whose totals are to be formed anew

@@ -71,8 +71,8 @@ private:
             for (const auto& event : later_[day + 1]) soon(event);
     }
 
-    // Puts all events beyond, because the days are too long for so many. Else the events of a round,
-    // which come all at once, would stand in the last few days of the round before.
+    // Puts all events beyond, because the days are too long for so many. Else the events of a
+    // round, which come all at once, would stand in the last few days of the round before.
     void give_up_days()
     {
         beyond_.insert(beyond_.end(), today_.begin(), today_.end());

@@ -94,8 +94,8 @@ public:
         CachedList cached = {};  // gradients of its items, if it is a sum of cached ones
     };
     /// Adds a contribution; computes nothing yet. @return its handle. A dry run, which has no
-    /// values, keeps nothing: there the handle is a hash of the recipe, equal for honest replicas; a
-    /// Byzantine worker's differs from all others
+    /// values, keeps nothing: there the handle is a hash of the recipe, equal for honest replicas;
+    /// a Byzantine worker's differs from all others
     std::size_t add(const std::shared_ptr<const Plan>& plan, const TaskContext& context, Made made);
     /// Adds a contribution whose task is closed: it has no values. @return its handle
     std::size_t add_late(Worker worker);

@@ -129,8 +129,8 @@ void SimulatedWorker::plan_updates()
     if (!goes_on) begun.reset();
 }
 
-// Finds out which gradients the running task computes because the worker does not hold them, and drops those of other
-// points.
+// Finds out which gradients the running task computes because the worker does not hold them, and
+// drops those of other points.
 void SimulatedWorker::leave_out_held()
 {
     const auto& inputs = tasks_.running().context->inputs;
@@ -197,8 +197,8 @@ Seconds SimulatedWorker::begin(Seconds now)
     return complete_at_;
 }
 
-// Computes a task with a budget, which has one part: whole items, or of one item whole micro-batches
-// or steps of descent, until it has its samples or its time is over.
+// Computes a task with a budget, which has one part: whole items, or of one item whole
+// micro-batches or steps of descent, until it has its samples or its time is over.
 void SimulatedWorker::compute_limited(Seconds ends)
 {
     const auto& budget = tasks_.running().context->control.budget;

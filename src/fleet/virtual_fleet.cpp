@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::int64_t release_bytes = 16;  // of a contribution that its node may drop
 
-// Mixes the bits of a key, as SplitMix64 does (Steele, Lea, Flood, OOPSLA 2014): Philox would take as long as all else
-// that an event costs.
+// Mixes the bits of a key, as SplitMix64 does (Steele, Lea, Flood, OOPSLA 2014): Philox would take
+// as long as all else that an event costs.
 std::uint64_t mixed(std::uint64_t key)
 {
     key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9;

@@ -62,7 +62,8 @@ public:
     const std::vector<WorkerInfo>& workers() const override { return info_; }
     int groups() const override { return groups_; }
     /// Has the leaders of nodes add up, and waits for their answers. The leader is the first worker
-    /// of its node that is not dead; the others of the node lend it their memory even when they are.
+    /// of its node that is not dead; the others of the node lend it their memory even when they
+    /// are.
     /// @throws LostContributions if all are dead
     std::vector<std::optional<Values>> sums(std::span<const std::vector<Weighted>> groups) override;
     Seconds now() const override { return now_; }

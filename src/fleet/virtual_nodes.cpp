@@ -42,8 +42,8 @@ std::int64_t VirtualFleet::payload(Node& node)
     return node.payload;
 }
 
-// Sends what the tasks that wait for workers of a node need: a piece of a point that it does not have,
-// and the tasks whose points it has. @return whether something was sent
+// Sends what the tasks that wait for workers of a node need: a piece of a point that it does not
+// have, and the tasks whose points it has. @return whether something was sent
 bool VirtualFleet::send_to_node(Node& node)
 {
     node.queued = false;

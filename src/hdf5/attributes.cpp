@@ -12,8 +12,9 @@ namespace quorate::h5 {
 
 namespace {
 
-// HDF5 keeps strings of any length apart, and crashes where the place that the file names for one is damaged. So strings
-// have a fixed length, unless an object's header, which has 64 KB for an attribute, cannot hold them.
+// HDF5 keeps strings of any length apart, and crashes where the place that the file names for one
+// is damaged. So strings have a fixed length, unless an object's header, which has 64 KB for an
+// attribute, cannot hold them.
 constexpr std::size_t most_in_header = 60'000;
 
 Attribute open_attribute(hid_t object, const std::string& name)

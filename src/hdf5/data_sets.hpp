@@ -9,7 +9,8 @@
 
 namespace quorate::h5 {
 
-/// Opens a data set. @throws BadInput if its values are in other files: external storage, or a virtual data set
+/// Opens a data set. @throws BadInput if its values are in other files: external storage, or a
+/// virtual data set
 DataSet open_data_set(hid_t parent, const std::string& name);
 
 /// Returns the number of elements of a data set in each dimension.

@@ -17,7 +17,8 @@ void be_quiet() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
 enum class Locks { none, best_effort, always };
 
-// Without locks, as a rule: a trace that is being written has a writer, and a lock would refuse the reader.
+// Without locks, as a rule: a trace that is being written has a writer, and a lock would refuse the
+// reader.
 Properties access_to(bool journaled, WriteAccess* write = nullptr,
                      [[maybe_unused]] Locks locks = Locks::none)
 {
@@ -50,8 +51,8 @@ File open_existing(const std::string& name, unsigned flags, WriteAccess* write =
     const bool writes = (flags & H5F_ACC_RDWR) != 0;
     const bool journaled = writes || std::filesystem::exists(journal_of(path));
     hid_t id = -1;
-    // Whoever else has the file open in this process may have it with locks, as a program in Python may. HDF5 then opens
-    // it for us only if ours are the same.
+    // Whoever else has the file open in this process may have it with locks, as a program in Python
+    // may. HDF5 then opens it for us only if ours are the same.
     for (const auto locks : {Locks::none, Locks::best_effort, Locks::always})
         if (id < 0 && (locks == Locks::none || !writes))
             id = H5Fopen(path.c_str(), flags, access_to(journaled, write, locks).get());

@@ -72,18 +72,20 @@ File open(const std::string& path);
 /// @param access  how it is written; lives as long as the file
 /// @throws BadInput if the file is absent, unreadable or not HDF5
 File open_to_append(const std::string& path, WriteAccess* access = nullptr);
-/// Puts the pages of a journal that a process has left behind into its file, for those that read the file without it.
-/// Does nothing where one of the two is not there.
+/// Puts the pages of a journal that a process has left behind into its file, for those that read
+/// the file without it. Does nothing where one of the two is not there.
 /// @throws BadInput if the file is unreadable or not HDF5
 void put_journal_in_place(const std::string& path, WriteAccess access);
 /// Creates a file, or empties an existing one.
 File create(const std::string& path);
-/// Creates a file with a journal: at any moment, also after the process was killed, readers find what the last H5Fflush
-/// made of it. The first one gives the file its name, so that one that is there stays until then.
+/// Creates a file with a journal: at any moment, also after the process was killed, readers find
+/// what the last H5Fflush made of it. The first one gives the file its name, so that one that is
+/// there stays until then.
 /// @param access  as above
 File create_with_journal(const std::string& path, WriteAccess* access = nullptr);
 
-/// Calls read(), which reads a file that somebody else may have written, and turns what does not fit in it into bad input.
+/// Calls read(), which reads a file that somebody else may have written, and turns what does not
+/// fit in it into bad input.
 /// @param remedy  what to do with a damaged file  @throws BadInput "PATH is damaged (WHY): REMEDY"
 template <class Read>
 auto reading(const std::string& path, const char* remedy, Read read)
@@ -95,8 +97,8 @@ auto reading(const std::string& path, const char* remedy, Read read)
     }
 }
 
-/// Makes properties of access to an object, H5P_DATASET_ACCESS or H5P_GROUP_ACCESS, with which the path to it does not
-/// leave the file: external links are not followed.
+/// Makes properties of access to an object, H5P_DATASET_ACCESS or H5P_GROUP_ACCESS, with which the
+/// path to it does not leave the file: external links are not followed.
 Properties within_file(hid_t kind);
 /// Whether a file or group holds an object. @param name  may be a path A/B/C
 bool has(hid_t parent, const std::string& name);

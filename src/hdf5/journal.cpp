@@ -85,7 +85,8 @@ herr_t changed(JournaledFile& file, F f)
     return lost.empty() || file.access != &file.own ? 0 : -1;
 }
 
-// To be called before each write, so that who has lost the file in the middle of a commit leaves it as it is.
+// To be called before each write, so that who has lost the file in the middle of a commit leaves it
+// as it is.
 void may_write(const JournaledFile& file)
 {
     if (file.access->owner) file.access->owner->check_again();
@@ -216,7 +217,8 @@ herr_t close_file(H5FD_t* closed)
     herr_t status = 0;
     // HDF5 also closes files that it has opened just to look at.
     if (is_writable(*file) && file->changed) status = changed(*file, [&] { commit(*file); });
-    // That the journal is gone is to be on disk, too: nobody looks for one beside a file that is complete.
+    // That the journal is gone is to be on disk, too: nobody looks for one beside a file that is
+    // complete.
     if (is_writable(*file) && file->access->durable && status >= 0)
         status = changed(*file, [&] { sync_folder_of(file->path); });
     if (H5FDclose(file->below) < 0) status = -1;

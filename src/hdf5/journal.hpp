@@ -10,10 +10,12 @@
 // opens a file with a journal sees the journal's pages in place of the file's. A writer that opens
 // it puts them in place.
 //
-// After a power loss it does so too, if commits are durable: then what is behind the end is on disk before the journal
-// gets its name, the journal before a page is overwritten, and the pages before the journal is removed.
+// After a power loss it does so too, if commits are durable: then what is behind the end is on disk
+// before the journal gets its name, the journal before a page is overwritten, and the pages before
+// the journal is removed.
 //
-// A new file has a name of its own until its first commit, so whoever is killed before leaves what was there.
+// A new file has a name of its own until its first commit, so whoever is killed before leaves what
+// was there.
 #pragma once
 
 #include <hdf5.h>
@@ -28,9 +30,9 @@ namespace quorate::h5 {
 struct WriteAccess {
     const Owner* owner = nullptr;  // who is asked before each commit; none: nobody else writes it
     bool durable = false;          // whether each commit is on disk when it ends
-    /// Why nothing more is written, so that the file stays as its last commit has left it; empty: it is written. The driver
-    /// says here what has failed, and not to HDF5, which cannot close a file whose flush has failed. So who writes looks
-    /// here after each flush.
+    /// Why nothing more is written, so that the file stays as its last commit has left it; empty:
+    /// it is written. The driver says here what has failed, and not to HDF5, which cannot close a
+    /// file whose flush has failed. So who writes looks here after each flush.
     std::string lost = {};
 };
 

@@ -10,8 +10,8 @@ namespace quorate::h5 {
 
 enum class Elements { numbers, words };
 
-/// Says why an array cannot be read: there is no such name, it is a link to what is not there, or a group, its elements
-/// are neither numbers nor words, or a filter that packed it is missing.
+/// Says why an array cannot be read: there is no such name, it is a link to what is not there, or a
+/// group, its elements are neither numbers nor words, or a filter that packed it is missing.
 /// @return ", but ..." for a message that begins with the name; empty: it can be read
 std::string fault_of_array(const File& file, const std::string& path, const std::string& name);
 

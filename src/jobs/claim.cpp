@@ -77,7 +77,8 @@ void refuse_incomplete(const Claim& claim)
                                    alternatives(measures)));
 }
 
-// The least and the greatest ratio that a paper's number stands for: "1.5", "2..5", "2.." (at least), or "30 % less".
+// The least and the greatest ratio that a paper's number stands for: "1.5", "2..5", "2.." (at
+// least), or "30 % less".
 Json paper_numbers(const Claim& claim)
 {
     const auto found = claim.lines.find("paper");
@@ -177,7 +178,8 @@ bool share_a_pair(const Side& one, const Side& other)
 std::string claims_text(const Experiment& experiment, const Manifest& manifest, RunKind kind,
                         const std::string& data_folder)
 {
-    // A claim is settled under the virtual clock, where that makes sense; over MPI options may have other values.
+    // A claim is settled under the virtual clock, where that makes sense; over MPI options may have
+    // other values.
     const bool settles = kind == RunKind::simulate || !experiment.simulates;
     Json all = Json::array();
     for (const auto& claim : claims_of(experiment)) {

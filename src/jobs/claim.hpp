@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Claims: what an experiment is to show, as sections [claim NAME] of its file say. This reads and checks them, and finds the
-// runs of each; quorate-analysis claims reads the file that comes of it, and judges. docs/jobs.md describes them.
+// Claims: what an experiment is to show, as sections [claim NAME] of its file say. This reads and
+// checks them, and finds the runs of each; quorate-analysis claims reads the file that comes of it,
+// and judges. docs/jobs.md describes them.
 #pragma once
 
 #include <string>
@@ -10,7 +11,8 @@
 
 namespace quorate {
 
-/// Returns the text of claims.json: each claim with its words, its paper's number, and the traces of both of its sides.
+/// Returns the text of claims.json: each claim with its words, its paper's number, and the traces
+/// of both of its sides.
 /// @param manifest     the runs of the experiment
 /// @param kind         the command that makes them
 /// @param data_folder  that was given to expand()

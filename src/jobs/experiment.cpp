@@ -53,7 +53,8 @@ std::vector<OptionList> times(const std::vector<OptionList>& some, const IniValu
 
 constexpr const char* tune = "tune";
 
-// Whether a value replaces what the runs have: those in which an option has some value, or all that tune.
+// Whether a value replaces what the runs have: those in which an option has some value, or all that
+// tune.
 bool is_special(const IniValue& value)
 {
     return value.section == tune || value.section.find(' ') != std::string::npos;

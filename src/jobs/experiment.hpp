@@ -20,8 +20,8 @@ struct Experiment {
     std::string name, path, summary;
     std::vector<std::string> figure;  // the command of quorate-analysis that draws its figure
     /// Options of all runs, of those of one command ([run], [simulate]), or of those in which an
-    /// option has some value ([scheme agc]); values may be lists. [prepare] says how the data set is
-    /// made: the command, and its options.
+    /// option has some value ([scheme agc]); values may be lists. [prepare] says how the data set
+    /// is made: the command, and its options.
     std::vector<IniValue> options;
     std::vector<IniValue> claims;        // lines of the sections [claim NAME]: see jobs/claim.hpp
     std::vector<IniValue> tune;          // [tune]: a grid of an option, seeds, and a target
@@ -29,8 +29,9 @@ struct Experiment {
     bool runs = true, simulates = true;  // which commands make sense
 };
 
-/// Reads the values of a list "a, b, c" with ranges "1..5" and "1e-5..1e-1x5" (base/values.hpp). A comma and a blank
-/// separate values; a comma without a blank belongs to a value. @throws BadInput with file and line
+/// Reads the values of a list "a, b, c" with ranges "1..5" and "1e-5..1e-1x5" (base/values.hpp). A
+/// comma and a blank separate values; a comma without a blank belongs to a value. @throws BadInput
+/// with file and line
 std::vector<std::string> values_of(const IniValue& value);
 
 /// Fills in the words in braces: {data} is the folder of raw data, {here} that of the experiment.
@@ -47,8 +48,10 @@ Experiment read_experiment(const std::string& path);
 /// @throws BadInput if its runs have none
 void replace_seeds(Experiment& experiment, const std::string& seeds);
 
-/// Returns the experiment whose runs tune: those of the grid with the seeds of [tune], and nothing that was tuned before.
-/// @throws BadInput if there is no such section, or the experiment's own runs have one of these seeds
+/// Returns the experiment whose runs tune: those of the grid with the seeds of [tune], and nothing
+/// that was tuned before.
+/// @throws BadInput if there is no such section, or the experiment's own runs have one of these
+/// seeds
 Experiment tuning_of(Experiment experiment);
 
 /// Reads all experiments of jobs/, in the order of their names.

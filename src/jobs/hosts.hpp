@@ -24,7 +24,8 @@ struct Hosts {
 };
 
 /// Reads a file with one host a line, and what may stand behind it: the number of its ranks, as
-/// Hydra (HOST:4) and Open MPI (HOST slots=4) write it, Open MPI's max_slots, and Hydra's own words.
+/// Hydra (HOST:4) and Open MPI (HOST slots=4) write it, Open MPI's max_slots, and Hydra's own
+/// words.
 /// @throws BadInput if the file cannot be read, names no host, or has a line that is none
 Hosts read_hosts(const std::string& path);
 

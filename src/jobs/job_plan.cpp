@@ -85,7 +85,8 @@ std::vector<Option> options_of_rows(RunKind kind)
     return options;
 }
 
-// Returns how several values of an option are written, if a text looks like several; empty: it is one.
+// Returns how several values of an option are written, if a text looks like several; empty: it is
+// one.
 std::string several_of(const Option& option, const std::string& text,
                        const std::vector<ComponentKind>& kinds)
 {
@@ -126,7 +127,8 @@ void check_cells(const Manifest& manifest, const std::string& path, RunKind kind
                 throw BadInput(fmt::format("{}{} is {}: {}", row.origin, name, text, wanted));
             };
             stored_value(option, text, row.origin);
-            // A comma without a blank behind it, or a dash, makes one value of what was to be several.
+            // A comma without a blank behind it, or a dash, makes one value of what was to be
+            // several.
             if (const auto several = several_of(option, text, kinds); lists && !several.empty())
                 refuse(fmt::format("write {} for several values", several));
             // Traces and checkpoints keep options as the lines of an INI file.
@@ -248,8 +250,8 @@ std::string nearest_there(fs::path path)
     return path.string();
 }
 
-// Refuses to go on if a file with the name of a script, or of the host file, was not made by Quorate.
-// Files of our own are replaced each time.
+// Refuses to go on if a file with the name of a script, or of the host file, was not made by
+// Quorate. Files of our own are replaced each time.
 void refuse_files_of_others(const std::string& folder, const JobPlan& plan)
 {
     std::vector<std::string> names = {"prepare.sh", "analyse.sh"};

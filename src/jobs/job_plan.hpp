@@ -44,8 +44,8 @@ JobPlan make_job_plan(const Settings& settings);
 /// @throws BadInput if the host file is needed and cannot be read
 std::vector<Finding> findings(const JobPlan& plan, bool hosts);
 
-/// Returns the name of the script of a job in a row, from 0: run.sh, and where links have other numbers
-/// of workers, run-2.sh, ...
+/// Returns the name of the script of a job in a row, from 0: run.sh, and where links have other
+/// numbers of workers, run-2.sh, ...
 std::string script_of_link(const JobPlan& plan, int link);
 
 /// Writes the manifest, if it is new, and the scripts into the plan's folder. Local.

@@ -57,7 +57,8 @@ bool is_of_launcher(const std::string& line)
            line.starts_with("[mpiexec@");
 }
 
-// What Hydra says, without the words that it has for all runs, which leave a table no room for the rest.
+// What Hydra says, without the words that it has for all runs, which leave a table no room for the
+// rest.
 std::string in_short(const std::string& line)
 {
     for (const std::string frame : {"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: ", "=   "})
@@ -120,7 +121,8 @@ std::string reason_in(const std::string& log, bool told)
         const auto line = trimmed(split(trimmed(piece), '\r').back());
         if (!line.empty() && !is_progress(line) && !is_frame(line)) said.add(line);
     }
-    // A run that was ended from outside has said nothing of it: its last message is of something else.
+    // A run that was ended from outside has said nothing of it: its last message is of something
+    // else.
     std::vector<std::string> all = {said.scheduler, said.signal, said.failure,
                                     said.launcher,  said.ours,   said.last};
     if (told) all.insert(all.begin(), said.ours);

@@ -9,8 +9,8 @@
 
 namespace quorate {
 
-/// The logs of a folder's jobs, as job scripts name them: NAME.JOB_ROW.log of SLURM, NAME.ROW.log of
-/// PBS.
+/// The logs of a folder's jobs, as job scripts name them: NAME.JOB_ROW.log of SLURM, NAME.ROW.log
+/// of PBS.
 class JobLogs {
 public:
     /// Reads the names of the folder's files. @param folder  of manifest and jobs
@@ -24,9 +24,9 @@ private:
 };
 
 /// Returns the line of a log that says best why its run has ended: what the scheduler says when it
-/// ends a job, else a launcher's word of a signal, else the failure of a rank, else what a launcher says
-/// of how processes ended, else the last message of quorate that is no note of its progress, else the last
-/// line; empty if there is none. Reads the last 64 KiB.
+/// ends a job, else a launcher's word of a signal, else the failure of a rank, else what a launcher
+/// says of how processes ended, else the last message of quorate that is no note of its progress,
+/// else the last line; empty if there is none. Reads the last 64 KiB.
 /// @param told  whether the program itself has ended the run with an error: then its message first
 std::string reason_in(const std::string& log, bool told);
 

@@ -28,7 +28,8 @@ std::string file_in(const std::string& folder) { return folder + "/jobs.tsv"; }
 const std::map<std::string, Scheduler> schedulers = {
     {"slurm", Scheduler::slurm}, {"openpbs", Scheduler::openpbs}, {"torque", Scheduler::torque}};
 
-// Whether it is a number of a job, and no option of the programs that are given it: 101, 5.host, 7[].host.
+// Whether it is a number of a job, and no option of the programs that are given it: 101, 5.host,
+// 7[].host.
 bool is_id(const std::string& text)
 {
     return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0 &&
@@ -77,8 +78,8 @@ void find_in_slurm(const std::vector<SubmittedJob>& jobs, std::vector<QueuedJob>
     }
 }
 
-// The state in which qstat lists a job. The last line of its output is that of the job, and the last
-// two columns are state and queue.
+// The state in which qstat lists a job. The last line of its output is that of the job, and the
+// last two columns are state and queue.
 std::string listed_state(const std::string& text)
 {
     std::vector<std::string> cells;

@@ -6,8 +6,8 @@
 
 namespace quorate {
 
-/// Returns the path of this program's executable; where another program has called run_as(), that of
-/// the library.
+/// Returns the path of this program's executable; where another program has called run_as(), that
+/// of the library.
 std::string own_path();
 
 /// Returns what starts this program in a shell: words that are quoted.
@@ -26,8 +26,8 @@ std::string shared_folder(const std::string& name);
 /// @throws Failure if there is no such folder
 std::vector<std::string> shared_files(const std::string& folder, const std::string& extension);
 
-/// Returns the path of the INI file that a word names: one of a folder that comes with the program, by
-/// its name without .ini, or a file of the user's.
+/// Returns the path of the INI file that a word names: one of a folder that comes with the program,
+/// by its name without .ini, or a file of the user's.
 /// @param option  that has the word as value, for the message  @param what  it is: "a profile"
 /// @throws BadInput if there is neither, with the nearest name
 std::string named_file(const std::string& folder, const std::string& option,

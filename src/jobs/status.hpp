@@ -40,8 +40,8 @@ struct ManifestStatus {
 /// Reads the traces of all runs, also of those that are being written, and asks the queue for the
 /// jobs that quorate submit has recorded. Changes nothing. Local.
 ///
-/// The time left is that of the rounds left, as long each as the last ones; of a run without rounds as
-/// those of the run with rounds that has most options in common. Core-hours are those of the
+/// The time left is that of the rounds left, as long each as the last ones; of a run without rounds
+/// as those of the run with rounds that has most options in common. Core-hours are those of the
 /// scheduler's accounting where it answers, else cores x seconds of the rounds in the trace.
 /// Simulated runs have none: their clock is not the machine's.
 /// @param path  of the manifest

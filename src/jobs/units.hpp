@@ -7,8 +7,8 @@
 
 namespace quorate {
 
-/// Reads an amount of memory, such as 755GiB, 4G, 500M or 4gb, in bytes. All units are binary. Nothing
-/// if the text is not one.
+/// Reads an amount of memory, such as 755GiB, 4G, 500M or 4gb, in bytes. All units are binary.
+/// Nothing if the text is not one.
 /// @param unit  bytes that a number without a unit counts; 0: it is no amount
 std::optional<double> to_bytes(std::string_view text, double unit = 0);
 

@@ -19,8 +19,8 @@ Packed<Vectors> load(const double* from)
     return Eigen::Map<const Packed<Vectors>>(from);  // unaligned
 }
 
-// z[i] = x_i'w of `Rows` rows that stand `columns` apart. The sum of a row has a part for each column
-// modulo four, and one for the columns that are left.
+// z[i] = x_i'w of `Rows` rows that stand `columns` apart. The sum of a row has a part for each
+// column modulo four, and one for the columns that are left.
 template <int Rows>
 void dots(const double* x, std::int64_t columns, const double* w, double* z)
 {
@@ -57,8 +57,8 @@ void add_rows(const double* x, std::int64_t columns, const double* r, double* gr
     }
 }
 
-// A row of which only `used` lanes may be read. Other rows are loaded whole: the lanes that belong to
-// the next row are of no use, and do no harm.
+// A row of which only `used` lanes may be read. Other rows are loaded whole: the lanes that belong
+// to the next row are of no use, and do no harm.
 template <int Vectors>
 Packed<Vectors> padded(const double* row, std::int64_t used)
 {
@@ -97,8 +97,8 @@ void add_outer(const double* x, std::int64_t columns, std::int64_t rows, const d
     for (int j = 0; j < Columns; ++j) std::copy_n(sum[j].data(), used, gradient + j * width);
 }
 
-// Calls f<n>(first) for as many times n numbers from `first` to `end` as there are, then for half of n,
-// and so on.
+// Calls f<n>(first) for as many times n numbers from `first` to `end` as there are, then for half
+// of n, and so on.
 template <int Together, class F>
 void for_groups(std::int64_t first, std::int64_t end, F f)
 {

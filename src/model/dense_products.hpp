@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Products of dense rows with a matrix of few columns. Their bits depend on the numbers alone: each sum
-// has an order of its own, wherever its row stands and whatever rows stand beside it, and no buffer's
-// address matters. A BLAS promises none of this, and chooses its kernels by the processor.
+// Products of dense rows with a matrix of few columns. Their bits depend on the numbers alone: each
+// sum has an order of its own, wherever its row stands and whatever rows stand beside it, and no
+// buffer's address matters. A BLAS promises none of this, and chooses its kernels by the processor.
 #pragma once
 
 #include "model/row_view.hpp"

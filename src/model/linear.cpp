@@ -16,15 +16,16 @@ namespace {
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using View = Eigen::Map<const Matrix>;
 
-// Eigen cuts the sums of matrix products into blocks by the sizes of the processor's caches. They would
-// differ between the hosts of a run, and so the bits of replicas: these sizes hold everywhere.
+// Eigen cuts the sums of matrix products into blocks by the sizes of the processor's caches. They
+// would differ between the hosts of a run, and so the bits of replicas: these sizes hold
+// everywhere.
 const bool blocks_are_fixed = [] {
     Eigen::setCpuCacheSizes(32 << 10, 1 << 20, 16 << 20);
     return true;
 }();
 
-// The numbers of four columns. They are read in pairs: what limits sparse products is how many reads a
-// core begins in a cycle, not how many additions.
+// The numbers of four columns. They are read in pairs: what limits sparse products is how many
+// reads a core begins in a cycle, not how many additions.
 std::array<std::size_t, 4> four(const Index* column)
 {
     if constexpr (sizeof(Index) == 4 && std::endian::native == std::endian::little) {

@@ -14,8 +14,9 @@ namespace quorate::linear {
 /// their entries are still in a cache for the second pass. A multiple of every vector width.
 inline constexpr std::int64_t tile = 256;
 
-/// Returns after how many of these rows to turn from one product to the other. Fewer than a tile if a
-/// dense product is little more than reading the rows: the second finds them in a near cache then.
+/// Returns after how many of these rows to turn from one product to the other. Fewer than a tile if
+/// a dense product is little more than reading the rows: the second finds them in a near cache
+/// then.
 std::int64_t tile_rows(const RowView& rows, std::int64_t width);
 
 /// Sets Z = X W. @param w  columns x width  @param z  rows x width, row by row

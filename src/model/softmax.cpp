@@ -111,8 +111,8 @@ private:
         return largest - z[label];
     }
 
-    // The exponentials of a row. Eigen's do not go below 5.6e-309, and products with such numbers are
-    // slow.
+    // The exponentials of a row. Eigen's do not go below 5.6e-309, and products with such numbers
+    // are slow.
     double add_up(double* e) const
     {
         double total = 0;

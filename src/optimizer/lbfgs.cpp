@@ -27,18 +27,18 @@ Variable part_of(std::vector<double>& x, std::size_t first, std::size_t last)
 
 // Limited-memory BFGS with a backtracking line search. F is the objective, G its gradient, both at
 // the trial point y = w + t d, whose estimate update() gets: a round for each trial.
-//   y is accepted if F(y) <= F(w) + c t g.d; where rounding hides the decrease, if the slopes say the
-//   same (Hager, Zhang 2005, the approximate Wolfe condition). Otherwise t shrinks.
-//   When accepted: the pair s = y - w, v = G - g is kept if s.v > 1e-8 |s| |v|, the oldest of M is
-//   dropped, and d = -H G by the two-loop recursion from a diagonal H_0 that all pairs have formed, also
-//   those that are dropped (Gilbert, Lemarechal 1989).
-// Without pairs d = -step G. After a search that fails the pairs are dropped; if that one fails too,
-// rounding hides all further progress.
-// With an l1 term it is OWL-QN (Andrew, Gao 2007): in d and slopes the least subgradient takes the place of
-// G, which is without the term in pairs, and no parameter changes its sign along a search: elements of y
-// that have crossed zero are set to zero, and so are those of d that would leave zero uphill. (Theirs sets
-// all of d to zero that points uphill, which took 18 times as many rounds on a9a with l1 = 1e-4.)
-// Per update: 4 M p multiplications and additions, in as many vectors as there are pairs.
+//   y is accepted if F(y) <= F(w) + c t g.d; where rounding hides the decrease, if the slopes say
+//   the same (Hager, Zhang 2005, the approximate Wolfe condition). Otherwise t shrinks. When
+//   accepted: the pair s = y - w, v = G - g is kept if s.v > 1e-8 |s| |v|, the oldest of M is
+//   dropped, and d = -H G by the two-loop recursion from a diagonal H_0 that all pairs have formed,
+//   also those that are dropped (Gilbert, Lemarechal 1989).
+// Without pairs d = -step G. After a search that fails the pairs are dropped; if that one fails
+// too, rounding hides all further progress. With an l1 term it is OWL-QN (Andrew, Gao 2007): in d
+// and slopes the least subgradient takes the place of G, which is without the term in pairs, and no
+// parameter changes its sign along a search: elements of y that have crossed zero are set to zero,
+// and so are those of d that would leave zero uphill. (Theirs sets all of d to zero that points
+// uphill, which took 18 times as many rounds on a9a with l1 = 1e-4.) Per update: 4 M p
+// multiplications and additions, in as many vectors as there are pairs.
 class Lbfgs final : public Rule {
 public:
     Lbfgs(const Settings& settings, std::vector<double> initial, const Regularizer& regularizer)
@@ -214,9 +214,9 @@ private:
         return {sums[0], sums[1]};
     }
 
-    // Updates the diagonal H_0 by a pair: 1 / H_0 becomes the diagonal of the BFGS update of c / H_0 with
-    // c = v.H_0 v / s.v; then H_0 is multiplied with sqrt(s.H_0^-1 s / v.H_0 v), the geometric mean of the
-    // two factors with which it would map v to s in one direction.
+    // Updates the diagonal H_0 by a pair: 1 / H_0 becomes the diagonal of the BFGS update of c /
+    // H_0 with c = v.H_0 v / s.v; then H_0 is multiplied with sqrt(s.H_0^-1 s / v.H_0 v), the
+    // geometric mean of the two factors with which it would map v to s in one direction.
     // @param first  H_0 before its first pair; 0: there was one
     void scale(const Pair& pair, double sv, double first)
     {
@@ -245,7 +245,8 @@ private:
         if (!(state_[slope] < 0)) exhaust();
     }
 
-    // d = -H g, g being the least subgradient at w, and the slope g.d. Each pass changes d and forms the next inner product with it.
+    // d = -H g, g being the least subgradient at w, and the slope g.d. Each pass changes d and
+    // forms the next inner product with it.
     void two_loops(double step)
     {
         const auto pairs = number(count);
@@ -281,7 +282,8 @@ private:
             state_[slope] = pairs > 0 ? product : dot(d_, g_);
     }
 
-    // Sets the elements of d to zero that would leave zero uphill. @return the slope of what is left
+    // Sets the elements of d to zero that would leave zero uphill. @return the slope of what is
+    // left
     double kept_from_zero()
     {
         return sum_of<1>([this](std::size_t first, std::size_t last) {

@@ -28,10 +28,12 @@ public:
     ///                  that is published
     virtual void update(std::span<const double> estimate, double step, std::span<double> next) = 0;
 
-    /// Tells the mean loss at the point of the estimate that the next update gets. Rules that search a line need it.
+    /// Tells the mean loss at the point of the estimate that the next update gets. Rules that
+    /// search a line need it.
     virtual void tell_loss(double) {}
-    /// The step size that the last update took, as the trace shows it: that which update() was given; of a rule
-    /// that searches a line the factor of its direction, or 0 if it refused the point.
+    /// The step size that the last update took, as the trace shows it: that which update() was
+    /// given; of a rule that searches a line the factor of its direction, or 0 if it refused the
+    /// point.
     /// @param given  to that update
     virtual double taken(double given) const { return given; }
     /// Whether rounding lets no further update lower the objective.
@@ -46,8 +48,8 @@ public:
     /// The model w after the updates so far, p elements.
     virtual std::span<const double> model() const = 0;
 
-    /// All vectors on which later updates depend, the model first; mostly of p elements. A checkpoint
-    /// keeps them, and a resumed run sets them.
+    /// All vectors on which later updates depend, the model first; mostly of p elements. A
+    /// checkpoint keeps them, and a resumed run sets them.
     virtual std::vector<std::span<double>> memory() = 0;
     /// The number of updates so far. A resumed run sets it.
     long& updates() { return updates_; }
@@ -69,8 +71,8 @@ struct OptimizerProperties {
     /// Whether 1/L is one for functions whose curvature is L at most.
     bool by_curvature = false;
     double step = 0.1;  // where no curvature is known, as for networks
-    /// It searches lines for a lower objective: it needs the exact loss and gradient of all rows, and
-    /// makes its own steps.
+    /// It searches lines for a lower objective: it needs the exact loss and gradient of all rows,
+    /// and makes its own steps.
     bool searches = false;
 };
 template <>

@@ -40,7 +40,8 @@ struct KnownOptimum {
 /// Looks an optimum up. Local.
 /// @param data  path of the data set; empty: there is none
 /// @param rows      training rows of the data set; an optimum for another number does not count
-/// @param identity  of the data set; an optimum of another one does not count. Empty: it is not known
+/// @param identity  of the data set; an optimum of another one does not count. Empty: it is not
+///        known
 /// @return nothing if the cache does not have it
 /// @throws BadInput if the cache is another kind of file or damaged
 std::optional<KnownOptimum> known_optimum(const std::string& data, std::int64_t rows,

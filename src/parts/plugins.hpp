@@ -30,8 +30,8 @@ void python_plugins(std::function<void(const std::string& path)> load);
 /// @throws BadInput as load_plugin()
 void load_plugins(const std::string& paths, const std::filesystem::path& folder = {});
 
-/// Returns the plugins that are loaded, as traces record them: "FILE SHA-256; FILE SHA-256", with absolute paths; empty
-/// if there are none.
+/// Returns the plugins that are loaded, as traces record them: "FILE SHA-256; FILE SHA-256", with
+/// absolute paths; empty if there are none.
 std::string loaded_plugins();
 
 /// Returns their absolute paths, as --plugin takes them; empty if there are none.

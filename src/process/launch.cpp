@@ -56,7 +56,8 @@ bool forgotten = false;  // whether forget_launcher() was called
 // The daemon whose child is each task of a step of SLURM.
 constexpr const char* slurm_daemon = "slurmstepd";
 
-// Returns the name of the nearest launcher among the processes above this one; empty: there is none.
+// Returns the name of the nearest launcher among the processes above this one; empty: there is
+// none.
 std::string launcher_above()
 {
     for (auto process = std::to_string(getppid()); process != "0" && !process.empty();) {
@@ -73,8 +74,8 @@ std::string launcher_above()
     return "";
 }
 
-// Whether this process runs in a shell of `srun --pty`, which has the variables of a task of SLURM, and
-// its socket.
+// Whether this process runs in a shell of `srun --pty`, which has the variables of a task of SLURM,
+// and its socket.
 bool is_shell_of_step()
 {
     if (!std::getenv("SLURM_STEP_ID")) return false;
@@ -83,8 +84,8 @@ bool is_shell_of_step()
     return above.empty() && !std::getenv("PMI_FD") && !std::getenv("PMIX_RANK");
 }
 
-// Says what a launcher of this MPI, which has not started this process, has left in the environment;
-// empty: nothing. MPI would look for that launcher.
+// Says what a launcher of this MPI, which has not started this process, has left in the
+// environment; empty: nothing. MPI would look for that launcher.
 std::string left_over()
 {
     if (const char* socket = std::getenv("PMI_FD")) {

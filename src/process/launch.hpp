@@ -47,8 +47,8 @@ void check_world(int size);
 
 /// Whether a launcher is among the processes above this one, so that this process is a rank or was
 /// started by one. The variables of a launcher alone do not tell: a shell hands them on. Nor does
-/// SLURM in a shell of `srun --pty`. A process that does not see its ancestors, as in a container with
-/// processes of its own, finds none. Local.
+/// SLURM in a shell of `srun --pty`. A process that does not see its ancestors, as in a container
+/// with processes of its own, finds none. Local.
 bool has_launcher();
 
 /// Whether this process prints what all ranks would: one message is enough. Local.
@@ -60,12 +60,13 @@ bool speaks_for_all();
 /// @throws BadInput if there are several
 void refuse_launcher(const std::string& command);
 
-/// From then on launch_environment() has no launcher, and MPI starts as a world of one process, which needs no
-/// transport. To be called before MPI_Init. Local.
+/// From then on launch_environment() has no launcher, and MPI starts as a world of one process,
+/// which needs no transport. To be called before MPI_Init. Local.
 void forget_launcher();
 
-/// For MPI_Init: as long as it lives, the environment has nothing of a launcher that is forgotten. Then it is as it was,
-/// because processes that this one starts, such as jobs, get it too. Nobody else may change it meanwhile. Local.
+/// For MPI_Init: as long as it lives, the environment has nothing of a launcher that is forgotten.
+/// Then it is as it was, because processes that this one starts, such as jobs, get it too. Nobody
+/// else may change it meanwhile. Local.
 class WithoutLauncher {
 public:
     WithoutLauncher();
@@ -78,9 +79,10 @@ private:
     std::map<std::string, std::optional<std::string>> before_;  // by name; nothing: it was not set
 };
 
-/// Looks at what MPI_Init needs, because MPI itself ends the process where that is missing. Forgets a
-/// launcher that has not started this process, and says so. To be called before MPI_Init. Local.
-/// @throws BadInput if the host lacks memory that its ranks share; the first rank of each host says so
+/// Looks at what MPI_Init needs, because MPI itself ends the process where that is missing. Forgets
+/// a launcher that has not started this process, and says so. To be called before MPI_Init. Local.
+/// @throws BadInput if the host lacks memory that its ranks share; the first rank of each host says
+/// so
 void check_launch();
 
 }  // namespace quorate

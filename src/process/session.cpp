@@ -139,8 +139,8 @@ void start_mpi()
     if (our_mpi) {
         check_launch();
         const WithoutLauncher alone;
-        // Several threads may simulate. They take turns in PETSc, which calls MPI: so MPI gets calls
-        // from several threads, but one at a time.
+        // Several threads may simulate. They take turns in PETSc, which calls MPI: so MPI gets
+        // calls from several threads, but one at a time.
         mpi::check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided),
                    "MPI_Init_thread");
         if (provided < MPI_THREAD_SERIALIZED)

@@ -14,8 +14,8 @@ void choose_tcp();
 /// Makes this process one whose death its launcher does not see: forks, and returns in the child.
 /// The parent, the supervisor, forwards signals and waits for the child. It ends with the child's
 /// exit status. If a signal ended the child, it ends with 0 for a worker after has_started(), so
-/// that the launcher leaves the other ranks alone, and with 1 otherwise. Also calls choose_tcp(). To
-/// be called before MPI_Init. Local.
+/// that the launcher leaves the other ranks alone, and with 1 otherwise. Also calls choose_tcp().
+/// To be called before MPI_Init. Local.
 /// @throws Failure if the system refuses the memory or the process
 void supervise();
 

@@ -17,8 +17,8 @@
 
 namespace quorate::bindings {
 
-/// Aligned as Eigen aligns: BLAS may add up in another order where the address of a vector is another
-/// one, and replay and simulation must compute the same bits.
+/// Aligned as Eigen aligns: BLAS may add up in another order where the address of a vector is
+/// another one, and replay and simulation must compute the same bits.
 using Aligned = std::vector<double, Eigen::aligned_allocator<double>>;
 
 /// Returns an array over a vector that it keeps alive. With the GIL.
@@ -56,8 +56,8 @@ struct Real {
     operator double() const { return value; }
 };
 
-/// Whether the conversion of an object, or of an array's elements, to numbers drops nothing. With the
-/// GIL.
+/// Whether the conversion of an object, or of an array's elements, to numbers drops nothing. With
+/// the GIL.
 inline bool is_real(const pybind11::handle& object)
 {
     if (PyFloat_CheckExact(object.ptr()) || PyLong_CheckExact(object.ptr())) return true;

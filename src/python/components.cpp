@@ -37,7 +37,8 @@ struct Component {
     std::vector<Keyword> keywords;
 };
 
-// By kind and name; an entry stays as it is. Never freed: the interpreter may be gone before this process ends.
+// By kind and name; an entry stays as it is. Never freed: the interpreter may be gone before this
+// process ends.
 std::map<std::string, Component>& components()
 {
     static auto& all = *new std::map<std::string, Component>;
@@ -97,7 +98,8 @@ public:
                                   "seconds");
             };
             const auto value = ask();
-            // A replay and the other ranks ask again. Asked twice at the 1st, 2nd, 4th, 8th, ... time.
+            // A replay and the other ranks ask again. Asked twice at the 1st, 2nd, 4th, 8th, ...
+            // time.
             if (const auto again = std::has_single_bit(++calls_) ? ask() : value;
                 again != value && std::isfinite(value))
                 throw BadInput(fmt::format(
@@ -172,8 +174,8 @@ public:
     }
 
 private:
-    // Refuses attributes that updates have changed. They may be large: looked at after the 1st, 2nd, 4th, 8th, ...
-    // update, and before they would be missed.
+    // Refuses attributes that updates have changed. They may be large: looked at after the 1st,
+    // 2nd, 4th, 8th, ... update, and before they would be missed.
     void check_state() const
     {
         const py::gil_scoped_acquire gil;

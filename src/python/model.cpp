@@ -88,8 +88,8 @@ private:
 
 class PythonModel final : public Model {
 public:
-    /// @param scored_as  what says the loss with which models are scored, for messages; empty: a loss that the user
-    ///                   has named, which may be another one than is trained
+    /// @param scored_as  what says the loss with which models are scored, for messages; empty: a
+    ///                   loss that the user has named, which may be another one than is trained
     PythonModel(Object model, std::unique_ptr<Loss> loss, std::string scored_as,
                 std::int64_t per_column, std::int64_t shared, std::int64_t rows_at_once)
         : Model(std::move(loss)), model_(std::move(model)), scored_as_(std::move(scored_as)),
@@ -175,8 +175,9 @@ private:
                 numbers(pair[1], what, std::ssize(point), "parameters")};
     }
 
-    // Checks on a row or two what would train or score another model than meant, without a message: that loss and
-    // gradient depend on the arguments alone, are sums over rows, and that models are scored with that loss.
+    // Checks on a row or two what would train or score another model than meant, without a message:
+    // that loss and gradient depend on the arguments alone, are sums over rows, and that models are
+    // scored with that loss.
     void check(const RowView& few, std::span<const double> point) const
     {
         const auto [loss, gradient] = loss_and_gradient(few, point);

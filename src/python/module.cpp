@@ -258,8 +258,8 @@ Text command_here(const std::string& name, const Texts& words)
 
 // Returns the ranking of `quorate advise`: for each candidate its scheme, its options, seconds to
 // the target by seed, half of their interval or none, seconds a round, rounds, the closed form or
-// none, how often it was the fastest, the least weight of a row or none, the share of rows that hardly ever count or none,
-// why it is not recommended, and whether it is the best.
+// none, how often it was the fastest, the least weight of a row or none, the share of rows that
+// hardly ever count or none, why it is not recommended, and whether it is the best.
 // @param shown  called with simulations done and their number, with the lock; or None
 py::list advise_here(const Given& options, const py::object& shown)
 {
@@ -307,8 +307,8 @@ std::vector<std::string> check_scheme(const Given& options, std::int64_t rounds)
     return {};
 }
 
-// Returns the options of a command, as (name, argument, default, text). Those of components that were
-// added later are among them.
+// Returns the options of a command, as (name, argument, default, text). Those of components that
+// were added later are among them.
 py::list options_of(const std::string& name)
 {
     py::list all;

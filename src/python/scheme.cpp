@@ -258,7 +258,8 @@ public:
 private:
     using Weights = std::optional<std::vector<double>>;
 
-    // Returns what the function says to the workers that have answered; nothing: wait on. With the GIL.
+    // Returns what the function says to the workers that have answered; nothing: wait on. With the
+    // GIL.
     Weights answer() const
     {
         const py::object returned = decode_.get()(received_);

@@ -9,8 +9,8 @@
 
 namespace quorate::bindings {
 
-/// Text that keeps its bytes on the way to Python and back: those that are no UTF-8 become what Python
-/// makes of them in names of files (surrogateescape). pybind11 refuses them in std::string.
+/// Text that keeps its bytes on the way to Python and back: those that are no UTF-8 become what
+/// Python makes of them in names of files (surrogateescape). pybind11 refuses them in std::string.
 class Text : public std::string {
 public:
     Text() = default;

@@ -48,8 +48,8 @@ public:
     /// A contribution as a term of a sum that a leader forms.
     Leaders::Term term(const Weighted& of) const;
 
-    /// Contributions at their nodes that nobody here needs any more. Messages and contributions add to it
-    /// when they end.
+    /// Contributions at their nodes that nobody here needs any more. Messages and contributions add
+    /// to it when they end.
     std::vector<KeptBlock>& released() { return released_; }
     /// Bytes of all claimed messages, and those read in shared memory as if they had travelled.
     std::int64_t bytes_received() const { return bytes_received_; }

@@ -10,12 +10,14 @@
 namespace quorate {
 
 /// Decides which ranks are dead, because MPI does not report it. A rank is dead if one of these
-/// holds: it has been silent for longer than the timeout, it is unreachable, or it was seen to end. Silence counts only
-/// while the caller looks: a job that is suspended, a host that is frozen and a file system that stalls make nobody dead.
-/// Local: the caller sends the pings and tells of messages. O(1) a call.
+/// holds: it has been silent for longer than the timeout, it is unreachable, or it was seen to end.
+/// Silence counts only while the caller looks: a job that is suspended, a host that is frozen and a
+/// file system that stalls make nobody dead. Local: the caller sends the pings and tells of
+/// messages. O(1) a call.
 class FailureDetector {
 public:
-    /// @param endpoint  must outlive this object; it tells which ranks have ended or are unreachable
+    /// @param endpoint  must outlive this object; it tells which ranks have ended or are
+    ///        unreachable
     /// @param timeout   seconds of silence after which a rank is dead
     /// @param clock     that of the host
     FailureDetector(const transport::Endpoint& endpoint, Seconds timeout,
@@ -27,7 +29,8 @@ public:
     void extend_grace(int rank);
     /// The rank has done that: from now on one timeout of silence is too long again.
     void end_grace(int rank);
-    /// Allows the rank so many seconds of silence more until it speaks again, since a long message is on its way to it.
+    /// Allows the rank so many seconds of silence more until it speaks again, since a long message
+    /// is on its way to it.
     void allow(int rank, Seconds seconds);
     /// Whether to ping the rank now: it has neither spoken nor been pinged for a quarter of the
     /// timeout. The caller is taken to send the ping if so.
@@ -38,7 +41,8 @@ public:
     bool is_suspect(int rank);
 
 private:
-    // Seconds that the caller has looked. Of a longer time between two calls, it has looked only for a moment.
+    // Seconds that the caller has looked. Of a longer time between two calls, it has looked only
+    // for a moment.
     Seconds looked();
 
     struct One {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What the coordinator and the ranks of its host share beside doorbells: points, which workers read
 // where the optimiser wrote them, contributions, which the coordinator adds up where workers wrote
-// them. Messages carry only the names of both. Where memory cannot be shared, they carry the values.
+// them. Messages carry only the names of both. Where memory cannot be shared, they carry the
+// values.
 #pragma once
 
 #include <vector>

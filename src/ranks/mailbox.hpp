@@ -14,8 +14,8 @@ public:
     using Failure::Failure;
 };
 
-/// A worker's messages to the coordinator, and those from there and from the leader of its node. At most one message
-/// is leaving, and the answer to a ping. Local.
+/// A worker's messages to the coordinator, and those from there and from the leader of its node. At
+/// most one message is leaving, and the answer to a ping. Local.
 class Mailbox {
 public:
     /// @param endpoint  must outlive this object

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Encodes and decodes messages. A message is a header and a payload of numbers in one buffer: points
-// and contributions as --wire says (base/wire.hpp), all else doubles.
-// Values are sent as they stand in memory, so all ranks must run on machines of one architecture
-// and run the same program. Everything here is local.
+// Encodes and decodes messages. A message is a header and a payload of numbers in one buffer:
+// points and contributions as --wire says (base/wire.hpp), all else doubles. Values are sent as
+// they stand in memory, so all ranks must run on machines of one architecture and run the same
+// program. Everything here is local.
 #pragma once
 
 #include <cstring>
@@ -106,8 +106,8 @@ struct TaskMessage {
     ShardNumber shard = 0;  // of the recipients
     TaskControl control;
     Plan plan;
-    /// How a point comes to the receivers: they hold it already, the message includes it, it lies in
-    /// memory that they share with the coordinator, or the leader of their node hands it out.
+    /// How a point comes to the receivers: they hold it already, the message includes it, it lies
+    /// in memory that they share with the coordinator, or the leader of their node hands it out.
     enum class Travel : std::int64_t { held, packed, shared, by_leader };
     struct Input {
         Version version;

@@ -27,7 +27,8 @@ struct Touched {
     ShardNumber shard = 0;
     std::shared_ptr<const Support> support = {};
 };
-/// Makes a worker the leader of its node (`lead`), or tells the leader of new supports. O(supports).
+/// Makes a worker the leader of its node (`lead`), or tells the leader of new supports.
+/// O(supports).
 /// @param number  of this message; pieces of points name the one whose supports they are packed to
 std::shared_ptr<transport::Bytes> encode_lead(std::int64_t number, std::span<const Touched> workers,
                                               transport::Pool& pool);
@@ -82,9 +83,9 @@ struct Delivered {
 struct KeptBlock {
     std::int64_t worker, block;
 };
-/// The owner of a contribution that lies at its node, where this process reads no values of it. When
-/// the last copy ends, wherever that is, the block counts as released: no message that is dropped and
-/// no slot that is freed keeps it from its worker.
+/// The owner of a contribution that lies at its node, where this process reads no values of it.
+/// When the last copy ends, wherever that is, the block counts as released: no message that is
+/// dropped and no slot that is freed keeps it from its worker.
 /// @param released  receives the block; must outlive all copies
 std::shared_ptr<const double> owner_of(const KeptBlock& block, std::vector<KeptBlock>& released);
 /// What the workers of a node may use again (`release`).

@@ -176,7 +176,8 @@ void RankWorker::accept(std::shared_ptr<transport::Bytes> bytes)
     newest_ = own->second;
     tasks_.add({newest_, std::move(message)}, [this] { stop_task(); });
     // Drop points that no task names any more, before others are taken: their memory is in a cache.
-    // The coordinator reckons with that: it only leaves out points that the task it sent last names.
+    // The coordinator reckons with that: it only leaves out points that the task it sent last
+    // names.
     std::erase_if(context_.points, [this](const auto& held) { return !is_named(held.first); });
     for (const auto& input : inputs)
         if (input.travel == TaskMessage::Travel::packed)
@@ -229,8 +230,8 @@ void RankWorker::take_point(const Delivered& point, int leader)
         early_.push_back({point.task, point.version, std::move(held)});
 }
 
-// A point in shared memory is read where it is if the worker needs all of it. Otherwise a packed copy is faster: its
-// few values stay in a cache.
+// A point in shared memory is read where it is if the worker needs all of it. Otherwise a packed
+// copy is faster: its few values stay in a cache.
 HeldPoint RankWorker::hold(BorrowedBlocks& points, std::int64_t block)
 {
     const auto& support = context_.store->support();

@@ -35,15 +35,16 @@ public:
     /// @throws BadInput if there is no coding for that many workers
     /// @throws Failure if there is no memory for contributions
     void take(const Assignment& assignment);
-    /// Sends `ready` without loading anything: of a resumed run whose code is yet to be made for the
-    /// workers that are there.
+    /// Sends `ready` without loading anything: of a resumed run whose code is yet to be made for
+    /// the workers that are there.
     void present();
 
     /// Works until the coordinator sends `stop`, whatever the worker is doing then, and says
     /// farewell.
     /// @param leave  becomes true when a signal asks the rank to leave the run
     /// @return whether all ranks end together, as in MPI_Finalize
-    /// @throws Orphaned if the coordinator is dead  @throws transport::Unreachable if it cannot be reached
+    /// @throws Orphaned if the coordinator is dead  @throws transport::Unreachable if it cannot be
+    /// reached
     bool run(const std::atomic<bool>& leave);
 
 private:

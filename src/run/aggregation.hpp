@@ -26,8 +26,8 @@ void check_aggregation(const Training& training);
 std::vector<int> groups_to_aggregate(const Training& training,
                                      const std::vector<WorkerInfo>& workers);
 
-/// Returns the groups of a run that goes on: those that it had, and for workers that have come since the
-/// nodes that they are on. Empty: there is just one group.
+/// Returns the groups of a run that goes on: those that it had, and for workers that have come
+/// since the nodes that they are on. Empty: there is just one group.
 std::vector<int> groups_to_go_on_with(const trace::Trace& trace,
                                       std::span<const WorkerInfo> workers);
 

@@ -75,7 +75,8 @@ std::map<std::string, std::string> options_of(const std::string& config)
     return options;
 }
 
-// Fills in what a checkpoint holds. @throws BadInput if it is of another run; Failure if it is damaged
+// Fills in what a checkpoint holds. @throws BadInput if it is of another run; Failure if it is
+// damaged
 void read_into(Checkpoint& read, hid_t root, const Training& training, const std::string& config)
 {
     if (const auto wrote = h5::read_string(root, "quorate_version"); wrote != version)

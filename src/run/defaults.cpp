@@ -24,8 +24,9 @@ double step_by_curvature(const DataSet& data, const Model& model, const Regulari
 {
     const auto of_rows = curvature_of(data);
     const double stale = std::min(1.0, estimates.stable_step / 2);
-    // For a loss with a kink: of steps from 1 to 16 over the eigenvalue, with the schedules inverse-sqrt:1 and
-    // inverse-sqrt:10, large ones that fall late ended lowest on three data sets.
+    // For a loss with a kink: of steps from 1 to 16 over the eigenvalue, with the schedules
+    // inverse-sqrt:1 and inverse-sqrt:10, large ones that fall late ended lowest on three data
+    // sets.
     if (!is_smooth(model)) return 10 * stale / of_rows.eigenvalue;
     const auto curvature = [&](double of_x) {
         return model.loss().curvature() * of_x + 2 * regularizer.l2;

@@ -23,8 +23,9 @@ EstimateKind kind_of(const Needs& needs, std::int64_t rows, std::int64_t batch);
 /// Rounds of a run that does not say how many, at most.
 inline constexpr std::int64_t most_rounds = 5000;
 
-/// Chooses --optimizer, --schedule, --rounds and --stop-at where they are not given. Smooth linear models with exact
-/// estimates are trained until they are near their optimum; for all else a number of rounds is the limit.
+/// Chooses --optimizer, --schedule, --rounds and --stop-at where they are not given. Smooth linear
+/// models with exact estimates are trained until they are near their optimum; for all else a number
+/// of rounds is the limit.
 /// @param model  null: a dry run
 Settings with_defaults(Settings settings, const EstimateKind& estimates, const Model* model,
                        const Regularizer& regularizer);
@@ -36,19 +37,20 @@ Span span_of(const Settings& settings, std::int64_t rounds, std::int64_t rows);
 /// @param model  null: a dry run  @throws BadInput
 void check_search(const Settings& settings, const EstimateKind& estimates, const Model* model);
 
-/// Returns the largest curvature of the objective of a linear model: that of the loss times
-/// the largest eigenvalue of X'X / rows, and that of the L2 term. NaN if nothing bounds it. Local. Reads rows only
-/// if the data set does not say its own (data/curvature.hpp).
+/// Returns the largest curvature of the objective of a linear model: that of the loss times the
+/// largest eigenvalue of X'X / rows, and that of the L2 term. NaN if nothing bounds it. Local.
+/// Reads rows only if the data set does not say its own (data/curvature.hpp).
 /// @throws BadInput, Failure  as DataSet::read()
 double curvature_of(const DataSet& data, const Model& model, const Regularizer& regularizer);
 
-/// Returns the step size of --step auto, for gradients at any number of threads and workers. With L the curvature: 1/L for
-/// exact estimates; 1/(2 L_b) for estimates of b samples, with the expected smoothness L_b = L + (L_max - L) (N - b) / (b (N - 1)), L_max being
-/// that of the longest row (Gower et al., "SGD: General analysis and improved rates", 2019); half the limit of stability
-/// for stale ones (Needs::stable_step); and the optimiser's own number where curvature says nothing, as for networks.
-/// Local; reads as curvature_of().
-/// @throws BadInput if the rows are zero and nothing else is curved, or if squares of their numbers do not fit,
-///     with the column; and as curvature_of()
+/// Returns the step size of --step auto, for gradients at any number of threads and workers. With L
+/// the curvature: 1/L for exact estimates; 1/(2 L_b) for estimates of b samples, with the expected
+/// smoothness L_b = L + (L_max - L) (N - b) / (b (N - 1)), L_max being that of the longest row
+/// (Gower et al., "SGD: General analysis and improved rates", 2019); half the limit of stability
+/// for stale ones (Needs::stable_step); and the optimiser's own number where curvature says
+/// nothing, as for networks. Local; reads as curvature_of().
+/// @throws BadInput if the rows are zero and nothing else is curved, or if squares of their numbers
+///     do not fit, with the column; and as curvature_of()
 double automatic_step(const Settings& settings, const DataSet& data, const Model& model,
                       const Regularizer& regularizer, const EstimateKind& estimates);
 /// Returns what to give in place of a --step that diverged: the automatic one, or if that is not

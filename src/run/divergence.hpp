@@ -9,8 +9,8 @@ namespace quorate {
 /// The option --on-divergence.
 Option divergence_option();
 
-/// Looks for a training loss that has been more than 1.5 times that of the first round for thirty rounds,
-/// or is not finite. Local.
+/// Looks for a training loss that has been more than 1.5 times that of the first round for thirty
+/// rounds, or is not finite. Local.
 class Divergence {
 public:
     /// Looks at the loss of the next round. @return whether the run diverges; true once only

@@ -12,8 +12,8 @@ namespace quorate {
 /// Returns --init, or its default for the model. @param model  null: a dry run has none
 std::string initialiser_of(const Settings& settings, const Model* model);
 
-/// Returns the initial parameters that --init asks for; without it, those of the model itself, if it
-/// has any. Local. O(parameters).
+/// Returns the initial parameters that --init asks for; without it, those of the model itself, if
+/// it has any. Local. O(parameters).
 ///
 /// - zero: all zero; the default of linear models.
 /// - normal:SD: all N(0, SD^2), biases too.

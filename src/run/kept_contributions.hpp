@@ -20,8 +20,8 @@ double bytes_of_kept(std::int64_t contributions, std::int64_t parameters, std::i
 /// Bytes of the sums that a table of so many slots keeps (SumTable).
 double bytes_of_sums(std::int64_t slots, std::int64_t parameters);
 
-/// Bytes of the contributions that a run keeps at a time, of their sums and of the points that they hold, at most. A dry
-/// run, which keeps none, says those of the run that it stands for.
+/// Bytes of the contributions that a run keeps at a time, of their sums and of the points that they
+/// hold, at most. A dry run, which keeps none, says those of the run that it stands for.
 double bytes_of_kept(const Training& training);
 
 /// Refuses a run whose kept contributions do not fit into what memory this process may take.

@@ -16,9 +16,10 @@ namespace quorate {
 
 namespace {
 
-// Vectors of all parameters that the coordinator holds with the smallest optimiser, gd: its model, the engine's and the
-// gradient, a point, and what the trace is about to write. A worker holds a point, its contribution and what it adds up.
-// Both were measured with 2e7 parameters, and other optimisers and codes take more.
+// Vectors of all parameters that the coordinator holds with the smallest optimiser, gd: its model,
+// the engine's and the gradient, a point, and what the trace is about to write. A worker holds a
+// point, its contribution and what it adds up. Both were measured with 2e7 parameters, and other
+// optimisers and codes take more.
 constexpr std::int64_t of_coordinator = 7, of_worker = 4;
 // Bytes of a simulated worker with data, beside its rows; measured with 100,000.
 constexpr double of_simulated_worker = 13'000;

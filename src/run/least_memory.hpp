@@ -16,8 +16,8 @@ struct RankMemory {
     std::int64_t free;  // bytes that the rank may take
 };
 
-/// Refuses a run for which a host has too little memory, and says what the ranks take if that is more than a tenth of
-/// what is free on some host. Coordinator only.
+/// Refuses a run for which a host has too little memory, and says what the ranks take if that is
+/// more than a tenth of what is free on some host. Coordinator only.
 /// @param ranks  all of them, the coordinator first
 /// @throws BadInput with the host and the bytes
 void check_memory(const Training& training, const std::vector<RankMemory>& ranks);

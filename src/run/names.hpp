@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A model knows columns and classes by their numbers. Their names tell whether other rows have the same.
+// A model knows columns and classes by their numbers. Their names tell whether other rows have the
+// same.
 #pragma once
 
 #include <map>

@@ -8,7 +8,8 @@
 
 namespace quorate {
 
-/// Returns the attribute `format` of an HDF5 file, such as "quorate trace"; empty if it has none. Local.
+/// Returns the attribute `format` of an HDF5 file, such as "quorate trace"; empty if it has none.
+/// Local.
 /// @throws BadInput if the file cannot be opened
 std::string format_of(const std::string& path);
 
@@ -27,7 +28,8 @@ std::string first_line(const std::string& path);
 /// @throws BadInput if it cannot be written, or holds something else
 void check_output(const Settings& settings, const std::string& option, const std::string& kind);
 
-/// Checks the data set that --output names likewise. One that is there is replaced only with --overwrite.
+/// Checks the data set that --output names likewise. One that is there is replaced only with
+/// --overwrite.
 /// @throws BadInput as check_output(), or if it would be replaced
 void check_new_data_set(const Settings& settings);
 

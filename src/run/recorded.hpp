@@ -51,8 +51,8 @@ struct Recorded {
 Recorded read_recorded(const std::string& path, const std::set<std::string>& known,
                        const std::string& data);
 
-/// Likewise, with a function that opens the rows, which may be others than the run's if their columns and classes are
-/// the same. @param open  is given the trace and the path of the run's data
+/// Likewise, with a function that opens the rows, which may be others than the run's if their
+/// columns and classes are the same. @param open  is given the trace and the path of the run's data
 Recorded read_recorded(const std::string& path, const std::set<std::string>& known,
                        const std::function<DataSet(const trace::Trace&, const std::string&)>& open);
 

@@ -18,9 +18,9 @@ struct Resumption {
     Checkpoint checkpoint;
     trace::Trace trace;
     bool completed = false;  // all rounds are done; then the members above and below are empty
-    /// The workers with which the run goes on, by their numbers, ascending. Those that took part at the
-    /// checkpoint stay as far as there are places; then those come back that were gone, then new
-    /// ones come.
+    /// The workers with which the run goes on, by their numbers, ascending. Those that took part at
+    /// the checkpoint stay as far as there are places; then those come back that were gone, then
+    /// new ones come.
     std::vector<Worker> here = {};
 
     /// How many workers the run has had, those that are new now included.

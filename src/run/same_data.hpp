@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whether a data set is the one that a run had: a file may have been replaced by another one of the same shape.
-// So may a file of events.
+// Whether a data set is the one that a run had: a file may have been replaced by another one of the
+// same shape. So may a file of events.
 #pragma once
 
 #include <string>
@@ -21,7 +21,8 @@ inline constexpr const char* data_attribute = "data_sha256";
 void check_same_data(const DataSet& data, const std::string& recorded, const std::string& path,
                      const std::string& remedy);
 
-/// The attribute of a trace that holds the SHA-256 of the file that --events named; empty: it named none.
+/// The attribute of a trace that holds the SHA-256 of the file that --events named; empty: it named
+/// none.
 inline constexpr const char* events_attribute = "events_sha256";
 
 /// Returns that attribute for a run that is to begin. O(bytes of the file).

@@ -28,8 +28,8 @@ trace::Evaluation evaluation_row(std::int64_t round, std::int64_t model, double 
 using Evaluate = std::function<void(const std::function<std::vector<Point>()>& next,
                                     const std::function<void(const Scored&)>& scored)>;
 
-/// Scores the models that a run has kept, and adds a row for each to its trace. Reads 4 MiB of models
-/// at a time, but at least one.
+/// Scores the models that a run has kept, and adds a row for each to its trace. Reads 4 MiB of
+/// models at a time, but at least one.
 /// @param trace   gives the models and takes the rows: trace::Record or trace::Appender
 /// @param rounds  time and model of each round; element 0 is round 1. Models of later ones are left
 ///                out

@@ -146,11 +146,11 @@ bool Stopping::done(const Update& update)
     return !why_.empty();
 }
 
-// If the objective F is mu-strongly convex, F(y) - min F <= |G|^2 / (2 mu), G being the gradient at y or, with an L1 term,
-// the least subgradient. That one does not vanish while y nears zeros of the optimum, as the points of most rules do. So of
-// these G = (y - w) / step, w being where a proximal step takes y, and with step <= 1/L
-// F(w) - min F <= |G|^2 / (2 mu) - step |G|^2 / 2, F(w) <= F(y) - step |G|^2 / 2
-// (Nesterov 2013, "Gradient methods for minimizing composite functions").
+// If the objective F is mu-strongly convex, F(y) - min F <= |G|^2 / (2 mu), G being the gradient at
+// y or, with an L1 term, the least subgradient. That one does not vanish while y nears zeros of the
+// optimum, as the points of most rules do. So of these G = (y - w) / step, w being where a proximal
+// step takes y, and with step <= 1/L F(w) - min F <= |G|^2 / (2 mu) - step |G|^2 / 2, F(w) <= F(y)
+// - step |G|^2 / 2 (Nesterov 2013, "Gradient methods for minimizing composite functions").
 void Stopping::look_at_gradient(const Update& update)
 {
     const auto& y = *update.at;

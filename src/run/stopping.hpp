@@ -20,8 +20,9 @@ std::vector<Option> stopping_options();
 struct StopRule {
     enum class Of { gap, gradient, loss, train_loss, test_loss, accuracy } of;
     double value;
-    /// Whether models must be scored while the run goes on. The others are measured at every tenth round, or with a line
-    /// search at every one, from what the coordinator has anyway; the loss at every one.
+    /// Whether models must be scored while the run goes on. The others are measured at every tenth
+    /// round, or with a line search at every one, from what the coordinator has anyway; the loss at
+    /// every one.
     bool scored() const
     {
         return of == Of::train_loss || of == Of::test_loss || of == Of::accuracy;
@@ -37,8 +38,8 @@ struct StopRules {
 
     /// Whether models must be scored while the run goes on.
     bool scored() const;
-    /// Whether the model of a round may be one to stop at, so that it is worth scoring at once. A training loss is scored
-    /// only where its estimate is as low.
+    /// Whether the model of a round may be one to stop at, so that it is worth scoring at once. A
+    /// training loss is scored only where its estimate is as low.
     bool may_be_met(double loss_estimate) const;
 };
 
@@ -65,7 +66,8 @@ public:
     {
     }
 
-    /// Looks at an update. O(parameters) at every tenth (StopRules::every) if the objective's gradient is asked for.
+    /// Looks at an update. O(parameters) at every tenth (StopRules::every) if the objective's
+    /// gradient is asked for.
     /// @return whether the run is done
     bool done(const Update& update);
     /// Looks at a scored model.

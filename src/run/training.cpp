@@ -210,7 +210,8 @@ std::int64_t batch_of(const Training& training)
     return batch;
 }
 
-// Returns what makes the scheme for a number of workers, when the run begins and whenever it re-encodes.
+// Returns what makes the scheme for a number of workers, when the run begins and whenever it
+// re-encodes.
 MakeCoding code_maker(const Training& training, const Settings& given, std::int64_t batch)
 {
     const Problem problem{.workers = training.workers,

@@ -35,7 +35,8 @@ struct Training {
     EstimateKind estimates;
     bool searches;  // the optimiser searches lines, and so cannot diverge
     StopRules stop_rules;
-    /// Rounds after which the run is done, whatever else it is to stop at; none: there are none. For replays.
+    /// Rounds after which the run is done, whatever else it is to stop at; none: there are none.
+    /// For replays.
     std::optional<std::int64_t> last_round = {};
     std::shared_ptr<Coding> coding;  // with which the run begins; the engine may re-encode
     std::unique_ptr<Model> model;    // null if dry
@@ -77,8 +78,8 @@ Training build_training(const Settings& settings, int default_workers,
 /// An optimiser for each model that the scheme trains.
 using Optimizers = std::vector<std::unique_ptr<Optimizer>>;
 
-/// Adds what the coordinator alone needs: chooses the step size of --step auto, and makes the schedule and the
-/// optimisers, each at its initial model. Before any work. Coordinator only.
+/// Adds what the coordinator alone needs: chooses the step size of --step auto, and makes the
+/// schedule and the optimisers, each at its initial model. Before any work. Coordinator only.
 /// O(parameters), and reads as automatic_step().
 /// @throws BadInput if an option is wrong
 Optimizers begin_training(Training& training);

@@ -217,9 +217,4 @@ Seconds seconds_of(const RoundLimit& deadline)
     return deadline.fixed;
 }
 
-Blocked until_collected(const Settings& settings, int workers)
-{
-    return settings.on("deadline") ? Blocked{} : until_answers(workers, collect(settings, workers));
-}
-
 }  // namespace quorate

@@ -58,7 +58,8 @@ Fields<T> options(std::vector<Field<T>> own = {})
 
 // What those values come to. Functions throw a Refusal if a value does not suit.
 
-/// The answers that a round takes by --collect: half of the workers, rounded up, if it is not given.
+/// The answers that a round takes by --collect: half of the workers, rounded up, if it is not
+/// given.
 int answers(const std::optional<int>& collect, int workers);
 /// The same for a code's decoder: all workers where the deadline is adaptive, which says it too.
 int quorum(const RoundLimit& deadline, const std::optional<int>& collect, int workers);

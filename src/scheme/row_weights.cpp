@@ -56,7 +56,8 @@ void RowWeights::heard(const Event& event, std::span<const Action> actions)
     }
 }
 
-// Of a sample of a block, or of as much of it as there was time for, each row counts for so much less.
+// Of a sample of a block, or of as much of it as there was time for, each row counts for so much
+// less.
 RowWeights::Sum RowWeights::sum_of(const Contribution& contribution) const
 {
     Sum sum;

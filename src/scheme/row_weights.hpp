@@ -27,12 +27,13 @@ public:
     /// @param needs  of the scheme
     explicit RowWeights(Needs needs);
 
-    /// Takes note of an event that the scheme gets, and of the actions that it answers with. O(items of what steps use).
+    /// Takes note of an event that the scheme gets, and of the actions that it answers with.
+    /// O(items of what steps use).
     void heard(const Event& event, std::span<const Action> actions);
 
-    /// Returns the mean weight of a row of each block over the steps, relative to that of all rows: 1 where estimates stand
-    /// for all rows alike, 0 for rows that no step uses. Empty if that is not known: there was no step, or what workers
-    /// send is not a sum of gradients of blocks.
+    /// Returns the mean weight of a row of each block over the steps, relative to that of all rows:
+    /// 1 where estimates stand for all rows alike, 0 for rows that no step uses. Empty if that is
+    /// not known: there was no step, or what workers send is not a sum of gradients of blocks.
     std::vector<double> relative() const;
     /// Returns what follows from it; nothing if that is not known.
     std::optional<RowUse> use() const;

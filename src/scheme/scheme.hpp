@@ -109,8 +109,9 @@ struct SchemePropertiesWith {
     std::function<Pace(const Given&, int workers)> pace = {};
     /// A round takes as many samples as there is time for, or those of one worker.
     bool varying_samples = false;
-    /// Options with which it is tried, and shown to be used, where its defaults do not run or do not
-    /// do what it is for; --workers, if it does not run with 7. Times suit rounds of milliseconds.
+    /// Options with which it is tried, and shown to be used, where its defaults do not run or do
+    /// not do what it is for; --workers, if it does not run with 7. Times suit rounds of
+    /// milliseconds.
     Choice example = {};
 };
 using SchemeProperties = SchemePropertiesWith<Settings>;

@@ -60,17 +60,18 @@ struct Item {
 };
 
 /// What one contribution is made of: the sum of its items, or for products the items one behind the
-/// other. Items are summed in the order given. That is ascending by block where replicas are to agree
-/// to the last bit.
+/// other. Items are summed in the order given. That is ascending by block where replicas are to
+/// agree to the last bit.
 struct Part {
     std::vector<Item> items;
-    /// Folds the gradients of p elements: instead of a multiple of its gradient g, an item yields the
-    /// q = ceil(p / m) elements sum_u fold[u] g[u q .. (u + 1) q) of the m pieces of g, zeros behind its end.
-    /// These are the coefficients, m for each item. Empty: gradients are whole.
+    /// Folds the gradients of p elements: instead of a multiple of its gradient g, an item yields
+    /// the q = ceil(p / m) elements sum_u fold[u] g[u q .. (u + 1) q) of the m pieces of g, zeros
+    /// behind its end. These are the coefficients, m for each item. Empty: gradients are whole.
     std::vector<double> fold = {};
-    /// The worker holds the gradient of each item and sends the head of its message only. A later task gets them in what sum
-    /// it wants, by items that are `held`: those the worker has lost it computes then. It holds gradients of the points
-    /// that the newest task with such parts names; samples are keyed by the point.
+    /// The worker holds the gradient of each item and sends the head of its message only. A later
+    /// task gets them in what sum it wants, by items that are `held`: those the worker has lost it
+    /// computes then. It holds gradients of the points that the newest task with such parts names;
+    /// samples are keyed by the point.
     bool held = false;
 };
 
@@ -81,8 +82,8 @@ struct Plan {
 };
 
 /// How much of its block a part with one item computes. By default that is its share of the batch.
-/// A part of several items, which are not folded, can have a limit of seconds only: it computes the items in their order, and
-/// the one that time cuts off does not count.
+/// A part of several items, which are not folded, can have a limit of seconds only: it computes the
+/// items in their order, and the one that time cuts off does not count.
 struct Budget {
     std::int64_t samples = 0;  // how many (descent: steps); 0: as many as there is time for, or the
                                // share of the batch if there is no limit of time
@@ -157,9 +158,11 @@ struct Term {
 /// Contributions that are named together. Mostly there is one, and then no memory is allocated.
 using ContributionIds = boost::container::small_vector<ContributionId, 1>;
 
-/// Fills a slot of the table, whose sum steps may add (Step::table): from now on the slot holds these, ascending by task and part, each
-/// times the weight, in place of what it held. A contribution is in one slot at most, outlives steps there, and leaves it when its task
-/// is closed. A step then costs what has changed, not what is there; so neighbours are best filled together.
+/// Fills a slot of the table, whose sum steps may add (Step::table): from now on the slot holds
+/// these, ascending by task and part, each times the weight, in place of what it held. A
+/// contribution is in one slot at most, outlives steps there, and leaves it when its task is
+/// closed. A step then costs what has changed, not what is there; so neighbours are best filled
+/// together.
 struct Fill {
     int slot;  // 0..Needs::slots-1
     double weight;

@@ -26,8 +26,8 @@ public:
     std::vector<std::string> all_words() const;
     /// All words as values of the model. @throws BadInput as all_words() and value() do
     std::vector<double> values() const;
-    /// One word as a value of the model: a time if it is a delay, a number of seconds or one with a unit such as 50ms;
-    /// a number if it is a slowdown, which is a factor.
+    /// One word as a value of the model: a time if it is a delay, a number of seconds or one with a
+    /// unit such as 50ms; a number if it is a slowdown, which is a factor.
     /// @param name  of the argument, as in Entry::arguments
     /// @throws BadInput unless `word` is one, of at least 0
     double value(const std::string& name, const std::string& word) const;

@@ -7,9 +7,9 @@
 
 namespace quorate {
 
-/// A Markov chain of two states for each machine. It begins in its stationary distribution, so every
-/// step is bad with probability p_bad / (p_bad + p_good); bad times last 1 / p_good steps on average,
-/// and steps k apart have correlation (1 - p_bad - p_good)^k. Local.
+/// A Markov chain of two states for each machine. It begins in its stationary distribution, so
+/// every step is bad with probability p_bad / (p_bad + p_good); bad times last 1 / p_good steps on
+/// average, and steps k apart have correlation (1 - p_bad - p_good)^k. Local.
 class BurstChain {
 public:
     /// @param keys  added to the number of a machine, where other draws are keyed by that number
@@ -19,8 +19,8 @@ public:
     {
     }
 
-    /// Whether a step is bad. A later step than the last costs O(distance); an earlier one begins the
-    /// chain anew.
+    /// Whether a step is bad. A later step than the last costs O(distance); an earlier one begins
+    /// the chain anew.
     bool bad(int machine, std::int64_t step)
     {
         auto& state = last_.at(static_cast<std::size_t>(machine));

@@ -10,7 +10,8 @@ namespace quorate {
 
 namespace {
 
-// MEDIAN exp(SIGMA N), N a standard normal number: all moments are finite, however heavy the tail looks.
+// MEDIAN exp(SIGMA N), N a standard normal number: all moments are finite, however heavy the tail
+// looks.
 class LognormalDelay final : public DelayModel {
 public:
     LognormalDelay(const DelaySetup& setup, double median, double sigma)

@@ -102,7 +102,8 @@ Options shared_values(const Settings& settings)
     return values;
 }
 
-// Returns what is compared. @param data_only  receives the schemes that are not, because that takes data
+// Returns what is compared. @param data_only  receives the schemes that are not, because that takes
+// data
 std::vector<Candidate> chosen_candidates(const Settings& settings,
                                          std::vector<std::string>& data_only)
 {
@@ -133,8 +134,9 @@ std::vector<Candidate> chosen_candidates(const Settings& settings,
     return all;
 }
 
-// Returns the candidates, those that are paced with a step of their own: the one that is stable for all data, and twice
-// that, because most are better. Those that cannot be made with these settings are left out.
+// Returns the candidates, those that are paced with a step of their own: the one that is stable for
+// all data, and twice that, because most are better. Those that cannot be made with these settings
+// are left out.
 std::vector<Candidate> paced(const std::vector<Candidate>& all, const Settings& settings,
                              const Options& shared)
 {
@@ -192,8 +194,8 @@ private:
     std::jthread thread_;
 };
 
-// Returns the candidates, and each again with shares of rows by the speeds of workers, where these differ and its
-// scheme has such shares.
+// Returns the candidates, and each again with shares of rows by the speeds of workers, where these
+// differ and its scheme has such shares.
 std::vector<Candidate> with_shares(std::vector<Candidate> all, const Settings& settings)
 {
     const auto rows = settings.on("data")   ? DataSet(settings.text("data")).rows(Split::train)
@@ -302,8 +304,8 @@ private:
         }
     }
 
-    // Returns the candidates that get another seed: the better half by their mean times, but `least` of those that may be
-    // recommended and `least` of the others.
+    // Returns the candidates that get another seed: the better half by their mean times, but
+    // `least` of those that may be recommended and `least` of the others.
     std::vector<std::size_t> better_half(const std::vector<std::size_t>& all) const
     {
         constexpr std::ptrdiff_t least = 4;

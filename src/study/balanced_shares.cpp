@@ -26,8 +26,8 @@ struct Pace {
     double rows_in(double seconds) const { return std::max(1.0, (seconds - delay) / row_time); }
 };
 
-// Returns the usual value of each worker: the median of its own where three quarters of them are on one side of what is
-// usual for all, and else that. Bursts and chance make no worker slow.
+// Returns the usual value of each worker: the median of its own where three quarters of them are on
+// one side of what is usual for all, and else that. Bursts and chance make no worker slow.
 std::vector<double> usual(std::vector<std::vector<double>> values)
 {
     std::vector<double> medians, found;

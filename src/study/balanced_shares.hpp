@@ -7,9 +7,11 @@
 
 namespace quorate {
 
-/// Returns the shares of rows with which all workers take as long for their partition, as --shares takes them; empty if
-/// that is about the same number of rows for all, or rows take no time. Workers' usual delays and times of a row come from a
-/// simulation of uncoded with the first seed: bursts and chance make no worker slow. Local. O(workers x rounds): 100 rounds, or a million tasks.
+/// Returns the shares of rows with which all workers take as long for their partition, as --shares
+/// takes them; empty if that is about the same number of rows for all, or rows take no time.
+/// Workers' usual delays and times of a row come from a simulation of uncoded with the first seed:
+/// bursts and chance make no worker slow. Local. O(workers x rounds): 100 rounds, or a million
+/// tasks.
 /// @param settings  with workers, delay, slowdown, row-time and seed
 /// @param rows      of the training split
 /// @throws BadInput if one of these is wrong

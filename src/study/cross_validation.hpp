@@ -24,7 +24,8 @@ struct GridOption {
 /// Returns the options in --grid, whose values are lists V:V:... with ranges (base/values.hpp).
 /// @throws BadInput if --grid is missing, cannot be read, or names an option that no trial has
 std::vector<GridOption> grid_options(const Settings& settings);
-/// Returns the points of the grid, which are all combinations of the values. The last option changes fastest.
+/// Returns the points of the grid, which are all combinations of the values. The last option
+/// changes fastest.
 /// @throws BadInput if they are more than a million
 std::vector<Choice> points_of(const std::vector<GridOption>& grid);
 

@@ -31,8 +31,8 @@ Options values_of(const Candidate& candidate, Options values)
     return values;
 }
 
-// Simulates a candidate with one seed, until it has reached the target, if there is one. The trace lists no
-// contributions, which nothing here reads.
+// Simulates a candidate with one seed, until it has reached the target, if there is one. The trace
+// lists no contributions, which nothing here reads.
 trace::Trace simulated(const Candidate& candidate, const Options& shared, std::int64_t seed,
                        std::int64_t rounds, std::optional<double> target,
                        const std::atomic<bool>& stop, std::optional<RowUse>* use = nullptr)
@@ -80,7 +80,8 @@ double rounds_needed(const trace::Trace& trace, const Settings& settings, double
 }
 
 // Returns the mean seconds of a round by a closed form: the expected delay plus the time of the
-// largest shard, or a share of both where nobody waits. Nothing if it is not known, or if messages take time or rounds take samples.
+// largest shard, or a share of both where nobody waits. Nothing if it is not known, or if messages
+// take time or rounds take samples.
 std::optional<double> closed_form(const trace::Trace& trace, const Settings& settings)
 {
     const auto delay = trace.attributes.find("expected_delay");

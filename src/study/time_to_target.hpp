@@ -26,9 +26,10 @@ struct Candidate {
 /// @param timed  whether rows take time; without that, deadlines mean nothing
 std::vector<Candidate> candidates(int workers, bool timed);
 
-/// Returns a candidate that is paced, with how often it updates and the step that it is trained with: that of the others,
-/// shortened like --step auto by what the age of its gradients lets be stable. Its optimiser is the one that a run of it has
-/// without --optimizer, unless that is given. Local.
+/// Returns a candidate that is paced, with how often it updates and the step that it is trained
+/// with: that of the others, shortened like --step auto by what the age of its gradients lets be
+/// stable. Its optimiser is the one that a run of it has without --optimizer, unless that is given.
+/// Local.
 /// @param shared  options of simulations that all candidates have: with data
 /// @param more    factor of that step
 /// @throws BadInput if the options do not fit this candidate
@@ -68,8 +69,8 @@ CandidateTimes candidate_times(const Candidate& candidate,
 /// Local.
 ///
 /// With data, the target is a training loss, and the simulation ends where it is reached. Twice
-/// --rounds rounds are run at most, so that a candidate that needs more rounds than another can reach it too; of one whose
-/// updates are many, as many more.
+/// --rounds rounds are run at most, so that a candidate that needs more rounds than another can
+/// reach it too; of one whose updates are many, as many more.
 ///
 /// Without data, the target is as much progress as --rounds exact rounds make. Weights a of n
 /// partitions with |a - 1|^2 = e that add up to n make a relative error of h e / n^2 in the

@@ -12,9 +12,9 @@
 namespace quorate {
 
 /// Reads comma-separated values (RFC 4180: quoted fields, doubled quotes, line ends inside quotes),
-/// or values with another separator, record by record. Blanks may stand around quotes. Skips blank lines, and comments:
-/// lines of one field that begins with #, if records have more. What is wrong with the text is thrown as BadInput with
-/// file, line and column. Local.
+/// or values with another separator, record by record. Blanks may stand around quotes. Skips blank
+/// lines, and comments: lines of one field that begins with #, if records have more. What is wrong
+/// with the text is thrown as BadInput with file, line and column. Local.
 class CsvRecords {
 public:
     /// Reads the header line.

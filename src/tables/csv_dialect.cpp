@@ -24,7 +24,8 @@ struct Line {
     std::string text;
 };
 
-// The first lines of a text that are not blank. A line goes on behind a line end inside quotes, unless it is a comment.
+// The first lines of a text that are not blank. A line goes on behind a line end inside quotes,
+// unless it is a comment.
 std::vector<Line> first_lines(std::string_view text)
 {
     constexpr std::size_t most = 40;
@@ -114,7 +115,8 @@ bool ends_with_separator(const std::string& line, char separator)
     return text.ends_with(separator) && separator != blanks_separate;
 }
 
-// Whether all rows end with a separator, behind which there is no column: the header has no name for it.
+// Whether all rows end with a separator, behind which there is no column: the header has no name
+// for it.
 // @param has_header  whether the first line is one
 bool have_trailing_separator(const std::vector<std::string>& lines, bool has_header, char separator)
 {

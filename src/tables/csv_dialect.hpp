@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How a table of text is written: what separates its fields, and which of its lines and fields belong to it.
+// How a table of text is written: what separates its fields, and which of its lines and fields
+// belong to it.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +30,15 @@ Option separator_option();
 CsvDialect csv_dialect(const Settings& settings, const std::string& beginning,
                        const std::string& path);
 
-/// Whether a file is a table rather than LIBSVM text, whose fields tabs may separate and whose comments may have commas.
+/// Whether a file is a table rather than LIBSVM text, whose fields tabs may separate and whose
+/// comments may have commas.
 /// @param bytes  the beginning of the file
 bool begins_like_csv(std::string_view bytes);
 
-/// Returns which of comma, semicolon, tab and bar separates the fields of these lines: one that gives each line as many
-/// fields, then that of which the first line has most, outside quotes; of several the first. Blanks if there are none of
-/// them, and all lines have as many words, but more than one.
+/// Returns which of comma, semicolon, tab and bar separates the fields of these lines: one that
+/// gives each line as many fields, then that of which the first line has most, outside quotes; of
+/// several the first. Blanks if there are none of them, and all lines have as many words, but more
+/// than one.
 /// @param without  one that it is not
 char guessed_separator(const std::vector<std::string>& lines, char without = '\0');
 

@@ -17,7 +17,8 @@ namespace quorate {
 class DenseRows {
 public:
     /// @param path   of the file  @param array  what messages call it: "FILE: array X"
-    /// @param shape  what the first dimension counts are rows: of numbers, or images of (channels x) height x width
+    /// @param shape  what the first dimension counts are rows: of numbers, or images of (channels
+    ///        x) height x width
     /// @throws BadInput if the shape is another, or not that of the rows that are there
     DenseRows(const Settings& settings, const std::string& path, std::string array,
               const std::vector<std::int64_t>& shape, RawTable& table);
@@ -27,7 +28,8 @@ public:
     std::int64_t width() const { return width_; }
     /// Adds the next row. @param label  nothing: there are none
     /// @return whether more are wanted
-    /// @throws BadInput if a number is not finite or a label is missing, and --missing does not help
+    /// @throws BadInput if a number is not finite or a label is missing, and --missing does not
+    /// help
     bool add(std::optional<double> label, std::span<const double> row);
 
 private:

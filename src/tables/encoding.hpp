@@ -8,8 +8,8 @@
 
 namespace quorate {
 
-/// The encoding that a byte order mark tells, as iconv calls it: UTF-16LE, UTF-16BE or UTF-32LE; null if there is none, or that
-/// of UTF-8.
+/// The encoding that a byte order mark tells, as iconv calls it: UTF-16LE, UTF-16BE or UTF-32LE;
+/// null if there is none, or that of UTF-8.
 const char* encoding_of(std::string_view bytes);
 
 /// Reads text in an encoding as UTF-8, without the byte order mark.

@@ -26,8 +26,8 @@ struct FeatureParts {
     std::optional<std::string> level;  // what stands behind the =; of a pair both, with a * between
 };
 
-/// Returns the parts of a name that feature_name() made. Of another name they mean nothing, so compare them
-/// with the names of the columns that there are.
+/// Returns the parts of a name that feature_name() made. Of another name they mean nothing, so
+/// compare them with the names of the columns that there are.
 FeatureParts parts_of_feature(const std::string& name);
 
 }  // namespace quorate

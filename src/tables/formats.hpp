@@ -42,14 +42,15 @@ bool labels_are_optional(const Settings& settings);
 /// may have columns that it lacks.
 std::int64_t columns_wanted(const Settings& settings);
 
-/// Says that what is added to the table from now on are test rows, which stand in the file of the training rows.
+/// Says that what is added to the table from now on are test rows, which stand in the file of the
+/// training rows.
 /// @param what  they are there, for the message
 /// @throws BadInput if options ask for other test rows
 void begin_own_test_rows(const Settings& settings, const std::string& path, const std::string& what,
                          RawTable& table);
 
-/// Whether the labels of a text file are words rather than numbers: so it is if the first one is, or
-/// if --label-map names a word. Words may look like numbers then.
+/// Whether the labels of a text file are words rather than numbers: so it is if the first one is,
+/// or if --label-map names a word. Words may look like numbers then.
 bool labels_are_words(const Settings& settings, const std::string& first);
 
 }  // namespace quorate

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// LIBSVM (LIBLINEAR) text: "label index:value index:value ...", indices from 1 or 0, in any order; what
-// follows a # is a comment. Zeros are dropped, and so is the query of a ranking, "qid:value".
+// LIBSVM (LIBLINEAR) text: "label index:value index:value ...", indices from 1 or 0, in any order;
+// what follows a # is a comment. Zeros are dropped, and so is the query of a ranking, "qid:value".
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -10,8 +10,8 @@
 
 namespace quorate {
 
-/// What counts as missing beside the usual texts, as the user says: words such as unknown, and numbers such as -999,
-/// which the cell -999.0 is too.
+/// What counts as missing beside the usual texts, as the user says: words such as unknown, and
+/// numbers such as -999, which the cell -999.0 is too.
 class MissingValues {
 public:
     /// Reads --missing-values. @throws BadInput if one is empty
@@ -36,8 +36,8 @@ private:
 void warn_of_unmet(const MissingValues& values, const std::vector<bool>& met,
                    const std::string& file);
 
-/// What to do about missing values: of numbers, `mean` goes before `drop`; of categories, `category`
-/// does; a label can only be dropped with its row. What is not allowed is refused.
+/// What to do about missing values: of numbers, `mean` goes before `drop`; of categories,
+/// `category` does; a label can only be dropped with its row. What is not allowed is refused.
 class Missing {
 public:
     /// Reads --missing, which formats with missing values have.
@@ -62,8 +62,8 @@ private:
 /// in upper or lower case.
 bool is_missing(std::string_view cell);
 
-/// The same where a number belongs: also None, <NA>, NaT, #N/A and what other libraries write for NaN, which may be
-/// words of a category.
+/// The same where a number belongs: also None, <NA>, NaT, #N/A and what other libraries write for
+/// NaN, which may be words of a category.
 bool is_missing_number(std::string_view cell);
 
 /// The level of a categorical column that stands for missing values.

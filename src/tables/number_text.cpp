@@ -19,8 +19,8 @@ struct Group {
 constexpr std::array groups = {Group{"none", '\0'}, Group{"point", '.'}, Group{"comma", ','},
                                Group{"blank", ' '}, Group{"apostrophe", '\''}};
 
-// Takes out the marks that group the whole part of a number. @return whether they stand where they may: three digits
-// between them, and one to three before the first, which do not begin with a zero
+// Takes out the marks that group the whole part of a number. @return whether they stand where they
+// may: three digits between them, and one to three before the first, which do not begin with a zero
 bool ungroup(std::string& text, char mark, char decimal)
 {
     const auto sign = text.find_first_of("+-") == 0 ? 1 : 0;

@@ -9,8 +9,8 @@
 
 namespace quorate {
 
-/// How the numbers of a table of text are written: what begins decimals, and what groups thousands. A mark that has
-/// neither meaning makes no number.
+/// How the numbers of a table of text are written: what begins decimals, and what groups thousands.
+/// A mark that has neither meaning makes no number.
 class NumberText {
 public:
     /// @throws BadInput if one mark is to be both
@@ -20,7 +20,8 @@ public:
 
     /// The whole of a cell as a finite number; nothing if it is anything else.
     std::optional<double> operator()(std::string_view cell) const;
-    /// What to do about a cell that is a number if its marks mean something else; empty if it is none.
+    /// What to do about a cell that is a number if its marks mean something else; empty if it is
+    /// none.
     std::string remedy(std::string_view cell) const;
 
 private:

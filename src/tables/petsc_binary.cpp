@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::int64_t matrix_id = 1211216, vector_id = 1211214, indices_id = 1211218;
 
-// A file of several objects, such as a matrix and its right-hand side. Integers have the width of the class id.
+// A file of several objects, such as a matrix and its right-hand side. Integers have the width of
+// the class id.
 class PetscFile {
 public:
     PetscFile(const std::string& path, const Reading& reading) : source_(path, reading) {}
@@ -115,7 +116,8 @@ private:
     bool wide_ = false;
 };
 
-// Reads the matrix, at whose class id the file stands, and adds its rows, as far as they are wanted. @return how many there are
+// Reads the matrix, at whose class id the file stands, and adds its rows, as far as they are
+// wanted. @return how many there are
 std::int64_t read_matrix(PetscFile& file, const std::string& path, RawTable& table)
 {
     const auto rows = file.integer("the sizes"), columns = file.integer("the sizes"),

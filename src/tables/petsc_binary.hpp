@@ -8,7 +8,8 @@
 
 namespace quorate {
 
-/// Whether a file that begins with these bytes (4 at least) begins with a PETSc binary matrix or vector.
+/// Whether a file that begins with these bytes (4 at least) begins with a PETSc binary matrix or
+/// vector.
 bool is_petsc(const std::string& bytes);
 
 /// Reads the first vector of a PETSc binary file, which may hold other objects as well. Local.

@@ -10,11 +10,12 @@
 
 namespace quorate {
 
-/// Opens a file for reading, plain or compressed with gzip, bzip2 or xz, or the one file of a zip archive (but not
-/// arrays of NumPy), which its first bytes tell and not its name. Text in UTF-16 with a byte order mark is
-/// read as UTF-8. If compressed data are damaged or truncated, reading from the stream throws an
-/// exception of the library; ByteSource and Lines turn it into BadInput.
-/// @throws BadInput if the file cannot be opened, is empty, is a folder, a device or a pipe, or holds several files
+/// Opens a file for reading, plain or compressed with gzip, bzip2 or xz, or the one file of a zip
+/// archive (but not arrays of NumPy), which its first bytes tell and not its name. Text in UTF-16
+/// with a byte order mark is read as UTF-8. If compressed data are damaged or truncated, reading
+/// from the stream throws an exception of the library; ByteSource and Lines turn it into BadInput.
+/// @throws BadInput if the file cannot be opened, is empty, is a folder, a device or a pipe, or
+/// holds several files
 std::unique_ptr<std::istream> open_source(const std::string& path);
 
 /// How much may be read, and whom to tell how much has been read.
@@ -72,8 +73,8 @@ struct TextBlock {
 };
 
 /// Cuts a text file into blocks of about a megabyte at the ends of records, so that several threads
-/// can parse it. Ends of lines are LF, CRLF or CR in the file, and LF in the blocks; a UTF-8 byte order mark is left
-/// out. Local.
+/// can parse it. Ends of lines are LF, CRLF or CR in the file, and LF in the blocks; a UTF-8 byte
+/// order mark is left out. Local.
 class TextBlocks {
 public:
     /// @param quoted  whether line ends inside double quotes belong to a record

@@ -14,8 +14,8 @@ namespace quorate::trace {
 /// throw Failure if HDF5 fails; see hdf5/hdf5.hpp for threads.
 class Appender {
 public:
-    /// @throws BadInput if the file is absent, unreadable or not HDF5, or its run goes on; Failure if
-    ///         it has no table of evaluations
+    /// @throws BadInput if the file is absent, unreadable or not HDF5, or its run goes on; Failure
+    ///         if it has no table of evaluations
     explicit Appender(const std::string& path);
 
     /// Returns the round of each iterate.

@@ -13,7 +13,8 @@ namespace quorate::trace {
 
 namespace {
 
-// Throws Failure unless the attributes that readers rely on are there, and are text or numbers as in each trace.
+// Throws Failure unless the attributes that readers rely on are there, and are text or numbers as
+// in each trace.
 void check_attributes(hid_t file)
 {
     for (const auto* name : {"status", "config", "quorate_version", "clock", "data", "scheme",
@@ -25,8 +26,8 @@ void check_attributes(hid_t file)
             throw Failure(fmt::format("attribute {} is negative", name));
 }
 
-// Throws Failure if a row of a table has numbers that no run writes, and that readers would take for places in their own
-// tables.
+// Throws Failure if a row of a table has numbers that no run writes, and that readers would take
+// for places in their own tables.
 template <class Row>
 void check_sense(const std::vector<Row>& rows, const auto& makes_sense)
 {

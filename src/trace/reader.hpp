@@ -15,8 +15,9 @@ namespace quorate::trace {
 ///         damaged
 Trace read(const std::string& path);
 
-/// Checks that rows hold nothing that readers could not use as a place in a table or as a time: indices and numbers of
-/// rows and bytes that are negative, unknown workers, times that are not finite. read() does so. O(rows).
+/// Checks that rows hold nothing that readers could not use as a place in a table or as a time:
+/// indices and numbers of rows and bytes that are negative, unknown workers, times that are not
+/// finite. read() does so. O(rows).
 /// @throws Failure with the first row that makes no sense
 void check_sense(const Trace& trace);
 

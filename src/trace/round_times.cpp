@@ -134,7 +134,8 @@ std::optional<Saving> saving_of(const trace::Trace& trace)
     const auto rounds = trace.rounds.size();
     if (n < 2 || trace.listed() != "all" || trace.arrivals.size() != n * rounds || rounds == 0)
         return std::nullopt;
-    // By round and worker: the answer. Twice the same, or one that was not used, is another protocol.
+    // By round and worker: the answer. Twice the same, or one that was not used, is another
+    // protocol.
     std::vector<const trace::Arrival*> answers(n * rounds);
     for (const auto& arrival : trace.arrivals) {
         if (arrival.used != arrival.round || !is_in_its_round(trace, arrival) ||

@@ -137,9 +137,9 @@ enum class Change : std::int64_t {
 };
 
 /// A change of membership. If the run was re-encoded, `worker` is the number of workers of the new
-/// code; if it was resumed, how many it went on with; if contributions were lost or changes came apart,
-/// -1; else it names the worker that the change is of. The changes that a resumption brings follow its row, and behind
-/// them the code is made anew.
+/// code; if it was resumed, how many it went on with; if contributions were lost or changes came
+/// apart, -1; else it names the worker that the change is of. The changes that a resumption brings
+/// follow its row, and behind them the code is made anew.
 struct Membership {
     std::int64_t event;
     double time;

@@ -230,9 +230,10 @@ bool Writer::commit(bool last)
     return done;
 }
 
-// Changes the file, and flushes it. If that fails, the file stays as the last commit has left it, and is opened again
-// for the next attempt. Holds libraries() meanwhile.
-// @return whether it was possible  @throws OwnerLost, Unsaved, or what went wrong if there is no patience
+// Changes the file, and flushes it. If that fails, the file stays as the last commit has left it,
+// and is opened again for the next attempt. Holds libraries() meanwhile.
+// @return whether it was possible  @throws OwnerLost, Unsaved, or what went wrong if there is no
+// patience
 bool Writer::attempt(const std::function<void()>& write)
 {
     {

@@ -35,8 +35,9 @@ public:
     using Failure::Failure;
 };
 
-/// The trace file of a running run, of which it is the owner (base/owner.hpp). Local. Holds libraries() whenever it uses HDF5, since its own thread and those of
-/// workers use HDF5 too; so must others from construction to finish(), or call pause() first.
+/// The trace file of a running run, of which it is the owner (base/owner.hpp). Local. Holds
+/// libraries() whenever it uses HDF5, since its own thread and those of workers use HDF5 too; so
+/// must others from construction to finish(), or call pause() first.
 class Writer final : public Record {
 public:
     /// Creates the file, or replaces the one that is there once the new one is whole.
@@ -50,8 +51,8 @@ public:
     /// @param changed  attributes that are no longer as they were
     /// @param width  elements of an iterate, as before; it is not checked
     /// @param owner  as above
-    /// @throws BadInput if the file is absent, unreadable or not HDF5, or another process writes it; Failure if it is
-    ///         shorter than the position, or lacks a table
+    /// @throws BadInput if the file is absent, unreadable or not HDF5, or another process writes
+    ///         it; Failure if it is shorter than the position, or lacks a table
     Writer(const std::string& path, const Position& position, const Header& changed,
            std::int64_t width, std::unique_ptr<Owner> owner = nullptr);
     /// Without finish(), writes what was added and the status `failed`, if they can be written.
@@ -59,9 +60,11 @@ public:
 
     void add(const Row& row) override;
     Position position() override;
-    /// From now on each commit is on disk when it ends, so that what comes after it may rely on it after a power loss.
+    /// From now on each commit is on disk when it ends, so that what comes after it may rely on it
+    /// after a power loss.
     void be_durable();
-    /// What cannot be written stays in memory and is tried again, once a second and for so long; by default it is not.
+    /// What cannot be written stays in memory and is tried again, once a second and for so long; by
+    /// default it is not.
     /// @param gave_up  called then, on the writing thread; pause() throws Unsaved
     void try_for(double seconds, std::function<void()> gave_up);
     /// Runs `action` on the writing thread after its next commit, when all that was handed over so

@@ -13,9 +13,9 @@ namespace quorate {
 /// The first three waits yield the core. Each later one sleeps for an eighth of the time waited so
 /// far, at least 20 us and at most a bound. So a rank reacts late by at most an eighth of its wait,
 /// and a long wait costs next to nothing. Where a doorbell rings, nobody yields, and the sleeps end
-/// with the ring and are ten times as long, or a hundred times where one rings for each message; where
-/// nothing is left to do for a message whose bell has rung, the first is as long as the bound allows. No
-/// sleep is longer than 0.5 s, so that flags set by signals are seen in time. Local.
+/// with the ring and are ten times as long, or a hundred times where one rings for each message;
+/// where nothing is left to do for a message whose bell has rung, the first is as long as the bound
+/// allows. No sleep is longer than 0.5 s, so that flags set by signals are seen in time. Local.
 class Backoff {
 public:
     /// @param bound  longest sleep without a doorbell, seconds

@@ -30,8 +30,8 @@ public:
     bool present() const { return mapping_ != nullptr; }
     const SharedAddress& address() const { return file_.address(); }
 
-    /// Sends a message of at most Ring::longest bytes. Never waits, and rings no bell. A message for
-    /// which the ring has no room waits here until advance().
+    /// Sends a message of at most Ring::longest bytes. Never waits, and rings no bell. A message
+    /// for which the ring has no room waits here until advance().
     std::shared_ptr<const bool> send(transport::Tag tag, std::shared_ptr<transport::Bytes> bytes)
     {
         return append(tag, std::move(bytes));
@@ -44,8 +44,8 @@ public:
     /// Whether messages wait for room.
     bool is_sending() const { return !waiting_.empty(); }
 
-    /// Takes the next message, if one has come. @param from  the rank at the other end, whose bell is
-    /// rung if it waits for room
+    /// Takes the next message, if one has come. @param from  the rank at the other end, whose bell
+    /// is rung if it waits for room
     /// @throws Failure if the memory is spoilt
     std::optional<transport::Message> receive(int from, transport::Pool& pool, Doorbells& bells);
     /// Whether the next message was announced, and take() has not been called with it yet.

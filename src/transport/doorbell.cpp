@@ -66,8 +66,8 @@ bool Doorbells::gone(int rank) const
     const pid_t process = cells_[rank].process;
     if (process == 0) return false;
     if (kill(process, 0) != 0 && errno == ESRCH) return true;
-    // A launcher that was told to go on may wait for the coordinator only when all have ended. The coordinator itself looks
-    // at many ranks, and often.
+    // A launcher that was told to go on may wait for the coordinator only when all have ended. The
+    // coordinator itself looks at many ranks, and often.
     return rank == 0 && has_ended(process);
 }
 

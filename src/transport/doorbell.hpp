@@ -34,8 +34,8 @@ public:
     /// Wakes a rank, if it has a bell. Costs an atomic increment, and a system call if the rank
     /// sleeps.
     void ring(int rank);
-    /// Whether a rank with a bell belongs to a process that has ended; but for rank 0, and has been waited for. False for
-    /// ranks without a bell. A few system calls for rank 0, one for others.
+    /// Whether a rank with a bell belongs to a process that has ended; but for rank 0, and has been
+    /// waited for. False for ranks without a bell. A few system calls for rank 0, one for others.
     bool gone(int rank) const;
     /// How often this rank's bell has rung (modulo 2^32); 0 without bells.
     std::uint32_t rings() const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What carries messages among the ranks of a run: a small interface, and what its makes share. A rank is a process or a
-// thread. mpi_endpoint, host_endpoint and thread_endpoint are the makes; only the code that starts a run knows which
-// one it is.
+// What carries messages among the ranks of a run: a small interface, and what its makes share. A
+// rank is a process or a thread. mpi_endpoint, host_endpoint and thread_endpoint are the makes;
+// only the code that starts a run knows which one it is.
 #pragma once
 
 #include <deque>
@@ -21,8 +21,8 @@ public:
     using Failure::Failure;
 };
 
-/// Whether a message has left: its bytes may be changed, and its sender may end. The message is on its way, whatever
-/// becomes of the ticket.
+/// Whether a message has left: its bytes may be changed, and its sender may end. The message is on
+/// its way, whatever becomes of the ticket.
 class Ticket {
 public:
     /// Of a message that has left.
@@ -34,16 +34,17 @@ public:
         : first_(message.first_), second_(std::move(announced))
     {
     }
-    /// As of the last call of Endpoint::advance() or receive(). Also true where the receiver is unreachable.
+    /// As of the last call of Endpoint::advance() or receive(). Also true where the receiver is
+    /// unreachable.
     bool has_left() const { return (!first_ || *first_) && (!second_ || *second_); }
 
 private:
     std::shared_ptr<const bool> first_, second_;
 };
 
-/// One rank's end of the messages with all the others. Messages of a rank to another come in the order in which they
-/// were sent, and whole. Rank 0 may send to all and hear from all; the others from rank 0, and from those that they
-/// expect(). Local; for one thread.
+/// One rank's end of the messages with all the others. Messages of a rank to another come in the
+/// order in which they were sent, and whole. Rank 0 may send to all and hear from all; the others
+/// from rank 0, and from those that they expect(). Local; for one thread.
 class Endpoint {
 public:
     /// @param host  on which the rank is
@@ -62,25 +63,29 @@ public:
     /// Buffers for messages of this rank.
     Pool& pool() { return pool_; }
 
-    /// Starts to send all of `bytes`; never waits. Several messages may share a buffer, which nobody may change before
-    /// they have left. The receiver is woken by ring() or wait(). To a rank that cannot be reached nothing is sent.
+    /// Starts to send all of `bytes`; never waits. Several messages may share a buffer, which
+    /// nobody may change before they have left. The receiver is woken by ring() or wait(). To a
+    /// rank that cannot be reached nothing is sent.
     virtual Ticket send(int to, Tag tag, std::shared_ptr<Bytes> bytes) = 0;
-    /// Wakes those to whom messages were sent since. Late, because a rank that wakes may take the core of this one.
+    /// Wakes those to whom messages were sent since. Late, because a rank that wakes may take the
+    /// core of this one.
     virtual void ring() = 0;
-    /// Whether a message that comes ends the receiver's wait() at once. Otherwise waits are sleeps between looks.
+    /// Whether a message that comes ends the receiver's wait() at once. Otherwise waits are sleeps
+    /// between looks.
     virtual bool wakes() const = 0;
     /// Goes on with what is under way in both directions; never waits.
     /// @throws Failure if the transport itself fails
     virtual void advance() = 0;
     /// Takes the next message, if one has come. As advance().
     std::optional<Message> receive();
-    /// Sleeps once, for at most so many seconds; a message that comes ends the sleep. The first sleep after
-    /// restart_wait() is the shortest. Nobody spins.
+    /// Sleeps once, for at most so many seconds; a message that comes ends the sleep. The first
+    /// sleep after restart_wait() is the shortest. Nobody spins.
     virtual void wait(Seconds at_most = never) = 0;
     /// To be called when something was received or done.
     virtual void restart_wait() = 0;
 
-    /// Takes the next message of a rank, if one has come; those of others wait for receive(). As advance().
+    /// Takes the next message of a rank, if one has come; those of others wait for receive(). As
+    /// advance().
     std::optional<Message> take_from(int rank);
     /// Waits for the next message of a rank; those of others wait for receive().
     /// @throws Unreachable if that rank has ended, or cannot be reached
@@ -90,10 +95,12 @@ public:
     /// Waits until all messages have left but those to ranks that are forsaken or unreachable.
     void flush();
 
-    /// Whether messages are leaving, or are arriving and not yet whole, of and to ranks that are not forsaken.
+    /// Whether messages are leaving, or are arriving and not yet whole, of and to ranks that are
+    /// not forsaken.
     virtual bool is_sending() const = 0;
     virtual bool is_receiving() const = 0;
-    /// Nobody waits any more for what this rank was sent, or has begun to send. The latter is received if it comes.
+    /// Nobody waits any more for what this rank was sent, or has begun to send. The latter is
+    /// received if it comes.
     virtual void forsake(int rank) = 0;
     /// Messages of this rank may come from now on; it is forsaken no more.
     virtual void expect(int rank) = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Messages past another transport, between the coordinator and the ranks of its host: short ones in rings, and a bell
-// that wakes their reader.
+// Messages past another transport, between the coordinator and the ranks of its host: short ones in
+// rings, and a bell that wakes their reader.
 #pragma once
 
 #include <vector>
@@ -11,12 +11,13 @@
 
 namespace quorate::transport {
 
-/// An endpoint before another one, which carries what is too long for a ring and the messages of ranks without a
-/// channel.
+/// An endpoint before another one, which carries what is too long for a ring and the messages of
+/// ranks without a channel.
 class HostEndpoint final : public Endpoint {
 public:
     /// @param behind    must outlive this object; nobody else takes messages from it meanwhile
-    /// @param channels  by rank; those that are not present, and ranks beyond the last one, have none
+    /// @param channels  by rank; those that are not present, and ranks beyond the last one, have
+    ///        none
     /// @param longest   sleep of a wait without a bell, seconds
     HostEndpoint(Endpoint& behind, Doorbells bells, std::vector<Channel> channels, Seconds longest);
 

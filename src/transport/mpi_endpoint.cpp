@@ -16,7 +16,8 @@ namespace quorate::transport {
 
 namespace {
 
-// The tags of pieces but the last, which has that of its message: this one and the number of pieces that are to come.
+// The tags of pieces but the last, which has that of its message: this one and the number of pieces
+// that are to come.
 constexpr int first_of_pieces = 1000;
 
 // Longest sleep while a message is arriving: it needs a few more calls of MPI_Test.
@@ -40,8 +41,8 @@ int size_of(MPI_Comm comm)
 
 MpiCommunicator::MpiCommunicator(MPI_Comm parent)
 {
-    // Where there are more ranks than cores, a blocking call of all ranks takes a third of a second,
-    // because those that wait in it spin.
+    // Where there are more ranks than cores, a blocking call of all ranks takes a third of a
+    // second, because those that wait in it spin.
     MPI_Request made = MPI_REQUEST_NULL;
     mpi::check(MPI_Comm_idup(parent, &comm_, &made), "MPI_Comm_idup");
     Backoff backoff(1e-3);

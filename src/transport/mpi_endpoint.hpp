@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Messages by MPI: nonblocking point-to-point messages of bytes, matched probes and a duplicated communicator. Only
-// calls of MPI-3.1.
+// Messages by MPI: nonblocking point-to-point messages of bytes, matched probes and a duplicated
+// communicator. Only calls of MPI-3.1.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -13,8 +13,8 @@
 
 namespace quorate::transport {
 
-/// A duplicate of a communicator, so that Quorate's messages never mix with those of others. MPI returns errors on it
-/// instead of ending the program. To be destroyed before MPI_Finalize.
+/// A duplicate of a communicator, so that Quorate's messages never mix with those of others. MPI
+/// returns errors on it instead of ending the program. To be destroyed before MPI_Finalize.
 class MpiCommunicator {
 public:
     /// Collective on `parent`, without spinning. @throws mpi::Error if MPI fails
@@ -37,7 +37,8 @@ public:
     /// @param piece    bytes; longer messages travel in pieces of so many, 2^31 - 1 at most
     explicit MpiEndpoint(MPI_Comm parent = MPI_COMM_WORLD, Seconds longest = 1e-3,
                          std::size_t piece = std::size_t{1} << 30);
-    /// What is still under way to or from a rank that has died keeps its memory: MPI may use it at any time.
+    /// What is still under way to or from a rank that has died keeps its memory: MPI may use it at
+    /// any time.
     ~MpiEndpoint() override;
 
     /// An error of MPI in a message to a rank makes that rank unreachable and is not thrown.

@@ -31,7 +31,8 @@ std::string path_of(const SharedAddress& address)
     return fmt::format("/proc/{}/fd/{}", address.process, address.file);
 }
 
-// What this process has mapped, by token and place. Never freed, because mappings may end when the process does.
+// What this process has mapped, by token and place. Never freed, because mappings may end when the
+// process does.
 struct Mappings {
     std::mutex mutex;
     std::map<std::pair<std::uint64_t, std::int64_t>, std::weak_ptr<SharedMapping>> known;

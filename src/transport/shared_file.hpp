@@ -58,8 +58,8 @@ public:
     /// @param bytes  at least so many
     /// @return where the new part begins; nullopt: there is not so much memory
     std::optional<std::int64_t> extend(std::size_t bytes);
-    /// Maps a part of the file, which must be there, and touches it. A process maps a part once: its threads share the
-    /// mapping, so that what is atomic is so for them too.
+    /// Maps a part of the file, which must be there, and touches it. A process maps a part once:
+    /// its threads share the mapping, so that what is atomic is so for them too.
     /// @param at  as extend() gave it
     /// @return null if the system refuses it
     std::shared_ptr<SharedMapping> map(std::int64_t at, std::size_t bytes) const;

@@ -30,8 +30,8 @@ private:
 /// What ends the thread of a rank that dies.
 struct Died {};
 
-/// The endpoint of a rank that is a thread. Its rank has ended when it is destroyed. Each message is copied once, and
-/// nothing is under way.
+/// The endpoint of a rank that is a thread. Its rank has ended when it is destroyed. Each message
+/// is copied once, and nothing is under way.
 class ThreadEndpoint final : public Endpoint {
 public:
     /// @param threads  must outlive this object
@@ -51,8 +51,8 @@ public:
     void expect(int) override {}
     bool has_ended(int rank) const override;
     bool is_unreachable(int) const override { return false; }
-    /// The rank has ended, but its thread waits for the end of rank 0: what it has lent and borrowed stays as it is, as
-    /// if its process had been killed. @throws Died then
+    /// The rank has ended, but its thread waits for the end of rank 0: what it has lent and
+    /// borrowed stays as it is, as if its process had been killed. @throws Died then
     [[noreturn]] void die() override;
 
 private:

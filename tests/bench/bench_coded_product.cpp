@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Coded matrix-vector products, one after the other on one core: what the workers compute, and what the
-// coordinator's decoding adds. The rival is the plain product.
+// Coded matrix-vector products, one after the other on one core: what the workers compute, and what
+// the coordinator's decoding adds. The rival is the plain product.
 #include <benchmark/benchmark.h>
 
 #include <Eigen/Core>

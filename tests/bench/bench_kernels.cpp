@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The gradient kernel against PETSc's two products on the same matrix and a plain loop, on dense rows
-// against BLAS, and what the coordinator does with a contribution. Counter: bytes a second against the
-// memory's. The matrix is one-hot like the Amazon data: 26,215 rows of 44 ones
-// in 241,915 columns.
+// The gradient kernel against PETSc's two products on the same matrix and a plain loop, on dense
+// rows against BLAS, and what the coordinator does with a contribution. Counter: bytes a second
+// against the memory's. The matrix is one-hot like the Amazon data: 26,215 rows of 44 ones in
+// 241,915 columns.
 #include <benchmark/benchmark.h>
 #include <petscmat.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whole rounds over MPI: starts a run of 30 workers and takes the time of its rounds from the trace.
-// No delay is injected, so this is the cost of messages, gradients and updates. Reported: the mean
-// time of a round, iterates kept. Needs QUORATE and LAUNCHER, as `make bench` sets them.
+// Whole rounds over MPI: starts a run of 30 workers and takes the time of its rounds from the
+// trace. No delay is injected, so this is the cost of messages, gradients and updates. Reported:
+// the mean time of a round, iterates kept. Needs QUORATE and LAUNCHER, as `make bench` sets them.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 

@@ -84,7 +84,8 @@ BENCHMARK_CAPTURE(message, pgc_frc, "pgc-frc", "stragglers", "3", 250)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(message, sr_sgc, "sr-sgc", "lambda", "20", 1000)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(message, m_sgc, "m-sgc", "lambda", "20", 1000)->Unit(benchmark::kMillisecond);
-// Of groups of four, about 1,400 chunks are done, or their heads come, before each chunk has come once.
+// Of groups of four, about 1,400 chunks are done, or their heads come, before each chunk has come
+// once.
 BENCHMARK_CAPTURE(messages, partial_chunk, "partial", {{"stragglers", "3"}, {"placement", "frc"}},
                   1000)
     ->Unit(benchmark::kMillisecond);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Loaded before the program (LD_PRELOAD), it harms one of the system calls by which the program opens, reads and
-// writes files of a folder: that call fails, or the process is killed before or after it.
+// Loaded before the program (LD_PRELOAD), it harms one of the system calls by which the program
+// opens, reads and writes files of a folder: that call fails, or the process is killed before or
+// after it.
 //
-//     CALLS_FOLDER   the folder; calls on other files are left alone
-//     CALLS_COUNTER  a file of 8 bytes, in which all processes count these calls
-//     CALLS_AT       which of them is harmed, from 1; 0: none
-//     CALLS_HARM     "before" or "after", when the process is killed, or the error number of what fails
-//     CALLS_LASTING  whether all calls after it fail as well
-//     CALLS_NO_LOCKS whether the file system has no locks
+//     CALLS_FOLDER   the folder; calls on other files are left alone CALLS_COUNTER  a file of 8
+//     bytes, in which all processes count these calls CALLS_AT       which of them is harmed, from
+//     1; 0: none CALLS_HARM     "before" or "after", when the process is killed, or the error
+//     number of what fails CALLS_LASTING  whether all calls after it fail as well CALLS_NO_LOCKS
+//     whether the file system has no locks
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The loaders of data sets, down to the rows that the kernels read, and of arrays of HDF5 files. The files are sound, and
-// what they hold is not: HDF5 itself does not return from some damaged files.
+// The loaders of data sets, down to the rows that the kernels read, and of arrays of HDF5 files.
+// The files are sound, and what they hold is not: HDF5 itself does not return from some damaged
+// files.
 #include <petscsys.h>
 
 #include "data/data_set.hpp"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// mutated_files COUNT [FIRST]: reads COUNT damaged copies of a data set, a trace, optima and arrays, each in a process of
-// its own, and tells what came of it. Copy K is the same each time. Some have bits flipped, bytes overwritten or their end
-// cut; others are sound HDF5 files with attributes and data sets of other types, sizes and values. A fault of ours is what
-// a sanitizer finds in the memory or in a function of Quorate, or an exception that is no answer. HDF5 itself crashes on
-// some files, and does not return from others; that is counted apart.
+// mutated_files COUNT [FIRST]: reads COUNT damaged copies of a data set, a trace, optima and
+// arrays, each in a process of its own, and tells what came of it. Copy K is the same each time.
+// Some have bits flipped, bytes overwritten or their end cut; others are sound HDF5 files with
+// attributes and data sets of other types, sizes and values. A fault of ours is what a sanitizer
+// finds in the memory or in a function of Quorate, or an exception that is no answer. HDF5 itself
+// crashes on some files, and does not return from others; that is counted apart.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <petscsys.h>
@@ -272,8 +273,8 @@ int outcome(const Sound& sound, const std::string& path, const test::Folder& fol
     }
 }
 
-// Whether what a sanitizer says is of our memory, or of one of our functions: the innermost one that is neither the
-// sanitizer's nor the C library's.
+// Whether what a sanitizer says is of our memory, or of one of our functions: the innermost one
+// that is neither the sanitizer's nor the C library's.
 bool is_ours(const std::string& report)
 {
     const auto named = [](const std::string& line, const char* what) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A gradient code as a plugin: each worker holds its own partition and the next one's half; with an option of its
-// own.
+// A gradient code as a plugin: each worker holds its own partition and the next one's half; with an
+// option of its own.
 #include <quorate/quorate.hpp>
 
 namespace {

@@ -158,9 +158,9 @@ TEST(AdaptiveDeadline, TakesTheSecondsOfAFixedOne)
                 0.015 * 2.13215);
 }
 
-// Calm rounds, and in a tenth of them ten of thirty workers are ten times slower. Prints a table: means
-// over ten seeds of 2000 rounds, with 95 % intervals; the same times for all rules. The 2.270 s of waiting for all are of one
-// seed: 0.9 (1 + 0.05 H_30) + 0.1 * 10 (1 + 0.05 H_10) = 2.226.
+// Calm rounds, and in a tenth of them ten of thirty workers are ten times slower. Prints a table:
+// means over ten seeds of 2000 rounds, with 95 % intervals; the same times for all rules. The 2.270
+// s of waiting for all are of one seed: 0.9 (1 + 0.05 H_30) + 0.1 * 10 (1 + 0.05 H_10) = 2.226.
 TEST(AdaptiveDeadline, PaysForBursts)
 {
     const auto bursts = [](Stream& random) {
@@ -250,8 +250,8 @@ TEST(AdaptiveDeadline, EndsARoundInWhichNobodyElseCanAnswer)
     EXPECT_EQ(std::get<Step>(out[0]).terms.size(), 2U);
 }
 
-// The mean estimate of sum g_i, g_i = i - 2, by `ignore` with ten workers: seven with delays of mean 1,
-// and three of mean 3. The truth is 25.
+// The mean estimate of sum g_i, g_i = i - 2, by `ignore` with ten workers: seven with delays of
+// mean 1, and three of mean 3. The truth is 25.
 double mean_estimate(const std::string& weights)
 {
     const auto scheme =
@@ -312,8 +312,9 @@ TEST(AdaptiveDeadline, OfUnlikeWorkersNeedsTheirFrequencies)
     EXPECT_NEAR(mean_estimate("horvitz-thompson"), 25, 0.5);
 }
 
-// The mean of n / r times what is heard, and the shares of rounds in which workers of mean 1 and of mean 3 are heard, where a round
-// ends at c = 1.5 or with the fourth answer, if that is later; ten workers and g_i = i - 2 as above.
+// The mean of n / r times what is heard, and the shares of rounds in which workers of mean 1 and of
+// mean 3 are heard, where a round ends at c = 1.5 or with the fourth answer, if that is later; ten
+// workers and g_i = i - 2 as above.
 TEST(AdaptiveDeadline, OfUnlikeWorkersIsBiasedByWhatTheFormulaSays)
 {
     constexpr int rounds = 200'000;
@@ -343,8 +344,8 @@ TEST(AdaptiveDeadline, OfUnlikeWorkersIsBiasedByWhatTheFormulaSays)
     EXPECT_NEAR(slow, of_slow, 0.003);
 }
 
-// E |mean of r of n - mean of all|^2 = (1 / r - 1 / n) / (n - 1) sum |g_i - mean|^2 over all sets of r; so with any r that does not
-// depend on who is among them, E[1 / r] in its place.
+// E |mean of r of n - mean of all|^2 = (1 / r - 1 / n) / (n - 1) sum |g_i - mean|^2 over all sets
+// of r; so with any r that does not depend on who is among them, E[1 / r] in its place.
 TEST(AdaptiveDeadline, OfLikeWorkersHasTheVarianceOfARandomSubset)
 {
     const std::vector<double> g = {3, -1, 4, 1, -5, 9};

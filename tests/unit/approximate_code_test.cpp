@@ -90,8 +90,8 @@ TEST(ExpectedError, OfBernoulliIsAboveAndOfOneStepIsTheFormula)
     }
     plain /= draws * patterns;
     optimal /= draws * patterns;
-    // The formula is of draws with empty rows and columns and of weights k / (r d); ours have none and
-    // scale by the degrees drawn, which can only help.
+    // The formula is of draws with empty rows and columns and of weights k / (r d); ours have none
+    // and scale by the degrees drawn, which can only help.
     const double formula = static_cast<double>(n * (n - d)) / (r * d);
     EXPECT_LT(plain, formula);
     EXPECT_GT(plain, 0.7 * formula);

@@ -327,7 +327,8 @@ TEST(Random, UniformNormalAndExponentialHaveTheirMoments)
 
 TEST(Interval, IsThatOfStudentsDistribution)
 {
-    // By hand: the standard error of 1, 2, 3 is 1 / sqrt(3), and t with 2 degrees of freedom 4.3027.
+    // By hand: the standard error of 1, 2, 3 is 1 / sqrt(3), and t with 2 degrees of freedom
+    // 4.3027.
     EXPECT_NEAR(half_interval({1, 2, 3}).value(), 4.302653 / std::sqrt(3), 1e-6);
     EXPECT_NEAR(half_interval({0, 1}).value(), 12.706205 * 0.5, 1e-6);
     EXPECT_EQ(half_interval({0.1, 0.1, 0.1}), 0);

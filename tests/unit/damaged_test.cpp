@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// HDF5 files whose attributes, sizes, types and numbers are not those that the program writes: by damage, or on purpose.
+// HDF5 files whose attributes, sizes, types and numbers are not those that the program writes: by
+// damage, or on purpose.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -289,7 +289,8 @@ TEST(Stopping, TheGradientKnowsTheKinkOfL1)
 
 TEST(Stopping, TheGapIsNeverBelowTheTrueOne)
 {
-    // The optimum of (w^2 / 2 + c) + w^2 / 2 is c; its curvature 2 is more than the 1 of the L2 term.
+    // The optimum of (w^2 / 2 + c) + w^2 / 2 is c; its curvature 2 is more than the 1 of the L2
+    // term.
     constexpr double c = 3;
     for (const double share : {0.5, 0.1, 0.01}) {
         Stopping stopping(rules(fmt::format("gap={}", share)), {.l2 = 0.5});

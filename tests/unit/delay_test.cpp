@@ -16,7 +16,8 @@ namespace {
 using test::harmonic;
 using test::refusal;
 
-// Two workers and three rounds, recorded at half the rows; a quarter of the rows takes a second less.
+// Two workers and three rounds, recorded at half the rows; a quarter of the rows takes a second
+// less.
 WorkerTimes recorded()
 {
     return {.workers = 2, .rounds = 3, .seconds = {1, 2, 3, 0.25, 5, 6}, .load = 0.5, .slope = 4};

@@ -258,7 +258,8 @@ TEST(Dsag, SagaCountsChangesSoThatEachPartitionCountsOnce)
     EXPECT_GT(saga, 150);
 }
 
-// Of P partitions, all subsets of r alike, with scalar gradients: `now` at the newest point, `cached` before.
+// Of P partitions, all subsets of r alike, with scalar gradients: `now` at the newest point,
+// `cached` before.
 TEST(Dsag, SagaIsUnbiasedAndSagIsNotOverRandomSubsets)
 {
     const std::vector<double> now = {3, -1, 4, 1, -5, 9}, cached = {2, 6, -5, 3, 5, -8};

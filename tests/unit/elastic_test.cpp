@@ -121,7 +121,8 @@ TEST(ElasticTest, OneMachineIsReplacedByAnyLOthers)
 
 TEST(ElasticTest, GeneratorsAreWellConditioned)
 {
-    // Windows of neighbours in the 1-norm, which is up to L times the 2-norm of the literature's tables.
+    // Windows of neighbours in the 1-norm, which is up to L times the 2-norm of the literature's
+    // tables.
     EXPECT_LT(StorageCode(Generator::haar, 20, 10, 0).worst_window(), 3e4);
     EXPECT_LT(StorageCode(Generator::haar, 10, 5, 0).worst_window(), 3e3);
     EXPECT_LT(StorageCode(Generator::fourier, 20, 10, 0).worst_window(), 5e3);

@@ -177,8 +177,9 @@ std::string bytes_of(const std::string& path)
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// What a folder may hold after a power loss. Of a file that was synced, each page is that of the sync or that of now; so
-/// is the length. Names are as they were at the last sync of the folder, or after any change since.
+/// What a folder may hold after a power loss. Of a file that was synced, each page is that of the
+/// sync or that of now; so is the length. Names are as they were at the last sync of the folder, or
+/// after any change since.
 class Disk {
 public:
     explicit Disk(std::string folder) : folder_(std::move(folder))
@@ -251,7 +252,8 @@ private:
     std::vector<Names> since_;  // the last sync of the folder
 };
 
-/// Calls f in a process, and each time that it leaves a system call disk.look(), disk.sync() if that was a sync, and look.
+/// Calls f in a process, and each time that it leaves a system call disk.look(), disk.sync() if
+/// that was a sync, and look.
 void run_and_look(const std::function<void()>& f, Disk& disk, const std::function<void()>& look)
 {
     const auto child = start_traced(f);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gradient coding whose coefficients are told late: workers say what they hold, and are asked for one combination of it.
+// Gradient coding whose coefficients are told late: workers say what they hold, and are asked for
+// one combination of it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -139,7 +140,8 @@ public:
 
     void next_round() { handle(Stepped{++version_}, began_); }
 
-    /// What the step makes of each chunk's pieces, l x l by chunk, before it divides by the samples.
+    /// What the step makes of each chunk's pieces, l x l by chunk, before it divides by the
+    /// samples.
     std::map<int, Eigen::MatrixXd> decoded(int pieces) const
     {
         std::map<int, Eigen::MatrixXd> of_chunk;
@@ -399,8 +401,9 @@ TEST_F(LateValues, AreThoseOfGradientDescentWhoeverIsSlow)
 
 TEST_F(LateValues, OfThoseWhoAreLeftAreExact)
 {
-    // A chunk takes 1 s, a message 0.1 s. Worker 1 is asked for what it holds at 2.2 s, as nobody else has done chunk 2; with
-    // two parts all are asked later than 3.3 s. It dies before its first chunk, or later in the first or second round.
+    // A chunk takes 1 s, a message 0.1 s. Worker 1 is asked for what it holds at 2.2 s, as nobody
+    // else has done chunk 2; with two parts all are asked later than 3.3 s. It dies before its
+    // first chunk, or later in the first or second round.
     std::set<std::string> asked_again;
     for (const auto* parts : {"1", "2"})
         for (const std::string when : {"0.5", "1.15", "1.6", "2.25", "3.3"}) {
@@ -425,7 +428,8 @@ TEST_F(LateValues, OfThoseWhoAreLeftAreExact)
 
 TEST_F(LateValues, TellTheLossOfWhatHasCome)
 {
-    // All losses are those of the first model, which is zero: of each sample its label squared, over 24 rows in equal chunks.
+    // All losses are those of the first model, which is zero: of each sample its label squared,
+    // over 24 rows in equal chunks.
     const auto trace = run({{"stragglers", "2"}, {"parts", "2"}, {"deadline", "2.5"}});
     EXPECT_NEAR(trace.rounds[0].loss_estimate, run({}).rounds[0].loss_estimate, 1e-12);
     EXPECT_GT(trace.rounds[0].loss_estimate, 0);

@@ -148,7 +148,8 @@ TEST(Lbfgs, EndsWhereRoundingHidesAllProgress)
 
 TEST(Lbfgs, AnL1TermPutsEachParameterWhereItsSoftThresholdIs)
 {
-    // The sum of lambda_j (w_j - 1)^2 / 2 and |w_j| / 2 is least at w_j = max(0, 1 - 1 / (2 lambda_j)).
+    // The sum of lambda_j (w_j - 1)^2 / 2 and |w_j| / 2 is least at w_j = max(0, 1 - 1 / (2
+    // lambda_j)).
     Reals lambda, point;
     for (int j = 0; j < 40; ++j) {
         lambda.push_back(std::pow(10.0, -1 + 3 * j / 39.0));
@@ -180,7 +181,8 @@ TEST(Lbfgs, WithAnL1TermNoTrialCrossesZeroAndTheObjectiveFalls)
         EXPECT_LE(now, last) << round;
         last = now;
     }
-    // The valley ends at the origin: there both derivatives of the first term, -2 and 0, are below l1.
+    // The valley ends at the origin: there both derivatives of the first term, -2 and 0, are below
+    // l1.
     EXPECT_EQ(optimizer->model()[0], 0);
     EXPECT_EQ(optimizer->model()[1], 0);
     EXPECT_TRUE(optimizer->exhausted());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What tests check codes against, compiled once: Eigen's decompositions take the compiler ten seconds a file.
+// What tests check codes against, compiled once: Eigen's decompositions take the compiler ten
+// seconds a file.
 #pragma once
 
 #include <Eigen/Core>

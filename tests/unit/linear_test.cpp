@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Products of rows with matrices: against loops that a reader can check, and whether their bits depend
-// on anything but the numbers.
+// Products of rows with matrices: against loops that a reader can check, and whether their bits
+// depend on anything but the numbers.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <Eigen/Core>

@@ -64,7 +64,8 @@ TEST(SimulatedNodes, ByNodeEachOfTheThreeNodesDoes)
 {
     const auto trace = simulated({{"aggregate", "node"}});
     EXPECT_EQ(trace.text("aggregate"), "node");
-    // To a node go the point, whom to hand it out to, and two tasks. The last node's headers come back last.
+    // To a node go the point, whom to hand it out to, and two tasks. The last node's headers come
+    // back last.
     expect_rounds_of(trace, 3 * (4 * h + v) + 2 * latency + 2 * h + summing(3));
     expect_bytes_of_rounds(trace,
                            2 * (header + vector_bytes) + 3 * (4 * header + vector_bytes) +

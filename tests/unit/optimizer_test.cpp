@@ -100,7 +100,8 @@ TEST(Optimizers, AgdEhIsTheHeavyBallAndTheRecursionOfThePublicCode)
         before = w;
         w = ball;
 
-        // theta = 2/(t+2); y = (1-theta) v + theta u; v+ = y - step g(v) - 2 l2 step v; u = v + (v+ - v)/theta
+        // theta = 2/(t+2); y = (1-theta) v + theta u; v+ = y - step g(v) - 2 l2 step v; u = v + (v+
+        // - v)/theta
         const double theta = 2.0 / (t + 2);
         for (std::size_t j = 0; j < 3; ++j) {
             const double y = (1 - theta) * v[j] + theta * u[j];

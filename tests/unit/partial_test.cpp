@@ -274,8 +274,8 @@ TEST(Partial, ChunksMayBeSmallerThanPartitions)
     options["chunks"] = "4";
     Rounds rounds("partial", 3, options, 300);
     for (const auto& list : rounds.lists()) EXPECT_EQ(list.size(), 8U);
-    // Worker 1 does the partition of worker 2 after its own, from the end. If worker 2 is ten times as
-    // slow, all of it; if it is three times as slow, the last two chunks of four.
+    // Worker 1 does the partition of worker 2 after its own, from the end. If worker 2 is ten times
+    // as slow, all of it; if it is three times as slow, the last two chunks of four.
     for (const auto& [slower, end] : {std::pair(10, 8), std::pair(3, 6)}) {
         EXPECT_EQ(
             rounds.play([slow = slower](Worker worker, int) { return worker == 2 ? slow : 1; }),
@@ -455,7 +455,8 @@ std::vector<PartialCase> partial_cases()
                  return (1 + r.exponential(0.05)) * (r.uniform() < 0.2 ? 4 : 1);
              });
          },
-         // The noise is fitted: without it uncoded takes 4 - 3 * 0.8^30 = 3.996 s, not the 4.47 s that are known of it.
+         // The noise is fitted: without it uncoded takes 4 - 3 * 0.8^30 = 3.996 s, not the 4.47 s
+         // that are known of it.
          {4.47, 12.18, 3.90, 2.93, 3.01},
          3000},
         {"2 dead, chunks of 1 + Exp(0.3)",
@@ -477,8 +478,8 @@ std::vector<PartialCase> partial_cases()
     };
 }
 
-// Prints a table: means over ten seeds of 300 rounds or more, with 95 % intervals, and how much faster than
-// uncoded and than whole workers chunks are, in the same rounds.
+// Prints a table: means over ten seeds of 300 rounds or more, with 95 % intervals, and how much
+// faster than uncoded and than whole workers chunks are, in the same rounds.
 TEST(PartialTimes, ChunksBeatUncodedInEachOfTheseCases)
 {
     constexpr int seeds = 10;

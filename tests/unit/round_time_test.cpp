@@ -59,8 +59,8 @@ double covered(int n, int d, int j)
     return sum;
 }
 
-// Integral over [0, infinity) of the probability that the round still goes on at t, where F(t) is the
-// probability that a worker is done. Delays are at least `least`.
+// Integral over [0, infinity) of the probability that the round still goes on at t, where F(t) is
+// the probability that a worker is done. Delays are at least `least`.
 double expected(const std::function<double(double)>& going_on_at_f,
                 const std::function<double(double)>& f, double least)
 {

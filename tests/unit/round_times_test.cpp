@@ -53,7 +53,8 @@ TEST(RoundTimes, WaitingIsForThePartsOfTheAnswerThatEndedTheRound)
 TEST(RoundTimes, PartsThatLieBeforeTheRoundAreNotWaitedFor)
 {
     auto trace = waits_for_all(2);
-    // The answers of the second round were sent for 4.75 s before it: all delay, and 0.75 s of computing.
+    // The answers of the second round were sent for 4.75 s before it: all delay, and 0.75 s of
+    // computing.
     for (auto& arrival : trace.arrivals)
         if (arrival.round == 2) arrival.sent -= 4.75, arrival.arrived -= 4.75;
     trace.rounds[1].wait = 0.75;
@@ -117,8 +118,8 @@ TEST(RoundTimes, TasksThatOutliveRoundsAreTimedFromTheirDispatch)
 
 TEST(RoundTimes, FewerAnswersWouldHaveSavedWhatTheOthersTookLonger)
 {
-    // Answers come after 2.5, 3.5, 4.5 and 5.5 s. For one straggler: 4.5 s, and 1 s more of computing, so that
-    // nothing is saved; for two: 3.5 s and 2 s more.
+    // Answers come after 2.5, 3.5, 4.5 and 5.5 s. For one straggler: 4.5 s, and 1 s more of
+    // computing, so that nothing is saved; for two: 3.5 s and 2 s more.
     const auto saving = saving_of(waits_for_all(3));
     ASSERT_TRUE(saving);
     EXPECT_EQ(saving->stragglers, 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Codes with short messages: every pattern of stragglers, the choice among codes, and what they cost.
+// Codes with short messages: every pattern of stragglers, the choice among codes, and what they
+// cost.
 #include "code/short_code.hpp"
 
 #include <fmt/format.h>
@@ -138,9 +139,8 @@ TEST(ShortCode, ConditionIsThatOfTheTable)
 {
     struct Row {
         int n, s, m;
-        double fourier,
-            most =
-                1e-12;  // largest |A B|, over runs of neighbours and random sets; error of sums by the chosen code
+        double fourier;       // largest |A B|, over runs of neighbours and random sets
+        double most = 1e-12;  // error of sums by the chosen code
     };
     // Two digits of the reference are one significant one: within a factor of two.
     for (const auto& one :
@@ -191,8 +191,8 @@ TEST(ShortCode, WithWholeMessagesItIsTheCyclicCode)
     }
 }
 
-// Mean time of the (n - s)-th of n workers, each d T1 + T2 / m with T1 = t1 + Exp(l1), T2 = t2 + Exp(l2): the closed
-// form that the source's model has.
+// Mean time of the (n - s)-th of n workers, each d T1 + T2 / m with T1 = t1 + Exp(l1), T2 = t2 +
+// Exp(l2): the closed form that the source's model has.
 double expected_time(int n, int d, int m)
 {
     const double l1 = .8, l2 = .1, t1 = 1.6, t2 = 6;

@@ -31,7 +31,8 @@ void expect_same_runs(const trace::Trace& a, const trace::Trace& b)
     expect_same_rows(a.workers, b.workers);
 }
 
-/// Simulates each of these on a thread of its own, three times over, and compares with what one thread gives.
+/// Simulates each of these on a thread of its own, three times over, and compares with what one
+/// thread gives.
 void expect_same_on_threads(const std::vector<Options>& runs)
 {
     std::vector<trace::Trace> expected, got(3 * runs.size());

@@ -88,7 +88,8 @@ const auto& entry(const Entries& entries, const std::string& name)
     throw std::logic_error("no entry " + name);
 }
 
-/// The folder with real data sets, or nothing: as tests/conftest.py. Unit tests run in the repository.
+/// The folder with real data sets, or nothing: as tests/conftest.py. Unit tests run in the
+/// repository.
 inline std::optional<std::string> real_data()
 {
     const char* given = std::getenv("QUORATE_DATA");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs by the wall clock whose ranks are threads of this process: every scheme, with all that carries messages, and with
-// transports that misbehave. Each is checked by the replay of its trace, which computes the same bits.
+// Runs by the wall clock whose ranks are threads of this process: every scheme, with all that
+// carries messages, and with transports that misbehave. Each is checked by the replay of its trace,
+// which computes the same bits.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -84,7 +85,8 @@ ThreadRanks with_faults(const Faults& faults, std::vector<std::string> hosts = {
             }};
 }
 
-// --- replays --------------------------------------------------------------------------------------
+// --- replays
+// --------------------------------------------------------------------------------------
 
 using Replayed = ThreadRun;
 
@@ -93,7 +95,8 @@ TEST_P(Replayed, ItIsTheSameFromItsTrace) { run(words()); }
 INSTANTIATE_TEST_SUITE_P(Tried, Replayed, testing::ValuesIn(tried_ways()), way_name);
 INSTANTIATE_TEST_SUITE_P(Further, Replayed, testing::ValuesIn(further_ways()), way_name);
 
-// --- transports -----------------------------------------------------------------------------------
+// --- transports
+// -----------------------------------------------------------------------------------
 
 using Carried = ThreadRun;
 
@@ -106,7 +109,8 @@ TEST_P(Carried, InMessages) { run(words("--transport messages", wide_data(GetPar
 
 INSTANTIATE_TEST_SUITE_P(Tried, Carried, testing::ValuesIn(tried_ways()), way_name);
 
-// --- resumptions ----------------------------------------------------------------------------------
+// --- resumptions
+// ----------------------------------------------------------------------------------
 
 using GoesOn = ThreadRun;
 
@@ -130,7 +134,8 @@ TEST_P(GoesOn, WithAnotherNumberOfWorkers)
 
 INSTANTIATE_TEST_SUITE_P(Tried, GoesOn, testing::ValuesIn(tried_ways()), way_name);
 
-// --- members --------------------------------------------------------------------------------------
+// --- members
+// --------------------------------------------------------------------------------------
 
 using Members = ThreadRun;
 
@@ -142,7 +147,8 @@ TEST_P(Members, MayLeaveJoinDieAndBeReplaced)
 
 INSTANTIATE_TEST_SUITE_P(Tried, Members, testing::ValuesIn(tried_ways()), way_name);
 
-// --- nodes ----------------------------------------------------------------------------------------
+// --- nodes
+// ----------------------------------------------------------------------------------------
 
 // Of so many ranks, on so many hosts.
 std::vector<std::string> hosts_of(int ranks, int hosts)
@@ -184,7 +190,8 @@ TEST_P(OnNodes, LeadersMayDie)
 
 INSTANTIATE_TEST_SUITE_P(Tried, OnNodes, testing::ValuesIn(tried_ways()), way_name);
 
-// --- scores ---------------------------------------------------------------------------------------
+// --- scores
+// ---------------------------------------------------------------------------------------
 
 TEST(ThreadRuns, ModelsAreScoredWhileTheRunGoesOn)
 {
@@ -211,7 +218,8 @@ TEST(ThreadRuns, WorkersScoreWhatASpareRankThatFallsSilentDoesNot)
     EXPECT_EQ(one.evaluations.size(), 30U);
 }
 
-// --- refusals -------------------------------------------------------------------------------------
+// --- refusals
+// -------------------------------------------------------------------------------------
 
 TEST(ThreadRuns, WhatTheyCannotDoIsRefused)
 {
@@ -226,7 +234,8 @@ TEST(ThreadRuns, WhatTheyCannotDoIsRefused)
     refused("--workers 3 --scheme cyclic --stragglers 3", "stragglers");
 }
 
-// --- transports that misbehave --------------------------------------------------------------------
+// --- transports that misbehave
+// --------------------------------------------------------------------
 
 class Misbehaving : public testing::TestWithParam<int> {};
 

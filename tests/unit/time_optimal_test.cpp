@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The schemes of optimal time complexity (ringmaster, k-batch-sync with restarts, malenia, mindflayer, ata) against a small
-// problem that was computed by hand, against schemes that they equal, and against closed forms and tables of times.
+// The schemes of optimal time complexity (ringmaster, k-batch-sync with restarts, malenia,
+// mindflayer, ata) against a small problem that was computed by hand, against schemes that they
+// equal, and against closed forms and tables of times.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -36,7 +37,8 @@ using test::make_scheme;
 using test::Options;
 using test::refusal;
 
-// ---- a small least-squares problem -----------------------------------------------------------------
+// ---- a small least-squares problem
+// -----------------------------------------------------------------
 
 // 24 rows of 3 numbers on 3 workers, without noise: loss (x.w - y)^2.
 class TimeOptimalOnTiny : public testing::Test {
@@ -207,7 +209,8 @@ TEST_F(TimeOptimalOnTiny, MindFlayerCutsTrialsOff)
 
 TEST_F(TimeOptimalOnTiny, MindFlayerThatCutsNothingOffIsFmb)
 {
-    // Not on full batches, which fmb adds up in the order of rows, and limited tasks in that of samples.
+    // Not on full batches, which fmb adds up in the order of rows, and limited tasks in that of
+    // samples.
     const Options common = {{"delay", "exponential:1"}, {"batch", "9"}};
     auto options = common;
     options.insert({{"trials", "1"}, {"restart-after", "1e9"}});
@@ -274,13 +277,15 @@ TEST_F(TimeOptimalOnTiny, Ia2sgdBeginsWithAGradientOfEachWorker)
     expect_near(run("ia2sgd", 1, "1", {}).model, run("uncoded", 1, "1", {}).model);
 }
 
-// ---- times ------------------------------------------------------------------------------------------
+// ---- times
+// ------------------------------------------------------------------------------------------
 
 // Seconds of tasks by worker and count, from a stream of its own for each.
 class Times final : public DelayModel {
 public:
     using Draw = std::function<double(int machine, Stream& stream)>;
-    /// @param tasks_at_full_load  a task of such a share of the rows counts as one; 0: each counts as one
+    /// @param tasks_at_full_load  a task of such a share of the rows counts as one; 0: each counts
+    ///        as one
     Times(Draw draw, std::uint64_t seed, double tasks_at_full_load = 0)
         : draw_(std::move(draw)), seed_(seed), tasks_(tasks_at_full_load)
     {
@@ -329,7 +334,8 @@ double seconds_an_update(const trace::Trace& trace)
     return trace.rounds.back().time / static_cast<double>(trace.rounds.size());
 }
 
-// The bound of 2 min_m H_m (1 + R / m) seconds for R updates, H_m being the harmonic mean of the m least times.
+// The bound of 2 min_m H_m (1 + R / m) seconds for R updates, H_m being the harmonic mean of the m
+// least times.
 double most_seconds(int threshold, std::vector<double> times)
 {
     std::ranges::sort(times);
@@ -375,7 +381,8 @@ TEST(Ringmaster, UpdatesComeAsFastAsTheBoundSays)
 TEST(Ringmaster, StopsThrowMoreTasksAway)
 {
     const auto thrown_away = [](const char* stop) {
-        // Just unlike multiples, so that workers with smaller numbers come first where they would come at once.
+        // Just unlike multiples, so that workers with smaller numbers come first where they would
+        // come at once.
         Times times([](int i, Stream&) { return i + 1 + 1e-9 * i; }, 0);
         const auto trace = timed("ringmaster", {{"staleness-cap", "3"}, {"stop-stale", stop}}, 16,
                                  times, 4000, Arrivals::all);
@@ -419,7 +426,8 @@ TEST(Restarts, TheBestLimitIsTheLeastCostOfASuccess)
     EXPECT_GT(best([](int, Stream& s) { return s.exponential(1); }), 5);
 }
 
-// The cost of a success, (tau + E[min(X, t)]) / P(X <= t), from P(X <= t), with tau = 1, where it is least.
+// The cost of a success, (tau + E[min(X, t)]) / P(X <= t), from P(X <= t), with tau = 1, where it
+// is least.
 std::pair<double, double> least_cost(const std::function<double(double)>& probability, double end)
 {
     double least = unlimited, at = 0, within = 0, before = 1;
@@ -535,7 +543,8 @@ TEST(Ata, TheGreedyAllocationIsOptimal)
     }
 }
 
-// Mean seconds of a round in which worker i computes a_i tasks of (i + 1)(1 + Exp(1)) seconds, and its mean work.
+// Mean seconds of a round in which worker i computes a_i tasks of (i + 1)(1 + Exp(1)) seconds, and
+// its mean work.
 std::pair<double, double> fixed_allocation(const std::vector<int>& tasks, int rounds)
 {
     double seconds = 0, work = 0;
@@ -559,7 +568,8 @@ class AtaTimes : public testing::TestWithParam<int> {};
 TEST_P(AtaTimes, SpareTheTimeOfSlowWorkers)
 {
     const int n = GetParam();
-    // Mean seconds of a round, and seconds that workers are busy in it: those of k-batch-sync are so always.
+    // Mean seconds of a round, and seconds that workers are busy in it: those of k-batch-sync are
+    // so always.
     const auto measured = [n](const char* scheme, const Options& options) {
         constexpr int rounds = 4000;
         std::vector<double> busy;
@@ -607,7 +617,8 @@ TEST(Ata, EvenWorkOnThoseOfWhomLittleIsKnown)
     EXPECT_EQ(allocation(7, known, 0.2, 10), (std::vector{4, 2, 1}));
 }
 
-// ---- legal runs ---------------------------------------------------------------------------------------
+// ---- legal runs
+// ---------------------------------------------------------------------------------------
 
 TEST(NewestPoint, GoesOnWhenAlmostNoTaskIsInTime)
 {
@@ -644,7 +655,8 @@ TEST(Malenia, TakesEnoughOfEachWorker)
         ASSERT_EQ(run.steps.size(), 20U);
         EXPECT_LE(run.most_alive, 20U);
         for (const auto& step : run.steps) {
-            // Weights of 250 rows over the samples of each worker, who takes all of its rows each time.
+            // Weights of 250 rows over the samples of each worker, who takes all of its rows each
+            // time.
             std::map<double, int> batches;
             double sum = 0;
             for (const auto& term : step.terms) {
@@ -808,10 +820,12 @@ TEST(Ringleader, GoesOnWithoutTheDead)
         }
 }
 
-// ---- a quadratic with noise ---------------------------------------------------------------------------
+// ---- a quadratic with noise
+// ---------------------------------------------------------------------------
 
-// f(x) = x'Ax / 2 - b'x in 50 variables, A = tridiag(-1, 2, -1) / 4, b = -e_1 / 4, from sqrt(50) e_1. Gradients have
-// normal noise of 0.03 in each variable, and worker i takes 1 + sqrt(i) + |N(0, i + 1)| seconds for one.
+// f(x) = x'Ax / 2 - b'x in 50 variables, A = tridiag(-1, 2, -1) / 4, b = -e_1 / 4, from sqrt(50)
+// e_1. Gradients have normal noise of 0.03 in each variable, and worker i takes 1 + sqrt(i) + |N(0,
+// i + 1)| seconds for one.
 class NoisyQuadratic {
 public:
     static constexpr std::size_t width = 50;
@@ -945,9 +959,9 @@ TEST(Ringmaster, IsFasterOnANoisyQuadratic)
         }
         return ways;
     };
-    // An earlier simulation of one seed gave 150, 84, and 62 or 65 s. The last two missed the best of the grid: 62 s is
-    // about what R = 20 with a step of 0.1 takes. An independent one of two seeds gave 75 s for rennala, for ringmaster
-    // 60 s there, and 34 s at R = 5 with a step of 0.5.
+    // An earlier simulation of one seed gave 150, 84, and 62 or 65 s. The last two missed the best
+    // of the grid: 62 s is about what R = 20 with a step of 0.1 takes. An independent one of two
+    // seeds gave 75 s for rennala, for ringmaster 60 s there, and 34 s at R = 5 with a step of 0.5.
     const auto cap = "staleness-cap";
     const auto async =
         mean_of("async", [&](std::uint64_t seed) { return best("async", {{}}, seed); });

@@ -280,7 +280,8 @@ TEST(Trace, WhoHasLostItWritesNothingMore)
     const auto path = folder.file("t.h5");
     {
         trace::Writer writer(path, header(), width);
-        // A run of another host, which has no part in the locks of this one, has written the trace and ended.
+        // A run of another host, which has no part in the locks of this one, has written the trace
+        // and ended.
         std::filesystem::remove(owner_record_of(path));
         folder.write("t.h5", "theirs");
         fill(writer);

@@ -45,7 +45,8 @@ protected:
     }
 };
 
-// --- again ----------------------------------------------------------------------------------------
+// --- again
+// ----------------------------------------------------------------------------------------
 
 using Again = VirtualRun;
 
@@ -60,7 +61,8 @@ TEST_P(Again, ItIsTheSameFromItsConfigurationAndFromItsTrace)
 INSTANTIATE_TEST_SUITE_P(Tried, Again, testing::ValuesIn(tried_ways()), way_name);
 INSTANTIATE_TEST_SUITE_P(Further, Again, testing::ValuesIn(further_ways()), way_name);
 
-// --- what it computes -----------------------------------------------------------------------------
+// --- what it computes
+// -----------------------------------------------------------------------------
 
 using Trains = VirtualRun;
 
@@ -101,7 +103,8 @@ TEST(DryRun, ItIsTheSameFromItsConfiguration)
 
 INSTANTIATE_TEST_SUITE_P(Tried, Trains, testing::ValuesIn(tried_ways()), way_name);
 
-// --- exact codes ----------------------------------------------------------------------------------
+// --- exact codes
+// ----------------------------------------------------------------------------------
 
 using Exact = VirtualRun;
 
@@ -143,7 +146,8 @@ TEST_P(Exact, LbfgsFindsTheOptimum)
 
 INSTANTIATE_TEST_SUITE_P(Ways, Exact, testing::ValuesIn(exact_ways()), way_name);
 
-// --- nodes ----------------------------------------------------------------------------------------
+// --- nodes
+// ----------------------------------------------------------------------------------------
 
 using ByNode = VirtualRun;
 
@@ -192,7 +196,8 @@ TEST_P(ByNode, AReplayOfAReplayIsTheSame)
 
 INSTANTIATE_TEST_SUITE_P(Tried, ByNode, testing::ValuesIn(tried_ways()), way_name);
 
-// --- checkpoints ----------------------------------------------------------------------------------
+// --- checkpoints
+// ----------------------------------------------------------------------------------
 
 using Resumed = VirtualRun;
 

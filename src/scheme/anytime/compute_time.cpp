@@ -36,7 +36,8 @@ void ComputeTime::cap(std::int64_t all, const Problem& problem, const Needs& nee
                       fmt::format(", but the minibatches from which --compute-time is chosen have "
                                   "{} samples: give --compute-time in seconds, or a larger cap",
                                   samples_));
-    // No share exceeds the rows of its block, so a task takes none of them twice; all shares are N at most.
+    // No share exceeds the rows of its block, so a task takes none of them twice; all shares are N
+    // at most.
     for (int i = 0; i < problem.workers; ++i)
         caps_.push_back(std::min(partition(all, problem.workers, i).second,
                                  needs.blocks[static_cast<std::size_t>(i)].count));

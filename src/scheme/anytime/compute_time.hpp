@@ -16,15 +16,16 @@ class ComputeTime {
 public:
     /// @param time     seconds, chosen_time or matched_time
     /// @param samples  b
-    /// @throws Refusal if a micro-batch is larger than the data, or takes longer than the compute time
+    /// @throws Refusal if a micro-batch is larger than the data, or takes longer than the compute
+    /// time
     ComputeTime(Seconds time, const std::optional<std::int64_t>& micro_batch,
                 const Problem& problem, std::int64_t samples);
 
     /// Lets a --samples-cap limit the samples of tasks too.
     /// @param all    the cap
     /// @param needs  whose block i is worker i's
-    /// @throws Refusal if the cap is less than the workers, exceeds the rows, or is less than the fixed
-    ///         minibatches from which the time is chosen
+    /// @throws Refusal if the cap is less than the workers, exceeds the rows, or is less than the
+    ///         fixed minibatches from which the time is chosen
     void cap(std::int64_t all, const Problem& problem, const Needs& needs);
 
     /// Whether the time was given, or has been chosen.
@@ -42,8 +43,8 @@ public:
     /// Samples between two looks at the clock: as --micro-batch says, or about 1 % of the compute
     /// time.
     std::int64_t micro_batch(Worker worker) const;
-    /// The budget of a task: the compute time, delay included, and at most the worker's share of the
-    /// cap.
+    /// The budget of a task: the compute time, delay included, and at most the worker's share of
+    /// the cap.
     Budget budget(Worker worker) const
     {
         return {.samples = caps_.empty() ? 0 : caps_[static_cast<std::size_t>(worker)],

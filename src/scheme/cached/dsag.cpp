@@ -153,8 +153,8 @@ private:
     // Units of the smallest part that a worker's rows are cut into.
     int smallest() const { return rules_.units / rules_.most; }
 
-    // The slot of the table that an entry of the cache is in. Workers are mostly at about the same part of their rows, so
-    // what a round renews is in slots near each other.
+    // The slot of the table that an entry of the cache is in. Workers are mostly at about the same
+    // part of their rows, so what a round renews is in slots near each other.
     int slot(Worker worker, int first) const
     {
         return first / smallest() * problem_.workers + worker;
@@ -300,8 +300,9 @@ private:
         return any;
     }
 
-    // Takes note of how long an answer took, injected delays included. What a stale one took beside its computation may be time
-    // that it waited for nobody, so the mean of the latest fresh ones stands for it.
+    // Takes note of how long an answer took, injected delays included. What a stale one took beside
+    // its computation may be time that it waited for nobody, so the mean of the latest fresh ones
+    // stands for it.
     void measure(const Contribution& contribution, bool fresh)
     {
         auto& machine = at(contribution.worker);

@@ -45,21 +45,21 @@ double contribution(const std::vector<Balanced>& workers, const BalanceRules& ru
 /// m = compute and c = rest. O(workers).
 std::vector<int> equal_times(const std::vector<Balanced>& workers, const BalanceRules& rules);
 
-/// Who is among the fresh answers of a round, from a simulation of so many rounds of DSAG with gamma
-/// times, without what the computation of the cache takes. O(rounds x workers x log workers).
+/// Who is among the fresh answers of a round, from a simulation of so many rounds of DSAG with
+/// gamma times, without what the computation of the cache takes. O(rounds x workers x log workers).
 /// @param collect  fresh answers of a round  @param seed  of the times
 /// @return for each worker, the share of rounds in which it is
 std::vector<double> simulated_fresh(const std::vector<Balanced>& workers, double share, int collect,
                                     double margin, std::uint64_t seed, int rounds);
 
 /// Returns subpartitions as the authors' code finds them: all as fast as the slowest; then the
-/// fastest get larger parts until a round renews `least`, or the slowest smaller ones while it still
-/// does. O(parts x simulation).
+/// fastest get larger parts until a round renews `least`, or the slowest smaller ones while it
+/// still does. O(parts x simulation).
 std::vector<int> as_authors(const std::vector<Balanced>& workers, const BalanceRules& rules,
                             int collect, double margin, std::uint64_t seed);
 
-/// Returns the subpartition with which a worker goes on when its rows are cut anew, so that it begins
-/// where one of the old cut does: else it would evict more than it brings.
+/// Returns the subpartition with which a worker goes on when its rows are cut anew, so that it
+/// begins where one of the old cut does: else it would evict more than it brings.
 /// @param units      of the worker's rows  @param before, now  subpartitions of the two cuts
 /// @param next       subpartition of the old cut that would come next, from 0
 int aligned(int units, int before, int now, int next);

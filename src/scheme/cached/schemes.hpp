@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The options of the schemes that use gradients of earlier rounds again. Each member is the option of
-// its name.
+// The options of the schemes that use gradients of earlier rounds again. Each member is the option
+// of its name.
 #pragma once
 
 #include <optional>

@@ -78,9 +78,9 @@ private:
         given_.push_back({next_ - 1, worker, newest_});
     }
 
-    // Closes the tasks that run at points which are too old by now. Their workers wait for new ones,
-    // with who has just answered, in the order of their numbers. Amortised O(1) for each task, and
-    // the sorting.
+    // Closes the tasks that run at points which are too old by now. Their workers wait for new
+    // ones, with who has just answered, in the order of their numbers. Amortised O(1) for each
+    // task, and the sorting.
     void stop(std::vector<Action>& out)
     {
         Close stale{next_, nothing};

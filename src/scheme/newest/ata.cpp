@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rounds of a fixed number of tasks, which are shared out by what is known of the workers' times (ata).
+// Rounds of a fixed number of tasks, which are shared out by what is known of the workers' times
+// (ata).
 #include <algorithm>
 
 #include "scheme/batches.hpp"
@@ -13,8 +14,9 @@ namespace quorate {
 
 namespace {
 
-// Worker i holds partition i, and computes a_i tasks of it as one. The step is made when all have answered. Draws are keyed by the worker's
-// own count, which is the round's number as long as all have a task in each round.
+// Worker i holds partition i, and computes a_i tasks of it as one. The step is made when all have
+// answered. Draws are keyed by the worker's own count, which is the round's number as long as all
+// have a task in each round.
 class Ata final : public Scheme {
 public:
     Ata(const Problem& problem, int tasks, double exploration)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Schemes whose workers compute batch after batch at the newest point until there are enough (k-batch-sync, also
-// known as Rennala SGD), or enough of each worker (malenia).
+// Schemes whose workers compute batch after batch at the newest point until there are enough
+// (k-batch-sync, also known as Rennala SGD), or enough of each worker (malenia).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +16,9 @@ namespace quorate {
 
 namespace {
 
-// What the theory says of a run with S tasks an update, or nothing. The first step is that of the theorem (Tyurin and
-// Richtarik, Fragile SGD, NeurIPS 2024, for the same iteration), the second that of the authors' code.
+// What the theory says of a run with S tasks an update, or nothing. The first step is that of the
+// theorem (Tyurin and Richtarik, Fragile SGD, NeurIPS 2024, for the same iteration), the second
+// that of the authors' code.
 std::string theory_note(const Theory& theory, int tasks)
 {
     std::string text;
@@ -73,12 +74,12 @@ private:
     SampleMean mean_;
 };
 
-// An update takes the mean of what each worker has, weighted by the rows that it holds: unbiased for unlike partitions,
-// however fast their workers are.
+// An update takes the mean of what each worker has, weighted by the rows that it holds: unbiased
+// for unlike partitions, however fast their workers are.
 class Malenia final : public NewestPoint {
 public:
-    /// @param collect  S: an update is made when the harmonic mean of the workers' numbers of batches is above S / n;
-    ///                 0: as soon as each has one
+    /// @param collect  S: an update is made when the harmonic mean of the workers' numbers of
+    ///                 batches is above S / n; 0: as soon as each has one
     Malenia(const Problem& problem, int collect, int most, std::string note)
         : NewestPoint(problem, {}), rows_(problem.rows),
           enough_(static_cast<double>(collect) / problem.workers), most_(most),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rounds in which each worker makes a number of trials, each cut off after a limit of time (mindflayer).
+// Rounds in which each worker makes a number of trials, each cut off after a limit of time
+// (mindflayer).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +21,8 @@ std::vector<int> chosen_trials(double wanted, std::span<const WorkerTrials> tria
     std::vector<std::size_t> order(trials.size());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return trials[i].cost; });
-    // T(m) of the m workers whose trials cost least falls as long as that of the next one is below it.
+    // T(m) of the m workers whose trials cost least falls as long as that of the next one is below
+    // it.
     double probability = 0, rate = 0, time = unlimited;
     std::size_t taken = 0;
     for (std::size_t m = 1; m <= order.size(); ++m) {
@@ -57,8 +59,8 @@ struct MindFlayerWays {
     Theory theory = {};
 };
 
-// Until the times of all workers are known, but for first_rounds rounds at most, a round ends with its first S
-// successes, like those of k-batch-sync.
+// Until the times of all workers are known, but for first_rounds rounds at most, a round ends with
+// its first S successes, like those of k-batch-sync.
 class MindFlayer final : public NewestPoint {
 public:
     MindFlayer(const Problem& problem, const MindFlayerWays& ways, Restarts restarts)

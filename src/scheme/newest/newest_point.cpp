@@ -12,7 +12,8 @@ namespace quorate {
 namespace {
 
 constexpr int end_of_round = 0;  // the only timer
-// Tasks of each worker that may be out of time, one after the other, before all get tasks without a limit.
+// Tasks of each worker that may be out of time, one after the other, before all get tasks without a
+// limit.
 constexpr std::int64_t failures_in_a_row = 100;
 
 std::vector<std::int64_t> task_samples(const OwnPartitions& own, const Problem& problem)

@@ -8,12 +8,14 @@
 
 namespace quorate {
 
-/// Returns the samples of a task, the most that any worker has, where each gives its share of the batch.
+/// Returns the samples of a task, the most that any worker has, where each gives its share of the
+/// batch.
 std::int64_t samples_of_a_task(const Problem& problem);
 
-/// What schemes share whose workers compute task after task at the newest point: worker i holds partition i, and
-/// whoever has answered takes another task of it while the scheme wants more. A step cancels what still runs. Delays and samples are
-/// keyed by the worker's own count of tasks, so that a task which is begun anew draws a new delay.
+/// What schemes share whose workers compute task after task at the newest point: worker i holds
+/// partition i, and whoever has answered takes another task of it while the scheme wants more. A
+/// step cancels what still runs. Delays and samples are keyed by the worker's own count of tasks,
+/// so that a task which is begun anew draws a new delay.
 class NewestPoint : public Scheme {
 public:
     /// @param restarts  the limits of time of tasks; none: they have no limit
@@ -31,11 +33,14 @@ protected:
     virtual std::optional<Step> receive(const Contribution& contribution) = 0;
     /// Takes note of a task that was out of time. @return the step, if there is one now
     virtual std::optional<Step> fail(Worker) { return std::nullopt; }
-    /// Seconds after which a round ends with what has come, if there is anything; never: it does not.
+    /// Seconds after which a round ends with what has come, if there is anything; never: it does
+    /// not.
     virtual Seconds limit() const { return never; }
-    /// Ends a round whose time is over, or in which nobody can answer any more. @return the step, if there is one
+    /// Ends a round whose time is over, or in which nobody can answer any more. @return the step,
+    /// if there is one
     virtual std::optional<Step> expire() { return std::nullopt; }
-    /// Lets workers have further tasks, in a round that has neither tasks left nor enough contributions.
+    /// Lets workers have further tasks, in a round that has neither tasks left nor enough
+    /// contributions.
     virtual void again() {}
     /// A note for the user, or nothing; asked when a round begins.
     virtual std::string say() { return ""; }

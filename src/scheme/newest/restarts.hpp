@@ -10,14 +10,15 @@
 
 namespace quorate {
 
-/// Returns the limit of time T that lets tasks succeed at the least expected cost, E[min(Y, T)] / P(Y <= T), where Y
-/// is a task's time: the best of the times themselves, or `never` if no limit is better. O(m log m).
+/// Returns the limit of time T that lets tasks succeed at the least expected cost, E[min(Y, T)] /
+/// P(Y <= T), where Y is a task's time: the best of the times themselves, or `never` if no limit is
+/// better. O(m log m).
 /// @param times  of tasks without a limit, seconds; at least one
 Seconds best_restart(std::span<const Seconds> times);
 
-/// The limits of time of tasks, by worker: a fixed one, or one that follows from a worker's own times. The latter has
-/// no limit in a worker's first 20 tasks, and in every 20th after that; then it is that of best_restart() for its last 100
-/// times without a limit, found anew after 10 more.
+/// The limits of time of tasks, by worker: a fixed one, or one that follows from a worker's own
+/// times. The latter has no limit in a worker's first 20 tasks, and in every 20th after that; then
+/// it is that of best_restart() for its last 100 times without a limit, found anew after 10 more.
 class Restarts {
 public:
     /// @param limit  of all workers; 0: that which follows from their times
@@ -33,9 +34,11 @@ public:
     bool known() const { return unknown_ == 0; }
     /// The limit of a worker in tasks that are not to explore; never: none.
     Seconds limit(Worker worker) const { return of(worker).limit; }
-    /// The share of the tasks with that limit which end in time, as measured; 1 if there is no limit.
+    /// The share of the tasks with that limit which end in time, as measured; 1 if there is no
+    /// limit.
     double success(Worker worker) const;
-    /// What a task with that limit takes at most; without a limit, its mean time. Infinite if nothing is known of it.
+    /// What a task with that limit takes at most; without a limit, its mean time. Infinite if
+    /// nothing is known of it.
     Seconds cost(Worker worker) const;
 
 private:

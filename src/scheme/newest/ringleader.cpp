@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Asynchronous schemes for partitions that are not alike: each update takes the mean over tables of the workers' gradients, so
-// that fast workers count no more than slow ones (ringleader, ia2sgd).
+// Asynchronous schemes for partitions that are not alike: each update takes the mean over tables of
+// the workers' gradients, so that fast workers count no more than slow ones (ringleader, ia2sgd).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,8 +16,8 @@ namespace quorate {
 
 namespace {
 
-// The contributions of each worker that make up estimates. Each worker's stand for its partition, by its rows: they are in the slot of
-// its number.
+// The contributions of each worker that make up estimates. Each worker's stand for its partition,
+// by its rows: they are in the slot of its number.
 class GradientTable {
 public:
     explicit GradientTable(const std::vector<Block>& blocks) : entries_(blocks.size())
@@ -67,8 +67,8 @@ public:
     /// Workers that have an entry.
     int present() const { return present_; }
 
-    /// Returns the step of the mean over the partitions of those that have an entry, each the mean of its samples, if
-    /// the slots of all are filled.
+    /// Returns the step of the mean over the partitions of those that have an entry, each the mean
+    /// of its samples, if the slots of all are filled.
     Step step() const
     {
         Step step{.terms = {}, .divisor = covered_, .error = 0, .table = true};
@@ -140,9 +140,10 @@ private:
     TaskId next_ = 0;
 };
 
-// A round of n updates has two phases. First the table is filled until it has a contribution of each worker, who go on at the point
-// that they have. Then each worker makes one update, the one that has filled the table the first. What comes from those who have
-// made theirs is for the next round's table.
+// A round of n updates has two phases. First the table is filled until it has a contribution of
+// each worker, who go on at the point that they have. Then each worker makes one update, the one
+// that has filled the table the first. What comes from those who have made theirs is for the next
+// round's table.
 class Ringleader final : public Tabled {
 public:
     /// @param newest  workers go on at the newest point always
@@ -159,7 +160,8 @@ public:
         needs.answers = workers();
         // In the table one more, for it is filled before the worker's update.
         needs.kept = static_cast<std::int64_t>(workers()) * (2 * most_ + 1);
-        // Those of one table are at most 2 n - 2 updates old. Where workers stay at their points, each is at two.
+        // Those of one table are at most 2 n - 2 updates old. Where workers stay at their points,
+        // each is at two.
         needs.points = std::int64_t{2} * workers();
         return needs;
     }
@@ -232,8 +234,8 @@ private:
             of(worker).rests = true;
     }
 
-    // Whether `done` holds for all workers that take part. Amortised O(1) where it goes on to hold, for those for
-    // whom it is known are not asked again in this phase.
+    // Whether `done` holds for all workers that take part. Amortised O(1) where it goes on to hold,
+    // for those for whom it is known are not asked again in this phase.
     template <class Done>
     bool all(Done done)
     {
@@ -322,7 +324,8 @@ private:
     Worker next_ = 0;        // who makes the running update
 };
 
-// An update for each contribution, by the mean of the newest ones of all workers. The first one waits until all have one.
+// An update for each contribution, by the mean of the newest ones of all workers. The first one
+// waits until all have one.
 class Ia2sgd final : public Tabled {
 public:
     explicit Ia2sgd(const Problem& problem) : Tabled(problem), table_(own().needs.blocks) {}

@@ -38,8 +38,8 @@ public:
     void begin();
     /// Takes note of an answer. @param elapsed  seconds since the tasks of the round were given out
     void answered(Seconds elapsed) { times_.back().push_back(elapsed); }
-    /// Seconds after which the round ends; nothing before the quorum is there, and `never` if all are
-    /// waited for.
+    /// Seconds after which the round ends; nothing before the quorum is there, and `never` if all
+    /// are waited for.
     std::optional<Seconds> limit() const;
     /// D of the running round; never: there is none.
     Seconds deadline() const { return deadline_; }
@@ -53,7 +53,8 @@ private:
     Seconds deadline_ = never;
 };
 
-/// When rounds end with what has come (--deadline): after a fixed time, or an adaptive one; or never.
+/// When rounds end with what has come (--deadline): after a fixed time, or an adaptive one; or
+/// never.
 struct RoundLimit {
     Seconds fixed = never;
     std::optional<AdaptiveDeadline::Rule> adaptive = {};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which chunks each worker computes, and in which order: of schemes in which what slow workers have done counts.
+// Which chunks each worker computes, and in which order: of schemes in which what slow workers have
+// done counts.
 #pragma once
 
 #include <functional>
@@ -17,13 +18,13 @@ struct ChunkLists {
     std::vector<ChunkList> chunks_of;  // by worker
 };
 
-/// Returns the lists of a code with as many partitions as workers, each of which holds the partition
-/// of its own number.
+/// Returns the lists of a code with as many partitions as workers, each of which holds the
+/// partition of its own number.
 /// @param pieces  chunks of a partition
-/// @param rotate  a worker begins with the partition of its own number; so with d copies each stands
-///                once at each of the d places, and the first copies of all are done first. It
-///                computes every second partition from its last chunk on, so that two workers at one
-///                partition meet
+/// @param rotate  a worker begins with the partition of its own number; so with d copies each
+///                stands once at each of the d places, and the first copies of all are done first.
+///                It computes every second partition from its last chunk on, so that two workers at
+///                one partition meet
 ChunkLists lists_of(const Encoding& code, int pieces, bool rotate);
 
 /// Returns the plain sum of the first chunks of a list as a row of B.

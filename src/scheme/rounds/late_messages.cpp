@@ -135,15 +135,16 @@ private:
         return all;
     }
 
-    // Asks workers for what they hold, if it is enough. The others go on meanwhile, for those asked may die, unless the round
-    // has to do with what there is.
+    // Asks workers for what they hold, if it is enough. The others go on meanwhile, for those asked
+    // may die, unless the round has to do with what there is.
     void collect(std::vector<Action>& out)
     {
         const auto all = std::int64_t{code_.pieces()} * lists_.chunks;
         if (covered_ == 0 || (covered_ < all && !expired_)) return;
         scale_ = rescale_ ? static_cast<double>(all) / static_cast<double>(covered_) : 1;
         auto parts = combine(holders());
-        // More holders may mend an inaccurate decoding. The comparison is written so that NaN is refused.
+        // More holders may mend an inaccurate decoding. The comparison is written so that NaN is
+        // refused.
         if (limit_ == never && !(error_ <= tolerance)) return;
         collecting_ = true;
         owed_ = 0;
@@ -185,8 +186,9 @@ private:
         return parts;
     }
 
-    // Nobody who is left owes an answer: who was asked and has not sent is gone, with what it held. Others are asked for other
-    // combinations, or if they hold too little go on with their lists; as does who was gone, if it comes back.
+    // Nobody who is left owes an answer: who was asked and has not sent is gone, with what it held.
+    // Others are asked for other combinations, or if they hold too little go on with their lists;
+    // as does who was gone, if it comes back.
     void make_do(std::vector<Action>& out)
     {
         for (const auto worker : active_)

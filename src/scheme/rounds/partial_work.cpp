@@ -132,8 +132,8 @@ protected:
         return {plan(worker), {version}, {.seconds = seconds_}};
     }
 
-    // If no worker is done with a chunk, all get their first one again, without a limit. The first to
-    // finish ends the round.
+    // If no worker is done with a chunk, all get their first one again, without a limit. The first
+    // to finish ends the round.
     Task again(Worker worker, Version version) override
     {
         if (!std::exchange(told_, true))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The options of the schemes that work in rounds of whole gradients, coded or not. Each member is the
-// option of its name; `quorate run --scheme NAME --help` says what it does.
+// The options of the schemes that work in rounds of whole gradients, coded or not. Each member is
+// the option of its name; `quorate run --scheme NAME --help` says what it does.
 #pragma once
 
 #include <optional>

@@ -44,8 +44,9 @@ protected:
 
     /// Seconds after which a round ends with what has come; never: it waits for its quorum.
     virtual Seconds limit() const { return never; }
-    /// Seconds after which the round ends with what has come, if that follows from the contributions
-    /// so far: asked after each that is not enough for receive(); nothing: limit() stays.
+    /// Seconds after which the round ends with what has come, if that follows from the
+    /// contributions so far: asked after each that is not enough for receive(); nothing: limit()
+    /// stays.
     virtual std::optional<Seconds> new_limit() const { return std::nullopt; }
     /// Ends a round whose time is up. If there is no step, this is called again after each further
     /// contribution that is not enough for receive().

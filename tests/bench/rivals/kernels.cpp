@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // One core, in turn in one process: Quorate's gradient and loss beside a plain loop that has no
-// loss, its gradient of one worker's shard beside PETSc's two products, and the rates from which the
-// bounds are computed. Prints the least seconds, and rates a second.
+// loss, its gradient of one worker's shard beside PETSc's two products, and the rates from which
+// the bounds are computed. Prints the least seconds, and rates a second.
 //   kernels FILE --workers N
 #include <petscmat.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The bare loop in shared memory: forked workers, one mapping with the point and a contribution of
-// each worker, a futex each way. No messages, no MPI. With --replicas R, workers i R ... i R + R - 1
-// compute the same, and a round ends with --collect K answers, or one of each group (agc).
+// each worker, a futex each way. No messages, no MPI. With --replicas R, workers i R ... i R + R -
+// 1 compute the same, and a round ends with --collect K answers, or one of each group (agc).
 //   shared_loop FILE --workers N [--replicas R --collect K] --rounds N --step X
 #include <linux/futex.h>
 #include <sys/mman.h>
