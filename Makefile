@@ -209,7 +209,8 @@ JOIN      ?= $(if $(SAN),yes,no)
 alone     := $(large) src/quorate/%
 # $(call joined,FILES): what is compiled for them. join/FIRST.cpp, in $(B), includes $(joined_FIRST.cpp).
 joined     = $(if $(filter yes,$(JOIN)),$(filter $(alone),$(1)) \
-  $(foreach folder,$(sort $(dir $(1))),$(call groups,$(filter-out $(alone),$(filter $(folder)%,$(1))))),$(1))
+  $(foreach folder,$(sort $(dir $(1))),$(call groups,$(filter-out $(alone),$(call in,$(folder),$(1))))),$(1))
+in         = $(foreach file,$(2),$(if $(filter $(1),$(dir $(file))),$(file)))
 groups     = $(if $(1),$(call group,$(wordlist 1,$(together),$(1)))$(call groups,$(wordlist $(words + $(wordlist \
   1,$(together),$(1))),$(words $(1)),$(1))))
 group      = $(eval joined_$(firstword $(1)) := $(1))join/$(firstword $(1)) #
