@@ -50,7 +50,7 @@ double entries_of(const RowView& rows)
 
 // The functions of PETSc that follow are called by PETSc, so they return its codes.
 
-PetscErrorCode multiply(Mat matrix, Vec x, Vec y)
+PetscErrorCode multiply_rows(Mat matrix, Vec x, Vec y)
 {
     const PetscScalar* from = nullptr;
     PetscScalar* to = nullptr;
@@ -137,7 +137,7 @@ void attach(Mat matrix, Attached* attached)
     check(PetscObjectCompose(reinterpret_cast<PetscObject>(matrix), attached_name,
                              reinterpret_cast<PetscObject>(container.get())),
           "PetscObjectCompose");
-    set(matrix, MATOP_MULT, multiply);
+    set(matrix, MATOP_MULT, multiply_rows);
     set(matrix, MATOP_MULT_TRANSPOSE, multiply_transpose);
     set(matrix, MATOP_MULT_TRANSPOSE_ADD, multiply_transpose_add);
 }
