@@ -14,7 +14,7 @@ void at_most(const std::string& option, std::int64_t value, std::int64_t highest
     if (value > highest) throw Refusal(option, fmt::format(": use at most {}", highest));
 }
 
-std::int64_t whole_number_of(const Words& words, std::int64_t highest)
+std::int64_t whole_number_of(const GivenWords& words, std::int64_t highest)
 {
     const auto& [option, form] = words.row;
     if (form.highest)
@@ -24,7 +24,7 @@ std::int64_t whole_number_of(const Words& words, std::int64_t highest)
     return words.settings.integer(words.name(), static_cast<std::int64_t>(form.lowest), highest);
 }
 
-double number_of(const Words& words)
+double number_of(const GivenWords& words)
 {
     const auto& [option, form] = words.row;
     for (const auto& [name, value] : form.named)
@@ -40,7 +40,7 @@ std::vector<std::string> allowed_words(const OptionRow& row)
     return row.form.words.empty() ? split(row.option.argument, '|') : row.form.words;
 }
 
-std::size_t place_of_word(const Words& words)
+std::size_t place_of_word(const GivenWords& words)
 {
     const auto all = allowed_words(words.row);
     const auto& word = words.settings.one_of(words.name(), all);

@@ -7,7 +7,7 @@
 //
 // A member is a whole number, a number, a time (its argument begins with SECONDS), a switch (bool),
 // a word (an enum, whose values have the order of the words), or std::optional of one of them.
-// Other types have two functions beside them: read_option(value, Words) and written(value,
+// Other types have two functions beside them: read_option(value, GivenWords) and written(value,
 // OptionRow).
 #pragma once
 
@@ -56,7 +56,7 @@ struct OptionRow {
 };
 
 /// The words of one option, to be read.
-struct Words {
+struct GivenWords {
     const Settings& settings;
     const OptionRow& row;
     int workers;  // 0: not known
@@ -67,9 +67,9 @@ struct Words {
 };
 
 /// Each throws BadInput unless the words are such a value, within its form.
-std::int64_t whole_number_of(const Words& words, std::int64_t highest);
-double number_of(const Words& words);
-std::size_t place_of_word(const Words& words);
+std::int64_t whole_number_of(const GivenWords& words, std::int64_t highest);
+double number_of(const GivenWords& words);
+std::size_t place_of_word(const GivenWords& words);
 /// A number as words: with all digits that it needs, or as the name that it has.
 std::string written_number(double value, const Form& form);
 std::vector<std::string> allowed_words(const OptionRow& row);
@@ -83,7 +83,7 @@ struct IsOptional<std::optional<M>> : std::true_type {
 
 /// Reads a value. @throws BadInput if the words are none
 template <class M>
-void read_value(M& value, const Words& words)
+void read_value(M& value, const GivenWords& words)
 {
     if constexpr (IsOptional<M>::value) {
         if (words.text() == words.row.option.fallback)
@@ -134,7 +134,7 @@ public:
     template <class M>
     Field(M T::*member, const OptionRow& row)
         : option(row.option), read([member, row](T& all, const Settings& settings, int workers) {
-              const Words words{settings, row, workers};
+              const GivenWords words{settings, row, workers};
               // Without a fallback, the struct says what no words mean.
               if (words.text().empty() && row.option.fallback.empty()) return;
               read_value(all.*member, words);

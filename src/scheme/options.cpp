@@ -150,7 +150,7 @@ int quorum(const RoundLimit& deadline, const std::optional<int>& collect, int wo
     return workers;
 }
 
-void read_option(std::vector<double>& shares, const Words& given)
+void read_option(std::vector<double>& shares, const GivenWords& given)
 {
     shares.assign(static_cast<std::size_t>(given.workers), 1.0);
     std::set<std::int64_t> named;

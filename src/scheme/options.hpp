@@ -16,7 +16,7 @@ const OptionRow& shared_option(const std::string& name);
 /// scheme; the first is the default.
 OptionRow worded(const std::string& name, std::vector<std::string> words);
 
-void read_option(std::vector<double>& shares, const Words& given);
+void read_option(std::vector<double>& shares, const GivenWords& given);
 std::string written(const std::vector<double>& shares, const OptionRow&);
 
 /// The table of a scheme (scheme/schemes.hpp): the rows of its own, and those of the options that

@@ -50,7 +50,7 @@ std::optional<Seconds> AdaptiveDeadline::limit() const
     return std::max(quorum, std::min(deadline_, quorum + rule_.cap));
 }
 
-void read_option(RoundLimit& limit, const Words& given)
+void read_option(RoundLimit& limit, const GivenWords& given)
 {
     const auto words = split(given.text(), ':');
     if (words[0] != "adaptive") {

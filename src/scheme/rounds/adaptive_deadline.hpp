@@ -60,7 +60,7 @@ struct RoundLimit {
     std::optional<AdaptiveDeadline::Rule> adaptive = {};
     bool given() const { return fixed != never || adaptive; }
 };
-void read_option(RoundLimit& limit, const Words& given);
+void read_option(RoundLimit& limit, const GivenWords& given);
 std::string written(const RoundLimit& limit, const OptionRow&);
 
 }  // namespace quorate

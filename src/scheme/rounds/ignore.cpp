@@ -152,7 +152,7 @@ Blocked blocked(const IgnoreOptions& given, int n)
 
 }  // namespace
 
-void read_option(Growth& growth, const Words& given)
+void read_option(Growth& growth, const GivenWords& given)
 {
     std::vector<int> numbers;
     for (const auto& word : split(given.text(), ',')) {
