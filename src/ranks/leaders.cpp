@@ -57,6 +57,7 @@ void Leaders::ask_to_meet(Node& node, std::span<const SharedAddress> contributio
     for (const auto worker : node.workers) {
         const auto& info = membership_.workers()[static_cast<std::size_t>(worker)];
         if (info.rank < 0) continue;  // it is gone since before the run was resumed
+        if (membership_.is_dead(worker)) return;
         if (!host) host = &info.host;
         const auto& address = contributions[static_cast<std::size_t>(info.rank - 1)];
         if (info.host != *host || address.file < 0) return;

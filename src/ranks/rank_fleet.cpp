@@ -235,7 +235,10 @@ void RankFleet::collect(const TakeScores& scored, bool all)
     if (all)
         receive_until([this] { return spare_->has_answered() || has_lost_spare(); },
                       [](const ArrivedMessage&) { return false; });
-    if (spare_->has_answered()) scored(offered_, spare_->scores()[0]);
+    if (spare_->has_answered())
+        scored(offered_, spare_->scores()[0]);
+    else if (all)
+        mailbox_.has_died(membership_.spare());
 }
 
 // Living workers: no more on a host than it has processors, since each gets the parameters that its

@@ -181,7 +181,7 @@ void evaluate_on_all_ranks(transport::Endpoint& endpoint, const DataSet& data, c
     if (endpoint.rank() != 0) {
         for (;;) {
             const auto message = endpoint.receive_from(0);
-            if (message.tag == transport::Tag::stop) return;
+            if (message.tag == transport::Tag::stop) return endpoint.flush();
             auto [bytes, from, tag, sent] = member.answer(message);
             endpoint.send(0, tag, std::move(bytes));
         }
