@@ -184,6 +184,8 @@ struct Checked {
         for (std::size_t i = 0; i < hellos.hosts.size(); ++i)
             memory.push_back({hellos.hosts[i], hellos.free[i]});
         check_memory(training, memory);
+        // That of --aggregate auto is checked when it is known who adds up.
+        if (training.settings.text("aggregate") == "flat") check_kept(training);
         optimizers = begin_training(training);
         resumed = coordinator.prepare(training.settings, training);
     }

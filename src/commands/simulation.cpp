@@ -157,6 +157,8 @@ public:
             network_ = network_of(settings_);
             check_aggregation(*training_);
         }
+        // That of --aggregate auto is checked when it is known who adds up.
+        if (recorded_ || settings_.text("aggregate") == "flat") check_kept(*training_);
         optimizers_ = begin_training(*training_);
     }
     Simulated(const Simulated&) = delete;
@@ -191,13 +193,11 @@ public:
             recipes_.emplace(training.coding->needs, training.byzantine, *training.data,
                              *computing_);
         }
-        if (recorded_) {
-            check_kept(training);
+        if (recorded_)
             fleet_ =
                 std::make_unique<ReplayFleet>(*recipes_, *recorded_, recorded_->workers.size());
-        } else {
+        else
             fleet_ = virtual_fleet(resumed);
-        }
         return {training,
                 *fleet_,
                 optimizers_,

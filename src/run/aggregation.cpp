@@ -9,7 +9,6 @@
 #include "base/text.hpp"
 #include "fleet/nodes.hpp"
 #include "fleet/replay_fleet.hpp"
-#include "run/kept_contributions.hpp"
 
 namespace quorate {
 
@@ -71,8 +70,6 @@ void check_aggregation(const Training& training)
                         fmt::format(", but --scheme {} needs each contribution at the coordinator: "
                                     "use flat or auto",
                                     settings.text("scheme")));
-    // That of auto is checked when it is known who adds up.
-    if (settings.text("aggregate") == "flat") check_kept(training);
 }
 
 std::vector<int> groups_to_aggregate(const Training& training,

@@ -16,7 +16,7 @@ inline constexpr double usual_memory_bandwidth = 10e9;
 
 /// --aggregate, for runs and simulations.
 Option aggregation_option();
-/// @throws BadInput if --aggregate is wrong, or not for this scheme, or as check_kept()
+/// @throws BadInput if --aggregate is wrong, or not for this scheme
 void check_aggregation(const Training& training);
 
 /// Decides whether contributions are added up by node. Runs and simulations decide alike: for a
