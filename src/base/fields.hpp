@@ -175,6 +175,7 @@ public:
         try {
             return f(std::as_const(given));
         } catch (const Refusal& refusal) {
+            if (!settings.has(refusal.option)) throw;
             settings.refuse(refusal.option, refusal.wrong);
         }
     }

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "hdf5/libraries.hpp"
+#include "process/session.hpp"
 #include "quorate/given.hpp"
 
 namespace quorate {
@@ -33,6 +34,7 @@ Data::Data(const LabelledRows& train, const LabelledRows& test, const DataOption
     const auto is_one = [](double value) { return value == 1; };
     const bool ones = !dense && std::ranges::all_of(values_of(train.rows), is_one) &&
                       std::ranges::all_of(values_of(test.rows), is_one);
+    start_mpi();  // PETSc multiplies to measure the curvature
     const auto file = std::make_shared<TemporaryData>();
     const std::lock_guard lock(libraries());
     DataSetWriter writer(file->path(), options.name, shape, ones, false);

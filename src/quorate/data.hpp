@@ -22,7 +22,7 @@ class TemporaryData;
 /// it was made of may change meanwhile.
 class Data {
 public:
-    /// Local: over MPI each rank makes its own, of the same rows. O(bytes) time, and as much of the
+    /// Starts MPI and PETSc unless they are, and then all ranks must make one. Each makes its own, of the same rows. O(bytes) time, and as much of the
     /// folder; in memory it takes the labels and a megabyte or two.
     /// @param train  dense or sparse rows with finite numbers. Labels mean what they do to `quorate
     ///               import`: two values or up to 1000 whole numbers are classes, others are a

@@ -156,7 +156,7 @@ TemporaryData::TemporaryData() : owner_(getpid())
     if (mkdtemp(name.data()) == nullptr)
         throw Failure(fmt::format("no folder for a data set can be made: {}: {}; set TMPDIR", name,
                                   std::strerror(errno)));
-    folder_ = name;
+    folder_ = std::filesystem::absolute(name);
     path_ = (folder_ / "data.h5").string();
 }
 

@@ -421,14 +421,16 @@ Data data_of(Mat rows, Vec labels, Mat test_rows, Vec test_labels, const DataOpt
     return Data(written(ranks, parts, stored, options.name, shape));
 }
 
-std::optional<Trace> run(Mat rows, Vec labels, const Options& options)
+std::optional<Trace> run(Mat rows, Vec labels, const Options& options,
+                         const std::vector<ComponentOptions>& components)
 {
-    return run(data_of(rows, labels), options);
+    return run(data_of(rows, labels), options, components);
 }
 
-Trace simulate(Mat rows, Vec labels, const Options& options)
+Trace simulate(Mat rows, Vec labels, const Options& options,
+               const std::vector<ComponentOptions>& components)
 {
-    return simulate(data_of(rows, labels), options);
+    return simulate(data_of(rows, labels), options, components);
 }
 
 }  // namespace QUORATE_ABI

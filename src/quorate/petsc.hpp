@@ -47,12 +47,14 @@ Data data_of(Mat rows, Vec labels, Mat test_rows = nullptr, Vec test_labels = nu
 /// As run(data_of(rows, labels), options). Collective over MPI_COMM_WORLD, over which the matrix is
 /// distributed, whoever becomes a worker: rank 0, the coordinator, may hold rows, too.
 /// @throws BadInput, Failure  as these
-std::optional<Trace> run(Mat rows, Vec labels, const Options& options);
+std::optional<Trace> run(Mat rows, Vec labels, const Options& options,
+                         const std::vector<ComponentOptions>& components = {});
 
 /// As simulate(data_of(rows, labels), options). Collective over the matrix's communicator; each
 /// rank simulates the whole run and returns the same trace.
 /// @throws BadInput, Failure  as these
-Trace simulate(Mat rows, Vec labels, const Options& options);
+Trace simulate(Mat rows, Vec labels, const Options& options,
+               const std::vector<ComponentOptions>& components = {});
 
 }  // namespace QUORATE_ABI
 

@@ -29,12 +29,16 @@ Options with(const Data& data, const Options& options)
 
 Options joined(Options options, const std::vector<ComponentOptions>& components)
 {
-    for (const auto& component : components)
+    const auto refuse = [&](const std::string& name) {
+        throw BadInput(fmt::format("--{} is {}, but a struct has it too: leave out one of the two",
+                                   name, options.at(name)));
+    };
+    for (const auto& component : components) {
+        for (const auto& option : component.options)
+            if (options.contains(option.name)) refuse(option.name);
         for (const auto& [name, value] : component.words)
-            if (!options.emplace(name, value).second)
-                throw BadInput(
-                    fmt::format("--{} is {}, but a struct has it too: leave out one of the two",
-                                name, options.at(name)));
+            if (!options.emplace(name, value).second) refuse(name);
+    }
     return options;
 }
 

@@ -53,8 +53,12 @@ using Trace = trace::Trace;
 struct ComponentOptions {
     template <class T>
     requires requires { T::entry(); }
-    ComponentOptions(const T& given) : words(T::entry().words(given)) {}
+    ComponentOptions(const T& given)
+        : words(T::entry().words(given)), options(T::entry().options.options())
+    {
+    }
     Options words;
+    std::vector<Option> options;  // all that the struct has, those at their defaults, too
 };
 
 /// Simulates a run under a virtual clock, in this process. Any number of threads may call it at

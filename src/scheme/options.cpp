@@ -16,8 +16,8 @@ namespace quorate {
 
 namespace {
 
-// Options that several schemes share.
-const std::vector<OptionRow>& shared_rows()
+// Options that several schemes share: what rounds wait for, what workers hold, and what sums weigh.
+const std::vector<OptionRow>& rows_of_rounds()
 {
     constexpr double any = std::numeric_limits<int>::max();
     static const std::vector<OptionRow> all = {
@@ -66,6 +66,14 @@ const std::vector<OptionRow>& shared_rows()
         {{"rescale", "coverage|none", "coverage",
           "scale the sum by partitions / partitions received (unbiased for random stragglers), "
           "or not (agc: as the public ErasureHead code)"}},
+    };
+    return all;
+}
+
+// Likewise: what may be stale, how long workers compute, and what a step takes.
+const std::vector<OptionRow>& rows_of_times()
+{
+    static const std::vector<OptionRow> all = {
         {{"staleness-cap", "UPDATES", "",
           "contributions that are staler are not used; default: none, ringmaster: N - 1, pgc: "
           "twice the partitions of a worker, dsag: four times the updates in which all are "
@@ -112,8 +120,9 @@ const std::vector<OptionRow>& shared_rows()
 
 const OptionRow& shared_option(const std::string& name)
 {
-    return *std::ranges::find(shared_rows(), name,
-                              [](const OptionRow& row) { return row.option.name; });
+    const auto named = [&](const OptionRow& row) { return row.option.name == name; };
+    const auto found = std::ranges::find_if(rows_of_rounds(), named);
+    return found != rows_of_rounds().end() ? *found : *std::ranges::find_if(rows_of_times(), named);
 }
 
 OptionRow worded(const std::string& name, std::vector<std::string> words)

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "patterns.hpp"
+#include "quorate/quorate.hpp"
 #include "scheme/schemes.hpp"
 #include "simulation.hpp"
 #include "support.hpp"
@@ -384,6 +385,24 @@ TEST(SchemeOptions, AsAStructAreTheWordsOfTheCommandLine)
                  {{"burst", "0"}, {"mu", "0.001"}, {"wait-out", "all"}});
 }
 
+TEST(SchemeOptions, InAStructAndInWordsAreOneTooMany)
+{
+    const Options run = {{"dry", "on"}, {"workers", "4"}, {"rounds", "2"}};
+    EXPECT_EQ(simulate(run, {AgcOptions{.collect = 2}}).rounds.size(), 2U);
+    auto given = run;
+    given.emplace("stragglers", "3");  // the struct has it at its default
+    EXPECT_EQ(refusal([&] { simulate(given, {AgcOptions{.collect = 2}}); }),
+              "--stragglers is 3, but a struct has it too: leave out one of the two");
+}
+
+TEST(SchemeOptions, OfIgnoreLeaveTheDefaultOfStragglersWhereAnotherEndsTheRound)
+{
+    for (const auto& given : {IgnoreOptions{.collect = 1}, IgnoreOptions{.stragglers = 0}})
+        EXPECT_NE(make_scheme(given, {1, 10}), nullptr);
+    EXPECT_THROW(make_scheme(IgnoreOptions{}, {1, 10}), BadInput);
+    EXPECT_THROW(make_scheme(IgnoreOptions{.stragglers = 2, .collect = 1}, {4, 10}), BadInput);
+}
+
 TEST(SchemeOptions, AreRefusedAlikeAsAStructAndAsWords)
 {
     const auto refused = [](const auto& given, const Problem& problem) {
@@ -397,6 +416,8 @@ TEST(SchemeOptions, AreRefusedAlikeAsAStructAndAsWords)
               "--stragglers is 12: use at most 11");
     EXPECT_EQ(refused(AgcOptions{.collect = 13}, {12, 120}), "--collect is 13: use at most 12");
     EXPECT_EQ(refused(AgcOptions{.collect = 0}, {12, 120}), "--collect is 0: use at least 1");
+    // Its options do not have --batch, which is the problem's.
+    EXPECT_NE(refused(ElasticOptions{}, {.workers = 6, .rows = 60, .batch = 10}), "");
     EXPECT_EQ(refused(NestedOptions{.stragglers = 4, .placement = Placement::frc}, {12, 120}),
               "--stragglers is 4, but stragglers + 1 = 5 does not divide the 12 workers: try "
               "--stragglers 3 or 5, or 10 or 15 workers");

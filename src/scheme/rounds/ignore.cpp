@@ -108,14 +108,15 @@ std::unique_ptr<Scheme> make_ignore(const IgnoreOptions& given, const Problem& p
     using enum IgnoreOptions::Weights;
     const int n = problem.workers;
     const auto& limit = given.deadline;
-    // The configuration of a run with --collect holds the default of --stragglers, 1, too.
-    if (given.collect && given.stragglers != 1)
+    if (given.collect && given.stragglers)
         throw Refusal("collect", ", but --stragglers says it too: leave out one of the two");
-    const int most =
-        limit.adaptive || given.collect ? quorum(limit, given.collect, n) : n - given.stragglers;
+    const bool by_answers = limit.adaptive || given.collect;
+    const int stragglers = given.stragglers.value_or(1);
+    if (!by_answers) at_most("stragglers", stragglers, n - 1);
+    const int most = by_answers ? quorum(limit, given.collect, n) : n - stragglers;
     const std::string by_q =
         ", but a round with --deadline adaptive ends by its Q: leave out one of the two";
-    if (limit.adaptive && given.stragglers != 1) throw Refusal("stragglers", by_q);
+    if (limit.adaptive && given.stragglers) throw Refusal("stragglers", by_q);
     if (limit.adaptive && given.adaptive) throw Refusal("adaptive", by_q);
     if (given.least_frequency && given.weights != horvitz_thompson)
         throw Refusal("least-frequency",
@@ -147,7 +148,8 @@ Blocked blocked(const IgnoreOptions& given, int n)
     // Tasks are not alike with shares, and are not of all that a worker stores with --reshuffle.
     if (given.adaptive || given.deadline.given() || given.reshuffle || !given.shares.empty())
         return {};
-    return until_answers(n, given.collect ? answers(given.collect, n) : n - given.stragglers);
+    return until_answers(
+        n, given.collect ? answers(given.collect, n) : n - given.stragglers.value_or(1));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ struct IgnoreOptions {
     struct Growth {
         int start, step, count;
     };
-    int stragglers = 1;
+    std::optional<int> stragglers = {};  // none: 1, unless something else says when a round ends
     std::optional<int> collect = {};
     Weights weights = Weights::rescale;
     std::optional<double> least_frequency = {};
