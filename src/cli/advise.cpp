@@ -16,6 +16,7 @@
 #include "base/streams.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "process/session.hpp"
 #include "study/advice.hpp"
 #include "transport/clock.hpp"
 
@@ -192,6 +193,7 @@ std::vector<Option> advise_options()
 
 int print_advice(const Settings& given)
 {
+    if (given.on("data")) start_mpi();  // PETSc holds the rows from which the step follows
     const auto advice = [&] {
         SimulationProgress line(given.on("quiet"));
         return advise(given, [&](auto done, auto all) { line.show(done, all); });

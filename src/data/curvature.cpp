@@ -126,6 +126,7 @@ struct Elements {
     }
     std::span<double> get()
     {
+        const std::lock_guard lock(libraries());
         PetscInt size = 0;
         PetscScalar* first = nullptr;
         petsc::check(VecGetLocalSize(vector.get(), &size), "VecGetLocalSize");

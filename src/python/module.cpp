@@ -274,7 +274,9 @@ py::list advise_here(const Given& options, const py::object& shown)
             };
         const py::gil_scoped_release release;
         const Running running;
-        advice = advise(make_settings(advice_options(), plain(options)), progress);
+        const auto settings = make_settings(advice_options(), plain(options));
+        if (settings.on("data")) start_mpi();
+        advice = advise(settings, progress);
     }
     py::list all;
     for (std::size_t i = 0; i < advice.ranked.size(); ++i) {

@@ -83,9 +83,13 @@ public:
 private:
     [[noreturn]] void refuse() const
     {
-        const auto* said = archive_error_string(archive_.get());
-        throw BadInput(fmt::format("{} is damaged or truncated: {}; make or get it again", path_,
-                                   said ? said : "no archive"));
+        const auto* text = archive_error_string(archive_.get());
+        const std::string said = text ? text : "no archive";
+        if (said.starts_with("Unsupported"))
+            throw BadInput(fmt::format("{} cannot be read: {}; pack it with zip, or numpy.savez",
+                                       path_, said));
+        throw BadInput(
+            fmt::format("{} is damaged or truncated: {}; make or get it again", path_, said));
     }
 
     std::string path_;

@@ -121,6 +121,16 @@ def test_with_data_many_stale_updates_are_compared_too(gaussians):
     assert last.startswith(f"quorate run --scheme {best} --data") and "--rounds 720" in last
 
 
+def test_numbers_that_are_too_large_for_a_step_are_refused(tmp_path):
+    rows = tmp_path / "large.svm"
+    rows.write_text("".join(f"{i % 2} 1:1e200 2:{i}\n" for i in range(40)))
+    data = tmp_path / "large.h5"
+    assert call("import", "--input", rows, "--output", data).returncode == 0
+    done = call("advise", "--data", data, "--workers", 4)
+    assert done.returncode == 2 and "no step follows" in done.stderr
+    assert len(our_lines(done.stderr)) == 1
+
+
 def test_without_data_they_are_named_and_left_out():
     words = ["--delay", "exponential:0.05", "--row-time", 1e-5, "--repeat", 1]
     done = call(*COMMON, *words, "--show", 100)
