@@ -13,7 +13,9 @@
 #include "process/session.hpp"
 #include "scheme/rounds/coded.hpp"
 
-namespace quorate::inline QUORATE_ABI {
+namespace quorate {
+
+inline namespace QUORATE_ABI {
 
 namespace {
 
@@ -119,4 +121,6 @@ GradientCode code_from_matrix(const std::vector<std::vector<double>>& matrix, in
     return {encoding, std::make_unique<CollectDecoder>(encoding, collect, std::move(weigh))};
 }
 
-}  // namespace quorate::inline QUORATE_ABI
+}  // namespace QUORATE_ABI
+
+}  // namespace quorate

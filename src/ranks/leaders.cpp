@@ -310,10 +310,9 @@ Values Leaders::sum(std::size_t group) const
     Reader in(*node.sum->bytes);
     if (!in.get<SumAnswer>().whole) lose(node);
     const auto size = node.summed->size();
-    return {*node.summed,
-            with_number(wire_,
-                        [&]<class Number>(Number) -> Packed { return in.numbers<Number>(size); }),
-            Losses{}};
+    const auto numbers = with_number(
+        wire_, [&]<class Number>(Number) -> Packed { return in.numbers<Number>(size); });
+    return {*node.summed, numbers, Losses{}};
 }
 
 void Leaders::lose(const Node& node)

@@ -13,7 +13,7 @@ namespace quorate {
 
 namespace {
 
-const std::string& checked(const std::string& path)
+std::string checked(const std::string& path)
 {
     std::string first(4, '\0');
     std::ifstream(path, std::ios::binary).read(first.data(), std::ssize(first));

@@ -17,8 +17,8 @@ std::optional<int> Theory::tasks() const
 Theory checked(const Theory& theory)
 {
     const auto& [lipschitz, noise, target] = theory;
-    if (lipschitz == 0) throw Refusal("lipschitz", ": use a number above 0");
-    if (target == 0) throw Refusal("target-gradient", ": use a number above 0");
+    if (lipschitz && *lipschitz == 0) throw Refusal("lipschitz", ": use a number above 0");
+    if (target && *target == 0) throw Refusal("target-gradient", ": use a number above 0");
     if (noise && !target)
         throw Refusal("noise", ", but the theory needs --target-gradient too: give both");
     if (target && !noise)

@@ -5,7 +5,7 @@ namespace quorate {
 
 CodedScheme::CodedScheme(const Problem& problem, GradientCode code, RoundLimit limit, Shares shares)
     : problem_(problem), code_(std::move(code)), shares_(std::move(shares)),
-      samples_(samples_of(code_.encoding, problem, shares_)), limit_(std::move(limit)),
+      samples_(samples_of(code_.encoding, problem, shares_)), limit_(limit),
       plans_(plans_of(code_.encoding)), received_(parts_of(plans_))
 {
     if (limit_.adaptive) adaptive_.emplace(problem.workers, *limit_.adaptive);
