@@ -32,8 +32,8 @@ public:
     /// @param code  of the identity encoding, with a CollectDecoder
     Ignore(const Problem& problem, int most, GradientCode code, const IgnoreWays& ways,
            RoundLimit limit, Shares shares)
-        : CodedScheme(problem, std::move(code), limit, std::move(shares)), most_(most),
-          ways_(ways), collecting_(dynamic_cast<CollectDecoder&>(decoder())),
+        : CodedScheme(problem, std::move(code), limit, std::move(shares)), most_(most), ways_(ways),
+          collecting_(dynamic_cast<CollectDecoder&>(decoder())),
           all_(static_cast<std::size_t>(problem.workers))
     {
         std::iota(all_.begin(), all_.end(), 0);
