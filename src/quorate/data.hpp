@@ -22,7 +22,7 @@ class TemporaryData;
 /// it was made of may change meanwhile.
 class Data {
 public:
-    /// Starts MPI and PETSc unless they are, and then all ranks must make one. Each makes its own, of
+    /// Starts MPI and PETSc unless they are; then all ranks must make one. Each makes its own, of
     /// the same rows. O(bytes) time, and as much of the folder; in memory it takes the labels and a
     /// megabyte or two, and rows of up to 512 MiB.
     /// @param train  dense or sparse rows with finite numbers. Labels mean what they do to `quorate
