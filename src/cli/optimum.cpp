@@ -29,8 +29,8 @@ std::vector<Option> optimum_options()
         {"tolerance", "EPS", "1e-8",
          "of the gradient's norm; hinge: of the difference to a lower bound"},
         {"iterations", "N", "10000", "at most"}};
-    for (auto& option : penalty_options()) all.push_back(std::move(option));
-    for (auto& option : model_options()) all.push_back(std::move(option));
+    add_options(all, penalty_options());
+    add_options(all, model_options());
     return all;
 }
 

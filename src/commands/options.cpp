@@ -25,15 +25,15 @@ std::vector<Option> trace_options()
         {"row", "N", "", "the number of that run"},
         {"log", "workers", "", "print a line for each contribution, as its worker measured it"},
     };
-    for (auto& option : stop_options()) all.push_back(std::move(option));
-    for (auto& option : checkpoint_options()) all.push_back(std::move(option));
+    add_options(all, stop_options());
+    add_options(all, checkpoint_options());
     return all;
 }
 
 std::vector<Option> common_options()
 {
     auto all = training_options();
-    for (auto& option : trace_options()) all.push_back(std::move(option));
+    add_options(all, trace_options());
     return all;
 }
 

@@ -149,11 +149,11 @@ std::vector<Option> training_options()
         {"trace-arrivals", "all|used|none", "",
          "contributions that the trace lists; default: all, but none if a dry run has a million"},
     };
-    for (auto& option : straggler_options()) all.push_back(std::move(option));
-    for (auto& option : stopping_options()) all.push_back(std::move(option));
+    add_options(all, straggler_options());
+    add_options(all, stopping_options());
     all.push_back(divergence_option());
-    for (auto& option : penalty_options()) all.push_back(std::move(option));
-    for (auto& option : component_options()) all.push_back(std::move(option));
+    add_options(all, penalty_options());
+    add_options(all, component_options());
     return all;
 }
 

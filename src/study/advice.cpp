@@ -393,7 +393,7 @@ std::vector<Option> advice_options()
         {"heterogeneity", "H", "1",
          "without --data: variance of the partitions' gradients over the square of their mean; "
          "what approximate schemes lose by it"}};
-    for (auto& option : shared_options()) all.push_back(std::move(option));
+    add_options(all, shared_options());
     return all;
 }
 
