@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "base/output_file.hpp"
 #include "base/text.hpp"
 
@@ -114,6 +115,20 @@ void check_writable(const std::string& path, const std::string& option)
     unlink(beside.c_str());
     if (std::filesystem::exists(path, error) && access(path.c_str(), W_OK) != 0)
         refuse(std::string(std::strerror(errno)));
+}
+
+std::filesystem::path temporary_folder()
+{
+    std::error_code error;
+    auto folder = std::filesystem::temp_directory_path(error);
+    if (!error && access(folder.c_str(), W_OK) == 0) return folder;
+    std::string name = "TMPDIR";
+    for (const auto* other :
+         {"TMP", "TEMP", "TEMPDIR"})  // in the order in which they are looked at
+        if (environment(name.c_str()).empty()) name = other;
+    throw BadInput(fmt::format(
+        "{} is {}, which is no folder that can be written: make it, or name another one", name,
+        environment(name.c_str())));
 }
 
 std::string temporary_name(const std::string& path)

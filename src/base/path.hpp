@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <optional>
@@ -28,6 +29,10 @@ std::optional<std::string> contents_of(const std::string& path);
 /// @param option  the option that named the path, for the message
 /// @throws BadInput if the folder is missing or cannot be written, or the path is a folder
 void check_writable(const std::string& path, const std::string& option);
+
+/// The folder for temporary files: TMPDIR or what else names one, else /tmp.
+/// @throws BadInput if it is no folder that can be written
+std::filesystem::path temporary_folder();
 
 /// Makes an empty file beside a file, for what is not complete. Nobody can foretell its name.
 /// @throws Failure

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // quorate predict: scores rows with the final model of a trace.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -9,7 +8,6 @@
 #include <span>
 
 #include "base/error.hpp"
-#include "base/host.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"
 #include "base/path.hpp"
@@ -29,21 +27,6 @@ namespace quorate {
 namespace {
 
 bool is_hdf5(const std::string& path) { return path.ends_with(".h5"); }
-
-// The folder for temporary files. @throws BadInput if the environment names none
-std::filesystem::path temporary_folder()
-{
-    std::error_code error;
-    auto folder = std::filesystem::temp_directory_path(error);
-    if (!error && access(folder.c_str(), W_OK) == 0) return folder;
-    std::string name = "TMPDIR";
-    for (const auto* other :
-         {"TMP", "TEMP", "TEMPDIR"})  // in the order in which they are looked at
-        if (environment(name.c_str()).empty()) name = other;
-    throw BadInput(fmt::format(
-        "{} is {}, which is no folder that can be written: make it, or name another one", name,
-        environment(name.c_str())));
-}
 
 // Imports a file like a data set, and opens what became of it, whose file is gone at once.
 DataSet imported(const Settings& settings, const std::string& like)

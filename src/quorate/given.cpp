@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
+#include "base/path.hpp"
 #include "base/settings.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -151,12 +152,11 @@ inline namespace QUORATE_ABI {
 
 TemporaryData::TemporaryData() : owner_(getpid())
 {
-    const char* const given = std::getenv("TMPDIR");
-    auto name = std::string(given && *given ? given : "/tmp") + "/quorate-XXXXXX";
+    auto name = std::filesystem::absolute(temporary_folder() / "quorate-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr)
         throw Failure(fmt::format("no folder for a data set can be made: {}: {}; set TMPDIR", name,
                                   std::strerror(errno)));
-    folder_ = std::filesystem::absolute(name);
+    folder_ = name;
     path_ = (folder_ / "data.h5").string();
 }
 

@@ -47,7 +47,7 @@ inline namespace QUORATE_ABI {
 /// it.
 class TemporaryData {
 public:
-    /// Makes the folder. @throws Failure
+    /// Makes the folder. @throws BadInput as temporary_folder()  @throws Failure
     TemporaryData();
     TemporaryData(const TemporaryData&) = delete;
     TemporaryData& operator=(const TemporaryData&) = delete;

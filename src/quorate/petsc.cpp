@@ -368,7 +368,7 @@ std::shared_ptr<const TemporaryData> written(const Ranks& ranks,
     std::string failed;
     try {
         temporary = std::make_shared<TemporaryData>();
-    } catch (const Failure& error) {
+    } catch (const std::exception& error) {
         failed = error.what();
     }
     if (failed = ranks.first_of(failed); !failed.empty()) throw Failure(failed);
