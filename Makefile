@@ -223,8 +223,7 @@ joins     := $(filter join/%,$(library_files) $(python_files) $(unit_files))
 library   := $(call objects_of,$(library_files)) $(B)/obj/version.o
 # Each version has an ABI of its own.
 soname    := libquorate.so.$(VERSION)
-texts     := $(if $(SAN),,$(addprefix $(B)/share/,man/man1/quorate.1 \
-  bash-completion/completions/quorate))
+texts     := $(if $(SAN),,$(B)/share/man/man1/quorate.1)
 
 ifeq ($(V),0)
 say = @printf '  %-8s %s\n' $(1) '$(2)';
@@ -419,11 +418,9 @@ const char* const build_info = R"QUORATE($(configuration))QUORATE";
 } // namespace quorate
 endef
 
-# Man page and completion come from the option tables, by the program itself.
+# The man page comes from the option tables, by the program itself.
 $(B)/share/man/man1/quorate.1: $(B)/quorate | $$(@D)/.dir
 	$(Q)$(abspath $<) help --man > $@.new && mv $@.new $@
-$(B)/share/bash-completion/completions/quorate: $(B)/quorate $(wildcard jobs/*.ini slurm/*.ini) | $$(@D)/.dir
-	$(Q)$(abspath $<) help --completion bash > $@.new && mv $@.new $@
 
 # What the scripts and tests that run the program are told.
 run_env = QUORATE='$(abspath $(B)/quorate)' LAUNCHER='$(found_launcher)' PYTHON='$(found_python)' \
@@ -623,8 +620,7 @@ install: build $(B)/libquorate.a $(B)/python/quorate/_built.py ## program, libra
 	@install -D -m 644 -t '$(root)/share/quorate/analysis/quorate/analysis' \
 	  analysis/quorate/analysis/*.py analysis/quorate/analysis/*.mplstyle
 	@install -D -m 644 -t '$(root)/share/man/man1' $(B)/share/man/man1/quorate.1
-	@install -D -m 644 -t '$(root)/share/bash-completion/completions' \
-	  $(B)/share/bash-completion/completions/quorate
+	@install -D -m 644 env/completion '$(completions)/quorate'
 	@$(foreach l,$(completed_launchers),[ -e '$(completions)/$(l)' ] || ln -s quorate '$(completions)/$(l)' &&) :
 
 -include $(patsubst %.o,%.d,$(call objects_of,$(all_cpp) $(joins)) $(fuzz_objects) $(wildcard $(B)/fuzz/tests/*/*.o))

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// quorate help: the list of commands, the manual page and shell completion. All are made from the
-// option tables.
+// quorate help: the list of commands, and the manual page. Both are made from the option tables.
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
-#include "cli/completion.hpp"
 #include "cli/guide.hpp"
 #include "cli/parse.hpp"
 #include "cli/usage.hpp"
@@ -98,9 +96,6 @@ int help(const Settings& settings)
 {
     if (settings.on("man")) {
         fmt::print("{}", manual_page());
-    } else if (settings.on("completion")) {
-        settings.one_of("completion", {"bash"});
-        fmt::print("{}", bash_completion());
     } else {
         const auto is = fmt::format("quorate {}: {}", version, description);
         fmt::print("{}\n\n", wrapped(is, help_width, 0));
@@ -118,10 +113,9 @@ int help(const Settings& settings)
 Command help_command()
 {
     return {"help",
-            "the commands; or the manual page, or shell completion",
+            "the commands; or the manual page",
             "",
-            {{"man", "", "", "print the manual page (roff)"},
-             {"completion", "bash", "", "print the completion script of a shell"}},
+            {{"man", "", "", "print the manual page (roff)"}},
             help};
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the program says of itself: help, lists, the manual page, completion."""
 
+import os
 import re
 import shlex
 import shutil
@@ -8,7 +9,7 @@ import subprocess
 
 import pytest
 
-from program import QUORATE, call, environment
+from program import QUORATE, REPOSITORY, call, environment
 
 COMMANDS = re.findall(r"^  quorate (\S+)", call("help").stdout, re.MULTILINE)
 LISTS = "schemes models optimizers schedules delays formats clusters experiments".split()
@@ -137,9 +138,13 @@ def test_the_manual_page_has_groups_and_examples():
 
 @pytest.fixture(scope="module")
 def complete(tmp_path_factory):
-    """What bash would offer for the last of some words."""
-    script = tmp_path_factory.mktemp("completion") / "script"
-    script.write_text(ok("help", "--completion", "bash"))
+    """What bash would offer for the last of some words, of which one names the program."""
+    script = REPOSITORY / "env" / "completion"
+    folder = tmp_path_factory.mktemp("completion")
+    for place in (folder, folder / "build"):
+        place.mkdir(exist_ok=True)
+        (place / "quorate").symlink_to(QUORATE)
+    env = {**environment(), "PATH": f"{folder}:{os.environ['PATH']}"}
     ask = 'COMPREPLY=(); . "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); function="$({})"\n'
     ask = ask.format(r'complete -p "${1##*/}" | sed "s/.*-F \([^ ]*\).*/\1/"')
     ask += '"$function" "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"\n'
@@ -147,7 +152,12 @@ def complete(tmp_path_factory):
 
     def offered(*words):
         done = subprocess.run(
-            ["bash", "-c", ask, script, *words], capture_output=True, text=True, timeout=20
+            ["bash", "-c", ask, script, *words],
+            cwd=folder,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=20,
         )
         assert done.stderr == ""
         return done.stdout.split()
@@ -167,6 +177,7 @@ def complete(tmp_path_factory):
         (["quorate", "run", "--evaluate", ""], ["after", "live"]),
         (["quorate", "run", "--data", ""], []),  # then bash offers files
         (["quorate", "list", "sch"], ["schemes", "schedules"]),
+        (["quorate", "list", ""], LISTS),
         (["quorate", "list", "schemes", "uncod"], ["uncoded"]),
         (["quorate", "list", "experiments", "strag"], ["stragglers"]),
         (["quorate", "script", "--cluster", "trill"], ["trillium"]),
