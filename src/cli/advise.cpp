@@ -208,9 +208,16 @@ int print_advice(const Settings& given)
 
 Command advise_command()
 {
-    return {"advise",
-            "ranks schemes and their redundancy by the time that simulations take to a target", "",
-            advise_options(), print_advice};
+    return {
+        .name = "advise",
+        .text = "ranks schemes and their redundancy by the time that simulations take to a target",
+        .options = advise_options(),
+        .run = print_advice,
+        .first = {"workers", "measured", "delay", "row-time", "data", "model", "rounds",
+                  "target-loss", "schemes", "repeat"},
+        .examples = {"quorate advise --workers 8 --delay exponential:0.05 --row-time 1e-5",
+                     "quorate advise --measured uncoded.h5 --data data.h5 "
+                     "--schemes frc,agc,ignore"}};
 }
 
 }  // namespace quorate

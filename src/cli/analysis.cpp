@@ -36,7 +36,9 @@ Command analysis_command()
     return {.name = "analysis",
             .text = "figures, tables and reports of traces; quorate analysis --help",
             .operand = "COMMAND",
-            .run_words = analyse};
+            .run_words = analyse,
+            .examples = {"quorate analysis compare frc.h5 agc.h5",
+                         "quorate analysis report frc.h5 agc.h5"}};
 }
 
 }  // namespace quorate

@@ -10,12 +10,13 @@
 
 namespace quorate {
 
-/// A subcommand, as data: parsing, the help and shell completion are made from it.
+/// A subcommand, as data: parsing and help are made from it.
 struct Command {
     std::string name;
-    std::string text;     // one line for the list of commands
-    std::string operand;  // the names of its operands in the help, "WHAT [NAME]", read back under
-                          // these names from the settings; one in brackets may be left out
+    std::string text;  // one line for the list of commands
+    /// The names of its operands in the help, "WHAT [NAME]", read back under these names from the
+    /// settings; one in brackets may be left out.
+    std::string operand = {};
     std::vector<Option> options = {};
     std::function<int(const Settings&)> run = {};  // returns the exit status; errors are thrown
     /// In place of run: takes the words behind the command's name as they are. Such a command has
@@ -23,6 +24,9 @@ struct Command {
     std::function<int(const std::vector<std::string>&)> run_words = {};
     /// Whether the ranks that a launcher starts run it together. Otherwise it is one process.
     bool ranks = false;
+    /// Options that most people need, with which the help begins; empty: it tells all.
+    std::vector<std::string> first = {};
+    std::vector<std::string> examples = {};  // whole commands, each to be run as it stands
 };
 
 // Return the commands. Each is made in the file of its name; submit is in script.cpp,

@@ -138,12 +138,14 @@ Command doctor_command()
 {
     auto options = doctor_options();
     options.push_back({"json", "", "", "print all that was found as JSON"});
-    return {.name = "doctor",
-            .text = "checks hosts and ranks before a run; alone, or started as the run would be",
-            .operand = "",
-            .options = std::move(options),
-            .run = doctor,
-            .ranks = true};
+    return {
+        .name = "doctor",
+        .text = "checks hosts and ranks before a run; alone, or started as the run would be",
+        .options = std::move(options),
+        .run = doctor,
+        .ranks = true,
+        .examples = {"quorate doctor", std::string(launcher) + " -n 9 quorate doctor "
+                                                               "--data data.h5 --trace frc.h5"}};
 }
 
 }  // namespace quorate

@@ -72,7 +72,8 @@ Command evaluate_command()
         .options = {{"data", "FILE", "", "where the run's data set is now; default: where it was"},
                     {"running", "", "", "the run of the trace is over, although it says running"}},
         .run = evaluate,
-        .ranks = true};
+        .ranks = true,
+        .examples = {"quorate evaluate frc.h5"}};
 }
 
 }  // namespace quorate

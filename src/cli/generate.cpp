@@ -96,9 +96,10 @@ int generate(const Settings& settings)
 
 Command generate_command()
 {
-    return {"generate",
-            "a synthetic data set of any size",
-            "",
+    return {
+        .name = "generate",
+        .text = "a synthetic data set of any size",
+        .options =
             {{"model", fmt::format("{}", fmt::join(names(synthetics()), "|")), "logistic",
               "kind of data: two Gaussians with logistic labels, or normal numbers with linear "
               "labels or classes, or one-hot features"},
@@ -116,7 +117,9 @@ Command generate_command()
              {"seed", "N", "0", "key of the random stream"},
              {"output", "FILE", "", "the data set to write"},
              {"overwrite", "", "", "replace a data set of that name"}},
-            generate};
+        .run = generate,
+        .examples = {"quorate generate --rows 2000 --columns 20 --test-rows 500 "
+                     "--output data.h5"}};
 }
 
 }  // namespace quorate

@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
-#include "cli/guide.hpp"
+#include "cli/option_groups.hpp"
 #include "cli/parse.hpp"
 #include "cli/usage.hpp"
 
@@ -24,14 +24,18 @@ std::string roff(const std::string& text)
     return safe;
 }
 
-// Returns options as tagged paragraphs.
+// Returns a tagged paragraph.
+std::string paragraph(const std::string& head, const std::string& argument, const std::string& text)
+{
+    return fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(head), roff(argument), roff(text));
+}
+
 std::string option_paragraphs(const std::vector<Option>& options)
 {
     std::string text;
     for (const auto& option : options)
-        text += fmt::format(".TP\n\\fB\\-\\-{}\\fR {}\n{}{}\n", roff(option.name),
-                            roff(option.argument), roff(option.text),
-                            option.fallback.empty() ? "" : roff(" [" + option.fallback + "]"));
+        text += paragraph("--" + option.name, " " + option.argument,
+                          with_brackets(option.text, option.fallback));
     return text;
 }
 
@@ -40,21 +44,11 @@ std::string command_section(const Command& command)
 {
     auto text = fmt::format(".SS {} {}\n{}\n", roff(command.name), roff(command.operand),
                             roff(command.text));
-    const auto groups = option_groups(command);
-    for (const auto& group : groups) {
-        if (is_of_components(group) || group.title == common_options) continue;
+    for (const auto& group : option_groups(command)) {
+        if (group.of_components || group.title == common_options) continue;
         if (group.title != "options") text += fmt::format(".PP\n\\fI{}\\fR\n", roff(group.title));
         text += option_paragraphs(group.options);
     }
-    return text;
-}
-
-std::string examples_section()
-{
-    std::string text = ".SH EXAMPLES\n";
-    for (const auto& command : commands())
-        for (const auto& example : guide_of(command.name).examples)
-            text += fmt::format(".PP\n.nf\n.RS\n{}\n.RE\n.fi\n", roff(command_lines(example)));
     return text;
 }
 
@@ -62,10 +56,9 @@ std::string components_section(const ComponentKind& kind)
 {
     auto text = fmt::format(".SH {}\n", roff(kind.plural));
     for (const auto& component : kind.all) {
-        text += fmt::format(".TP\n\\fB{}\\fR\n{}{}\n", roff(component.form), roff(component.text),
-                            component.source.empty() ? "" : roff(" [" + component.source + "]"));
-        if (component.options.empty()) continue;
-        text += fmt::format(".RS\n{}.RE\n", option_paragraphs(component.options));
+        text += paragraph(component.form, "", with_brackets(component.text, component.source));
+        if (!component.options.empty())
+            text += fmt::format(".RS\n{}.RE\n", option_paragraphs(component.options));
     }
     return text;
 }
@@ -81,10 +74,12 @@ std::string manual_page()
     page += ".SH SYNOPSIS\n.B quorate\n.I COMMAND\n[\\fIOPTIONS\\fR]\n.SH COMMANDS\n";
     for (const auto& command : commands()) page += command_section(command);
     page += ".SH OPTIONS OF EVERY COMMAND\n";
-    for (const auto& group : option_groups(help_command()))
-        if (group.title == common_options) page += option_paragraphs(group.options);
+    page += option_paragraphs(option_groups(help_command()).back().options);
     page += fmt::format(".SH TIMES\n{}\n", roff(times_are_written(all_options(run_command()))));
-    page += examples_section();
+    page += ".SH EXAMPLES\n";
+    for (const auto& command : commands())
+        for (const auto& example : command.examples)
+            page += fmt::format(".PP\n.nf\n.RS\n{}\n.RE\n.fi\n", roff(command_lines(example)));
     for (const auto& kind : run_components()) page += components_section(kind);
     page +=
         ".SH EXIT STATUS\n0 done; 1 failed; 2 bad input, nothing written; 75 stopped in time, run "

@@ -35,6 +35,18 @@ int import(const Settings& settings)
 
 }  // namespace
 
-Command import_command() { return {"import", "files to a data set", "", import_options(), import}; }
+Command import_command()
+{
+    return {.name = "import",
+            .text = "files to a data set",
+            .options = import_options(),
+            .run = import,
+            .first = {"input", "output", "format", "label", "test-input", "test-fraction",
+                      "categorical", "scale", "intercept", "like"},
+            .examples = {"quorate import --input train.csv --label target --test-fraction 0.2 "
+                         "--scale standardise --intercept --output data.h5",
+                         "quorate import --input train.libsvm --test-input test.libsvm "
+                         "--output data.h5"}};
+}
 
 }  // namespace quorate

@@ -229,21 +229,24 @@ int inspect(const Settings& settings)
 
 Command inspect_command()
 {
-    return {
-        "inspect",
-        "check and summarise a trace or a data set",
-        "FILE",
-        {{"all", "", "",
-          "of a trace: every number and attribute, and not what matters most; of a data set: every "
-          "column and level"},
-         {"coefficients", "N|all", "",
-          "of a trace: the N largest coefficients of its final model by the names of columns, and "
-          "the intercept; of linear models"},
-         {"json", "", "", "all of it as JSON"},
-         {"data", "FILE", "",
-          "of a trace: data set whose reference optimum, or names of columns, are shown; default: "
-          "the run's"}},
-        inspect};
+    return {.name = "inspect",
+            .text = "check and summarise a trace or a data set",
+            .operand = "FILE",
+            .options = {{"all", "", "",
+                         "of a trace: every number and attribute, and not what matters most; of a "
+                         "data set: every "
+                         "column and level"},
+                        {"coefficients", "N|all", "",
+                         "of a trace: the N largest coefficients of its final model by the names "
+                         "of columns, and "
+                         "the intercept; of linear models"},
+                        {"json", "", "", "all of it as JSON"},
+                        {"data", "FILE", "",
+                         "of a trace: data set whose reference optimum, or names of columns, are "
+                         "shown; default: "
+                         "the run's"}},
+            .run = inspect,
+            .examples = {"quorate inspect frc.h5", "quorate inspect data.h5"}};
 }
 
 }  // namespace quorate

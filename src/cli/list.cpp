@@ -6,7 +6,6 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
-#include "cli/list.hpp"
 #include "cli/usage.hpp"
 #include "jobs/experiment.hpp"
 #include "jobs/profile.hpp"
@@ -14,34 +13,6 @@
 namespace quorate {
 
 namespace {
-
-// Prints what a component is beside and below its name.
-void print(const Component& component)
-{
-    constexpr std::size_t column = 24;
-    const auto source = component.source.empty() ? "" : " [" + component.source + "]";
-    const bool fits = component.form.size() < column;
-    fmt::print("{:<{}}{}{}\n", component.form, column, fits ? "" : "\n" + std::string(column, ' '),
-               wrapped(component.text + source, help_width - column, column));
-    if (!component.example.empty())
-        fmt::print("{:<{}}e.g.{}\n", "", column, words_of(component.example));
-}
-
-int list(const Settings& settings)
-{
-    const auto kind = listed(settings.text("WHAT"));
-    const auto& name = settings.text("NAME");
-    if (name.empty()) {
-        for (const auto& component : kind.all) print(component);
-        return exit_done;
-    }
-    const auto one = std::ranges::find(kind.all, name, &Component::name);
-    if (one == kind.all.end())
-        throw BadInput(fmt::format("quorate list {}: there is no {}{}", kind.plural, name,
-                                   suggestion(name, names(kind.all))));
-    fmt::print("{}", component_help(*one));
-    return exit_done;
-}
 
 ComponentKind clusters()
 {
@@ -66,37 +37,53 @@ ComponentKind all_experiments()
     return kind;
 }
 
-}  // namespace
-
-std::vector<std::string> what_is_listed()
-{
-    std::vector<std::string> all;
-    for (const auto& kind : run_components()) all.push_back(kind.plural);
-    for (const auto* word : {"formats", "clusters", "experiments"}) all.emplace_back(word);
-    return all;
-}
-
+// Returns what there is of schemes, models, ..., clusters or experiments. @throws Failure if there
+// is no folder of clusters or experiments
 ComponentKind listed(const std::string& what)
 {
     if (what == "formats") return format_components();
     if (what == "clusters") return clusters();
     if (what == "experiments") return all_experiments();
-    auto kinds = run_components();
-    const auto kind = std::ranges::find(kinds, what, &ComponentKind::plural);
-    if (kind == kinds.end())
-        throw BadInput("quorate list: there are no " + what + suggestion(what, what_is_listed()));
-    return std::move(*kind);
+    std::vector<std::string> known;
+    for (auto& kind : run_components()) {
+        if (kind.plural == what) return std::move(kind);
+        known.push_back(kind.plural);
+    }
+    known.insert(known.end(), {"formats", "clusters", "experiments"});
+    throw BadInput("quorate list: there are no " + what + suggestion(what, known));
 }
+
+int list(const Settings& settings)
+{
+    const auto kind = listed(settings.text("WHAT"));
+    const auto& name = settings.text("NAME");
+    if (name.empty()) {
+        for (const auto& one : kind.all) {
+            fmt::print("{}", beside(one.form, with_brackets(one.text, one.source)));
+            if (!one.example.empty())
+                fmt::print("{:<{}}e.g.{}\n", "", help_column, words_of(one.example));
+        }
+        return exit_done;
+    }
+    const auto one = std::ranges::find(kind.all, name, &Component::name);
+    if (one == kind.all.end())
+        throw BadInput(fmt::format("quorate list {}: there is no {}{}", kind.plural, name,
+                                   suggestion(name, names(kind.all))));
+    fmt::print("{}", component_help(*one));
+    return exit_done;
+}
+
+}  // namespace
 
 Command list_command()
 {
-    return {
-        "list",
-        "schemes, models, optimizers, schedules, delays, formats, clusters or experiments; or all "
-        "of one: list schemes agc",
-        "WHAT [NAME]",
-        {},
-        list};
+    return {.name = "list",
+            .text =
+                "schemes, models, optimizers, schedules, delays, formats, clusters or "
+                "experiments; or all of one: list schemes agc",
+            .operand = "WHAT [NAME]",
+            .run = list,
+            .examples = {"quorate list schemes", "quorate list schemes agc"}};
 }
 
 }  // namespace quorate

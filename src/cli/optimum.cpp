@@ -92,10 +92,10 @@ Command optimum_command()
 {
     return {.name = "optimum",
             .text = "a reference optimum of a linear model; alone or under mpiexec",
-            .operand = "",
             .options = optimum_options(),
             .run = optimum,
-            .ranks = true};
+            .ranks = true,
+            .examples = {"quorate optimum --data data.h5"}};
 }
 
 }  // namespace quorate

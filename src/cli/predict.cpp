@@ -136,16 +136,19 @@ int predict(const Settings& settings)
 
 Command predict_command()
 {
-    return {"predict",
-            "scores, classes and probabilities of rows by the final model of a trace",
-            "TRACE",
+    return {
+        .name = "predict",
+        .text = "scores, classes and probabilities of rows by the final model of a trace",
+        .operand = "TRACE",
+        .options =
             {{"data", "FILE", "",
               "rows: a data set with the columns of the run's; or a file, CSV for one, which is "
               "imported like the run's; default: the run's"},
              {"split", "train|test", "", "which of its rows; default: test, if there are some"},
              {"output", "FILE", "", "the table to write: .h5, or else CSV"},
              {"json", "", "", "print the table as JSON"}},
-            predict};
+        .run = predict,
+        .examples = {"quorate predict frc.h5 --data data.h5 --output scores.csv"}};
 }
 
 }  // namespace quorate

@@ -150,13 +150,20 @@ int submit(const Settings& settings)
 
 Command script_command()
 {
-    return {"script", "job scripts and manifest of an experiment, for a named cluster", "",
-            job_options(), script};
+    return {.name = "script",
+            .text = "job scripts and manifest of an experiment, for a named cluster",
+            .options = job_options(),
+            .run = script,
+            .examples = {"quorate script --experiment stragglers --cluster trillium"}};
 }
 
 Command submit_command()
 {
-    return {"submit", "the same, and submits what is left to run", "", job_options(), submit};
+    return {.name = "submit",
+            .text = "the same, and submits what is left to run",
+            .options = job_options(),
+            .run = submit,
+            .examples = {"quorate submit --experiment stragglers --cluster trillium"}};
 }
 
 }  // namespace quorate

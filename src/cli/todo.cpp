@@ -52,15 +52,17 @@ int todo(const Settings& settings)
 Command todo_command()
 {
     return {
-        "todo",
-        "the runs of a manifest that are not complete, as the range of a job array",
-        "",
-        {{"manifest", "FILE", "", "that quorate script wrote; its traces are beside it"},
-         {"lines", "", "", "one number a line"},
-         {"table", "", "", "number, state (complete, partial, absent) and trace of every run"},
-         {"traces", "", "", "the traces of the runs that are complete"},
-         {"row", "N", "", "the state of one run; exit status 0 complete, 75 partial, 1 absent"}},
-        todo};
+        .name = "todo",
+        .text = "the runs of a manifest that are not complete, as the range of a job array",
+        .options = {{"manifest", "FILE", "", "that quorate script wrote; its traces are beside it"},
+                    {"lines", "", "", "one number a line"},
+                    {"table", "", "",
+                     "number, state (complete, partial, absent) and trace of every run"},
+                    {"traces", "", "", "the traces of the runs that are complete"},
+                    {"row", "N", "",
+                     "the state of one run; exit status 0 complete, 75 partial, 1 absent"}},
+        .run = todo,
+        .examples = {"quorate todo --manifest stragglers/manifest.tsv"}};
 }
 
 }  // namespace quorate

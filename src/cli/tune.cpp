@@ -213,10 +213,12 @@ Command tune_command()
 {
     return {.name = "tune",
             .text = "cross-validation over a grid of options; alone or under mpiexec",
-            .operand = "",
             .options = tune_options(),
             .run = tune,
-            .ranks = true};
+            .ranks = true,
+            .first = {"grid", "data", "model", "optimizer", "step", "rounds", "l2", "folds",
+                      "metric", "output"},
+            .examples = {"quorate tune --data data.h5 --grid l2=1e-5..1e-1x5,step=0.1:1"}};
 }
 
 }  // namespace quorate

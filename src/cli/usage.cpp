@@ -8,21 +8,21 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "cli/guide.hpp"
+#include "cli/option_groups.hpp"
 #include "cli/parse.hpp"
 
 namespace quorate {
 
 namespace {
 
-constexpr std::size_t text_at = 24;
-
-// Returns words, wrapped, after a head of that many columns.
-std::string beside(const std::string& head, const std::string& words, std::size_t column)
+std::string option_lines(const std::vector<Option>& options)
 {
-    auto line = fmt::format("  {:<{}}", head, column - 2);
-    if (head.size() + 3 > column) line.append(1, '\n').append(column, ' ');
-    return line + wrapped(words, help_width - column, column) + "\n";
+    std::string text;
+    for (const auto& option : options)
+        text +=
+            beside(trimmed(fmt::format("--{} {}", option.name, option.argument)).insert(0, 2, ' '),
+                   with_brackets(option.text, option.fallback));
+    return text;
 }
 
 // Whether a command has the options of a component: `generate --model` is another word than that of
@@ -52,63 +52,56 @@ std::string given_components(const Command& command, const Settings& settings)
     return text;
 }
 
-std::string examples_of(const Guide& guide)
+std::string examples_of(const Command& command)
 {
     std::string text;
-    for (const auto& example : guide.examples) text += command_lines(example) + "\n";
+    for (const auto& example : command.examples) text += command_lines(example) + "\n";
     return text.empty() ? "" : "\nExamples:\n" + text;
 }
 
 // Returns the options that come first, and the names of the others.
-std::string first_options(const Command& command, const Guide& guide)
+std::string first_options(const Command& command)
 {
     std::vector<Option> first;
     const auto options = all_options(command);
-    for (const auto& name : guide.first) {
+    for (const auto& name : command.first) {
         const auto at = std::ranges::find(options, name, &Option::name);
         if (at != options.end()) first.push_back(*at);
     }
-    auto text = "What most people need:\n" + option_lines(first) + examples_of(guide);
+    auto text = "What most people need:\n" + option_lines(first) + examples_of(command);
     text += fmt::format("\nThe others, which quorate {} --help=all tells:\n", command.name);
-    bool components = false;
-    for (auto& [title, all] : option_groups(command)) {
-        if (is_of_components({title, {}})) {
-            components = true;
-            continue;
-        }
-        std::erase_if(all, [&](const auto& option) {
-            return std::ranges::find(guide.first, option.name) != guide.first.end();
+    const auto groups = option_groups(command);
+    for (const auto& [title, all, of_components] : groups) {
+        auto others = names(all);
+        std::erase_if(others, [&](const auto& name) {
+            return std::ranges::find(command.first, name) != command.first.end();
         });
-        if (!all.empty())
-            text += beside(title, fmt::format("--{}", fmt::join(names(all), " --")), text_at);
+        if (!of_components && !others.empty())
+            text += beside("  " + title, fmt::format("--{}", fmt::join(others, " --")));
     }
-    if (components)
-        text += fmt::format(
-            "\n{}\n",
-            wrapped(
-                fmt::format("Schemes, models, optimizers and the like have options of their own: "
-                            "'quorate {} --{} --help' or 'quorate list {}' tells them.",
-                            command.name,
-                            std::ranges::find(options, "scheme", &Option::name) == options.end()
-                                ? "optimizer adam"
-                                : "scheme agc",
-                            "schemes agc"),
-                help_width, 0));
+    if (groups.back().of_components) {
+        const bool schemes = std::ranges::find(options, "scheme", &Option::name) != options.end();
+        const auto more = fmt::format(
+            "Schemes, models, optimizers and the like have options of their own: "
+            "'quorate {} --{} --help' or 'quorate list schemes agc' tells them.",
+            command.name, schemes ? "scheme agc" : "optimizer adam");
+        text += fmt::format("\n{}\n", wrapped(more, help_width, 0));
+    }
     return text;
 }
 
 }  // namespace
 
-std::string option_lines(const std::vector<Option>& options)
+std::string with_brackets(const std::string& text, const std::string& in_brackets)
 {
-    std::string text;
-    for (const auto& option : options) {
-        const auto head = option.argument.empty() ? "--" + option.name
-                                                  : "--" + option.name + " " + option.argument;
-        const auto fallback = option.fallback.empty() ? "" : " [" + option.fallback + "]";
-        text += beside(head, option.text + fallback, text_at);
-    }
-    return text;
+    return in_brackets.empty() ? text : fmt::format("{} [{}]", text, in_brackets);
+}
+
+std::string beside(const std::string& head, const std::string& text)
+{
+    auto line = fmt::format("{:<{}}", head, help_column);
+    if (head.size() >= help_column) line.append(1, '\n').append(help_column, ' ');
+    return line + wrapped(text, help_width - help_column, help_column) + "\n";
 }
 
 std::string command_lines(const std::string& command)
@@ -137,8 +130,8 @@ std::string command_lines(const std::string& command)
 std::string component_help(const Component& component)
 {
     auto text = component.form + "\n";
-    const auto source = component.source.empty() ? "" : " [" + component.source + "]";
-    text += "  " + wrapped(component.text + source, help_width - 2, 2) + "\n";
+    text +=
+        "  " + wrapped(with_brackets(component.text, component.source), help_width - 2, 2) + "\n";
     if (!component.options.empty()) text += "\n" + option_lines(component.options);
     if (!component.example.empty()) text += "\n  e.g." + words_of(component.example) + "\n";
     return text;
@@ -155,7 +148,6 @@ std::string times_are_written(const std::vector<Option>& options)
 
 std::string usage(const Command& command, const Settings& settings)
 {
-    const auto guide = guide_of(command.name);
     auto text = fmt::format("quorate {}{}{} [OPTIONS]\n{}\n\n", command.name,
                             command.operand.empty() ? "" : " ", command.operand,
                             wrapped(command.text, help_width, 0));
@@ -165,11 +157,11 @@ std::string usage(const Command& command, const Settings& settings)
                fmt::format("\nThe options of all: quorate {} --help\n", command.name);
     auto times = times_are_written(all_options(command));
     if (!times.empty()) times = fmt::format("\n{}\n", times);
-    if (!all && !guide.first.empty()) return text + first_options(command, guide) + times;
-    for (const auto& [title, options] : option_groups(command))
-        text += fmt::format("{}{}:\n{}", text.ends_with("\n\n") ? "" : "\n", title,
-                            option_lines(options));
-    return text + times + examples_of(guide);
+    if (!all && !command.first.empty()) return text + first_options(command) + times;
+    for (const auto& group : option_groups(command))
+        text += fmt::format("{}{}:\n{}", text.ends_with("\n\n") ? "" : "\n", group.title,
+                            option_lines(group.options));
+    return text + times + examples_of(command);
 }
 
 }  // namespace quorate

@@ -10,8 +10,9 @@
 
 namespace quorate {
 
-/// The width of a terminal, which no line of a help exceeds.
-inline constexpr std::size_t help_width = 80;
+/// The width of a terminal, which no line of a help exceeds, and the column of what is said there
+/// of an option.
+inline constexpr std::size_t help_width = 80, help_column = 24;
 
 /// Returns what `quorate COMMAND --help` prints: the options that most people need, examples, and
 /// the names of the others; with --help=all all options in groups. If schemes or other components
@@ -22,8 +23,11 @@ std::string usage(const Command& command, const Settings& settings);
 /// Returns how times are written, if any of these options takes one.
 std::string times_are_written(const std::vector<Option>& options);
 
-/// Returns options, one below the other, with their defaults and texts.
-std::string option_lines(const std::vector<Option>& options);
+/// Returns a text with what stands in brackets behind it: a default, or a source; empty: nothing.
+std::string with_brackets(const std::string& text, const std::string& in_brackets);
+
+/// Returns text beside a head, in lines from help_column on.
+std::string beside(const std::string& head, const std::string& text);
 
 /// Returns a command in lines, broken between options, each but the last with a backslash at its
 /// end.

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "cli/guide.hpp"
+#include "cli/option_groups.hpp"
 #include "cli/parse.hpp"
 #include "cli/usage.hpp"
 #include "support.hpp"
@@ -43,7 +43,7 @@ TEST(Help, EveryOptionIsInOneGroup)
 
 TEST(Help, NoOptionIsWithoutAPurpose)
 {
-    // A new option needs a place in src/cli/guide.cpp.
+    // A new option needs a place in src/cli/option_groups.cpp.
     for (const auto& command : commands())
         for (const auto& group : option_groups(command))
             EXPECT_NE(group.title, "more") << command.name << " --" << group.options[0].name;
@@ -53,7 +53,7 @@ TEST(Help, WhatComesFirstIsThere)
 {
     for (const auto& command : commands()) {
         const auto all = names(all_options(command));
-        for (const auto& name : guide_of(command.name).first)
+        for (const auto& name : command.first)
             EXPECT_NE(std::ranges::find(all, name), all.end()) << command.name << " --" << name;
     }
 }
