@@ -51,30 +51,19 @@ std::string without_dashes(const std::string& name)
     return first == std::string::npos ? name : name.substr(first, name.find('=') - first);
 }
 
-void read_config(const std::string& path, const std::vector<Option>& options,
-                 const Command& command, Settings& settings)
+// Sets what a file says of options, but for those that are given.
+// @param refused  options that it may not name
+void set_from_file(const std::vector<IniValue>& values, const std::vector<std::string>& refused,
+                   const Command& command, Settings& settings)
 {
-    for (const auto& value : read_ini(path)) {
+    const auto options = all_options(command);
+    for (const auto& value : values) {
         const auto name = value.section.empty() ? value.name : value.section + "." + value.name;
         const auto known = std::ranges::find(options, name, &Option::name);
-        if (known == options.end() || name == "config")
+        if (known == options.end() || std::ranges::find(refused, name) != refused.end())
             refuse_unknown(value.origin, name, options, command);
-        settings.set(name, {stored_value(*known, value.text, value.origin), value.origin, true});
-    }
-}
-
-// Sets the options of the run that --folder and --resume name, except for those that are given.
-void read_run(const Command& command, Settings& settings)
-{
-    const auto path = options_to_resume(settings);
-    if (path.empty()) return;
-    const auto known = all_options(command);
-    for (const auto& value : read_ini(path)) {
-        const auto option = std::ranges::find(known, value.name, &Option::name);
-        if (option == known.end()) refuse_unknown(value.origin, value.name, known, command);
-        if (settings.given(value.name)) continue;
-        settings.set(value.name,
-                     {stored_value(*option, value.text, value.origin), value.origin, true});
+        const auto text = stored_value(*known, value.text, value.origin);
+        if (!settings.given(name)) settings.set(name, {text, value.origin, true});
     }
 }
 
@@ -84,8 +73,7 @@ bool is_path(const std::string& option)
     return option == "data" || option == "trace" || option == "checkpoint" || option == "plugin";
 }
 
-// Sets the options of the run that --manifest and --row name, except for those that the command
-// line or --config gives.
+// Sets the options of the run that --manifest and --row name.
 void read_row(const Command& command, Settings& settings)
 {
     if (!settings.on("manifest") && !settings.on("row")) return;
@@ -94,21 +82,13 @@ void read_row(const Command& command, Settings& settings)
     if (!settings.on("row"))
         settings.refuse("manifest", ", but which of its runs? Give --row, or run quorate script");
     const auto path = settings.text("manifest");
+    const auto folder = std::filesystem::path(path).parent_path();
     const auto manifest = Manifest::read(path);
     const auto& row = manifest.row(settings.integer("row", 1));
-    auto options = row.options;
-    options.emplace_back("trace", row.trace);
-    const auto known = all_options(command);
-    for (const auto& [name, text] : options) {
-        const auto option = std::ranges::find(known, name, &Option::name);
-        if (option == known.end() || name == "manifest" || name == "row" || name == "config")
-            refuse_unknown(row.origin, name, known, command);
-        if (settings.given(name)) continue;
-        const auto folder = std::filesystem::path(path).parent_path();
-        settings.set(name, {is_path(name) ? (folder / text).string()
-                                          : stored_value(*option, text, row.origin),
-                            row.origin, true});
-    }
+    std::vector<IniValue> values = {{"", "trace", (folder / row.trace).string(), row.origin}};
+    for (const auto& [name, text] : row.options)
+        values.push_back({"", name, is_path(name) ? (folder / text).string() : text, row.origin});
+    set_from_file(values, {"manifest", "row", "config"}, command, settings);
     settings.set("manifest", {"", "", false});
     settings.set("row", {"", "", false});
 }
@@ -228,8 +208,6 @@ Settings parse(const Command& command, const std::vector<std::string>& given_wor
     const auto [given, operands] = read_words(arguments, options, command);
 
     auto settings = make_settings(options, {});
-    for (const auto& [name, value] : given)
-        if (name == "config") read_config(value, options, command, settings);
     std::set<std::string> seen;
     for (const auto& [name, value] : given) {
         if (!seen.insert(name).second)
@@ -237,10 +215,14 @@ Settings parse(const Command& command, const std::vector<std::string>& given_wor
                 fmt::format("quorate {}: --{} is given twice: give it once", command.name, name));
         settings.set(name, {value, "", true});
     }
+    if (settings.on("config"))
+        set_from_file(read_ini(settings.text("config")), {"config"}, command, settings);
     if (all) settings.set("help", {"all", "", true});
     if (settings.on("help")) return settings;
     if (settings.has("row") && settings.has("trace")) read_row(command, settings);
-    if (settings.has("folder")) read_run(command, settings);
+    if (settings.has("folder"))
+        if (const auto path = options_to_resume(settings); !path.empty())
+            set_from_file(read_ini(path), {}, command, settings);
     set_operands(operands, command, settings);
     return settings;
 }
