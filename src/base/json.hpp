@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
 #include <string>
 
 namespace quorate {
@@ -15,11 +16,11 @@ std::string json_text(const Json& json, int indent = 2)
     return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Returns null for NaN and infinity, which JSON does not have.
+/// Returns null for what is not known, NaN and infinity, which JSON does not have.
 template <class Json>
-Json json_number(double value)
+Json json_number(const std::optional<double>& value)
 {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
+    return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }
 
 }  // namespace quorate

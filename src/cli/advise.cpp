@@ -16,6 +16,7 @@
 #include "base/streams.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/table.hpp"
 #include "process/session.hpp"
 #include "study/advice.hpp"
 #include "transport/clock.hpp"
@@ -121,10 +122,8 @@ void print_table(const Advice& advice)
     const auto& all = advice.ranked;
     const auto& settings = advice.settings;
     const auto shown = std::min(all.size(), static_cast<std::size_t>(settings.integer("show", 1)));
-    std::size_t width = 6;
-    for (std::size_t i = 0; i < shown; ++i) width = std::max(width, all[i].candidate.text().size());
-    fmt::print("{:>4} {:<{}} {:>8} {:>7} {:>8} {:>6} {:>7} {:>5} {:>7}\n", "", "scheme", width,
-               "seconds", "+-", "s/round", "rounds", "closed", "least", "fastest");
+    std::vector<Cells> lines = {
+        {"", "scheme", "seconds", "+-", "s/round", "rounds", "closed", "least", "fastest"}};
     for (std::size_t i = 0; i < shown; ++i) {
         const auto& one = all[i];
         const auto half = advice.half_interval(one);
@@ -133,13 +132,17 @@ void print_table(const Advice& advice)
                           : !advice.doubt(one).empty() ? '!'
                           : advice.like_the_best(one)  ? '~'
                                                        : ' ';
-        fmt::print("{:>3}{} {:<{}} {:>8.4g} {:>7} {:>8.4g} {:>6.4g} {:>7} {:>5} {:>7}\n", i + 1,
-                   mark, one.candidate.text(), width, one.mean(), half ? figures(*half, 2) : "-",
-                   one.round_seconds, one.rounds, one.closed ? figures(*one.closed, 4) : "-",
-                   one.use ? fmt::format("{:.2g}", std::max(0.0, one.use->least)) : "-",
-                   whole ? fmt::format("{} of {}", advice.fastest[i], advice.seeds)
-                         : fmt::format("out at {}", one.seconds.size()));
+        lines.push_back({fmt::format("{}{}", i + 1, mark), one.candidate.text(),
+                         fmt::format("{:.4g}", one.mean()), half ? figures(*half, 2) : "-",
+                         fmt::format("{:.4g}", one.round_seconds),
+                         fmt::format("{:.4g}", one.rounds),
+                         one.closed ? figures(*one.closed, 4) : "-",
+                         one.use ? fmt::format("{:.2g}", std::max(0.0, one.use->least)) : "-",
+                         whole ? fmt::format("{} of {}", advice.fastest[i], advice.seeds)
+                               : fmt::format("out at {}", one.seconds.size())});
     }
+    constexpr std::size_t any_width = 1000;  // schemes are told in full
+    fmt::print("{}", table(lines, "rlrrrrrrr", 1, any_width));
     fmt::print("{} candidates by seconds to the target, {} simulations in {:.3g} s\n", all.size(),
                advice.simulations, advice.took);
     fmt::print("{}\n",

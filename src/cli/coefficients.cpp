@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "cli/named_columns.hpp"
+#include "cli/table.hpp"
 #include "commands/options.hpp"
 #include "run/initialiser.hpp"
 #include "run/recorded.hpp"
@@ -124,22 +125,16 @@ std::string coefficient_lines(const Json& found)
     if (!found["columns_named"].get<bool>())
         text += fmt::format("{} has no names of columns: they are counted from 0\n",
                             found["data"].get<std::string>());
-    std::size_t width = 0;
-    const auto label = [](const Json& one) {
-        const auto column = one["column"].get<std::string>();
-        return one.contains("class")
-                   ? fmt::format("{}  [{}]", column, one["class"].get<std::string>())
-                   : column;
-    };
-    std::vector<std::pair<std::string, std::string>> rows;
+    std::vector<Cells> rows;
     for (const auto* part : {"intercept", "coefficients"})
-        if (found.contains(part))
-            for (const auto& one : found[part])
-                rows.emplace_back(label(one), shown_number(one["value"]));
-    constexpr std::size_t widest = 50;
-    for (const auto& [name, value] : rows) width = std::max(width, std::min(name.size(), widest));
-    for (const auto& [name, value] : rows)
-        text += fmt::format("  {:<{}}  {:>12}\n", name, width, value);
+        for (const auto& one : found.value(part, Json::array())) {
+            auto name = "  " + one["column"].get<std::string>();
+            if (one.contains("class"))
+                name += fmt::format("  [{}]", one["class"].get<std::string>());
+            rows.push_back({name, shown_number(one["value"])});
+        }
+    constexpr std::size_t any_width = 1000;
+    text += table(rows, "lr", 0, any_width);
     if (const auto left = found["left_out"].get<std::size_t>(); left > 0)
         text += fmt::format("  ... and {} smaller ones: --coefficients all lists them\n", left);
     return text;

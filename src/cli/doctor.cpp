@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
+#include "cli/table.hpp"
 #include "doctor/findings.hpp"
 #include "doctor/world.hpp"
 #include "jobs/manifest.hpp"
@@ -20,31 +21,11 @@ namespace quorate {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Line = std::vector<std::string>;
 
-// Prints a table whose columns are as wide as what they hold. The first column is cut where a line
-// would be too long.
-void print_table(const std::vector<Line>& lines)
+// Prints a table, unless it has no line but the titles.
+void print(const std::vector<Cells>& lines)
 {
-    if (lines.size() < 2) return;
-    std::vector<std::size_t> widths(lines[0].size());
-    for (const auto& line : lines)
-        for (std::size_t i = 0; i < line.size(); ++i)
-            widths[i] = std::max(widths[i], line[i].size());
-    std::size_t others = 0;
-    for (std::size_t i = 1; i < widths.size(); ++i) others += widths[i] + 2;
-    constexpr std::size_t least = 8, width = 80;
-    widths[0] = std::min(widths[0], std::max(least, width - std::min(width, others)));
-    for (const auto& line : lines) {
-        const bool fits = line[0].size() <= widths[0];
-        auto text = fmt::format("{:<{}}", fits ? line[0] : line[0].substr(0, widths[0] - 1) + "~",
-                                widths[0]);
-        for (std::size_t i = 1; i < line.size(); ++i)
-            text += fmt::format("  {:<{}}", line[i], widths[i]);
-        text.erase(text.find_last_not_of(' ') + 1);
-        fmt::print("{}\n", text);
-    }
-    fmt::print("\n");
+    if (lines.size() > 1) fmt::print("{}\n", table(lines, "llllllll", 0, 80));
 }
 
 std::string gib(std::int64_t bytes)
@@ -54,7 +35,7 @@ std::string gib(std::int64_t bytes)
 
 void print_hosts(const DoctorFacts& facts)
 {
-    std::vector<Line> lines = {
+    std::vector<Cells> lines = {
         {"host", "ranks", "cores", "free of GiB", "/dev/shm GiB", "files", "shares", "clock"}};
     for (const auto& [host, ranks] : hosts_of(facts)) {
         const auto& first = *ranks[0];
@@ -75,19 +56,19 @@ void print_hosts(const DoctorFacts& facts)
              files < 0 ? "none" : std::to_string(files), shares ? "yes" : "no",
              fmt::format("{:.0f} ns", 1e9 * first.clock_resolution)});
     }
-    print_table(lines);
+    print(lines);
 }
 
 void print_files(const DoctorFacts& facts)
 {
-    std::vector<Line> lines = {{"file", "host", "use"}};
+    std::vector<Cells> lines = {{"file", "host", "use"}};
     for (const auto& rank : facts.ranks)
         for (const auto& file : rank.files)
             lines.push_back({file.path, rank.host,
                              !file.wrong.empty()      ? "no"
                              : file.option == "trace" ? gib(file.free) + " GiB free"
                                                       : "read"});
-    print_table(lines);
+    print(lines);
 }
 
 void print_facts(const DoctorFacts& facts)

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/algorithm/string/replace.hpp>
 #include <chrono>
 #include <cmath>
@@ -14,7 +13,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
-#include <tuple>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -22,6 +20,7 @@
 #include "base/shown.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/table.hpp"
 #include "jobs/queue.hpp"
 #include "jobs/status.hpp"
 #include "jobs/units.hpp"
@@ -43,21 +42,14 @@ std::string manifest_of(const Settings& settings)
     return fs::is_directory(path) ? (fs::path(path) / "manifest.tsv").string() : path;
 }
 
+// Returns what a function makes of a value, or a dash if it is not known.
 template <class T>
-std::string shown(const std::optional<T>& value, const char* format)
+std::string shown(const std::optional<T>& value, const auto& write)
 {
-    return value ? fmt::format(fmt::runtime(format), *value) : "-";
+    return value ? write(*value) : std::string("-");
 }
 
-std::string shown_time(const std::optional<double>& seconds)
-{
-    return seconds ? spoken_time(*seconds) : "-";
-}
-
-std::string shown_hours(const std::optional<double>& hours)
-{
-    return hours ? figures(*hours, 3) : "-";
-}
+std::string in_hours(double hours) { return figures(hours, 3); }
 
 // Adds what is known of it over all runs; nothing if it is not known of any.
 std::optional<double> sum(const std::vector<RunStatus>& runs,
@@ -77,9 +69,7 @@ std::optional<double> longest(const std::vector<RunStatus>& runs)
     return most;
 }
 
-// The cells of a line of the table; the last one is the run's name.
-using Cells = std::array<std::string, 8>;
-
+// The last one is the run's name.
 Cells cells_of(const RunStatus& run)
 {
     auto name = fs::path(run.trace).stem().string();
@@ -88,31 +78,13 @@ Cells cells_of(const RunStatus& run)
         name.erase(0, number.size());
     return {std::to_string(run.run),
             to_string(run.stage),
-            fmt::format("{}/{}", run.rounds, shown(run.rounds_wanted, "{}")),
-            shown(run.loss, "{:.4g}"),
-            shown_time(run.seconds_left),
-            shown_hours(run.core_hours),
-            shown_hours(run.core_hours_left),
+            fmt::format("{}/{}", run.rounds,
+                        shown(run.rounds_wanted, [](auto n) { return std::to_string(n); })),
+            shown(run.loss, [](double loss) { return fmt::format("{:.4g}", loss); }),
+            shown(run.seconds_left, spoken_time),
+            shown(run.core_hours, in_hours),
+            shown(run.core_hours_left, in_hours),
             name};
-}
-
-// Prints a table; names are cut to what a line of `width` characters leaves them.
-void print_table(const std::vector<Cells>& lines, std::size_t width)
-{
-    constexpr std::size_t name = std::tuple_size<Cells>::value - 1;
-    constexpr std::size_t least = 8;
-    std::array<std::size_t, name> widths{};
-    std::size_t room = std::max(width, least);
-    for (std::size_t i = 0; i < name; ++i) {
-        for (const auto& cells : lines) widths[i] = std::max(widths[i], cells[i].size());
-        room = std::max(least, room - std::min(room, widths[i] + 2));
-    }
-    for (const auto& cells : lines) {
-        for (std::size_t i = 0; i < name; ++i)
-            fmt::print(fmt::runtime(i == 1 ? "{:<{}}  " : "{:>{}}  "), cells[i], widths[i]);
-        const bool fits = cells[name].size() <= room;
-        fmt::print("{}{}\n", cells[name].substr(0, fits ? room : room - 1), fits ? "" : "~");
-    }
 }
 
 // Prints why a run failed, in one line that fits unless the log's path alone is too long.
@@ -126,27 +98,22 @@ void print_failure(const RunStatus& run, std::size_t width)
     fmt::print("{:>3}  {}{}\n", run.run, harmless(reason), log);
 }
 
-std::map<RunStage, std::vector<std::int64_t>> by_stage(const std::vector<RunStatus>& runs)
+// Returns the numbers of the runs with each value of a member.
+template <class T>
+std::map<T, std::vector<std::int64_t>> runs_by(T RunStatus::*member,
+                                               const std::vector<RunStatus>& runs)
 {
-    std::map<RunStage, std::vector<std::int64_t>> all;
-    for (const auto& run : runs) all[run.stage].push_back(run.run);
+    std::map<T, std::vector<std::int64_t>> all;
+    for (const auto& run : runs) all[run.*member].push_back(run.run);
     return all;
 }
 
-// The runs that lost workers, by how many.
-std::map<std::int64_t, std::vector<std::int64_t>> by_loss(const std::vector<RunStatus>& runs)
+// Prints what runs have in common, and their numbers.
+void print_runs(const std::string& words, const std::vector<std::int64_t>& runs, std::size_t width)
 {
-    std::map<std::int64_t, std::vector<std::int64_t>> all;
-    for (const auto& run : runs)
-        if (run.lost > 0) all[run.lost].push_back(run.run);
-    return all;
-}
-
-// With a blank behind each comma, where a line may break.
-std::string spaced(std::string list)
-{
-    boost::replace_all(list, ",", ", ");
-    return list;
+    const auto list = boost::replace_all_copy(ranges(runs), ",", ", ");  // where a line may break
+    const auto room = std::max<std::size_t>(width, 40) - words.size();
+    fmt::print("{}{}\n", words, wrapped(list, room, words.size()));
 }
 
 // Prints all runs, or if they are many only those that somebody may look for.
@@ -155,27 +122,24 @@ void print_status(const ManifestStatus& status, bool all, std::size_t width)
 {
     constexpr std::size_t many = 40;
     const bool each = all || status.runs.size() <= many;
-    const auto staged = by_stage(status.runs);
+    const auto staged = runs_by(&RunStatus::stage, status.runs);
     std::vector<Cells> lines = {
         {"run", "state", "rounds", "loss", "left", "core-h", "needed", "name"}};
     for (const auto& run : status.runs)
         if (each || run.stage == RunStage::running || run.stage == RunStage::failed)
             lines.push_back(cells_of(run));
-    print_table(lines, width);
+    fmt::print("{}", table(lines, "rlrrrrrl", 7, width));
     if (!each)
         for (const auto stage : {RunStage::completed, RunStage::queued, RunStage::left})
             if (const auto at = staged.find(stage); at != staged.end())
-                fmt::print(
-                    "{:<9}  {}\n", to_string(stage),
-                    wrapped(spaced(ranges(at->second)), std::max<std::size_t>(width, 40) - 11, 11));
+                print_runs(fmt::format("{:<9}  ", to_string(stage)), at->second, width);
     if (staged.contains(RunStage::failed)) fmt::print("why runs failed:\n");
     for (const auto& run : status.runs)
         if (run.stage == RunStage::failed) print_failure(run, width);
-    for (const auto& [lost, some] : by_loss(status.runs)) {
-        const auto words = fmt::format("runs that lost {} worker{}: ", lost, lost == 1 ? "" : "s");
-        const auto room = std::max<std::size_t>(width, 40) - words.size();
-        fmt::print("{}{}\n", words, wrapped(spaced(ranges(some)), room, words.size()));
-    }
+    for (const auto& [lost, some] : runs_by(&RunStatus::lost, status.runs))
+        if (lost > 0)
+            print_runs(fmt::format("runs that lost {} worker{}: ", lost, lost == 1 ? "" : "s"),
+                       some, width);
     std::set<std::string> reasons;
     for (const auto& run : status.runs)
         if (run.stage == RunStage::queued && !run.reason.empty()) reasons.insert(run.reason);
@@ -185,9 +149,9 @@ void print_status(const ManifestStatus& status, bool all, std::size_t width)
         counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", runs.size(), to_string(stage));
     fmt::print("{} run{}: {}\n", status.runs.size(), status.runs.size() == 1 ? "" : "s", counts);
     const auto& runs = status.runs;
-    fmt::print("core-hours: {} spent", shown_hours(sum(runs, &RunStatus::core_hours)));
+    fmt::print("core-hours: {} spent", shown(sum(runs, &RunStatus::core_hours), in_hours));
     if (const auto needed = sum(runs, &RunStatus::core_hours_left))
-        fmt::print(", {} still needed", shown_hours(needed));
+        fmt::print(", {} still needed", in_hours(*needed));
     if (const auto most = longest(runs)) fmt::print("; longest run: {} left", spoken_time(*most));
     fmt::print("\n");
     if (!status.no_queue.empty() && status.no_queue != "no job is recorded")
@@ -195,42 +159,35 @@ void print_status(const ManifestStatus& status, bool all, std::size_t width)
                    status.no_queue);
 }
 
-// A number, or null if it is not known or not finite.
-Json number(const std::optional<double>& value)
-{
-    return value ? json_number<Json>(*value) : Json(nullptr);
-}
-
 Json words(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json as_json(const ManifestStatus& status, const std::string& path)
 {
     Json runs = Json::array(), counts;
-    for (const auto stage : stages) counts[to_string(stage)] = 0;
-    for (const auto& run : status.runs) {
-        counts[to_string(run.stage)] = counts[to_string(run.stage)].get<int>() + 1;
+    auto staged = runs_by(&RunStatus::stage, status.runs);
+    for (const auto stage : stages) counts[to_string(stage)] = staged[stage].size();
+    for (const auto& run : status.runs)
         runs.push_back({{"run", run.run},
                         {"state", to_string(run.stage)},
                         {"trace", run.trace},
                         {"rounds", run.rounds},
                         {"rounds_wanted", run.rounds_wanted ? Json(*run.rounds_wanted) : Json()},
-                        {"loss", number(run.loss)},
+                        {"loss", json_number<Json>(run.loss)},
                         {"lost_workers", run.lost},
-                        {"seconds_left", number(run.seconds_left)},
-                        {"core_hours", number(run.core_hours)},
-                        {"core_hours_left", number(run.core_hours_left)},
+                        {"seconds_left", json_number<Json>(run.seconds_left)},
+                        {"core_hours", json_number<Json>(run.core_hours)},
+                        {"core_hours_left", json_number<Json>(run.core_hours_left)},
                         {"reason", words(run.reason)},
                         {"log", words(run.log)}});
-    }
     const auto& all = status.runs;
     return {{"manifest", path},
             {"queue_error", words(status.no_queue)},
             {"runs", runs},
             {"total",
              {{"runs", counts},
-              {"seconds_left", number(longest(all))},
-              {"core_hours", number(sum(all, &RunStatus::core_hours))},
-              {"core_hours_left", number(sum(all, &RunStatus::core_hours_left))}}}};
+              {"seconds_left", json_number<Json>(longest(all))},
+              {"core_hours", json_number<Json>(sum(all, &RunStatus::core_hours))},
+              {"core_hours_left", json_number<Json>(sum(all, &RunStatus::core_hours_left))}}}};
 }
 
 std::size_t terminal_width()
