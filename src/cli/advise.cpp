@@ -2,7 +2,6 @@
 // quorate advise: simulates schemes with different redundancy, and ranks them by time.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,51 +11,18 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "base/seconds.hpp"
-#include "base/streams.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/table.hpp"
+#include "commands/progress.hpp"
 #include "process/session.hpp"
 #include "study/advice.hpp"
-#include "transport/clock.hpp"
 
 namespace quorate {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Shows on stderr how many simulations are done: over and over on one line of a terminal, else a
-// line each few seconds. First after a second.
-class SimulationProgress {
-public:
-    explicit SimulationProgress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1)
-    {
-    }
-
-    void show(std::size_t done, std::size_t all)
-    {
-        const double passed = clock_seconds() - began_;
-        if (quiet_ || passed < next_) return;
-        next_ = passed + (terminal_ ? 0.1 : 5);
-        shown_ = true;
-        quorate::show(fmt::format(
-            "{}{} of {} simulations  {:.0f} s  {:.0f} s left at most{}", terminal_ ? "\r" : "",
-            done, all, passed, passed * static_cast<double>(all - done) / static_cast<double>(done),
-            terminal_ ? "   " : "\n"));
-    }
-    ~SimulationProgress()
-    {
-        if (shown_ && terminal_) quorate::show("\r\033[K");
-    }
-
-private:
-    const bool quiet_, terminal_;
-    const Seconds began_ = clock_seconds();
-    Seconds next_ = 1;
-    bool shown_ = false;
-};
 
 std::string command_of(const CandidateTimes& best, const Settings& settings)
 {
@@ -145,18 +111,16 @@ void print_table(const Advice& advice)
     fmt::print("{}", table(lines, "rlrrrrrrr", 1, any_width));
     fmt::print("{} candidates by seconds to the target, {} simulations in {:.3g} s\n", all.size(),
                advice.simulations, advice.took);
-    fmt::print("{}\n",
-               wrapped("closed: s/round by closed form; least: weight of the row that counts "
-                       "least, over the mean",
-                       80, 2));
-    fmt::print("{}\n", wrapped(about_intervals(advice), 80, 2));
-    for (const auto& line : remarks(advice)) fmt::print("{}\n", wrapped(line, 80, 2));
+    const auto tell = [](const std::string& text) { fmt::print("{}\n", wrapped(text, 80, 2)); };
+    tell(
+        "closed: s/round by closed form; least: weight of the row that counts least, over the "
+        "mean");
+    tell(about_intervals(advice));
+    for (const auto& line : remarks(advice)) tell(line);
     if (!settings.given("row-time") && !settings.text("delay").starts_with("trace"))
-        fmt::print("rows take no time, so redundancy costs nothing: give --row-time\n");
+        tell("rows take no time, so redundancy costs nothing: give --row-time");
     if (!advice.data_only.empty())
-        fmt::print(
-            "{}\n",
-            wrapped(fmt::format("with --data only: {}", fmt::join(advice.data_only, ", ")), 80, 2));
+        tell(fmt::format("with --data only: {}", fmt::join(advice.data_only, ", ")));
     if (settings.on("measured"))
         fmt::print("latency {:g} s; workers, row times and slowdowns as in {}, where not given\n",
                    settings.seconds("latency"), settings.text("measured"));
@@ -169,15 +133,14 @@ Json as_json(const Advice& advice)
     for (std::size_t i = 0; i < advice.ranked.size(); ++i) {
         const auto& one = advice.ranked[i];
         const bool reached = std::isfinite(one.mean());
-        const auto half = advice.half_interval(one);
         json.push_back({{"scheme", one.candidate.text()},
-                        {"seconds", reached ? Json(one.mean()) : Json(nullptr)},
-                        {"half_interval", half ? Json(*half) : Json(nullptr)},
+                        {"seconds", json_number<Json>(one.mean())},
+                        {"half_interval", json_number<Json>(advice.half_interval(one))},
                         {"simulations", one.seconds.size()},
                         {"round_seconds", one.round_seconds},
                         {"updates_per_round", one.candidate.updates},
                         {"rounds", reached ? Json(one.rounds) : Json(nullptr)},
-                        {"closed_form", one.closed ? Json(*one.closed) : Json(nullptr)},
+                        {"closed_form", json_number<Json>(one.closed)},
                         {"fastest", advice.fastest[i]},
                         {"least_row_weight", one.use ? Json(one.use->least) : Json(nullptr)},
                         {"rows_left_out", one.use ? Json(one.use->rarely) : Json(nullptr)},
@@ -197,10 +160,15 @@ std::vector<Option> advise_options()
 int print_advice(const Settings& given)
 {
     if (given.on("data")) start_mpi();  // PETSc holds the rows from which the step follows
-    const auto advice = [&] {
-        SimulationProgress line(given.on("quiet"));
-        return advise(given, [&](auto done, auto all) { line.show(done, all); });
-    }();
+    WorkProgress progress(given.on("quiet"));
+    const auto advice = advise(given, [&](auto done, auto all) {
+        progress.show([&](Seconds passed) {
+            return fmt::format(
+                "{} of {} simulations  {:.0f} s  {:.0f} s left at most", done, all, passed,
+                passed * static_cast<double>(all - done) / static_cast<double>(done));
+        });
+    });
+    progress.finish();
     if (given.on("json"))
         fmt::print("{}\n", json_text(as_json(advice)));
     else

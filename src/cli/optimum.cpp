@@ -8,15 +8,14 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/path.hpp"
-#include "base/streams.hpp"
 #include "cli/command.hpp"
+#include "commands/progress.hpp"
 #include "optimum/optimum_cache.hpp"
 #include "process/launch.hpp"
 #include "process/session.hpp"
 #include "run/output.hpp"
 #include "run/penalties.hpp"
 #include "run/recorded.hpp"
-#include "transport/clock.hpp"
 
 namespace quorate {
 
@@ -60,16 +59,15 @@ int optimum(const Settings& settings)
     });
     if (!good) return exit_bad_input;
     const bool quiet = settings.on("quiet") || rank != 0;
-    Seconds next = clock_seconds() + 1;
-    if (!quiet)
-        options.progress = [&](std::int64_t iteration, double f, double norm) {
-            const auto now = clock_seconds();
-            if (now < next) return;
-            next = now + 2;
-            show(fmt::format("iteration {}: {:.12g}, gradient {:.3g}\n", iteration, f, norm));
-        };
+    WorkProgress progress(quiet);
+    options.progress = [&](std::int64_t iteration, double f, double norm) {
+        progress.show([&](Seconds) {
+            return fmt::format("iteration {}: {:.12g}, gradient {:.3g}", iteration, f, norm);
+        });
+    };
     const DistributedRows rows(MPI_COMM_WORLD, *data);
     const auto found = find_optimum(rows, *model, name, regularizer, options);
+    progress.finish();
     if (rank == 0) {
         store_optimum(*data, {name, regularizer.l2, regularizer.l1}, found, settings.command_line);
         if (!found.reached)

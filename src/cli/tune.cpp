@@ -9,15 +9,14 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/path.hpp"
-#include "base/streams.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "commands/progress.hpp"
 #include "process/launch.hpp"
 #include "process/session.hpp"
 #include "run/output.hpp"
 #include "run/training.hpp"
 #include "study/cross_validation.hpp"
-#include "transport/clock.hpp"
 #include "transport/mpi_endpoint.hpp"
 
 namespace quorate {
@@ -178,13 +177,11 @@ int tune(const Settings& settings)
     if (const auto warning = missing_class(trials); endpoint.rank() == 0 && !warning.empty())
         log(LogLevel::warning, warning);
     if (endpoint.rank() == 0) log(LogLevel::note, trials_in_words(grid, trials));
-    Seconds next = clock_seconds() + 2;
+    WorkProgress progress(quiet || endpoint.rank() != 0);
     const auto results = cross_validate(endpoint, trials, [&](std::int64_t done) {
-        const auto now = clock_seconds();
-        if (quiet || now < next) return;
-        next = now + 5;
-        show(fmt::format("trial {}/{}\n", done, trials.count()));
+        progress.show([&](Seconds) { return fmt::format("trial {}/{}", done, trials.count()); });
     });
+    progress.finish();
     if (endpoint.rank() != 0) return exit_done;
     if (settings.on("output")) write_csv(settings.text("output"), trials, results);
     const auto folds = static_cast<std::size_t>(trials.folds());

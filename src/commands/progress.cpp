@@ -41,6 +41,20 @@ bool ends_on_terminal()
     return false;
 }
 
+// Returns when to show something next, in seconds. A terminal is refreshed ten times a second. A
+// file gets a line after 1, 2, 4, ... seconds, and every ten minutes when the intervals have grown
+// to that.
+Seconds next_after(Seconds passed, bool terminal)
+{
+    return passed + (terminal ? 0.1 : std::min(passed, 600.0));
+}
+
+// Returns a text as a line that replaces the one before on a terminal.
+std::string in_line(const std::string& text, bool terminal)
+{
+    return terminal ? "\r" + text + "   " : text + "\n";
+}
+
 }  // namespace
 
 ProgressLine::ProgressLine(std::int64_t rounds, int workers, bool loss, bool quiet)
@@ -57,15 +71,13 @@ void ProgressLine::show(const Progress& progress)
     const bool last = progress.round == rounds_;
     const double passed = clock_seconds() - began_;  // progress.time may be simulated
     if (passed < next_ && !last) return;
-    // A terminal is refreshed ten times a second. A file gets a line after 1, 2, 4, ... seconds,
-    // and every ten minutes when the intervals have grown to that.
-    next_ = terminal_ ? passed + 0.1 : passed + std::min(passed, 600.0);
+    next_ = next_after(passed, terminal_);
     const double left = passed / static_cast<double>(progress.round) *
                         static_cast<double>(rounds_ - progress.round);
     const auto loss = loss_ ? fmt::format("  loss about {:.6g}{}", progress.loss, quality_) : "";
-    quorate::show(fmt::format("{}round {}/{}{}  {:.1f} s  {:.0f} s left{}{}", terminal_ ? "\r" : "",
-                              progress.round, rounds_, loss, progress.time, left, who_answers(),
-                              terminal_ ? "   " : "\n"));
+    const auto text = fmt::format("round {}/{}{}  {:.1f} s  {:.0f} s left{}", progress.round,
+                                  rounds_, loss, progress.time, left, who_answers());
+    quorate::show(in_line(text, terminal_));
 }
 
 void ProgressLine::scored(const trace::Evaluation& row)
@@ -93,24 +105,21 @@ void ProgressLine::finish()
     log_above_line(false);
 }
 
-ByteProgress::ByteProgress(bool quiet)
+WorkProgress::WorkProgress(bool quiet)
     : quiet_(quiet), terminal_(!quiet && ends_on_terminal()), began_(clock_seconds()), next_(2)
 {
 }
 
-void ByteProgress::add(std::int64_t bytes)
+void WorkProgress::show(const std::function<std::string(Seconds passed)>& text)
 {
-    bytes_ += bytes;
     const double passed = clock_seconds() - began_;
     if (quiet_ || passed < next_) return;
-    next_ = terminal_ ? passed + 0.1 : passed + std::min(passed, 600.0);
+    next_ = next_after(passed, terminal_);
     shown_ = true;
-    const auto megabytes = static_cast<double>(bytes_) / 1e6;
-    show(fmt::format("{}{:.0f} MB read, {:.1f} MB/s{}", terminal_ ? "\r" : "", megabytes,
-                     megabytes / passed, terminal_ ? "   " : "\n"));
+    quorate::show(in_line(text(passed), terminal_));
 }
 
-void ByteProgress::finish()
+void WorkProgress::finish()
 {
     if (shown_ && terminal_) quorate::show("\n");
 }

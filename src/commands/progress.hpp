@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "base/seconds.hpp"
@@ -43,20 +44,19 @@ private:
     Seconds began_, next_;
 };
 
-/// Shows on stderr how many bytes were read, at the same intervals; first after two seconds. Local.
-class ByteProgress {
+/// Shows on stderr how other work goes on, at the same intervals; first after two seconds. Local.
+class WorkProgress {
 public:
     /// @param quiet  show nothing
-    explicit ByteProgress(bool quiet);
-    /// Counts bytes that were read, and shows the sum if it is time.
-    void add(std::int64_t bytes);
+    explicit WorkProgress(bool quiet);
+    /// Shows a text if it is time. @param text  made of the seconds since the constructor
+    void show(const std::function<std::string(Seconds passed)>& text);
     /// Ends the line on a terminal, if one was shown.
     void finish();
 
 private:
     bool quiet_, terminal_, shown_ = false;
     Seconds began_, next_;
-    std::int64_t bytes_ = 0;
 };
 
 }  // namespace quorate

@@ -376,14 +376,20 @@ void tell_quoted_names(const RawTable& table)
 // @return how many rows are those of --input
 std::int64_t read_table(Settings& settings, const std::optional<DataSet>& like, RawTable& table)
 {
-    ByteProgress progress(settings.on("quiet"));
+    WorkProgress progress(settings.on("quiet"));
+    double megabytes = 0;
     Reading reading;
     reading.max_bytes = settings.integer("max-bytes", 1);
     const auto& format = choose_format(settings, reading, like);
     if (settings.given("drop") && !settings.on("drop"))
         settings.set("drop", {"\"\"", "", true});  // an empty text names what has no name
     refuse_options_of_others(settings, format);
-    reading.progress = [&](std::int64_t bytes) { progress.add(bytes); };
+    reading.progress = [&](std::int64_t bytes) {
+        megabytes += static_cast<double>(bytes) / 1e6;
+        progress.show([&](Seconds passed) {
+            return fmt::format("{:.0f} MB read, {:.1f} MB/s", megabytes, megabytes / passed);
+        });
+    };
     if (like) table.column = columns_of(*like);
     const auto train_rows = read_files(settings, format.make, reading, table);
     progress.finish();
