@@ -16,7 +16,7 @@
 #include "jobs/job_plan.hpp"
 #include "jobs/queue.hpp"
 #include "jobs/script.hpp"
-#include "jobs/state.hpp"
+#include "jobs/status.hpp"
 
 namespace quorate {
 

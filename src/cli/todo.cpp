@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "cli/command.hpp"
-#include "jobs/state.hpp"
+#include "jobs/status.hpp"
 
 namespace quorate {
 

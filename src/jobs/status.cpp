@@ -167,6 +167,19 @@ RunStatus status_of_run(const ManifestRow& row, const Evidence& known, const std
 
 }  // namespace
 
+RunState state_of(const ManifestRow& row, const std::string& manifest)
+{
+    return state_of_trace((fs::path(manifest).parent_path() / row.trace).string());
+}
+
+std::vector<std::int64_t> left_to_run(const Manifest& manifest, const std::string& path)
+{
+    std::vector<std::int64_t> left;
+    for (const auto& row : manifest.rows())
+        if (state_of(row, path) != RunState::complete) left.push_back(row.number);
+    return left;
+}
+
 std::string to_string(RunStage stage)
 {
     const char* words[] = {"completed", "running", "queued", "failed", "left"};

@@ -7,8 +7,15 @@
 #include <vector>
 
 #include "jobs/manifest.hpp"
+#include "trace/run_state.hpp"
 
 namespace quorate {
+
+/// Returns the state of a row's run, by its trace alone. @param manifest  path of the manifest
+RunState state_of(const ManifestRow& row, const std::string& manifest);
+
+/// Returns the numbers of the runs that are not complete. @param path  of the manifest
+std::vector<std::int64_t> left_to_run(const Manifest& manifest, const std::string& path);
 
 /// failed: it has ended without being complete, and not because its time was over; left: it has not
 /// begun, or was stopped in time and can go on.
