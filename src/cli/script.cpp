@@ -17,6 +17,7 @@
 #include "jobs/queue.hpp"
 #include "jobs/script.hpp"
 #include "jobs/status.hpp"
+#include "jobs/write_jobs.hpp"
 
 namespace quorate {
 
@@ -140,7 +141,9 @@ int submit(const Settings& settings)
     if (fs::exists(request.folder + "/prepare.sh"))
         after = {Kind::success, submit_one(plan, "prepare.sh", {}, {})};
     for (int link = 0; link < request.links; ++link)
-        after = {Kind::same_element, submit_one(plan, script_of_link(plan, link), left, after)};
+        after = {
+            Kind::same_element,
+            submit_one(plan, script_of_link(plan, static_cast<std::size_t>(link)), left, after)};
     after->kind = Kind::end;
     submit_one(plan, "analyse.sh", {}, after);
     return exit_done;

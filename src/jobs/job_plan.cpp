@@ -2,23 +2,17 @@
 #include "jobs/job_plan.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "base/error.hpp"
 #include "base/host.hpp"
-#include "base/path.hpp"
 #include "base/shell.hpp"
 #include "base/text.hpp"
-#include "base/values.hpp"
-#include "commands/options.hpp"
-#include "commands/run.hpp"
-#include "commands/simulation.hpp"
+#include "jobs/cells.hpp"
 #include "jobs/claim.hpp"
 #include "jobs/estimate.hpp"
 #include "jobs/experiment.hpp"
@@ -26,8 +20,6 @@
 #include "jobs/script.hpp"
 #include "jobs/share.hpp"
 #include "jobs/units.hpp"
-#include "parts/components.hpp"
-#include "parts/plugins.hpp"
 
 namespace quorate {
 
@@ -55,12 +47,6 @@ Units units_of(Scheduler scheduler)
     return scheduler == Scheduler::hosts ? Units{} : Units{1, 1};
 }
 
-RunKind kind_of(const Settings& settings)
-{
-    return settings.one_of("command", {"run", "simulate", "tune"}) == "run" ? RunKind::run
-                                                                            : RunKind::simulate;
-}
-
 // Adds to each row what it lacks to be run, and to go on if its job ends: the data set and the name
 // of a checkpoint. Dry runs need neither.
 Manifest completed(const Manifest& from, const std::string& data)
@@ -75,73 +61,6 @@ Manifest completed(const Manifest& from, const std::string& data)
         all.add(std::move(row));
     }
     return all;
-}
-
-// Returns the options that a row may have: those of the command, and --plugin.
-std::vector<Option> options_of_rows(RunKind kind)
-{
-    auto options = kind == RunKind::run ? run_options() : simulation_options();
-    options.push_back(plugin_option());
-    return options;
-}
-
-// Returns how several values of an option are written, if a text looks like several; empty: it is
-// one.
-std::string several_of(const Option& option, const std::string& text,
-                       const std::vector<ComponentKind>& kinds)
-{
-    if (option.argument == "N" || to_real(option.fallback) || option.name == "step")
-        return several_values(text);
-    const auto kind = std::ranges::find(kinds, option.name, &ComponentKind::option);
-    return kind == kinds.end() ? "" : several_values(text, names(kind->all));
-}
-
-void refuse_unknown_columns(const Manifest& manifest, const std::string& path, RunKind kind)
-{
-    const auto known = names(options_of_rows(kind));
-    for (const auto& name : manifest.options()) {
-        if (std::ranges::find(known, name) != known.end() && name != "manifest" && name != "row" &&
-            name != "overwrite" && name != "folder")
-            continue;
-        const auto meant = option_meant(name, known);
-        throw BadInput(fmt::format(
-            "{}: quorate {} has no option {}{}", path, word_of(kind), plain(name),
-            meant.empty() || meant == name ? fmt::format("; see quorate {} --help", word_of(kind))
-                                           : fmt::format("; did you mean {}?", meant)));
-    }
-}
-
-// Checks the names and the values of all cells now, because otherwise an error would show only when
-// the job has waited in the queue. The runs and the estimate check whether values fit together.
-// @param lists  whether they are of an experiment, which may have several values of an option
-void check_cells(const Manifest& manifest, const std::string& path, RunKind kind, bool lists)
-{
-    refuse_unknown_columns(manifest, path, kind);
-    manifest.refuse_shared_checkpoints();
-    const auto options = options_of_rows(kind);
-    const auto kinds = run_components();
-    for (const auto& row : manifest.rows())
-        for (const auto& [name, text] : row.options) {
-            const auto& option = *std::ranges::find(options, name, &Option::name);
-            const auto refuse = [&, &name = name, &text = text](const std::string& wanted) {
-                throw BadInput(fmt::format("{}{} is {}: {}", row.origin, name, text, wanted));
-            };
-            stored_value(option, text, row.origin);
-            // A comma without a blank behind it, or a dash, makes one value of what was to be
-            // several.
-            if (const auto several = several_of(option, text, kinds); lists && !several.empty())
-                refuse(fmt::format("write {} for several values", several));
-            // Traces and checkpoints keep options as the lines of an INI file.
-            if (text.find_first_of("\n\r") != std::string::npos) refuse("leave out the line break");
-            if (option.argument == "N" && !to_integer(text)) refuse("write a whole number");
-            if (name == "step" && text != "auto" && !to_real(text))
-                refuse("write a number, or auto");
-            const bool number = to_real(option.fallback) && option.argument != "SECONDS" &&
-                                option.argument.find_first_of("|,") == std::string::npos;
-            if (number && !to_real(text)) refuse("write a number");
-            const bool time = option.argument == "SECONDS" && to_duration(option.fallback);
-            if (time && !to_duration(text)) refuse("write seconds, or a time such as 50ms or 5min");
-        }
 }
 
 // Returns the absolute path of a folder, without a slash at its end.
@@ -216,30 +135,41 @@ void decide_time_and_memory(const Settings& settings, JobPlan& plan)
                                 : "memory: not known before the data set is there; see --memory";
 }
 
-// Reads --link-workers, and has each job in a row ask for as many ranks as its workers need.
-void plan_links(const Settings& settings, JobPlan& plan)
+// Returns the numbers of workers that --link-workers gives, of each job in a row; none if it is not
+// given.
+std::vector<int> link_workers(const Settings& settings, RunKind kind)
 {
-    auto& first = plan.request;
-    if (!settings.on("link-workers")) return;
-    if (first.kind == RunKind::simulate)
+    std::vector<int> all;
+    if (!settings.on("link-workers")) return all;
+    if (kind == RunKind::simulate)
         settings.refuse("link-workers", ", but simulations have no ranks: leave it out");
     if (settings.given("links"))
         settings.refuse("link-workers",
                         ", which also says how many links there are: leave out --links");
-    const auto beside = first.ranks - static_cast<int>(largest(plan.manifest, "workers", 0));
     for (const auto& text : split(settings.text("link-workers"), ',')) {
         const auto workers = to_integer(text).value_or(0);
         if (workers < 1 || workers > 1'000'000)
             settings.refuse("link-workers",
                             ": write a whole number of workers for each link, as 30,60,15");
-        auto link = first;
-        link.workers = static_cast<int>(workers);
-        link.ranks = beside + link.workers;
-        if (!settings.on("nodes")) link.nodes = nodes_for(plan.profile, link.ranks, link.threads);
-        plan.links.push_back(std::move(link));
+        all.push_back(static_cast<int>(workers));
     }
-    for (auto& link : plan.links) link.links = static_cast<int>(plan.links.size());
-    first = plan.links.front();
+    return all;
+}
+
+// Returns what each job in a row asks for, if they have these numbers of workers: as many ranks as
+// those need. If there are no numbers, one request is of all jobs.
+std::vector<Request> requests_of_links(const JobPlan& plan, const std::vector<int>& workers,
+                                       bool nodes_given)
+{
+    std::vector<Request> links(std::max<std::size_t>(1, workers.size()), plan.request);
+    const auto beside = plan.request.ranks - static_cast<int>(largest(plan.manifest, "workers", 0));
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+        auto& link = links[i];
+        link.workers = workers[i];
+        link.ranks = beside + link.workers;
+        if (!nodes_given) link.nodes = nodes_for(plan.profile, link.ranks, link.threads);
+    }
+    return links;
 }
 
 // Returns the longest part of a path that exists. A data set that is yet to be made is not there,
@@ -248,51 +178,6 @@ std::string nearest_there(fs::path path)
 {
     while (!fs::exists(path) && path.has_relative_path()) path = path.parent_path();
     return path.string();
-}
-
-// Refuses to go on if a file with the name of a script, or of the host file, was not made by
-// Quorate. Files of our own are replaced each time.
-void refuse_files_of_others(const std::string& folder, const JobPlan& plan)
-{
-    std::vector<std::string> names = {"prepare.sh", "analyse.sh"};
-    for (int link = 0; link < std::max(1, static_cast<int>(plan.links.size())); ++link)
-        names.push_back(script_of_link(plan, link));
-    if (!plan.hosts_text.empty())
-        names.push_back(fs::path(plan.request.hostfile).filename().string());
-    for (const auto& name : names) {
-        const auto path = fmt::format("{}/{}", folder, name);
-        std::ifstream file(path);
-        std::string first, second;
-        std::getline(file, first);
-        std::getline(file, second);
-        if (!first.empty() && !second.starts_with("# made by: "))
-            throw BadInput(path +
-                           " is there, and quorate script did not write it: use another --output");
-    }
-}
-
-void write_script(const std::string& path, const std::string& text)
-{
-    write_file(path, text);
-    chmod(path.c_str(), 0755);
-}
-
-void write_manifest(const JobPlan& plan, const std::string& command)
-{
-    if (!plan.new_manifest) return;
-    const auto path = plan.request.folder + "/manifest.tsv";
-    if (fs::exists(path) && Manifest::read(path).text() != plan.manifest.text())
-        throw BadInput(
-            fmt::format("{} is there, and is of other runs or was edited: use --manifest {}, or "
-                        "another --output, or remove it",
-                        path, path));
-    const auto claims = plan.request.folder + "/claims.json";
-    if (plan.claims.empty())
-        fs::remove(claims);
-    else
-        write_file(claims, plan.claims);
-    plan.manifest.write(path, {"made by: " + command,
-                               "A row is a run, an empty cell an option that is not given."});
 }
 
 // A scheduler takes about a thousand jobs of a user; simulations run in one.
@@ -459,9 +344,11 @@ JobPlan make_job_plan(const Settings& settings)
         throw BadInput("give one of --experiment NAME and --manifest FILE, and --cluster NAME");
     if (!settings.on("cluster"))
         throw BadInput("which machine? Give --cluster NAME; quorate list clusters has them");
-    JobPlan plan{
-        read_profile(settings.text("cluster")), {}, {}, settings.on("experiment"), {}, {}, {}, {}};
-    plan.request.kind = kind_of(settings);
+    JobPlan plan{.profile = read_profile(settings.text("cluster")),
+                 .new_manifest = settings.on("experiment")};
+    plan.request.kind = settings.one_of("command", {"run", "simulate", "tune"}) == "run"
+                            ? RunKind::run
+                            : RunKind::simulate;
     const auto source = plan.new_manifest ? named_file("jobs", "experiment",
                                                        settings.text("experiment"), "an experiment")
                                           : settings.text("manifest");
@@ -472,23 +359,17 @@ JobPlan make_job_plan(const Settings& settings)
     check_cells(plan.manifest, source, plan.request.kind, plan.new_manifest);
     plan_ranks(source, plan);
     plan_job(settings, plan.request);
+    const auto workers = link_workers(settings, plan.request.kind);
+    if (!workers.empty()) plan.request.links = static_cast<int>(workers.size());
     plan_hosts(settings, plan);
-    plan_links(settings, plan);
     decide_time_and_memory(settings, plan);
-    for (auto& link : plan.links) {
-        const auto& first = plan.request;
-        link.seconds = first.seconds;
-        link.time_reason = first.time_reason;
-        link.memory = first.memory;
-        link.memory_given = first.memory_given;
-        link.memory_reason = first.memory_reason;
-    }
+    plan.links = requests_of_links(plan, workers, settings.on("nodes"));
     return plan;
 }
 
 std::vector<Finding> findings(const JobPlan& plan, bool hosts)
 {
-    auto all = check(plan.request, plan.profile);
+    std::vector<Finding> all;
     for (const auto& link : plan.links)
         for (auto& finding : check(link, plan.profile))
             if (std::ranges::find(all, finding.text, &Finding::text) == all.end())
@@ -501,48 +382,6 @@ std::vector<Finding> findings(const JobPlan& plan, bool hosts)
     for (auto& fault : check_hosts(plan.hosts.all, {data.begin(), data.end()}))
         all.push_back(std::move(fault));
     return all;
-}
-
-void write_jobs(const JobPlan& plan, const std::string& command)
-{
-    const auto& request = plan.request;
-    std::error_code error;
-    fs::create_directories(request.folder, error);
-    if (error)
-        throw BadInput(fmt::format("cannot make {} ({}): use another --output", request.folder,
-                                   error.message()));
-    refuse_files_of_others(request.folder, plan);
-    write_manifest(plan, command);
-    if (!plan.hosts_text.empty())
-        write_file(request.hostfile,
-                   fmt::format("# hosts for {}\n# made by: {}\n{}", mpi_of_launcher(plan.profile),
-                               one_line(command), plan.hosts_text));
-    Origin origin{command, {}};
-    if (!plan.prepare.empty())
-        write_script(request.folder + "/prepare.sh",
-                     prepare_script(request, plan.profile, origin, plan.prepare, plan.optimum));
-    write_script(request.folder + "/analyse.sh",
-                 analyse_script(request, plan.profile, origin, plan.figure));
-    const bool scheduled = plan.profile.scheduler != Scheduler::hosts;
-    if (scheduled && !request.time_reason.empty()) origin.comments.push_back(request.time_reason);
-    if (plan.profile.memory_request != MemoryRequest::none && !request.memory_reason.empty())
-        origin.comments.push_back(request.memory_reason);
-    const auto write_runs = [&](const std::string& script, const Request& runs) {
-        auto told = origin;
-        told.comments.insert(told.comments.begin(),
-                             runs.kind == RunKind::run
-                                 ? fmt::format("{} runs of {} ranks", runs.rows.size(), runs.ranks)
-                                 : fmt::format("{} simulated runs", runs.rows.size()));
-        write_script(request.folder + "/" + script, run_script(runs, plan.profile, told));
-    };
-    write_runs(script_of_link(plan, 0), request);
-    for (std::size_t link = 1; link < plan.links.size(); ++link)
-        write_runs(script_of_link(plan, static_cast<int>(link)), plan.links[link]);
-}
-
-std::string script_of_link(const JobPlan& plan, int link)
-{
-    return plan.links.empty() || link == 0 ? "run.sh" : fmt::format("run-{}.sh", link + 1);
 }
 
 }  // namespace quorate

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The runs of an experiment as jobs on a named cluster: all decisions, which are made before
-// anything is written, and then the scripts.
+// anything is written.
 #pragma once
 
 #include <string>
@@ -17,18 +17,17 @@ namespace quorate {
 /// What is to run, where, and with which resources.
 struct JobPlan {
     Profile profile;
-    Request request;
-    Manifest manifest;
+    Request request = {};
+    Manifest manifest = {};
     bool new_manifest;  // whether it was expanded from an experiment, and is to be written
-    std::vector<std::string> prepare;  // words of the command that prepares the data; empty: none
-    std::vector<std::string> optimum;  // likewise, that finds the optimum for these data
-    std::vector<std::string> figure;   // words of the command of quorate-analysis; empty: no figure
-    std::string claims;                // text of claims.json; empty: the experiment has none
-    std::vector<Request> links =
-        {};            // of the jobs in a row, if each has workers of its own; else empty
-    Hosts hosts = {};  // of the host file, if there is one
-    std::string hosts_text =
-        {};  // of the host file to write; empty: the user's is read as it stands
+    std::vector<std::string> prepare = {};  // words of the command that prepares the data, if any
+    std::vector<std::string> optimum = {};  // likewise, that finds the optimum for these data
+    std::vector<std::string> figure = {};   // likewise, of quorate-analysis
+    std::string claims = {};                // text of claims.json; empty: the experiment has none
+    std::vector<Request> links = {};        // of the jobs in a row; one if they are all alike
+    Hosts hosts = {};                       // of the host file, if there is one
+    /// Of the host file to write; empty: the user's is read as it stands.
+    std::string hosts_text = {};
 };
 
 /// Returns the options that say what is to run and on which cluster.
@@ -43,15 +42,5 @@ JobPlan make_job_plan(const Settings& settings);
 /// @param hosts  whether to check the hosts of the host file too, by ssh, as check_hosts() does
 /// @throws BadInput if the host file is needed and cannot be read
 std::vector<Finding> findings(const JobPlan& plan, bool hosts);
-
-/// Returns the name of the script of a job in a row, from 0: run.sh, and where links have other
-/// numbers of workers, run-2.sh, ...
-std::string script_of_link(const JobPlan& plan, int link);
-
-/// Writes the manifest, if it is new, and the scripts into the plan's folder. Local.
-/// @param command  the command line that makes them, for their first lines
-/// @throws BadInput if the folder cannot be made, or a file in it is not one that Quorate made
-/// @throws Failure if a file cannot be written
-void write_jobs(const JobPlan& plan, const std::string& command);
 
 }  // namespace quorate
