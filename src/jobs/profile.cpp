@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <ranges>
 
 #include "base/error.hpp"
 #include "base/ini.hpp"
@@ -19,6 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+template <class Value>
+std::vector<std::string> keys_in(const std::map<std::string, Value>& map)
+{
+    const auto keys = std::views::keys(map);
+    return {keys.begin(), keys.end()};
+}
+
 [[noreturn]] void refuse(const IniValue& value, const std::string& wanted)
 {
     throw BadInput(
@@ -30,9 +38,7 @@ std::function<void(const IniValue&)> word(T& target, std::map<std::string, T> wo
 {
     return [&target, words = std::move(words)](const IniValue& value) {
         const auto at = words.find(value.text);
-        std::vector<std::string> known;
-        for (const auto& [name, meaning] : words) known.push_back(name);
-        if (at == words.end()) refuse(value, alternatives(known));
+        if (at == words.end()) refuse(value, alternatives(keys_in(words)));
         target = at->second;
     };
 }
@@ -61,14 +67,10 @@ auto text(std::string& target)
 
 std::map<std::string, std::function<void(const IniValue&)>> keys_of(Profile& p)
 {
-    using std::function;
     const std::map<std::string, bool> yes_or_no = {{"yes", true}, {"no", false}};
     return {
         {"summary", text(p.summary)},
-        {"scheduler", word<Scheduler>(p.scheduler, {{"slurm", Scheduler::slurm},
-                                                    {"openpbs", Scheduler::openpbs},
-                                                    {"torque", Scheduler::torque},
-                                                    {"hosts", Scheduler::hosts}})},
+        {"scheduler", word(p.scheduler, schedulers())},
         {"nodes", number(p.nodes)},
         {"cores", number(p.cores)},
         {"nodes-most", number(p.nodes_most)},
@@ -125,13 +127,10 @@ Profile read_file(const std::string& path)
     bool scheduled = false;
     for (const auto& value : read_ini(path)) {
         const auto key = value.section.empty() ? keys.find(value.name) : keys.end();
-        if (key == keys.end()) {
-            std::vector<std::string> known;
-            for (const auto& [name, set] : keys) known.push_back(name);
+        if (key == keys.end())
             throw BadInput(fmt::format("{}a cluster profile has no {}{}", value.origin,
                                        value.section.empty() ? value.name : "sections",
-                                       suggestion(value.name, known)));
-        }
+                                       suggestion(value.name, keys_in(keys))));
         key->second(value);
         scheduled |= value.name == "scheduler";
     }
@@ -142,6 +141,15 @@ Profile read_file(const std::string& path)
 }
 
 }  // namespace
+
+const std::map<std::string, Scheduler>& schedulers()
+{
+    static const std::map<std::string, Scheduler> all = {{"slurm", Scheduler::slurm},
+                                                         {"openpbs", Scheduler::openpbs},
+                                                         {"torque", Scheduler::torque},
+                                                         {"hosts", Scheduler::hosts}};
+    return all;
+}
 
 Profile read_profile(const std::string& cluster)
 {

@@ -3,6 +3,7 @@
 // which docs/add-cluster.md describes.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 namespace quorate {
 
 enum class Scheduler { slurm, openpbs, torque, hosts };
+/// Returns the words for them.
+const std::map<std::string, Scheduler>& schedulers();
 enum class MemoryRequest { none, per_node, per_core, all };
 enum class Account { required, recommended, optional };
 

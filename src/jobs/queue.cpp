@@ -25,9 +25,6 @@ const std::string header = "job\tscript\truns\tscheduler";
 
 std::string file_in(const std::string& folder) { return folder + "/jobs.tsv"; }
 
-const std::map<std::string, Scheduler> schedulers = {
-    {"slurm", Scheduler::slurm}, {"openpbs", Scheduler::openpbs}, {"torque", Scheduler::torque}};
-
 // Whether it is a number of a job, and no option of the programs that are given it: 101, 5.host,
 // 7[].host.
 bool is_id(const std::string& text)
@@ -41,8 +38,8 @@ bool is_id(const std::string& text)
 
 std::string name_of(Scheduler scheduler)
 {
-    return std::ranges::find(schedulers, scheduler, [](const auto& one) { return one.second; })
-        ->first;
+    const auto& all = schedulers();
+    return std::ranges::find(all, scheduler, [](const auto& one) { return one.second; })->first;
 }
 
 [[noreturn]] void no_answer(const std::vector<std::string>& words, const Ended& ended)
@@ -134,8 +131,8 @@ std::vector<SubmittedJob> submitted_jobs(const std::string& folder)
     std::vector<SubmittedJob> jobs;
     while (std::getline(file, line)) {
         const auto cells = split(line, '\t');
-        const auto known = schedulers.find(cells.back());
-        if (cells.size() != 4 || known == schedulers.end() || !is_id(cells[0]))
+        const auto known = schedulers().find(cells.back());
+        if (cells.size() != 4 || known == schedulers().end() || !is_id(cells[0]))
             throw BadInput(fmt::format("{}: '{}' is no job: remove the line", path, line));
         jobs.push_back({cells[0], cells[1], numbers(cells[2]), known->second});
     }
