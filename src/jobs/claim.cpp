@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/settings.hpp"
 #include "base/text.hpp"
 
 namespace quorate {
@@ -108,13 +109,11 @@ Json paper_numbers(const Claim& claim)
         found->second.origin, text));
 }
 
-using OptionList = std::vector<std::pair<std::string, std::string>>;
-
 // Reads "scheme=agc, collect=15". An option without a value stands for runs that do not have it.
-OptionList options_of(const IniValue& line, const Experiment& experiment,
-                      const std::string& data_folder)
+Choice options_of(const IniValue& line, const Experiment& experiment,
+                  const std::string& data_folder)
 {
-    OptionList all;
+    Choice all;
     for (const auto& word : values_of(line)) {
         const auto equals = word.find('=');
         if (equals == std::string::npos || equals == 0)

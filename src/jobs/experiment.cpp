@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/settings.hpp"
 #include "base/shell.hpp"
 #include "base/text.hpp"
 #include "base/values.hpp"
@@ -19,8 +20,6 @@ namespace quorate {
 namespace {
 
 namespace fs = std::filesystem;
-
-using OptionList = std::vector<std::pair<std::string, std::string>>;
 
 // What [prepare] says beside the command and its options.
 constexpr const char* wants_optimum = "optimum";
@@ -34,14 +33,14 @@ void refuse_without_data(const IniValue& value, const std::string& data_folder)
 
 // Combines each of these with each value of one more option. It replaces the value that they have
 // of it.
-std::vector<OptionList> times(const std::vector<OptionList>& some, const IniValue& value,
-                              const std::vector<std::string>& values)
+std::vector<Choice> times(const std::vector<Choice>& some, const IniValue& value,
+                          const std::vector<std::string>& values)
 {
-    std::vector<OptionList> all;
+    std::vector<Choice> all;
     for (const auto& options : some)
         for (const auto& text : values) {
             auto more = options;
-            const auto at = std::ranges::find(more, value.name, &OptionList::value_type::first);
+            const auto at = std::ranges::find(more, value.name, &Choice::value_type::first);
             if (at == more.end())
                 more.emplace_back(value.name, text);
             else
@@ -60,14 +59,8 @@ bool is_special(const IniValue& value)
     return value.section == tune || value.section.find(' ') != std::string::npos;
 }
 
-// Whether a line is of a claim, which is about runs and makes none.
-bool is_claim(const IniValue& value)
-{
-    return value.section == "claim" || value.section.starts_with("claim ");
-}
-
 // Whether a section is for a run: [scheme agc] is for the runs whose option scheme is agc.
-bool belongs(const IniValue& value, const OptionList& options)
+bool belongs(const IniValue& value, const Choice& options)
 {
     if (value.section == tune) return true;
     const auto blank = value.section.find(' ');
@@ -76,7 +69,7 @@ bool belongs(const IniValue& value, const OptionList& options)
     return std::ranges::find(options, option) != options.end();
 }
 
-std::string trace_name(const OptionList& options, const std::set<std::string>& varying,
+std::string trace_name(const Choice& options, const std::set<std::string>& varying,
                        std::size_t number, std::size_t of)
 {
     constexpr std::size_t longest = 60;
@@ -145,7 +138,7 @@ private:
     }
 
     // Returns these runs with each of an option's values.
-    std::vector<OptionList> add(const IniValue& value, const std::vector<OptionList>& to)
+    std::vector<Choice> add(const IniValue& value, const std::vector<Choice>& to)
     {
         auto values = values_of(value);
         refuse_without_data(value, data_folder_);
@@ -162,8 +155,8 @@ private:
     // Gives the runs to which a section belongs an option of it. @return whether there are any
     bool replace(const IniValue& value)
     {
-        std::vector<OptionList> next;
-        std::set<OptionList> seen;  // a list may take the place of another: its runs are made once
+        std::vector<Choice> next;
+        std::set<Choice> seen;  // a list may take the place of another: its runs are made once
         bool used = false;
         for (auto& options : runs_) {
             if (!belongs(value, options)) {
@@ -182,7 +175,7 @@ private:
     const Experiment& experiment_;
     const std::string& data_folder_;
     std::int64_t most_;
-    std::vector<OptionList> runs_ = {{}};
+    std::vector<Choice> runs_ = {{}};
     std::set<std::string> varying_;  // options that have lists of values
 };
 
@@ -229,8 +222,8 @@ Experiment read_experiment(const std::string& path)
     experiment.name = plain_name(fs::path(path).stem().string());
     for (auto& value : read_ini(path)) {
         const bool top = value.section.empty();
-        const bool known = top || value.section == "prepare" || value.section == "run" ||
-                           value.section == "simulate" || is_special(value);
+        const bool known =
+            top || value.section == "run" || value.section == "simulate" || is_special(value);
         if (top && value.name == "summary") {
             experiment.summary = value.text;
         } else if (top && value.name == "figure") {
@@ -245,7 +238,9 @@ Experiment read_experiment(const std::string& path)
             if (words.empty() || std::ssize(words) != experiment.runs + experiment.simulates)
                 throw BadInput(fmt::format("{}commands is {}: write run, simulate or both",
                                            value.origin, value.text));
-        } else if (is_claim(value)) {
+        } else if (value.section == "prepare") {
+            experiment.prepare.push_back(std::move(value));
+        } else if (value.section == "claim" || value.section.starts_with("claim ")) {
             experiment.claims.push_back(std::move(value));
         } else if (value.section == tune) {
             experiment.tune.push_back(std::move(value));
@@ -308,7 +303,7 @@ void replace_seeds(Experiment& experiment, const std::string& seeds)
 {
     bool found = false;
     for (auto& value : experiment.options) {
-        if (value.name != "seed" || value.section == "prepare") continue;
+        if (value.name != "seed") continue;
         value.text = seeds;
         value.origin = "--seeds: ";
         found = true;
@@ -340,12 +335,10 @@ Manifest expand(const Experiment& experiment, RunKind kind, const std::string& d
 std::vector<std::string> prepare_words(const Experiment& experiment, const std::string& data_folder,
                                        const std::string& output)
 {
-    if (std::ranges::find(experiment.options, "prepare", &IniValue::section) ==
-        experiment.options.end())
-        return {};
+    if (experiment.prepare.empty()) return {};
     std::vector<std::string> words = {""};
-    for (const auto& value : experiment.options) {
-        if (value.section != "prepare" || value.name == wants_optimum) continue;
+    for (const auto& value : experiment.prepare) {
+        if (value.name == wants_optimum) continue;
         refuse_without_data(value, data_folder);
         const auto text = filled_in(value.text, experiment, data_folder);
         if (value.name == "command") {
@@ -369,18 +362,14 @@ std::vector<std::string> prepare_words(const Experiment& experiment, const std::
 
 std::vector<std::string> optimum_words(const Experiment& experiment, const std::string& data)
 {
-    const auto wanted = std::ranges::find_if(experiment.options, [](const IniValue& value) {
-        return value.section == "prepare" && value.name == wants_optimum;
-    });
-    if (wanted == experiment.options.end() || wanted->text == "off") return {};
+    const auto wanted = std::ranges::find(experiment.prepare, wants_optimum, &IniValue::name);
+    if (wanted == experiment.prepare.end() || wanted->text == "off") return {};
     if (wanted->text != "on")
         throw BadInput(fmt::format("{}{} is {}: write on or off", wanted->origin, wants_optimum,
                                    wanted->text));
     std::vector<std::string> words = {"optimum", "--data", data};
     for (const auto& value : experiment.options) {
-        if (value.section == "prepare" ||
-            (value.name != "model" && value.name != "l2" && value.name != "l1"))
-            continue;
+        if (value.name != "model" && value.name != "l2" && value.name != "l1") continue;
         if (!value.section.empty() || values_of(value).size() > 1)
             throw BadInput(
                 fmt::format("{}{} differs from run to run, so that they have several optima: "

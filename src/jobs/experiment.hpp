@@ -20,9 +20,9 @@ struct Experiment {
     std::string name, path, summary;
     std::vector<std::string> figure;  // the command of quorate-analysis that draws its figure
     /// Options of all runs, of those of one command ([run], [simulate]), or of those in which an
-    /// option has some value ([scheme agc]); values may be lists. [prepare] says how the data set
-    /// is made: the command, and its options.
+    /// option has some value ([scheme agc]); values may be lists.
     std::vector<IniValue> options;
+    std::vector<IniValue> prepare;  // [prepare]: the command that makes the data set, its options
     std::vector<IniValue> claims;        // lines of the sections [claim NAME]: see jobs/claim.hpp
     std::vector<IniValue> tune;          // [tune]: a grid of an option, seeds, and a target
     std::vector<IniValue> tuned;         // what came of it, by scheme; it replaces what options say

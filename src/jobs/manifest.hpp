@@ -6,17 +6,18 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "base/settings.hpp"
 
 namespace quorate {
 
 /// A run.
 struct ManifestRow {
-    std::int64_t number;                                       // from 1
-    std::string trace;                                         // path from the manifest's folder
-    std::vector<std::pair<std::string, std::string>> options;  // those that are given
-    std::string origin = {};                                   // "manifest.tsv:7: "
+    std::int64_t number;      // from 1
+    std::string trace;        // path from the manifest's folder
+    Choice options;           // those that are given
+    std::string origin = {};  // "manifest.tsv:7: "
 
     /// The value of an option; empty if it is not given.
     std::string value(const std::string& option) const;
