@@ -241,16 +241,23 @@ def test_fetch_data_knows_its_sets_and_refuses_damaged_files(real_data, tmp_path
 
 
 @pytest.fixture
-def catalogue(tmp_path):
-    """Runs a copy of env/fetch-data beside which there are no data; QUORATE_DATA is raw/."""
-    script = tmp_path / "tree" / "env" / "fetch-data"
-    script.parent.mkdir(parents=True)
-    shutil.copy(REPOSITORY / "env" / "fetch-data", script)
+def fetcher(tmp_path):
+    """A copy of env/fetch-data, and of the page that it reads, beside which there are no data."""
+    for name in ("env/fetch-data", "docs/data.md"):
+        copy = tmp_path / "tree" / name
+        copy.parent.mkdir(parents=True)
+        shutil.copy(REPOSITORY / name, copy)
+    return tmp_path / "tree" / "env" / "fetch-data"
+
+
+@pytest.fixture
+def catalogue(fetcher, tmp_path):
+    """Runs it; QUORATE_DATA is raw/."""
     (tmp_path / "raw").mkdir()
 
     def run(*words):
         env = {**os.environ, "QUORATE_DATA": str(tmp_path / "raw")}
-        return subprocess.run([script, *map(str, words)], env=env, capture_output=True, text=True)
+        return subprocess.run([fetcher, *map(str, words)], env=env, capture_output=True, text=True)
 
     return run
 
@@ -285,11 +292,11 @@ def test_the_archive_of_cifar10_is_checked_as_it_is(catalogue, tmp_path):
     path = tmp_path / "raw" / "cifar10" / "cifar-10-binary.tar.gz"
     path.parent.mkdir()
     path.write_bytes(gzip.compress(b"images"))
-    script = tmp_path / "tree" / "env" / "fetch-data"
-    published = re.search(r"cifar-10-binary.tar.gz file:(\w{64}) ", script.read_text())[1]
+    page = tmp_path / "tree" / "docs" / "data.md"
+    published = re.search(r"cifar-10-binary.tar.gz` \| `(\w{64})`", page.read_text())[1]
     assert catalogue("--check", "cifar10").stdout.startswith("damaged")
     mine = hashlib.sha256(path.read_bytes()).hexdigest()
-    script.write_text(script.read_text().replace(published, mine))
+    page.write_text(page.read_text().replace(published, mine))
     assert catalogue("--check", "cifar10").stdout == f"there    cifar10: {path}\n"
     assert f"--config jobs/data/cifar10.ini --input {path} " in catalogue("cifar10").stdout
 
@@ -350,17 +357,16 @@ def named_by_experiments():
             yield file, path.name
 
 
-def test_the_catalogue_knows_every_file_of_experiments_and_the_documentation_has_it(catalogue):
-    table = catalogue("--table").stdout
+def test_the_documentation_lists_every_file_of_experiments_and_every_recipe():
+    page = (REPOSITORY / "docs" / "data.md").read_text()
     assert {"advice", "elastic", "networks"} <= {name for _, name in named_by_experiments()}
     for path, experiment in named_by_experiments():
-        assert f"| `{path}` |" in table, experiment
-    for recipe in (REPOSITORY / "jobs" / "data").glob("*.ini"):
-        assert f"| `{recipe.stem}` |" in table
-    assert (REPOSITORY / "docs" / "data.md").read_text().endswith(table)
+        assert f"| `{path}` |" in page, experiment
+    recipes = {path.stem for path in (REPOSITORY / "jobs" / "data").glob("*.ini")}
+    assert recipes == set(re.findall(r"^\| `\S+` \| `(\S+)` \| \w.* .* \|$", page, re.M))
 
 
-def test_fetched_files_have_the_names_that_experiments_look_for(real_data, tmp_path):
+def test_fetched_files_have_the_names_that_experiments_look_for(fetcher, real_data, tmp_path):
     """As jobs/elastic-credit.ini does; a stand-in for curl copies from the real data."""
     inside = {"train.liblinear": "train.liblinear.gz", "test.liblinear": "test.liblinear.gz"}
     for name, packed in inside.items():
@@ -372,12 +378,8 @@ def test_fetched_files_have_the_names_that_experiments_look_for(real_data, tmp_p
         f'cp {tmp_path}/"${{3##*/}}" "$2"\n'
     )
     curl.chmod(0o755)
-    # A copy of the script, beside which there is no folder with data.
-    script = tmp_path / "tree" / "env" / "fetch-data"
-    script.parent.mkdir(parents=True)
-    shutil.copy(REPOSITORY / "env" / "fetch-data", script)
     env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "QUORATE_DATA": ""}
-    done = subprocess.run([script, "credit"], env=env, capture_output=True, text=True)
+    done = subprocess.run([fetcher, "credit"], env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "tree" / "data" / "credit"
     assert sorted(path.name for path in folder.iterdir()) == sorted(inside.values())
