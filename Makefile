@@ -58,7 +58,7 @@ packages_state := $(if $(filter no,$(DEPS)),,$(wildcard /var/lib/dpkg/status))
 $(B)/configure.mk: env/configure env/petsc env/build-petsc env/deps env/packages $(wildcard config.mk) \
                    $(packages_state)
 	@mkdir -p $(@D)
-	@$(if $(filter no,$(DEPS)),,env/deps $(MPI) && env/petsc $(MPI) > /dev/null)
+	@$(if $(filter no,$(DEPS)),,env/deps $(MPI))
 	@env/configure > $@.new
 	@echo '$@: $$(found_petsc_prefix)/include/petscconf.h' >> $@.new
 	@echo '$$(found_petsc_prefix)/include/petscconf.h:' >> $@.new
