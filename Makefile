@@ -93,7 +93,7 @@ container: ## an image with the program, by podman, buildah or docker (ARGS="--t
 	    REVISION="$$(git describe --always --dirty 2> /dev/null || echo unknown)" $(ARGS) .
 
 format: ## clang-format and black, in place
-	@env/lint --fix
+	@PYTHON='$(found_python)' env/lint --fix
 
 clean: ## everything that was built
 	@rm -rf build '$(B)' compile_commands.json analysis/*.egg-info
@@ -582,7 +582,7 @@ command_of = {"directory": "$(CURDIR)"$(comma) "file": "$(1)"$(comma) "command":
 
 # --- Style -------------------------------------------------------------------------------
 lint: compile_commands.json python-deps $(B)/include/quorate/build.hpp ## clang-format, clang-tidy, cppcheck, shellcheck, codespell, flake8, black, mypy; ARGS=--changed
-	@env/lint $(ARGS)
+	@PYTHON='$(found_python)' env/lint $(ARGS)
 
 # --- Install -----------------------------------------------------------------------------
 # Pages, option tables of the program, references of Python and C++: docs/site says what is where. Needs no network.
