@@ -93,7 +93,7 @@ container: ## an image with the program, by podman, buildah or docker (ARGS="--t
 	    REVISION="$$(git describe --always --dirty 2> /dev/null || echo unknown)" $(ARGS) .
 
 format: ## clang-format and black, in place
-	@PYTHON='$(found_python)' env/lint --fix
+	@env/lint --fix
 
 clean: ## everything that was built
 	@rm -rf build '$(B)' compile_commands.json analysis/*.egg-info
@@ -253,10 +253,10 @@ included       := $(addprefix $(B)/include/quorate/,build.hpp $(front) $(public_
 purposes  := cluster analysis-tests python python-tests docs fuzz
 jobs_of_python := load-time advice dsag local-tuning
 jobs      := demo amazon elastic networks headline gallery claims $(jobs_of_python)
-benches_of_python := $(addprefix bench-,ranks hosts nodes lbfgs)
+benches_of_python := $(addprefix bench-,ranks hosts nodes lbfgs python)
 .PHONY: help info deps configure build python wheel test test-all tests-ready check-layers coverage chaos \
         experiments cluster-demo fuzz fuzzers plot container format lint docs install uninstall clean force \
-        bench bench-against bench-rivals bench-python bench-report $(jobs) $(benches_of_python) $(purposes:%=%-deps)
+        bench bench-against bench-rivals bench-report $(jobs) $(benches_of_python) $(purposes:%=%-deps)
 force:
 
 configure: $(B)/configure.mk ## install what is missing and find it: the first step of all that builds
@@ -330,6 +330,8 @@ $(B)/obj/%.hpp.gch: %.hpp $(B)/flags | $$(@D)/.dir
 	@mkdir -p $(@D) && touch $@
 .PRECIOUS: %/.dir $(B)/obj/%.hpp.gch
 
+# $(call write,FILE,TEXT), but not under -n, which would write, too.
+write = $(if $(dry_run),,$(file >$(1),$(2)))
 # $(call keep,FILE): replaces FILE by FILE.new unless they are the same, and keeps its time then.
 keep = if cmp -s $(1).new $(1); then rm $(1).new; else mv $(1).new $(1); fi
 
@@ -339,7 +341,7 @@ $(B)/flags: force | $(B)/.dir
 
 # The list of sources: a library without the object of a file that is gone must be made again.
 $(B)/sources: force | $(B)/.dir
-	$(file >$@.new,$(sources) $(units))
+	$(call write,$@.new,$(sources) $(units))
 	@$(call keep,$@)
 
 define configuration
@@ -364,12 +366,12 @@ info: ## the effective configuration, as compiled into the program
 # What produced a result: the git revision and the configuration, compiled in.
 revision = $(or $(shell git describe --always --dirty 2>/dev/null),unknown)
 $(B)/version.cpp: force | $(B)/obj/.dir
-	$(file >$@.new,$(version_source))
+	$(call write,$@.new,$(version_source))
 	@$(call keep,$@)
 
 # What plugins are compared with: they include this file, made again only if it changes.
 $(B)/include/quorate/build.hpp: force | $$(@D)/.dir
-	$(file >$@.new,$(build_header))
+	$(call write,$@.new,$(build_header))
 	@$(call keep,$@)
 
 include_of = $(Q)sed 's|^\#include "\(quorate/\)\{0,1\}\(.*\)"|\#include <quorate/\2>|' $< > $@
@@ -521,11 +523,9 @@ bench-ranks: build ## what a run costs by its number of ranks; ARGS="--ranks 26,
 bench-hosts: build cluster-deps ## what one slow link among hosts costs a round, by scheme; as root
 bench-nodes: build cluster-deps ## what aggregation by node saves on four hosts with slow links, measured and simulated, as root (QUORATE_DATA=folder)
 bench-lbfgs: build ## rounds of lbfgs beside those of TAO's LMVM and of agd; ARGS="--only a9a" (QUORATE_DATA=folder)
-$(benches_of_python):
-	@$(run_env) $(found_python) tests/bench/$(@:bench-%=%) $(ARGS)
-
 bench-python: build python ## what Python costs: import, a scheme, a model, a network of PyTorch
-	@$(run_env) PYTHONPATH=$(B)/python $(found_python) tests/bench/python
+$(benches_of_python):
+	@$(run_env) PYTHONPATH=$(B)/python $(found_python) tests/bench/$(@:bench-%=%) $(ARGS)
 
 bench-report: build ## what a report of 20 traces takes
 	@$(run_env) tests/bench/report
@@ -575,7 +575,7 @@ plot: $(B)/configure.mk ## loss and AUC of TRACES="a.h5 b.h5" in figures (OUTPUT
 	  --name '$(notdir $(or $(OUTPUT),figure))' $(TRACES)
 
 compile_commands.json: $(B)/configure.mk $(B)/flags Makefile ## for clangd and clang-tidy
-	$(file >$@,[)$(foreach s,$(all_cpp),$(file >>$@,$(call command_of,$(s))))$(file >>$@,])@:
+	$(call write,$@,[$(foreach s,$(all_cpp),$(call command_of,$(s)))])@:
 command_of = {"directory": "$(CURDIR)"$(comma) "file": "$(1)"$(comma) "command": \
   "$(found_cxx) $(subst ",\",$(call flags_of,$(1))) -c $(1)"}$(if \
   $(filter-out $(lastword $(all_cpp)),$(1)),$(comma))
@@ -596,6 +596,9 @@ docs: build python docs-deps ## the site of docs/, with the references: build/do
 	@rm -rf $(B)/site
 	@echo 'docs: $(B)/docs/index.html'
 
+# $(call copy,FROM,FILES,TO): files by their paths in FROM into a folder of the installed tree, for all to read.
+copy = umask 022 && to=$$(realpath -m '$(root)/$(3)') && mkdir -p "$$to" && cd '$(1)' && \
+  cp --parents --no-preserve=mode $(2) "$$to"
 # $(call fill,FILE,FOLDER): env/FILE.in, filled in, into a folder of the installed tree.
 fill = install -d '$(root)/$(2)' && sed 's|@version@|$(VERSION)|; s|@soname@|$(soname)|; s|@libs@|-fopenmp $(installed_libs)|; \
   s|@cflags@|$(strip $(index_flag) $(subst -isystem ,-I,$(found_pure_cflags)))|' \
@@ -608,18 +611,14 @@ install: build $(B)/libquorate.a $(B)/python/quorate/_built.py ## program, libra
 	@$(if $(found_own_petsc),install -D -m 644 -t '$(root)/lib/quorate' '$(found_own_petsc)' && \
 	  ln -sf $(notdir $(found_own_petsc)) '$(root)/lib/quorate/libpetsc.so')
 	@rm -rf '$(root)/include/quorate'
-	@$(foreach h,$(included:$(B)/%=%),install -D -m 644 '$(B)/$(h)' '$(root)/$(h)' &&) :
+	@install -D -m 755 -t '$(root)/share/quorate/analysis' analysis/quorate-analysis
+	@$(call copy,.,$(wildcard slurm/*.ini jobs/*.ini jobs/*.tuned jobs/data/*.ini) \
+	  $(wildcard analysis/quorate/*.py analysis/quorate/analysis/*.py analysis/quorate/analysis/*.mplstyle),share/quorate)
+	@$(call copy,$(B)/python,quorate/_built.py,share/quorate/analysis)
+	@$(call copy,$(B),$(patsubst $(B)/%,%,$(included) $(texts)))
 	@$(call fill,quorate.pc,lib/pkgconfig)
 	@$(call fill,quorate-config.cmake,lib/cmake/quorate)
 	@$(call fill,quorate-config-version.cmake,lib/cmake/quorate)
-	@install -D -m 644 -t '$(root)/share/quorate/slurm' slurm/*.ini
-	@install -D -m 644 -t '$(root)/share/quorate/jobs' jobs/*.ini $(wildcard jobs/*.tuned)
-	@install -D -m 644 -t '$(root)/share/quorate/jobs/data' jobs/data/*.ini
-	@install -D -m 755 -t '$(root)/share/quorate/analysis' analysis/quorate-analysis
-	@install -D -m 644 -t '$(root)/share/quorate/analysis/quorate' analysis/quorate/*.py $(B)/python/quorate/_built.py
-	@install -D -m 644 -t '$(root)/share/quorate/analysis/quorate/analysis' \
-	  analysis/quorate/analysis/*.py analysis/quorate/analysis/*.mplstyle
-	@install -D -m 644 -t '$(root)/share/man/man1' $(B)/share/man/man1/quorate.1
 	@install -D -m 644 env/completion '$(completions)/quorate'
 	@$(foreach l,$(completed_launchers),[ -e '$(completions)/$(l)' ] || ln -s quorate '$(completions)/$(l)' &&) :
 
