@@ -208,11 +208,6 @@ std::string filled_in(std::string text, const Experiment& experiment, const std:
     return text;
 }
 
-std::string tuned_file(const std::string& path)
-{
-    return fs::path(path).replace_extension(".tuned").string();
-}
-
 std::string word_of(RunKind kind) { return kind == RunKind::run ? "run" : "simulate"; }
 
 Experiment read_experiment(const std::string& path)
@@ -253,7 +248,8 @@ Experiment read_experiment(const std::string& path)
                 value.origin, value.section));
         }
     }
-    if (const auto tuned = tuned_file(path); fs::exists(tuned)) experiment.tuned = read_ini(tuned);
+    const auto tuned = fs::path(path).replace_extension(".tuned");
+    if (fs::exists(tuned)) experiment.tuned = read_ini(tuned.string());
     return experiment;
 }
 

@@ -23,9 +23,10 @@ struct Experiment {
     /// option has some value ([scheme agc]); values may be lists.
     std::vector<IniValue> options;
     std::vector<IniValue> prepare;  // [prepare]: the command that makes the data set, its options
-    std::vector<IniValue> claims;        // lines of the sections [claim NAME]: see jobs/claim.hpp
-    std::vector<IniValue> tune;          // [tune]: a grid of an option, seeds, and a target
-    std::vector<IniValue> tuned;         // what came of it, by scheme; it replaces what options say
+    std::vector<IniValue> claims;   // lines of the sections [claim NAME]: see jobs/claim.hpp
+    std::vector<IniValue> tune;     // [tune]: a grid of an option, seeds, and a target
+    std::vector<IniValue> tuned;    // what came of it, by scheme, from NAME.tuned beside
+                                    // the file; it replaces what options say
     bool runs = true, simulates = true;  // which commands make sense
 };
 
@@ -36,9 +37,6 @@ std::vector<std::string> values_of(const IniValue& value);
 
 /// Fills in the words in braces: {data} is the folder of raw data, {here} that of the experiment.
 std::string filled_in(std::string text, const Experiment& experiment, const std::string& data);
-
-/// Returns the file beside an experiment's that holds what tuning has found, if there is one.
-std::string tuned_file(const std::string& path);
 
 /// Reads an experiment. @throws BadInput with file and line of what is wrong
 Experiment read_experiment(const std::string& path);
