@@ -26,7 +26,9 @@ struct Command {
     bool ranks = false;
     /// Options that most people need, with which the help begins; empty: it tells all.
     std::vector<std::string> first = {};
-    std::vector<std::string> examples = {};  // whole commands, each to be run as it stands
+    /// Whole commands, each to be run as it stands; lines of at most 78 characters, of which all
+    /// but the last end with a backslash.
+    std::vector<std::string> examples = {};
 };
 
 // Return the commands. Each is made in the file of its name; submit is in script.cpp,

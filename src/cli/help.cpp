@@ -79,7 +79,7 @@ std::string manual_page()
     page += ".SH EXAMPLES\n";
     for (const auto& command : commands())
         for (const auto& example : command.examples)
-            page += fmt::format(".PP\n.nf\n.RS\n{}\n.RE\n.fi\n", roff(command_lines(example)));
+            page += fmt::format(".PP\n.nf\n.RS\n{}\n.RE\n.fi\n", roff(example));
     for (const auto& kind : run_components()) page += components_section(kind);
     page +=
         ".SH EXIT STATUS\n0 done; 1 failed; 2 bad input, nothing written; 75 stopped in time, run "

@@ -43,8 +43,8 @@ Command import_command()
             .run = import,
             .first = {"input", "output", "format", "label", "test-input", "test-fraction",
                       "categorical", "scale", "intercept", "like"},
-            .examples = {"quorate import --input train.csv --label target --test-fraction 0.2 "
-                         "--scale standardise --intercept --output data.h5",
+            .examples = {"quorate import --input train.csv --label target --test-fraction 0.2 \\\n"
+                         "    --scale standardise --intercept --output data.h5",
                          "quorate import --input train.libsvm --test-input test.libsvm "
                          "--output data.h5"}};
 }

@@ -17,9 +17,9 @@ Command run_command()
             .ranks = true,
             .first = {"data", "model", "scheme", "optimizer", "step", "rounds", "delay", "seed",
                       "trace", "checkpoint"},
-            .examples = {ranks + "frc --stragglers 1 --trace frc.h5",
-                         ranks + "agc --stragglers 1 --collect 4 --delay exponential:0.05 "
-                                 "--trace agc.h5"}};
+            .examples = {ranks + "frc \\\n    --stragglers 1 --trace frc.h5",
+                         ranks + "agc \\\n    --stragglers 1 --collect 4 "
+                                 "--delay exponential:0.05 --trace agc.h5"}};
 }
 
 }  // namespace quorate

@@ -54,9 +54,8 @@ std::string given_components(const Command& command, const Settings& settings)
 
 std::string examples_of(const Command& command)
 {
-    std::string text;
-    for (const auto& example : command.examples) text += command_lines(example) + "\n";
-    return text.empty() ? "" : "\nExamples:\n" + text;
+    if (command.examples.empty()) return "";
+    return fmt::format("\nExamples:\n  {}\n", fmt::join(command.examples, "\n  "));
 }
 
 // Returns the options that come first, and the names of the others.
@@ -102,29 +101,6 @@ std::string beside(const std::string& head, const std::string& text)
     auto line = fmt::format("{:<{}}", head, help_column);
     if (head.size() >= help_column) line.append(1, '\n').append(help_column, ' ');
     return line + wrapped(text, help_width - help_column, help_column) + "\n";
-}
-
-std::string command_lines(const std::string& command)
-{
-    // An option and its value stay together.
-    std::vector<std::string> pieces;
-    for (const auto& word : split(command, ' ')) {
-        const bool value = !pieces.empty() && pieces.back().starts_with("--") &&
-                           pieces.back().find(' ') == std::string::npos && !word.starts_with('-');
-        if (value)
-            pieces.back() += " " + word;
-        else
-            pieces.push_back(word);
-    }
-    std::string text, line = " ";
-    for (const auto& piece : pieces) {
-        if (line.size() + 1 + piece.size() + 2 > help_width) {
-            text += line + " \\\n";
-            line = "     ";
-        }
-        line += " " + piece;
-    }
-    return text + line;
 }
 
 std::string component_help(const Component& component)

@@ -29,10 +29,6 @@ std::string with_brackets(const std::string& text, const std::string& in_bracket
 /// Returns text beside a head, in lines from help_column on.
 std::string beside(const std::string& head, const std::string& text);
 
-/// Returns a command in lines, broken between options, each but the last with a backslash at its
-/// end.
-std::string command_lines(const std::string& command);
-
 /// Returns what a component is: its text, its source, its options and an example.
 std::string component_help(const Component& component);
 

@@ -75,16 +75,5 @@ TEST(Help, OptionsOfASchemeAreToldWithTheScheme)
               "--scheme is agx; did you mean agc?");
 }
 
-TEST(Help, ACommandIsBrokenBetweenOptions)
-{
-    const auto lines =
-        split(command_lines("quorate simulate --dry --workers 1000 --scheme frc --stragglers 1 "
-                            "--delay exponential:1 --trace times.h5"),
-              '\n');
-    ASSERT_EQ(lines.size(), 2U);
-    EXPECT_EQ(lines[0], "  quorate simulate --dry --workers 1000 --scheme frc --stragglers 1 \\");
-    EXPECT_EQ(lines[1], "      --delay exponential:1 --trace times.h5");
-}
-
 }  // namespace
 }  // namespace quorate
