@@ -7,12 +7,12 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "base/log.hpp"
 #include "base/streams.hpp"
 #include "engine/engine.hpp"
+#include "process/launch.hpp"
 #include "transport/clock.hpp"
 
 namespace quorate {
@@ -25,7 +25,7 @@ namespace {
 bool ends_on_terminal()
 {
     if (isatty(STDERR_FILENO)) return true;
-    long process = getpid();
+    auto process = getpid();
     for (int generation = 0; generation < 5 && process > 1; ++generation) {
         std::error_code error;
         const auto target =
@@ -33,10 +33,7 @@ bool ends_on_terminal()
         if (error || target.empty()) return false;
         if (!target.starts_with("pipe:"))
             return target.starts_with("/dev/pts/") || target.starts_with("/dev/tty");
-        std::ifstream status(fmt::format("/proc/{}/status", process));
-        process = 0;
-        for (std::string word; status >> word;)
-            if (word == "PPid:") status >> process;
+        process = find_process(process).parent;
     }
     return false;
 }

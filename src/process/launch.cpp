@@ -60,16 +60,12 @@ constexpr const char* slurm_daemon = "slurmstepd";
 // none.
 std::string launcher_above()
 {
-    for (auto process = std::to_string(getppid()); process != "0" && !process.empty();) {
-        std::ifstream status("/proc/" + process + "/status");
-        std::string name, word;
-        status >> word >> name;  // the first line is Name: NAME
+    ProcessEntry above;
+    for (auto process = getppid(); process > 0; process = above.parent) {
+        above = find_process(process);
         for (const auto* launcher :
              {"hydra", "pmi_proxy", "mpiexec", "mpirun", "orte", "prte", slurm_daemon})
-            if (name.starts_with(launcher)) return name;
-        process.clear();
-        while (status >> word)
-            if (word == "PPid:") status >> process;
+            if (above.name.starts_with(launcher)) return above.name;
     }
     return "";
 }
@@ -139,6 +135,17 @@ std::string lack_of_shared_memory()
 }
 
 }  // namespace
+
+ProcessEntry find_process(pid_t process)
+{
+    std::ifstream status(fmt::format("/proc/{}/status", process));
+    ProcessEntry found;
+    std::string word;
+    status >> word >> found.name;  // the first line is Name: NAME
+    while (status >> word)
+        if (word == "PPid:") status >> found.parent;
+    return found;
+}
 
 Launch launch_environment()
 {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <mpi.h>
+#include <sys/types.h>
 
 #include <functional>
 #include <map>
@@ -9,6 +10,13 @@
 #include <string>
 
 namespace quorate {
+
+/// A process of this host, as the system knows it.
+struct ProcessEntry {
+    std::string name;  // empty: there is no such process
+    pid_t parent = 0;  // 0: it has none that this process sees
+};
+ProcessEntry find_process(pid_t process);
 
 /// What the launcher's environment says of this process. It is known before MPI is initialised.
 struct Launch {

@@ -15,10 +15,10 @@
 
 #include "base/host.hpp"
 #include "base/log.hpp"
+#include "base/seconds.hpp"
 #include "data/petsc.hpp"
 #include "process/launch.hpp"
 #include "process/supervisor.hpp"
-#include "transport/backoff.hpp"
 #include "transport/mpi.hpp"
 
 namespace quorate {
@@ -72,17 +72,6 @@ struct Process {
     char host[256] = {};
 };
 
-// Waits until a request is complete. Sleeps between looks, because MPI_Wait would spin.
-void complete(MPI_Request request)
-{
-    Backoff backoff(1e-3);
-    for (int done = 0;;) {
-        mpi::check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-        if (done) return;
-        backoff.wait();
-    }
-}
-
 /// Waits until all ranks have called this. Collective over MPI_COMM_WORLD.
 /// @return the process of rank 0  @throws mpi::Error if MPI fails
 Process meet()
@@ -92,9 +81,9 @@ Process meet()
     MPI_Request request = MPI_REQUEST_NULL;
     mpi::check(MPI_Ibcast(&first, sizeof first, MPI_BYTE, 0, MPI_COMM_WORLD, &request),
                "MPI_Ibcast");
-    complete(request);
+    mpi::complete(request);
     mpi::check(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
-    complete(request);
+    mpi::complete(request);
     return first;
 }
 

@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <new>
 #include <string>
 
@@ -45,15 +44,8 @@ void forward(int signal)
 bool launched_by_hydra()
 {
     // Of a child of the supervisor that of the supervisor, which ends with it.
-    std::ifstream status(fmt::format("/proc/{}/status", launched_process()));
-    for (std::string line; std::getline(status, line);) {
-        if (!line.starts_with("PPid:")) continue;
-        std::ifstream file(fmt::format("/proc/{}/comm", trimmed(line.substr(5))));
-        std::string name;
-        std::getline(file, name);
-        return name.starts_with("hydra");
-    }
-    return false;
+    const auto launcher = find_process(launched_process()).parent;
+    return find_process(launcher).name.starts_with("hydra");
 }
 
 std::vector<int> warning_signals()

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "transport/backoff.hpp"
+
 namespace quorate::mpi {
 
 void check(int code, const char* call)
@@ -15,6 +17,15 @@ void check(int code, const char* call)
     MPI_Error_string(code, text, &length);
     throw Error(fmt::format("MPI: {} failed: {}", call,
                             std::string(text, static_cast<std::size_t>(length))));
+}
+
+void complete(MPI_Request request)
+{
+    Backoff backoff(1e-3);
+    for (int done = 0;; backoff.wait()) {
+        check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        if (done) return;
+    }
 }
 
 }  // namespace quorate::mpi

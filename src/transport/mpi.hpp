@@ -18,4 +18,8 @@ public:
 /// @throws Error with MPI's text if code is not MPI_SUCCESS
 void check(int code, const char* call);
 
+/// Waits until a request is complete. Sleeps between looks, because MPI_Wait would spin.
+/// @throws Error if MPI fails
+void complete(MPI_Request request);
+
 }  // namespace quorate::mpi

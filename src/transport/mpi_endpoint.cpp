@@ -45,12 +45,7 @@ MpiCommunicator::MpiCommunicator(MPI_Comm parent)
     // second, because those that wait in it spin.
     MPI_Request made = MPI_REQUEST_NULL;
     mpi::check(MPI_Comm_idup(parent, &comm_, &made), "MPI_Comm_idup");
-    Backoff backoff(1e-3);
-    for (int done = 0;;) {
-        mpi::check(MPI_Test(&made, &done, MPI_STATUS_IGNORE), "MPI_Test");
-        if (done) break;
-        backoff.wait();
-    }
+    mpi::complete(made);
     mpi::check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
