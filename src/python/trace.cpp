@@ -67,20 +67,6 @@ Trace read_whole(const std::string& path)
     return trace;
 }
 
-// Calls f with a row of each table.
-template <class F>
-void for_each_table(F f)
-{
-    f(trace::Round{});
-    f(trace::Arrival{});
-    f(trace::ItemRow{});
-    f(trace::Measure{});
-    f(trace::Timer{});
-    f(trace::Membership{});
-    f(trace::Evaluation{});
-    f(trace::WorkerRow{});
-}
-
 }  // namespace
 
 void add_trace(py::module_& module)
@@ -101,8 +87,8 @@ void add_trace(py::module_& module)
              [](const py::object& self, const std::string& name) {
                  auto& trace = self.cast<Trace&>();
                  py::object found = py::none();
-                 for_each_table([&](const auto& row) {
-                     if (name == row.table) found = table(trace.table(row), self);
+                 trace.for_each([&](auto& rows) {
+                     if (name == trace::RowOf<decltype(rows)>::table) found = table(rows, self);
                  });
                  if (found.is_none()) throw py::key_error("a trace has no table " + name);
                  return found;
@@ -127,7 +113,7 @@ void add_trace(py::module_& module)
         return std::make_shared<Trace>(read_whole(path));
     });
     py::dict all;
-    for_each_table([&]<class Row>(const Row& row) { all[row.table] = units<Row>(); });
+    Trace().for_each([&]<class Row>(const std::vector<Row>&) { all[Row::table] = units<Row>(); });
     module.attr("units") = all;
 }
 

@@ -245,8 +245,8 @@ struct Checkpointing::Job {
         }
         if (!snapshot.last_estimate.empty())
             h5::write<double>(root, "last_estimate", snapshot.last_estimate);
-        trace::Table<trace::Arrival>(root).append(snapshot.arrivals);
-        trace::Table<trace::ItemRow>(root).append(snapshot.items);
+        trace::Table::create<trace::Arrival>(root).append(snapshot.arrivals);
+        trace::Table::create<trace::ItemRow>(root).append(snapshot.items);
         file.close("close " + temporary);
     }
 };

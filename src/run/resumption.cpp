@@ -32,33 +32,20 @@ std::string configuration(const Settings& settings, bool dry)
 
 namespace {
 
-// Cuts a table to the rows that it had when the checkpoint was made.
-// @throws BadInput if it is shorter
-template <class Row>
-void cut(std::vector<Row>& rows, const trace::Position& position)
-{
-    const auto at = position.find(Row::table);
-    const auto count = static_cast<std::size_t>(at == position.end() ? 0 : at->second);
-    if (rows.size() < count)
-        throw BadInput(
-            fmt::format("table {} of the trace is shorter than its checkpoint says: the "
-                        "two do not belong together; begin anew without --resume",
-                        Row::table));
-    rows.resize(count);
-}
-
 // Cuts a trace to what it was when the checkpoint was made, and adds the contributions that were
-// still in use then, which the checkpoint holds.
+// still in use then, which the checkpoint holds. @throws BadInput if it is shorter
 void cut(trace::Trace& trace, const Snapshot& snapshot)
 {
-    cut(trace.rounds, snapshot.position);
-    cut(trace.arrivals, snapshot.position);
-    cut(trace.items, snapshot.position);
-    cut(trace.measures, snapshot.position);
-    cut(trace.timers, snapshot.position);
-    cut(trace.membership, snapshot.position);
-    cut(trace.evaluations, snapshot.position);
-    cut(trace.workers, snapshot.position);
+    trace.for_each([&](auto& rows) {
+        const auto* table = trace::RowOf<decltype(rows)>::table;
+        const auto count = static_cast<std::size_t>(trace::rows_at(snapshot.position, table));
+        if (rows.size() < count)
+            throw BadInput(
+                fmt::format("table {} of the trace is shorter than its checkpoint says: the "
+                            "two do not belong together; begin anew without --resume",
+                            table));
+        rows.resize(count);
+    });
     trace.arrivals.insert(trace.arrivals.end(), snapshot.arrivals.begin(), snapshot.arrivals.end());
     trace.items.insert(trace.items.end(), snapshot.items.begin(), snapshot.items.end());
 }

@@ -7,7 +7,7 @@ namespace quorate::trace {
 
 Appender::Appender(const std::string& path)
     : path_(path), owner_(path), file_(h5::open_to_append(path)),
-      evaluations_(std::in_place, file_.get(), existing)
+      evaluations_(Table::open<Evaluation>(file_.get()))
 {
 }
 
@@ -28,7 +28,7 @@ Iterate Appender::iterate(std::int64_t i) const
 
 void Appender::add(const Evaluation& row)
 {
-    evaluations_->append(std::span(&row, 1));
+    evaluations_->append(std::vector{row});
     h5::flush(file_, path_);
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -31,7 +30,7 @@ private:
     std::string path_;
     Owner owner_;
     h5::File file_;
-    std::optional<Table<Evaluation>> evaluations_;
+    std::optional<Table> evaluations_;
 };
 
 }  // namespace quorate::trace

@@ -25,11 +25,6 @@ Memory::Memory(const Header& header)
     attributes["status"] = "running";
 }
 
-void Memory::add(const Row& row)
-{
-    std::visit([this](const auto& one) { trace_.table(one).push_back(one); }, row);
-}
-
 void Memory::keep(std::int64_t round, Iterate model)
 {
     rounds_.push_back(round);
@@ -40,11 +35,8 @@ void Memory::keep(std::int64_t round, Iterate model)
 Position Memory::position()
 {
     Position position = {{"iterate", trace_.iterates}};
-    const auto count = [&](const auto& rows) {
-        using Kind = typename std::decay_t<decltype(rows)>::value_type;
-        position[Kind::table] = std::ssize(rows);
-    };
-    std::apply([&](const auto&... table) { (count(table), ...); }, trace_.tables());
+    trace_.for_each(
+        [&](const auto& rows) { position[RowOf<decltype(rows)>::table] = std::ssize(rows); });
     return position;
 }
 
@@ -72,17 +64,9 @@ void save(const Trace& trace, const std::string& path)
             const std::lock_guard lock(libraries());
             writer.emplace(temporary, trace.header, std::ssize(trace.model));
         }
-        const auto add = [&](const auto& rows) {
+        trace.for_each([&](const auto& rows) {
             for (const auto& row : rows) writer->add(row);
-        };
-        add(trace.rounds);
-        add(trace.arrivals);
-        add(trace.items);
-        add(trace.measures);
-        add(trace.timers);
-        add(trace.membership);
-        add(trace.evaluations);
-        add(trace.workers);
+        });
         writer->pause();
         const std::lock_guard lock(libraries());
         writer->finish(trace.model, trace.status(), trace.text("stopped_at"));

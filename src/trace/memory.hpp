@@ -12,7 +12,7 @@ public:
     /// Begins a trace with these attributes and the status `running`.
     explicit Memory(const Header& header);
 
-    void add(const Row& row) override;
+    void add(const Row& row) override { trace_.add(row); }
     void keep(std::int64_t round, Iterate model) override;
     Position position() override;
     void pause() override {}

@@ -83,10 +83,7 @@ Trace read(const std::string& path)
         check_attributes(file.get());
         Trace trace;
         trace.attributes = h5::attributes_as_text(file.get());
-        const auto fill = [&](auto& rows) {
-            rows = read_table<typename std::decay_t<decltype(rows)>::value_type>(file.get());
-        };
-        std::apply([&](auto&... table) { (fill(table), ...); }, trace.tables());
+        trace.for_each([&](auto& rows) { rows = read_table<RowOf<decltype(rows)>>(file.get()); });
         check_sense(trace);
         // Models are scored during the run, after it or by `quorate evaluate`, so the rows are in
         // no fixed order.

@@ -6,6 +6,9 @@
 
 #include <cstdint>
 #include <tuple>
+#include <type_traits>
+#include <variant>
+#include <vector>
 
 namespace quorate::trace {
 
@@ -192,5 +195,48 @@ struct WorkerRow {
         Column{"node", &WorkerRow::node},
     };
 };
+
+/// A row of any table.
+using Row =
+    std::variant<Round, Arrival, ItemRow, Measure, Timer, Membership, Evaluation, WorkerRow>;
+
+/// The rows of all tables.
+struct Tables {
+    std::vector<Round> rounds;
+    std::vector<Arrival> arrivals;
+    std::vector<ItemRow> items;
+    std::vector<Measure> measures;
+    std::vector<Timer> timers;
+    std::vector<Membership> membership;
+    std::vector<Evaluation> evaluations;
+    std::vector<WorkerRow> workers;
+
+    /// Calls f with each table, a vector of rows.
+    void for_each(auto f) { visit(*this, f); }
+    void for_each(auto f) const { visit(*this, f); }
+    /// Returns the table that a row belongs to.
+    template <class Kind>
+    std::vector<Kind>& table(const Kind&)
+    {
+        return std::get<std::vector<Kind>&>(
+            std::tie(rounds, arrivals, items, measures, timers, membership, evaluations, workers));
+    }
+    /// Appends a row to its table.
+    void add(const Row& row)
+    {
+        std::visit([this](const auto& one) { table(one).push_back(one); }, row);
+    }
+
+private:
+    static void visit(auto& self, auto& f)
+    {
+        f(self.rounds), f(self.arrivals), f(self.items), f(self.measures), f(self.timers),
+            f(self.membership), f(self.evaluations), f(self.workers);
+    }
+};
+
+/// The type of a table's rows.
+template <class Rows>
+using RowOf = typename std::remove_cvref_t<Rows>::value_type;
 
 }  // namespace quorate::trace

@@ -9,16 +9,11 @@
 #include <memory_resource>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "trace/rows.hpp"
 
 namespace quorate::trace {
-
-/// A row of any table.
-using Row =
-    std::variant<Round, Arrival, ItemRow, Measure, Timer, Membership, Evaluation, WorkerRow>;
 
 /// A model that is kept: shared and immutable.
 using Iterate = std::shared_ptr<const std::pmr::vector<double>>;
@@ -30,6 +25,13 @@ inline constexpr std::size_t iterates_in_memory = 208 << 20;
 /// How far a trace goes: the number of rows of each table by its name, and of iterates by
 /// "iterate".
 using Position = std::map<std::string, std::int64_t>;
+
+/// Returns how many rows a table has at a position.
+inline std::int64_t rows_at(const Position& position, const std::string& table)
+{
+    const auto at = position.find(table);
+    return at == position.end() ? 0 : at->second;
+}
 
 /// The attributes of a trace's root, which say of which run it is, by name.
 struct Header {

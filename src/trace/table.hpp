@@ -20,59 +20,60 @@ void for_columns(F f)
     std::apply([&](const auto&... column) { (f(column), ...); }, Row::columns);
 }
 
-/// Tells the constructor of Table that the file has the table.
-struct Existing {};
-inline constexpr Existing existing;
-
 /// Appends rows to a table of an open file.
-template <class Row>
 class Table {
 public:
-    using Kind = Row;
-    static constexpr const char* name = Row::table;
-
-    /// Opens the table of a file.
-    Table(hid_t file, Existing) : group_(h5::open_group(file, Row::table))
+    /// Creates an empty table for rows of this type.
+    template <class Row>
+    static Table create(hid_t file)
     {
-        for_columns<Row>([&](const auto& column) {
-            data_sets_.push_back(h5::open_extendable(group_.get(), column.name));
-        });
-    }
-    /// Creates an empty table in a file.
-    explicit Table(hid_t file) : group_(h5::create_group(file, Row::table))
-    {
+        Table made(h5::create_group(file, Row::table));
         for_columns<Row>([&]<class T>(const Column<Row, T>& column) {
-            auto made = h5::create_extendable<T>(group_.get(), column.name, 1024);
+            auto values = h5::create_extendable<T>(made.group_.get(), column.name, 1024);
             if (column.unit[0] != '\0')
-                h5::write_attribute(made.get(), "units", std::string(column.unit));
-            data_sets_.push_back(std::move(made));
+                h5::write_attribute(values.get(), "units", std::string(column.unit));
+            made.columns_.push_back(std::move(values));
         });
-        share_scale(data_sets_.front(), std::get<0>(Row::columns).name,
-                    std::span(data_sets_).subspan(1));
+        share_scale(made.columns_.front(), std::get<0>(Row::columns).name,
+                    std::span(made.columns_).subspan(1));
+        return made;
+    }
+    /// Opens the table that the file has for rows of this type.
+    template <class Row>
+    static Table open(hid_t file)
+    {
+        Table found(h5::open_group(file, Row::table));
+        for_columns<Row>([&](const auto& column) {
+            found.columns_.push_back(h5::open_extendable(found.group_.get(), column.name));
+        });
+        return found;
     }
 
     /// Drops all but the first rows. @throws Failure if there are fewer
     void cut(std::int64_t rows)
     {
-        for (const auto& data_set : data_sets_) h5::cut(data_set, rows);
+        for (const auto& column : columns_) h5::cut(column, rows);
     }
 
-    /// Appends rows, column by column.
-    void append(std::span<const Row> rows)
+    /// Appends rows of its type, column by column.
+    template <class Row>
+    void append(const std::vector<Row>& rows)
     {
         if (rows.empty()) return;
-        auto data_set = data_sets_.begin();
+        auto to = columns_.begin();
         for_columns<Row>([&]<class T>(const Column<Row, T>& column) {
             std::vector<T> values;
             values.reserve(rows.size());
             for (const auto& row : rows) values.push_back(row.*column.field);
-            h5::append<T>(*data_set++, values);
+            h5::append<T>(*to++, values);
         });
     }
 
 private:
+    explicit Table(h5::Group group) : group_(std::move(group)) {}
+
     h5::Group group_;
-    std::vector<h5::DataSet> data_sets_;
+    std::vector<h5::DataSet> columns_;
 };
 
 /// Reads all rows of a table. If columns differ in length, as in a copy of a trace that was made

@@ -19,32 +19,11 @@ inline std::int64_t first_workers(const std::vector<Membership>& membership)
 }
 
 /// A trace in memory. Its run may be finished, interrupted, killed or still going on.
-struct Trace {
+struct Trace : Tables {
     std::map<std::string, std::string> attributes;  // of the root, as text
     Header header;  // the same with their types; empty if the trace was read from a file
-    std::vector<Round> rounds;
-    std::vector<Arrival> arrivals;
-    std::vector<ItemRow> items;
-    std::vector<Measure> measures;
-    std::vector<Timer> timers;
-    std::vector<Membership> membership;
-    std::vector<Evaluation> evaluations;
-    std::vector<WorkerRow> workers;
     std::int64_t iterates = 0;  // how many models were kept
     std::vector<double> model;  // the final one; empty unless the run was kept in memory
-
-    /// Returns the tables, one for each type of row.
-    auto tables()
-    {
-        return std::tie(rounds, arrivals, items, measures, timers, membership, evaluations,
-                        workers);
-    }
-    /// Returns the table that a row belongs to.
-    template <class Row>
-    std::vector<Row>& table(const Row&)
-    {
-        return std::get<std::vector<Row>&>(tables());
-    }
 
     /// The status of the run: running, completed, interrupted or failed.
     const std::string& status() const { return attributes.at("status"); }

@@ -28,12 +28,6 @@ void write_header(hid_t file, const Header& header)
     for (const auto& [name, value] : header.integer) h5::write_attribute(file, name, value);
 }
 
-double now()
-{
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
-
 }  // namespace
 
 Writer::Writer(const std::string& path, const Header& header, std::int64_t width,
@@ -73,7 +67,10 @@ void Writer::create()
     auto& made = open_.emplace();
     made.file = h5::create_with_journal(path_, &access_);
     const auto root = made.file.get();
-    made.tables.emplace(All::tables(root));
+    Tables().for_each([&](const auto& rows) {
+        using Kind = RowOf<decltype(rows)>;
+        made.tables.emplace(Kind::table, Table::create<Kind>(root));
+    });
     made.iterates = h5::create_group(root, "iterate");
     const auto iterates = made.iterates.get();
     made.iterate_round = h5::create_extendable<std::int64_t>(iterates, "round", 1024);
@@ -91,12 +88,14 @@ void Writer::open_again()
     auto& found = open_.emplace();
     found.file = h5::open_to_append(path_, &access_);
     const auto root = found.file.get();
-    found.tables.emplace(All::tables(root, existing));
+    Tables().for_each([&](const auto& rows) {
+        using Kind = RowOf<decltype(rows)>;
+        auto at = found.tables.emplace(Kind::table, Table::open<Kind>(root)).first;
+        at->second.cut(rows_at(saved_, Kind::table));
+    });
     found.iterates = h5::open_group(root, "iterate");
     found.iterate_round = h5::open_extendable(found.iterates.get(), "round");
     found.iterate_model = h5::open_extendable(found.iterates.get(), "model", width_);
-    std::apply([&](auto&... table) { (table.cut(rows_at(saved_, table.name)), ...); },
-               *found.tables);
     for (const auto* column : {&found.iterate_round, &found.iterate_model})
         h5::cut(*column, rows_at(saved_, "iterate"));
     if (h5::has(root, "model")) h5::check(H5Ldelete(root, "model", H5P_DEFAULT), "remove model");
@@ -164,12 +163,8 @@ Writer::~Writer()
 void Writer::add(const Row& row)
 {
     const std::lock_guard lock(mutex_);
-    std::visit(
-        [this]<class Kind>(const Kind& one) {
-            std::get<std::vector<Kind>>(batch_.rows).push_back(one);
-            ++position_[Kind::table];
-        },
-        row);
+    batch_.rows.add(row);
+    std::visit([this](const auto& one) { ++position_[one.table]; }, row);
 }
 
 Position Writer::position()
@@ -243,11 +238,8 @@ bool Writer::attempt(const std::function<void()>& write)
                       std::make_move_iterator(from.end()));
             from.clear();
         };
-        std::apply(
-            [&](auto&... from) {
-                std::apply([&](auto&... to) { (take(from, to), ...); }, unsaved_.rows);
-            },
-            batch_.rows);
+        batch_.rows.for_each(
+            [&]<class Kind>(std::vector<Kind>& from) { take(from, unsaved_.rows.table(Kind())); });
         take(batch_.iterates, unsaved_.iterates);
         take(batch_.actions, unsaved_.actions);
         unsaved_iterates_ = unsaved_.iterates.size();
@@ -266,10 +258,8 @@ bool Writer::attempt(const std::function<void()>& write)
         return false;
     }
     if (std::exchange(failing_, std::nullopt)) log(LogLevel::error, path_ + " is written again");
-    const auto count = [this](const auto& rows) {
-        saved_[std::decay_t<decltype(rows)>::value_type::table] += std::ssize(rows);
-    };
-    std::apply([&](const auto&... rows) { (count(rows), ...); }, unsaved_.rows);
+    unsaved_.rows.for_each(
+        [this](const auto& rows) { saved_[RowOf<decltype(rows)>::table] += std::ssize(rows); });
     saved_["iterate"] += std::ssize(unsaved_.iterates);
     const auto done = std::exchange(unsaved_, {});
     {
@@ -282,12 +272,10 @@ bool Writer::attempt(const std::function<void()>& write)
 
 void Writer::write_unsaved()
 {
-    const auto append = [&](auto& table) {
-        using Kind = typename std::decay_t<decltype(table)>::Kind;
-        table.append(std::get<std::vector<Kind>>(unsaved_.rows));
+    unsaved_.rows.for_each([this](const auto& rows) {
+        open_->tables.at(RowOf<decltype(rows)>::table).append(rows);
         check_written();
-    };
-    std::apply([&](auto&... table) { (append(table), ...); }, *open_->tables);
+    });
     for (const auto& [round, model] : unsaved_.iterates) {
         h5::append<double>(open_->iterate_model, *model);
         h5::append<std::int64_t>(open_->iterate_round, std::span(&round, 1));
@@ -298,12 +286,13 @@ void Writer::write_unsaved()
 void Writer::wait_or_give_up(const std::string& why)
 {
     if (!patience_) throw Failure(why);
+    const auto now = std::chrono::steady_clock::now();
     if (!failing_) {
-        failing_ = now();
+        failing_ = now;
         log(LogLevel::error, fmt::format("{} cannot be written ({}): what the run does is kept in "
                                          "memory, and tried again for {:g} s",
                                          path_, why, *patience_));
-    } else if (now() - *failing_ >= *patience_) {
+    } else if (now - *failing_ >= std::chrono::duration<double>(*patience_)) {
         if (gave_up_) gave_up_();
         throw Unsaved(
             fmt::format("{} could not be written for {:g} s ({}): free space, and run it again",

@@ -4,14 +4,15 @@
 // round and a `kill -9` loses at most the last second.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
-#include <tuple>
 #include <vector>
 
 #include "base/owner.hpp"
@@ -21,13 +22,6 @@
 #include "trace/table.hpp"
 
 namespace quorate::trace {
-
-/// Returns how many rows a table has at a position.
-inline std::int64_t rows_at(const Position& position, const std::string& table)
-{
-    const auto at = position.find(table);
-    return at == position.end() ? 0 : at->second;
-}
 
 /// The trace could not be written for too long; what it lacks is lost.
 class Unsaved : public Failure {
@@ -83,21 +77,9 @@ public:
                 const std::string& stopped_at) override;
 
 private:
-    // Makes a buffer and a table for each type of row.
-    template <class... Rows>
-    struct For {
-        using Buffers = std::tuple<std::vector<Rows>...>;
-        using Tables = std::tuple<Table<Rows>...>;
-        template <class... How>
-        static Tables tables(hid_t file, How... how)
-        {
-            return {Table<Rows>(file, how...)...};
-        }
-    };
-    using All = For<Round, Arrival, ItemRow, Measure, Timer, Membership, Evaluation, WorkerRow>;
     // What was handed over.
     struct Batch {
-        All::Buffers rows;
+        Tables rows;
         std::vector<std::pair<std::int64_t, Iterate>> iterates;
         std::vector<std::function<void()>> actions;
     };
@@ -105,7 +87,7 @@ private:
     // The open file.
     struct Open {
         h5::File file;
-        std::optional<All::Tables> tables;
+        std::map<std::string, Table> tables;
         h5::Group iterates;
         h5::DataSet iterate_round, iterate_model;
     };
@@ -132,7 +114,8 @@ private:
     Position saved_;                  // where the last commit ended
     std::vector<Iterate> last_;       // the iterates of pause()'s commit, which iterate() returns
     std::optional<double> patience_;  // seconds; none: what fails is not tried again
-    std::optional<double> failing_;   // since when attempts have failed, on the monotonic clock
+    // Since when attempts have failed.
+    std::optional<std::chrono::steady_clock::time_point> failing_;
     std::function<void()> gave_up_;
 
     std::mutex mutex_;  // guards what follows, but the thread
