@@ -11,9 +11,9 @@
 #include "commands/options.hpp"
 #include "process/launch.hpp"
 #include "process/session.hpp"
-#include "ranks/scoring_team.hpp"
+#include "ranks/evaluation_team.hpp"
+#include "run/evaluations.hpp"
 #include "run/recorded.hpp"
-#include "run/scoring.hpp"
 #include "trace/appender.hpp"
 #include "transport/mpi_endpoint.hpp"
 

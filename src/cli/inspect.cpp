@@ -102,12 +102,12 @@ Json describe(const trace::Trace& trace, const std::string& data)
     json["decode_error_mean"] = sum(&trace::Round::decode_error) / count;
     json["bytes_sent_per_round"] = sum(&trace::Round::bytes_sent) / count;
     json["bytes_received_per_round"] = sum(&trace::Round::bytes_received) / count;
-    std::int64_t held = 0;
-    for (const auto& worker : trace.workers) held += worker.columns_held;
+    std::int64_t touched = 0;
+    for (const auto& worker : trace.workers) touched += worker.columns_touched;
     // What one round sends in one direction, if each worker's message has its support. Dense
     // vectors would take as many bytes for each of p elements and each worker instead.
     const auto number = static_cast<std::int64_t>(bytes_of(wire_named(trace.text("wire"))));
-    json["bytes_of_supports_one_way"] = number * held;
+    json["bytes_of_supports_one_way"] = number * touched;
     json["arrivals"] = trace.arrivals.size();
     json["arrivals_used"] = std::count_if(trace.arrivals.begin(), trace.arrivals.end(),
                                           [](const auto& arrival) { return arrival.used != 0; });

@@ -94,33 +94,30 @@ Hellos receive_hellos(transport::Endpoint& endpoint)
     Hellos hellos;
     for (int rank = 1; rank < endpoint.size(); ++rank) {
         const auto message = endpoint.receive_from(rank);
-        Reader in(*message.bytes);
+        MessageReader in(*message.bytes);
         hellos.contributions.push_back(in.get<SharedAddress>());
         hellos.channels.push_back(in.get<SharedAddress>());
         hellos.free.push_back(in.get<std::int64_t>());
-        const auto rest = in.rest();
-        const std::string text(reinterpret_cast<const char*>(rest.data()), rest.size());
-        const auto end = text.find('\n');
-        hellos.hosts.push_back(text.substr(0, end));
-        hellos.plugins.push_back(text.substr(end + 1));
+        hellos.hosts.push_back(in.get_list<std::string>());
+        hellos.plugins.push_back(in.get_list<std::string>());
     }
     return hellos;
 }
 
 /// Tells the coordinator what this rank says of itself: where it writes contributions, its channel,
-/// the bytes of memory that it may take, its host, a line break, and its plugins.
+/// the bytes of memory that it may take, its host, and its plugins.
 void say_hello(transport::Endpoint& endpoint, const SharedAddress& contributions,
                const SharedAddress& channel)
 {
-    const auto text = endpoint.host() + '\n' + loaded_plugins();
     const auto free = free_memory();
-    auto bytes =
-        endpoint.pool().take(sizeof contributions + sizeof channel + sizeof free + text.size());
-    Writer out(*bytes);
-    out.put(contributions);
-    out.put(channel);
-    out.put(free);
-    for (const char letter : text) out.put(letter);
+    const auto plugins = loaded_plugins();
+    auto bytes = make_message(endpoint.pool(), [&](MessageWriter& out) {
+        out.put(contributions);
+        out.put(channel);
+        out.put(free);
+        out.put_list(endpoint.host());
+        out.put_list(plugins);
+    });
     endpoint.send(0, transport::Tag::hello, std::move(bytes));
 }
 
@@ -338,7 +335,7 @@ End follow(const Settings& settings, transport::Endpoint& behind, const std::ato
         if (!behind.wakes()) channels[0] = Channel::make();
     }
     say_hello(behind, memory.contributions.address(), channels[0].address());
-    const auto join_reply = Reader(*behind.receive_from(0).bytes).get<JoinReply>();
+    const auto join_reply = MessageReader(*behind.receive_from(0).bytes).get<JoinReply>();
     Doorbells bells(join_reply.bells, behind.rank(), behind.size());
     const bool here = bells.present();
     // Hydra loses the exit status of the process that ends last on its host, which must not be the

@@ -13,7 +13,7 @@
 #include "commands/options.hpp"
 #include "commands/run_folder.hpp"
 #include "commands/traced_run.hpp"
-#include "compute/scoring.hpp"
+#include "compute/evaluation.hpp"
 #include "fleet/replay_fleet.hpp"
 #include "fleet/virtual_fleet.hpp"
 #include "parts/plugins.hpp"

@@ -25,12 +25,12 @@ void add_folded(std::span<const double> coefficients, const Support& support,
     }
 }
 
-SumByItem::SumByItem(const Computing& computing, const HeldRows& held, const Part& part,
+SumByItem::SumByItem(const Computing& computing, const StoredRows& stored, const Part& part,
                      std::vector<At> at, const Extent& extent, HeldGradients* held_gradients,
                      std::span<double> sum)
-    : computing_(computing), held_(held), part_(part), at_(std::move(at)), extent_(extent),
+    : computing_(computing), stored_(stored), part_(part), at_(std::move(at)), extent_(extent),
       held_gradients_(held_gradients), sum_(sum),
-      support_(parameters_of(held.shard, computing.model))
+      support_(parameters_of(stored.shard, computing.model))
 {
     std::ranges::fill(sum_, 0.0);
     gradient_.values.resize(support_.size());
@@ -53,7 +53,7 @@ void SumByItem::begin_item()
         }
         single_.items = {{.block = item.block, .input = item.input}};
         work_ =
-            std::make_unique<PartSum>(computing_, held_, single_, at_, extent_, gradient_.values);
+            std::make_unique<PartSum>(computing_, stored_, single_, at_, extent_, gradient_.values);
         if (!work_->done()) return;
     }
 }

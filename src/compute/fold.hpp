@@ -39,7 +39,7 @@ public:
     /// @param held_gradients  those that need no computing, to which the others are added; null:
     ///        none are held
     /// @param sum             receives the contribution, length_of() elements
-    SumByItem(const Computing& computing, const HeldRows& held, const Part& part,
+    SumByItem(const Computing& computing, const StoredRows& stored, const Part& part,
               std::vector<At> at, const Extent& extent, HeldGradients* held_gradients,
               std::span<double> sum);
 
@@ -55,7 +55,7 @@ private:
     void add(const HeldGradient& gradient);
 
     const Computing& computing_;
-    HeldRows held_;
+    StoredRows stored_;
     const Part& part_;
     std::vector<At> at_;
     Extent extent_;

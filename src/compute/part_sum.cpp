@@ -47,9 +47,9 @@ void Chunks::collect(std::span<double> sum)
     }
 }
 
-PartSum::PartSum(const Computing& computing, const HeldRows& held, const Part& part,
+PartSum::PartSum(const Computing& computing, const StoredRows& stored, const Part& part,
                  std::vector<At> at, const Extent& extent, std::span<double> sum)
-    : computing_(computing), held_(held), part_(part), at_(std::move(at)), extent_(extent),
+    : computing_(computing), stored_(stored), part_(part), at_(std::move(at)), extent_(extent),
       micro_batch_(micro_batch(computing, extent)), sum_(sum), chunks_(computing, sum.size()),
       items_(static_cast<std::size_t>(extent.items.value_or(std::ssize(part.items))))
 {
@@ -89,7 +89,7 @@ std::int64_t PartSum::step()
     const double scale = extent_.samples ? 1 : computing_.batches->scale(item.block);
     const double coefficient = item.coefficient * scale;
     const double loss =
-        chunks_.add(held_.rows(item.block), taken_, row_, count,
+        chunks_.add(stored_.rows(item.block), taken_, row_, count,
                     at_[static_cast<std::size_t>(item.input)].point, coefficient, sum_);
     losses_ += {loss, coefficient * loss};
     samples_ += count;
@@ -124,9 +124,9 @@ void PartSum::finish()
     losses_ = complete_->losses;
 }
 
-Descent::Descent(const Computing& computing, const HeldRows& held, const Part& part,
+Descent::Descent(const Computing& computing, const StoredRows& stored, const Part& part,
                  const std::vector<At>& at, const Extent& extent, std::span<double> displacement)
-    : computing_(computing), all_(held.rows(part.items[0].block)),
+    : computing_(computing), all_(stored.rows(part.items[0].block)),
       at_(at[static_cast<std::size_t>(part.items[0].input)]), extent_(extent),
       displacement_(displacement), chunks_(computing, displacement.size()),
       rows_(computing.batches->samples(part.items[0].block)),

@@ -42,8 +42,8 @@ private:
 /// items count as a whole, finish() takes back what was added of one that is not complete.
 class PartSum final : public Work {
 public:
-    PartSum(const Computing& computing, const HeldRows& held, const Part& part, std::vector<At> at,
-            const Extent& extent, std::span<double> sum);
+    PartSum(const Computing& computing, const StoredRows& stored, const Part& part,
+            std::vector<At> at, const Extent& extent, std::span<double> sum);
 
     bool done() const override { return item_ == items_; }
     std::int64_t step() override;
@@ -55,7 +55,7 @@ private:
     void end_item();
 
     const Computing& computing_;
-    HeldRows held_;
+    StoredRows stored_;
     const Part& part_;
     std::vector<At> at_;
     Extent extent_;
@@ -79,7 +79,7 @@ private:
 /// lead away from the point, times the item's coefficient.
 class Descent final : public Work {
 public:
-    Descent(const Computing& computing, const HeldRows& held, const Part& part,
+    Descent(const Computing& computing, const StoredRows& stored, const Part& part,
             const std::vector<At>& at, const Extent& extent, std::span<double> displacement);
 
     bool done() const override { return samples_ == extent_.samples; }

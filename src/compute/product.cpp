@@ -7,9 +7,9 @@
 
 namespace quorate {
 
-Product::Product(const Computing& computing, const HeldRows& held, const Part& part,
+Product::Product(const Computing& computing, const StoredRows& stored, const Part& part,
                  std::vector<At> at, std::span<double> out)
-    : computing_(computing), held_(held), part_(part), at_(std::move(at)), out_(out)
+    : computing_(computing), stored_(stored), part_(part), at_(std::move(at)), out_(out)
 {
     std::ranges::fill(out_, 0.0);
 }
@@ -20,7 +20,7 @@ std::int64_t Product::step()
     const petsc::Logged logged(petsc::Work::product);
     const auto& item = part_.items[item_];
     const auto outputs = computing_.model.outputs();
-    const auto [all, load] = held_.factor(item.operation);
+    const auto [all, load] = stored_.factor(item.operation);
     // chunk_rows is meant for gradients of rows of the data set. Coded rows may be longer, so a
     // chunk of them has fewer rows.
     const auto chunk = static_cast<std::int64_t>(static_cast<double>(computing_.chunk_rows) /

@@ -16,8 +16,8 @@ public:
     /// @param at   for each input of the task, and behind them its operands
     /// @param out  receives an element for each row and output, item after item; of transposes,
     ///             their sum at the parameters that the worker's rows touch
-    Product(const Computing& computing, const HeldRows& held, const Part& part, std::vector<At> at,
-            std::span<double> out);
+    Product(const Computing& computing, const StoredRows& stored, const Part& part,
+            std::vector<At> at, std::span<double> out);
 
     bool done() const override { return item_ == part_.items.size(); }
     std::int64_t step() override;
@@ -25,7 +25,7 @@ public:
 
 private:
     const Computing& computing_;
-    HeldRows held_;
+    StoredRows stored_;
     const Part& part_;
     std::vector<At> at_;
     std::span<double> out_;

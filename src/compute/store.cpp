@@ -54,7 +54,7 @@ Store::Store(const DataSet& data, const Needs& needs, Worker worker, const Model
              const ShardBlock* training)
     : shard_(shard_of(data, needs, worker, training, places_)),
       support_(parameters_of(shard_, model)), columns_(columns_of(data, needs, worker)),
-      coded_load_(needs.coded.empty() ? 0 : load_of(data, held().coded())),
+      coded_load_(needs.coded.empty() ? 0 : load_of(data, view().coded())),
       column_load_(columns_ ? load_of(data, columns_->view()) : 0)
 {
 }

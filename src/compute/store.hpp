@@ -24,7 +24,7 @@ public:
     /// The parameters that its rows touch.
     const Support& support() const { return support_; }
     std::int64_t rows() const { return shard_.rows(); }
-    HeldRows held() const
+    StoredRows view() const
     {
         return {shard_, places_, columns_ ? &*columns_ : nullptr, coded_load_, column_load_};
     }
@@ -34,7 +34,7 @@ private:
     Shard shard_;
     Support support_;
     std::optional<ShardBlock> columns_;  // coded columns, each as a row
-    double coded_load_, column_load_;    // what a row or column of a product costs (HeldRows)
+    double coded_load_, column_load_;    // what a row or column of a product costs (StoredRows)
 };
 
 }  // namespace quorate

@@ -36,14 +36,14 @@ inline Support parameters_of(const Shard& shard, const Model& model)
 /// Where blocks of the needs stand in a shard.
 using BlockPlaces = boost::container::flat_map<int, std::size_t>;
 
-/// A view of the rows that a worker holds.
-struct HeldRows {
+/// A view of the rows that a worker stores.
+struct StoredRows {
     const Shard& shard;
-    const BlockPlaces& places;            // of the blocks that it holds
+    const BlockPlaces& places;            // of the blocks that it stores
     const ShardBlock* columns = nullptr;  // the worker's coded columns, each as a row; or null
     double coded_load = 0,
            column_load = 0;  // what a row or a column of a product costs, in rows of gradients
-    /// The rows of a block of the needs, which the worker must hold.
+    /// The rows of a block of the needs, which the worker must store.
     RowView rows(int block) const { return shard.block(places.at(block)).view(); }
     /// The worker's coded block, which stands behind the plain ones.
     RowView coded() const { return shard.block(shard.size() - 1).view(); }

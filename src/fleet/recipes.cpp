@@ -141,7 +141,7 @@ std::int64_t Recipes::load(Worker worker, const Part& part) const
     const auto rows = batches_->samples(part);
     if (part.items.empty() || !part.items[0].is_product()) return rows;
     const auto operation = part.items[0].operation;
-    const double each = dry() ? dry_load(operation) : store(worker).held().factor(operation).second;
+    const double each = dry() ? dry_load(operation) : store(worker).view().factor(operation).second;
     return std::max<std::int64_t>(1, std::llround(static_cast<double>(rows) * each));
 }
 
@@ -227,7 +227,7 @@ void Recipes::compute(CachedRecipe& cached) const
     const auto point = gather(from.support(), *cached.point);
     cached.gradient.values.resize(point.size());
     const Part part{{Item{.block = cached.block}}};
-    const auto work = begin_work(*computing_, from.held(), part, {{point, cached.key}}, {},
+    const auto work = begin_work(*computing_, from.view(), part, {{point, cached.key}}, {},
                                  cached.gradient.values);
     while (!work->done()) work->step();
     cached.gradient.samples = work->samples();
@@ -260,7 +260,7 @@ void Recipes::compute(Recipe& recipe) const
         for (std::size_t i = recipe.keys.size(); i < recipe.inputs.size(); ++i)
             at.push_back({*recipe.inputs[i], 0});  // operands
         const auto work =
-            begin_work(*computing_, from.held(), part, std::move(at), recipe.extent, recipe.values);
+            begin_work(*computing_, from.view(), part, std::move(at), recipe.extent, recipe.values);
         while (!work->done()) work->step();
         recipe.losses = work->losses();
     }

@@ -15,7 +15,7 @@ struct Parts {
     std::vector<std::vector<Version>> versions;
 };
 
-Parts read_parts(Reader& in, int count)
+Parts read_parts(MessageReader& in, int count)
 {
     Parts parts;
     for (int i = 0; i < count; ++i) parts.heads.push_back(in.get<PartHead>());
@@ -34,7 +34,7 @@ ArrivedMessage ArrivedValues::claim(transport::Message message)
     bytes_received_ += static_cast<std::int64_t>(message.bytes->size());
     ArrivedMessage one{std::move(message)};
     if (one.tag != transport::Tag::contribution) return one;
-    const auto head = Reader(*one.bytes).get<ContributionHead>();
+    const auto head = MessageReader(*one.bytes).get<ContributionHead>();
     if (head.block == 0) return one;
     const auto values = static_cast<std::size_t>(head.values);
     if (memory_.reads(one.from)) {
@@ -49,7 +49,7 @@ ArrivedMessage ArrivedValues::claim(transport::Message message)
 std::vector<Arrival> ArrivedValues::unpack(const ArrivedMessage& message)
 {
     const auto worker = membership_.worker_of(message.from);
-    Reader in(*message.bytes);
+    MessageReader in(*message.bytes);
     const auto [count, shard, block, total] = in.get<ContributionHead>();
     auto parts = read_parts(in, count);
     // A contribution for a shard before has no values: its task was closed when the worker was told

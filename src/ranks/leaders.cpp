@@ -134,7 +134,7 @@ void Leaders::is_back(Worker worker)
 
 bool Leaders::take(transport::Message& message)
 {
-    Reader in(*message.bytes);
+    MessageReader in(*message.bytes);
     if (message.tag == transport::Tag::met) {
         met(message.from, in.get<std::int64_t>() != 0);
         return true;
@@ -271,7 +271,7 @@ void Leaders::hand_out(Node& node, Version version)
         one.told = true;
         message.to.push_back({membership_.rank(one.worker), one.shard, one.task});
     }
-    std::erase_if(node.points, [&](Version held) { return !contains(message.keep, held); });
+    std::erase_if(node.points, [&](Version one) { return !contains(message.keep, one); });
     send(node, transport::Tag::node_point, encode(message, mailbox_.pool()));
 }
 
@@ -307,7 +307,7 @@ void Leaders::ask_for_sum(std::size_t group, const std::function<std::vector<Ter
 Values Leaders::sum(std::size_t group) const
 {
     const auto& node = nodes_[group];
-    Reader in(*node.sum->bytes);
+    MessageReader in(*node.sum->bytes);
     if (!in.get<SumAnswer>().whole) lose(node);
     const auto size = node.summed->size();
     const auto numbers = with_number(

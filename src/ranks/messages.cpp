@@ -10,22 +10,34 @@
 
 namespace quorate {
 
-std::byte* Writer::place(std::size_t size)
+std::byte* MessageWriter::place(std::size_t size)
 {
-    if (at_ + size > bytes_.size())
-        throw Failure("a message was made too short: report this as a bug");
-    auto* here = bytes_.data() + at_;
-    at_ += size;
-    return here;
+    const auto here = std::exchange(at_, at_ + size);
+    if (!bytes_) return nullptr;
+    if (at_ > bytes_->size()) throw Failure("a message was made too short: report this as a bug");
+    return bytes_->data() + here;
 }
 
-const std::byte* Reader::place(std::size_t size)
+const std::byte* MessageReader::place(std::size_t size)
 {
     if (at_ + size > bytes_.size())
         throw Failure("a message ended too early: do all ranks run the same program?");
     const auto* here = bytes_.data() + at_;
     at_ += size;
     return here;
+}
+
+void MessageWriter::put_support(const Support& support)
+{
+    put(static_cast<std::int64_t>(support.full()));
+    put_list(support.chosen());
+}
+
+Support MessageReader::get_support(std::int64_t columns)
+{
+    const bool full = get<std::int64_t>() != 0;
+    auto chosen = get_list<std::vector<Index>>();
+    return full ? Support::all(columns) : Support::of(columns, std::move(chosen));
 }
 
 namespace {
@@ -50,57 +62,38 @@ bool is_packed(const TaskMessage::Input& input)
     return input.travel == TaskMessage::Travel::packed;
 }
 
-// Bytes of so many numbers, with the padding before the next ones.
-std::size_t size_of(Wire wire, std::size_t numbers)
-{
-    return Writer::aligned(numbers * bytes_of(wire));
-}
-
-std::size_t encoded_size(const TaskMessage& message, std::span<const Point> operands,
-                         const Support& support, Wire wire)
-{
-    std::size_t size = sizeof(TaskHead) + message.recipients.size() * sizeof(Recipient);
-    for (const auto& part : message.plan.parts)  // whether held, numbers, items and coefficients
-        size += 3 * sizeof(std::int64_t) + part.items.size() * sizeof(Item) +
-                part.fold.size() * sizeof(double);
-    for (const auto& input : message.inputs)
-        size += sizeof(InputHead) + (is_packed(input) ? size_of(wire, support.size()) : 0);
-    for (const auto& operand : operands)
-        size += sizeof(std::int64_t) + size_of(wire, operand->size());
-    return Writer::aligned(size);
-}
-
 }  // namespace
 
 std::shared_ptr<transport::Bytes> encode(const TaskMessage& message, std::span<const Point> points,
                                          const Support& support, Wire wire, transport::Pool& pool)
 {
     const auto operands = points.subspan(message.inputs.size());
-    auto bytes = pool.take(encoded_size(message, operands, support, wire));
-    Writer out(*bytes);
     const auto number = [](std::size_t count) { return static_cast<std::int32_t>(count); };
-    out.put(TaskHead{message.control, number(message.recipients.size()),
-                     number(message.inputs.size()), number(message.plan.parts.size()),
-                     message.plan.each_when_ready, number(operands.size()), message.shard});
-    for (const auto& [worker, task] : message.recipients) out.put(Recipient{worker, task});
-    for (const auto& input : message.inputs)
-        out.put(InputHead{input.version, input.travel, input.block});
-    for (const auto& part : message.plan.parts) {
-        out.put(std::int64_t{part.held});
-        out.put(static_cast<std::int64_t>(part.items.size()));
-        for (const auto& item : part.items) out.put(item);
-        out.put(static_cast<std::int64_t>(part.fold.size()));
-        for (const double coefficient : part.fold) out.put(coefficient);
-    }
-    for (const auto& operand : operands) out.put(static_cast<std::int64_t>(operand->size()));
-    with_number(wire, [&]<class Number>(Number) {
-        for (std::size_t i = 0; i < message.inputs.size(); ++i)
-            if (is_packed(message.inputs[i]))
-                support.gather(*points[i], out.numbers<Number>(support.size()));
-        for (const auto& operand : operands)
-            convert(std::span<const double>(*operand), out.numbers<Number>(operand->size()));
+    return make_message(pool, [&](MessageWriter& out) {
+        out.put(TaskHead{message.control, number(message.recipients.size()),
+                         number(message.inputs.size()), number(message.plan.parts.size()),
+                         message.plan.each_when_ready, number(operands.size()), message.shard});
+        for (const auto& [worker, task] : message.recipients) out.put(Recipient{worker, task});
+        for (const auto& input : message.inputs)
+            out.put(InputHead{input.version, input.travel, input.block});
+        for (const auto& part : message.plan.parts) {
+            out.put(std::int64_t{part.held});
+            out.put_list(part.items);
+            out.put_list(part.fold);
+        }
+        for (const auto& operand : operands) out.put(static_cast<std::int64_t>(operand->size()));
+        with_number(wire, [&]<class Number>(Number) {
+            for (std::size_t i = 0; i < message.inputs.size(); ++i)
+                if (is_packed(message.inputs[i]))
+                    out.numbers<Number>(support.size(),
+                                        [&](Number* to) { support.gather(*points[i], to); });
+            for (const auto& operand : operands)
+                out.numbers<Number>(operand->size(), [&](Number* to) {
+                    convert(std::span<const double>(*operand), to);
+                });
+        });
+        out.align();
     });
-    return bytes;
 }
 
 void check_shard(ShardNumber made_for, ShardNumber here)
@@ -115,7 +108,7 @@ void check_shard(ShardNumber made_for, ShardNumber here)
 TaskMessage decode_task(std::shared_ptr<const transport::Bytes> bytes, ShardNumber shard,
                         std::size_t support_size, Wire wire, transport::Pool& pool)
 {
-    Reader in(*bytes);
+    MessageReader in(*bytes);
     TaskMessage message;
     const auto head = in.get<TaskHead>();
     check_shard(head.shard, shard);
@@ -133,10 +126,8 @@ TaskMessage decode_task(std::shared_ptr<const transport::Bytes> bytes, ShardNumb
     for (int i = 0; i < head.parts; ++i) {
         Part part;
         part.held = in.get<std::int64_t>() != 0;
-        for (auto items = in.get<std::int64_t>(); items > 0; --items)
-            part.items.push_back(in.get<Item>());
-        for (auto folds = in.get<std::int64_t>(); folds > 0; --folds)
-            part.fold.push_back(in.get<double>());
+        part.items = in.get_list<decltype(part.items)>();
+        part.fold = in.get_list<decltype(part.fold)>();
         message.plan.parts.push_back(std::move(part));
     }
     std::vector<std::int64_t> lengths;
@@ -168,35 +159,24 @@ TaskMessage decode_task(std::shared_ptr<const transport::Bytes> bytes, ShardNumb
 
 std::shared_ptr<transport::Bytes> encode(const Ready& ready, transport::Pool& pool)
 {
-    const auto& [shard, info, support] = ready;
-    const auto chosen = support.chosen();
-    auto bytes =
-        pool.take(sizeof shard + 5 * sizeof(std::int64_t) + info.host.size() + chosen.size_bytes());
-    Writer out(*bytes);
-    out.put(shard);
-    out.put(info.rows);
-    out.put(static_cast<std::int64_t>(info.shared));
-    out.put(static_cast<std::int64_t>(support.full()));
-    out.put(static_cast<std::int64_t>(chosen.size()));
-    out.put(static_cast<std::int64_t>(info.host.size()));
-    for (const auto column : chosen) out.put(column);
-    for (const char letter : info.host) out.put(letter);
-    return bytes;
+    return make_message(pool, [&](MessageWriter& out) {
+        out.put(ready.shard);
+        out.put(ready.info.rows);
+        out.put(static_cast<std::int64_t>(ready.info.shared));
+        out.put_list(ready.info.host);
+        out.put_support(ready.support);
+    });
 }
 
 Ready decode_ready(const transport::Bytes& bytes, std::int64_t columns)
 {
-    Reader in(bytes);
+    MessageReader in(bytes);
     const auto shard = in.get<ShardNumber>();
     WorkerInfo info{};
     info.rows = in.get<std::int64_t>();
     info.shared = in.get<std::int64_t>() != 0;
-    const bool full = in.get<std::int64_t>() != 0;
-    std::vector<Index> chosen(static_cast<std::size_t>(in.get<std::int64_t>()));
-    info.host.resize(static_cast<std::size_t>(in.get<std::int64_t>()));
-    for (auto& column : chosen) column = in.get<Index>();
-    for (auto& letter : info.host) letter = in.get<char>();
-    auto support = full ? Support::all(columns) : Support::of(columns, std::move(chosen));
+    info.host = in.get_list<std::string>();
+    auto support = in.get_support(columns);
     info.columns = static_cast<std::int64_t>(support.size());
     return {shard, std::move(info), std::move(support)};
 }

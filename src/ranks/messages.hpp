@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <string>
 #include <utility>
@@ -21,42 +22,69 @@
 
 namespace quorate {
 
-/// Writes values into a message one after the other.
-class Writer {
+/// Writes values into a message one after the other, or only counts their bytes.
+class MessageWriter {
 public:
+    /// Counts.
+    MessageWriter() = default;
     /// @param bytes  large enough for all that will be written
-    explicit Writer(transport::Bytes& bytes) : bytes_(bytes) {}
+    explicit MessageWriter(transport::Bytes& bytes) : bytes_(&bytes) {}
     /// Appends the bytes of a value, without alignment. @throws Failure if they do not fit
     template <class T>
     void put(const T& value)
     {
         static_assert(std::is_trivially_copyable_v<T>);
-        std::memcpy(place(sizeof(T)), &value, sizeof(T));
+        if (auto* here = place(sizeof(T))) std::memcpy(here, &value, sizeof(T));
     }
-    /// Appends room for `count` numbers, aligned to 8 bytes, which the caller fills.
-    /// @throws Failure if they do not fit
-    template <class Number>
-    Number* numbers(std::size_t count)
+    /// Appends a list: how many values, and then these.
+    template <std::ranges::sized_range List>
+    void put_list(const List& values)
     {
-        at_ = aligned(at_);
-        return reinterpret_cast<Number*>(place(count * sizeof(Number)));
+        put(static_cast<std::int64_t>(std::ranges::size(values)));
+        for (const auto& value : values) put(value);
     }
-    double* doubles(std::size_t count) { return numbers<double>(count); }
+    /// Appends the columns of a support. O(support).
+    void put_support(const Support& support);
+    /// Appends `count` numbers, aligned to 8 bytes.
+    /// @param fill  writes them, unless this one counts
+    /// @throws Failure if they do not fit
+    template <class Number, class Fill>
+    void numbers(std::size_t count, const Fill& fill)
+    {
+        align();
+        if (auto* here = place(count * sizeof(Number))) fill(reinterpret_cast<Number*>(here));
+    }
+    void align() { at_ = aligned(at_); }
+    /// Bytes so far.
+    std::size_t size() const { return at_; }
     /// The next multiple of 8, in bytes.
     static std::size_t aligned(std::size_t at) { return (at + 7) & ~std::size_t{7}; }
 
 private:
     std::byte* place(std::size_t size);
-    transport::Bytes& bytes_;
+    transport::Bytes* bytes_ = nullptr;
     std::size_t at_ = 0;
 };
 
-/// Reads the values that a Writer wrote, in the same order. Each call throws Failure if the message
-/// ends too early.
-class Reader {
+/// Makes a message.
+/// @param write  writes it to a MessageWriter; called twice, to count and to write
+template <class Write>
+std::shared_ptr<transport::Bytes> make_message(transport::Pool& pool, const Write& write)
+{
+    MessageWriter counting;
+    write(counting);
+    auto bytes = pool.take(counting.size());
+    MessageWriter out(*bytes);
+    write(out);
+    return bytes;
+}
+
+/// Reads the values that a MessageWriter wrote, in the same order. Each call throws Failure if the
+/// message ends too early.
+class MessageReader {
 public:
     /// @param bytes  must outlive the reader
-    explicit Reader(const transport::Bytes& bytes) : bytes_(bytes) {}
+    explicit MessageReader(const transport::Bytes& bytes) : bytes_(bytes) {}
     template <class T>
     T get()
     {
@@ -65,20 +93,25 @@ public:
         std::memcpy(&value, place(sizeof(T)), sizeof(T));
         return value;
     }
+    /// @return a container of the values of a list
+    template <class List>
+    List get_list()
+    {
+        List values;
+        values.resize(static_cast<std::size_t>(get<std::int64_t>()));
+        for (auto& value : values) value = get<typename List::value_type>();
+        return values;
+    }
+    /// @param columns  of which it is a subset
+    Support get_support(std::int64_t columns);
     /// @return the next `count` numbers, in place: valid as long as the message
     template <class Number>
     std::span<const Number> numbers(std::size_t count)
     {
-        at_ = Writer::aligned(at_);
+        at_ = MessageWriter::aligned(at_);
         return {reinterpret_cast<const Number*>(place(count * sizeof(Number))), count};
     }
     std::span<const double> doubles(std::size_t count) { return numbers<double>(count); }
-
-    /// @return all bytes that were not read yet
-    std::span<const std::byte> rest() const
-    {
-        return std::span(bytes_.data(), bytes_.size()).subspan(at_);
-    }
 
 private:
     const std::byte* place(std::size_t size);
@@ -106,9 +139,9 @@ struct TaskMessage {
     ShardNumber shard = 0;  // of the recipients
     TaskControl control;
     Plan plan;
-    /// How a point comes to the receivers: they hold it already, the message includes it, it lies
+    /// How a point comes to the receivers: they have it already, the message includes it, it lies
     /// in memory that they share with the coordinator, or the leader of their node hands it out.
-    enum class Travel : std::int64_t { held, packed, shared, by_leader };
+    enum class Travel : std::int64_t { known, packed, shared, by_leader };
     struct Input {
         Version version;
         Travel travel;
@@ -176,10 +209,7 @@ struct Assignment {
 template <class... Values>
 std::shared_ptr<transport::Bytes> encode_values(transport::Pool& pool, const Values&... values)
 {
-    auto bytes = pool.take((sizeof(Values) + ... + 0));
-    Writer out(*bytes);
-    (out.put(values), ...);
-    return bytes;
+    return make_message(pool, [&](MessageWriter& out) { (out.put(values), ...); });
 }
 
 }  // namespace quorate

@@ -60,7 +60,7 @@ double* NodeLeader::room_for_point()
 
 void NodeLeader::take_piece(const transport::Bytes& message)
 {
-    const auto head = Reader(message).get<PieceHead>();
+    const auto head = MessageReader(message).get<PieceHead>();
     if (head.lead != told_)
         throw Failure("a piece of a point was made for other supports: report this as a bug");
     if (!arriving_) arriving_ = room_for_point();
@@ -93,7 +93,7 @@ void NodeLeader::hand_out(const transport::Bytes& message)
 void NodeLeader::release(const transport::Bytes& message)
 {
     for (const auto& [worker, block] : decode_release(message)) {
-        if (held_.erase({worker, block}) > 0) continue;
+        if (borrowed_.erase({worker, block}) > 0) continue;
         // Nobody has read it: borrowing it gives it back.
         if (const auto peer = peers_.find(worker); peer != peers_.end())
             peer->second.borrow(block, 0);
@@ -102,11 +102,11 @@ void NodeLeader::release(const transport::Bytes& message)
 
 std::shared_ptr<const double> NodeLeader::contribution(const SumTerm& term)
 {
-    auto& held = held_[{term.worker, term.block}];
-    if (!held)
-        held = peers_.at(term.worker)
-                   .borrow(term.block, static_cast<std::size_t>(term.first + term.length));
-    return held;
+    auto& one = borrowed_[{term.worker, term.block}];
+    if (!one)
+        one = peers_.at(term.worker)
+                  .borrow(term.block, static_cast<std::size_t>(term.first + term.length));
+    return one;
 }
 
 std::shared_ptr<transport::Bytes> NodeLeader::add_up(const transport::Bytes& message)
@@ -135,14 +135,12 @@ std::shared_ptr<transport::Bytes> NodeLeader::add_up(const transport::Bytes& mes
     } catch (const Failure&) {  // the memory of a worker that has died is gone
         return encode_values(endpoint_.pool(), SumAnswer{order.number, false});
     }
-    auto bytes = endpoint_.pool().take(Writer::aligned(sizeof(SumAnswer)) +
-                                       touched->size() * bytes_of(wire_));
-    Writer out(*bytes);
-    out.put(SumAnswer{order.number, true});
-    with_number(wire_, [&]<class Number>(Number) {
-        touched->gather(sum_, out.numbers<Number>(touched->size()));
+    return make_message(endpoint_.pool(), [&](MessageWriter& out) {
+        out.put(SumAnswer{order.number, true});
+        with_number(wire_, [&]<class Number>(Number) {
+            out.numbers<Number>(touched->size(), [&](Number* to) { touched->gather(sum_, to); });
+        });
     });
-    return bytes;
 }
 
 }  // namespace quorate

@@ -50,7 +50,7 @@ private:
     std::map<std::int64_t, BorrowedBlocks> peers_;  // by worker
     std::map<std::int64_t, pid_t> processes_;       // of the peers, by rank
     // Contributions that a sum has used and that may be used once more, by worker and block.
-    std::map<std::pair<std::int64_t, std::int64_t>, std::shared_ptr<const double>> held_;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::shared_ptr<const double>> borrowed_;
     std::int64_t told_ = 0;               // the number of the newest `lead`
     std::map<Worker, Touched> supports_;  // that it told
     Support touched_ = Support::all(0);   // their union

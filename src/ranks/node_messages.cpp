@@ -5,85 +5,40 @@
 
 namespace quorate {
 
-namespace {
-
-// A list of plain values: how many, and then these.
-template <class Value>
-void put_list(Writer& out, std::span<const Value> values)
-{
-    out.put(static_cast<std::int64_t>(values.size()));
-    for (const auto& value : values) out.put(value);
-}
-
-template <class Value>
-std::vector<Value> get_list(Reader& in)
-{
-    std::vector<Value> values(static_cast<std::size_t>(in.get<std::int64_t>()));
-    for (auto& value : values) value = in.get<Value>();
-    return values;
-}
-
-template <class List>
-std::size_t size_of_list(const List& values)
-{
-    return sizeof(std::int64_t) + values.size() * sizeof(values[0]);
-}
-
-template <class Value>
-std::shared_ptr<transport::Bytes> encode_list(std::span<const Value> values, transport::Pool& pool)
-{
-    auto bytes = pool.take(sizeof(std::int64_t) + values.size_bytes());
-    Writer out(*bytes);
-    put_list(out, values);
-    return bytes;
-}
-
-}  // namespace
-
 std::shared_ptr<transport::Bytes> encode_peers(std::span<const Peer> peers, transport::Pool& pool)
 {
-    return encode_list(peers, pool);
+    return make_message(pool, [&](MessageWriter& out) { out.put_list(peers); });
 }
 
 std::vector<Peer> decode_peers(const transport::Bytes& bytes)
 {
-    Reader in(bytes);
-    return get_list<Peer>(in);
+    return MessageReader(bytes).get_list<std::vector<Peer>>();
 }
 
 std::shared_ptr<transport::Bytes> encode_lead(std::int64_t number, std::span<const Touched> workers,
                                               transport::Pool& pool)
 {
-    std::size_t size = 2 * sizeof(std::int64_t);
-    for (const auto& one : workers)
-        size += sizeof one.worker + sizeof one.shard + 2 * sizeof(std::int64_t) +
-                one.support->chosen().size_bytes();
-    auto bytes = pool.take(size);
-    Writer out(*bytes);
-    out.put(number);
-    out.put(static_cast<std::int64_t>(workers.size()));
-    for (const auto& [worker, shard, support] : workers) {
-        out.put(worker);
-        out.put(shard);
-        out.put(static_cast<std::int64_t>(support->full()));
-        put_list(out, support->chosen());
-    }
-    return bytes;
+    return make_message(pool, [&](MessageWriter& out) {
+        out.put(number);
+        out.put(static_cast<std::int64_t>(workers.size()));
+        for (const auto& [worker, shard, support] : workers) {
+            out.put(worker);
+            out.put(shard);
+            out.put_support(*support);
+        }
+    });
 }
 
 std::pair<std::int64_t, std::vector<Touched>> decode_lead(const transport::Bytes& bytes,
                                                           std::int64_t parameters)
 {
-    Reader in(bytes);
+    MessageReader in(bytes);
     const auto number = in.get<std::int64_t>();
-    std::vector<Touched> workers;
-    for (auto count = in.get<std::int64_t>(); count > 0; --count) {
-        const auto worker = in.get<Worker>();
-        const auto shard = in.get<ShardNumber>();
-        const bool full = in.get<std::int64_t>() != 0;
-        auto chosen = get_list<Index>(in);
-        auto support = full ? Support::all(parameters) : Support::of(parameters, std::move(chosen));
-        workers.push_back({worker, shard, std::make_shared<const Support>(std::move(support))});
+    std::vector<Touched> workers(static_cast<std::size_t>(in.get<std::int64_t>()));
+    for (auto& [worker, shard, support] : workers) {
+        worker = in.get<Worker>();
+        shard = in.get<ShardNumber>();
+        support = std::make_shared<const Support>(in.get_support(parameters));
     }
     return {number, std::move(workers)};
 }
@@ -101,20 +56,20 @@ std::shared_ptr<transport::Bytes> encode_piece(const PieceHead& head, std::size_
                                                std::span<const double> point, Wire wire,
                                                transport::Pool& pool)
 {
-    auto bytes = pool.take(sizeof head + count * bytes_of(wire));
-    Writer out(*bytes);
-    out.put(head);
-    with_number(wire, [&]<class Number>(Number) {
-        touched.gather(point, static_cast<std::size_t>(head.first), count,
-                       out.numbers<Number>(count));
+    return make_message(pool, [&](MessageWriter& out) {
+        out.put(head);
+        with_number(wire, [&]<class Number>(Number) {
+            out.numbers<Number>(count, [&](Number* to) {
+                touched.gather(point, static_cast<std::size_t>(head.first), count, to);
+            });
+        });
     });
-    return bytes;
 }
 
 void decode_piece(const transport::Bytes& bytes, const Support& touched, Wire wire,
                   std::span<double> whole)
 {
-    Reader in(bytes);
+    MessageReader in(bytes);
     const auto head = in.get<PieceHead>();
     const auto count = (bytes.size() - sizeof head) / bytes_of(wire);
     with_number(wire, [&]<class Number>(Number) {
@@ -124,22 +79,20 @@ void decode_piece(const transport::Bytes& bytes, const Support& touched, Wire wi
 
 std::shared_ptr<transport::Bytes> encode(const NodePoint& message, transport::Pool& pool)
 {
-    auto bytes =
-        pool.take(sizeof message.version + size_of_list(message.to) + size_of_list(message.keep));
-    Writer out(*bytes);
-    out.put(message.version);
-    put_list(out, std::span<const Delivery>(message.to));
-    put_list(out, std::span<const Version>(message.keep));
-    return bytes;
+    return make_message(pool, [&](MessageWriter& out) {
+        out.put(message.version);
+        out.put_list(message.to);
+        out.put_list(message.keep);
+    });
 }
 
 NodePoint decode_node_point(const transport::Bytes& bytes)
 {
-    Reader in(bytes);
+    MessageReader in(bytes);
     NodePoint message{};
     message.version = in.get<Version>();
-    message.to = get_list<Delivery>(in);
-    message.keep = get_list<Version>(in);
+    message.to = in.get_list<std::vector<Delivery>>();
+    message.keep = in.get_list<std::vector<Version>>();
     return message;
 }
 
@@ -152,34 +105,30 @@ std::shared_ptr<const double> owner_of(const KeptBlock& block, std::vector<KeptB
 std::shared_ptr<transport::Bytes> encode_release(std::span<const KeptBlock> blocks,
                                                  transport::Pool& pool)
 {
-    return encode_list(blocks, pool);
+    return make_message(pool, [&](MessageWriter& out) { out.put_list(blocks); });
 }
 
 std::vector<KeptBlock> decode_release(const transport::Bytes& bytes)
 {
-    Reader in(bytes);
-    return get_list<KeptBlock>(in);
+    return MessageReader(bytes).get_list<std::vector<KeptBlock>>();
 }
 
 std::shared_ptr<transport::Bytes> encode(const SumOrder& order, transport::Pool& pool)
 {
-    std::size_t numbers = 0;
-    for (const auto& values : order.values) numbers += values.size();
-    auto bytes = pool.take(Writer::aligned(sizeof order.number + size_of_list(order.terms)) +
-                           numbers * sizeof(double));
-    Writer out(*bytes);
-    out.put(order.number);
-    put_list(out, std::span<const SumTerm>(order.terms));
-    for (const auto& values : order.values) std::ranges::copy(values, out.doubles(values.size()));
-    return bytes;
+    return make_message(pool, [&](MessageWriter& out) {
+        out.put(order.number);
+        out.put_list(order.terms);
+        for (const auto& values : order.values)
+            out.numbers<double>(values.size(), [&](double* to) { std::ranges::copy(values, to); });
+    });
 }
 
 SumOrder decode_sum_order(const transport::Bytes& bytes)
 {
-    Reader in(bytes);
+    MessageReader in(bytes);
     SumOrder order{};
     order.number = in.get<std::int64_t>();
-    order.terms = get_list<SumTerm>(in);
+    order.terms = in.get_list<std::vector<SumTerm>>();
     for (const auto& term : order.terms)
         if (term.block == 0)
             order.values.push_back(in.doubles(static_cast<std::size_t>(term.length)));

@@ -85,7 +85,7 @@ struct KeptBlock {
 };
 /// The owner of a contribution that lies at its node, where this process reads no values of it.
 /// When the last copy ends, wherever that is, the block counts as released: no message that is
-/// dropped and no slot that is freed keeps it from its worker.
+/// dropped and no contribution that is freed keeps it from its worker.
 /// @param released  receives the block; must outlive all copies
 std::shared_ptr<const double> owner_of(const KeptBlock& block, std::vector<KeptBlock>& released);
 /// What the workers of a node may use again (`release`).

@@ -209,7 +209,7 @@ std::vector<std::optional<Values>> RankFleet::sums(std::span<const std::vector<W
 
 // --- scores --------------------------------------------------------------------------------------
 
-ScoringTeam RankFleet::team_of(const std::vector<int>& ranks)
+EvaluationTeam RankFleet::team_of(const std::vector<int>& ranks)
 {
     return {data_, model_, ranks, mailbox_.pool(), [this](int rank, auto tag, auto bytes) {
                 mailbox_.detector().extend_grace(rank);
@@ -228,7 +228,7 @@ bool RankFleet::offer(std::int64_t round, const Point& model)
     return true;
 }
 
-void RankFleet::collect(const TakeScores& scored, bool all)
+void RankFleet::collect(const TakeLive& scored, bool all)
 {
     if (!spare_ || !spare_->has_asked()) return;
     progress();
@@ -254,8 +254,7 @@ std::vector<Worker> RankFleet::choose_scorers() const
     return chosen;
 }
 
-void RankFleet::evaluate(const std::function<std::vector<Point>()>& next,
-                         const std::function<void(const Scored&)>& scored)
+void RankFleet::evaluate(const NextModels& next, const TakeScored& scored)
 {
     load();
     // The share of a worker that dies would be missing anyway.

@@ -5,11 +5,11 @@
 #include <functional>
 #include <optional>
 
-#include "compute/scorer.hpp"
+#include "compute/evaluation.hpp"
 #include "ranks/arrived_values.hpp"
+#include "ranks/evaluation_team.hpp"
 #include "ranks/leaders.hpp"
 #include "ranks/membership.hpp"
-#include "ranks/scoring_team.hpp"
 #include "ranks/task_post.hpp"
 
 namespace quorate {
@@ -17,13 +17,13 @@ namespace quorate {
 /// The workers of a run whose workers are ranks, processes or threads, as the engine sees them. It
 /// joins what is known of them (Membership), the tasks for them (TaskPost), the leaders of their
 /// nodes (Leaders), what they have computed (ArrivedValues), and those that score models
-/// (ScoringTeam): it receives the messages, tells those whom they concern, and waits. No call waits
-/// for a worker whose answer the caller does not need. Local: all messages are point-to-point, and
-/// only the coordinator has this object.
+/// (EvaluationTeam): it receives the messages, tells those whom they concern, and waits. No call
+/// waits for a worker whose answer the caller does not need. Local: all messages are point-to-
+/// point, and only the coordinator has this object.
 ///
 /// With aggregation by node the workers of other nodes get points from the leader of their node,
 /// keep their contributions, and the leader adds them up when a step needs them.
-class RankFleet final : public Fleet, public Scorer, private Membership::Listener {
+class RankFleet final : public Fleet, public LiveEvaluation, private Membership::Listener {
 public:
     /// Waits until every worker has loaded its shard or is dead. One message from each.
     /// @param endpoint, data, model, memory  must outlive this object
@@ -76,14 +76,11 @@ public:
     /// nothing to do and is not dead. O(parameters).
     bool offer(std::int64_t round, const Point& model) override;
     /// Nobody waits for the scores of a spare rank that is dead.
-    void collect(const TakeScores& scored, bool all) override;
+    void collect(const TakeLive& scored, bool all) override;
     /// Scores models on all rows after the last round; all living workers share the rows. Standby
     /// ranks take no places any more from here on. Models are sent one batch ahead of the scores.
     /// If a worker dies, the rest is scored in this process.
-    /// @param next    gives the next models, a few at a time; none: there are no more
-    /// @param scored  called for each model in order
-    void evaluate(const std::function<std::vector<Point>()>& next,
-                  const std::function<void(const Scored&)>& scored);
+    void evaluate(const NextModels& next, const TakeScored& scored);
 
     /// Ends the run: tells all ranks to stop, whatever they are doing, and waits for the farewell
     /// of each one that is not dead.
@@ -105,7 +102,7 @@ private:
     template <class Done, class Take>
     void receive_until(const Done& done, const Take& take);
     std::vector<Arrival> arrivals_of(const ArrivedMessage& message);
-    ScoringTeam team_of(const std::vector<int>& ranks);
+    EvaluationTeam team_of(const std::vector<int>& ranks);
     std::vector<Worker> choose_scorers() const;
     bool has_lost_spare();
 
@@ -119,9 +116,10 @@ private:
     TaskPost tasks_;
     ArrivedValues values_;
     std::deque<ArrivedMessage> arrived_;  // messages that nobody has taken yet
-    std::optional<ScoringTeam> spare_;  // the rank that scores as the run goes on, once it is used
-    std::int64_t offered_ = 0;          // the round of the model that it scores
-    Seconds began_ = -1;                // clock_seconds() at the first dispatch; negative: not yet
+    std::optional<EvaluationTeam>
+        spare_;                 // the rank that scores as the run goes on, once it is used
+    std::int64_t offered_ = 0;  // the round of the model that it scores
+    Seconds began_ = -1;        // clock_seconds() at the first dispatch; negative: not yet
 };
 
 }  // namespace quorate

@@ -23,7 +23,7 @@ RankWorker::RankWorker(transport::Endpoint& endpoint, const DataSet& data,
                                                  memory.read_here ? &memory.contributions
                                                                   : nullptr},
       leader_(endpoint, computing.model.parameters(data.columns()), computing.wire),
-      scoring_(endpoint, data, computing.model)
+      evaluation_(endpoint, data, computing.model)
 {
 }
 
@@ -119,24 +119,26 @@ void RankWorker::poll()
 void RankWorker::receive(const transport::Message& message)
 {
     switch (message.tag) {
-        case transport::Tag::assign: take(Reader(*message.bytes).get<Assignment>()); break;
-        case transport::Tag::count: count_ = Reader(*message.bytes).get<std::int64_t>(); break;
+        case transport::Tag::assign: take(MessageReader(*message.bytes).get<Assignment>()); break;
+        case transport::Tag::count:
+            count_ = MessageReader(*message.bytes).get<std::int64_t>();
+            break;
         case transport::Tag::die: endpoint_.die(); break;
         case transport::Tag::task: accept(message.bytes); break;
         case transport::Tag::cancel:
-            tasks_.cancel(Reader(*message.bytes).get<TaskId>(), [this] { stop_task(); });
+            tasks_.cancel(MessageReader(*message.bytes).get<TaskId>(), [this] { stop_task(); });
             break;
         case transport::Tag::evaluate:
             clear();
             context_.shard = rows_to_score;
             [[fallthrough]];
         case transport::Tag::score: {
-            auto answer = scoring_.answer(message);
+            auto answer = evaluation_.answer(message);
             mailbox_.send(answer.tag, std::move(answer.bytes));
             break;
         }
         case transport::Tag::stop:
-            finalize_ = Reader(*message.bytes).get<std::int64_t>() != 0;
+            finalize_ = MessageReader(*message.bytes).get<std::int64_t>() != 0;
             stopped_ = true;
             break;
         case transport::Tag::peers:
@@ -156,7 +158,7 @@ void RankWorker::receive(const transport::Message& message)
             mailbox_.send(transport::Tag::sum_answer, leader_.add_up(*message.bytes));
             break;
         case transport::Tag::delivery:
-            take_point(Reader(*message.bytes).get<Delivered>(), message.from);
+            take_point(MessageReader(*message.bytes).get<Delivered>(), message.from);
             break;
         default:
             throw Failure("a worker got a message that is not for workers: report this as a bug");
@@ -178,12 +180,12 @@ void RankWorker::accept(std::shared_ptr<transport::Bytes> bytes)
     // Drop points that no task names any more, before others are taken: their memory is in a cache.
     // The coordinator reckons with that: it only leaves out points that the task it sent last
     // names.
-    std::erase_if(context_.points, [this](const auto& held) { return !is_named(held.first); });
+    std::erase_if(context_.points, [this](const auto& one) { return !is_named(one.first); });
     for (const auto& input : inputs)
         if (input.travel == TaskMessage::Travel::packed)
             context_.points.try_emplace(input.version, owner, input.packed);
         else if (input.travel == TaskMessage::Travel::shared)
-            context_.points.try_emplace(input.version, hold(memory_.points, input.block));
+            context_.points.try_emplace(input.version, local_point(memory_.points, input.block));
     drop_if(early_, [this](auto& one) {
         if (one.task == newest_) context_.points.try_emplace(one.version, std::move(one.point));
         return one.task <= newest_;
@@ -223,16 +225,16 @@ void RankWorker::take_point(const Delivered& point, int leader)
         return;
     }
     check_shard(point.shard, context_.shard);
-    auto held = hold(at->second, point.block);
+    auto local = local_point(at->second, point.block);
     if (is_named(point.version))
-        context_.points.try_emplace(point.version, std::move(held));
+        context_.points.try_emplace(point.version, std::move(local));
     else if (point.task >= newest_)  // the newest may come once more, to a worker that was away
-        early_.push_back({point.task, point.version, std::move(held)});
+        early_.push_back({point.task, point.version, std::move(local)});
 }
 
 // A point in shared memory is read where it is if the worker needs all of it. Otherwise a packed
 // copy is faster: its few values stay in a cache.
-HeldPoint RankWorker::hold(BorrowedBlocks& points, std::int64_t block)
+LocalPoint RankWorker::local_point(BorrowedBlocks& points, std::int64_t block)
 {
     const auto& support = context_.store->support();
     const auto columns = static_cast<std::size_t>(support.whole());

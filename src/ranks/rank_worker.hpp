@@ -6,10 +6,10 @@
 
 #include "compute/task_queue.hpp"
 #include "data/shard.hpp"
+#include "ranks/evaluation_team.hpp"
 #include "ranks/mailbox.hpp"
 #include "ranks/messages.hpp"
 #include "ranks/node_leader.hpp"
-#include "ranks/scoring_team.hpp"
 #include "ranks/task_execution.hpp"
 #include "scheme/coding.hpp"
 
@@ -62,7 +62,7 @@ private:
     void poll();
     void receive(const transport::Message& message);
     void accept(std::shared_ptr<transport::Bytes> bytes);
-    HeldPoint hold(BorrowedBlocks& points, std::int64_t block);
+    LocalPoint local_point(BorrowedBlocks& points, std::int64_t block);
     bool is_named(Version version);
     bool has_points(const Order& order) const;
     void take_point(const Delivered& point, int leader);
@@ -82,12 +82,12 @@ private:
     WorkerContext context_;
     TaskQueue<Order> tasks_;
     NodeLeader leader_;
-    ScoringMember scoring_;
+    EvaluationMember evaluation_;
     // Points that the leader of the node has handed out, and whose tasks are still to come.
     struct EarlyPoint {
         TaskId task;
         Version version;
-        HeldPoint point;
+        LocalPoint point;
     };
     std::vector<EarlyPoint> early_;
     std::map<int, BorrowedBlocks> leaders_points_;  // by rank of the leader

@@ -50,7 +50,7 @@ bool TaskExecution::step()
             if (stage_ != Stage::computed || paused_ > 0) return false;
             [[fallthrough]];
         case Stage::computed: return finish_part();
-        case Stage::held_back: return true;
+        case Stage::late: return true;
     }
     return false;
 }
@@ -69,8 +69,9 @@ std::size_t TaskExecution::values_at() const
     std::size_t versions = 0;
     for (const auto& part : parts_in_message())
         if (is_cached(part)) versions += part.items.size();
-    return Writer::aligned(sizeof(ContributionHead) + parts_in_message().size() * sizeof(PartHead) +
-                           versions * sizeof(Version));
+    return MessageWriter::aligned(sizeof(ContributionHead) +
+                                  parts_in_message().size() * sizeof(PartHead) +
+                                  versions * sizeof(Version));
 }
 
 std::size_t TaskExecution::length(std::size_t part) const
@@ -153,7 +154,7 @@ void TaskExecution::begin_part()
     for (const auto version : inputs_) points.push_back(at(version));
     for (const auto& operand : message_.operands) points.push_back({operand, 0});
     if (is_held(part())) context_.held.retain(inputs_);
-    work_ = begin_work(context_.computing, context_.store->held(), part(), std::move(points),
+    work_ = begin_work(context_.computing, context_.store->view(), part(), std::move(points),
                        extent, output(), &context_.held);
 }
 
@@ -164,7 +165,7 @@ Work* TaskExecution::next_work()
     if (updates_.empty()) return nullptr;
     const auto version = updates_.front().version;
     return &context_.cache.update(updates_.front(), context_.points.at(version), at(version).key,
-                                  context_.computing, context_.store->held());
+                                  context_.computing, context_.store->view());
 }
 
 void TaskExecution::compute_chunk()
@@ -274,14 +275,14 @@ bool TaskExecution::finish_part()
     stage_ = Stage::computing;
     if (part_ < message_.plan.parts.size() && !message_.plan.each_when_ready) return false;
     const auto late = context_.straggling.message_delay();
-    stage_ = Stage::held_back;
+    stage_ = Stage::late;
     wake_ = now + late;
     return late == 0;
 }
 
 std::shared_ptr<transport::Bytes> TaskExecution::take_message(Seconds idle, Seconds send)
 {
-    Writer out(*output_);
+    MessageWriter out(*output_);
     std::int64_t values = 0;
     for (const auto& head : heads_) values += head.length;
     out.put(ContributionHead{static_cast<std::int32_t>(heads_.size()), context_.shard,
@@ -303,11 +304,11 @@ std::shared_ptr<transport::Bytes> TaskExecution::take_message(Seconds idle, Seco
 }
 
 // Appends the values to the message.
-void TaskExecution::pack(Writer& out, std::size_t size)
+void TaskExecution::pack(MessageWriter& out, std::size_t size)
 {
     const auto* values = reinterpret_cast<const double*>(unpacked_->data());
     with_number(context_.computing.wire, [&]<class Number>(Number) {
-        convert(std::span(values, size), out.numbers<Number>(size));
+        out.numbers<Number>(size, [&](Number* to) { convert(std::span(values, size), to); });
     });
     unpacked_.reset();
 }

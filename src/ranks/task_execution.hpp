@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "compute/gradient_cache.hpp"
+#include "compute/cached_gradients.hpp"
 #include "compute/held_gradients.hpp"
 #include "compute/store.hpp"
 #include "ranks/host_memory.hpp"
@@ -25,8 +25,8 @@ struct WorkerContext {
     SharedBlocks* shared;  // for contributions that are read in place; null: messages have them
     Worker worker = -1;    // its number in the run; -1: not assigned yet
     ShardNumber shard = 0;
-    std::optional<Store> store = {};           // of that shard
-    std::map<Version, HeldPoint> points = {};  // the points that its tasks name
+    std::optional<Store> store = {};            // of that shard
+    std::map<Version, LocalPoint> points = {};  // the points that its tasks name
     GradientCache cache = {};
     HeldGradients held = {};
     StragglerEmulation straggling = {};
@@ -65,7 +65,7 @@ public:
     void stop(Seconds now);
 
 private:
-    enum class Stage { computing, computed, held_back };
+    enum class Stage { computing, computed, late };
     const Part& part() const { return message_.plan.parts[part_]; }
     At at(Version version) const;
     void begin_part();
@@ -82,7 +82,7 @@ private:
     std::size_t values_at() const;
     std::size_t values_in_message() const;
     void make_room();
-    void pack(Writer& out, std::size_t size);
+    void pack(MessageWriter& out, std::size_t size);
 
     WorkerContext& context_;
     TaskId id_;

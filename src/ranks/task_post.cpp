@@ -64,7 +64,7 @@ void TaskPost::forget(Worker worker)
     auto& box = of(worker);
     box.unready.clear();
     box.waiting.clear();
-    box.held.clear();
+    box.known.clear();
     box.sent.clear();
     box.cancel = -1;
 }
@@ -112,18 +112,18 @@ void TaskPost::send_next(Worker worker)
     box.waiting.pop_front();
     send_task(worker, order.task, *order.shared);
     box.sent.emplace_back(order.task, clock_seconds());
-    box.held.clear();
-    for (const auto& input : order.shared->message.inputs) box.held.push_back(input.version);
+    box.known.clear();
+    for (const auto& input : order.shared->message.inputs) box.known.push_back(input.version);
 }
 
 // How an input of a task comes to a worker.
 TaskMessage::Travel TaskPost::travel(Worker worker, Version version, const Point& point)
 {
     using enum TaskMessage::Travel;
-    // A point may still wait for its turn to go to the leader, so the worker need not hold it.
+    // A point may still wait for its turn to go to the leader, so the worker need not have it.
     if (leaders_.lead(worker)) return by_leader;
-    const auto& there = of(worker).held;
-    if (std::find(there.begin(), there.end(), version) != there.end()) return held;
+    const auto& there = of(worker).known;
+    if (std::find(there.begin(), there.end(), version) != there.end()) return known;
     const bool reads = membership_.workers()[static_cast<std::size_t>(worker)].shared;
     return reads && memory_.name(point) != 0 ? shared : packed;
 }

@@ -61,7 +61,7 @@ private:
         std::deque<Order> waiting;
         bool queued = false;        // it stands in queue_
         transport::Ticket sending;  // of the message sent last
-        Versions held;  // points that the worker surely holds: those of the task sent last
+        Versions known;  // points that the worker surely has: those of the task sent last
         std::deque<std::pair<TaskId, Seconds>>
             sent;  // tasks from the newest one that was answered on, and when they were sent
         TaskId cancel = -1;  // tell the worker to drop tasks up to this one; -1: nothing to tell

@@ -6,9 +6,9 @@
 #include <functional>
 #include <string>
 
-#include "compute/scorer.hpp"
+#include "compute/evaluation.hpp"
+#include "run/evaluations.hpp"
 #include "run/resumption.hpp"
-#include "run/scoring.hpp"
 #include "run/training.hpp"
 #include "trace/sink.hpp"
 
@@ -24,7 +24,7 @@ struct Run {
     // Of a resumption: whether a ReplayFleet goes through the rounds that were done, before `fleet`
     // goes on. Otherwise `fleet` itself goes through them again.
     bool past_from_trace = false;
-    Scorer* live = nullptr;  // scores some models while the run goes on; null: none
+    LiveEvaluation* live = nullptr;  // scores some models while the run goes on; null: none
     /// Scores a model at once. Needed for rules that look at scores, where there is no `live`.
     std::function<Scored(const Point&)> score = {};
 };

@@ -170,7 +170,7 @@ std::vector<Quality> lead(transport::Endpoint& endpoint, Trials& trials,
     std::int64_t next = 0, finished = 0;
     for (int working = endpoint.size() - 1; working > 0;) {
         const auto message = endpoint.receive_any();
-        const auto result = Reader(*message.bytes).get<Result>();
+        const auto result = MessageReader(*message.bytes).get<Result>();
         if (result.task >= 0) {
             results[static_cast<std::size_t>(result.task)] = result.quality;
             done(++finished);
@@ -189,7 +189,7 @@ void follow(transport::Endpoint& endpoint, Trials& trials)
     Result result{-1, {}};
     for (;;) {
         endpoint.send(0, transport::Tag::scores, encode_values(endpoint.pool(), result));
-        const auto task = Reader(*endpoint.receive_from(0).bytes).get<std::int64_t>();
+        const auto task = MessageReader(*endpoint.receive_from(0).bytes).get<std::int64_t>();
         if (task < 0) return;
         result = {task, trials.run(task)};
     }

@@ -185,13 +185,13 @@ struct Evaluation {
 
 /// One worker of the run. Rows are in the order of worker numbers.
 struct WorkerRow {
-    std::int64_t rank, rows, columns_held, node;
+    std::int64_t rank, rows, columns_touched, node;
 
     static constexpr const char* table = "worker";
     static constexpr auto columns = std::tuple{
         Column{"rank", &WorkerRow::rank},
         Column{"rows", &WorkerRow::rows, "rows"},
-        Column{"columns", &WorkerRow::columns_held, "columns"},
+        Column{"columns", &WorkerRow::columns_touched, "columns"},
         Column{"node", &WorkerRow::node},
     };
 };

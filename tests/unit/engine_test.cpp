@@ -666,7 +666,7 @@ TEST(Messages, ATaskSurvivesItsJourney)
     message.control.begin = TaskControl::Begin::after;
     message.control.step = 0.5;
     message.plan = Plan{{Part{{Item{2, 0, 0.5}, Item{3, 1, -1}}}, Part{{Item{7, 0, 1}}}}, true};
-    message.inputs = {{5, TaskMessage::Travel::held}, {6, TaskMessage::Travel::packed}};
+    message.inputs = {{5, TaskMessage::Travel::known}, {6, TaskMessage::Travel::packed}};
     const std::vector<Point> points = {nullptr, point};
     const auto bytes = encode(message, points, support, Wire::binary64, pool);
     const auto got = decode_task(bytes, 0, support.size(), Wire::binary64, pool);

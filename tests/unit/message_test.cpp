@@ -88,13 +88,13 @@ TEST(Messages, APointThatTheWorkerHoldsDoesNotTravelAgain)
     TaskMessage message;
     message.recipients = {{0, 1}, {1, 2}};
     message.plan.parts = {Part{{Item{0}}}};
-    message.inputs = {{4, Travel::held}, {5, Travel::packed}, {6, Travel::shared, 4096}};
+    message.inputs = {{4, Travel::known}, {5, Travel::packed}, {6, Travel::shared, 4096}};
     const auto bytes =
         encode(message, std::vector<Point>{point({1, 1, 1}), point({2, 3, 4}), point({5, 6, 7})},
                support, Wire::binary64, pool);
     const auto got = decode_task(bytes, 0, 3, Wire::binary64, pool);
     ASSERT_EQ(got.inputs.size(), 3u);
-    EXPECT_EQ(got.inputs[0].travel, Travel::held);
+    EXPECT_EQ(got.inputs[0].travel, Travel::known);
     EXPECT_EQ(got.inputs[0].version, 4);
     EXPECT_EQ(list(got.inputs[1].packed), (Reals{2, 3, 4}));
     EXPECT_EQ(got.inputs[2].travel, Travel::shared);
@@ -108,7 +108,7 @@ TEST(Messages, PartsTravelWithTheCoefficientsOfTheirFolds)
     TaskMessage message;
     message.recipients = {{0, 1}};
     message.plan.parts = {Part{{Item{0}, Item{2}}, {1, -2, 0.5, 3}}, Part{{Item{1, 0, 4}}}};
-    message.inputs = {{4, Travel::held}};
+    message.inputs = {{4, Travel::known}};
     const std::vector<Point> none = {point({})};
     const auto got = decode_task(encode(message, none, Support::all(3), Wire::binary64, pool), 0, 3,
                                  Wire::binary64, pool);
@@ -127,7 +127,7 @@ TEST(Messages, ShorterNumbersAreReadAsTheDoublesThatTheyWere)
     TaskMessage message;
     message.recipients = {{0, 1}};
     message.plan.parts = {Part{{Item{0}}}};
-    message.inputs = {{4, Travel::packed}, {5, Travel::held}, {6, Travel::packed}};
+    message.inputs = {{4, Travel::packed}, {5, Travel::known}, {6, Travel::packed}};
     const std::vector<Point> points = {point({1, -2, 3, 9, 0.5, 9, 7}), point({}),
                                        point({2, 4, 6, 9, 8, 9, 10}), point({-1, 1.5, 3})};
     std::vector<std::size_t> sizes;
@@ -163,7 +163,7 @@ TEST(Messages, PlainValuesComeBackInOrder)
 {
     transport::Pool pool;
     const auto bytes = encode_values(pool, std::int64_t{-5}, 0.25, std::int32_t{7});
-    Reader in(*bytes);
+    MessageReader in(*bytes);
     EXPECT_EQ(in.get<std::int64_t>(), -5);
     EXPECT_EQ(in.get<double>(), 0.25);
     EXPECT_EQ(in.get<std::int32_t>(), 7);
@@ -173,14 +173,15 @@ TEST(Messages, PlainValuesComeBackInOrder)
 TEST(Messages, DoublesAreAlignedBehindAnything)
 {
     transport::Bytes bytes(1 + 7 + 2 * sizeof(double));
-    Writer out(bytes);
+    MessageWriter out(bytes);
     out.put('x');
-    double* values = out.doubles(2);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(values) % alignof(double), 0u);
-    values[0] = 1;
-    values[1] = 2;
+    out.numbers<double>(2, [](double* values) {
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(values) % alignof(double), 0u);
+        values[0] = 1;
+        values[1] = 2;
+    });
     EXPECT_THROW(out.put('y'), Failure);
-    Reader in(bytes);
+    MessageReader in(bytes);
     EXPECT_EQ(in.get<char>(), 'x');
     EXPECT_EQ(list(in.doubles(2)), (Reals{1, 2}));
 }

@@ -55,7 +55,7 @@ protected:
         context.points[version] = {nullptr, model_point};
         TaskMessage message;
         message.plan = plan;
-        message.inputs = {{version, TaskMessage::Travel::held}};
+        message.inputs = {{version, TaskMessage::Travel::known}};
         context.straggling.begin(context.stragglers, 0, 0, 1, 0);
         TaskExecution execution(context, 3, message, 0, 0);
         std::vector<std::vector<Told>> all;
@@ -66,7 +66,7 @@ protected:
 
     std::vector<Told> read(const transport::Bytes& bytes, Wire wire) const
     {
-        quorate::Reader in(bytes);
+        quorate::MessageReader in(bytes);
         const auto head = in.get<ContributionHead>();
         EXPECT_EQ(head.shard, shard_);
         std::vector<PartHead> parts;
@@ -93,7 +93,7 @@ protected:
         const Store store(*data_, needs_, 0, *model_);
         Reals sum(3);
         const auto with = computing();  // which the work refers to
-        const auto work = begin_work(with, store.held(), part, {{model_point, 0}}, {}, sum);
+        const auto work = begin_work(with, store.view(), part, {{model_point, 0}}, {}, sum);
         while (!work->done()) work->step();
         return sum;
     }

@@ -147,7 +147,7 @@ protected:
         const auto part = part_of({1, 0, 2});
         const std::vector<double> point = {0.5, -1, 0.25, 2};
         std::vector<double> sum(4, 99.0);
-        const auto work = begin_work(computing, store_->held(), part, {{point, 7}},
+        const auto work = begin_work(computing, store_->view(), part, {{point, 7}},
                                      {.samples = {}, .items = items}, sum);
         for (int i = 0; i < chunks && !work->done(); ++i) {
             EXPECT_GT(work->ahead(), 0);
@@ -201,7 +201,7 @@ TEST_F(Sums, OfFoldedPartsLeaveNothingHeld)
             part.fold = {1, 2, 3, 4, 5, 6};
         HeldGradients gradients;
         std::vector<double> sum(4);
-        const auto work = begin_work(computing, store_->held(), part, {{point, 7}}, {},
+        const auto work = begin_work(computing, store_->view(), part, {{point, 7}}, {},
                                      std::span(sum).first(held ? 4 : 2), &gradients);
         while (!work->done()) work->step();
         for (const int block : {0, 1, 2}) EXPECT_EQ(gradients.find(block, 7) != nullptr, held);

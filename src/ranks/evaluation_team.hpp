@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "compute/scoring.hpp"
+#include "compute/evaluation.hpp"
 #include "ranks/messages.hpp"
 #include "transport/endpoint.hpp"
 
@@ -17,7 +17,7 @@ namespace quorate {
 
 /// The side that has the models. It sends them as far ahead as it is asked to; each rank answers in
 /// their order. Never waits: the owner gives it the messages that come. Local.
-class ScoringTeam {
+class EvaluationTeam {
 public:
     /// Sends a message to a rank.
     using Send =
@@ -27,8 +27,8 @@ public:
     /// several.
     /// @param data, model, pool  must outlive this object
     /// @param ranks              at least one, and no more than useful_scorers()
-    ScoringTeam(const DataSet& data, const Model& model, const std::vector<int>& ranks,
-                transport::Pool& pool, Send send);
+    EvaluationTeam(const DataSet& data, const Model& model, const std::vector<int>& ranks,
+                   transport::Pool& pool, Send send);
 
     /// Has models scored. A rank gets them, at the parameters that its rows touch, when it has its
     /// rows. O(models x parameters x ranks).
@@ -66,10 +66,10 @@ private:
 };
 
 /// The side that has rows. Local.
-class ScoringMember {
+class EvaluationMember {
 public:
     /// All references must outlive this object.
-    ScoringMember(transport::Endpoint& endpoint, const DataSet& data, const Model& model)
+    EvaluationMember(transport::Endpoint& endpoint, const DataSet& data, const Model& model)
         : endpoint_(endpoint), data_(data), model_(model)
     {
     }
@@ -95,10 +95,9 @@ private:
 /// Scores models on all rows, where no rank does anything else. Each rank, the first too, scores
 /// its share; a rank that is alone scores all of them on all its cores. Collective on the ranks of
 /// `endpoint`, by point-to-point messages.
-/// @param next, scored  as in evaluate_here(); called on rank 0 only
+/// @param next, scored  called on rank 0 only
 /// @throws transport::Unreachable if a rank has died
 void evaluate_on_all_ranks(transport::Endpoint& endpoint, const DataSet& data, const Model& model,
-                           const std::function<std::vector<Point>()>& next,
-                           const std::function<void(const Scored&)>& scored);
+                           const NextModels& next, const TakeScored& scored);
 
 }  // namespace quorate

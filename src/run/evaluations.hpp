@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "compute/scoring.hpp"
+#include "compute/evaluation.hpp"
 #include "optimizer/regularizer.hpp"
 #include "trace/rows.hpp"
 
@@ -25,8 +25,7 @@ trace::Evaluation evaluation_row(std::int64_t round, std::int64_t model, double 
 
 /// Scores models until `next` gives none, and calls `scored` for each in order; as
 /// RankFleet::evaluate().
-using Evaluate = std::function<void(const std::function<std::vector<Point>()>& next,
-                                    const std::function<void(const Scored&)>& scored)>;
+using Evaluate = std::function<void(const NextModels& next, const TakeScored& scored)>;
 
 /// Scores the models that a run has kept, and adds a row for each to its trace. Reads 4 MiB of
 /// models at a time, but at least one.

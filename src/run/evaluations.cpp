@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "run/scoring.hpp"
+#include "run/evaluations.hpp"
 
 #include <fmt/format.h>
 

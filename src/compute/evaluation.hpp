@@ -38,6 +38,11 @@ struct Scored {
     Quality test;
 };
 
+/// Gives the next models (whole vectors), a few at a time; none: there are no more.
+using NextModels = std::function<std::vector<Point>()>;
+/// Is called for each model, in order.
+using TakeScored = std::function<void(const Scored&)>;
+
 /// Returns the number of elements that score() writes.
 std::size_t scores_length(std::size_t models, const Shard& shard, const Model& model);
 
@@ -62,13 +67,25 @@ std::vector<Scored> combine_scores(const DataSet& data, const Model& model, std:
                                    std::span<const double> test_labels);
 
 /// Scores models on all rows in this process, a model on each core. Local.
-/// @param next      gives the next models (whole vectors), a few at a time; none: there are no more
-/// @param scored    called for each model, in order
 /// @param training  all training rows, if they are dense and in memory already; null: they are read
 /// @throws BadInput, Failure  as DataSet::read()
-void evaluate_here(const DataSet& data, const Model& model,
-                   const std::function<std::vector<Point>()>& next,
-                   const std::function<void(const Scored&)>& scored,
-                   const ShardBlock* training = nullptr);
+void evaluate_here(const DataSet& data, const Model& model, const NextModels& next,
+                   const TakeScored& scored, const ShardBlock* training = nullptr);
+
+/// The same of a model that was offered with a round.
+using TakeLive = std::function<void(std::int64_t round, const Scored&)>;
+
+/// Scores models while a run goes on, elsewhere. Local: used by the thread that makes the run.
+class LiveEvaluation {
+public:
+    virtual ~LiveEvaluation() = default;
+    /// Takes a model to be scored, if it is free. Never waits.
+    /// @param round  what collect() tells with the scores
+    /// @return whether it has taken the model
+    virtual bool offer(std::int64_t round, const Point& model) = 0;
+    /// Gives the scores that are there, in the order of offer().
+    /// @param all  waits for those of all models that it has taken; else it never waits
+    virtual void collect(const TakeLive& scored, bool all) = 0;
+};
 
 }  // namespace quorate

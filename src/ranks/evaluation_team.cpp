@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "ranks/scoring_team.hpp"
+#include "ranks/evaluation_team.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -15,16 +15,16 @@ namespace {
 std::shared_ptr<transport::Bytes> encode_models(const std::vector<Point>& models,
                                                 const Support& support, transport::Pool& pool)
 {
-    auto bytes = pool.take(sizeof(std::int64_t) + models.size() * support.size() * sizeof(double));
-    Writer out(*bytes);
-    out.put(static_cast<std::int64_t>(models.size()));
-    for (const auto& model : models) support.gather(*model, out.doubles(support.size()));
-    return bytes;
+    return make_message(pool, [&](MessageWriter& out) {
+        out.put(static_cast<std::int64_t>(models.size()));
+        for (const auto& model : models)
+            out.numbers<double>(support.size(), [&](double* to) { support.gather(*model, to); });
+    });
 }
 
 std::vector<std::span<const double>> decode_models(const transport::Bytes& bytes, std::size_t size)
 {
-    Reader in(bytes);
+    MessageReader in(bytes);
     std::vector<std::span<const double>> models(static_cast<std::size_t>(in.get<std::int64_t>()));
     for (auto& model : models) model = in.doubles(size);
     return models;
@@ -45,8 +45,8 @@ struct Order {
 
 // --- the side that has the models ----------------------------------------------------------------
 
-ScoringTeam::ScoringTeam(const DataSet& data, const Model& model, const std::vector<int>& ranks,
-                         transport::Pool& pool, Send send)
+EvaluationTeam::EvaluationTeam(const DataSet& data, const Model& model,
+                               const std::vector<int>& ranks, transport::Pool& pool, Send send)
     : data_(data), model_(model), pool_(pool), send_(std::move(send))
 {
     const auto count = static_cast<int>(ranks.size());
@@ -57,25 +57,25 @@ ScoringTeam::ScoringTeam(const DataSet& data, const Model& model, const std::vec
     if (count > 1) test_labels_ = labels_of_test(data);
 }
 
-ScoringTeam::Scorer* ScoringTeam::scorer(int rank)
+EvaluationTeam::Scorer* EvaluationTeam::scorer(int rank)
 {
     const auto at = std::ranges::find(scorers_, rank, &Scorer::rank);
     return at == scorers_.end() ? nullptr : &*at;
 }
 
-void ScoringTeam::send(const Scorer& to, const std::vector<Point>& models)
+void EvaluationTeam::send(const Scorer& to, const std::vector<Point>& models)
 {
     send_(to.rank, transport::Tag::score, encode_models(models, *to.support, pool_));
 }
 
-void ScoringTeam::ask(std::vector<Point> models)
+void EvaluationTeam::ask(std::vector<Point> models)
 {
     asked_.push_back(std::move(models));
     for (const auto& one : scorers_)
         if (one.support) send(one, asked_.back());
 }
 
-bool ScoringTeam::take(const transport::Message& message)
+bool EvaluationTeam::take(const transport::Message& message)
 {
     auto* from = scorer(message.from);
     if (!from) return false;
@@ -91,13 +91,13 @@ bool ScoringTeam::take(const transport::Message& message)
     return true;
 }
 
-bool ScoringTeam::has_answered() const
+bool EvaluationTeam::has_answered() const
 {
     return has_asked() &&
            std::ranges::none_of(scorers_, [](const Scorer& one) { return one.answers.empty(); });
 }
 
-std::vector<Scored> ScoringTeam::scores()
+std::vector<Scored> EvaluationTeam::scores()
 {
     const auto models = asked_.front().size();
     asked_.pop_front();
@@ -107,18 +107,18 @@ std::vector<Scored> ScoringTeam::scores()
         one.answers.pop_front();
     }
     if (scorers_.size() == 1) {
-        Reader in(*bytes[0]);
+        MessageReader in(*bytes[0]);
         std::vector<Scored> all;
         while (all.size() < models) all.push_back(in.get<Scored>());
         return all;
     }
     std::vector<std::span<const double>> answers;
     for (const auto& one : bytes)
-        answers.push_back(Reader(*one).doubles(one->size() / sizeof(double)));
+        answers.push_back(MessageReader(*one).doubles(one->size() / sizeof(double)));
     return combine_scores(data_, model_, models, answers, test_labels_);
 }
 
-std::vector<Point> ScoringTeam::take_back()
+std::vector<Point> EvaluationTeam::take_back()
 {
     std::vector<Point> all;
     for (auto& models : std::exchange(asked_, {}))
@@ -128,16 +128,16 @@ std::vector<Point> ScoringTeam::take_back()
 
 // --- the side that has rows ----------------------------------------------------------------------
 
-transport::Message ScoringMember::answer(const transport::Message& message)
+transport::Message EvaluationMember::answer(const transport::Message& message)
 {
     const bool begins = message.tag == transport::Tag::evaluate;
     return {begins ? load(*message.bytes) : score(*message.bytes), endpoint_.rank(),
             begins ? transport::Tag::ready : transport::Tag::scores};
 }
 
-std::shared_ptr<transport::Bytes> ScoringMember::load(const transport::Bytes& bytes)
+std::shared_ptr<transport::Bytes> EvaluationMember::load(const transport::Bytes& bytes)
 {
-    const auto [rows, all] = Reader(bytes).get<Order>();
+    const auto [rows, all] = MessageReader(bytes).get<Order>();
     shard_.emplace(evaluation_shard(data_, rows));
     has_all_rows_ = all != 0;
     if (has_all_rows_) test_labels_ = labels_of_test(data_);
@@ -150,34 +150,32 @@ std::shared_ptr<transport::Bytes> ScoringMember::load(const transport::Bytes& by
                   endpoint_.pool());
 }
 
-std::shared_ptr<transport::Bytes> ScoringMember::score(const transport::Bytes& bytes)
+std::shared_ptr<transport::Bytes> EvaluationMember::score(const transport::Bytes& bytes)
 {
     auto& pool = endpoint_.pool();
     const auto models = decode_models(bytes, parameters_of(*shard_, model_).size());
     const auto length = scores_length(models.size(), *shard_, model_);
     auto answer = pool.take(length * sizeof(double));
-    const std::span values(Writer(*answer).doubles(length), length);
+    const std::span values(reinterpret_cast<double*>(answer->data()), length);
     quorate::score(models, *shard_, model_, values);
     if (!has_all_rows_) return answer;
     const std::span<const double> whole = values;
     const auto scored = combine_scores(data_, model_, models.size(), {&whole, 1}, test_labels_);
-    auto scores = pool.take(scored.size() * sizeof(Scored));
-    Writer out(*scores);
-    for (const auto& one : scored) out.put(one);
-    return scores;
+    return make_message(pool, [&](MessageWriter& out) {
+        for (const auto& one : scored) out.put(one);
+    });
 }
 
 // --- without a fleet -----------------------------------------------------------------------------
 
 void evaluate_on_all_ranks(transport::Endpoint& endpoint, const DataSet& data, const Model& model,
-                           const std::function<std::vector<Point>()>& next,
-                           const std::function<void(const Scored&)>& scored)
+                           const NextModels& next, const TakeScored& scored)
 {
     if (endpoint.size() == 1) {
         evaluate_here(data, model, next, scored);
         return;
     }
-    ScoringMember member(endpoint, data, model);
+    EvaluationMember member(endpoint, data, model);
     if (endpoint.rank() != 0) {
         for (;;) {
             const auto message = endpoint.receive_from(0);
@@ -191,7 +189,7 @@ void evaluate_on_all_ranks(transport::Endpoint& endpoint, const DataSet& data, c
     std::iota(ranks.begin(), ranks.end(), 1);
     ranks.back() = 0;
     std::deque<transport::Message> own;
-    ScoringTeam team(data, model, ranks, endpoint.pool(), [&](int rank, auto tag, auto bytes) {
+    EvaluationTeam team(data, model, ranks, endpoint.pool(), [&](int rank, auto tag, auto bytes) {
         if (rank == 0)
             own.push_back({std::move(bytes), 0, tag});
         else

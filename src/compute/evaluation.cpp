@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "compute/scoring.hpp"
+#include "compute/evaluation.hpp"
 
 #include <algorithm>
 
@@ -127,9 +127,8 @@ Shard shard_with(const DataSet& data, const ShardBlock& training)
 
 }  // namespace
 
-void evaluate_here(const DataSet& data, const Model& model,
-                   const std::function<std::vector<Point>()>& next,
-                   const std::function<void(const Scored&)>& scored, const ShardBlock* training)
+void evaluate_here(const DataSet& data, const Model& model, const NextModels& next,
+                   const TakeScored& scored, const ShardBlock* training)
 {
     const auto shard = training ? shard_with(data, *training)
                                 : evaluation_shard(data, evaluation_rows(data, 1, 0));
