@@ -16,8 +16,7 @@
 #include "ranks/rank_placement.hpp"
 #include "ranks/rank_worker.hpp"
 #include "run/aggregation.hpp"
-#include "run/kept_contributions.hpp"
-#include "run/least_memory.hpp"
+#include "run/needed_memory.hpp"
 #include "transport/host_endpoint.hpp"
 #include "transport/mpi.hpp"
 

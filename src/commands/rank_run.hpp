@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "base/settings.hpp"
-#include "run/train.hpp"
+#include "run/run.hpp"
 #include "transport/endpoint.hpp"
 
 namespace quorate {

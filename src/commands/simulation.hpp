@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/settings.hpp"
-#include "run/train.hpp"
+#include "run/run.hpp"
 #include "scheme/row_weights.hpp"
 
 namespace quorate {

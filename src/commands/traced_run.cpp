@@ -14,8 +14,7 @@
 #include "run/checkpoint.hpp"
 #include "run/evaluations.hpp"
 #include "run/initialiser.hpp"
-#include "run/shard_classes.hpp"
-#include "run/stability_warning.hpp"
+#include "run/warnings.hpp"
 #include "trace/reader.hpp"
 #include "trace/writer.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/owner.hpp"
-#include "run/train.hpp"
+#include "run/run.hpp"
 
 namespace quorate {
 

@@ -15,7 +15,7 @@
 #include "data/data_set.hpp"
 #include "parts/components.hpp"
 #include "run/defaults.hpp"
-#include "run/kept_contributions.hpp"
+#include "run/needed_memory.hpp"
 #include "run/training.hpp"
 
 namespace quorate {

@@ -60,7 +60,10 @@ std::vector<Option> stopping_options()
          "Default: gap=0.01 for smooth linear models "
          "with exact estimates, if --rounds is not given"},
         {"patience", "N", "0",
-         "end the run when the last N models that were scored had no lower test loss; 0: never"}};
+         "end the run when the last N models that were scored had no lower test loss; 0: never"},
+        {"on-divergence", "stop|warn|ignore", "stop",
+         "when the training loss has been 1.5 times the first one for thirty rounds: end the run, "
+         "which has failed; or say so and go on; or just go on"}};
 }
 
 bool StopRules::scored() const
@@ -188,6 +191,16 @@ void Stopping::scored(const trace::Evaluation& row)
     if (worse_ == 0) best_ = row.test_loss;
     if (rules_.patience > 0 && worse_ >= rules_.patience)
         why_ = fmt::format("no lower test loss than {:.4g} in {} scored models", *best_, worse_);
+}
+
+bool Divergence::look(double loss)
+{
+    constexpr int patience = 30;
+    constexpr double factor = 1.5;
+    if (first_ == 0) first_ = loss;  // rounds without any answer have no loss
+    const bool finite = std::isfinite(loss);
+    grown_ = finite && loss <= factor * first_ ? 0 : grown_ + 1;
+    return (!finite || grown_ >= patience) && !std::exchange(told_, true);
 }
 
 }  // namespace quorate

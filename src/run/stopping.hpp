@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// When a run is done before its last round: --stop-at and --patience.
+// When a run is done before its last round: --stop-at and --patience; when it has failed:
+// --on-divergence.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,7 @@
 
 namespace quorate {
 
-/// The options --stop-at and --patience.
+/// The options --stop-at, --patience and --on-divergence.
 std::vector<Option> stopping_options();
 
 /// One condition of --stop-at: what is measured has come to a value.
@@ -43,7 +44,7 @@ struct StopRules {
     bool may_be_met(double loss_estimate) const;
 };
 
-/// Reads both options.
+/// Reads --stop-at and --patience.
 /// @param regularizer  of the objective  @param exact  whether estimates are
 /// @throws BadInput for an unknown word, or for a condition that cannot be measured
 StopRules stop_rules(const Settings& settings, const Regularizer& regularizer, bool exact);
@@ -83,6 +84,21 @@ private:
     std::string why_;
     std::optional<double> best_;  // the lowest test loss so far
     std::int64_t worse_ = 0;      // scored models since then
+};
+
+/// Looks for a training loss that has been more than 1.5 times that of the first round for thirty
+/// rounds, or is not finite. Local.
+class Divergence {
+public:
+    /// Looks at the loss of the next round. @return whether the run diverges; true once only
+    bool look(double loss);
+    /// The loss of the first round.
+    double first() const { return first_; }
+
+private:
+    double first_ = 0;
+    int grown_ = 0;  // rounds in a row
+    bool told_ = false;
 };
 
 }  // namespace quorate

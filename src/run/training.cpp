@@ -12,7 +12,6 @@
 #include "base/values.hpp"
 #include "parts/components.hpp"
 #include "run/defaults.hpp"
-#include "run/divergence.hpp"
 #include "run/initialiser.hpp"
 #include "run/penalties.hpp"
 #include "run/stopping.hpp"
@@ -151,7 +150,6 @@ std::vector<Option> training_options()
     };
     add_options(all, straggler_options());
     add_options(all, stopping_options());
-    all.push_back(divergence_option());
     add_options(all, penalty_options());
     add_options(all, component_options());
     return all;

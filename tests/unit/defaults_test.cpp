@@ -14,7 +14,6 @@
 #include "data/data_set_writer.hpp"
 #include "optimizer/optimizer.hpp"
 #include "run/defaults.hpp"
-#include "run/divergence.hpp"
 #include "run/stopping.hpp"
 #include "support.hpp"
 

@@ -9,7 +9,7 @@
 #include "commands/options.hpp"
 #include "commands/simulation.hpp"
 #include "legal_run.hpp"
-#include "run/kept_contributions.hpp"
+#include "run/needed_memory.hpp"
 #include "scheme/cached/interval_cache.hpp"
 #include "scheme/schemes.hpp"
 #include "simulation.hpp"

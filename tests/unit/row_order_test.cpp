@@ -7,7 +7,7 @@
 
 #include "data/data_set_writer.hpp"
 #include "data/folds.hpp"
-#include "run/shard_classes.hpp"
+#include "run/warnings.hpp"
 #include "support.hpp"
 #include "tables/split_rows.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "run/train.hpp"
+#include "run/run.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,10 +18,9 @@
 #include "fleet/nodes.hpp"
 #include "fleet/replay_fleet.hpp"
 #include "parts/plugins.hpp"
-#include "run/divergence.hpp"
 #include "run/expected.hpp"
-#include "run/kept_contributions.hpp"
 #include "run/names.hpp"
+#include "run/needed_memory.hpp"
 #include "run/same_data.hpp"
 
 namespace quorate {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What may be wrong with a run, each in one line; empty: nothing.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
-#include "data/data_set.hpp"
-#include "scheme/scheme.hpp"
+#include "run/training.hpp"
 
 namespace quorate {
 
@@ -22,5 +22,11 @@ std::string lacking_classes(const DataSet& data, const Needs& needs);
 /// @param classes  their names
 std::string lacking_classes(std::span<const double> labels, const std::vector<std::string>& classes,
                             const Needs& needs);
+
+/// Returns a warning if --step is larger than stale gradients allow. That bound is known only for
+/// gradient descent on a linear model whose loss has bounded curvature; in all other cases the
+/// result is empty. Coordinator only. Reads as curvature_of().
+/// @throws BadInput, Failure  as DataSet::read()
+std::string stability_warning(const Settings& settings, const Training& training);
 
 }  // namespace quorate

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "run/shard_classes.hpp"
+#include "run/warnings.hpp"
 
 #include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/text.hpp"
 
 namespace quorate {
 
@@ -60,6 +64,25 @@ std::string lacking_classes(std::span<const double> labels, const std::vector<st
         "{} of {} workers lack rows of a class, as worker {} of class {}, and this scheme goes on "
         "without some answers, so models may not learn it: import the rows with --shuffle 0",
         lacking, needs.shard.size(), first_worker, classes[first_class]);
+}
+
+std::string stability_warning(const Settings& settings, const Training& training)
+{
+    const auto& needs = training.coding->needs;
+    if (needs.staleness == 0 || !training.model || settings.text("optimizer") != "gd") return "";
+    const auto curvature = curvature_of(*training.data, *training.model, training.regularizer);
+    if (std::isnan(curvature)) return "";
+    const auto most = needs.stable_step / curvature;
+    const auto largest = largest_step(training.engine.schedule, training.engine.rounds);
+    if (largest <= most) return "";
+    const bool first = largest == settings.real("step", 0);
+    return fmt::format(
+        "--step {}{} may be too large: gradients that are {:.3g} updates old on average allow "
+        "about {:.2g} on these data, whose curvature is up to {:.3g}: use less, or less stale "
+        "gradients",
+        brief_number(settings.text("step")),
+        first ? "" : fmt::format(", with its schedule up to {:.3g},", largest), needs.staleness,
+        most, curvature);
 }
 
 }  // namespace quorate
